@@ -1,0 +1,115 @@
+import type { HomeView, KnownBlock, ModalView, Option, PlainTextOption } from '@slack/types';
+import type { z } from 'zod';
+import type { CdnClient } from '../api/cdn.ts';
+import type { Person } from '../auth/identity.ts';
+import type { Custody } from '../auth/keys.ts';
+import type { Right } from '../auth/policy.ts';
+import type { Snapshots } from './snapshots.ts';
+import type { Words } from './words.ts';
+
+/** What a person reads: `text` stands alone (notifications, screen readers), blocks draw it. */
+export interface Message {
+  readonly text: string;
+  readonly blocks?: KnownBlock[];
+}
+
+/** One message, or several in a row where each replaces the one before (a first answer, then the whole). */
+export type Answer = Message | Promise<Message> | AsyncIterable<Message>;
+
+/** What a command, button or form has to work with. Nothing in here knows Slack. */
+export interface Context {
+  readonly person: Person;
+  /** The CDN, with the person's own key. Throws a UserError with an offer to connect where no key is linked. */
+  readonly cdn: () => Promise<CdnClient>;
+  /** Checks a key that nobody has linked yet. */
+  readonly cdnWith: (key: import('../secret.ts').Secret) => CdnClient;
+  readonly custody: Custody;
+  readonly snapshots: Snapshots;
+  readonly features: readonly Feature[];
+  readonly now: () => Date;
+  /** Ends when the bot stops or when nobody can read the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+export interface Command {
+  /** The word after `/cdn`. */
+  readonly name: string;
+  /** Further words that mean the same. */
+  readonly aliases?: readonly string[];
+  /** Without the slash word: `zone <id|name|hostname>`. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly examples: readonly string[];
+  readonly needs: Right;
+  /** A modal to open instead of running, decided from the words alone: no I/O, so that it opens at once. */
+  readonly modal?: (words: Words) => ModalView | undefined;
+  readonly run?: (words: Words, context: Context) => Answer;
+}
+
+export interface Action {
+  /** `feature:verb`, the action_id of the button or menu. Slack wants ids unique in a block: `feature:verb:anything` also routes here. */
+  readonly id: string;
+  readonly needs: Right;
+  /** A modal to open instead of running, decided from the button's value alone. */
+  readonly modal?: (value: string) => ModalView;
+  /** `value` is the button's value or the chosen option's. Answers replace the message the button is in. */
+  readonly run?: (value: string, context: Context) => Answer;
+  /** Answers go into a message of their own instead. */
+  readonly apart?: true;
+}
+
+export interface Form {
+  /** `feature:verb`, the callback_id of the modal. */
+  readonly id: string;
+  readonly needs: Right;
+  /** Reads the fields and, where they are wrong, says so by field: runs before the acknowledgement, so no I/O. */
+  readonly read: (fields: Fields) => { readonly errors: Record<string, string> } | { readonly values: unknown };
+  /** Shown while `run` works. Without it the modal closes at once and the answer comes as a message. */
+  readonly busy?: ModalView;
+  /** With `busy`: the modal that replaces it. Without: the answer, private, where the form was opened. */
+  readonly run: (values: unknown, context: Context) => Answer | Promise<FormResult>;
+}
+export type FormResult = { readonly modal: ModalView };
+
+/** A modal's inputs by block id: text, chosen option values, users, channels. Text typed by people; secrets included. */
+export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Answers a picker with search (external select). The action_id of the select is its id. */
+export interface Picker {
+  readonly id: string;
+  readonly needs: Right;
+  readonly run: (typed: string, context: Context) => Promise<readonly (Option | PlainTextOption)[]>;
+}
+
+/** One feature, one word: the same file name in `commands`, `views` and, where the noun is the API's, `api`. */
+export interface Feature {
+  readonly name: string;
+  readonly commands: readonly Command[];
+  readonly actions?: readonly Action[];
+  readonly forms?: readonly Form[];
+  readonly pickers?: readonly Picker[];
+  readonly home?: (context: Context) => Promise<HomeView>;
+}
+
+/** Ties a form's `read` to its `run` by a schema: field errors come from zod issues, by the block they are in. */
+export function defineForm<Schema extends z.ZodType>(form: {
+  id: string;
+  needs: Right;
+  fields: Schema;
+  busy?: ModalView;
+  run: (values: z.output<Schema>, context: Context) => Answer | Promise<FormResult>;
+}): Form {
+  return {
+    id: form.id,
+    needs: form.needs,
+    ...(form.busy ? { busy: form.busy } : {}),
+    read(fields) {
+      const parsed = form.fields.safeParse(fields);
+      if (parsed.success) return { values: parsed.data };
+      const errors: Record<string, string> = {};
+      for (const issue of parsed.error.issues) errors[String(issue.path[0])] ??= issue.message;
+      return { errors };
+    },
+    run: (values, context) => form.run(values as z.output<Schema>, context),
+  };
+}
