@@ -1,0 +1,197 @@
+// Wires the page: asks what the person sees, draws it, asks again whenever something changed.
+
+import { act, getState, getWorld, watch } from './api.js';
+import { drawBlocks } from './blocks/index.js';
+import { createComposer } from './composer.js';
+import { el, keepingFocus } from './dom.js';
+import { showHints } from './hints.js';
+import { createLook } from './look.js';
+import { drawMessages } from './messages.js';
+import { showModals } from './modal.js';
+import { drawSidebar } from './sidebar.js';
+import { surfaceOf } from './surface.js';
+import { fail } from './toast.js';
+import { at, channel, dmOf, learn, lookThrough, me, remembered } from './world.js';
+
+const find = (id) => document.querySelector(`#${id}`);
+const notes = new Map();
+const unread = new Set();
+let sending = 0;
+let online = true;
+let last;
+
+const place = () => `${at().user} ${at().channel}`;
+const atHome = () => at().channel === 'home';
+/** Where a command typed on the Home tab would be answered. */
+const speaking = () => (atHome() ? dmOf(at().user) : at().channel);
+
+async function refresh() {
+  const asked = place();
+  const state = await getState(at().user, speaking());
+  // The person looked elsewhere meanwhile: that look has asked for itself.
+  if (asked === place()) draw(state);
+}
+
+/** One question at a time; what changes meanwhile is asked for once more afterwards. */
+let asking;
+let again = false;
+function changed() {
+  again = true;
+  asking ??= (async () => {
+    while (again) {
+      again = false;
+      await refresh().catch(fail);
+    }
+    asking = undefined;
+  })();
+}
+
+function draw(state) {
+  const scroll = find('scroll');
+  const grew = last?.place !== place() || scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
+  last = { place: place(), state };
+  keepingFocus(() => {
+    drawShell();
+    if (atHome()) drawHome(state);
+    else drawLog(state);
+    showModals(state.modals, at().user, speaking());
+  });
+  drawStatus(state.pending);
+  if (grew && !atHome()) scroll.scrollTop = scroll.scrollHeight;
+}
+
+function drawShell() {
+  drawSidebar(find('sidebar'), { go, unread, look });
+  const name = atHome()
+    ? 'Home'
+    : at().channel === dmOf(at().user)
+      ? 'CDN'
+      : `#${channel(at().channel)?.name ?? ''}`;
+  find('topbar').replaceChildren(
+    el(
+      'button',
+      {
+        type: 'button',
+        class: 'button quiet burger',
+        'aria-label': 'Menu',
+        'aria-expanded': String(menuOpen()),
+        data: { focus: 'burger' },
+        on: { click: () => openMenu(!menuOpen()) },
+      },
+      '☰',
+    ),
+    el('h1', {}, name),
+    el('span', { class: 'as' }, `as ${me()?.name}`),
+  );
+  document.title = `${name} · CDN playground`;
+}
+
+function drawLog({ messages, notices }) {
+  find('home').hidden = true;
+  find('log').hidden = false;
+  const empty = at().channel.startsWith('D')
+    ? 'Your conversation with the CDN app. Try /cdn help.'
+    : 'Nothing here yet that you can see. Try /cdn help.';
+  drawMessages(find('log'), {
+    messages,
+    notices: notices ?? [],
+    notes: notes.get(place()) ?? [],
+    user: at().user,
+    channel: at().channel,
+    empty,
+  });
+}
+
+function drawHome({ home }) {
+  find('log').hidden = true;
+  find('home').hidden = false;
+  const body = find('home');
+  body.dataset.surface = 'home';
+  if (home)
+    drawBlocks(
+      body,
+      home.blocks,
+      surfaceOf('home', `home:${at().user}`, { user: at().user, channel: speaking(), viewId: home.id }),
+    );
+  else body.replaceChildren(el('p', { class: 'nothing' }, 'The app has not filled its Home tab yet.'));
+}
+
+function drawStatus(pending) {
+  const words = !online
+    ? 'The playground server is gone. Waiting for it…'
+    : pending > 0 || sending > 0
+      ? 'CDN is working…'
+      : '';
+  const status = find('status');
+  if (status.textContent !== words) status.textContent = words;
+  status.classList.toggle('busy', Boolean(words));
+}
+
+function go(user, channelId) {
+  const moved = user !== at().user;
+  // A conversation with the app is one's own.
+  const wanted = moved && channelId === dmOf(at().user) ? dmOf(user) : channelId;
+  lookThrough(user, wanted);
+  if (moved || wanted !== 'home') lookThrough(user, remembered().channel);
+  openMenu(false);
+  find('home').replaceChildren();
+  find('log').replaceChildren();
+  if (atHome()) act('home', { user }).catch(fail);
+  changed();
+}
+
+async function send(text) {
+  if (!text.startsWith('/'))
+    return note(
+      `This playground only sends slash commands: nobody got _${text.slice(0, 80).replaceAll(/[&<>]/g, '')}_. Try \`/cdn help\`.`,
+    );
+  if (atHome()) go(at().user, dmOf(at().user));
+  sending += 1;
+  drawStatus(0);
+  find('scroll').scrollTop = find('scroll').scrollHeight;
+  await act('slash', { user: at().user, channel: at().channel, text }).catch(fail);
+  sending -= 1;
+  changed();
+}
+
+function note(words) {
+  notes.set(place(), [...(notes.get(place()) ?? []), { id: crypto.randomUUID(), words }]);
+  changed();
+}
+
+const menuOpen = () => find('app').classList.contains('menu-open');
+function openMenu(open) {
+  find('app').classList.toggle('menu-open', open);
+  document.querySelector('.burger')?.setAttribute('aria-expanded', String(open));
+  if (open) find('sidebar').querySelector('button')?.focus();
+}
+
+const look = createLook(() => last && keepingFocus(drawShell));
+const composer = createComposer(find('composer'), send);
+
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && menuOpen()) {
+    openMenu(false);
+    document.querySelector('.burger')?.focus();
+  }
+  const typing = event.target.closest?.('input, textarea, select, [role=dialog]');
+  if (event.key !== '/' || typing || find('app').inert) return;
+  event.preventDefault();
+  composer.put('/');
+  document.querySelector('.composer-field').dispatchEvent(new Event('input'));
+});
+
+try {
+  learn(await getWorld());
+  const { user, channel: first } = remembered();
+  lookThrough(user, first);
+  showHints(find('hints'), composer.put);
+  if (atHome()) act('home', { user }).catch(fail);
+  watch(changed, (connected) => {
+    online = connected;
+    drawStatus(last?.state.pending ?? 0);
+  });
+  composer.focus();
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,22 @@
+// Blocks that only say something.
+
+import { el } from '../dom.js';
+import { picture } from '../elements/picture.js';
+import { markdown } from '../markdown.js';
+import { richText } from '../rich-text.js';
+import { plain, textNode } from '../text.js';
+
+export const header = (block) => el('h3', { class: 'header' }, plain(block.text));
+
+export const divider = () => el('hr');
+
+export const context = (block) =>
+  el(
+    'div',
+    { class: 'context' },
+    ...block.elements.map((one) => (one.type === 'image' ? picture(one, 'tiny') : textNode(one))),
+  );
+
+export const markdownBlock = (block) => el('div', { class: 'markdown text' }, ...markdown(block.text));
+
+export const richTextBlock = (block) => el('div', { class: 'rich-text text' }, ...richText(block.elements));

@@ -1,0 +1,28 @@
+// Nothing is played here: a video is a still picture with what it says and where it leads.
+
+import { el } from '../dom.js';
+import { picture } from '../elements/picture.js';
+import { link } from '../mentions.js';
+import { plain } from '../text.js';
+
+export function video(block) {
+  const by = [block.author_name, block.provider_name].filter(Boolean).join(' · ');
+  return el(
+    'figure',
+    { class: 'video' },
+    by && el('div', { class: 'subtitle' }, by),
+    el(
+      'figcaption',
+      { class: 'title' },
+      block.title_url ? link(block.title_url, plain(block.title)) : plain(block.title),
+    ),
+    block.description && el('div', {}, plain(block.description)),
+    el(
+      'div',
+      { class: 'video-still' },
+      picture({ image_url: block.thumbnail_url, alt_text: block.alt_text }, 'wide'),
+      el('span', { class: 'play', 'aria-hidden': 'true' }, '▶'),
+    ),
+    el('div', { class: 'subtitle' }, 'Videos are not played here: ', link(block.video_url)),
+  );
+}

@@ -1,0 +1,83 @@
+// What people typed or chose and have not sent: kept beside the DOM, so that a redraw never loses it.
+
+const typed = new Map();
+const name = (surface, block, element) => `${surface.key}|${block.block_id}|${element.action_id ?? ''}`;
+
+/** The control's name on the page: finds it again after a redraw. */
+export const focusName = name;
+
+export function remember(surface, block, element, value) {
+  typed.set(name(surface, block, element), value);
+  onTyping(surface, block);
+}
+
+let onTyping = () => {};
+/** Calls `listener(surface, block)` whenever somebody types or chooses something. */
+export function watchTyping(listener) {
+  onTyping = listener;
+}
+
+/** What the control holds: what was typed, else what the server remembers, else its initial value. */
+export function valueOf(surface, block, element) {
+  const key = name(surface, block, element);
+  return typed.has(key) ? typed.get(key) : initial(element);
+}
+
+/** Forgets what was typed into a surface that is gone. */
+export function forget(surfaceKey) {
+  for (const key of typed.keys()) if (key.startsWith(`${surfaceKey}|`)) typed.delete(key);
+}
+
+const option = (one) => (one ? { value: one.value, text: one.text?.text ?? one.value } : undefined);
+
+/** Selects hold {value, text}; other controls what goes over the wire. */
+function initial(element) {
+  switch (element.type) {
+    case 'static_select':
+    case 'external_select':
+      return option(element.initial_option);
+    case 'multi_static_select':
+    case 'multi_external_select':
+      return (element.initial_options ?? []).map(option);
+    case 'users_select':
+      return named(element.initial_user);
+    case 'conversations_select':
+      return named(element.initial_conversation);
+    case 'channels_select':
+      return named(element.initial_channel);
+    case 'multi_users_select':
+      return (element.initial_users ?? []).map(named);
+    case 'multi_conversations_select':
+      return (element.initial_conversations ?? []).map(named);
+    case 'multi_channels_select':
+      return (element.initial_channels ?? []).map(named);
+    case 'radio_buttons':
+      return element.initial_option?.value;
+    case 'checkboxes':
+      return (element.initial_options ?? []).map((one) => one.value);
+    case 'datepicker':
+      return element.initial_date;
+    case 'timepicker':
+      return element.initial_time;
+    case 'datetimepicker':
+      return element.initial_date_time;
+    case 'rich_text_input':
+      return plainOf(element.initial_value);
+    default:
+      return element.initial_value;
+  }
+}
+
+const named = (id) => (id ? { value: id } : undefined);
+
+const plainOf = (part) =>
+  typeof part?.text === 'string'
+    ? part.text
+    : (part?.elements ?? []).map(plainOf).join(part?.type === 'rich_text' ? '\n' : '');
+
+/** A control's value as it goes over the wire: a string, a list of strings, a number, or undefined where empty. */
+export function wire(value) {
+  if (Array.isArray(value)) return value.map(wire);
+  if (value && typeof value === 'object' && 'value' in value) return value.value;
+  return value === '' ? undefined : value;
+}

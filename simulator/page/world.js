@@ -1,0 +1,47 @@
+// Who and what there is: people, channels, and the person whose eyes the page looks through.
+
+let world = { people: [], channels: [], transport: '', hints: [] };
+const watching = { user: '', channel: '' };
+
+export function learn(answer) {
+  world = answer;
+}
+
+export const people = () => world.people;
+export const person = (id) => world.people.find((one) => one.id === id);
+export const me = () => person(watching.user) ?? world.people[0];
+export const transport = () => world.transport;
+export const hints = () => world.hints ?? [];
+export const commands = () => world.commands ?? [];
+export const at = () => watching;
+
+/** The conversation a person has with the bot. */
+export const dmOf = (user) => `D${user}`;
+
+/** The channels somebody can look into; the server may say who is in which (`members`). */
+export function channels(user = watching.user) {
+  return world.channels.filter(
+    (one) => one.kind === 'channel' && (!one.members || one.members.includes(user)),
+  );
+}
+
+export const channel = (id) => world.channels.find((one) => one.id === id);
+
+/** The time zone times are shown in: the person's, where the server knows it, else this browser's. */
+export const zone = () => me()?.tz ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export function lookThrough(user, channelId) {
+  watching.user = user;
+  watching.channel = channelId;
+  const query = new URLSearchParams({ user, channel: channelId });
+  history.replaceState(null, '', `#${query}`);
+}
+
+/** The person and place in the address bar, if they still exist; else the first person in the first channel. */
+export function remembered() {
+  const query = new URLSearchParams(location.hash.slice(1));
+  const user = person(query.get('user'))?.id ?? world.people[0]?.id ?? '';
+  const wanted = query.get('channel');
+  const known = wanted === 'home' || wanted === dmOf(user) || channels(user).some((one) => one.id === wanted);
+  return { user, channel: known ? wanted : (channels(user)[0]?.id ?? dmOf(user)) };
+}
