@@ -1,0 +1,34 @@
+import { type Answer, type Call, json } from './answer.ts';
+import { canary } from './canaries.ts';
+import type { CdnData } from './data.ts';
+import { envelope, readPaging } from './paging.ts';
+
+export interface ApiKey {
+  Id: number;
+  /** In plain text on the wire, as the service does it. */
+  Key: string | null;
+  Roles: string[];
+}
+
+/** Five keys of different power; the first two are the ones this simulator accepts. */
+export function generateApiKeys(full: string, restricted: string): ApiKey[] {
+  return [
+    { Id: 77, Key: full, Roles: ['User', 'UserApi'] },
+    { Id: 78, Key: restricted, Roles: ['SubuserAPIPullZones'] },
+    { Id: 79, Key: canary('api-key', 79), Roles: ['ScopedApiKey'] },
+    { Id: 80, Key: canary('api-key', 80), Roles: ['SubuserAPICompute', 'SubuserAPIStorage'] },
+    { Id: 81, Key: null, Roles: [] },
+  ];
+}
+
+/** List API Keys: always the envelope; page from 1. */
+export function listApiKeys(call: Call, data: CdnData): Answer {
+  const paging = readPaging(call.query, { page: 1 });
+  if ('status' in paging) return paging;
+  const { page, perPage } = paging;
+  const start = (page - 1) * perPage;
+  return json({
+    Items: data.apiKeys.slice(start, start + perPage),
+    ...envelope(page, perPage, data.apiKeys.length),
+  });
+}

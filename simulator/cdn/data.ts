@@ -1,0 +1,110 @@
+import { type ApiKey, generateApiKeys } from './api-keys.ts';
+import { type App, generateApps } from './apps.ts';
+import { type EventLogs, generateEventLogSettings } from './event-logs.ts';
+import { generateOriginErrors, type OriginErrors } from './origin-errors.ts';
+import { generateShieldZones, type ShieldZone, type UploadScanning } from './upload-scanning.ts';
+import { generateScripts, type Script } from './variables.ts';
+import type { VolumeDeletion } from './volumes.ts';
+import type { PullZone } from './zone-fields.ts';
+import { generateZone } from './zones.ts';
+
+/** How a key that is not accepted is answered, where the service is known to do it in two ways. */
+export interface Unauthorized {
+  /** Core and compute: a Message, or no body at all. */
+  core: 'message' | 'empty';
+  /** Shield: bare problem details as seen live, or the shapes of the specification (C for metrics, B for export). */
+  shield: 'problem' | 'specified';
+}
+
+/** Everything the simulated service knows. Live: a test may change it between two requests. */
+export interface CdnData {
+  /**
+   * In the order of the list. Up to 2 000 generated zones may be changed in place; larger worlds are frozen, because
+   * their bytes are kept: put a changed copy in a zone's place.
+   */
+  zones: PullZone[];
+  /** Keys that are accepted, with what they may; `restricted` is refused by List API Keys. Delete one to revoke it. */
+  accessKeys: Map<string, 'full' | 'restricted'>;
+  /** What List API Keys lists; independent of accessKeys. */
+  apiKeys: ApiKey[];
+  scripts: Script[];
+  originErrors: OriginErrors;
+  apps: App[];
+  shieldZones: ShieldZone[];
+  uploadScanning: UploadScanning;
+  eventLogs: EventLogs;
+  unauthorized: Unauthorized;
+  /** Every DELETE that reached the operation, oldest first. */
+  volumeDeletions: VolumeDeletion[];
+}
+
+const frozenAbove = 2000;
+
+// What a service that leaves out everything unasked for might send; about 1.1 kB a zone instead of 6.
+const fewMembers = [
+  'Id',
+  'Name',
+  'OriginUrl',
+  'Enabled',
+  'Suspended',
+  'Hostnames',
+  'StorageZoneId',
+  'EdgeScriptId',
+  'MiddlewareScriptId',
+  'MagicContainersAppId',
+  'MonthlyBandwidthLimit',
+  'MonthlyBandwidthUsed',
+  'MonthlyCharges',
+  'Type',
+  'ZoneSecurityKey',
+  'EdgeRules',
+] as const satisfies readonly (keyof PullZone)[];
+
+function generateZones(count: number, members: 'all' | 'few'): PullZone[] {
+  return Array.from({ length: count }, (_, index) => {
+    const whole = generateZone(index);
+    // A service that leaves members out is what `few` is for, so the type is knowingly too generous here.
+    const zone =
+      members === 'all'
+        ? whole
+        : (Object.fromEntries(fewMembers.map((name) => [name, whole[name]])) as PullZone);
+    return count > frozenAbove ? frozen(zone) : zone;
+  });
+}
+
+// Whatever a test might write to is frozen, so a change that would not reach the wire is an error, not a riddle.
+function frozen(zone: PullZone): PullZone {
+  for (const part of [...(zone.Hostnames ?? []), ...(zone.EdgeRules ?? [])]) Object.freeze(part);
+  Object.freeze(zone.Hostnames);
+  Object.freeze(zone.EdgeRules);
+  return Object.freeze(zone);
+}
+
+/** A generated world, with the given parts in place of its own. */
+export function createData(options: {
+  zones: number;
+  zoneMembers: 'all' | 'few';
+  key: string;
+  restrictedKey: string;
+  data: Partial<CdnData>;
+}): CdnData {
+  const { data, key, restrictedKey } = options;
+  return {
+    zones: data.zones ?? generateZones(options.zones, options.zoneMembers),
+    accessKeys:
+      data.accessKeys ??
+      new Map([
+        [key, 'full'],
+        [restrictedKey, 'restricted'],
+      ]),
+    apiKeys: data.apiKeys ?? generateApiKeys(key, restrictedKey),
+    scripts: data.scripts ?? generateScripts(),
+    originErrors: data.originErrors ?? generateOriginErrors(),
+    apps: data.apps ?? generateApps(),
+    shieldZones: data.shieldZones ?? generateShieldZones(),
+    uploadScanning: data.uploadScanning ?? { errorOnSuccess: 'null', refusalStatus: 200 },
+    eventLogs: data.eventLogs ?? generateEventLogSettings(),
+    unauthorized: data.unauthorized ?? { core: 'message', shield: 'problem' },
+    volumeDeletions: data.volumeDeletions ?? [],
+  };
+}

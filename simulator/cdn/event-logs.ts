@@ -1,0 +1,112 @@
+import { type Answer, type Call, json, objectIn, shapeB } from './answer.ts';
+import type { CdnData } from './data.ts';
+import { matchesQuery, readFilters } from './event-filters.ts';
+import { csvHeader, csvLine, generateEventRows } from './event-rows.ts';
+
+export interface EventLogs {
+  /** Rows before filters and query. */
+  rows: number;
+  /**
+   * Set: the matching rows are repeated until the file has this many bytes (never more, whole lines, at most one line
+   * short). Up to gigabytes: nothing but one block of rows is held.
+   */
+  bytes?: number;
+  /** Send Content-Length instead of chunks. */
+  announceLength: boolean;
+  contentType: 'text/csv' | 'application/json';
+  /** The specification binds the end of the window to the last 72 hours; true binds the start as well. */
+  bindStart: boolean;
+  /** How a window outside the 72 hours is refused: 400 in shape B, or the 401 envelope of the sibling operation. */
+  windowRefusal: 400 | 401;
+}
+
+export const generateEventLogSettings = (): EventLogs => ({
+  rows: 200,
+  announceLength: false,
+  contentType: 'text/csv',
+  bindStart: false,
+  windowRefusal: 400,
+});
+
+const windowMs = 72 * 3_600_000;
+const accepted = /^(application\/json|text\/json|application\/[\w.+-]*\+json)\s*(;|$)/i;
+
+const refuse = (detail: string): Answer => shapeB(400, 'Bad Request', detail);
+
+/** Export Event Logs as CSV. Refusals are shape B (or the 401 envelope, see `windowRefusal`). */
+export function exportEventLogs(call: Call, data: CdnData): Answer {
+  const settings = data.eventLogs;
+  const zone = data.shieldZones.find((zone) => String(zone.id) === call.params[0]);
+  if (!zone) return refuse('The shield zone does not exist.');
+  if (!accepted.test(call.contentType))
+    return shapeB(415, 'Unsupported Media Type', 'The body must be JSON.');
+  const body = objectIn(call.body);
+  if (!body) return refuse('The request body is not a JSON object.');
+  const from = wholeNumber(body['from']);
+  const to = wholeNumber(body['to']);
+  if (from === undefined || to === undefined)
+    return refuse('from and to are required, in Unix milliseconds.');
+  if (to <= from) return refuse('to must be after from.');
+  const oldest = call.now - windowMs;
+  if (to > call.now || to < oldest || (settings.bindStart && from < oldest)) {
+    return outsideWindow(settings.windowRefusal);
+  }
+  const query = body['query'] ?? '';
+  if (typeof query !== 'string') return refuse('query must be a string.');
+  const filter = readFilters(body['filters']);
+  if (typeof filter === 'string') return refuse(filter);
+
+  const lines = generateEventRows(zone.id, settings.rows, from, to)
+    .filter((row) => filter(row) && matchesQuery(row, query))
+    .map((row) => Buffer.from(csvLine(row)));
+  const { length, body: file } = settings.bytes === undefined ? once(lines) : repeated(lines, settings.bytes);
+  return {
+    status: 200,
+    headers: {
+      'content-type': settings.contentType,
+      'content-disposition': `attachment; filename="event-logs-${zone.id}.csv"`,
+    },
+    body: file,
+    ...(settings.announceLength ? { length } : {}),
+  };
+}
+
+const wholeNumber = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) ? Number(value) : undefined;
+
+function outsideWindow(status: 400 | 401): Answer {
+  const message = 'You can only view the past 3 days (72 hours) of Event Logs.';
+  if (status === 400) return refuse(message);
+  const errorKey = 'invalid_datetime_window.event_logs';
+  return json({ logs: null, errorResponse: { statusCode: 401, success: false, message, errorKey } }, 401);
+}
+
+interface File {
+  length: number;
+  body: Iterable<Uint8Array>;
+}
+
+function once(lines: Buffer[]): File {
+  const whole = Buffer.concat([Buffer.from(csvHeader), ...lines]);
+  return { length: whole.length, body: [whole] };
+}
+
+/** The lines again and again, cut at the last whole line that fits; without a line there is only the header. */
+function repeated(lines: Buffer[], bytes: number): File {
+  const header = Buffer.from(csvHeader);
+  const round = lines.reduce((sum, line) => sum + line.length, 0);
+  if (round === 0 || bytes <= header.length) return once([]);
+  // A block of at least 256 kB keeps the number of writes low, whatever the number of rows.
+  const block = Buffer.concat(Array.from({ length: Math.ceil(262_144 / round) }, () => lines).flat());
+  const blocks = Math.floor((bytes - header.length) / block.length);
+  const left = (bytes - header.length) % block.length;
+  let rest = Math.floor(left / round) * round;
+  for (let index = 0; rest + (lines[index]?.length ?? left + 1) <= left; index += 1)
+    rest += lines[index]?.length ?? 0;
+  function* write(): Generator<Uint8Array> {
+    yield header;
+    for (let index = 0; index < blocks; index += 1) yield block;
+    yield block.subarray(0, rest);
+  }
+  return { length: header.length + blocks * block.length + rest, body: { [Symbol.iterator]: write } };
+}

@@ -1,0 +1,138 @@
+import { type Answer, type Call, coreError, empty, json, problem, shapeA, shapeB, shapeC } from './answer.ts';
+import { listApiKeys } from './api-keys.ts';
+import { applicationSummary } from './apps.ts';
+import type { CdnData, Unauthorized } from './data.ts';
+import { exportEventLogs } from './event-logs.ts';
+import { originErrorLogs } from './origin-errors.ts';
+import type { Host } from './requests.ts';
+import { uploadScanningMetrics } from './upload-scanning.ts';
+import { updateVariable } from './variables.ts';
+import { deleteVolumeInstances } from './volumes.ts';
+import { listPullZones } from './zone-list.ts';
+
+type Surface = 'core' | 'compute' | 'summary' | 'volumes' | 'metrics' | 'export' | 'origin';
+
+export interface Route {
+  host: Host;
+  method: 'GET' | 'POST' | 'DELETE';
+  path: RegExp;
+  surface: Surface;
+  /** Refused to a restricted key. */
+  fullRights?: true;
+  handle: (call: Call, data: CdnData) => Answer;
+}
+
+const segment = '([^/]+)';
+const at = (...parts: string[]): RegExp => new RegExp(`^/${parts.join('/')}$`);
+
+/** The eight operations of the specification. */
+export const routes: readonly Route[] = [
+  { host: 'main', method: 'GET', path: at('pullzone'), surface: 'core', handle: listPullZones },
+  { host: 'main', method: 'GET', path: at('apikey'), surface: 'core', fullRights: true, handle: listApiKeys },
+  {
+    host: 'main',
+    method: 'POST',
+    path: at('compute', 'script', segment, 'variables', segment),
+    surface: 'compute',
+    handle: updateVariable,
+  },
+  {
+    host: 'origin-logging',
+    method: 'GET',
+    path: at(segment, segment),
+    surface: 'origin',
+    handle: originErrorLogs,
+  },
+  {
+    host: 'main',
+    method: 'GET',
+    path: at('mc', 'apps', segment, 'summary'),
+    surface: 'summary',
+    handle: applicationSummary,
+  },
+  {
+    host: 'main',
+    method: 'DELETE',
+    path: at('mc', 'apps', segment, 'volumes', segment),
+    surface: 'volumes',
+    handle: deleteVolumeInstances,
+  },
+  {
+    host: 'main',
+    method: 'GET',
+    path: at('shield', 'metrics', 'shield-zone', segment, 'upload-scanning'),
+    surface: 'metrics',
+    handle: uploadScanningMetrics,
+  },
+  {
+    host: 'main',
+    method: 'POST',
+    path: at('shield', 'event-logs', segment, 'export'),
+    surface: 'export',
+    handle: exportEventLogs,
+  },
+];
+
+/** The route of a request with its decoded path parameters, or the answer to a request that has none. */
+export function findRoute(
+  host: Host,
+  method: string,
+  path: string,
+): { route: Route; params: string[] } | Answer {
+  const matching = routes.filter((route) => route.host === host && route.path.test(path));
+  const route = matching.find((route) => route.method === method);
+  if (!route) {
+    if (matching.length === 0) return empty(404);
+    return { status: 405, headers: { allow: matching.map((route) => route.method).join(', ') } };
+  }
+  try {
+    return { route, params: (route.path.exec(path) ?? []).slice(1).map(decodeURIComponent) };
+  } catch {
+    return empty(404);
+  }
+}
+
+/** What a surface answers to a key it does not accept. */
+export function unauthorized(surface: Surface, style: Unauthorized): Answer {
+  switch (surface) {
+    case 'core':
+    case 'compute':
+      return style.core === 'empty'
+        ? empty(401)
+        : json({ Message: 'Authorization has been denied for this request.' }, 401);
+    case 'summary':
+    case 'origin':
+      return empty(401);
+    case 'volumes':
+      return shapeB(401, 'Unauthorized', 'A valid personal API key is required.');
+    case 'metrics':
+    case 'export':
+      if (style.shield === 'problem') {
+        const type = 'https://tools.ietf.org/html/rfc9110#section-15.5.2';
+        return problem({
+          type,
+          title: 'Unauthorized',
+          status: 401,
+          traceId: '00-0af7651916cd43dd-b7ad6b71-00',
+        });
+      }
+      return surface === 'metrics'
+        ? shapeC(401)
+        : shapeB(401, 'Unauthorized', 'The access key is not valid.');
+  }
+}
+
+/** What a surface answers with a status that is forced upon it and that brings no body of its own. */
+export function standardAnswer(status: number, surface: Surface, style: Unauthorized): Answer {
+  if (status === 401) return unauthorized(surface, style);
+  // 429 and server errors of core, shield and origin logs are declared without a body.
+  const bare = surface !== 'volumes' && surface !== 'summary';
+  if (status === 429 || (status >= 500 && bare)) return empty(status);
+  if (surface === 'core' || surface === 'compute') {
+    return coreError(status, 'simulated', `The service answered ${status}.`);
+  }
+  if (surface === 'volumes' || surface === 'summary') {
+    return shapeA(status, 'Simulated', `The service answered ${status}.`, { id: 'simulated' });
+  }
+  return shapeB(status, 'Simulated', `The service answered ${status}.`);
+}

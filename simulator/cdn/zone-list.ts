@@ -1,0 +1,75 @@
+import { type Answer, type Call, coreError } from './answer.ts';
+import type { CdnData } from './data.ts';
+import { envelope, readPaging } from './paging.ts';
+import type { PullZone } from './zone-fields.ts';
+
+// Frozen zones (large generated worlds, see data.ts) cannot change, so their bytes may be kept: a page of 1000 costs
+// about 15 ms to serialise and 1 ms to copy. A changed copy put in a zone's place is another object and misses the cache.
+const kept = new WeakMap<PullZone, Buffer>();
+
+const headers = { 'content-type': 'application/json; charset=utf-8' };
+const comma = Buffer.from(',');
+
+function withoutCertificates(zone: PullZone): PullZone {
+  return { ...zone, Hostnames: zone.Hostnames?.map((host) => ({ ...host, Certificate: null })) ?? null };
+}
+
+function bytesOf(zone: PullZone, certificates: boolean): Buffer {
+  if (certificates) return Buffer.from(JSON.stringify(zone));
+  const known = kept.get(zone);
+  if (known) return known;
+  const bytes = Buffer.from(JSON.stringify(withoutCertificates(zone)));
+  if (Object.isFrozen(zone)) kept.set(zone, bytes);
+  return bytes;
+}
+
+/** Yields a JSON text in pieces of about 64 zones, so that a list of 50 000 never exists as one string. */
+function* pieces(
+  before: string,
+  zones: readonly PullZone[],
+  certificates: boolean,
+  after: string,
+): Generator<Buffer> {
+  let batch: Buffer[] = [Buffer.from(before)];
+  for (const [index, zone] of zones.entries()) {
+    if (index > 0) batch.push(comma);
+    batch.push(bytesOf(zone, certificates));
+    if (index % 64 === 63) {
+      yield Buffer.concat(batch);
+      batch = [];
+    }
+  }
+  yield Buffer.concat([...batch, Buffer.from(after)]);
+}
+
+function flag(text: string | null): boolean | undefined {
+  if (text === null || text === '') return false;
+  if (/^true$/i.test(text)) return true;
+  return /^false$/i.test(text) ? false : undefined;
+}
+
+/**
+ * List Pull Zones. `page` absent or 0: all matching zones as a plain array. `page` above 0: the envelope.
+ * `search` looks for the term in the name, whatever the case; `includeCertificate=true` fills in Certificate.
+ */
+export function listPullZones(call: Call, data: CdnData): Answer {
+  const paging = readPaging(call.query, { page: 0 });
+  if ('status' in paging) return paging;
+  const certificates = flag(call.query.get('includeCertificate'));
+  if (certificates === undefined) {
+    return coreError(
+      400,
+      'validation_error',
+      'includeCertificate must be true or false.',
+      'includeCertificate',
+    );
+  }
+  const term = (call.query.get('search') ?? '').toLowerCase();
+  const found =
+    term === '' ? data.zones : data.zones.filter((zone) => zone.Name?.toLowerCase().includes(term));
+  const { page, perPage } = paging;
+  if (page === 0) return { status: 200, headers, body: pieces('[', found, certificates, ']') };
+  const items = found.slice((page - 1) * perPage, page * perPage);
+  const rest = JSON.stringify(envelope(page, perPage, found.length)).slice(1);
+  return { status: 200, headers, body: pieces('{"Items":[', items, certificates, `],${rest}`) };
+}
