@@ -1,14 +1,15 @@
 /**
- * Who acts, as Slack names them. In an Enterprise organisation a person has one id across its workspaces,
- * so what belongs to a person is keyed by (enterprise or team, user).
+ * Who acts, as Slack names them. With an organisation-wide installation a person has one id across the workspaces
+ * of the organisation, so what belongs to a person is keyed by (enterprise or team, user).
  */
 export interface Person {
+  /** Set only where the app is installed for the whole organisation. */
   readonly enterpriseId?: string | undefined;
   readonly teamId: string;
   readonly userId: string;
 }
 
-/** The scope that a person's id is unique in: the Enterprise organisation if there is one, else the workspace. */
+/** The installation that a person belongs to: the organisation's, else the workspace's. */
 export function tenantOf(person: Person): string {
   return person.enterpriseId ?? person.teamId;
 }

@@ -1,0 +1,74 @@
+import { buildApp, type ChatApp, type Role } from './app.ts';
+import { readConfig } from './config.ts';
+import { UserError } from './errors.ts';
+import { createLogger } from './log.ts';
+import { openDatabase } from './store/database.ts';
+
+// The only file that reads the environment, ends the process and listens to its signals.
+
+const usage = 'Usage: node src/main.ts web | worker | all | migrate';
+
+async function main(word: string): Promise<void> {
+  switch (word) {
+    case 'web':
+    case 'worker':
+    case 'all':
+      return serve(word);
+    case 'migrate':
+      return migrate();
+    default:
+      throw new UserError(`There is no “${word}”.`, usage);
+  }
+}
+
+async function serve(role: Role): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLogger(config.logLevel);
+  // Slack's Socket Mode client rejects unhandled on `app_rate_limited` (slack.md §2.2): that must not end the process.
+  process.on('unhandledRejection', (error) => log.error({ error }, 'an error nobody waited for'));
+
+  const app = await buildApp({ config, log, role });
+  onSignals(app, () => log.info({}, 'stopping'));
+  try {
+    await app.start();
+  } catch (error) {
+    await app.stop();
+    throw error;
+  }
+}
+
+/** The first signal stops with patience, the second one at once. */
+function onSignals(app: ChatApp, stopping: () => void): void {
+  let asked = false;
+  const stop = (): void => {
+    if (asked) process.exit(1);
+    asked = true;
+    stopping();
+    app.stop().then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+async function migrate(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLogger(config.logLevel);
+  const database = await openDatabase({ ...config.store, log });
+  try {
+    await database.migrate();
+    log.info({ store: database.engine }, 'the database is up to date');
+  } finally {
+    await database.close();
+  }
+}
+
+function fail(error: unknown): never {
+  if (error instanceof UserError) console.error([error.message, error.hint].filter(Boolean).join('\n'));
+  else console.error('The bot failed:', error instanceof Error ? (error.stack ?? error.message) : error);
+  process.exit(1);
+}
+
+main(process.argv[2] ?? 'all').catch(fail);

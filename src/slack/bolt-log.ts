@@ -1,0 +1,19 @@
+import { type Logger, LogLevel } from '@slack/bolt';
+import type { Log } from '../log.ts';
+
+/**
+ * Slack's libraries log through here. Their debug lines hold whole payloads and acknowledgements,
+ * tokens and typed keys included, so they are dropped whatever LOG_LEVEL says.
+ */
+export function boltLog(log: Log): Logger {
+  const line = (parts: unknown[]): string => parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
+  return {
+    debug: () => undefined,
+    info: (...parts) => log.debug({}, line(parts)),
+    warn: (...parts) => log.warn({}, line(parts)),
+    error: (...parts) => log.error({}, line(parts)),
+    setLevel: () => undefined,
+    getLevel: () => LogLevel.INFO,
+    setName: () => undefined,
+  };
+}

@@ -1,0 +1,107 @@
+import type { ModalView } from '@slack/types';
+import type { WebClient } from '@slack/web-api';
+import { z } from 'zod';
+import type { Fields, Message } from '../commands/define.ts';
+import { UserError } from '../errors.ts';
+import { slackErrorOf } from './access.ts';
+
+/** What a modal remembers of where it was opened: the channel its answer belongs to. Never a right, never a secret. */
+const memory = z.object({ channel: z.string().optional() });
+
+/**
+ * Opens a modal. Its trigger lives for three seconds and works once.
+ *
+ * @throws UserError where Slack says that the trigger has died.
+ */
+export async function openModal(client: WebClient, triggerId: string, view: ModalView, channel: string | undefined): Promise<void> {
+  try {
+    await client.views.open({ trigger_id: triggerId, view: { ...view, private_metadata: JSON.stringify({ channel }) } });
+  } catch (error) {
+    // Our own repeat of an opening that Slack had taken although its answer got lost.
+    if (slackErrorOf(error) === 'exchanged_trigger_id') return;
+    if (slackErrorOf(error) === 'expired_trigger_id') {
+      throw new UserError('The form came too late: Slack waits three seconds for it.', 'Try the same again.');
+    }
+    throw error;
+  }
+}
+
+/** The channel a modal was opened in, as far as it remembers. */
+export function channelOf(privateMetadata: string | undefined): string | undefined {
+  try {
+    return memory.parse(JSON.parse(privateMetadata ?? '')).channel;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Puts another view into an open modal. False where the person has closed it. */
+export async function updateModal(client: WebClient, viewId: string, view: ModalView): Promise<boolean> {
+  try {
+    await client.views.update({ view_id: viewId, view });
+    return true;
+  } catch (error) {
+    if (slackErrorOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/** A message drawn as a modal, for answers to a form that is still open. */
+export function asModal(title: string, message: Message): ModalView {
+  return {
+    type: 'modal',
+    title: { type: 'plain_text', text: title.slice(0, 24) },
+    close: { type: 'plain_text', text: 'Close' },
+    blocks: message.blocks ?? [{ type: 'section', text: { type: 'mrkdwn', text: message.text.slice(0, 3000) } }],
+  };
+}
+
+/** What the inputs of a modal hold, by block id; each kind of input keeps its value under another name. */
+export function fieldsOf(values: unknown): Fields {
+  const fields: Record<string, string | readonly string[] | undefined> = {};
+  for (const [block, inputs] of Object.entries(stateValues.parse(values ?? {}))) {
+    const state = Object.values(inputs)[0];
+    fields[block] = state && fieldValue(state);
+  }
+  return fields;
+}
+
+const text = z.string().nullish();
+const option = z.object({ value: z.string() });
+const texts = z.array(z.string()).nullish();
+const input = z.object({
+  value: text,
+  selected_option: option.nullish(),
+  selected_options: z.array(option).nullish(),
+  selected_date: text,
+  selected_time: text,
+  selected_date_time: z.number().nullish(),
+  selected_user: text,
+  selected_users: texts,
+  selected_conversation: text,
+  selected_conversations: texts,
+  selected_channel: text,
+  selected_channels: texts,
+});
+const stateValues = z.record(z.string(), z.record(z.string(), input));
+
+/** The value of an input or of a pressed element. A menu's is its chosen option's. */
+export function fieldValue(state: unknown): string | readonly string[] | undefined {
+  const seen = input.safeParse(state).data;
+  if (!seen) return undefined;
+  const several =
+    seen.selected_options?.map(({ value }) => value) ??
+    seen.selected_users ??
+    seen.selected_conversations ??
+    seen.selected_channels;
+  const one =
+    seen.selected_option?.value ??
+    seen.value ??
+    seen.selected_date ??
+    seen.selected_time ??
+    seen.selected_date_time?.toString() ??
+    seen.selected_user ??
+    seen.selected_conversation ??
+    seen.selected_channel;
+  return several ?? one ?? undefined;
+}

@@ -1,0 +1,5 @@
+/** What the bot asks a workspace for; the manifest says the same, and a test holds them equal. */
+export const scopes = [
+  'commands', // the slash command
+  'chat:write', // answers where a response_url has ended, and direct messages
+] as const;

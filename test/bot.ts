@@ -1,0 +1,98 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { type CdnSimulator, startCdn } from '../simulator/cdn/server.ts';
+import { type SlackSimulator, startSlack } from '../simulator/slack/server.ts';
+import { buildApp, type ChatApp } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import { createLogger } from '../src/log.ts';
+
+export interface Bot {
+  readonly slack: SlackSimulator;
+  readonly cdn: CdnSimulator;
+  readonly app: ChatApp;
+  /** Every line it logged, at debug level. */
+  readonly logs: string[];
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+export interface BotOptions {
+  readonly transport?: 'socket' | 'http';
+  readonly zones?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly install?: 'token' | 'oauth';
+}
+
+/** The real bot on a throw-away embedded database, with the Slack and the CDN of `simulator/`. */
+export async function startBot(options: BotOptions = {}): Promise<Bot> {
+  const { transport = 'socket' } = options;
+  const [slack, cdn, dataDir] = await Promise.all([
+    startSlack(),
+    startCdn({ zones: options.zones ?? 25 }),
+    mkdtemp(join(tmpdir(), 'chatops-')),
+  ]);
+  const env = { ...environment({ slack, cdn, dataDir, ...options }), ...options.env };
+  const logs: string[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      logs.push(chunk.toString('utf8'));
+      done();
+    },
+  });
+  const app = await buildApp({ config: readConfig(env), log: createLogger('debug', sink) });
+  await app.start();
+  if (transport === 'http') slack.deliverTo(`http://127.0.0.1:${app.port()}/slack/events`);
+  return {
+    slack,
+    cdn,
+    app,
+    logs,
+    env,
+    async stop() {
+      await app.stop();
+      await Promise.all([slack.close(), cdn.close()]);
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The variables of DESIGN §8 that point a bot at the simulators. */
+export function environment(options: {
+  slack: SlackSimulator;
+  cdn: CdnSimulator;
+  dataDir: string;
+  transport?: 'socket' | 'http';
+  install?: 'token' | 'oauth';
+}): Record<string, string> {
+  const { slack, cdn } = options;
+  return {
+    ...(options.install === 'oauth'
+      ? {
+          SLACK_CLIENT_ID: slack.clientId,
+          SLACK_CLIENT_SECRET: slack.clientSecret,
+          SLACK_STATE_SECRET: 'a state secret for tests',
+        }
+      : { SLACK_BOT_TOKEN: slack.botToken }),
+    ...(options.transport === 'http'
+      ? { SLACK_SIGNING_SECRET: slack.signingSecret }
+      : { SLACK_APP_TOKEN: slack.appToken }),
+    SLACK_API_URL: `${slack.url}/api/`,
+    CDN_API_URL: cdn.url,
+    CDN_ORIGIN_LOGGING_URL: cdn.originLoggingUrl,
+    DATA_DIR: options.dataDir,
+    PORT: '0',
+    LOG_LEVEL: 'debug',
+  };
+}
+
+/** Links a key for somebody, the way people do: the command, the form, the answer. */
+export async function connect(bot: Bot, userId: string, channelId: string, key = bot.cdn.key): Promise<void> {
+  const person = bot.slack.as(userId, channelId);
+  await person.slash('connect');
+  await person.waitForModal(/key/i);
+  await person.submit({ accessKey: key });
+  await person.waitForModal(/connected|linked/i);
+  await person.closeModal();
+}

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+export interface BotProcess {
+  readonly child: ChildProcess;
+  /** Everything it printed so far, both streams. */
+  output(): string;
+  /** Waits for words in what it prints. */
+  printed(words: string | RegExp, timeoutMs?: number): Promise<string>;
+  /** Ends it and waits until it is gone. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+  readonly exited: Promise<number | null>;
+}
+
+/** The bot as people start it: a process of its own, driven through its environment only. */
+export function startProcess(env: Readonly<Record<string, string>>, word = 'all'): BotProcess {
+  const child = spawn(process.execPath, ['src/main.ts', word], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  const waiting = new Set<() => void>();
+  const take = (chunk: Buffer): void => {
+    printed += chunk.toString('utf8');
+    for (const look of waiting) look();
+  };
+  child.stdout.on('data', take);
+  child.stderr.on('data', take);
+  const exited = once(child, 'close').then(([code]: (number | null)[]) => code ?? null);
+
+  return {
+    child,
+    exited,
+    output: () => printed,
+    printed: (words, timeoutMs = 20_000) =>
+      new Promise((resolve, reject) => {
+        const found = (): boolean => (typeof words === 'string' ? printed.includes(words) : words.test(printed));
+        const timer = setTimeout(() => done(() => reject(new Error(`waited for ${words}, saw:\n${printed}`))), timeoutMs);
+        const done = (settle: () => void): void => {
+          clearTimeout(timer);
+          waiting.delete(look);
+          settle();
+        };
+        const look = (): void => {
+          if (found()) done(() => resolve(printed));
+        };
+        waiting.add(look);
+        void exited.then(() => done(() => (found() ? resolve(printed) : reject(new Error(`it ended; saw:\n${printed}`)))));
+        look();
+      }),
+    async end(signal) {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Bot, connect, startBot } from '../bot.ts';
+
+const alice = 'U0ALICE00';
+const bob = 'U0BOB0000';
+const ops = 'C0OPS0000';
+const random = 'C0RANDOM0';
+
+describe.each(['socket', 'http'] as const)('over %s', (transport) => {
+  let bot: Bot;
+  beforeAll(async () => {
+    bot = await startBot({ transport, zones: 25 });
+  });
+  afterAll(async () => {
+    expect(bot.slack.problems).toEqual([]);
+    await bot.stop();
+  });
+
+  test('a person links a key, lists the zones, turns the page and opens one', async () => {
+    const person = bot.slack.as(alice, ops);
+    await connect(bot, alice, ops);
+
+    const typed = await person.slash('zones');
+    expect(typed).toMatchObject({ status: 200, timedOut: false });
+    const list = await person.waitForMessage((message) => /25 zones/.test(message.reads));
+    expect(list.ephemeral).toBe(true);
+
+    await person.press('zones:page');
+    const second = await person.waitForMessage((message) => /11.20/.test(message.reads));
+    expect(second.ts).toBe(list.ts);
+
+    await person.press('zones:show:0');
+    await person.waitForMessage((message) => /hostname/i.test(message.reads) && message.ts !== list.ts);
+    expect(bot.cdn.requests.every((request) => request.path.startsWith('/pullzone'))).toBe(true);
+  });
+
+  test('a list asked for in a channel the bot is not in still reaches the person who asked', async () => {
+    const person = bot.slack.as(alice, random);
+    await person.slash('zones');
+    await person.waitForMessage(/25 zones/);
+  });
+
+  test('somebody without a key is offered the form that links one, and the CDN is not asked', async () => {
+    const asked = bot.cdn.requests.length;
+    const person = bot.slack.as(bob, ops);
+    await person.slash('zones');
+    await person.waitForMessage(/not connected/i);
+    await person.press('connect:open');
+    await person.waitForModal(/key/i);
+    await person.closeModal();
+    expect(bot.cdn.requests.length).toBe(asked);
+  });
+
+  test('a key that the CDN refuses is not kept, and the form stays open for another try', async () => {
+    const person = bot.slack.as(bob, ops);
+    await person.slash('connect');
+    await person.waitForModal(/key/i);
+    await person.submit({ accessKey: 'not-the-right-key-0123456789' });
+    await person.waitForModal(/refused/i);
+    await person.submit({ accessKey: bot.cdn.key });
+    await person.waitForModal(/connected|linked/i);
+    await person.closeModal();
+    await person.slash('whoami');
+    await person.waitForMessage(/fingerprint/i);
+  });
+
+  test('after disconnect nothing of the key is left to act with', async () => {
+    const person = bot.slack.as(bob, ops);
+    await person.slash('disconnect');
+    await person.waitForMessage(/disconnect|forget/i);
+    await person.press('connect:forget');
+    await person.waitForMessage(/forgotten|no longer/i);
+    await person.slash('zones');
+    await person.waitForMessage(/not connected/i);
+  });
+
+  test('the same delivery twice is worked on once', async () => {
+    const person = bot.slack.as(alice, ops);
+    await person.slash('whoami');
+    await person.waitForMessage(/fingerprint/i);
+  });
+
+  test('no key that was typed is in any log line', () => {
+    expect(bot.logs.join('')).not.toContain(bot.cdn.key);
+    expect(bot.logs.join('')).not.toContain('not-the-right-key');
+  });
+});
