@@ -1,0 +1,192 @@
+import { elementsOf } from './block-ids.ts';
+import type { Exchange } from './delivery.ts';
+import type { Interactions, Place, Target } from './interactions.ts';
+import type { VisibleMessage } from './messages.ts';
+import type { Modals, Submission } from './modals.ts';
+import type { Simulation } from './simulation.ts';
+import type { OpenView, VisibleView } from './views.ts';
+import type { Json } from './world.ts';
+
+export type MessageMatch = string | RegExp | ((message: VisibleMessage) => boolean);
+/** Text in what the modal shows, its callback_id, or a test of it. */
+export type ModalMatch = string | RegExp | ((view: VisibleView) => boolean);
+
+/** A person at work in the simulated Slack. */
+export interface Actor {
+  slash(text: string, options?: { command?: string }): Promise<Exchange>;
+  /** Presses the button in the top modal, else in the newest message that has it, else in the Home tab. */
+  press(actionId: string, options?: { ts?: string; value?: string }): Promise<Exchange>;
+  choose(actionId: string, value: string | string[], options?: { ts?: string }): Promise<Exchange>;
+  type(values: Record<string, unknown>): void;
+  submit(values?: Record<string, unknown>): Promise<Submission>;
+  closeModal(): Promise<void>;
+  suggest(actionId: string, typed: string, options?: { ts?: string }): Promise<Json[]>;
+  openHome(): Promise<void>;
+  messages(): VisibleMessage[];
+  modal(): VisibleView | undefined;
+  modals(): VisibleView[];
+  home(): VisibleView | undefined;
+  /** What Slack itself told the person, such as that the app did not respond. */
+  notices(): string[];
+  waitForMessage(match: MessageMatch, timeoutMs?: number): Promise<VisibleMessage>;
+  waitForModal(match: ModalMatch, timeoutMs?: number): Promise<VisibleView>;
+  waitForHome(match: ModalMatch, timeoutMs?: number): Promise<VisibleView>;
+}
+
+const patienceMs = 5000;
+
+/** Somebody by user id. With a channel they see and act in it; without one they type in #ops and see everything. */
+export function createActor(
+  sim: Simulation,
+  parts: { interactions: Interactions; modals: Modals },
+  where: { userId: string; channelId?: string | undefined; teamId?: string | undefined },
+): Actor {
+  const { interactions, modals } = parts;
+  const who = interactions.who(where.userId, where.channelId, where.teamId);
+  const self = { teamId: who.person.teamId, userId: who.person.id };
+  const typingIn = where.channelId ?? firstChannel(sim, self);
+
+  const messages = (): VisibleMessage[] => sim.messages.visibleTo(self, where.channelId);
+  const stack = (): OpenView[] => sim.views.stack(self);
+
+  function top(): OpenView {
+    const view = stack().at(-1);
+    if (!view) throw new Error(`${who.person.name} has no modal open`);
+    return view;
+  }
+
+  function target(actionId: string, ts?: string): { place: Place; target: Target } {
+    const places: { place: Place; blocks: Json[] }[] = [];
+    const view = stack().at(-1);
+    const home = sim.views.home(self);
+    if (view && ts === undefined)
+      places.push({ place: { view }, blocks: view.definition['blocks'] as Json[] });
+    for (const message of messages().toReversed()) {
+      const stored = sim.messages.find(message.channel, message.ts);
+      if (stored && (ts === undefined || ts === message.ts))
+        places.push({ place: { message: stored }, blocks: stored.blocks });
+    }
+    if (home && ts === undefined)
+      places.push({ place: { view: home }, blocks: home.definition['blocks'] as Json[] });
+    for (const { place, blocks } of places) {
+      const found = elementsOf(blocks).find(({ element }) => element['action_id'] === actionId);
+      if (found) return { place, target: found };
+    }
+    const known = places.flatMap(({ blocks }) =>
+      elementsOf(blocks).map(({ element }) => String(element['action_id'])),
+    );
+    throw new Error(
+      `${who.person.name} sees nothing with the action_id ${actionId}; there is: ${[...new Set(known)].join(', ') || 'nothing'}`,
+    );
+  }
+
+  /** Looks now and after every change, until the time is over. */
+  function wait<T>(look: () => T | undefined, timeoutMs: number, failed: () => string): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const attempt = (): boolean => {
+        const found = look();
+        if (found === undefined) return false;
+        resolve(found);
+        return true;
+      };
+      if (attempt()) return;
+      const timer = setTimeout(() => {
+        stop();
+        reject(new Error(failed()));
+      }, timeoutMs);
+      const stop = sim.onChange(() => {
+        if (!attempt()) return;
+        clearTimeout(timer);
+        stop();
+      });
+    });
+  }
+
+  const seen = (): string => {
+    const shown = messages().map((message) => `- ${message.reads || message.text}`);
+    const notices = (sim.notices.get(`${self.teamId}/${self.userId}`) ?? []).map(
+      (text) => `- (Slack) ${text}`,
+    );
+    const open = stack().map((view) => `- (modal) ${sim.views.visible(view).reads}`);
+    return [...shown, ...notices, ...open].join('\n') || '- nothing';
+  };
+  const waitForView = (
+    look: () => OpenView | undefined,
+    match: ModalMatch,
+    timeoutMs: number,
+    what: string,
+  ): Promise<VisibleView> =>
+    wait(
+      () => {
+        const view = look();
+        const visible = view && sim.views.visible(view);
+        return visible && viewMatches(visible, match) ? visible : undefined;
+      },
+      timeoutMs,
+      () =>
+        `No ${what} matching ${String(match)} came within ${timeoutMs} ms. ${who.person.name} sees:\n${seen()}`,
+    );
+
+  return {
+    slash: (text, options) => interactions.slash(who, typingIn, text, options?.command),
+    press(actionId, options) {
+      const found = target(actionId, options?.ts);
+      return interactions.press(who, found.place, found.target, options?.value);
+    },
+    choose(actionId, value, options) {
+      const found = target(actionId, options?.ts);
+      return interactions.choose(who, found.place, found.target, value);
+    },
+    type: (values) => modals.type(top(), values),
+    submit: (values) => modals.submit(who, top(), values),
+    closeModal: () => modals.close(who, top()),
+    async suggest(actionId, typed, options) {
+      const found = target(actionId, options?.ts);
+      const suggested = await interactions.suggest(who, found.place, found.target, typed);
+      return (
+        suggested.options ?? (suggested.option_groups ?? []).flatMap((group) => group['options'] as Json[])
+      );
+    },
+    async openHome() {
+      await interactions.openHome(who);
+    },
+    messages,
+    modal: () => stack().map(sim.views.visible).at(-1),
+    modals: () => stack().map(sim.views.visible),
+    home() {
+      const home = sim.views.home(self);
+      return home && sim.views.visible(home);
+    },
+    notices: () => [...(sim.notices.get(`${self.teamId}/${self.userId}`) ?? [])],
+    waitForMessage: (match, timeoutMs = patienceMs) =>
+      wait(
+        () => messages().findLast((message) => messageMatches(message, match)),
+        timeoutMs,
+        () =>
+          `No message matching ${String(match)} came within ${timeoutMs} ms. ${who.person.name} sees:\n${seen()}`,
+      ),
+    waitForModal: (match, timeoutMs = patienceMs) =>
+      waitForView(() => stack().at(-1), match, timeoutMs, 'modal'),
+    waitForHome: (match, timeoutMs = patienceMs) =>
+      waitForView(() => sim.views.home(self), match, timeoutMs, 'Home tab'),
+  };
+}
+
+function messageMatches(message: VisibleMessage, match: MessageMatch): boolean {
+  if (typeof match === 'function') return match(message);
+  if (typeof match === 'string') return message.reads.includes(match) || message.text.includes(match);
+  return match.test(message.reads) || match.test(message.text);
+}
+
+function viewMatches(view: VisibleView, match: ModalMatch): boolean {
+  if (typeof match === 'function') return match(view);
+  if (typeof match === 'string') return view.reads.includes(match) || view.callback_id === match;
+  return match.test(view.reads) || match.test(view.callback_id);
+}
+
+function firstChannel(sim: Simulation, self: { teamId: string; userId: string }): string {
+  for (const channel of sim.world.channels.values()) {
+    if (channel.members.has(`${self.teamId}/${self.userId}`)) return channel.id;
+  }
+  throw new Error(`${self.userId} is in no channel`);
+}

@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto';
+
+/** Message timestamps: seconds with six digits, never the same twice, always growing. */
+export function createTimestamps(now: () => number): () => string {
+  let last = 0;
+  return () => {
+    last = Math.max(last + 100, Math.floor(now()) * 1000);
+    return `${Math.floor(last / 1_000_000)}.${String(last % 1_000_000).padStart(6, '0')}`;
+  };
+}
+
+/** An id like Slack's: a letter and ten characters. */
+export function newId(letter: string): string {
+  return letter + randomBytes(5).toString('hex').toUpperCase();
+}

@@ -1,0 +1,72 @@
+/** What goes wrong on purpose, by method: `chat.postMessage`, `response_url`, `files.upload`, or `*` for all. */
+export interface ScriptControls {
+  /** The next calls answer HTTP 429 with Retry-After in seconds. */
+  rateLimit(method: string, retryAfterSeconds: number, times?: number): void;
+  /** The next calls answer `{ok: false, error}`. */
+  fail(method: string, error: string, times?: number): void;
+  /** The next calls are answered later. */
+  delay(method: string, ms: number, times?: number): void;
+  /** The next calls are carried out, then the connection is reset. */
+  drop(method: string, times?: number): void;
+}
+
+export interface Interference {
+  status: number;
+  retryAfter?: number;
+  error: string;
+}
+
+export interface Script {
+  readonly controls: ScriptControls;
+  /** Waits where a delay is due; then what to answer instead of doing the call, if anything. */
+  interfere(method: string): Promise<Interference | undefined>;
+  /** Whether the connection of this call is to be reset after it was carried out. */
+  drops(method: string): boolean;
+}
+
+interface Entry {
+  method: string;
+  kind: 'answer' | 'delay' | 'drop';
+  times: number;
+  answer?: Interference;
+  ms?: number;
+}
+
+export function createScript(): Script {
+  let entries: Entry[] = [];
+  const take = (method: string, kind: Entry['kind']): Entry | undefined => {
+    const found = entries.find(
+      (entry) => entry.kind === kind && (entry.method === '*' || entry.method === method),
+    );
+    if (found) found.times -= 1;
+    entries = entries.filter((entry) => entry.times > 0);
+    return found;
+  };
+  return {
+    controls: {
+      rateLimit(method, retryAfter, times = 1) {
+        entries.push({
+          method,
+          kind: 'answer',
+          times,
+          answer: { status: 429, retryAfter, error: 'ratelimited' },
+        });
+      },
+      fail(method, error, times = 1) {
+        entries.push({ method, kind: 'answer', times, answer: { status: 200, error } });
+      },
+      delay(method, ms, times = 1) {
+        entries.push({ method, kind: 'delay', times, ms });
+      },
+      drop(method, times = 1) {
+        entries.push({ method, kind: 'drop', times });
+      },
+    },
+    async interfere(method) {
+      const delay = take(method, 'delay');
+      if (delay) await new Promise<void>((resolve) => void setTimeout(resolve, delay.ms));
+      return take(method, 'answer')?.answer;
+    },
+    drops: (method) => take(method, 'drop') !== undefined,
+  };
+}

@@ -1,0 +1,244 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Actor, createActor } from './actor.ts';
+import { createTimestamps } from './clock.ts';
+import { createDeliverer, type Exchange } from './delivery.ts';
+import { createHttpTransport } from './delivery-http.ts';
+import { createSocketTransport, type SocketTransport } from './delivery-socket.ts';
+import { deliverEvent, type EventOptions } from './events.ts';
+import { createFiles } from './files.ts';
+import type { Route } from './http.ts';
+import { createInstalls } from './installs.ts';
+import { createInteractions } from './interactions.ts';
+import { createMessages } from './messages.ts';
+import { createModals } from './modals.ts';
+import { createAuthorizePage } from './oauth.ts';
+import { createResponseUrls } from './response-urls.ts';
+import { createScript, type ScriptControls } from './script.ts';
+import type { Call, Simulation } from './simulation.ts';
+import { createStaticFiles } from './static-files.ts';
+import { createTriggers } from './triggers.ts';
+import { createUi } from './ui.ts';
+import { createViews } from './views.ts';
+import { createWebApi } from './web-api/router.ts';
+import { createWorld, type Json, type World } from './world.ts';
+
+export interface SlackSimulator {
+  /** `http://127.0.0.1:PORT`; the Web API is below `/api/`. */
+  readonly url: string;
+  readonly world: World;
+  readonly workspaces: World['workspaces'];
+  readonly signingSecret: string;
+  readonly appToken: string;
+  /** Acme's. */
+  readonly botToken: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** From now on deliveries are signed POSTs to this address; without it they go over Socket Mode. */
+  deliverTo(eventsUrl: string): void;
+  /** Somebody by user id; see `Actor`. */
+  as(userId: string, channelId?: string, teamId?: string): Actor;
+  readonly calls: Call[];
+  /** Every broken limit and protocol rule, in words; tests assert that there is none. */
+  readonly problems: string[];
+  readonly script: ScriptControls;
+  readonly socket: {
+    connections(): number;
+    /** Tells the oldest connection to go; resolves when it has. */
+    refresh: SocketTransport['refresh'];
+    /** Sends a frame of any shape on one connection. */
+    send(envelope: object): void;
+    /** Cuts all connections. */
+    kill(): void;
+    /** Resolves when at least so many connections are open. */
+    waitFor(connections: number, timeoutMs?: number): Promise<void>;
+  };
+  event(event: object, options?: EventOptions): Promise<Exchange>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a Slack on 127.0.0.1 that speaks the real protocols and holds the app to their rules (reference §2–§5).
+ * `now` drives trigger ids, response_urls, codes and timestamps; `ackTimeoutMs` is measured in real time.
+ * `page` is a directory of static files for `/`; `hints` are passed on to it.
+ */
+export async function startSlack(
+  options: { port?: number; now?: () => number; ackTimeoutMs?: number; page?: string; hints?: string[] } = {},
+): Promise<SlackSimulator> {
+  const now = options.now ?? Date.now;
+  const signingSecret = 'simulated-signing-secret';
+  const world = createWorld();
+  const problems: string[] = [];
+  const calls: Call[] = [];
+  const problem = (text: string): void => void problems.push(text);
+  const listeners = new Set<() => void>();
+  const changed = (): void => {
+    for (const listener of [...listeners]) listener();
+  };
+  const onChange = (listener: () => void): (() => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  let address = '';
+  const base = (): string => address;
+  const record =
+    (method: string) => (call: { install: { id: string }; args: Json; ok: boolean; error?: string }) => {
+      const { install, args, ok, error } = call;
+      calls.push({
+        method,
+        teamId: install.id,
+        token: 'none',
+        args,
+        at: now(),
+        ok,
+        ...(error === undefined ? {} : { error }),
+      });
+    };
+
+  const installs = createInstalls(world);
+  const script = createScript();
+  const files = createFiles({
+    base,
+    problem,
+    script,
+    called: record('files.upload'),
+    mayRead: (request, file) => request.headers.authorization === `Bearer ${file.install.token}`,
+  });
+  const messages = createMessages({
+    world,
+    timestamp: createTimestamps(now),
+    changed,
+    fileOf: files.visible,
+  });
+  const views = createViews({ world, now, names: messages.names, changed });
+  const http = createHttpTransport({ signingSecret });
+  const socket = createSocketTransport({ problem, changed });
+  const deliverer = createDeliverer({
+    http,
+    socket,
+    ackTimeoutMs: options.ackTimeoutMs ?? 3000,
+    problem,
+    changed,
+  });
+  const responseUrls = createResponseUrls({
+    base,
+    now,
+    messages,
+    problem,
+    called: record('response_url'),
+    interfere: script.interfere,
+  });
+  const sim: Simulation = {
+    now,
+    base,
+    appToken: 'xapp-simulated',
+    clientId: '1000.2000',
+    clientSecret: 'simulated-client-secret',
+    world,
+    installs,
+    messages,
+    views,
+    triggers: createTriggers(now),
+    responseUrls,
+    files,
+    script,
+    socket,
+    deliverer,
+    calls,
+    problem,
+    notices: new Map(),
+    changed,
+    onChange,
+  };
+  const interactions = createInteractions(sim);
+  const parts = { interactions, modals: createModals(sim, interactions) };
+  const ui = createUi(sim, parts, options.hints ?? []);
+  const routes: Route[] = [
+    createWebApi(sim),
+    responseUrls.route,
+    files.route,
+    ui.route,
+    createAuthorizePage(sim),
+    createStaticFiles(options.page),
+  ];
+  const server = createServer((request, response) => void serve(routes, request, response));
+  socket.attach(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    url: address,
+    world,
+    workspaces: world.workspaces,
+    signingSecret,
+    appToken: sim.appToken,
+    botToken: world.workspaces.acme.botToken,
+    clientId: sim.clientId,
+    clientSecret: sim.clientSecret,
+    deliverTo(eventsUrl) {
+      http.address = eventsUrl;
+      deliverer.useHttp(true);
+    },
+    as: (userId, channelId, teamId) => createActor(sim, parts, { userId, channelId, teamId }),
+    calls,
+    problems,
+    script: script.controls,
+    socket: {
+      connections: socket.connections,
+      refresh: socket.refresh,
+      send: socket.sendRaw,
+      kill: socket.kill,
+      waitFor: (wanted, timeoutMs = 5000) => waitForConnections(sim, wanted, timeoutMs),
+    },
+    event: (event, eventOptions) => deliverEvent(sim, event as Json, eventOptions),
+    async close() {
+      ui.close();
+      socket.close();
+      http.close();
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+      await files.close();
+    },
+  };
+}
+
+async function serve(
+  routes: readonly Route[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://slack');
+  try {
+    for (const route of routes) if (await route(request, response, url)) return;
+    response.writeHead(404, { 'content-type': 'text/plain' }).end('not found');
+  } catch (error) {
+    // A mistake in the simulator itself: loud, so that nobody looks for it in the bot.
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    if (response.headersSent) response.destroy();
+    else response.writeHead(500, { 'content-type': 'text/plain' }).end(`simulator: ${text}`);
+  }
+}
+
+function waitForConnections(sim: Simulation, wanted: number, timeoutMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (sim.socket.connections() >= wanted) return resolve();
+    const timer = setTimeout(() => {
+      stop();
+      reject(
+        new Error(
+          `${sim.socket.connections()} Socket Mode connections are open after ${timeoutMs} ms, ${wanted} were awaited`,
+        ),
+      );
+    }, timeoutMs);
+    const stop = sim.onChange(() => {
+      if (sim.socket.connections() < wanted) return;
+      clearTimeout(timer);
+      stop();
+      resolve();
+    });
+  });
+}

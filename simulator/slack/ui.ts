@@ -1,0 +1,180 @@
+import type { ServerResponse } from 'node:http';
+import { elementsOf } from './block-ids.ts';
+import { answerJson, argumentsOf, bodyOf, type Route } from './http.ts';
+import type { Interactions, Place, Target } from './interactions.ts';
+import type { Modals } from './modals.ts';
+import type { Who } from './payloads.ts';
+import type { Simulation } from './simulation.ts';
+import type { OpenView } from './views.ts';
+import { type Json, memberKey } from './world.ts';
+
+/** The browser's way in (`/ui/*`): what somebody sees, what they do, and a stream that tells of every change. */
+export function createUi(
+  sim: Simulation,
+  parts: { interactions: Interactions; modals: Modals },
+  hints: string[],
+): { route: Route; close(): void } {
+  const { interactions, modals } = parts;
+  const streams = new Set<ServerResponse>();
+  let changes = 0;
+  // Many changes in one turn are one line in the stream.
+  let scheduled = false;
+  const stop = sim.onChange(() => {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      changes += 1;
+      for (const stream of streams) stream.write(`data: {"n":${changes}}\n\n`);
+    });
+  });
+
+  const actions: Record<string, (args: Json, who: Who) => Promise<unknown>> = {
+    slash: (args, who) => {
+      const [command, ...words] = text(args, 'text').split(' ');
+      const typed = command?.startsWith('/')
+        ? { command, rest: words.join(' ') }
+        : { command: '/cdn', rest: text(args, 'text') };
+      return interactions.slash(who, text(args, 'channel'), typed.rest, typed.command);
+    },
+    press(args, who) {
+      const found = placeOf(args, who);
+      return interactions.press(
+        who,
+        found.place,
+        found.target,
+        typeof args['value'] === 'string' ? args['value'] : undefined,
+      );
+    },
+    choose(args, who) {
+      const found = placeOf(args, who);
+      return interactions.choose(who, found.place, found.target, args['values'] ?? args['value']);
+    },
+    suggest(args, who) {
+      const found = placeOf(args, who);
+      return interactions.suggest(
+        who,
+        found.place,
+        found.target,
+        typeof args['typed'] === 'string' ? args['typed'] : '',
+      );
+    },
+    submit: (args, who) => modals.submit(who, viewOf(args, who), (args['values'] ?? {}) as Json),
+    async 'close-modal'(args, who) {
+      await modals.close(who, viewOf(args, who));
+      return {};
+    },
+    home: (_args, who) => interactions.openHome(who),
+  };
+
+  function viewOf(args: Json, who: Who): OpenView {
+    const self = { teamId: who.person.teamId, userId: who.person.id };
+    const home = sim.views.home(self);
+    const view = [...sim.views.stack(self), ...(home ? [home] : [])].find(
+      (open) => open.id === args['viewId'],
+    );
+    if (!view) throw new Error('This view is no longer open');
+    return view;
+  }
+
+  function placeOf(args: Json, who: Who): { place: Place; target: Target } {
+    const view = typeof args['viewId'] === 'string' ? viewOf(args, who) : undefined;
+    const message = view ? undefined : sim.messages.find(text(args, 'channel'), text(args, 'ts'));
+    const blocks = view ? (view.definition['blocks'] as Json[]) : message?.blocks;
+    const target = elementsOf(blocks ?? []).find(
+      ({ block, element }) =>
+        block['block_id'] === args['blockId'] && element['action_id'] === args['actionId'],
+    );
+    if (!target || !(view ?? message)) throw new Error('This is no longer there');
+    return { place: view ? { view } : { message: message as NonNullable<typeof message> }, target };
+  }
+
+  function world(user: string | null): Json {
+    const { acme } = sim.world.workspaces;
+    const visible = [...sim.world.channels.values()].filter(
+      (channel) => channel.teamId === acme.id && channel.kind === 'channel',
+    );
+    const inAcme = new Set(visible.flatMap((channel) => [...channel.members]));
+    const people = sim.world.people.filter((person) => inAcme.has(memberKey(person.teamId, person.id)));
+    const dms = people.map((person) => ({
+      id: sim.world.dm(person.id, acme.id).id,
+      name: 'CDN',
+      kind: 'dm',
+      user: person.id,
+    }));
+    const channels = visible.map(({ id, name, kind, members }) => ({
+      id,
+      name,
+      kind,
+      members: [...members].map((key) => key.split('/')[1] ?? ''),
+    }));
+    const mine = [...channels, ...dms].filter(
+      (place) => user === null || ('members' in place ? place.members.includes(user) : place.user === user),
+    );
+    return {
+      people: people.map(({ id, realName, role, teamId }) => ({
+        id,
+        name: realName,
+        role,
+        teamId,
+        team: sim.world.team(teamId)?.name ?? teamId,
+      })),
+      channels: mine,
+      transport: sim.deliverer.transport(),
+      hints,
+    };
+  }
+
+  function state(who: Who, channel: string): Json {
+    const self = { teamId: who.person.teamId, userId: who.person.id };
+    const home = sim.views.home(self);
+    return {
+      messages: sim.messages.visibleTo(self, channel),
+      modals: sim.views.stack(self).map(sim.views.visible),
+      home: home ? sim.views.visible(home) : null,
+      pending: sim.deliverer.pending(),
+      notices: sim.notices.get(memberKey(self.teamId, self.userId)) ?? [],
+    };
+  }
+
+  const route: Route = async (request, response, url) => {
+    if (!url.pathname.startsWith('/ui/')) return false;
+    const name = url.pathname.slice('/ui/'.length);
+    const query = url.searchParams;
+    try {
+      if (request.method === 'GET' && name === 'world') answerJson(response, world(query.get('user')));
+      else if (request.method === 'GET' && name === 'state') {
+        const channel = query.get('channel') ?? '';
+        answerJson(response, state(interactions.who(query.get('user') ?? '', channel), channel));
+      } else if (request.method === 'GET' && name === 'changes') {
+        response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+        response.write(`data: {"n":${changes}}\n\n`);
+        streams.add(response);
+        response.on('close', () => streams.delete(response));
+      } else {
+        const action = request.method === 'POST' ? actions[name] : undefined;
+        if (!action) return false;
+        const args = argumentsOf(request, (await bodyOf(request)).toString(), url);
+        const channel = typeof args['channel'] === 'string' ? args['channel'] : undefined;
+        answerJson(response, await action(args, interactions.who(text(args, 'user'), channel)));
+      }
+    } catch (error) {
+      answerJson(response, { error: error instanceof Error ? error.message : String(error) }, 400);
+    }
+    return true;
+  };
+
+  return {
+    route,
+    close() {
+      stop();
+      for (const stream of streams) stream.end();
+    },
+  };
+}
+
+function text(args: Json, name: string): string {
+  const value = args[name];
+  if (typeof value !== 'string') throw new Error(`${name} is missing`);
+  return value;
+}

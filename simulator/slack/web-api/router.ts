@@ -1,0 +1,104 @@
+import type { IncomingMessage } from 'node:http';
+import { answerJson, argumentsOf, bodyOf, type Route } from '../http.ts';
+import type { Install } from '../installs.ts';
+import { exchangeCode } from '../oauth.ts';
+import type { Call, Simulation } from '../simulation.ts';
+import type { Json } from '../world.ts';
+import { appMethods } from './app.ts';
+import { type Method, Refused } from './call.ts';
+import { chatMethods } from './chat.ts';
+import { fileMethods } from './files.ts';
+import { peopleMethods } from './people.ts';
+import { viewMethods } from './views.ts';
+
+const methods = new Map<string, Method>(
+  [appMethods, chatMethods, fileMethods, peopleMethods, viewMethods].flatMap((family) =>
+    Object.entries(family),
+  ),
+);
+
+/** The Web API at `/api/<method>`: form-encoded or JSON, the token in the header or the body. */
+export function createWebApi(sim: Simulation): Route {
+  return async (request, response, url) => {
+    if (!url.pathname.startsWith('/api/')) return false;
+    const method = url.pathname.slice('/api/'.length);
+    const args = argumentsOf(request, (await bodyOf(request)).toString(), url);
+    const token = tokenOf(request, args);
+    // Neither tests nor logs get to see a token.
+    delete args['token'];
+    const call: Call = { method, token: kindOf(sim, token), args, at: sim.now(), ok: false };
+    const install = token === undefined ? undefined : sim.installs.byToken(token);
+    if (install) call.teamId = install.id;
+    sim.calls.push(call);
+    const fault = await sim.script.interfere(method);
+    if (fault) {
+      call.error = fault.error;
+      const headers: Record<string, string> =
+        fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) };
+      answerJson(response, { ok: false, error: fault.error }, fault.status, headers);
+      return true;
+    }
+    const answer = await perform(sim, request, call, install);
+    call.ok = answer['ok'] === true;
+    if (!call.ok) call.error = String(answer['error']);
+    if (sim.script.drops(method)) request.socket.destroy();
+    else answerJson(response, answer);
+    return true;
+  };
+}
+
+async function perform(
+  sim: Simulation,
+  request: IncomingMessage,
+  call: Call,
+  install: Install | undefined,
+): Promise<Json> {
+  try {
+    return { ok: true, ...(await answerOf(sim, request, call, install)) };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const { code, messages } = error;
+    return {
+      ok: false,
+      error: code,
+      ...(messages.length > 0 ? { errors: messages, response_metadata: { messages } } : {}),
+    };
+  }
+}
+
+async function answerOf(
+  sim: Simulation,
+  request: IncomingMessage,
+  call: Call,
+  install: Install | undefined,
+): Promise<Json> {
+  if (call.method === 'oauth.v2.access') return exchangeCode(sim, request, call.args);
+  if (call.method === 'api.test') return {};
+  const method = methods.get(call.method);
+  if (!method && call.method !== 'apps.connections.open') throw new Refused('unknown_method');
+  if (call.token === 'none') throw new Refused('not_authed');
+  if (call.token === 'wrong') throw new Refused('invalid_auth');
+  if (call.method === 'apps.connections.open') {
+    if (call.token !== 'app') throw new Refused('not_allowed_token_type');
+    return { url: sim.socket.ticket(sim.base()) };
+  }
+  if (!install || !method) throw new Refused('not_allowed_token_type');
+  if (!install.active) throw new Refused(call.method === 'auth.test' ? 'account_inactive' : 'token_revoked');
+  const { team_id: team } = call.args;
+  if (typeof team === 'string' && team !== '' && team !== install.id && !install.covers(team)) {
+    sim.problem(`${call.method}: the token of ${install.id} was used with team_id ${team}`);
+    throw new Refused('team_access_not_granted');
+  }
+  return await method({ sim, install, method: call.method, args: call.args });
+}
+
+function tokenOf(request: IncomingMessage, args: Json): string | undefined {
+  const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+  return bearer ?? (typeof args['token'] === 'string' && args['token'] !== '' ? args['token'] : undefined);
+}
+
+function kindOf(sim: Simulation, token: string | undefined): Call['token'] {
+  if (token === undefined) return 'none';
+  if (token === sim.appToken) return 'app';
+  return sim.installs.byToken(token) ? 'bot' : 'wrong';
+}
