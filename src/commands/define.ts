@@ -56,6 +56,11 @@ export interface Action {
   readonly run?: (value: string, context: Context) => Answer;
   /** Answers go into a message of their own instead. */
   readonly apart?: true;
+  /**
+   * The button stands for a typed command: `value` is looked up (`findCommand`), decided by that command's own
+   * right, and run, or its modal opened, as if it had been typed. Such an action has no `run` of its own.
+   */
+  readonly types?: true;
 }
 
 export interface Form {
@@ -63,13 +68,16 @@ export interface Form {
   readonly id: string;
   readonly needs: Right;
   /** Reads the fields and, where they are wrong, says so by field: runs before the acknowledgement, so no I/O. */
-  readonly read: (fields: Fields) => { readonly errors: Record<string, string> } | { readonly values: unknown };
+  readonly read: (
+    fields: Fields,
+  ) => { readonly errors: Record<string, string> } | { readonly values: unknown };
   /** Shown while `run` works. Without it the modal closes at once and the answer comes as a message. */
   readonly busy?: ModalView;
   /** With `busy`: the modal that replaces it. Without: the answer, private, where the form was opened. */
   readonly run: (values: unknown, context: Context) => Answer | Promise<FormResult>;
 }
-export type FormResult = { readonly modal: ModalView };
+/** `message` says the same to somebody who closed the modal meanwhile. */
+export type FormResult = { readonly modal: ModalView; readonly message: Message };
 
 /** A modal's inputs by block id: text, chosen option values, users, channels. Text typed by people; secrets included. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;

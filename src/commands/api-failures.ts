@@ -1,0 +1,75 @@
+import type { ApiError } from '../api/errors.ts';
+import { code, count, foreign } from '../views/text.ts';
+
+export interface Explained {
+  /** mrkdwn, foreign words escaped. */
+  readonly message: string;
+  readonly hint: string;
+  readonly offer?: 'connect';
+}
+
+/**
+ * What a person is told when the CDN failed: the one place where codes become sentences. The service's own words
+ * appear only where it explains a refusal, escaped and cut.
+ */
+export function describeApiError(error: ApiError): Explained {
+  const told = words(error);
+  const hint = error.requestId
+    ? `${told.hint} The CDN's support can look up the request ${code(error.requestId, 80)}.`
+    : told.hint;
+  return { ...told, hint };
+}
+
+function words(error: ApiError): Explained {
+  switch (error.code) {
+    case 'key_refused':
+      return {
+        message: 'The CDN refused your key.',
+        hint: 'It was deleted or replaced there, or lacks this right. Connect the current one.',
+        offer: 'connect',
+      };
+    case 'refused':
+      return {
+        message: `The CDN refused this${error.serviceMessage ? `: “${foreign(error.serviceMessage, 300)}”` : '.'}`,
+        hint: 'Nothing was changed. Check what you typed.',
+      };
+    case 'not_found':
+      return {
+        message: 'The CDN does not know this id.',
+        hint: 'Check it for slips; `/cdn zones` lists the zones your key sees.',
+      };
+    case 'rate_limited':
+      return {
+        message: 'The CDN asks for a pause: too many requests with your key.',
+        hint: `Try again in ${wait(error.retryAfterSeconds)}.`,
+      };
+    case 'unavailable':
+      return {
+        message: `The CDN has a problem of its own${error.status ? ` (HTTP ${error.status})` : ''}.`,
+        hint: 'Try again in a minute; its status page tells of outages.',
+      };
+    case 'unreachable':
+      return {
+        message: 'The CDN cannot be reached from here.',
+        hint: 'Try again in a minute. If it stays so, the bot’s network or `CDN_API_URL` needs a look.',
+      };
+    case 'timeout':
+      return { message: 'The CDN took too long to answer.', hint: 'Try again in a minute.' };
+    case 'cut':
+      return { message: 'The CDN’s answer broke off in the middle.', hint: 'Try again.' };
+    case 'unexpected':
+      return {
+        message: 'The CDN answered with something unreadable, such as a web page where data belongs.',
+        hint: 'Something between the bot and the CDN may be answering for it. Try again in a minute.',
+      };
+    case 'cancelled':
+      return { message: 'This was stopped before it was done.', hint: 'Run it again.' };
+  }
+}
+
+function wait(seconds: number | undefined): string {
+  if (seconds === undefined) return 'a minute';
+  return seconds < 100
+    ? count(Math.max(1, Math.ceil(seconds)), 'second')
+    : count(Math.ceil(seconds / 60), 'minute');
+}

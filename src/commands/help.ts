@@ -1,0 +1,81 @@
+import * as views from '../views/help.ts';
+import type { Command, Context, Feature, Message } from './define.ts';
+import { closest } from './did-you-mean.ts';
+import { looksLikeKey } from './key-in-text.ts';
+import type { Words } from './words.ts';
+
+const helpCommand: Command = {
+  name: 'help',
+  aliases: ['?', 'commands'],
+  usage: 'help [words]',
+  summary: 'Find a command by what it does',
+  examples: ['help', 'help bandwidth'],
+  needs: 'none',
+  run: (words, context) => find(words.text, context),
+};
+
+/** Answers a word that is no command, with the nearest ones as buttons that keep what was typed behind it. */
+export const unknownCommand: Command = {
+  name: 'unknown',
+  usage: 'help',
+  summary: 'Answers words that are no command',
+  examples: [],
+  needs: 'none',
+  run: (words, { features }) => {
+    const [typed = '', ...rest] = words.list;
+    const behind = [...rest, ...Object.entries(words.named).map(([name, value]) => `${name}:${value}`)];
+    const names = nearest(typed, features);
+    return views.unknownCommand({
+      // A key is refused before this; should one slip through, it is at least not shown again.
+      typed: looksLikeKey(words.raw) ? undefined : typed,
+      near: names.map((name) => ({ name, words: looksLikeKey(words.raw) ? name : said(name, behind) })),
+      zone:
+        /^[\w-]+(?:\.[\w-]+)*$/u.test(typed) && rest.length === 0 && !looksLikeKey(words.raw)
+          ? typed
+          : undefined,
+    });
+  },
+};
+
+export const help: Feature = {
+  name: 'help',
+  commands: [helpCommand],
+  actions: [{ id: 'help:run', needs: 'none', types: true }],
+};
+
+async function find(search: string, context: Context): Promise<Message> {
+  const { custody, features, person } = context;
+  const linked = (await custody.describe(person)) !== undefined;
+  const wanted = search.toLowerCase().replace(/^\/?cdn\s+/u, '');
+  const groups = features
+    .map(({ name, commands }) => ({
+      name,
+      commands: commands.filter((command) => answers(command, name, wanted)),
+    }))
+    .filter(({ commands }) => commands.length > 0);
+  if (groups.length > 0) return views.help({ search: wanted, groups, linked });
+  return views.noHelp({
+    search: looksLikeKey(search) ? '' : search,
+    near: nearest(wanted.split(' ')[0] ?? '', features),
+  });
+}
+
+/** Every word of the search is in what a command says of itself. */
+function answers(command: Command, feature: string, search: string): boolean {
+  const { name, aliases = [], usage, summary, examples } = command;
+  const says = [feature, name, ...aliases, usage, summary, ...examples].join(' ').toLowerCase();
+  return search.split(/\s+/u).every((word) => says.includes(word));
+}
+
+/** Names of the commands nearest to a word; an alias stands for its command. */
+function nearest(typed: string, features: readonly Feature[]): string[] {
+  const commands = features.flatMap(({ commands }) => commands);
+  const names = new Map(
+    commands.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((word) => [word, name])),
+  );
+  return [...new Set(closest(typed, names.keys(), 5).map((word) => names.get(word) ?? word))].slice(0, 3);
+}
+
+function said(name: string, behind: readonly string[]): string {
+  return [name, ...behind.map((word) => (/\s/u.test(word) ? `"${word}"` : word))].join(' ').slice(0, 1000);
+}

@@ -1,0 +1,63 @@
+import type { HomeView } from '@slack/types';
+import { connect, keyPasted } from './connect.ts';
+import type { Action, Command, Context, Feature, Form, Picker } from './define.ts';
+import { help, unknownCommand } from './help.ts';
+import { homeTab } from './home.ts';
+import { holdsSecret, looksLikeKey } from './key-in-text.ts';
+import { type Words, withoutFirst } from './words.ts';
+import { zones } from './zones.ts';
+
+/** Everything the bot does, in the order help shows it. A new feature is one line here. */
+export const features: readonly Feature[] = [zones, connect, help, homeTab];
+
+const commands = new Map<string, Command>();
+for (const command of features.flatMap((feature) => feature.commands)) {
+  for (const word of [command.name, ...(command.aliases ?? [])]) commands.set(word, command);
+}
+const actions = byId(features.flatMap((feature) => feature.actions ?? []));
+const forms = byId(features.flatMap((feature) => feature.forms ?? []));
+const pickers = byId(features.flatMap((feature) => feature.pickers ?? []));
+
+/**
+ * The command that was typed and the words behind its name. Always finds one: nothing typed is help, an unknown
+ * word is answered with what may have been meant, and a key in the text is refused, its words withheld.
+ */
+export function findCommand(typed: Words): { readonly command: Command; readonly words: Words } {
+  const first = typed.list[0]?.toLowerCase() ?? 'help';
+  const command = commands.get(first);
+  // A UUID after a command that works on things may be the id of one; anywhere else it is more likely a key.
+  const takesIds = command !== undefined && command.needs !== 'none';
+  if (takesIds ? holdsSecret(typed.raw) : looksLikeKey(typed.raw))
+    return { command: keyPasted, words: nothing };
+  if (!command) return { command: unknownCommand, words: typed };
+  return { command, words: withoutFirst(typed) };
+}
+
+export function findAction(actionId: string): Action | undefined {
+  return actions.get(routeOf(actionId));
+}
+
+export function findForm(callbackId: string): Form | undefined {
+  return forms.get(routeOf(callbackId));
+}
+
+export function findPicker(actionId: string): Picker | undefined {
+  return pickers.get(routeOf(actionId));
+}
+
+/** The Home tab of one person. */
+export async function home(context: Context): Promise<HomeView> {
+  if (!homeTab.home) throw new Error('no feature draws the Home tab');
+  return homeTab.home(context);
+}
+
+/** `feature:verb:anything` → `feature:verb`. */
+function routeOf(id: string): string {
+  return id.split(':', 2).join(':');
+}
+
+function byId<Entry extends { readonly id: string }>(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
+  return new Map(entries.map((entry) => [entry.id, entry]));
+}
+
+const nothing: Words = { raw: '', list: [], named: {}, text: '' };

@@ -1,0 +1,108 @@
+import type { ZoneSummary } from '../api/pull-zones.ts';
+import { type Person, personKey } from '../auth/identity.ts';
+
+/** Every zone of one account, at one moment. */
+export interface Snapshot {
+  readonly zones: readonly ZoneSummary[];
+  /** Zones that could not be read and are left out. */
+  readonly skipped: number;
+  readonly takenAt: Date;
+}
+
+export interface Snapshots {
+  /** One person's list, for the length of one command. To be asked for before the key is. */
+  readonly of: (person: Person) => PersonSnapshots;
+  /** Forgets a person's list, also one that is under way: the key it was read with is gone. */
+  readonly drop: (person: Person) => void;
+}
+
+export interface PersonSnapshots {
+  /** What is known and fresh, without asking anybody. */
+  readonly peek: () => Snapshot | undefined;
+  /** What is known and fresh, else what `load` brings. Those who ask at the same time share one load. */
+  readonly get: (load: () => Promise<List>) => Promise<Snapshot>;
+  /** Keeps a list that was read already. */
+  readonly keep: (list: List) => Snapshot;
+  /** Somebody asks for a fresh list: the next `get` loads. */
+  readonly renew: () => void;
+}
+
+interface List {
+  readonly zones: readonly ZoneSummary[];
+  readonly skipped: number;
+}
+
+/**
+ * Whole zone lists in memory, so that pages, sorting and filters answer at once. Each person has a list of their
+ * own, since it shows what their key sees. `lifeMs` after it was read a list is old; `rows` bounds all of them
+ * together, and the one used longest ago goes first.
+ */
+export function createSnapshots(options: { now: () => Date; lifeMs?: number; rows?: number }): Snapshots {
+  const { now, lifeMs = 5 * 60_000, rows = 200_000 } = options;
+  // A Map keeps its order: the first is the one used longest ago.
+  const kept = new Map<string, Snapshot>();
+  const loading = new Map<string, Promise<Snapshot>>();
+  // Counts drops. What was read with a key that is gone must not be kept, however late it arrives.
+  let drops = 0;
+
+  return {
+    of(person) {
+      const key = personKey(person);
+      const since = drops;
+      return {
+        peek: () => peek(key),
+        get: (load) => get(key, since, load),
+        keep: (list) => keep(key, since, list),
+        renew: () => void kept.delete(key),
+      };
+    },
+    drop(person) {
+      drops += 1;
+      kept.delete(personKey(person));
+      loading.delete(personKey(person));
+    },
+  };
+
+  function peek(key: string): Snapshot | undefined {
+    const found = kept.get(key);
+    if (!found) return undefined;
+    kept.delete(key);
+    if (isOld(found)) return undefined;
+    kept.set(key, found);
+    return found;
+  }
+
+  function get(key: string, since: number, load: () => Promise<List>): Promise<Snapshot> {
+    const found = peek(key);
+    if (found) return Promise.resolve(found);
+    const running = loading.get(key);
+    if (running) return running;
+    const started = load()
+      .then((list) => keep(key, since, list))
+      .finally(() => {
+        if (loading.get(key) === started) loading.delete(key);
+      });
+    loading.set(key, started);
+    return started;
+  }
+
+  function keep(key: string, since: number, list: List): Snapshot {
+    const snapshot: Snapshot = { zones: list.zones, skipped: list.skipped, takenAt: now() };
+    if (since !== drops) return snapshot;
+    kept.delete(key);
+    for (const [other, old] of kept) if (isOld(old)) kept.delete(other);
+    kept.set(key, snapshot);
+    let total = 0;
+    for (const { zones } of kept.values()) total += zones.length;
+    for (const [oldest, { zones }] of kept) {
+      if (total <= rows) break;
+      kept.delete(oldest);
+      total -= zones.length;
+    }
+    return snapshot;
+  }
+
+  function isOld(snapshot: Snapshot): boolean {
+    return now().getTime() - snapshot.takenAt.getTime() >= lifeMs;
+  }
+}

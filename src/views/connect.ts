@@ -1,0 +1,158 @@
+import type { Button, KnownBlock, ModalView } from '@slack/types';
+import type { FormResult, Message } from '../commands/define.ts';
+import { actions, button, context, message, plain, section, typing } from './blocks.ts';
+import { moment } from './dates.ts';
+import { code, count } from './text.ts';
+
+/** The button that opens the form. */
+export function connectButton(label = 'Connect your key'): Button {
+  return button(label, 'connect:open', 'open', { style: 'primary' });
+}
+
+/** The form for a key. `problem` says why it is shown again; what was typed is never put back. */
+export function connectForm(problem?: { readonly message: string; readonly hint?: string }): ModalView {
+  const banner: KnownBlock[] = problem
+    ? [section(`:warning: *${problem.message}*${problem.hint ? `\n${problem.hint}` : ''}`)]
+    : [];
+  return {
+    type: 'modal',
+    callback_id: 'connect:submit',
+    title: plain('Connect your CDN key'),
+    submit: plain('Connect'),
+    close: plain('Cancel'),
+    blocks: [
+      ...banner,
+      section(
+        'What you type here passes through Slack to this bot, which checks it with one read and then keeps it ' +
+          'encrypted, for you alone. It is never shown again; a key you connected before is replaced.',
+      ),
+      {
+        type: 'input',
+        block_id: 'accessKey',
+        label: plain('API key'),
+        hint: plain('In the CDN control panel: Account settings, API key. Others may read your screen now.'),
+        element: {
+          type: 'plain_text_input',
+          action_id: 'accessKey',
+          placeholder: plain('Paste the key'),
+          max_length: 500,
+          focus_on_load: true,
+        },
+      },
+    ],
+  };
+}
+
+export function connectBusy(): ModalView {
+  return {
+    type: 'modal',
+    callback_id: 'connect:busy',
+    title: plain('Connect your CDN key'),
+    close: plain('Close'),
+    blocks: [section('Checking…\nThe bot reads the smallest page of your zones with this key.')],
+  };
+}
+
+/** The key is connected: in the form, and as a message for somebody who closed it. */
+export function connectDone(linked: { readonly fingerprint: string; readonly zones: string }): FormResult {
+  const text = `:white_check_mark: *Your key works and is kept encrypted.* It sees ${linked.zones}.`;
+  const blocks: KnownBlock[] = [
+    section(text),
+    section('Next: type `/cdn zones` for the list, `/cdn zone` for one of them, `/cdn help` for the rest.'),
+    context(
+      `Fingerprint ${code(linked.fingerprint)} · \`/cdn whoami\` shows it, \`/cdn disconnect\` forgets the key.`,
+    ),
+  ];
+  const modal: ModalView = {
+    type: 'modal',
+    callback_id: 'connect:done',
+    title: plain('Connected'),
+    close: plain('Done'),
+    blocks,
+  };
+  return {
+    modal,
+    message: message(`Your key works and is kept encrypted. It sees ${linked.zones}.`, blocks),
+  };
+}
+
+/** For somebody who closed the form before the check failed. */
+export function notConnected(why: { readonly message: string; readonly hint: string }): Message {
+  const text = `${why.message} ${why.hint}`;
+  return message(text, [section(`:warning: ${text}`), actions(connectButton('Open the form again'))]);
+}
+
+export function whoami(me: {
+  readonly userId: string;
+  readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
+}): Message {
+  if (!me.linked) {
+    return message('No CDN key is connected for you.', [
+      section(
+        `<@${me.userId}>, *no CDN key is connected for you.* Without one you may run \`/cdn help\` only.`,
+      ),
+      actions(connectButton()),
+    ]);
+  }
+  const { fingerprint, linkedAt } = me.linked;
+  return message(`Your key with the fingerprint ${fingerprint} is connected. Rights: read.`, [
+    section(
+      `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${code(fingerprint)} · since ${moment(linkedAt)} · rights: read`,
+    ),
+    actions(typing('Zones', 'zones'), connectButton('Replace key'), typing('Disconnect', 'disconnect', 1)),
+  ]);
+}
+
+/** Asked first: whoever pressed by mistake would have to fetch the key from the control panel again. */
+export function disconnectQuestion(linked: {
+  readonly fingerprint: string;
+  readonly linkedAt: Date;
+}): Message {
+  return message('Forget your CDN key? Press the button to confirm.', [
+    section(
+      `*Forget your CDN key?*\nFingerprint ${code(linked.fingerprint)}, connected since ${moment(linked.linkedAt)}. ` +
+        'The bot destroys its copy; the key itself stays valid in the CDN control panel.',
+    ),
+    actions(forgetButton()),
+  ]);
+}
+
+export function disconnected(had: boolean): Message {
+  const text = had
+    ? 'Your CDN key is forgotten. Nothing of it is left here; in the CDN control panel it stays valid.'
+    : 'There was no CDN key to forget: none is connected for you.';
+  return message(text, [
+    section(text),
+    actions(connectButton(had ? 'Connect another key' : 'Connect your key')),
+  ]);
+}
+
+/** Nothing of what was typed is in here: it may be the key. */
+export function keyPasted(why: 'looks-like-key' | 'words-after-connect'): Message {
+  const what =
+    why === 'looks-like-key'
+      ? 'That looks like a key, so nothing was run.'
+      : '`/cdn connect` takes no words after it, so nothing was run.';
+  const text =
+    `${what} Slack keeps what is typed after a command, so a key in there counts as exposed: ` +
+    'make a new one in the CDN control panel and delete the old one. It was not stored here.';
+  return message(text, [
+    section(`:warning: *${what}*`),
+    section(text.slice(what.length + 1)),
+    section('Then connect the new one with the form:', connectButton('Open the form')),
+  ]);
+}
+
+function forgetButton(): Button {
+  return button('Forget my key', 'connect:forget', 'forget', { style: 'danger' });
+}
+
+/** How many zones a key sees, as far as its first page tells. */
+export function zonesSeen(first: {
+  readonly total: number | undefined;
+  readonly here: number;
+  readonly more: boolean;
+}): string {
+  if (first.total !== undefined) return count(first.total, 'zone');
+  return first.more ? `more than ${count(first.here, 'zone')}` : count(first.here, 'zone');
+}

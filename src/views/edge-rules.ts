@@ -1,0 +1,102 @@
+import { nameOf } from '../api/enums.ts';
+import type { EdgeRule, EdgeRuleAction, EdgeRuleTrigger } from '../api/pull-zones.ts';
+import { seconds } from './facts.ts';
+import { code, foreign } from './text.ts';
+
+/** One rule as a sentence: `redirect to `/new` (301) when any of: URL matches `/old/*``. */
+export function edgeRule(rule: EdgeRule): string {
+  const does = [rule, ...rule.extraActions.slice(0, 3)].map(action);
+  const more = rule.extraActions.length - does.length + 1;
+  const doing = (more > 0 ? [...does, `${more} more`] : does).join(', then ');
+  const state = [rule.enabled === false ? 'off' : '', rule.readOnly === true ? 'read only' : ''].filter(
+    Boolean,
+  );
+  const note = rule.description ? `“${foreign(rule.description, 80)}”: ` : '';
+  return `${note}${doing} ${condition(rule)}${state.length > 0 ? ` (${state.join(', ')})` : ''}`;
+}
+
+/** What a rule does. Those whose parameters are known say them; header values are never shown. */
+function action(act: EdgeRuleAction): string {
+  const { actionParameter1: one, actionParameter2: two } = act;
+  switch (act.actionType) {
+    case 1:
+      return `redirect to ${address(one)}${two ? ` (${foreign(two, 10)})` : ''}`;
+    case 2:
+      return `fetch from ${address(one)}`;
+    case 3:
+      return `keep in the CDN's cache for ${duration(one)}`;
+    case 4:
+      return 'block the request';
+    case 5:
+      return `set the response header ${code(one ?? '', 60)}`;
+    case 6:
+      return `set the request header ${code(one ?? '', 60)}`;
+    case 10:
+    case 16:
+      return `keep in the browser's cache for ${duration(one)}`;
+    case 14:
+      return `answer with the status ${foreign(one ?? '', 10)}`;
+    case 19:
+      return `limit connections to ${foreign(one ?? '', 20)}`;
+    case 20:
+      return `limit requests a second to ${foreign(one ?? '', 20)}`;
+    case 21:
+      return `run the edge script ${foreign(one ?? '', 40)}`;
+    case 22:
+      return `fetch from the app ${foreign(one ?? '', 60)}`;
+    default:
+      return spaced(nameOf('EdgeRuleActionType', act.actionType));
+  }
+}
+
+function condition(rule: EdgeRule): string {
+  if (rule.triggers.length === 0) return 'always';
+  const shown = rule.triggers.slice(0, 5).map(trigger);
+  const more = rule.triggers.length - shown.length;
+  const parts = more > 0 ? [...shown, `${more} more`] : shown;
+  if (parts.length === 1) return rule.triggerMatchingType === 2 ? `unless ${parts[0]}` : `when ${parts[0]}`;
+  switch (rule.triggerMatchingType) {
+    case 0:
+      return `when ${parts.join(' or ')}`;
+    case 1:
+      return `when ${parts.join(' and ')}`;
+    case 2:
+      return `when none of these: ${parts.join('; ')}`;
+    default:
+      return `when ${nameOf('TriggerMatchingTypes', rule.triggerMatchingType)}: ${parts.join('; ')}`;
+  }
+}
+
+// A header or a cookie may carry a password that a rule compares with: its name is shown, never the value.
+const secretive = new Set([1, 2, 10]);
+
+function trigger({ type, patternMatches, patternMatchingType, parameter1 }: EdgeRuleTrigger): string {
+  const what = spaced(nameOf('TriggerTypes', type)) + (parameter1 ? ` ${code(parameter1, 60)}` : '');
+  const how = patternMatchingType === 2 ? 'is not' : patternMatchingType === 1 ? 'is all of' : 'is';
+  if (type !== undefined && secretive.has(type)) return `${what} ${how} a certain value`;
+  const shown = patternMatches.slice(0, 3).map((pattern) => code(pattern, 80));
+  const more = patternMatches.length - shown.length;
+  if (shown.length === 0) return what;
+  return `${what} ${how} ${more > 0 ? [...shown, `${more} more`].join(', ') : shown.join(' or ')}`;
+}
+
+/** An address without the user and password that may stand in it. */
+function address(url: string | undefined): string {
+  return code((url ?? '').replace(/^([a-z]+:\/\/)[^/@]*@/iu, '$1'), 100);
+}
+
+function duration(value: string | undefined): string {
+  const amount = Number(value);
+  return value && Number.isFinite(amount)
+    ? (seconds(amount) ?? '')
+    : foreign(value ?? 'a time not reported', 20);
+}
+
+/** `EnableTokenAuthentication` → `enable token authentication`, `RemoteIP` → `remote IP`. */
+function spaced(name: string): string {
+  return name
+    .replace(/(?<=[a-z\d])(?=[A-Z])/gu, ' ')
+    .split(' ')
+    .map((word) => (/^[A-Z]{2,}/u.test(word) ? word : word.toLowerCase()))
+    .join(' ');
+}

@@ -1,0 +1,64 @@
+import { bytes } from './numbers.ts';
+import { count, foreign, grouped } from './text.ts';
+
+/** A line of a zone: what it is, and its value in mrkdwn. Without a value it is left out: the CDN did not report it. */
+export type Fact = readonly [label: string, value: string | undefined];
+
+export function factLines(facts: readonly Fact[]): string[] {
+  return facts.flatMap(([label, value]) =>
+    value === undefined || value === '' ? [] : [`${label}: ${value}`],
+  );
+}
+
+/** Switches in two lines, those that are on and those that are off, so that twenty of them fit on a phone. */
+export function switches(all: readonly (readonly [label: string, on: boolean | undefined])[]): string[] {
+  const named = (wanted: boolean) => all.flatMap(([label, on]) => (on === wanted ? [label] : [])).join(', ');
+  return factLines([
+    ['On', named(true)],
+    ['Off', named(false)],
+  ]);
+}
+
+export function onOff(on: boolean | undefined): string | undefined {
+  return on === undefined ? undefined : on ? 'on' : 'off';
+}
+
+/** `de, at, ch and 12 more`; `none` where the list is empty. */
+export function listed(values: readonly string[] | undefined, most = 10): string | undefined {
+  if (values === undefined) return undefined;
+  if (values.length === 0) return 'none';
+  const shown = values.slice(0, most).map((value) => foreign(value, 60) || '(empty)');
+  const more = values.length - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${grouped(more)} more` : shown.join(', ');
+}
+
+export function words(value: string | undefined, length = 100): string | undefined {
+  return value === undefined || value === '' ? undefined : foreign(value, length);
+}
+
+export function whole(value: number | undefined, unit = ''): string | undefined {
+  return value === undefined ? undefined : `${grouped(value)}${unit}`;
+}
+
+/** Like `whole`, where 0 says that there is no limit. */
+export function orUnlimited(value: number | undefined, unit = ''): string | undefined {
+  return value === 0 ? 'unlimited' : whole(value, unit);
+}
+
+export function size(value: number | undefined): string | undefined {
+  return value === undefined ? undefined : bytes(value);
+}
+
+/** Seconds the way people say them: `30 days`, `1 hour`, `90 seconds`. Below 0 nothing is overridden. */
+export function seconds(value: number | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (value < 0) return 'not overridden';
+  for (const [length, unit] of [
+    [86_400, 'day'],
+    [3600, 'hour'],
+    [60, 'minute'],
+  ] as const) {
+    if (value >= length && value % length === 0) return count(value / length, unit);
+  }
+  return value === 0 ? '0 seconds' : count(value, 'second');
+}

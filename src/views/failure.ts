@@ -1,0 +1,37 @@
+import type { KnownBlock } from '@slack/types';
+import type { Message } from '../commands/define.ts';
+import { actions, button, context, message, section } from './blocks.ts';
+import { connectButton } from './connect.ts';
+import { foreign } from './text.ts';
+
+export interface Failure {
+  /** What was wrong, in mrkdwn: foreign text in it is escaped already. */
+  readonly message: string;
+  /** What to do next, in mrkdwn. */
+  readonly hint?: string | undefined;
+  /** `connect`: draw the button that opens the form for a key. */
+  readonly offer?: 'connect' | undefined;
+  /** The id under which the failure is in the log. */
+  readonly reference?: string | undefined;
+  /** A button that tries again: its action and value. Only where trying again is safe. */
+  readonly retry?: { readonly actionId: string; readonly value: string } | undefined;
+}
+
+/** What a person sees when something failed: what was wrong, what to do next, a reference, buttons. */
+export function failure(failed: Failure): Message {
+  const blocks: KnownBlock[] = [
+    section(`:warning: ${failed.message}${failed.hint ? `\n${failed.hint}` : ''}`),
+  ];
+  const buttons = [
+    ...(failed.offer === 'connect' ? [connectButton()] : []),
+    ...(failed.retry ? [button('Try again', failed.retry.actionId, failed.retry.value)] : []),
+  ];
+  if (buttons.length > 0) blocks.push(actions(...buttons));
+  if (failed.reference) blocks.push(context(`Reference ${foreign(failed.reference, 60)}`));
+  const text = [
+    failed.message,
+    failed.hint,
+    failed.reference ? `Reference ${foreign(failed.reference, 60)}` : '',
+  ];
+  return message(text.filter(Boolean).join(' '), blocks);
+}

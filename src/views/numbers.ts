@@ -1,0 +1,28 @@
+import { grouped } from './text.ts';
+
+/** Decimal units, as the control panel counts: `812 GB`, `1.24 GB`, `52.4 MB`. From 10,000 GB on in TB. */
+export function bytes(amount: number): string {
+  if (amount < 1000) return `${grouped(Math.round(amount))} B`;
+  if (amount < 1e6) return `${digits(amount / 1e3)} kB`;
+  if (amount < 1e9) return `${digits(amount / 1e6)} MB`;
+  if (amount < 1e13) return `${digits(amount / 1e9)} GB`;
+  return `${digits(amount / 1e12)} TB`;
+}
+
+/** Charges as the CDN reports them, in dollars (the unit of its PriceOverride). */
+export function money(amount: number): string {
+  return amount.toLocaleString('en-US', { style: 'currency', currency: 'USD' });
+}
+
+/** `81 %`: whole per cent, never rounded up to the limit nor down to nothing. */
+export function percent(part: number, whole: number): string {
+  const share = (part / whole) * 100;
+  if (share > 0 && share < 1) return '< 1 %';
+  return `${grouped(share < 100 ? Math.floor(share) : Math.round(share))} %`;
+}
+
+/** Three digits that say something: `1.24`, `12.4`, `124`, `1,240`. */
+function digits(amount: number): string {
+  const decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
+  return Number(amount.toFixed(decimals)).toLocaleString('en-US');
+}

@@ -1,0 +1,68 @@
+/** Cut to `length` characters, visibly. Never splits a surrogate pair. */
+export function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
+}
+
+/**
+ * Foreign text for mrkdwn: Slack's three special characters escaped (so that no `<!channel>` or link can hide in a
+ * zone's name), line breaks and control characters flattened, at most `length` characters before escaping.
+ */
+export function foreign(text: string, length = 100): string {
+  return escaped(cut(flat(text), length));
+}
+
+/** Foreign text in a `code` span. */
+export function code(text: string, length = 100): string {
+  const inside = escaped(cut(flat(text).replaceAll('`', 'ˋ'), length));
+  return inside === '' ? '(empty)' : `\`${inside}\``;
+}
+
+export function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Foreign text for `plain_text`, which knows no markup: only flattened and cut. */
+export function plainly(text: string, length: number): string {
+  return cut(flat(text), length) || '–';
+}
+
+/** `3 zones`, `1 zone`, `no zones`. */
+export function count(number: number, one: string, many = `${one}s`): string {
+  if (number === 0) return `no ${many}`;
+  return `${grouped(number)} ${number === 1 ? one : many}`;
+}
+
+/** 12345 → `12,345`. */
+export function grouped(number: number): string {
+  return number.toLocaleString('en-US');
+}
+
+/** As many of the lines as fit into `length` characters, then `and 12 more`. */
+export function fit(lines: readonly string[], length: number, joint = '\n'): string {
+  let text = '';
+  for (const [index, whole] of lines.entries()) {
+    const line = cutMarkup(whole, Math.min(1000, length));
+    const longer = index === 0 ? line : `${text}${joint}${line}`;
+    const left = lines.length - index;
+    const reserve = left > 1 ? `${joint}and ${grouped(left)} more`.length : 0;
+    if (longer.length + reserve > length) return `${text}${text ? joint : ''}and ${grouped(left)} more`;
+    text = longer;
+  }
+  return text;
+}
+
+/** Cuts mrkdwn that is escaped already, never inside `&amp;`. */
+function cutMarkup(text: string, length: number): string {
+  return text.length <= length
+    ? text
+    : `${cut(text, length).replace(/&[a-z]*…$/u, '')}…`.replace(/……$/u, '…');
+}
+
+function flat(text: string): string {
+  // Bidirectional overrides go as well: they can make a name read as another.
+  return text
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replace(/[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, '')
+    .trim();
+}

@@ -1,0 +1,77 @@
+import type { ModalView, Option } from '@slack/types';
+import type { ZoneSummary } from '../api/pull-zones.ts';
+import type { Message } from '../commands/define.ts';
+import { actions, limits, message, plain, section, typing } from './blocks.ts';
+import { code, count, cut, foreign, grouped, plainly } from './text.ts';
+import { quoted, showButton } from './zones.ts';
+
+/** Which zone? A menu with search over id, name and hostnames. */
+export function zoneForm(): ModalView {
+  return {
+    type: 'modal',
+    callback_id: 'zones:submit',
+    title: plain('Show a zone'),
+    submit: plain('Show'),
+    close: plain('Cancel'),
+    blocks: [
+      {
+        type: 'input',
+        block_id: 'zone',
+        label: plain('Zone'),
+        element: {
+          type: 'external_select',
+          action_id: 'zones:pick',
+          placeholder: plain('Type a part of its name or hostname'),
+          min_query_length: 0,
+          focus_on_load: true,
+        },
+      },
+    ],
+  };
+}
+
+/** Lines of that menu. `more`: how many zones match beside these. */
+export function zoneOptions(zones: readonly ZoneSummary[], more: number): Option[] {
+  const options = zones.map((zone): Option => {
+    const hostname = zone.hostnames[0];
+    return option(hostname ? `${zone.name} · ${hostname}` : zone.name, zone.id);
+  });
+  return more > 0 ? [...options, option(`… and ${grouped(more)} more: keep typing`, 'note')] : options;
+}
+
+export const mostChoices = 10;
+
+/** Several zones match. */
+export function zoneChoice(wanted: string, zones: readonly ZoneSummary[], found: number): Message {
+  const text = `${count(found, 'zone')} match ${code(wanted, 60)}. Which one?`;
+  const more = found - zones.length;
+  return message(text, [
+    section(text),
+    ...zones.map((zone, index) => section(choice(zone), showButton(zone.id, index))),
+    ...(more > 0
+      ? [section(`and ${grouped(more)} more`, typing('See all', `zones ${quoted(wanted.slice(0, 100))}`))]
+      : []),
+  ]);
+}
+
+/** No zone matches. `near`: names or hostnames that may have been meant. */
+export function noZone(wanted: string, near: readonly string[]): Message {
+  const text = `No zone has the id, name or hostname ${code(wanted, 60)}.`;
+  return message(text, [
+    section(near.length > 0 ? `${text} Did you mean one of these?` : text),
+    actions(
+      ...near.map((name, index) => typing(cut(name, 60), `zone ${quoted(name)}`, index)),
+      typing('Search in a form', 'zone', 8),
+      typing('All zones', 'zones', 9),
+    ),
+  ]);
+}
+
+function choice(zone: ZoneSummary): string {
+  const hostnames = zone.hostnames.slice(0, 3).map((hostname) => foreign(hostname, 80));
+  return `*${foreign(zone.name, 80) || 'unnamed'}* · ${foreign(zone.id, 20)}\n${hostnames.join(', ') || 'no hostname'}`;
+}
+
+function option(text: string, value: string): Option {
+  return { text: plain(plainly(text, limits.option)), value };
+}

@@ -1,0 +1,253 @@
+import { nameOf } from '../api/enums.ts';
+import type { Hostname, Zone } from '../api/pull-zones.ts';
+import { factLines, listed, onOff, orUnlimited, seconds, size, switches, whole, words } from './facts.ts';
+import { money } from './numbers.ts';
+import { code, foreign } from './text.ts';
+import { stateOf, usage } from './zones.ts';
+
+/** Where it comes from, what it is linked to, what it cost. */
+export function overview(zone: Zone): string[] {
+  const { summary } = zone;
+  return factLines([
+    ['State', stateOf(summary)],
+    ['This month', usage(summary)],
+    ['Charges so far', summary.charges === undefined ? undefined : money(summary.charges)],
+    ['Tier', enumeration('PullZoneType', zone.type)],
+    ['Origin', originOf(zone)],
+    ['Origin host header', words(zone.originHostHeader)],
+    ['Storage zone', words(summary.storageZoneId)],
+    ['Edge script', scriptOf(zone)],
+    ['Middleware script', words(summary.middlewareScriptId)],
+    ['App', words(summary.appId)],
+    ['Delivers from', regions(zone)],
+    ['Addresses', enumeration('IpFamilyPolicy', zone.ipFamilyPolicy)],
+    ['Origin retries', retries(zone)],
+    ['Origin timeouts', timeouts(zone)],
+    ['WebSockets', webSockets(zone)],
+  ]);
+}
+
+export function hostnames(zone: Zone): string[] {
+  return zone.hostnames.map(hostname);
+}
+
+export function caching(zone: Zone): string[] {
+  return [
+    ...factLines([
+      ['CDN cache time', seconds(zone.cacheControlMaxAgeOverride)],
+      ['Browser cache time', seconds(zone.cacheControlPublicMaxAgeOverride)],
+      ['Varies by query parameters', some(zone.queryStringVaryParameters)],
+      ['Varies by cookies', zone.enableCookieVary ? some(zone.cookieVaryParameters) : undefined],
+      ['Varies by headers', words(zone.cacheKeyHeaders)],
+      ['Perma-Cache storage zone', positive(zone.permaCacheStorageZoneId)],
+      ['Origin shield', shield(zone)],
+    ]),
+    ...switches([
+      ['smart cache', zone.enableSmartCache],
+      ['query strings ignored', zone.ignoreQueryStrings],
+      ['query strings sorted', zone.enableQueryStringOrdering],
+      ['cache slice for video', zone.enableCacheSlice],
+      ['errors cached', zone.cacheErrorResponses],
+      ['stale while updating', zone.useStaleWhileUpdating],
+      ['stale while offline', zone.useStaleWhileOffline],
+      ['update in the background', zone.useBackgroundUpdate],
+      ['requests coalesced', zone.enableRequestCoalescing],
+      ['cookies removed', zone.disableCookies],
+      ['vary by WebP', zone.enableWebPVary],
+      ['vary by AVIF', zone.enableAvifVary],
+      ['vary by country', zone.enableCountryCodeVary],
+      ['vary by state', zone.enableCountryStateCodeVary],
+      ['vary by mobile', zone.enableMobileVary],
+      ['vary by hostname', zone.enableHostnameVary],
+    ]),
+  ];
+}
+
+export function security(zone: Zone): string[] {
+  return [
+    ...factLines([
+      ['DDoS protection', protection(zone)],
+      ['Blocked IPs', some(zone.blockedIps)],
+      ['Blocked countries', some(zone.blockedCountries)],
+      ['Redirected countries', some(zone.budgetRedirectedCountries)],
+      ['Allowed referrers', some(zone.allowedReferrers)],
+      ['Blocked referrers', some(zone.blockedReferrers)],
+      ['Requests per IP and second', orUnlimited(zone.requestLimit)],
+      ['Burst', orUnlimited(zone.burstSize)],
+      ['Connections per IP', orUnlimited(zone.connectionLimitPerIPCount)],
+      ['Transfer rate', orUnlimited(zone.limitRatePerSecond, ' kb/s')],
+      [
+        'CORS for',
+        zone.enableAccessControlOriginHeader ? some(zone.accessControlOriginHeaderExtensions) : undefined,
+      ],
+    ]),
+    ...switches([
+      ['token authentication', zone.zoneSecurityEnabled],
+      ['token holds the IP', zone.zoneSecurityIncludeHashRemoteIP],
+      ['origin certificate checked', zone.verifyOriginSSL],
+      ['automatic certificates', zone.enableAutoSSL],
+      ['TLS 1.0', zone.enableTLS1],
+      ['TLS 1.1', zone.enableTLS1_1],
+      ['root path blocked', zone.blockRootPathAccess],
+      ['POST blocked', zone.blockPostRequests],
+      ['direct access blocked', zone.blockNoneReferrer],
+      ['CORS headers', zone.enableAccessControlOriginHeader],
+      ['AWS signing', zone.awsSigningEnabled],
+    ]),
+  ];
+}
+
+export function optimizer(zone: Zone): string[] {
+  if (zone.optimizerEnabled === false) return ['Off'];
+  return [
+    ...factLines([
+      ['Optimizer', onOff(zone.optimizerEnabled)],
+      ['Widest on desktop', whole(zone.optimizerDesktopMaxWidth, ' px')],
+      ['Widest on mobile', whole(zone.optimizerMobileMaxWidth, ' px')],
+      ['Image quality', qualities(zone)],
+      ['Watermark', watermark(zone)],
+      ['Image classes', listed(zone.optimizerClasses?.map(({ name }) => name ?? '(unnamed)'))],
+    ]),
+    ...switches([
+      ['WebP', zone.optimizerEnableWebP],
+      ['automatic', zone.optimizerAutomaticOptimizationEnabled],
+      ['CSS minified', zone.optimizerMinifyCSS],
+      ['JavaScript minified', zone.optimizerMinifyJavaScript],
+      ['manipulation by URL', zone.optimizerEnableManipulationEngine],
+      ['upscaling', zone.optimizerEnableUpscaling],
+      ['HTML prerendered', zone.optimizerPrerenderHtml],
+      ['static HTML', zone.optimizerStaticHtmlEnabled],
+      ['classes enforced', zone.optimizerForceClasses],
+    ]),
+  ];
+}
+
+export function logging(zone: Zone): string[] {
+  return factLines([
+    ['Logging', onOff(zone.enableLogging)],
+    ['Extended', onOff(zone.enableExtendedLogging)],
+    ['Format', enumeration('PullZoneLogFormat', zone.logFormat)],
+    ['IP addresses', anonymized(zone)],
+    ['Kept in the storage zone', zone.loggingSaveToStorage ? positive(zone.loggingStorageZoneId) : undefined],
+    ['Forwarded', forwarding(zone)],
+  ]);
+}
+
+function hostname(host: Hostname): string {
+  const certificate =
+    host.hasCertificate === undefined ? '' : host.hasCertificate ? 'certificate' : ':warning: no certificate';
+  const facts = [
+    host.isSystemHostname || host.isManagedHostname ? 'of the platform' : certificate,
+    host.certificateProvisionType === undefined || host.hasCertificate !== true
+      ? ''
+      : enumeration('CertificateProvisionType', host.certificateProvisionType),
+    host.forceSSL ? 'HTTPS forced' : '',
+  ];
+  return [code(host.value ?? 'not reported', 120), ...facts].filter(Boolean).join(' · ');
+}
+
+function enumeration(name: Parameters<typeof nameOf>[0], value: number | undefined): string | undefined {
+  return value === undefined ? undefined : nameOf(name, value);
+}
+
+function originOf(zone: Zone): string | undefined {
+  const kind = enumeration('PullZoneOriginType', zone.originType);
+  const url = zone.summary.originUrl ? code(zone.summary.originUrl, 150) : undefined;
+  return url && kind && kind !== 'OriginUrl' ? `${url} (${kind})` : (url ?? kind);
+}
+
+function scriptOf(zone: Zone): string | undefined {
+  const { edgeScriptId } = zone.summary;
+  if (edgeScriptId === undefined) return undefined;
+  const phase = enumeration('ExecutionPhase', zone.edgeScriptExecutionPhase);
+  return phase ? `${foreign(edgeScriptId)} (${phase})` : foreign(edgeScriptId);
+}
+
+function regions(zone: Zone): string | undefined {
+  const all = [
+    ['North America', zone.enableGeoZoneUS],
+    ['Europe', zone.enableGeoZoneEU],
+    ['Asia and Oceania', zone.enableGeoZoneASIA],
+    ['South America', zone.enableGeoZoneSA],
+    ['Africa', zone.enableGeoZoneAF],
+  ] as const;
+  if (all.every(([, on]) => on === undefined)) return undefined;
+  return listed(all.flatMap(([name, on]) => (on === true ? [name] : [])));
+}
+
+function retries(zone: Zone): string | undefined {
+  if (zone.originRetries === undefined) return undefined;
+  return zone.originRetryDelay
+    ? `${zone.originRetries}, ${zone.originRetryDelay} s apart`
+    : `${zone.originRetries}`;
+}
+
+function timeouts(zone: Zone): string | undefined {
+  const both = factLines([
+    ['connect', whole(zone.originConnectTimeout, ' s')],
+    ['response', whole(zone.originResponseTimeout, ' s')],
+  ]);
+  return both.length > 0 ? both.join(', ') : undefined;
+}
+
+function webSockets(zone: Zone): string | undefined {
+  const state = onOff(zone.enableWebSockets);
+  return zone.enableWebSockets && zone.maxWebSocketConnections
+    ? `${state}, at most ${whole(zone.maxWebSocketConnections)}`
+    : state;
+}
+
+function shield(zone: Zone): string | undefined {
+  const state = onOff(zone.enableOriginShield);
+  return zone.enableOriginShield && zone.originShieldZoneCode
+    ? `${state}, in ${foreign(zone.originShieldZoneCode, 20)}`
+    : state;
+}
+
+function protection(zone: Zone): string | undefined {
+  const kind = enumeration('ShieldDDosProtectionType', zone.shieldDDosProtectionType);
+  return [onOff(zone.shieldDDosProtectionEnabled), kind].filter(Boolean).join(', ') || undefined;
+}
+
+function qualities(zone: Zone): string | undefined {
+  const both = factLines([
+    ['desktop', whole(zone.optimizerImageQuality, ' %')],
+    ['mobile', whole(zone.optimizerMobileImageQuality, ' %')],
+  ]);
+  return both.length > 0 ? both.join(', ') : undefined;
+}
+
+function watermark(zone: Zone): string | undefined {
+  if (!zone.optimizerWatermarkEnabled) return onOff(zone.optimizerWatermarkEnabled);
+  return enumeration('OptimizerWatermarkPosition', zone.optimizerWatermarkPosition) ?? 'on';
+}
+
+function anonymized(zone: Zone): string | undefined {
+  if (zone.loggingIPAnonymizationEnabled !== true)
+    return zone.loggingIPAnonymizationEnabled === false ? 'whole' : undefined;
+  return `anonymized (${enumeration('LogAnonymizationType', zone.logAnonymizationType) ?? 'how is not reported'})`;
+}
+
+function forwarding(zone: Zone): string | undefined {
+  if (!zone.logForwardingEnabled) return onOff(zone.logForwardingEnabled);
+  const to = zone.logForwardingHostname
+    ? code(
+        zone.logForwardingHostname.replace(/^.*@/u, '') +
+          (zone.logForwardingPort ? `:${zone.logForwardingPort}` : ''),
+      )
+    : 'an address that is not reported';
+  const how = [
+    enumeration('PullZoneLogForwarderProtocolType', zone.logForwardingProtocol),
+    enumeration('PullZoneLogFormat', zone.logForwardingFormat),
+  ].filter(Boolean);
+  return how.length > 0 ? `to ${to} (${how.join(', ')})` : `to ${to}`;
+}
+
+function positive(id: number | string | undefined): string | undefined {
+  return id === undefined || Number(id) <= 0 ? undefined : foreign(String(id), 40);
+}
+
+/** A list that says something only when it has entries. */
+function some(values: readonly string[] | undefined): string | undefined {
+  return values === undefined || values.length === 0 ? undefined : listed(values);
+}

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { holdsSecret, looksLikeKey } from '../../src/commands/key-in-text.ts';
+
+// Made up for this test, group by group in the shapes that real keys have.
+const account = '1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b86e04-a1f7-4c5b-93d2-70be81c4fa65';
+const storage = '1b7e0f4c-92ad-4d13-8e605f3a7c21-9b86-6e04';
+const uuid = '1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b8';
+
+test.each([
+  ['an account key', account],
+  ['an account key in capitals', account.toUpperCase()],
+  ['an account key behind a command', `zones ${account}`],
+  ['an account key behind its header', `AccessKey:${account}`],
+  ['an account key as an assignment', `key=${account}`],
+  ['a quoted account key', `“${account}”`],
+  ['a storage key', storage],
+  ['hex without dashes', account.replaceAll('-', '')],
+  ['a UUID that says what it is', `access-key-${uuid}`],
+  ['a UUID behind capitals', `PROD-${uuid}`],
+  ['a random word', 'zq8Rk2Lm9Xv4Tb7Wn1Yc5Pd'],
+  ['a Slack token', 'xoxb-123456789012-abcdefABCD12efgh34IJkl56'],
+  ['a web token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.sflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV'],
+])('%s looks like a key', (_, text) => {
+  expect(looksLikeKey(text)).toBe(true);
+  expect(holdsSecret(text)).toBe(true);
+});
+
+test('a UUID looks like a key, but may be an id', () => {
+  expect(looksLikeKey(uuid)).toBe(true);
+  expect(holdsSecret(uuid)).toBe(false);
+  expect(holdsSecret(`zone tenant-${uuid}`)).toBe(false);
+  expect(holdsSecret(`zone ${uuid}.b-cdn.net`)).toBe(false);
+});
+
+test.each([
+  '',
+  'zones shop sort:bandwidth only:attention',
+  'zone 1234567890123456789',
+  'storefront-eu-west-production-assets-2026-01',
+  'customer-website-production-downloads.b-cdn.net',
+  'https://cdn.shop.example.com/path/to/a/picture-1920x1080.jpg?width=200&height=100',
+  'zone donaudampfschifffahrtsgesellschaft',
+  'zone shop20261121production',
+  'export 5 last 72h',
+])('%j does not look like a key', (text) => {
+  expect(looksLikeKey(text)).toBe(false);
+});
+
+test('names that people give to zones pass, however long', () => {
+  const word = fc.constantFrom(
+    'shop',
+    'eu',
+    'west',
+    'assets',
+    'static',
+    'images',
+    'v2',
+    '2026',
+    'prod',
+    'deadbeef',
+  );
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 8 }), (parts) => {
+      fc.pre(/[g-z]/u.test(parts.join('')));
+      expect(looksLikeKey(`zone ${parts.join('-')}`)).toBe(false);
+    }),
+  );
+});

@@ -1,0 +1,172 @@
+import type { KnownBlock } from '@slack/types';
+import { expect } from 'vitest';
+import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { createCdn } from '../../src/api/cdn.ts';
+import { type Person, personKey } from '../../src/auth/identity.ts';
+import type { Custody, LinkedKey } from '../../src/auth/keys.ts';
+import type { Answer, Context, Fields, FormResult, Message } from '../../src/commands/define.ts';
+import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
+import { createSnapshots, type Snapshots } from '../../src/commands/snapshots.ts';
+import { parseWords } from '../../src/commands/words.ts';
+import { UserError } from '../../src/errors.ts';
+import { Secret } from '../../src/secret.ts';
+import { problemsOf } from '../views/limits.ts';
+
+export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
+export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
+
+/** Somebody at their keyboard, with the real client against a local CDN. Everything they are shown is checked against Slack's limits. */
+export interface Somebody {
+  readonly context: Context;
+  /** The messages that a command answers, in order. */
+  readonly says: (text: string) => Promise<Message[]>;
+  readonly presses: (actionId: string, value: string) => Promise<Message[]>;
+  readonly submits: (
+    callbackId: string,
+    fields: Fields,
+  ) => Promise<FormResult | Message[] | { errors: Record<string, string> }>;
+  readonly searches: (pickerId: string, typed: string) => Promise<string[]>;
+}
+
+export interface Desk {
+  readonly cdn: CdnSimulator;
+  readonly snapshots: Snapshots;
+  readonly linked: Map<string, Secret>;
+  /** A person with the CDN's full key linked, or with none. */
+  readonly person: (who?: Person, key?: 'linked' | 'none') => Somebody;
+  /** Lets the bot's clock go on. */
+  readonly later: (ms: number) => void;
+}
+
+export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promise<Desk & AsyncDisposable> {
+  let now = Date.UTC(2026, 10, 21, 12, 0, 0);
+  const cdn = await startCdn({ ...options, now: () => now });
+  const client = createCdn({ apiUrl: cdn.url, originLoggingUrl: cdn.originLoggingUrl, timeoutMs: 2000 });
+  const snapshots = createSnapshots({ now: () => new Date(now) });
+  const linked = new Map<string, Secret>();
+  const custody = keysInMemory(linked, () => new Date(now));
+  return {
+    cdn,
+    snapshots,
+    linked,
+    later: (ms) => {
+      now += ms;
+    },
+    person(who = alice, key = 'linked') {
+      if (key === 'linked') linked.set(personKey(who), new Secret(cdn.key));
+      const { signal } = new AbortController();
+      return somebody({
+        person: who,
+        cdn: async () => {
+          const own = linked.get(personKey(who));
+          if (!own) throw new UserError('You have not connected a CDN key yet.', 'Connect yours.', 'connect');
+          return client.withKey(own, signal);
+        },
+        cdnWith: (candidate) => client.withKey(candidate, signal),
+        custody,
+        snapshots,
+        features,
+        now: () => new Date(now),
+        signal,
+      });
+    },
+    [Symbol.asyncDispose]: () => cdn.close(),
+  };
+}
+
+/** Everything a person would read, blocks joined. */
+export function reads(message: Message | undefined): string {
+  const texts: string[] = [];
+  collect(message?.blocks ?? [], texts);
+  return texts.join('\n');
+}
+
+/** The buttons of a message: label → [action id, value]. */
+export function buttons(message: Message | undefined): Map<string, [string, string]> {
+  const found = new Map<string, [string, string]>();
+  const look = (node: unknown): void => {
+    if (Array.isArray(node)) return node.forEach(look);
+    if (typeof node !== 'object' || node === null) return;
+    if ('type' in node && node.type === 'button') {
+      const { text, action_id, value } = node as unknown as {
+        text: { text: string };
+        action_id: string;
+        value: string;
+      };
+      if (!found.has(text.text)) found.set(text.text, [action_id, value]);
+      return;
+    }
+    Object.values(node).forEach(look);
+  };
+  look(message?.blocks ?? []);
+  return found;
+}
+
+function somebody(context: Context): Somebody {
+  const run = async (text: string): Promise<Message[]> => {
+    const { command, words } = findCommand(parseWords(text));
+    if (!command.run) throw new Error(`${command.name} opens a form only`);
+    return shown(command.run(words, context));
+  };
+  return {
+    context,
+    says: run,
+    async presses(actionId, value) {
+      const action = findAction(actionId);
+      if (action?.types) return run(value);
+      if (!action?.run) throw new Error(`no action runs for ${actionId}`);
+      return shown(action.run(value, context));
+    },
+    async submits(callbackId, fields) {
+      const form = findForm(callbackId);
+      if (!form) throw new Error(`no form ${callbackId}`);
+      const read = form.read(fields);
+      if ('errors' in read) return read;
+      const result = await form.run(read.values, context);
+      if (!('modal' in result)) return shown(result);
+      expect(problemsOf(result.modal)).toEqual([]);
+      expect(problemsOf(result.message)).toEqual([]);
+      return result;
+    },
+    async searches(pickerId, typed) {
+      const options = (await findPicker(pickerId)?.run(typed, context)) ?? [];
+      expect(problemsOf({ options })).toEqual([]);
+      return options.map(({ text, value }) => `${text.text} = ${value}`);
+    },
+  };
+}
+
+async function shown(answer: Answer): Promise<Message[]> {
+  const settled = await answer;
+  const messages: Message[] = [];
+  if (Symbol.asyncIterator in settled) for await (const message of settled) messages.push(message);
+  else messages.push(settled);
+  for (const message of messages) expect(problemsOf(message)).toEqual([]);
+  return messages;
+}
+
+function keysInMemory(linked: Map<string, Secret>, now: () => Date): Custody {
+  const described = (): LinkedKey => ({ fingerprint: 'f1a9c0de', linkedAt: now() });
+  return {
+    link: async (person, key) => {
+      linked.set(personKey(person), key);
+      return described();
+    },
+    reveal: async (person) => {
+      const key = linked.get(personKey(person));
+      return key && { ...described(), key };
+    },
+    describe: async (person) => (linked.has(personKey(person)) ? described() : undefined),
+    forget: async (person) => linked.delete(personKey(person)),
+    forgetTenant: async () => 0,
+  };
+}
+
+function collect(node: unknown, texts: string[]): void {
+  if (Array.isArray(node)) {
+    for (const child of node as KnownBlock[]) collect(child, texts);
+  } else if (typeof node === 'object' && node !== null) {
+    if ('text' in node && typeof node.text === 'string') texts.push(node.text);
+    else for (const child of Object.values(node)) collect(child, texts);
+  }
+}

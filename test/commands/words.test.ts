@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseWords, withoutFirst } from '../../src/commands/words.ts';
+
+test.each([
+  ['', [], {}],
+  ['   ', [], {}],
+  ['zones', ['zones'], {}],
+  ['  zones   shop  ', ['zones', 'shop'], {}],
+  ['zones\u00a0shop', ['zones', 'shop'], {}],
+  ['zone "my shop"', ['zone', 'my shop'], {}],
+  ["zone 'my shop'", ['zone', 'my shop'], {}],
+  ['zone `shop`', ['zone', 'shop'], {}],
+  ['zone “my shop”', ['zone', 'my shop'], {}],
+  ['zone ”my shop”', ['zone', 'my shop'], {}],
+  ['zone „my shop“', ['zone', 'my shop'], {}],
+  ['zone ‘my shop’', ['zone', 'my shop'], {}],
+  ['zone “shop', ['zone', '“shop'], {}],
+  ['zone bob’s', ['zone', 'bob’s'], {}],
+  ["zone bob's shop's", ['zone', "bob's", "shop's"], {}],
+  ['zone ""', ['zone', ''], {}],
+  ['zones sort:bandwidth', ['zones'], { sort: 'bandwidth' }],
+  ['zones SORT:bandwidth', ['zones'], { sort: 'bandwidth' }],
+  ['zones sort: bandwidth', ['zones'], { sort: 'bandwidth' }],
+  ['zones sort:', ['zones'], { sort: '' }],
+  ['zones only:attention shop sort:name', ['zones', 'shop'], { only: 'attention', sort: 'name' }],
+  ['zones sort:"bandwidth"', ['zones'], { sort: 'bandwidth' }],
+  ['zones sort:“bandwidth”', ['zones'], { sort: 'bandwidth' }],
+  ['zones search:"my shop"', ['zones'], { search: 'my shop' }],
+  ['zones "sort:bandwidth"', ['zones', 'sort:bandwidth'], {}],
+  ['zones --sort=bandwidth', ['zones'], { sort: 'bandwidth' }],
+  ['zones —sort=bandwidth', ['zones'], { sort: 'bandwidth' }],
+  ['zone shop—eu', ['zone', 'shop--eu'], {}],
+  ['zone shop–eu', ['zone', 'shop-eu'], {}],
+  ['zone "shop—eu"', ['zone', 'shop—eu'], {}],
+  ['zone <http://cdn.example.com|cdn.example.com>', ['zone', 'cdn.example.com'], {}],
+  ['zone <https://cdn.example.com/a?b=1&amp;c=2>', ['zone', 'https://cdn.example.com/a?b=1&c=2'], {}],
+  ['zone https://cdn.example.com', ['zone', 'https://cdn.example.com'], {}],
+  ['zone <mailto:a@example.com|a@example.com>', ['zone', 'a@example.com'], {}],
+  ['why <@U0ALICE00|alice>', ['why', 'U0ALICE00'], {}],
+  ['why <@U0ALICE00>', ['why', 'U0ALICE00'], {}],
+  ['why <#C0OPS0000|ops>', ['why', 'C0OPS0000'], {}],
+  ['why <!subteam^S0TEAM000|@ops>', ['why', 'S0TEAM000'], {}],
+  ['zone <https://example.com|my shop> x', ['zone', 'my shop', 'x'], {}],
+  ['zone a&amp;b', ['zone', 'a&b'], {}],
+  ['zone &lt;shop&gt;', ['zone', '<shop>'], {}],
+  ['zone &amp;lt;', ['zone', '&lt;'], {}],
+  ['zone \u200bshop\ufeff', ['zone', 'shop'], {}],
+  ['zone 10:30', ['zone', '10:30'], {}],
+])('%j is read as the words %j and the named %j', (raw, list, named) => {
+  const words = parseWords(raw);
+  expect(words.list).toEqual(list);
+  expect(words.named).toEqual(named);
+  expect(words.raw).toBe(raw);
+});
+
+test('the cleaned text keeps named words where they were typed', () => {
+  expect(parseWords('zones  only:attention “my shop”').text).toBe('zones only:attention my shop');
+});
+
+test('a command gets the words behind its name', () => {
+  const words = withoutFirst(parseWords('zones my shop sort:name'));
+  expect(words).toMatchObject({ list: ['my', 'shop'], named: { sort: 'name' }, text: 'my shop sort:name' });
+  expect(withoutFirst(parseWords('only:attention zones shop')).text).toBe('only:attention shop');
+  expect(withoutFirst(parseWords('')).text).toBe('');
+});
+
+test('whatever is typed is read without an error, and plain words come through as they are', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (raw) => {
+      expect(parseWords(raw).raw).toBe(raw);
+    }),
+  );
+  const plainWord = fc.stringMatching(/^[a-z0-9][a-z0-9.-]{0,20}$/u);
+  fc.assert(
+    fc.property(fc.array(plainWord), (typed) => {
+      expect(parseWords(typed.join(' ')).list).toEqual(typed);
+    }),
+  );
+});
+
+test('a huge paste is read quickly', () => {
+  const started = performance.now();
+  for (const part of ['a', '"a ', '<a ', 'a:', '<', '“']) parseWords(part.repeat(100_000));
+  expect(performance.now() - started).toBeLessThan(1000);
+});
