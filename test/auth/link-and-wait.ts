@@ -1,0 +1,18 @@
+import { createCustody } from '../../src/auth/keys.ts';
+import { createSealer } from '../../src/auth/sealing.ts';
+import { createLogger } from '../../src/log.ts';
+import { Secret } from '../../src/secret.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { keyringOf } from './keyrings.ts';
+
+// A process of its own for the test that kills it: links a key, says so, and stays.
+const database = await openDatabase({
+  dataDir: process.argv[2] ?? '',
+  log: createLogger('silent'),
+});
+await database.migrate();
+const sealer = createSealer(await keyringOf(process.env['ENTRIES']));
+const custody = createCustody({ db: database.db, sealer, now: () => new Date() });
+await custody.link({ teamId: 'T0ACME000', userId: 'U0ALICE00' }, new Secret('key-of-alice'));
+process.stdout.write('linked\n');
+setInterval(() => undefined, 60_000);
