@@ -18,7 +18,7 @@ import { createScript, type ScriptControls } from './script.ts';
 import type { Call, Simulation } from './simulation.ts';
 import { createStaticFiles } from './static-files.ts';
 import { createTriggers } from './triggers.ts';
-import { createUi } from './ui.ts';
+import { createUi, type PageWords } from './ui.ts';
 import { createViews } from './views.ts';
 import { createWebApi } from './web-api/router.ts';
 import { createWorld, type Json, type World } from './world.ts';
@@ -60,10 +60,10 @@ export interface SlackSimulator {
 /**
  * Starts a Slack on 127.0.0.1 that speaks the real protocols and holds the app to their rules (reference §2–§5).
  * `now` drives trigger ids, response_urls, codes and timestamps; `ackTimeoutMs` is measured in real time.
- * `page` is a directory of static files for `/`; `hints` are passed on to it.
+ * `page` is a directory of static files for `/`; `hints` and `commands` are passed on to it.
  */
 export async function startSlack(
-  options: { port?: number; now?: () => number; ackTimeoutMs?: number; page?: string; hints?: string[] } = {},
+  options: { port?: number; now?: () => number; ackTimeoutMs?: number; page?: string } & PageWords = {},
 ): Promise<SlackSimulator> {
   const now = options.now ?? Date.now;
   const signingSecret = 'simulated-signing-secret';
@@ -152,7 +152,7 @@ export async function startSlack(
   };
   const interactions = createInteractions(sim);
   const parts = { interactions, modals: createModals(sim, interactions) };
-  const ui = createUi(sim, parts, options.hints ?? []);
+  const ui = createUi(sim, parts, options);
   const routes: Route[] = [
     createWebApi(sim),
     responseUrls.route,

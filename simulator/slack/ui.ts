@@ -8,11 +8,17 @@ import type { Simulation } from './simulation.ts';
 import type { OpenView } from './views.ts';
 import { type Json, memberKey } from './world.ts';
 
+/** What the page says by itself: what to try first, and the commands it suggests while somebody types. */
+export interface PageWords {
+  hints?: readonly string[];
+  commands?: readonly { readonly usage: string; readonly summary: string }[];
+}
+
 /** The browser's way in (`/ui/*`): what somebody sees, what they do, and a stream that tells of every change. */
 export function createUi(
   sim: Simulation,
   parts: { interactions: Interactions; modals: Modals },
-  hints: string[],
+  page: PageWords,
 ): { route: Route; close(): void } {
   const { interactions, modals } = parts;
   const streams = new Set<ServerResponse>();
@@ -121,7 +127,8 @@ export function createUi(
       })),
       channels: mine,
       transport: sim.deliverer.transport(),
-      hints,
+      hints: page.hints ?? [],
+      commands: page.commands ?? [],
     };
   }
 
