@@ -11,10 +11,10 @@ import { showModals } from './modal.js';
 import { drawSidebar } from './sidebar.js';
 import { surfaceOf } from './surface.js';
 import { fail } from './toast.js';
+import { addNote, wordsAt } from './words.js';
 import { at, channel, dmOf, learn, lookThrough, me, remembered } from './world.js';
 
 const find = (id) => document.querySelector(`#${id}`);
-const notes = new Map();
 const unread = new Set();
 let sending = 0;
 let online = true;
@@ -92,12 +92,12 @@ function drawLog({ messages, notices }) {
   const empty = at().channel.startsWith('D')
     ? 'Your conversation with the CDN app. Try /cdn help.'
     : 'Nothing here yet that you can see. Try /cdn help.';
+  const { user, channel: id } = at();
   drawMessages(find('log'), {
     messages,
-    notices: notices ?? [],
-    notes: notes.get(place()) ?? [],
-    user: at().user,
-    channel: at().channel,
+    words: wordsAt(place(), user, notices ?? []),
+    user,
+    channel: id,
     empty,
   });
 }
@@ -136,7 +136,7 @@ function go(user, channelId) {
   openMenu(false);
   find('home').replaceChildren();
   find('log').replaceChildren();
-  if (atHome()) act('home', { user }).catch(fail);
+  if (atHome()) act('home', { user, channel: speaking() }).catch(fail);
   changed();
 }
 
@@ -155,7 +155,7 @@ async function send(text) {
 }
 
 function note(words) {
-  notes.set(place(), [...(notes.get(place()) ?? []), { id: crypto.randomUUID(), words }]);
+  addNote(place(), words);
   changed();
 }
 
@@ -186,7 +186,7 @@ try {
   const { user, channel: first } = remembered();
   lookThrough(user, first);
   showHints(find('hints'), composer.put);
-  if (atHome()) act('home', { user }).catch(fail);
+  if (atHome()) act('home', { user, channel: speaking() }).catch(fail);
   watch(changed, (connected) => {
     online = connected;
     drawStatus(last?.state.pending ?? 0);

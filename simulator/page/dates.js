@@ -1,10 +1,7 @@
-// Slack's date tokens and message times, in the reader's zone.
-
-import { zone } from './world.js';
+// Slack's date tokens and message times, in the zone of this browser, which is the reader's.
 
 const day = 86_400_000;
-const format = (date, options) =>
-  new Intl.DateTimeFormat('en-GB', { timeZone: zone(), ...options }).format(date);
+const format = (date, options) => new Intl.DateTimeFormat('en-GB', options).format(date);
 
 const dateOnly = (date) => format(date, { year: 'numeric', month: '2-digit', day: '2-digit' });
 

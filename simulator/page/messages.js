@@ -19,36 +19,43 @@ function threaded(messages) {
     .flatMap((root) => [root, ...messages.filter((one) => one.threadTs === root.ts && one.ts !== root.ts)]);
 }
 
-/** Makes `log` show these messages, the page's own notes and the notices of Slack. */
-export function drawMessages(log, { messages, notices, notes, user, channel, empty }) {
+/**
+ * Makes `log` show these messages and, between them by time, `words`: what Slack ('notice') or the page itself ('note')
+ * said, {id, at: seconds, kind, words}.
+ */
+export function drawMessages(log, { messages, words, user, channel, empty }) {
   const items = [];
+  const waiting = words.toSorted((a, b) => a.at - b.at);
+  const sayUntil = (seconds) => {
+    while (waiting.length && waiting[0].at <= seconds) {
+      const one = waiting.shift();
+      items.push({ key: `${one.kind} ${one.id}`, version: one.words, draw: () => said(one) });
+    }
+  };
   let day;
   for (const message of threaded(messages)) {
     const time = messageTime(message.ts);
-    if (time.day !== day && !message.threadTs) {
+    const isReply = message.threadTs && message.threadTs !== message.ts;
+    if (!isReply) sayUntil(Number(message.ts));
+    if (!isReply && time.day !== day) {
       day = time.day;
-      items.push({
-        key: `day ${day}`,
-        version: day,
-        draw: () => el('div', { class: 'day', role: 'separator' }, el('span', {}, time.day)),
-      });
+      items.push({ key: `day ${day}`, version: day, draw: () => dayLine(time.day) });
     }
-    // The same ts may stand for another person's message: the person is part of the key.
+    // The same ts may stand for what another person sees: the person is part of the key.
+    const key = `${user} ${channel} ${message.ts}`;
     items.push({
-      key: `${user} ${message.ts}`,
+      key,
       version: JSON.stringify(message),
       draw: () => drawMessage(message, time, user, channel),
     });
   }
-  notices.forEach((words, index) =>
-    items.push({ key: `notice ${index} ${words}`, version: words, draw: () => notice(words) }),
-  );
-  for (const note of notes)
-    items.push({ key: `note ${note.id}`, version: note.words, draw: () => local(note.words) });
+  sayUntil(Number.POSITIVE_INFINITY);
   if (!items.length)
     items.push({ key: 'empty', version: empty, draw: () => el('p', { class: 'nothing' }, empty) });
   keep(log, items);
 }
+
+const dayLine = (day) => el('div', { class: 'day', role: 'separator' }, el('span', {}, day));
 
 export const avatar = (name, kind = '') =>
   el(
@@ -75,7 +82,7 @@ function drawMessage(message, time, user, channel) {
   else if (message.text) body.append(el('div', { class: 'text mrkdwn' }, ...mrkdwn(message.text)));
   const marks = [
     message.edited && el('span', { class: 'edited' }, '(edited)'),
-    message.reactions?.length &&
+    message.reactions?.length > 0 &&
       el(
         'div',
         { class: 'reactions' },
@@ -115,32 +122,19 @@ function drawMessage(message, time, user, channel) {
   );
 }
 
-/** What Slack itself says, such as that the app did not answer. */
-const notice = (words) =>
-  el(
+/** What Slack itself says, such as that the app did not answer, or the page. */
+function said({ kind, words }) {
+  const name = kind === 'notice' ? 'Slack' : 'Playground';
+  return el(
     'article',
-    { class: 'message ephemeral notice' },
-    avatar('S'),
+    { class: `message ephemeral ${kind}` },
+    avatar(name),
     el(
       'div',
       { class: 'message-main' },
       onlyYou(),
-      el('div', { class: 'message-head' }, el('span', { class: 'who' }, 'Slack')),
-      el('div', {}, words),
+      el('div', { class: 'message-head' }, el('span', { class: 'who' }, name)),
+      el('div', { class: 'text mrkdwn' }, ...mrkdwn(words)),
     ),
   );
-
-/** What the page itself says. */
-const local = (words) =>
-  el(
-    'article',
-    { class: 'message ephemeral note' },
-    avatar('P'),
-    el(
-      'div',
-      { class: 'message-main' },
-      onlyYou(),
-      el('div', { class: 'message-head' }, el('span', { class: 'who' }, 'Playground')),
-      el('div', { class: 'mrkdwn' }, ...mrkdwn(words)),
-    ),
-  );
+}

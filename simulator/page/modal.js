@@ -8,7 +8,7 @@ import { surfaceOf } from './surface.js';
 import { plain } from './text.js';
 import { fail } from './toast.js';
 import { wrongWith } from './validity.js';
-import { forget, valueOf, watchTyping, wire } from './values.js';
+import { forget, keepOnly, valueOf, watchTyping, wire } from './values.js';
 
 let shown;
 let returnTo;
@@ -115,6 +115,8 @@ function open(view, depth, user, channel) {
 
 function redraw(view, depth) {
   const { parts, form, user, channel } = shown;
+  // As in Slack, an update keeps what was typed into the fields it keeps, and nothing else.
+  keepOnly(keyOf(view), controls(view));
   shown.view = view;
   shown.version = JSON.stringify([view, depth]);
   parts.head.textContent = plain(view.title);
@@ -211,9 +213,9 @@ async function submit() {
 }
 
 async function close() {
-  const { view, user } = shown;
+  const { view, user, channel } = shown;
   try {
-    await act('close-modal', { user, viewId: view.id });
+    await act('close-modal', { user, channel, viewId: view.id });
   } catch (error) {
     fail(error);
   }

@@ -20,11 +20,13 @@ export function mrkdwn(text) {
 }
 
 /** Links inside code stay readable: their label or address, without the brackets. */
-const codeText = (text) =>
-  unescape(text.replaceAll(/<([^|>]+)(?:\|([^>]*))?>/g, (_, target, label) => label ?? target)).replace(
-    /\n$/,
-    '',
+function codeText(text) {
+  const readable = text.replaceAll(
+    /<((?:https?:|mailto:|[@#!])[^|>]*)(?:\|([^>]*))?>/g,
+    (_, target, label) => label ?? target,
   );
+  return unescape(readable).replace(/\n$/, '');
+}
 
 function paragraphs(text) {
   const nodes = [];

@@ -28,6 +28,12 @@ export function forget(surfaceKey) {
   for (const key of typed.keys()) if (key.startsWith(`${surfaceKey}|`)) typed.delete(key);
 }
 
+/** Forgets what was typed into controls that a surface no longer has. */
+export function keepOnly(surfaceKey, controls) {
+  const kept = new Set(controls.map(({ block, element }) => name({ key: surfaceKey }, block, element)));
+  for (const key of typed.keys()) if (key.startsWith(`${surfaceKey}|`) && !kept.has(key)) typed.delete(key);
+}
+
 const option = (one) => (one ? { value: one.value, text: one.text?.text ?? one.value } : undefined);
 
 /** Selects hold {value, text}; other controls what goes over the wire. */

@@ -27,9 +27,6 @@ export function channels(user = watching.user) {
 
 export const channel = (id) => world.channels.find((one) => one.id === id);
 
-/** The time zone times are shown in: the person's, where the server knows it, else this browser's. */
-export const zone = () => me()?.tz ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-
 export function lookThrough(user, channelId) {
   watching.user = user;
   watching.channel = channelId;

@@ -52,7 +52,7 @@ export function feedbackButtons(element, cx) {
   const half = (one, sign, part) =>
     pressable(element, cx, {
       name: 'icon',
-      value: one.value,
+      value: part,
       words: `${sign} ${plain(one.text)}`,
       label: one.accessibility_label,
       part,
@@ -60,8 +60,8 @@ export function feedbackButtons(element, cx) {
   return el(
     'span',
     { class: 'feedback' },
-    half(element.positive_button, '👍', '+'),
-    half(element.negative_button, '👎', '-'),
+    half(element.positive_button, '👍', 'positive'),
+    half(element.negative_button, '👎', 'negative'),
   );
 }
 
