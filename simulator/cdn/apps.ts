@@ -5,7 +5,7 @@ import { createDice, seedOf } from './dice.ts';
 /** Ids of the generated applications (about 15 letters and digits, as the platform makes them). */
 export const appIds = { api: 'app0api00000001', worker: 'app0worker00002', idle: 'app0idle0000003' } as const;
 
-export interface VolumeInstance {
+interface VolumeInstance {
   id: string;
   /** Deleting a volume needs every instance to be detached. */
   detached: boolean;

@@ -15,7 +15,7 @@ export interface EventRow {
   ja4: string;
 }
 
-export const columns = [
+const columns = [
   'timestamp',
   'action',
   'feature',

@@ -26,7 +26,7 @@ const segment = '([^/]+)';
 const at = (...parts: string[]): RegExp => new RegExp(`^/${parts.join('/')}$`);
 
 /** The eight operations of the specification. */
-export const routes: readonly Route[] = [
+const routes: readonly Route[] = [
   { host: 'main', method: 'GET', path: at('pullzone'), surface: 'core', handle: listPullZones },
   { host: 'main', method: 'GET', path: at('apikey'), surface: 'core', fullRights: true, handle: listApiKeys },
   {

@@ -5,7 +5,7 @@ import type { CdnData } from './data.ts';
 /** Ids of the generated scripts. */
 export const scriptIds = { storefront: 301, abTests: 302 } as const;
 
-export interface Variable {
+interface Variable {
   Id: number;
   Name: string;
   Required: boolean;

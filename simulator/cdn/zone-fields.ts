@@ -226,7 +226,7 @@ export interface EdgeRule extends EdgeRuleAction {
   ReadOnly: boolean;
 }
 
-export interface NamedProperties {
+interface NamedProperties {
   Name: string | null;
   Properties: Record<string, string> | null;
 }

@@ -1,49 +1,7 @@
 import type { Dice } from './dice.ts';
 import type { PullZone } from './zone-fields.ts';
 
-/** What differs from zone to zone and is made in zones.ts; everything else is a setting. */
-type Identity =
-  | 'Id'
-  | 'Name'
-  | 'OriginUrl'
-  | 'Enabled'
-  | 'Suspended'
-  | 'Hostnames'
-  | 'EdgeRules'
-  | 'StorageZoneId'
-  | 'EdgeScriptId'
-  | 'EdgeScriptExecutionPhase'
-  | 'MiddlewareScriptId'
-  | 'MagicContainersAppId'
-  | 'MagicContainersEndpointId'
-  | 'OriginType'
-  | 'OriginLinkValue'
-  | 'Type'
-  | 'MonthlyBandwidthLimit'
-  | 'MonthlyBandwidthUsed'
-  | 'MonthlyCharges'
-  | 'CnameDomain'
-  | 'UserId'
-  | 'VideoLibraryId'
-  | 'DnsRecordId'
-  | 'DnsZoneId'
-  | 'DnsRecordValue'
-  | 'ZoneSecurityEnabled'
-  | 'ZoneSecurityKey'
-  | 'AWSSigningEnabled'
-  | 'AWSSigningKey'
-  | 'AWSSigningSecret'
-  | 'AWSSigningRegionName'
-  | 'LogForwardingEnabled'
-  | 'LogForwardingHostname'
-  | 'LogForwardingPort'
-  | 'LogForwardingToken'
-  | 'LogForwardingProtocol';
-
-export type ZoneIdentity = Pick<PullZone, Identity>;
-type ZoneSettings = Omit<PullZone, Identity>;
-
-const plain: ZoneSettings = {
+const ordinary = {
   AllowedReferrers: [],
   BlockedReferrers: [],
   BlockedIps: [],
@@ -174,7 +132,13 @@ const plain: ZoneSettings = {
   MaxWebSocketConnections: 0,
   EnableExtendedLogging: false,
   CacheKeyHeaders: null,
-};
+} satisfies Partial<PullZone>;
+
+type ZoneSettings = Pick<PullZone, keyof typeof ordinary>;
+/** Everything that is no setting: what zones.ts makes for each zone. */
+export type ZoneIdentity = Omit<PullZone, keyof ZoneSettings>;
+
+const plain: ZoneSettings = ordinary;
 
 const storefront: ZoneSettings = {
   ...plain,
