@@ -132,8 +132,8 @@ describe('embedded', () => {
     const entries = keyEntries('k1');
     const child = spawn(
       process.execPath,
-      [new URL('link-and-wait.ts', import.meta.url).pathname, place.dataDir],
-      { env: { ...process.env, ENTRIES: entries }, stdio: ['ignore', 'pipe', 'inherit'] },
+      [new URL('link-and-wait.ts', import.meta.url).pathname, place.dataDir, entries],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const ended = once(child, 'exit');
     const said = await Promise.race([once(child.stdout, 'data'), ended]);

@@ -11,7 +11,7 @@ const database = await openDatabase({
   log: createLogger('silent'),
 });
 await database.migrate();
-const sealer = createSealer(await keyringOf(process.env['ENTRIES']));
+const sealer = createSealer(await keyringOf(process.argv[3]));
 const custody = createCustody({ db: database.db, sealer, now: () => new Date() });
 await custody.link({ teamId: 'T0ACME000', userId: 'U0ALICE00' }, new Secret('key-of-alice'));
 process.stdout.write('linked\n');

@@ -35,7 +35,7 @@ export interface EngineUnderTest {
   readonly name: string;
   readonly skip: boolean;
   /** An empty place for a database. */
-  place(): Promise<Place>;
+  readonly place: () => Promise<Place>;
 }
 
 /**
@@ -81,7 +81,7 @@ export async function enginesUnderTest(): Promise<EngineUnderTest[]> {
     {
       name: 'embedded',
       skip: false,
-      async place() {
+      place: async () => {
         template ??= makeTemplate();
         const dataDir = await directory();
         await cp(await template, dataDir, { recursive: true });
@@ -91,7 +91,7 @@ export async function enginesUnderTest(): Promise<EngineUnderTest[]> {
     {
       name: typeof server === 'string' ? `PostgreSQL (skipped: ${server})` : 'PostgreSQL',
       skip: typeof server === 'string',
-      async place() {
+      place: async () => {
         if (typeof server === 'string') throw new Error(server);
         return placeAt(await directory(), await server.createDatabase());
       },

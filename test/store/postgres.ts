@@ -5,6 +5,7 @@ import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { env } from 'node:process';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { Secret } from '../../src/secret.ts';
@@ -22,7 +23,7 @@ export interface PostgresServer {
  * Where there is neither, the reason in words, for the name of the skipped tests.
  */
 export async function startPostgres(): Promise<PostgresServer | string> {
-  const given = process.env['TEST_DATABASE_URL'];
+  const given = env['TEST_DATABASE_URL'];
   if (given) return serve(given, async () => undefined);
   const binaries = await findBinaries();
   if (!binaries) return 'no TEST_DATABASE_URL and no PostgreSQL binaries in /usr/lib/postgresql';
@@ -64,11 +65,15 @@ async function serve(adminUrl: string, stop: () => Promise<void>): Promise<Postg
 
 async function findBinaries(): Promise<string | undefined> {
   const root = '/usr/lib/postgresql';
-  const versions = await readdir(root).catch(() => []);
+  const versions = await namesIn(root);
   const newest = versions.toSorted((a, b) => Number(a) - Number(b)).at(-1);
   if (newest === undefined) return undefined;
   const folder = join(root, newest, 'bin');
-  return (await readdir(folder).catch(() => [])).includes('initdb') ? folder : undefined;
+  return (await namesIn(folder)).includes('initdb') ? folder : undefined;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => []);
 }
 
 /** PostgreSQL refuses root: then it runs as its own user, which Debian's packages make. */
@@ -91,7 +96,7 @@ async function startCluster(
   const as = account === 'own' ? {} : account;
   if (account !== 'own') await chown(directory, account.uid, account.gid);
   const data = join(directory, 'data');
-  const options = { ...as, cwd: directory, env: { LC_ALL: 'C', PATH: process.env['PATH'] } };
+  const options = { ...as, cwd: directory, env: { LC_ALL: 'C', PATH: env['PATH'] } };
   await promisify(execFile)(
     join(binaries, 'initdb'),
     ['-D', data, '-U', 'chatops', '--auth=trust', '--no-sync', '-E', 'UTF8'],

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { purgeDeliveries } from '../store/deliveries.ts';
+import { defineJob } from './define.ts';
+
+// Slack repeats a delivery for about an hour; a day leaves room for clocks that disagree.
+const deliveriesKeptMs = 24 * 60 * 60_000;
+
+/** Removes what has served its time. */
+export const housekeeping = defineJob({
+  name: 'housekeeping',
+  cron: '*/15 * * * *',
+  data: z.object({}),
+  async run(_data, { db, log, now }) {
+    const deliveries = await purgeDeliveries(db, new Date(now().getTime() - deliveriesKeptMs));
+    log.debug({ deliveries }, 'housekeeping removed what has served its time');
+  },
+});

@@ -1,0 +1,5 @@
+import type { Job } from './define.ts';
+import { housekeeping } from './housekeeping.ts';
+
+/** Every job there is. A new one is a file beside this one and a line here. */
+export const jobs: readonly Job<never>[] = [housekeeping];
