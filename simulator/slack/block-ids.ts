@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isObject } from './json.ts';
 import type { Json } from './world.ts';
 
 /** A copy of blocks in which every block and every interactive element has an id, as Slack gives them out. */
@@ -33,11 +34,6 @@ export function elementsOf(blocks: readonly Json[]): { block: Json; element: Jso
       ...elementsOf([...(list(block['child_blocks']) as Json[]), ...cards]),
     ];
   });
-}
-
-/** Whether something parsed is an object with members (and not a list). */
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function list(value: unknown): unknown[] {

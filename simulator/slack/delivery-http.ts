@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import type { Answer, Delivery, Transport } from './delivery.ts';
 import { bodyOf } from './http.ts';
-import type { Json } from './world.ts';
 
 export interface HttpTransport extends Transport {
   /** Where signed requests go; undefined while the app has said no address. */
@@ -75,7 +74,7 @@ function encode({ kind, payload }: Delivery): { body: string; type: string } {
 function decode(text: string): unknown {
   try {
     const parsed: unknown = JSON.parse(text);
-    return typeof parsed === 'object' ? (parsed as Json) : text;
+    return typeof parsed === 'object' ? parsed : text;
   } catch {
     return text;
   }

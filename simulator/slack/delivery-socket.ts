@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { isObject } from './block-ids.ts';
 import type { Answer, Delivery, Transport } from './delivery.ts';
+import { isObject } from './json.ts';
 import type { Json } from './world.ts';
 
 export interface SocketTransport extends Transport {
   attach(server: Server): void;
   /** A one-time address for a connection, as `apps.connections.open` gives it out. */
   ticket(base: string): string;
-  connections(): number;
-  refresh(reason?: 'refresh_requested' | 'warning' | 'link_disabled'): Promise<void>;
+  readonly connections: () => number;
+  readonly refresh: (reason?: 'refresh_requested' | 'warning' | 'link_disabled') => Promise<void>;
   send(delivery: Delivery): Promise<Answer>;
-  sendRaw(envelope: object): void;
-  kill(): void;
+  readonly sendRaw: (envelope: object) => void;
+  readonly kill: () => void;
   close(): void;
 }
 
@@ -27,6 +27,8 @@ interface Connection {
 
 const mostConnections = 10;
 const pingEveryMs = 10_000;
+// Who was told to go and stays is cut off.
+const closesAfterMs = 10_000;
 
 /**
  * Socket Mode: hello, envelopes with ids, acknowledgements, disconnect notices, up to ten connections that take
@@ -161,7 +163,9 @@ export function createSocketTransport(options: {
         oldest.socket.once('close', () => resolve());
       });
       oldest.socket.send(JSON.stringify({ type: 'disconnect', reason, debug_info: debugInfo }));
+      const patience = setTimeout(() => oldest.socket.close(), closesAfterMs);
       await closed;
+      clearTimeout(patience);
     },
     sendRaw(envelope) {
       const connection = next();

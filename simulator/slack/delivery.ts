@@ -60,12 +60,13 @@ export function createDeliverer(options: {
     const timeout = new Promise<undefined>((resolve) => {
       timer = setTimeout(resolve, options.ackTimeoutMs, undefined);
     });
-    void answer.then(({ status }) => {
+    const noteLate = ({ status }: Answer): void => {
       if (late && status !== 0)
         options.problem(
           `${delivery.label}: acknowledged after ${elapsed()} ms, later than ${options.ackTimeoutMs} ms`,
         );
-    });
+    };
+    void answer.then(noteLate);
     const first = await Promise.race([answer, timeout]);
     clearTimeout(timer);
     late = first === undefined;

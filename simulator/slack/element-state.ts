@@ -1,4 +1,5 @@
-import { elementsOf, isObject } from './block-ids.ts';
+import { elementsOf } from './block-ids.ts';
+import { isObject, textOf } from './json.ts';
 import type { Json } from './world.ts';
 
 /** What people typed and chose so far: by block id, then by action id, as Slack puts it on the wire. */
@@ -26,7 +27,7 @@ const manyOptions = new Set(['multi_static_select', 'multi_external_select', 'ch
  */
 export function stateFor(element: Json, value: unknown, suggested: readonly Json[] = []): Json {
   const type = String(element['type']);
-  if (asText.has(type)) return { type, value: value === undefined || value === '' ? null : String(value) };
+  if (asText.has(type)) return { type, value: value === undefined || value === '' ? null : textOf(value) };
   const member = chosen[type];
   if (member?.one) return { type, [member.one]: value === undefined || value === '' ? null : value };
   if (member?.many) return { type, [member.many]: asList(value) };

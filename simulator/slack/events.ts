@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { isObject } from './block-ids.ts';
 import { newId } from './clock.ts';
 import type { Delivery, Exchange } from './delivery.ts';
+import { isObject } from './json.ts';
 import { eventPayload } from './payloads.ts';
 import type { Simulation } from './simulation.ts';
 import type { Json } from './world.ts';

@@ -36,7 +36,7 @@ export interface Files {
   ): { file: StoredFile; uploadUrl: string };
   find(id: string): StoredFile | undefined;
   remove(id: string): void;
-  visible(id: string): VisibleFile | undefined;
+  readonly visible: (id: string) => VisibleFile | undefined;
   /** Takes uploads and serves completed files. */
   readonly route: Route;
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isObject } from './block-ids.ts';
+import { isObject } from './json.ts';
 import type { Json } from './world.ts';
 
 /** One way in: answers true when the request was its own. */

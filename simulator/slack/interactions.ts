@@ -1,10 +1,11 @@
-import { isObject } from './block-ids.ts';
 import { checkSuggestions } from './block-kit/view.ts';
 import type { Exchange } from './delivery.ts';
 import { type StateValues, stateFor, stateValues } from './element-state.ts';
 import { deliverEvent } from './events.ts';
+import { isObject } from './json.ts';
 import type { StoredMessage } from './messages.ts';
 import { interactiveBase, messageContext, slashPayload, type Who, wireMessage } from './payloads.ts';
+import type { ResponseTarget } from './response-urls.ts';
 import type { Simulation } from './simulation.ts';
 import type { OpenView } from './views.ts';
 import { type Channel, type Json, memberKey } from './world.ts';
@@ -39,14 +40,6 @@ export function createInteractions(sim: Simulation): Interactions {
   const { world } = sim;
   // What an external select was offered, so that one of it can be chosen afterwards.
   const offered = new Map<string, Json[]>();
-  const keyOf = (who: Who): string => memberKey(who.person.teamId, who.person.id);
-  const noted = (who: Who, place: Place, target: Target): string =>
-    [
-      keyOf(who),
-      'view' in place ? place.view.id : place.message.ts,
-      target.block['block_id'],
-      target.element['action_id'],
-    ].join('/');
 
   function notice(who: Who, text: string): void {
     const key = keyOf(who);
@@ -104,16 +97,6 @@ export function createInteractions(sim: Simulation): Interactions {
     return await send(who, payload, `${String(type)} "${String(actionId)}"`);
   }
 
-  function respondingTo(who: Who, message: StoredMessage) {
-    return {
-      install: who.install,
-      member: keyOf(who),
-      channel: message.channel,
-      threadTs: message.threadTs,
-      source: message,
-    };
-  }
-
   return {
     notice,
     send,
@@ -148,7 +131,8 @@ export function createInteractions(sim: Simulation): Interactions {
       const exchange = await sim.deliverer.deliver({ kind: 'slash_commands', payload, label });
       if (exchange.timedOut) notice(who, `${command} failed because the app did not respond`);
       else if (exchange.status !== 200) notice(who, `${command} failed with the error "dispatch_failed"`);
-      else if (isObject(exchange.body)) sim.responseUrls.say(target, exchange.body);
+      else if (isObject(exchange.body) && Object.keys(exchange.body).length > 0)
+        sim.responseUrls.say(target, exchange.body);
       else if (typeof exchange.body === 'string' && exchange.body !== '')
         sim.responseUrls.say(target, { text: exchange.body });
       return exchange;
@@ -251,4 +235,19 @@ function actionTime(now: number): string {
 
 function withoutUndefined(object: Json): Json {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
+function keyOf(who: Who): string {
+  return memberKey(who.person.teamId, who.person.id);
+}
+
+/** The key under which the suggestions for one menu are remembered. */
+function noted(who: Who, place: Place, target: Target): string {
+  const at = 'view' in place ? place.view.id : place.message.ts;
+  return [keyOf(who), at, target.block['block_id'], target.element['action_id']].join('/');
+}
+
+function respondingTo(who: Who, message: StoredMessage): ResponseTarget {
+  const { channel, threadTs } = message;
+  return { install: who.install, member: keyOf(who), channel, threadTs, source: message };
 }

@@ -1,8 +1,9 @@
-import { elementsOf, isObject } from './block-ids.ts';
+import { elementsOf } from './block-ids.ts';
 import { checkView } from './block-kit/view.ts';
 import type { Exchange } from './delivery.ts';
 import { isEmptyState, stateFor, stateValues } from './element-state.ts';
 import type { Interactions } from './interactions.ts';
+import { isObject, textOf } from './json.ts';
 import { interactiveBase, type Who } from './payloads.ts';
 import type { Simulation } from './simulation.ts';
 import type { OpenView } from './views.ts';
@@ -56,7 +57,7 @@ export function createModals(sim: Simulation, interactions: Interactions): Modal
     }
     view.errors = undefined;
     const { definition } = view;
-    const label = `view_submission "${String(definition['callback_id'] ?? '')}"`;
+    const label = `view_submission "${textOf(definition['callback_id'])}"`;
     const trigger = sim.triggers.issue({
       installTeamId: view.installTeamId,
       teamId: view.teamId,
@@ -175,11 +176,7 @@ export function createModals(sim: Simulation, interactions: Interactions): Modal
           view: wire,
           is_cleared: cleared,
         };
-        await interactions.send(
-          who,
-          payload,
-          `view_closed "${String(closed.definition['callback_id'] ?? '')}"`,
-        );
+        await interactions.send(who, payload, `view_closed "${textOf(closed.definition['callback_id'])}"`);
       }
     },
   };

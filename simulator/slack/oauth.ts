@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Route } from './http.ts';
+import { textOf } from './json.ts';
 import { appId } from './payloads.ts';
 import type { Simulation } from './simulation.ts';
 import { Refused } from './web-api/call.ts';
@@ -69,7 +70,7 @@ export function exchangeCode(sim: Simulation, request: IncomingMessage, args: Js
   if (id !== sim.clientId) throw new Refused('invalid_client_id');
   if (secret !== sim.clientSecret) throw new Refused('bad_client_secret');
   const codes = grants.get(sim);
-  const code = String(args['code'] ?? '');
+  const code = textOf(args['code']);
   const grant = codes?.get(code);
   codes?.delete(code);
   if (!grant || sim.now() - grant.at > lifeMs) throw new Refused('invalid_code');

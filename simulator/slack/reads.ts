@@ -1,3 +1,4 @@
+import { textOf } from './json.ts';
 import type { Json } from './world.ts';
 
 /** Turns ids into what a person sees in their place. */
@@ -111,6 +112,6 @@ function richElement(part: Json, names: Names): string {
     case 'broadcast':
       return `@${String(part['range'])}`;
     default:
-      return String(part['text'] ?? '');
+      return textOf(part['text']);
   }
 }

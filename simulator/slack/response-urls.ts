@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { isObject } from './block-ids.ts';
 import { checkMessage } from './block-kit/message.ts';
 import { answerJson, bodyOf, type Route } from './http.ts';
 import type { Install } from './installs.ts';
+import { isObject } from './json.ts';
 import type { Messages, StoredMessage } from './messages.ts';
 import type { Json } from './world.ts';
 

@@ -19,7 +19,7 @@ export interface Interference {
 export interface Script {
   readonly controls: ScriptControls;
   /** Waits where a delay is due; then what to answer instead of doing the call, if anything. */
-  interfere(method: string): Promise<Interference | undefined>;
+  readonly interfere: (method: string) => Promise<Interference | undefined>;
   /** Whether the connection of this call is to be reset after it was carried out. */
   drops(method: string): boolean;
 }

@@ -73,7 +73,7 @@ export async function startSlack(
   const problem = (text: string): void => void problems.push(text);
   const listeners = new Set<() => void>();
   const changed = (): void => {
-    for (const listener of [...listeners]) listener();
+    for (const listener of listeners) listener();
   };
   const onChange = (listener: () => void): (() => void) => {
     listeners.add(listener);

@@ -45,7 +45,7 @@ export interface Views {
   close(view: OpenView): void;
   /** As Slack puts it into payloads and answers. */
   wire(view: OpenView): Json;
-  visible(view: OpenView): VisibleView;
+  readonly visible: (view: OpenView) => VisibleView;
 }
 
 const deepest = 3;

@@ -1,4 +1,4 @@
-import { isObject } from '../block-ids.ts';
+import { isObject, textOf } from '../json.ts';
 import { elements, exactlyOne, image, inActions, inInput, inSection } from './elements.ts';
 import { richText } from './rich-text.ts';
 import {
@@ -193,7 +193,7 @@ function uniqueActionIds(value: Record<string, unknown>, at: string, report: Rep
   const seen = new Set<unknown>();
   for (const [index, { action_id: actionId }] of inside.entries()) {
     if (actionId !== undefined && seen.has(actionId))
-      report.refuse(`${at}/elements/${index}/action_id`, `action_id already exists: ${String(actionId)}`);
+      report.refuse(`${at}/elements/${index}/action_id`, `action_id already exists: ${textOf(actionId)}`);
     seen.add(actionId);
   }
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../block-ids.ts';
+import { isObject } from '../json.ts';
 import type { Json } from '../world.ts';
 import { anyText, list, plain, type Report, type Rule, shape, string, url } from './rules.ts';
 
@@ -55,6 +55,9 @@ export const suggestions: Rule = (value, at, report) => {
 
 function sameOption(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return false;
-  const text = (option: Json): unknown => (isObject(option['text']) ? option['text']['text'] : undefined);
-  return one['value'] === other['value'] && text(one) === text(other);
+  return one['value'] === other['value'] && labelOf(one) === labelOf(other);
+}
+
+function labelOf(option: Json): unknown {
+  return isObject(option['text']) ? option['text']['text'] : undefined;
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../block-ids.ts';
+import { isObject } from '../json.ts';
 import type { Json } from '../world.ts';
 
 export type Surface = 'message' | 'modal' | 'home' | 'suggestion';

@@ -1,4 +1,4 @@
-import { isObject } from '../block-ids.ts';
+import { isObject } from '../json.ts';
 
 const texts = new Set([
   'text',

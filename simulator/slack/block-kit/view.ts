@@ -1,9 +1,9 @@
-import { isObject } from '../block-ids.ts';
+import { isObject } from '../json.ts';
 import type { Json } from '../world.ts';
 import { blocks } from './blocks.ts';
 import { suggestions } from './options.ts';
 import { type Checked, createReport } from './report.ts';
-import { byType, flag, id, plain, type Rule, shape, string } from './rules.ts';
+import { byType, flag, plain, type Rule, shape, string } from './rules.ts';
 
 const wholeView = 250_000;
 const shared = {

@@ -1,4 +1,5 @@
 import { deliverEvent } from '../events.ts';
+import { textOf } from '../json.ts';
 import type { Method } from './call.ts';
 import { Refused } from './call.ts';
 
@@ -15,7 +16,7 @@ export const appMethods: Record<string, Method> = {
     is_enterprise_install: install.isOrg,
   }),
   'auth.revoke'(call) {
-    if (String(call.args['test'] ?? '') === 'true') return { revoked: false };
+    if (textOf(call.args['test']) === 'true') return { revoked: false };
     call.install.active = false;
     const event = { type: 'tokens_revoked', tokens: { oauth: [], bot: [call.install.botUserId] } };
     void deliverEvent(call.sim, event, { teamId: call.install.id });

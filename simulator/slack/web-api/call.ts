@@ -1,6 +1,6 @@
-import { isObject } from '../block-ids.ts';
 import type { Checked } from '../block-kit/message.ts';
 import type { Install } from '../installs.ts';
+import { isObject } from '../json.ts';
 import type { Simulation } from '../simulation.ts';
 import { type Channel, type Json, memberKey, type PersonRecord } from '../world.ts';
 

@@ -1,5 +1,5 @@
-import { isObject } from '../block-ids.ts';
 import { checkMessage } from '../block-kit/message.ts';
+import { isObject } from '../json.ts';
 import type { StoredMessage } from '../messages.ts';
 import { wireMessage } from '../payloads.ts';
 import { type Json, memberKey } from '../world.ts';

@@ -1,6 +1,6 @@
-import { isObject } from '../block-ids.ts';
 import { checkMessage } from '../block-kit/message.ts';
 import type { StoredFile } from '../files.ts';
+import { isObject } from '../json.ts';
 import type { Json } from '../world.ts';
 import {
   type ApiCall,

@@ -1,3 +1,4 @@
+import { textOf } from '../json.ts';
 import { type Channel, type Json, memberKey, type PersonRecord } from '../world.ts';
 import { type ApiCall, channelOf, type Method, page, personOf, Refused, stringArg } from './call.ts';
 
@@ -40,7 +41,7 @@ export const peopleMethods: Record<string, Method> = {
     return { members: items.map((person) => userObject(call, person)), response_metadata };
   },
   'usergroups.list'(call) {
-    const withUsers = String(call.args['include_users'] ?? 'false') === 'true';
+    const withUsers = textOf(call.args['include_users']) === 'true';
     const found = call.sim.world.userGroups.filter((group) => inScope(call, group.teamId));
     return {
       usergroups: found.map(({ id, teamId, handle, name, users }) => ({
@@ -113,6 +114,6 @@ function userObject(call: ApiCall, person: PersonRecord): Json {
     is_ultra_restricted: false,
     is_bot: false,
     is_app_user: false,
-    ...(String(call.args['include_locale'] ?? 'false') === 'true' ? { locale: 'en-GB' } : {}),
+    ...(textOf(call.args['include_locale']) === 'true' ? { locale: 'en-GB' } : {}),
   };
 }

@@ -1,5 +1,5 @@
-import { isObject } from '../block-ids.ts';
 import { checkView } from '../block-kit/view.ts';
+import { isObject } from '../json.ts';
 import type { TriggerOrigin } from '../triggers.ts';
 import type { OpenView } from '../views.ts';
 import type { Json } from '../world.ts';
