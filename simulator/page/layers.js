@@ -14,21 +14,21 @@ function settle() {
 /** Puts a dialog on top and keeps Tab inside it. Esc calls `escape`. */
 export function addLayer(dialog, escape) {
   const layer = el('div', { class: 'layer' }, dialog);
-  layer.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && !event.defaultPrevented) {
-      event.preventDefault();
-      escape();
-    }
-    if (event.key === 'Tab') holdTab(event, dialog);
-  });
-  layer.addEventListener('pointerdown', (event) => {
-    if (event.target === layer) event.preventDefault();
-  });
-  stack.push(layer);
+  stack.push(Object.assign(layer, { dialog, escape }));
   root().append(layer);
   settle();
   return layer;
 }
+
+// On the document: a click beside every control leaves the focus on nothing, and Esc and Tab must work from there too.
+document.addEventListener('keydown', (event) => {
+  const top = stack.at(-1);
+  if (!top || event.defaultPrevented) return;
+  if (event.key === 'Escape') {
+    event.preventDefault();
+    top.escape();
+  } else if (event.key === 'Tab') holdTab(event, top.dialog);
+});
 
 export function removeLayer(layer) {
   const at = stack.indexOf(layer);
@@ -41,12 +41,10 @@ function holdTab(event, dialog) {
   const stops = tabStops(dialog);
   const [first, last] = [stops[0], stops.at(-1)];
   const active = document.activeElement;
+  const outside = !dialog.contains(active);
   if (!first) event.preventDefault();
-  else if (event.shiftKey && (active === first || !stops.includes(active))) {
+  else if (event.shiftKey ? outside || active === first || active === dialog : outside || active === last) {
     event.preventDefault();
-    last.focus();
-  } else if (!event.shiftKey && active === last) {
-    event.preventDefault();
-    first.focus();
+    (event.shiftKey ? last : first).focus();
   }
 }

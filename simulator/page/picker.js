@@ -142,6 +142,8 @@ export function openPicker({
     event.stopPropagation();
     act();
   });
+  // A click on an option leaves the focus, and with it the keys, in the field.
+  box.addEventListener('mousedown', (event) => event.target !== field && event.preventDefault());
   field.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(fill, remote ? 200 : 0);

@@ -12,9 +12,7 @@ const rich = (text: string) => ({
   elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }],
 });
 
-const pixel = 'data:image/gif;base64,R0lGODlhAQABAPAAAA92bgAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==';
-export const picturePath = '/icon.svg';
-
+const pixel = 'https://example.com/pixel.png';
 const regions = [
   { label: plain('Europe'), options: [option('de', 'Frankfurt'), option('uk', 'London')] },
   { label: plain('Asia'), options: [option('sg', 'Singapore'), option('jp', 'Tokyo')] },
@@ -243,7 +241,6 @@ const boxes = [
     alt_text: 'a still',
     author_name: 'Ann',
   },
-  { type: 'file', source: 'remote', external_id: 'A remote file' },
 ];
 
 const number = (value: number) => ({ type: 'raw_number', value, text: String(value) });
@@ -267,6 +264,12 @@ const tables = [
       ...[30, 4, 200].map((value) => [raw(`row ${value}`), number(value)]),
     ],
   },
+];
+
+/** What no app can post: a file that people shared, and a block of a Slack to come. */
+export const fromElsewhere = [
+  { type: 'file', block_id: 'f', source: 'remote', external_id: 'A remote file' },
+  { type: 'hologram', block_id: 'h' },
 ];
 
 /** Messages, by what they hold. */

@@ -1,0 +1,174 @@
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildApp } from '../src/app.ts';
+import { features } from '../src/commands/registry.ts';
+import { readConfig } from '../src/config.ts';
+import { UserError } from '../src/errors.ts';
+import { createLogger, type Log } from '../src/log.ts';
+import { type CdnSimulator, startCdn } from './cdn/server.ts';
+import { type SlackSimulator, startSlack } from './slack/server.ts';
+
+export interface Playground {
+  /** Where the page is. */
+  readonly url: string;
+  readonly slack: SlackSimulator;
+  readonly cdn: CdnSimulator;
+  /** What to try first, with the keys to paste; words between backticks are to be typed or pasted. */
+  readonly hints: readonly string[];
+  stop(): Promise<void>;
+}
+
+export interface PlaygroundOptions {
+  /** Port of the page; a free one where it is taken. */
+  readonly port: number;
+  /** Deliver over signed HTTP instead of Socket Mode. */
+  readonly http?: boolean;
+  /** The bot's database and key file: linked keys survive in it. */
+  readonly dataDir: string;
+  readonly zones?: number;
+  readonly log: Log;
+}
+
+/** The real bot, with a CDN and a Slack of this machine around it, and the Slack's page. */
+export async function startPlayground(options: PlaygroundOptions): Promise<Playground> {
+  const { http = false, dataDir, zones = 240, log } = options;
+  const cdn = await startCdn({ zones });
+  const hints = whatToTry(cdn);
+  const commands = features
+    .flatMap((feature) => feature.commands)
+    .map(({ usage, summary }) => ({ usage, summary }));
+  const slack = await onPort(options.port, (port) =>
+    startSlack({ port, page: join(import.meta.dirname, 'page'), hints, commands }),
+  );
+  const config = readConfig({
+    SLACK_BOT_TOKEN: slack.botToken,
+    ...(http ? { SLACK_SIGNING_SECRET: slack.signingSecret } : { SLACK_APP_TOKEN: slack.appToken }),
+    SLACK_API_URL: `${slack.url}/api/`,
+    CDN_API_URL: cdn.url,
+    CDN_ORIGIN_LOGGING_URL: cdn.originLoggingUrl,
+    DATA_DIR: dataDir,
+    // Any free one: nobody types this address.
+    PORT: '0',
+  });
+  const closeSimulators = async (): Promise<void> => {
+    await Promise.all([slack.close(), cdn.close()]);
+  };
+  try {
+    const app = await buildApp({ config, log });
+    try {
+      await app.start();
+    } catch (error) {
+      await app.stop();
+      throw error;
+    }
+    if (http) slack.deliverTo(`http://127.0.0.1:${app.port()}/slack/events`);
+    return {
+      url: slack.url,
+      slack,
+      cdn,
+      hints,
+      async stop() {
+        await app.stop();
+        await closeSimulators();
+      },
+    };
+  } catch (error) {
+    await closeSimulators();
+    throw error;
+  }
+}
+
+function whatToTry(cdn: CdnSimulator): string[] {
+  return [
+    `Type \`/cdn connect\` and paste the key with full rights: \`${cdn.key}\``,
+    'Then `/cdn zones`: press *Next*, open a zone. Also: `/cdn zones only:attention`, `/cdn help`',
+    `Another key, which may not list API keys: \`${cdn.restrictedKey}\`. Any other text is a wrong key.`,
+    'Change person at the top left: what is “Only visible to you” stays with the one who asked.',
+  ];
+}
+
+/** Starts on the wished port, or on a free one where somebody else has it. */
+async function onPort<Started>(port: number, start: (port: number) => Promise<Started>): Promise<Started> {
+  try {
+    return await start(port);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    return await start(0);
+  }
+}
+
+const usage = `npm run playground -- [options]
+
+  --port N    port of the page (4400; a free one where it is taken)
+  --http      deliver over signed HTTP instead of Socket Mode
+  --fresh     forget the keys that were linked before
+  --zones N   how many pull zones the CDN has (240)
+  --log L     how much the bot logs: error, warn, info or debug (error)`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string', default: '4400' },
+      http: { type: 'boolean', default: false },
+      fresh: { type: 'boolean', default: false },
+      zones: { type: 'string', default: '240' },
+      log: { type: 'string', default: 'error' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return console.log(usage);
+  const level = (['error', 'warn', 'info', 'debug'] as const).find((one) => one === values.log);
+  if (!level) throw new UserError(`There is no log level “${values.log}”.`, usage);
+  const port = wholeNumber('--port', values.port, 65_535);
+  const dataDir = resolve('.playground');
+  if (values.fresh) await rm(dataDir, { recursive: true, force: true });
+  const log = createLogger(level);
+  // As in src/main.ts: Slack's Socket Mode client may reject where nobody waits.
+  process.on('unhandledRejection', (error) => log.error({ error }, 'an error nobody waited for'));
+
+  const zones = wholeNumber('--zones', values.zones, 100_000);
+  const playground = await startPlayground({ port, http: values.http, dataDir, zones, log });
+  let asked = false;
+  const stop = (): void => {
+    if (asked) process.exit(1);
+    asked = true;
+    console.log('\nStopping…');
+    playground.stop().then(() => process.exit(0), fail);
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  console.log(welcome(playground, port, values.http));
+}
+
+function welcome({ url, hints }: Playground, wished: number, http: boolean): string {
+  const moved =
+    wished !== 0 && !url.endsWith(`:${wished}`) ? `  (port ${wished} is taken, so this is a free one)` : '';
+  const lines = hints.map((hint, index) => `  ${index + 1}. ${hint.replaceAll(/[`*]/g, '')}`);
+  return [
+    '',
+    `The playground is at ${url}${moved}`,
+    `The bot in it is the real one, over ${http ? 'signed HTTP' : 'Socket Mode'}; Slack and the CDN are simulated on this machine.`,
+    '',
+    ...lines,
+    '',
+    'Ctrl-C ends it. Linked keys stay in .playground until you start it with --fresh.',
+  ].join('\n');
+}
+
+function wholeNumber(name: string, text: string, most: number): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 0 && value <= most) return value;
+  throw new UserError(`${name} takes a whole number up to ${most}, not “${text}”.`, usage);
+}
+
+function fail(error: unknown): never {
+  const misused =
+    error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+  if (error instanceof UserError) console.error([error.message, error.hint].filter(Boolean).join('\n\n'));
+  else if (misused) console.error(`${error.message}\n\n${usage}`);
+  else console.error('The playground failed:', error);
+  process.exit(1);
+}
+
+if (import.meta.main) main().catch(fail);

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { env } from 'node:process';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const path = findChromium();
+
+/** Whether the tests of the page can run. */
+export const hasBrowser = path !== undefined;
+
+function findChromium(): string | undefined {
+  const usual = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+  const found = [env['CHROMIUM_PATH'], ...usual].find((place) => place !== undefined && existsSync(place));
+  if (found === undefined)
+    console.warn('No Chromium here: tests of the playground page are skipped. Set CHROMIUM_PATH.');
+  return found;
+}
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    ...(path === undefined ? {} : { executablePath: path }),
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+/** A fresh page with everything it complains about: errors on the console, and requests that leave this machine. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  look: { colorScheme?: 'light' | 'dark'; width?: number } = {},
+): Promise<{ page: Page; complaints: string[] }> {
+  const context = await browser.newContext({
+    viewport: { width: look.width ?? 1200, height: 860 },
+    colorScheme: look.colorScheme ?? 'light',
+    timezoneId: 'Europe/Berlin',
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.setDefaultTimeout(10_000);
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    const { hostname, protocol } = new URL(request.url());
+    if (protocol.startsWith('http') && hostname !== '127.0.0.1') complaints.push(`asked ${hostname}`);
+  });
+  await page.goto(url);
+  await page.getByRole('combobox', { name: 'Message or slash command' }).waitFor();
+  return { page, complaints };
+}
