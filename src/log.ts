@@ -136,8 +136,8 @@ const secretShapes = new RegExp(
     // Slack's tokens, rotated ones (xoxe.xoxb-…) included.
     String.raw`\bxox[a-z](?:\.xox[a-z])?-[\w-]+`,
     String.raw`\bxapp-[\w-]+`,
-    // A CDN account key: two UUIDs run together.
-    String.raw`\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{20}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`,
+    // CDN keys: hexadecimal groups with dashes, longer than a UUID (account keys have 72 characters, storage keys 41).
+    String.raw`\b[0-9a-f]{8}(?:-[0-9a-f]{4,20}){5,}\b`,
     String.raw`(?<=\b(?:bearer|basic) )[\w.~+/=-]{8,}`,
     String.raw`(?<=\baccesskey\W{1,6})[\w.~+/=-]{8,}`,
     String.raw`(?<=:\/\/)[^\s/@"\\]+(?=@)`,

@@ -76,7 +76,7 @@ async function create(directory: string, path: string): Promise<boolean> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   // A random id: a key made after the file was lost must not pass for the lost one.
   const entry = `k${randomBytes(4).toString('hex')}:${randomBytes(keyBytes).toString('base64')}\n`;
-  const unfinished = `${path}.${process.pid}.tmp`;
+  const unfinished = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   const handle = await open(unfinished, 'wx', 0o600);
   try {
     await handle.writeFile(entry);

@@ -1,0 +1,221 @@
+import type { Installation, InstallationQuery } from '@slack/oauth';
+import { describe, expect, test } from 'vitest';
+import { createInstallations, type Installations, NotInstalledError } from '../../src/auth/installations.ts';
+import { createSealer } from '../../src/auth/sealing.ts';
+import type { Database } from '../../src/store/database.ts';
+import { enginesUnderTest } from '../store/engines.ts';
+import { keyEntries, keyringOf } from './keyrings.ts';
+
+const engines = await enginesUnderTest();
+const entries = keyEntries('k1');
+
+async function installationsOn({ db, withLock }: Database): Promise<Installations> {
+  const sealer = createSealer(await keyringOf(entries));
+  return createInstallations({ db, sealer, now: () => new Date('2026-11-21T08:00:00Z'), withLock });
+}
+
+const acme: Installation<'v2', false> = {
+  team: { id: 'T0ACME000', name: 'Acme' },
+  enterprise: undefined,
+  user: { id: 'U0ALICE00', token: undefined, scopes: undefined },
+  bot: {
+    id: 'B0BOT0000',
+    userId: 'U0BOT0000',
+    token: 'bot-token-of-acme',
+    refreshToken: 'refresh-token-of-acme',
+    expiresAt: 1_795_000_000,
+    scopes: ['commands', 'chat:write'],
+  },
+  appId: 'A0APP0000',
+  tokenType: 'bot',
+  isEnterpriseInstall: false,
+  authVersion: 'v2',
+};
+const corp: Installation<'v2', true> = {
+  ...acme,
+  team: undefined,
+  enterprise: { id: 'E0CORP0000', name: 'Corp' },
+  bot: { id: 'B0BOT0000', userId: 'U0BOT0000', token: 'bot-token-of-corp', scopes: ['commands'] },
+  isEnterpriseInstall: true,
+};
+const inAcme: InstallationQuery<false> = {
+  teamId: 'T0ACME000',
+  enterpriseId: undefined,
+  isEnterpriseInstall: false,
+};
+const inCorp: InstallationQuery<true> = {
+  teamId: undefined,
+  enterpriseId: 'E0CORP0000',
+  isEnterpriseInstall: true,
+};
+
+describe.each(engines)('on $name', ({ skip, place }) => {
+  describe.skipIf(skip)('installations', () => {
+    test('an installation comes back as it was stored', async () => {
+      const installations = await installationsOn(await (await place()).open());
+      await installations.storeInstallation(acme);
+      expect(await installations.fetchInstallation(inAcme)).toEqual(acme);
+    });
+
+    test('an org-wide installation is kept by its organisation', async () => {
+      const installations = await installationsOn(await (await place()).open());
+      await installations.storeInstallation(corp);
+      expect(await installations.fetchInstallation(inCorp)).toEqual(JSON.parse(JSON.stringify(corp)));
+      const inOneTeam = { ...inCorp, teamId: 'T0CORPONE' } as unknown as InstallationQuery<true>;
+      expect((await installations.fetchInstallation(inOneTeam)).bot?.token).toBe('bot-token-of-corp');
+    });
+
+    test('a workspace that never installed is told apart from a failure', async () => {
+      const installations = await installationsOn(await (await place()).open());
+      await installations.storeInstallation(acme);
+      const missing = installations.fetchInstallation({ ...inAcme, teamId: 'T0OTHER00' });
+      await expect(missing).rejects.toBeInstanceOf(NotInstalledError);
+      await expect(missing).rejects.toThrow(
+        'The workspace or organisation T0OTHER00 has no installation of this app.',
+      );
+    });
+
+    test('no token is stored readable', async () => {
+      const database = await (await place()).open();
+      const installations = await installationsOn(database);
+      await installations.storeInstallation({
+        ...acme,
+        user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
+      });
+      const rows = JSON.stringify([
+        await database.db.selectFrom('installations').selectAll().execute(),
+        await database.db.selectFrom('installation_users').selectAll().execute(),
+      ]);
+      expect(rows).toContain('U0ALICE00');
+      expect(rows).not.toMatch(/(bot|refresh|user)-token/);
+    });
+
+    test('tokens that people granted are merged for them and for nobody else', async () => {
+      const installations = await installationsOn(await (await place()).open());
+      await installations.storeInstallation({
+        ...acme,
+        user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
+      });
+      await installations.storeInstallation({
+        ...acme,
+        user: { id: 'U0BOB0000', token: 'user-token-of-bob', scopes: ['search:read'] },
+      });
+      const asSeenBy = async (userId?: string) =>
+        (await installations.fetchInstallation(userId === undefined ? inAcme : { ...inAcme, userId })).user
+          .token;
+      expect(await asSeenBy('U0ALICE00')).toBe('user-token-of-alice');
+      expect(await asSeenBy('U0BOB0000')).toBe('user-token-of-bob');
+      expect(await asSeenBy('U0CAROL00')).toBeUndefined();
+      expect(await asSeenBy()).toBeUndefined();
+    });
+
+    test('a refreshed bot token replaces the old one and leaves the tokens of people alone', async () => {
+      const installations = await installationsOn(await (await place()).open());
+      await installations.storeInstallation({
+        ...acme,
+        user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
+      });
+      const found = await installations.fetchInstallation({ ...inAcme, userId: 'U0CAROL00' });
+      if (found.bot) found.bot.token = 'bot-token-refreshed';
+      await installations.storeInstallation(found);
+      const after = await installations.fetchInstallation({ ...inAcme, userId: 'U0ALICE00' });
+      expect(after.bot?.token).toBe('bot-token-refreshed');
+      expect(after.user.token).toBe('user-token-of-alice');
+    });
+
+    test('somebody who installs without the bot does not take its token away', async () => {
+      const installations = await installationsOn(await (await place()).open());
+      await installations.storeInstallation(acme);
+      const { bot: _bot, ...userOnly } = acme;
+      await installations.storeInstallation({
+        ...userOnly,
+        user: { id: 'U0BOB0000', token: 'user-token-of-bob', scopes: [] },
+      });
+      expect((await installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token-of-acme');
+    });
+
+    test('removing an installation takes the tokens of its people with it, and no other workspace', async () => {
+      const database = await (await place()).open();
+      const installations = await installationsOn(database);
+      await installations.storeInstallation({
+        ...acme,
+        user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] },
+      });
+      await installations.storeInstallation(corp);
+      expect(await installations.remove(inAcme)).toBe(true);
+      expect(await installations.remove(inAcme)).toBe(false);
+      await expect(installations.fetchInstallation(inAcme)).rejects.toBeInstanceOf(NotInstalledError);
+      expect(await database.db.selectFrom('installation_users').selectAll().execute()).toEqual([]);
+      expect((await installations.fetchInstallation(inCorp)).bot?.token).toBe('bot-token-of-corp');
+    });
+
+    test('revoked tokens of one person go without the installation', async () => {
+      const installations = await installationsOn(await (await place()).open());
+      await installations.storeInstallation({
+        ...acme,
+        user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] },
+      });
+      await installations.deleteInstallation({ ...inAcme, userId: 'U0ALICE00' });
+      const after = await installations.fetchInstallation({ ...inAcme, userId: 'U0ALICE00' });
+      expect(after.user.token).toBeUndefined();
+      expect(after.bot?.token).toBe('bot-token-of-acme');
+    });
+
+    test('a row moved to another workspace does not open', async () => {
+      const database = await (await place()).open();
+      const installations = await installationsOn(database);
+      await installations.storeInstallation(acme);
+      await database.db.updateTable('installations').set({ tenant: 'T0BETA000' }).execute();
+      await expect(installations.fetchInstallation({ ...inAcme, teamId: 'T0BETA000' })).rejects.toMatchObject(
+        {
+          code: 'refused',
+        },
+      );
+    });
+
+    test('of processes that refresh one workspace at once each waits for the other, and uses the database meanwhile', async () => {
+      const there = await place();
+      const first = await there.open();
+      // The embedded database has one process only.
+      const second = first.engine === 'postgres' ? await there.open() : first;
+      const stores = [await installationsOn(first), await installationsOn(second)];
+      await stores[0]?.storeInstallation(acme);
+      let inside = 0;
+      let refreshed = 0;
+      const refresh = (store: Installations) =>
+        store.withRefreshLock('T0ACME000', async () => {
+          inside += 1;
+          expect(inside).toBe(1);
+          const found = await store.fetchInstallation(inAcme);
+          if (found.bot?.token === 'bot-token-of-acme') {
+            refreshed += 1;
+            await store.storeInstallation({ ...found, bot: { ...found.bot, token: 'bot-token-refreshed' } });
+          }
+          inside -= 1;
+        });
+      await Promise.all(Array.from({ length: 15 }, () => stores.map(refresh)).flat());
+      expect(refreshed).toBe(1);
+    });
+
+    test('many workspaces refreshing at once do not use up the connections', async () => {
+      const installations = await installationsOn(await (await place()).open());
+      const tenants = Array.from({ length: 25 }, (_, index) => `T0TEAM${index}`);
+      await Promise.all(
+        tenants.map((id) =>
+          installations.withRefreshLock(id, async () => {
+            await installations.storeInstallation({ ...acme, team: { id } });
+          }),
+        ),
+      );
+      for (const teamId of tenants) await installations.fetchInstallation({ ...inAcme, teamId });
+    });
+
+    test('a failed refresh lets the next one in', async () => {
+      const installations = await installationsOn(await (await place()).open());
+      await expect(
+        installations.withRefreshLock('T1', () => Promise.reject(new Error('Slack said no'))),
+      ).rejects.toThrow('Slack said no');
+      expect(await installations.withRefreshLock('T1', async () => 'next')).toBe('next');
+    });
+  });
+});
