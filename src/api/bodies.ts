@@ -1,0 +1,84 @@
+import type { ApiError } from './errors.ts';
+
+/** Ends a request that stands still. The clock runs only while something is awaited from the service. */
+export interface Watch {
+  readonly signal: AbortSignal;
+  readonly timedOut: () => boolean;
+  /** From now on the service has this long. */
+  readonly start: (ms: number) => void;
+  readonly pause: () => void;
+  /** Ends the connection if it still stands, and lets go of the caller's signal. */
+  readonly end: () => void;
+}
+
+export function createWatch(outer: AbortSignal | undefined): Watch {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let timedOut = false;
+  const abort = () => controller.abort();
+  if (outer?.aborted) abort();
+  else outer?.addEventListener('abort', abort, { once: true });
+  const pause = () => clearTimeout(timer);
+  return {
+    signal: controller.signal,
+    timedOut: () => timedOut,
+    start(ms) {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        timedOut = true;
+        abort();
+      }, ms);
+    },
+    pause,
+    end() {
+      pause();
+      outer?.removeEventListener('abort', abort);
+      abort();
+    },
+  };
+}
+
+/**
+ * A body, chunk by chunk, with `idleMs` for each. Reading stops the request when it stops: leaving the loop early
+ * closes the connection. `broken` makes the error for a body that ends before its end.
+ */
+export async function* readChunks(
+  body: ReadableStream<Uint8Array> | null,
+  watch: Watch,
+  idleMs: number,
+  broken: () => ApiError,
+): AsyncGenerator<Uint8Array, void> {
+  const reader = body?.getReader();
+  try {
+    if (!reader) return;
+    for (;;) {
+      watch.start(idleMs);
+      const { done, value } = await reader.read().catch(() => {
+        // What fetch threw may name the address: nothing of it is kept.
+        throw broken();
+      });
+      watch.pause();
+      if (done) return;
+      if (value.length > 0) yield value;
+    }
+  } finally {
+    watch.end();
+  }
+}
+
+/** A small body as text. `limit` in bytes: what is longer is no answer of this service, and `tooLong` is thrown. */
+export async function readText(
+  chunks: AsyncIterable<Uint8Array>,
+  limit: number,
+  tooLong: () => ApiError,
+): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > limit) throw tooLong();
+    parts.push(chunk);
+  }
+  // TextDecoder drops a byte order mark, which JSON.parse would refuse.
+  return new TextDecoder().decode(Buffer.concat(parts));
+}

@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Secret } from '../secret.ts';
+import type { Drift } from './lenient.ts';
+import { createPace } from './pace.ts';
+import type { Hosts } from './paths.ts';
+import { createPullZones, type PullZones } from './pull-zones.ts';
+import { createSend, type Transport } from './request.ts';
+
+export interface CdnOptions {
+  /** {base_url} of the specification. */
+  readonly apiUrl: string;
+  /** {origin_logging_url} of the specification. */
+  readonly originLoggingUrl: string;
+  readonly fetch?: typeof globalThis.fetch;
+  /** Until the headers, and between two pieces of a body: 10 s. */
+  readonly timeoutMs?: number;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** 0 ≤ x < 1, for the jitter of retries. */
+  readonly random?: () => number;
+  /** Hears of answers that are not as specified. Called often: keep it cheap. Holds member names, no values. */
+  readonly onDrift?: (drift: Drift) => void;
+}
+
+/** The eight operations of the specification, with one person's key. */
+export interface CdnClient {
+  readonly pullZones: PullZones;
+}
+
+export interface Cdn {
+  /** A client for one key. `signal` ends whatever it is doing: ApiError `cancelled`. */
+  readonly withKey: (key: Secret, signal?: AbortSignal) => CdnClient;
+}
+
+/** The CDN of one deployment. Nothing is asked of it until a client is used. */
+export function createCdn(options: CdnOptions): Cdn {
+  const transport: Transport = {
+    fetch: options.fetch ?? globalThis.fetch,
+    timeoutMs: options.timeoutMs ?? 10_000,
+    now: options.now ?? Date.now,
+    sleep: options.sleep ?? ((ms, signal) => delay(ms, undefined, signal ? { signal } : {})),
+    random: options.random ?? Math.random,
+  };
+  const hosts: Hosts = {
+    api: options.apiUrl.replace(/\/+$/, ''),
+    originLogging: options.originLoggingUrl.replace(/\/+$/, ''),
+  };
+  const onDrift = options.onDrift ?? (() => {});
+  const breathe = createPace();
+
+  return {
+    withKey(key, signal) {
+      const send = createSend(transport, key, signal);
+      return { pullZones: createPullZones(send, hosts, breathe, onDrift) };
+    },
+  };
+}

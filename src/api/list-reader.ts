@@ -1,0 +1,53 @@
+import { isObject, readErrorBody } from './error-bodies.ts';
+import { createCutter, type Outside } from './json-cutter.ts';
+import type { Breathe } from './pace.ts';
+import type { Reply } from './request.ts';
+
+/** Bytes parsed between two looks at the clock: about a dozen zones. */
+const pieceLength = 65_536;
+
+/**
+ * Reads a list of any length while it arrives: `take` gets the JSON text of one element after the other and returns
+ * false when it has enough. Holds one element at a time and lets other work in. Gives back what stands around the
+ * list, or undefined where `take` had enough. Throws ApiError: `cut`, `unexpected`, or `refused` where the body says so.
+ */
+export async function readList(
+  reply: Reply,
+  member: string,
+  breathe: Breathe,
+  take: (json: string) => boolean,
+): Promise<Outside | undefined> {
+  const cutter = createCutter(member);
+  let isEmpty = true;
+  let enough = false;
+  for await (const chunk of reply.chunks()) {
+    isEmpty = false;
+    for (let at = 0; at < chunk.length; at += pieceLength) {
+      orElse('unexpected', () =>
+        cutter.push(chunk.subarray(at, at + pieceLength), (json) => {
+          if (!enough) enough = !take(json);
+        }),
+      );
+      if (enough) return undefined;
+      await breathe();
+    }
+  }
+  const outside = orElse(isEmpty ? 'unexpected' : 'cut', () => cutter.end());
+  if (outside.found === 'nowhere' && !isEmptyList(outside.document, member))
+    throw reply.wrongShape(outside.document);
+  return outside;
+
+  function orElse<T>(code: 'unexpected' | 'cut', step: () => T): T {
+    try {
+      return step();
+    } catch (error) {
+      // The cutter and JSON.parse say SyntaxError; its words would quote the document.
+      throw error instanceof SyntaxError ? reply.error(code) : error;
+    }
+  }
+}
+
+/** Null may stand for any list (cdn-api.md §1.5), but not beside a refusal. */
+function isEmptyList(document: unknown, member: string): boolean {
+  return isObject(document) && document[member] === null && readErrorBody(document).kind === 'none';
+}

@@ -1,0 +1,93 @@
+import type { Drift } from './lenient.ts';
+import type { Breathe } from './pace.ts';
+import type { Hosts } from './paths.ts';
+import type { Send } from './request.ts';
+import { readZone, type Zone } from './zone.ts';
+import { createZonePages, listPullZones } from './zone-pages.ts';
+import { summarize, type ZoneSummary } from './zone-summary.ts';
+
+export type { Zone } from './zone.ts';
+export type { EdgeRule, EdgeRuleAction, EdgeRuleTrigger, Hostname } from './zone-fields.ts';
+export type { ZoneSummary } from './zone-summary.ts';
+
+export interface FirstPage {
+  readonly zones: ZoneSummary[];
+  /** How many zones there are; undefined where the service does not say. */
+  readonly total: number | undefined;
+  readonly more: boolean;
+  /** Unreadable zones left out. */
+  readonly skipped: number;
+}
+
+/** List Pull Zones. `search` is the service's own: it matches names, perhaps hostnames. */
+export interface PullZones {
+  /** One small page; `perPage` 5 to 1000, default 10. */
+  readonly firstPage: (options?: { search?: string; perPage?: number }) => Promise<FirstPage>;
+  /** Every zone, in pages of 1000, a few at once, cut while they arrive. */
+  readonly all: (options?: { search?: string }) => Promise<{ zones: ZoneSummary[]; skipped: number }>;
+  /** The first zone that matches, whole; stops reading when it is found. */
+  readonly find: (
+    matches: (zone: ZoneSummary) => boolean,
+    options?: { search?: string },
+  ) => Promise<Zone | undefined>;
+}
+
+export function createPullZones(
+  send: Send,
+  hosts: Hosts,
+  breathe: Breathe,
+  onDrift: (drift: Drift) => void,
+): PullZones {
+  const pages = createZonePages(send, hosts.api, breathe);
+
+  return {
+    async firstPage({ search, perPage = 10 } = {}) {
+      const query = { page: 1, perPage: Math.min(Math.max(Math.trunc(perPage), 5), 1000), search };
+      // A service that answers with a plain array sends every zone: what was asked for is enough.
+      const page = await pages.read(query, summaryRow(), (_, rows) => rows > query.perPage);
+      const zones = page.rows.flatMap(({ kept }) => kept ?? []);
+      const { total, skipped } = page;
+      const more =
+        page.more ?? (total === undefined ? zones.length >= query.perPage : zones.length + skipped < total);
+      return { zones, total, more, skipped };
+    },
+
+    async all({ search } = {}) {
+      const { kept: zones, skipped } = await pages.readAll(search, summaryRow());
+      return { zones, skipped };
+    },
+
+    async find(matches, { search } = {}) {
+      let foundOn = Number.POSITIVE_INFINITY;
+      const project = (raw: unknown, page: number) => {
+        const summary = summarize(raw);
+        if (!summary) return undefined;
+        const zone = matches(summary) ? whole(raw) : undefined;
+        if (zone) foundOn = Math.min(foundOn, page);
+        return { id: summary.id, kept: zone };
+      };
+      // Pages before it are read on, since pages arrive in any order and the first zone is wanted.
+      const { kept } = await pages.readAll(search, project, (page) => page >= foundOn);
+      return kept[0];
+    },
+  };
+
+  /** Summaries, with the first zone of a reading looked at as a whole: drift comes to all zones alike. */
+  function summaryRow() {
+    let isFirst = true;
+    return (raw: unknown) => {
+      if (isFirst) whole(raw);
+      isFirst = false;
+      const summary = summarize(raw);
+      return summary && { id: summary.id, kept: summary };
+    };
+  }
+
+  function whole(raw: unknown): Zone | undefined {
+    const read = readZone(raw);
+    if (read && read.wrong.length + read.unknown.length > 0) {
+      onDrift({ operation: listPullZones, wrong: read.wrong, unknown: read.unknown });
+    }
+    return read?.zone;
+  }
+}

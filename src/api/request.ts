@@ -1,0 +1,219 @@
+import { createFetch } from 'ofetch';
+import type { Secret } from '../secret.ts';
+import { createWatch, readChunks, readText, type Watch } from './bodies.ts';
+import { codeFor, type ErrorWords, readErrorBody, readErrorText } from './error-bodies.ts';
+import { ApiError, type ApiErrorCode, type ApiErrorFacts } from './errors.ts';
+import { readRetryAfter, waitBeforeRetry } from './retry.ts';
+
+/** One call of an operation. */
+export interface ApiRequest {
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly address: string;
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** JSON text. */
+  readonly body?: string;
+  /** Values in the body that must not come back in an error's words. */
+  readonly secrets?: readonly Secret[];
+  readonly accept?: string;
+  /** Whether it only reads: the export is a POST and does. */
+  readonly reads: boolean;
+  /** Milliseconds until the headers, where it takes longer than usual. */
+  readonly timeoutMs?: number;
+}
+
+/** A 2xx answer whose body was not read yet. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly requestId: string | undefined;
+  /** To be read once, and to its end or left early: until then the connection stands. */
+  readonly chunks: () => AsyncGenerator<Uint8Array, void>;
+  /** The whole body, parsed; undefined where it is empty. For bodies that are small by nature. */
+  readonly json: () => Promise<unknown>;
+  /** An error about this answer. */
+  readonly error: (code: ApiErrorCode, words?: ErrorWords) => ApiError;
+  /** The error for a body of the wrong outer shape: what the service says about it, where it says something. */
+  readonly wrongShape: (body: unknown) => ApiError;
+}
+
+/**
+ * Sends a request and gives the answer to `consume`; both together are one try, so that a body that breaks off may
+ * be read again. What `consume` returns must not depend on an earlier try. Throws ApiError only.
+ */
+export type Send = <T>(request: ApiRequest, consume: (reply: Reply) => Promise<T>) => Promise<T>;
+
+export interface Transport {
+  readonly fetch: typeof globalThis.fetch;
+  /** Milliseconds until the headers, and between two pieces of a body. */
+  readonly timeoutMs: number;
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+}
+
+// More than any answer that is read whole: a page of API keys has about 100 kB.
+const longestJson = 16_000_000;
+const longestErrorBody = 64_000;
+
+/** The one way to the CDN: key, timeout, errors and retries are here and nowhere else. */
+export function createSend(transport: Transport, key: Secret, signal: AbortSignal | undefined): Send {
+  const { timeoutMs, now, sleep, random } = transport;
+  const ofetch = createFetch({
+    fetch: transport.fetch,
+    // ofetch would retry a GET at once, and on 409 too; the rule is in retry.ts.
+    defaults: { retry: 0, ignoreResponseError: true, responseType: 'stream' },
+  });
+
+  return async function send(request, consume) {
+    let waitedMs = 0;
+    for (let tries = 1; ; tries += 1) {
+      if (signal?.aborted)
+        throw new ApiError({ code: 'cancelled', operation: request.operation, sent: tries > 1 });
+      try {
+        return await consume(await once(request));
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        const wait = waitBeforeRetry({ error, reads: request.reads, tries, waitedMs, random: random() });
+        if (wait === undefined) throw error;
+        // Cut short when somebody cancels; the loop sees that.
+        await sleep(wait, signal).catch(() => {});
+        waitedMs += wait;
+      }
+    }
+  };
+
+  async function once(request: ApiRequest): Promise<Reply> {
+    const watch = createWatch(signal);
+    watch.start(request.timeoutMs ?? timeoutMs);
+    const { operation, method, query, body } = request;
+    const response = await ofetch
+      .raw(request.address, {
+        method,
+        // With 'follow' the key would travel to wherever a redirect points.
+        redirect: 'manual',
+        signal: watch.signal,
+        headers: {
+          AccessKey: key.reveal(),
+          Accept: request.accept ?? 'application/json',
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        },
+        ...(query ? { query } : {}),
+        ...(body === undefined ? {} : { body }),
+      })
+      .catch((error: unknown) => {
+        watch.end();
+        // A FetchError holds the key and the whole address: nothing of it is kept but whether it was sent.
+        throw new ApiError({ operation, ...withoutAnswer(error, watch) });
+      });
+    watch.pause();
+
+    const { status, headers } = response;
+    const requestId = readRequestId(headers);
+    const fail = (code: ApiErrorCode, facts: Partial<ApiErrorFacts> = {}) =>
+      new ApiError({ code, operation, sent: true, status, requestId, ...facts });
+    const chunks = () => readChunks(response.body, watch, timeoutMs, () => fail(ending(watch, 'cut')));
+
+    if (!response.ok) {
+      const text = await readText(chunks(), longestErrorBody, () => fail('unexpected')).catch(stopped);
+      const words = hide(readErrorText(text));
+      const retryAfterSeconds = readRetryAfter(headers.get('retry-after'), now());
+      throw fail(codeFor(status, words, isHtml(headers, text)), { ...spoken(words), retryAfterSeconds });
+    }
+
+    const error: Reply['error'] = (code, words) => fail(code, words ? spoken(hide(words)) : {});
+    return {
+      status,
+      headers,
+      requestId,
+      chunks,
+      error,
+      async json() {
+        const text = await readText(chunks(), longestJson, () => fail('unexpected'));
+        if (text.trim() === '') return undefined;
+        try {
+          return JSON.parse(text) as unknown;
+        } catch {
+          // It began as JSON and has no end: the connection was closed without saying that something is missing.
+          throw fail(/^\s*[[{]/.test(text) && !/[\]}]\s*$/.test(text) ? 'cut' : 'unexpected');
+        }
+      },
+      wrongShape(body) {
+        const words = readErrorBody(body);
+        return error(words.kind === 'none' ? 'unexpected' : 'refused', words);
+      },
+    };
+
+    function hide(words: ErrorWords): ErrorWords {
+      const secrets = [key, ...(request.secrets ?? [])]
+        .map((secret) => secret.reveal())
+        .filter((text) => text.length > 3);
+      const clean = (text: string | undefined) =>
+        secrets.reduce((left, secret) => left?.replaceAll(secret, '[secret]'), text);
+      return {
+        kind: words.kind,
+        message: clean(words.message),
+        errorKey: clean(words.errorKey),
+        fieldErrors: words.fieldErrors.map((one) => ({
+          field: clean(one.field),
+          message: clean(one.message) ?? '',
+        })),
+      };
+    }
+  }
+
+  function ending(watch: Watch, otherwise: ApiErrorCode): ApiErrorCode {
+    if (signal?.aborted) return 'cancelled';
+    return watch.timedOut() ? 'timeout' : otherwise;
+  }
+
+  function withoutAnswer(error: unknown, watch: Watch): { code: ApiErrorCode; sent: boolean } {
+    const code = ending(watch, 'unreachable');
+    return { code, sent: code !== 'unreachable' || !neverConnected(error) };
+  }
+}
+
+/** An error body that cannot be read says nothing; but somebody who cancels is not told of the status. */
+function stopped(error: unknown): string {
+  if (error instanceof ApiError && error.code === 'cancelled') throw error;
+  return '';
+}
+
+function spoken({ message, errorKey, fieldErrors }: ErrorWords): Partial<ApiErrorFacts> {
+  return { serviceMessage: message, errorKey, fieldErrors };
+}
+
+function readRequestId(headers: Headers): string | undefined {
+  return /^[\w.:-]{1,80}$/.exec(headers.get('cdn-requestid') ?? '')?.[0];
+}
+
+function isHtml(headers: Headers, text: string): boolean {
+  return /^\s*text\/html/i.test(headers.get('content-type') ?? '') || /^\s*<(!doctype|html)/i.test(text);
+}
+
+// No connection came about, so the request cannot have been read by anybody.
+const beforeSending = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_INVALID_ARG',
+]);
+
+function neverConnected(error: unknown): boolean {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if ('code' in at && typeof at.code === 'string' && isBeforeSending(at.code)) return true;
+  }
+  return false;
+}
+
+function isBeforeSending(code: string): boolean {
+  return (
+    beforeSending.has(code) ||
+    code.startsWith('ERR_TLS_') ||
+    code.includes('CERT') ||
+    code.startsWith('ERR_SSL_')
+  );
+}
