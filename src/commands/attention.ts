@@ -1,4 +1,4 @@
-import type { ZoneSummary } from '../api/pull-zones.ts';
+import type { ZoneSummary } from '../api/zone-summary.ts';
 
 /** Why a zone needs somebody to look at it. */
 export type Attention = 'disabled' | 'suspended' | 'near-limit' | 'no-certificate';

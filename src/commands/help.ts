@@ -2,7 +2,6 @@ import * as views from '../views/help.ts';
 import type { Command, Context, Feature, Message } from './define.ts';
 import { closest } from './did-you-mean.ts';
 import { looksLikeKey } from './key-in-text.ts';
-import type { Words } from './words.ts';
 
 const helpCommand: Command = {
   name: 'help',

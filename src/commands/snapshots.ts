@@ -1,4 +1,4 @@
-import type { ZoneSummary } from '../api/pull-zones.ts';
+import type { ZoneSummary } from '../api/zone-summary.ts';
 import { type Person, personKey } from '../auth/identity.ts';
 
 /** Every zone of one account, at one moment. */

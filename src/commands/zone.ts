@@ -1,6 +1,7 @@
 import type { Option } from '@slack/types';
 import { z } from 'zod';
-import type { Zone, ZoneSummary } from '../api/pull-zones.ts';
+import type { Zone } from '../api/zone.ts';
+import type { ZoneSummary } from '../api/zone-summary.ts';
 import { UserError } from '../errors.ts';
 import { code } from '../views/text.ts';
 import * as views from '../views/zone.ts';

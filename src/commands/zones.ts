@@ -1,5 +1,5 @@
 import { ApiError } from '../api/errors.ts';
-import type { ZoneSummary } from '../api/pull-zones.ts';
+import type { ZoneSummary } from '../api/zone-summary.ts';
 import * as views from '../views/zones.ts';
 import { describeApiError } from './api-failures.ts';
 import { attention, totalsOf } from './attention.ts';

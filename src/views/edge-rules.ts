@@ -1,5 +1,6 @@
 import { nameOf } from '../api/enums.ts';
-import type { EdgeRule, EdgeRuleAction, EdgeRuleTrigger } from '../api/pull-zones.ts';
+import { hidden } from '../api/hidden.ts';
+import type { EdgeRule, EdgeRuleAction, EdgeRuleTrigger } from '../api/zone-fields.ts';
 import { seconds } from './facts.ts';
 import { code, foreign } from './text.ts';
 
@@ -18,11 +19,11 @@ export function edgeRule(rule: EdgeRule): string {
 /** What a rule does. Those whose parameters are known say them; header values are never shown. */
 function action(act: EdgeRuleAction): string {
   const { actionParameter1: one, actionParameter2: two } = act;
-  switch (act.actionType) {
+  switch (act.actionType ?? -1) {
     case 1:
-      return `redirect to ${address(one)}${two ? ` (${foreign(two, 10)})` : ''}`;
+      return `redirect to ${code(one ?? '')}${two ? ` (${foreign(two, 10)})` : ''}`;
     case 2:
-      return `fetch from ${address(one)}`;
+      return `fetch from ${code(one ?? '')}`;
     case 3:
       return `keep in the CDN's cache for ${duration(one)}`;
     case 4:
@@ -55,7 +56,7 @@ function condition(rule: EdgeRule): string {
   const more = rule.triggers.length - shown.length;
   const parts = more > 0 ? [...shown, `${more} more`] : shown;
   if (parts.length === 1) return rule.triggerMatchingType === 2 ? `unless ${parts[0]}` : `when ${parts[0]}`;
-  switch (rule.triggerMatchingType) {
+  switch (rule.triggerMatchingType ?? -1) {
     case 0:
       return `when ${parts.join(' or ')}`;
     case 1:
@@ -67,22 +68,18 @@ function condition(rule: EdgeRule): string {
   }
 }
 
-// A header or a cookie may carry a password that a rule compares with: its name is shown, never the value.
-const secretive = new Set([1, 2, 10]);
-
 function trigger({ type, patternMatches, patternMatchingType, parameter1 }: EdgeRuleTrigger): string {
   const what = spaced(nameOf('TriggerTypes', type)) + (parameter1 ? ` ${code(parameter1, 60)}` : '');
   const how = patternMatchingType === 2 ? 'is not' : patternMatchingType === 1 ? 'is all of' : 'is';
-  if (type !== undefined && secretive.has(type)) return `${what} ${how} a certain value`;
-  const shown = patternMatches.slice(0, 3).map((pattern) => code(pattern, 80));
+  const shown = patternMatches.slice(0, 3).map(value);
   const more = patternMatches.length - shown.length;
   if (shown.length === 0) return what;
   return `${what} ${how} ${more > 0 ? [...shown, `${more} more`].join(', ') : shown.join(' or ')}`;
 }
 
-/** An address without the user and password that may stand in it. */
-function address(url: string | undefined): string {
-  return code((url ?? '').replace(/^([a-z]+:\/\/)[^/@]*@/iu, '$1'), 100);
+/** The API's projection puts a mark where a header's or cookie's value was: it may be a password. */
+function value(pattern: string): string {
+  return pattern === hidden ? 'a value that is not shown' : code(pattern, 80);
 }
 
 function duration(value: string | undefined): string {

@@ -1,4 +1,3 @@
-import { bytes } from './numbers.ts';
 import { count, foreign, grouped } from './text.ts';
 
 /** A line of a zone: what it is, and its value in mrkdwn. Without a value it is left out: the CDN did not report it. */
@@ -43,10 +42,6 @@ export function whole(value: number | undefined, unit = ''): string | undefined 
 /** Like `whole`, where 0 says that there is no limit. */
 export function orUnlimited(value: number | undefined, unit = ''): string | undefined {
   return value === 0 ? 'unlimited' : whole(value, unit);
-}
-
-export function size(value: number | undefined): string | undefined {
-  return value === undefined ? undefined : bytes(value);
 }
 
 /** Seconds the way people say them: `30 days`, `1 hour`, `90 seconds`. Below 0 nothing is overridden. */

@@ -1,4 +1,3 @@
-import type { KnownBlock } from '@slack/types';
 import type { Command, Message } from '../commands/define.ts';
 import { actions, context, message, section, typing } from './blocks.ts';
 import { connectButton } from './connect.ts';

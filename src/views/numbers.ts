@@ -1,11 +1,11 @@
 import { grouped } from './text.ts';
 
-/** Decimal units, as the control panel counts: `812 GB`, `1.24 GB`, `52.4 MB`. From 10,000 GB on in TB. */
+/** Decimal units, as the control panel counts: `812 GB`, `1.24 GB`, `52.4 MB`. From 100,000 GB on in TB. */
 export function bytes(amount: number): string {
   if (amount < 1000) return `${grouped(Math.round(amount))} B`;
   if (amount < 1e6) return `${digits(amount / 1e3)} kB`;
   if (amount < 1e9) return `${digits(amount / 1e6)} MB`;
-  if (amount < 1e13) return `${digits(amount / 1e9)} GB`;
+  if (amount < 1e14) return `${digits(amount / 1e9)} GB`;
   return `${digits(amount / 1e12)} TB`;
 }
 

@@ -1,5 +1,5 @@
 import type { ModalView, Option } from '@slack/types';
-import type { ZoneSummary } from '../api/pull-zones.ts';
+import type { ZoneSummary } from '../api/zone-summary.ts';
 import type { Message } from '../commands/define.ts';
 import { actions, limits, message, plain, section, typing } from './blocks.ts';
 import { code, count, cut, foreign, grouped, plainly } from './text.ts';
@@ -68,8 +68,8 @@ export function noZone(wanted: string, near: readonly string[]): Message {
 }
 
 function choice(zone: ZoneSummary): string {
-  const hostnames = zone.hostnames.slice(0, 3).map((hostname) => foreign(hostname, 80));
-  return `*${foreign(zone.name, 80) || 'unnamed'}* · ${foreign(zone.id, 20)}\n${hostnames.join(', ') || 'no hostname'}`;
+  const hostnames = zone.hostnames.slice(0, 2).map((hostname) => foreign(hostname, 60));
+  return `*${foreign(zone.name, 60) || 'unnamed'}* · ${foreign(zone.id, 20)}\n${hostnames.join(', ') || 'no hostname'}`;
 }
 
 function option(text: string, value: string): Option {

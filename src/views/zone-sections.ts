@@ -1,6 +1,7 @@
 import { nameOf } from '../api/enums.ts';
-import type { Hostname, Zone } from '../api/pull-zones.ts';
-import { factLines, listed, onOff, orUnlimited, seconds, size, switches, whole, words } from './facts.ts';
+import type { Zone } from '../api/zone.ts';
+import type { Hostname } from '../api/zone-fields.ts';
+import { factLines, listed, onOff, orUnlimited, seconds, switches, whole, words } from './facts.ts';
 import { money } from './numbers.ts';
 import { code, foreign } from './text.ts';
 import { stateOf, usage } from './zones.ts';

@@ -1,5 +1,5 @@
 import type { KnownBlock } from '@slack/types';
-import type { Zone } from '../api/pull-zones.ts';
+import type { Zone } from '../api/zone.ts';
 import type { Attention } from '../commands/attention.ts';
 import type { Message } from '../commands/define.ts';
 import { actions, context, header, message, section, typing } from './blocks.ts';
@@ -37,7 +37,7 @@ export function zone(shown: {
       header(plainly(summary.name || 'unnamed', 140)),
       ...(wrong ? [section(`:warning: *Needs attention:* ${wrong}`)] : []),
       ...part(`Zone ${foreign(summary.id, 20)}`, sections.overview(zone), room.overview),
-      ...part(`${count(zone.hostnames.length, 'hostname')}`, sections.hostnames(zone), room.hostnames),
+      ...part(count(zone.hostnames.length, 'hostname'), sections.hostnames(zone), room.hostnames),
       ...part('Caching', sections.caching(zone), room.caching),
       ...part('Security', sections.security(zone), room.security),
       ...part(count(rules.length, 'edge rule'), rules, room.rules),

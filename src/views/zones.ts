@@ -1,5 +1,5 @@
 import type { Button, KnownBlock } from '@slack/types';
-import type { ZoneSummary } from '../api/pull-zones.ts';
+import type { ZoneSummary } from '../api/zone-summary.ts';
 import type { Attention, Totals } from '../commands/attention.ts';
 import type { Message } from '../commands/define.ts';
 import type { ZoneQuery } from '../commands/zone-query.ts';
@@ -139,7 +139,7 @@ export function attentionWords(zone: ZoneSummary, reasons: readonly Attention[])
             : 'above 80 % of its bandwidth limit';
         case 'no-certificate': {
           const [one = '', ...others] = zone.hostnamesWithoutCertificate;
-          return `no certificate for ${foreign(one, 80)}${others.length > 0 ? ` and ${grouped(others.length)} more` : ''}`;
+          return `no certificate for ${foreign(one, 60)}${others.length > 0 ? ` and ${grouped(others.length)} more` : ''}`;
         }
       }
     })
@@ -178,10 +178,10 @@ function row({ zone, attention }: Listed, index: number): KnownBlock {
     zone.charges === undefined ? '' : money(zone.charges),
     hostname === undefined
       ? 'no hostname'
-      : foreign(hostname, 80) + (others.length > 0 ? ` +${others.length}` : ''),
+      : foreign(hostname, 60) + (others.length > 0 ? ` +${others.length}` : ''),
   ];
   const lines = [
-    `*${foreign(zone.name, 80) || 'unnamed'}* · ${stateOf(zone)} · ${foreign(zone.id, 20)}`,
+    `*${foreign(zone.name, 60) || 'unnamed'}* · ${stateOf(zone)} · ${foreign(zone.id, 20)}`,
     facts.filter(Boolean).join(' · '),
     attention.length > 0 ? `:warning: ${attentionWords(zone, attention)}` : '',
   ];

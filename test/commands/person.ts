@@ -10,7 +10,7 @@ import { createSnapshots, type Snapshots } from '../../src/commands/snapshots.ts
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
-import { problemsOf } from '../views/limits.ts';
+import { messageProblems, optionProblems, viewProblems } from '../views/limits.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
@@ -41,7 +41,12 @@ export interface Desk {
 export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promise<Desk & AsyncDisposable> {
   let now = Date.UTC(2026, 10, 21, 12, 0, 0);
   const cdn = await startCdn({ ...options, now: () => now });
-  const client = createCdn({ apiUrl: cdn.url, originLoggingUrl: cdn.originLoggingUrl, timeoutMs: 2000 });
+  const client = createCdn({
+    apiUrl: cdn.url,
+    originLoggingUrl: cdn.originLoggingUrl,
+    timeoutMs: 2000,
+    sleep: async () => {},
+  });
   const snapshots = createSnapshots({ now: () => new Date(now) });
   const linked = new Map<string, Secret>();
   const custody = keysInMemory(linked, () => new Date(now));
@@ -124,13 +129,13 @@ function somebody(context: Context): Somebody {
       if ('errors' in read) return read;
       const result = await form.run(read.values, context);
       if (!('modal' in result)) return shown(result);
-      expect(problemsOf(result.modal)).toEqual([]);
-      expect(problemsOf(result.message)).toEqual([]);
+      expect(viewProblems(result.modal)).toEqual([]);
+      expect(messageProblems(result.message)).toEqual([]);
       return result;
     },
     async searches(pickerId, typed) {
       const options = (await findPicker(pickerId)?.run(typed, context)) ?? [];
-      expect(problemsOf({ options })).toEqual([]);
+      expect(optionProblems(options)).toEqual([]);
       return options.map(({ text, value }) => `${text.text} = ${value}`);
     },
   };
@@ -141,7 +146,7 @@ async function shown(answer: Answer): Promise<Message[]> {
   const messages: Message[] = [];
   if (Symbol.asyncIterator in settled) for await (const message of settled) messages.push(message);
   else messages.push(settled);
-  for (const message of messages) expect(problemsOf(message)).toEqual([]);
+  for (const message of messages) expect(messageProblems(message)).toEqual([]);
   return messages;
 }
 

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { alice, buttons, desk, reads } from './person.ts';
+
+test('/cdn alone shows every command, grouped, with the next step', async () => {
+  await using office = await desk({ zones: 3 });
+  const [answer] = await office.person().says('');
+  expect(reads(answer)).toMatchInlineSnapshot(`
+    "*What the bot does for you*
+    Answers are private to you unless they say otherwise.
+    *Zones*
+    \`/cdn zones [search] [sort:bandwidth|charges|name] [only:attention|disabled|suspended]\`
+    List your pull zones with bandwidth, charges and what needs attention
+    \`/cdn zone &lt;id|name|hostname&gt;\`
+    Show one zone: hostnames, caching, security, edge rules, optimizer, logging
+    *Connect*
+    \`/cdn connect\`
+    Connect your own CDN key, in a form
+    \`/cdn whoami\`
+    Whether a key is connected for you, since when, and what you may do
+    \`/cdn disconnect\`
+    Make the bot forget your CDN key
+    *Help*
+    \`/cdn help [words]\`
+    Find a command by what it does
+    /cdn zones
+    /cdn zone
+    /cdn connect
+    /cdn whoami
+    A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do."
+  `);
+  expect([...buttons(answer).keys()]).toMatchInlineSnapshot(`
+    [
+      "/cdn zones",
+      "/cdn zone",
+      "/cdn connect",
+      "/cdn whoami",
+    ]
+  `);
+});
+
+test('without a key help offers to connect one first', async () => {
+  await using office = await desk({ zones: 3 });
+  const [answer] = await office.person(alice, 'none').says('help');
+  expect(reads(answer)).toContain('Connect your CDN key first');
+  expect(reads(answer)).toContain('`/cdn zone &lt;id|name|hostname&gt;` :key: connect first');
+  expect(buttons(answer).get('Connect your key')).toEqual(['connect:open', 'open']);
+  expect(buttons(answer).has('/cdn zones')).toBe(false);
+});
+
+test.each([
+  ['bandwidth', ['/cdn zones']],
+  ['BANDWIDTH charges', ['/cdn zones']],
+  ['/cdn whoami', ['/cdn whoami']],
+  ['edge rules', ['/cdn zone']],
+])('help %s finds %j, with examples', async (search, found) => {
+  await using office = await desk({ zones: 3 });
+  const [answer] = await office.person().says(`help ${search}`);
+  expect([...buttons(answer).keys()]).toEqual(found);
+  expect(reads(answer)).toContain('For example');
+});
+
+test('help about nothing it knows says so', async () => {
+  await using office = await desk({ zones: 3 });
+  const [answer] = await office.person().says('help zonse');
+  expect(answer?.text).toBe('No command is about `zonse`.');
+  expect([...buttons(answer).keys()]).toEqual(['/cdn zones', '/cdn zone', 'All commands']);
+});
+
+test('an unknown word offers the commands it may have been meant for, with what was typed behind it', async () => {
+  await using office = await desk({ zones: 12 });
+  const person = office.person();
+  const [answer] = await person.says('zoens shop sort:name');
+  expect(answer?.text).toBe('`zoens` is not a command. Did you mean zones?');
+  expect(buttons(answer).get('/cdn zones shop sort:name')).toEqual(['help:run:0', 'zones shop sort:name']);
+  const messages = await person.presses('help:run:0', 'zones shop sort:name');
+  expect(reads(messages.at(-1))).toContain('matching `shop`');
+});
+
+test('an unknown word that could be a zone offers to look for it', async () => {
+  await using office = await desk({ zones: 3 });
+  const [answer] = await office.person().says('cdn.example.com');
+  expect(buttons(answer).get('Find the zone cdn.example.com')).toEqual([
+    'help:run:8',
+    'zone cdn.example.com',
+  ]);
+});
+
+test('markup in an unknown word is shown as text', async () => {
+  await using office = await desk({ zones: 3 });
+  const [answer] = await office.person().says('&lt;!channel&gt;');
+  expect(answer?.text).toBe('`&lt;!channel&gt;` is not a command.');
+});

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
+import { parseWords } from '../../src/commands/words.ts';
+
+const commands = features.flatMap((feature) => feature.commands);
+
+test('no two commands answer to the same word', () => {
+  const words = commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);
+  expect(words.every((word) => /^[a-z?][a-z-]*$/u.test(word))).toBe(true);
+});
+
+test('ids of actions, forms and pickers are `feature:verb` and name their own feature', () => {
+  const ids = features.flatMap(({ name, actions = [], forms = [], pickers = [] }) =>
+    [...actions, ...forms, ...pickers].map(({ id }) => ({ name, id })),
+  );
+  expect(new Set(ids.map(({ id }) => id)).size).toBe(ids.length);
+  for (const { name, id } of ids) expect(id).toMatch(new RegExp(`^${name}:[a-z-]+$`, 'u'));
+});
+
+test('the stable names of the design are there', () => {
+  for (const id of ['zones:page', 'zones:show', 'connect:open', 'connect:forget', 'help:run']) {
+    expect(findAction(id)?.id).toBe(id);
+  }
+  for (const id of ['connect:submit', 'zones:submit']) expect(findForm(id)?.id).toBe(id);
+  expect(findPicker('zones:pick')?.id).toBe('zones:pick');
+  expect(commands.map(({ name }) => name).toSorted()).toEqual([
+    'connect',
+    'disconnect',
+    'help',
+    'whoami',
+    'zone',
+    'zones',
+  ]);
+});
+
+test('each command runs or opens a form, says what it does, and its examples are its own', () => {
+  for (const command of commands) {
+    expect(command.run ?? command.modal).toBeDefined();
+    expect(command.usage.startsWith(command.name)).toBe(true);
+    expect(command.summary.length).toBeGreaterThan(10);
+    for (const example of command.examples) expect(findCommand(parseWords(example)).command).toBe(command);
+  }
+});
+
+test.each([
+  ['', 'help', ''],
+  ['  ', 'help', ''],
+  ['zones', 'zones', ''],
+  ['ZONES Shop', 'zones', 'Shop'],
+  ['“zones” shop', 'zones', 'shop'],
+  ['show shop', 'zone', 'shop'],
+  ['sort:name', 'help', 'sort:name'],
+  ['frobnicate now', 'unknown', 'frobnicate now'],
+])('%j runs %s with %j', (typed, name, text) => {
+  const found = findCommand(parseWords(typed));
+  expect(found.command.name).toBe(name);
+  expect(found.words.text).toBe(text);
+});
+
+const uuid = '1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b8';
+const key = `${uuid}6e04-a1f7-4c5b-93d2-70be81c4fa65`;
+
+test.each([
+  ['connect', key],
+  ['', key],
+  ['zones', key],
+  ['zone', key],
+  ['frobnicate', key],
+  ['help', uuid],
+  ['', uuid],
+  ['connect', uuid],
+])('a key behind %j is refused and its words are withheld', (command, secret) => {
+  const found = findCommand(parseWords(`${command} ${secret}`));
+  expect(found.command.name).toBe('key-in-text');
+  expect(JSON.stringify(found.words)).not.toContain(secret);
+});
+
+test('a zone may be named like a UUID', () => {
+  expect(findCommand(parseWords(`zone ${uuid}`)).command.name).toBe('zone');
+});
+
+test('what follows `feature:verb` in an id only keeps buttons apart', () => {
+  expect(findAction('zones:show:7')).toBe(findAction('zones:show'));
+  expect(findAction('zones')).toBeUndefined();
+  expect(findAction('nothing:here')).toBeUndefined();
+});

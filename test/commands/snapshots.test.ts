@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import type { ZoneSummary } from '../../src/api/zone-summary.ts';
+import { createSnapshots } from '../../src/commands/snapshots.ts';
+import { alice, bob } from './person.ts';
+
+const carol = { teamId: 'T0ACME000', userId: 'U0CAROL00' };
+
+function rows(number: number): { zones: ZoneSummary[]; skipped: number } {
+  const zones = Array.from({ length: number }, (_, index) => ({
+    id: String(index),
+    name: `zone-${index}`,
+    hostnames: [],
+    hostnamesWithoutCertificate: [],
+  }));
+  return { zones, skipped: 0 };
+}
+
+function clock() {
+  let ms = 0;
+  return { now: () => new Date(ms), later: (by: number) => void (ms += by) };
+}
+
+test('a list is kept for its life and not a moment longer', async () => {
+  const { now, later } = clock();
+  const snapshots = createSnapshots({ now, lifeMs: 1000 });
+  const kept = snapshots.of(alice).keep(rows(3));
+  later(999);
+  expect(snapshots.of(alice).peek()).toBe(kept);
+  later(1);
+  expect(snapshots.of(alice).peek()).toBeUndefined();
+});
+
+test('people who ask at the same time share one reading, and a failed one is not kept', async () => {
+  const snapshots = createSnapshots({ now: clock().now });
+  let loads = 0;
+  const load = async () => {
+    loads += 1;
+    if (loads === 1) throw new Error('the CDN is down');
+    return rows(2);
+  };
+  const both = await Promise.allSettled([snapshots.of(alice).get(load), snapshots.of(alice).get(load)]);
+  expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(loads).toBe(1);
+  const [one, other] = await Promise.all([snapshots.of(alice).get(load), snapshots.of(alice).get(load)]);
+  expect(one).toBe(other);
+  expect(loads).toBe(2);
+  await snapshots.of(bob).get(load);
+  expect(loads).toBe(3);
+});
+
+test('all lists together stay within the bound; the one used longest ago goes first', () => {
+  const snapshots = createSnapshots({ now: clock().now, rows: 10 });
+  snapshots.of(alice).keep(rows(4));
+  snapshots.of(bob).keep(rows(4));
+  snapshots.of(alice).peek();
+  snapshots.of(carol).keep(rows(4));
+  expect(snapshots.of(bob).peek()).toBeUndefined();
+  expect(snapshots.of(alice).peek()).toBeDefined();
+  expect(snapshots.of(carol).peek()).toBeDefined();
+  snapshots.of(bob).keep(rows(11));
+  expect([alice, bob, carol].map((person) => snapshots.of(person).peek())).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test('what was read with a key that is gone meanwhile is not kept', async () => {
+  const snapshots = createSnapshots({ now: clock().now });
+  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof rows>>();
+  const reading = snapshots.of(alice).get(() => promise);
+  const command = snapshots.of(alice);
+  snapshots.drop(alice);
+  resolve(rows(2));
+  expect((await reading).zones).toHaveLength(2);
+  expect(command.keep(rows(2)).zones).toHaveLength(2);
+  expect(snapshots.of(alice).peek()).toBeUndefined();
+  expect(snapshots.of(alice).keep(rows(2))).toBe(snapshots.of(alice).peek());
+});

@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest';
+import { findCommand, findForm } from '../../src/commands/registry.ts';
+import { parseWords } from '../../src/commands/words.ts';
+import { UserError } from '../../src/errors.ts';
+import { viewProblems } from '../views/limits.ts';
+import { alice, buttons, desk, reads } from './person.ts';
+
+test.each(['id', 'name', 'NAME', 'hostname', 'address'])('a zone is found by its %s', async (by) => {
+  await using office = await desk({ zones: 60 });
+  const zone = office.cdn.data.zones[3];
+  const hostname = zone?.Hostnames?.[0]?.Value ?? '';
+  const typed = {
+    id: String(zone?.Id),
+    name: zone?.Name ?? '',
+    NAME: zone?.Name?.toUpperCase() ?? '',
+    hostname,
+    address: `<https://${hostname}/a/picture.jpg?x=1>`,
+  }[by];
+  const [answer, ...more] = await office.person().says(`zone ${typed}`);
+  expect(more).toEqual([]);
+  expect(answer?.text).toBe(
+    'Zone media: active, 9,100 GB of 10,000 GB (91 %). Needs attention: above 80 % of its bandwidth limit',
+  );
+});
+
+test('an exact name needs one small search, not the whole list', async () => {
+  await using office = await desk({ zones: 2500 });
+  await office.person().says('zone media');
+  expect(office.cdn.requests).toHaveLength(1);
+  expect(office.cdn.requests[0]?.query).toMatchObject({ search: 'media' });
+});
+
+test('the sections tell origin, hostnames, caching, security, edge rules, optimizer and logging in words', async () => {
+  await using office = await desk({ zones: 12 });
+  const [answer] = await office.person().says('zone shop');
+  for (const title of [
+    '*Zone ',
+    'hostnames*',
+    '*Caching*',
+    '*Security*',
+    'edge rules*',
+    '*Optimizer*',
+    '*Logging*',
+  ]) {
+    expect(reads(answer)).toContain(title);
+  }
+  expect(reads(answer)).toMatchInlineSnapshot(`
+    "shop
+    *Zone 1001*
+    State: :large_green_circle: active
+    This month: 3,100 GB of 5,000 GB (62 %)
+    Charges so far: $31.62
+    Tier: Premium
+    Origin: \`https://origin-shop.example.com\`
+    Edge script: 301 (LoadBalancer)
+    Delivers from: North America, Europe, Asia and Oceania, South America, Africa
+    Addresses: DualStack
+    Origin retries: 0
+    Origin timeouts: connect: 10 s, response: 60 s
+    WebSockets: off
+    *2 hostnames*
+    \`shop.cdn.example.net\` · of the platform · Managed · HTTPS forced
+    \`shop.example.com\` · certificate · Http01 · HTTPS forced
+    *Caching*
+    CDN cache time: not overridden
+    Browser cache time: not overridden
+    Varies by query parameters: page, sort, color
+    Varies by cookies: currency, language
+    Origin shield: off
+    On: smart cache, query strings sorted, stale while offline, cookies removed, vary by WebP
+    Off: query strings ignored, cache slice for video, errors cached, stale while updating, update in the background, requests coalesced, vary by AVIF, vary by country, vary by state, vary by mobile, vary by hostname
+    *Security*
+    DDoS protection: on, ActiveAggressive
+    Blocked countries: KP
+    Requests per IP and second: 60
+    Burst: 120
+    Connections per IP: unlimited
+    Transfer rate: unlimited
+    CORS for: eot, ttf, woff, woff2, css
+    On: origin certificate checked, automatic certificates, CORS headers
+    Off: token authentication, token holds the IP, TLS 1.0, TLS 1.1, root path blocked, POST blocked, direct access blocked, AWS signing
+    *8 edge rules*
+    1. “Block scrapers”: origin storage when url query string is \`*preview=…\`
+    2. origin storage unless origin connection error is \`dns\` or \`timeout\`
+    3. disable WAF when none of these: country state code is \`US-CA\` or \`US-NY\`; url is \`https://*/checkout/*\` or \`*/cart*\`
+    4. answer with the status 410 when url extension is \`jpg\` or \`png\` or \`webp\` (off)
+    5. “Force TLS”: bypass aws s3 authentication unless request header \`X-Internal-Token\` is a value that is not shown (off)
+    6. “Cache longer”: disable shield access lists when country state code is \`US-CA\` or \`US-NY\`
+    7. force compression when country code is \`DE\` or \`AT\` or \`CH\`
+    8. bypass aws s3 authentication when request method is \`POST\` or \`PUT\` (off)
+    *Optimizer*
+    Optimizer: on
+    Widest on desktop: 1,600 px
+    Widest on mobile: 800 px
+    Image quality: desktop: 85 %, mobile: 70 %
+    Watermark: off
+    Image classes: thumbnail, hero
+    On: WebP, automatic, CSS minified, JavaScript minified, manipulation by URL
+    Off: upscaling, HTML prerendered, static HTML, classes enforced
+    *Logging*
+    Logging: on
+    Extended: off
+    Format: JSON
+    IP addresses: anonymized (OneDigit)
+    Forwarded: off
+    All zones
+    Another zone
+    As of <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>. Keys, tokens and header values are never shown."
+  `);
+});
+
+test('no secret of a zone is shown, whatever the zone', async () => {
+  await using office = await desk({ zones: 60 });
+  const person = office.person();
+  for (const zone of office.cdn.data.zones) {
+    const [answer] = await person.presses('zones:show:1', String(zone.Id));
+    expect(JSON.stringify(answer)).not.toContain('CANARY');
+  }
+});
+
+test('several matches are a choice, with a way to see the rest', async () => {
+  await using office = await desk({ zones: 300 });
+  const person = office.person();
+  const [few] = await person.says('zone shop-eu');
+  expect(few?.text).toMatch(/^\d+ zones match `shop-eu`\. Which one\?$/u);
+  const [many] = await person.says('zone sho');
+  expect(reads(many)).toMatch(/and \d+ more/u);
+  const [all] = await person.presses(...(buttons(many).get('See all') ?? ['', '']));
+  expect(reads(all)).toContain('matching `sho`');
+  const [one] = await person.presses(...(buttons(many).get('Show') ?? ['', '']));
+  expect(one?.text).toMatch(/^Zone shop/u);
+});
+
+test('a part of one name is that zone', async () => {
+  await using office = await desk({ zones: 12 });
+  const [answer] = await office.person().says('zone ownload');
+  expect(answer?.text).toMatch(/^Zone downloads: /u);
+});
+
+test('no match offers names that are near', async () => {
+  await using office = await desk({ zones: 60 });
+  const person = office.person();
+  const [answer] = await person.says('zone chekout');
+  expect(answer?.text).toBe('No zone has the id, name or hostname `chekout`.');
+  const [zone] = await person.presses(...(buttons(answer).get('checkout') ?? ['', '']));
+  expect(zone?.text).toMatch(/^Zone checkout: disabled/u);
+});
+
+test('a zone that was deleted meanwhile is said to be gone', async () => {
+  await using office = await desk({ zones: 12 });
+  const person = office.person();
+  await person.says('zones');
+  const [gone] = office.cdn.data.zones.splice(3, 1);
+  await expect(person.presses('zones:show', String(gone?.Id))).rejects.toThrow('There is no zone');
+  await expect(person.says('zone media')).rejects.toThrow(UserError);
+  // The list was forgotten with it.
+  expect((await person.says('zone media'))[0]?.text).toBe('No zone has the id, name or hostname `media`.');
+});
+
+test('a name longer than any is refused before the CDN is asked', async () => {
+  await using office = await desk({ zones: 1 });
+  await expect(office.person().says(`zone ${'ab'.repeat(200)}`)).rejects.toThrow(
+    'No zone has a name this long.',
+  );
+  expect(office.cdn.requests).toEqual([]);
+});
+
+test('zone without a word opens a form whose menu searches ids, names and hostnames', async () => {
+  await using office = await desk({ zones: 300 });
+  const typed = findCommand(parseWords('zone'));
+  const form = typed.command.modal?.(typed.words);
+  expect(viewProblems(form as { type: 'modal' })).toEqual([]);
+  expect(form).toMatchObject({ callback_id: 'zones:submit', blocks: [{ block_id: 'zone' }] });
+  const person = office.person();
+  const media = office.cdn.data.zones[3];
+  expect(await person.searches('zones:pick', 'MEDIA ')).toContain(
+    `media · ${media?.Hostnames?.[0]?.Value} = ${media?.Id}`,
+  );
+  expect(await person.searches('zones:pick', String(media?.Id))).toHaveLength(1);
+  const all = await person.searches('zones:pick', '');
+  expect(all).toHaveLength(100);
+  expect(all.at(-1)).toBe('… and 201 more: keep typing = note');
+  expect(await person.searches('zones:pick', 'nothing like it')).toEqual([]);
+});
+
+test('the form shows the zone that was picked, and refuses lines that are none', async () => {
+  await using office = await desk({ zones: 12 });
+  const person = office.person();
+  const id = String(office.cdn.data.zones[3]?.Id);
+  const answer = await person.submits('zones:submit', { zone: id });
+  expect(answer).toMatchObject([{ text: expect.stringMatching(/^Zone media/u) }]);
+  expect(await person.submits('zones:submit', { zone: 'note' })).toEqual({
+    errors: { zone: 'This line is no zone. Pick one.' },
+  });
+  expect(await person.submits('zones:submit', { zone: undefined })).toEqual({
+    errors: { zone: 'Pick a zone.' },
+  });
+  expect(findForm('zones:submit')?.busy).toBeUndefined();
+  expect(office.snapshots.of(alice).peek()).toBeUndefined();
+});

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { ApiError, type ApiErrorCode } from '../../src/api/errors.ts';
+import { describeApiError } from '../../src/commands/api-failures.ts';
+import { failure } from '../../src/views/failure.ts';
+import { buttons, reads } from '../commands/person.ts';
+import { messageProblems } from './limits.ts';
+
+test('a failure says what was wrong, what to do, and a reference', () => {
+  const shown = failure({
+    message: 'The CDN refused your key.',
+    hint: 'Connect the current one.',
+    reference: 'K7Q2M9XT',
+  });
+  expect(shown.text).toBe('The CDN refused your key. Connect the current one. Reference K7Q2M9XT');
+  expect(reads(shown)).toContain('K7Q2M9XT');
+  expect(buttons(shown).size).toBe(0);
+  expect(messageProblems(shown)).toEqual([]);
+});
+
+test('the next step is a button', () => {
+  const shown = failure({
+    message: 'No.',
+    offer: 'connect',
+    retry: { actionId: 'help:run', value: 'zones shop' },
+  });
+  expect([...buttons(shown)]).toEqual([
+    ['Connect your key', ['connect:open', 'open']],
+    ['Try again', ['help:run', 'zones shop']],
+  ]);
+});
+
+test.each([
+  ['key_refused', {}, 'The CDN refused your key.', 'Connect the current one'],
+  [
+    'refused',
+    { serviceMessage: 'The <b>zone</b> is & stays' },
+    '“The &lt;b&gt;zone&lt;/b&gt; is &amp; stays”',
+    'Nothing was changed',
+  ],
+  ['refused', {}, 'The CDN refused this.', 'Nothing was changed'],
+  ['not_found', {}, 'does not know this id', '/cdn zones'],
+  ['rate_limited', { retryAfterSeconds: 7 }, 'asks for a pause', 'Try again in 7 seconds.'],
+  ['rate_limited', { retryAfterSeconds: 1 }, 'asks for a pause', 'Try again in 1 second.'],
+  ['rate_limited', { retryAfterSeconds: 300 }, 'asks for a pause', 'Try again in 5 minutes.'],
+  ['rate_limited', {}, 'asks for a pause', 'Try again in a minute.'],
+  ['unavailable', { status: 503 }, '(HTTP 503)', 'Try again'],
+  ['unreachable', {}, 'cannot be reached', 'CDN_API_URL'],
+  ['timeout', {}, 'took too long', 'Try again'],
+  ['cut', {}, 'broke off', 'Try again'],
+  ['unexpected', {}, 'a web page where data belongs', 'Try again'],
+  ['cancelled', {}, 'stopped', 'Run it again'],
+] as const)('%s %j is explained, with a next step', (code, more, message, hint) => {
+  const told = describeApiError(apiError(code, more));
+  expect(told.message).toContain(message);
+  expect(told.hint).toContain(hint);
+  expect(messageProblems(failure(told))).toEqual([]);
+});
+
+test('the request id is named for the CDN’s support', () => {
+  const told = describeApiError(apiError('unavailable', { requestId: 'req-42' }));
+  expect(told.hint).toContain('can look up the request `req-42`');
+});
+
+function apiError(code: ApiErrorCode, more: Partial<ApiError>): ApiError {
+  return new ApiError({ code, operation: 'List Pull Zones', sent: true, ...more });
+}
