@@ -55,7 +55,7 @@ export function createActor(
     return view;
   }
 
-  function target(actionId: string, ts?: string): { place: Place; target: Target } {
+  function target(actionId: string, ts?: string, value?: string): { place: Place; target: Target } {
     const places: { place: Place; blocks: Json[] }[] = [];
     const view = stack().at(-1);
     const home = sim.views.home(self);
@@ -69,8 +69,10 @@ export function createActor(
     if (home && ts === undefined)
       places.push({ place: { view: home }, blocks: home.definition['blocks'] as Json[] });
     for (const { place, blocks } of places) {
-      const found = elementsOf(blocks).find(({ element }) => element['action_id'] === actionId);
-      if (found) return { place, target: found };
+      const found = elementsOf(blocks).filter(({ element }) => element['action_id'] === actionId);
+      // Rows of a list may repeat an action_id; the value says which of them is meant.
+      const chosen = found.find(({ element }) => element['value'] === value) ?? found[0];
+      if (chosen) return { place, target: chosen };
     }
     const known = places.flatMap(({ blocks }) =>
       elementsOf(blocks).map(({ element }) => String(element['action_id'])),
@@ -129,13 +131,13 @@ export function createActor(
 
   return {
     slash: (text, options) => interactions.slash(who, typingIn, text, options?.command),
-    press(actionId, options) {
-      const found = target(actionId, options?.ts);
-      return interactions.press(who, found.place, found.target, options?.value);
+    async press(actionId, options) {
+      const found = target(actionId, options?.ts, options?.value);
+      return await interactions.press(who, found.place, found.target, options?.value);
     },
-    choose(actionId, value, options) {
+    async choose(actionId, value, options) {
       const found = target(actionId, options?.ts);
-      return interactions.choose(who, found.place, found.target, value);
+      return await interactions.choose(who, found.place, found.target, value);
     },
     type: (values) => modals.type(top(), values),
     submit: (values) => modals.submit(who, top(), values),

@@ -127,7 +127,8 @@ export function createInteractions(sim: Simulation): Interactions {
         triggerId: triggerFor(who),
         responseUrl: sim.responseUrls.issue(target),
       });
-      const label = `slash "${command} ${text.trim().split(/\s/)[0] ?? ''}"`.replace(' "', '"');
+      // Only the first word: what follows may be a key that somebody pasted.
+      const label = `slash "${[command, text.trim().split(/\s/)[0]].join(' ').trim()}"`;
       const exchange = await sim.deliverer.deliver({ kind: 'slash_commands', payload, label });
       if (exchange.timedOut) notice(who, `${command} failed because the app did not respond`);
       else if (exchange.status !== 200) notice(who, `${command} failed with the error "dispatch_failed"`);

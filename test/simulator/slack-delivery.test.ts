@@ -1,0 +1,158 @@
+import { afterEach, expect, test } from 'vitest';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { type Received, type Reply, startPeer } from './slack-peer.ts';
+
+let slack: SlackSimulator;
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function start(
+  reply?: (received: Received) => Reply,
+  options: Parameters<typeof startSlack>[0] = {},
+): Promise<Received[]> {
+  slack = await startSlack(options);
+  closing.push(() => slack.close());
+  const peer = await startPeer(slack, reply);
+  closing.push(() => peer.close());
+  return peer.received;
+}
+
+test('a slash command comes signed and form-encoded, with the fields Slack sends', async () => {
+  const received = await start();
+  await slack.as('U0BOB0000', 'C0DEPLOY0').slash('zone "my shop" & more');
+  expect(received[0]?.headers['content-type']).toBe('application/x-www-form-urlencoded');
+  expect(received[0]?.body).toEqual({
+    token: expect.any(String),
+    team_id: 'T0ACME000',
+    team_domain: 'acme',
+    channel_id: 'C0DEPLOY0',
+    channel_name: 'deploys',
+    user_id: 'U0BOB0000',
+    user_name: 'bob',
+    command: '/cdn',
+    text: 'zone "my shop" & more',
+    api_app_id: 'A0CDNAPP0',
+    is_enterprise_install: 'false',
+    response_url: expect.stringContaining(`${slack.url}/response/`),
+    trigger_id: expect.any(String),
+  });
+});
+
+test('a visitor from another organisation brings her own workspace, an org install its enterprise', async () => {
+  const received = await start();
+  await slack.as('U0EVE0000', 'C0SHARED0').slash('help');
+  await slack.as('U0FRANK00').slash('help');
+  await slack.as('U0ALICE00', undefined, 'T0BETA000').slash('help');
+  expect(
+    received.map(({ body }) => [
+      body['team_id'],
+      body['enterprise_id'],
+      body['is_enterprise_install'],
+      body['channel_id'],
+    ]),
+  ).toEqual([
+    ['T0RIVAL00', undefined, 'false', 'C0SHARED0'],
+    ['T0CORPONE', 'E0CORP0000', 'true', 'C0CORPONE'],
+    ['T0BETA000', undefined, 'false', 'C0BETAOPS'],
+  ]);
+});
+
+test.each([
+  ['text', 'Working on it'],
+  ['JSON', { text: 'Working on it' }],
+])('an acknowledgement may be a message, as %s', async (_form, body) => {
+  await start(() => ({ body }));
+  const alice = slack.as('U0ALICE00');
+  await alice.slash('zones');
+  expect(alice.messages()).toMatchObject([{ text: 'Working on it', ephemeral: true }]);
+});
+
+test('who is not acknowledged in time reads that the app did not respond, and a late acknowledgement is a problem', async () => {
+  let release = (): void => {};
+  const late = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  slack = await startSlack({ ackTimeoutMs: 20 });
+  closing.push(() => slack.close());
+  const peer = await startPeer(slack, async () => {
+    await late;
+    return {};
+  });
+  closing.push(() => peer.close());
+  const alice = slack.as('U0ALICE00');
+  expect(await alice.slash('zones')).toMatchObject({ timedOut: true, status: 0 });
+  expect(alice.notices()).toEqual(['/cdn failed because the app did not respond']);
+  expect(slack.problems).toEqual([expect.stringContaining('no acknowledgement within 20 ms')]);
+  release();
+  await expect.poll(() => slack.problems[1]).toMatch(/acknowledged after \d+ ms, later than 20 ms/);
+  expect(peer.received).toHaveLength(1);
+});
+
+test('an app that answers with an error, or not at all, is a failed dispatch', async () => {
+  await start(() => ({ status: 500 }));
+  const alice = slack.as('U0ALICE00');
+  expect(await alice.slash('zones')).toMatchObject({ status: 500, timedOut: false });
+  slack.deliverTo('http://127.0.0.1:9/slack/events');
+  expect(await alice.slash('zones')).toMatchObject({ status: 0, timedOut: false });
+  expect(alice.notices()).toEqual(Array(2).fill('/cdn failed with the error "dispatch_failed"'));
+});
+
+test('only events are repeated, with the number and the reason of the repetition and the same event id', async () => {
+  const statuses = [500, 200];
+  const received = await start(() => ({ status: statuses.shift() ?? 200 }));
+  expect(
+    await slack.event({ type: 'app_mention', text: 'hi', user: 'U0ALICE00', channel: 'C0OPS0000' }),
+  ).toMatchObject({ status: 200 });
+  expect(
+    received.map(({ headers }) => [headers['x-slack-retry-num'], headers['x-slack-retry-reason']]),
+  ).toEqual([
+    [undefined, undefined],
+    ['1', 'http_error'],
+  ]);
+  expect(received[0]?.headers['content-type']).toBe('application/json');
+  expect(received[0]?.body['event_id']).toBe(received[1]?.body['event_id']);
+  expect(received[0]?.body).toMatchObject({
+    type: 'event_callback',
+    team_id: 'T0ACME000',
+    authorizations: [{ team_id: 'T0ACME000', is_bot: true }],
+  });
+});
+
+test('an event is not repeated when the app asks for that, and may be sent again on purpose', async () => {
+  const received = await start(() => ({ status: 500, headers: { 'x-slack-no-retry': '1' } }));
+  await slack.event({ type: 'app_uninstalled' }, { eventId: 'Ev1' });
+  await slack.event({ type: 'app_uninstalled' }, { eventId: 'Ev1', teamId: 'E0CORP0000' });
+  expect(received.map(({ body }) => body['event_id'])).toEqual(['Ev1', 'Ev1']);
+  expect(received[1]?.body['authorizations']).toMatchObject([{ team_id: null, is_enterprise_install: true }]);
+});
+
+test('url_verification wants its challenge back', async () => {
+  await start(({ body }) => ({ body: { challenge: body['challenge'] } }));
+  await slack.event({ type: 'url_verification' });
+  expect(slack.problems).toEqual([]);
+  slack.deliverTo('http://127.0.0.1:9/');
+  await slack.event({ type: 'url_verification' });
+  expect(slack.problems).toEqual(['url_verification: the challenge was not returned']);
+});
+
+test('opening Home tells the app, with the view it published before', async () => {
+  const received = await start();
+  await slack.as('U0CAROL00').openHome();
+  expect(received[0]?.body).toMatchObject({
+    team_id: 'T0ACME000',
+    event: { type: 'app_home_opened', user: 'U0CAROL00', tab: 'home', channel: 'DU0CAROL00' },
+  });
+});
+
+test('waiting in vain says what was there instead', async () => {
+  await start(() => ({ body: 'Nothing found' }));
+  const alice = slack.as('U0ALICE00');
+  await alice.slash('zones');
+  await expect(alice.waitForMessage('3 zones', 10)).rejects.toThrow(
+    /No message matching 3 zones.*alice sees:\n- Nothing found/s,
+  );
+  await expect(alice.press('zones:page')).rejects.toThrow('alice sees nothing with the action_id zones:page');
+});

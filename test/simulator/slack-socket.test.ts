@@ -1,0 +1,172 @@
+import { App, SocketModeReceiver } from '@slack/bolt';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { api } from './slack-peer.ts';
+
+type Frame = Record<string, unknown>;
+let slack: SlackSimulator;
+const open: WebSocket[] = [];
+
+beforeEach(async () => {
+  slack = await startSlack({ ackTimeoutMs: 50 });
+});
+afterEach(async () => {
+  for (const socket of open.splice(0)) socket.terminate();
+  await slack.close();
+});
+
+/** A connection that keeps what comes and acknowledges envelopes as told. */
+async function connect(
+  ack: (frame: Frame) => unknown = () => ({}),
+): Promise<{ frames: Frame[]; socket: WebSocket; closed: Promise<void> }> {
+  const { url } = await api(slack, 'apps.connections.open', {}, slack.appToken);
+  const socket = new WebSocket(String(url));
+  open.push(socket);
+  const frames: Frame[] = [];
+  const closed = new Promise<void>((resolve) => void socket.on('close', () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    socket.on('error', reject);
+    socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString()) as Frame;
+      frames.push(frame);
+      if (frame['type'] === 'hello') return resolve();
+      const payload = typeof frame['envelope_id'] === 'string' ? ack(frame) : undefined;
+      if (payload !== undefined) socket.send(JSON.stringify({ envelope_id: frame['envelope_id'], payload }));
+    });
+  });
+  return { frames, socket, closed };
+}
+
+test('hello, an envelope, an acknowledgement that is a message', async () => {
+  const { frames } = await connect(() => ({ text: 'On it' }));
+  expect(frames[0]).toMatchObject({
+    type: 'hello',
+    num_connections: 1,
+    connection_info: { app_id: 'A0CDNAPP0' },
+  });
+  const alice = slack.as('U0ALICE00');
+  expect(await alice.slash('zones')).toMatchObject({ status: 200, body: { text: 'On it' } });
+  expect(frames[1]).toMatchObject({
+    type: 'slash_commands',
+    envelope_id: expect.any(String),
+    accepts_response_payload: true,
+    payload: { command: '/cdn', text: 'zones', user_id: 'U0ALICE00' },
+  });
+  expect(alice.messages()).toMatchObject([{ text: 'On it', ephemeral: true }]);
+  expect(slack.problems).toEqual([]);
+});
+
+test('an address works once, and nobody gets in without one', async () => {
+  const { url } = await api(slack, 'apps.connections.open', {}, slack.appToken);
+  const attempt = (address: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = new WebSocket(address);
+      open.push(socket);
+      socket.on('open', () => resolve('open'));
+      socket.on('error', (error) => resolve(error.message));
+    });
+  expect(await attempt(String(url))).toBe('open');
+  expect(await attempt(String(url))).toContain('401');
+});
+
+test('several connections take turns, and who is told to go gets nothing more', async () => {
+  const first = await connect();
+  const second = await connect();
+  await Promise.all(['1', '2', '3', '4'].map((text) => slack.as('U0ALICE00').slash(text)));
+  expect([first.frames.length, second.frames.length]).toEqual([3, 3]);
+  const refreshed = slack.socket.refresh();
+  await Promise.all(['5', '6'].map((text) => slack.as('U0ALICE00').slash(text)));
+  await expect
+    .poll(() => first.frames.at(-1))
+    .toMatchObject({ type: 'disconnect', reason: 'refresh_requested' });
+  expect(second.frames).toHaveLength(5);
+  first.socket.close();
+  await refreshed;
+  expect(slack.socket.connections()).toBe(1);
+});
+
+test('an eleventh connection is one too many', async () => {
+  for (let count = 0; count < 10; count += 1) await connect();
+  const { url } = await api(slack, 'apps.connections.open', {}, slack.appToken);
+  const socket = new WebSocket(String(url));
+  open.push(socket);
+  const said = await new Promise<string>(
+    (resolve) => void socket.on('message', (data: Buffer) => resolve(data.toString())),
+  );
+  expect(JSON.parse(said)).toMatchObject({ type: 'disconnect', reason: 'too_many_websockets' });
+});
+
+test('without a connection a command fails at once; a cut connection never acknowledges', async () => {
+  const alice = slack.as('U0ALICE00');
+  expect(await alice.slash('zones')).toMatchObject({ status: 0, timedOut: false });
+  const { closed } = await connect(() => undefined);
+  const exchange = alice.slash('zones');
+  slack.socket.kill();
+  await closed;
+  expect(await exchange).toMatchObject({ timedOut: true });
+  expect(alice.notices()).toEqual([
+    '/cdn failed with the error "dispatch_failed"',
+    '/cdn failed because the app did not respond',
+  ]);
+});
+
+test('a second acknowledgement, or one of nothing, is a problem', async () => {
+  const { socket, frames } = await connect();
+  await slack.as('U0ALICE00').slash('zones');
+  socket.send(JSON.stringify({ envelope_id: frames[1]?.['envelope_id'], payload: {} }));
+  socket.send(JSON.stringify({ envelope_id: 'made-up' }));
+  await expect
+    .poll(() => slack.problems)
+    .toEqual([
+      'slash "/cdn zones": acknowledged a second time',
+      'Socket Mode: acknowledged an envelope that was never sent',
+    ]);
+});
+
+test('events are repeated with their number and take no answer', async () => {
+  const answers = [undefined, { text: 'ignored' }];
+  const { frames } = await connect(() => answers.shift());
+  await slack.event({ type: 'app_mention', user: 'U0ALICE00', channel: 'C0OPS0000', text: 'hi' });
+  expect(frames.slice(1)).toMatchObject([
+    { type: 'events_api', retry_attempt: 0, accepts_response_payload: false },
+    { type: 'events_api', retry_attempt: 1, retry_reason: 'http_timeout' },
+  ]);
+  expect(slack.as('U0ALICE00').messages()).toEqual([]);
+});
+
+test('frames of any shape can be sent, such as app_rate_limited', async () => {
+  const { frames } = await connect();
+  slack.socket.send({ type: 'app_rate_limited', team_id: 'T0ACME000', minute_rate_limited: 1 });
+  await expect.poll(() => frames.at(-1)).toMatchObject({ type: 'app_rate_limited' });
+});
+
+test('a real Bolt app works over it: command, button, modal', async () => {
+  const clientOptions = { slackApiUrl: `${slack.url}/api/` };
+  const receiver = new SocketModeReceiver({ appToken: slack.appToken, installerOptions: { clientOptions } });
+  const app = new App({ receiver, token: slack.botToken, clientOptions, convoStore: false });
+  const button = {
+    type: 'button' as const,
+    action_id: 'zones:page',
+    value: '2',
+    text: { type: 'plain_text' as const, text: 'Next' },
+  };
+  app.command('/cdn', async ({ ack, respond }) => {
+    await ack();
+    await respond({ text: 'Page 1', blocks: [{ type: 'actions', elements: [button] }] });
+  });
+  app.action('zones:page', async ({ ack, respond, body }) => {
+    await ack();
+    await respond({ text: `Page 2 for ${body.user.id}`, replace_original: true });
+  });
+  await app.start();
+  await slack.socket.waitFor(1);
+  const alice = slack.as('U0ALICE00');
+  await alice.slash('zones');
+  await alice.waitForMessage('Next');
+  await alice.press('zones:page');
+  expect(await alice.waitForMessage('Page 2 for U0ALICE00')).toMatchObject({ ephemeral: true, edited: true });
+  expect(slack.problems).toEqual([]);
+  await app.stop();
+  await expect.poll(() => slack.socket.connections()).toBe(0);
+});
