@@ -69,7 +69,7 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
   const { db } = database;
   const sealer = createSealer(keyring);
   const custody = createCustody({ db, sealer, now });
-  const installations = createInstallations({ db, sealer, now });
+  const installations = createInstallations({ db, sealer, now, withLock: database.withLock });
   const snapshots = createSnapshots({ now });
   const logger = boltLog(log);
   const { apiUrl, appToken, signingSecret, installing } = config.slack;
@@ -78,7 +78,7 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
     apiUrl,
     logger,
     installations,
-    exclusively: installations.exclusively,
+    exclusively: installations.withRefreshLock,
     publicUrl: config.web.publicUrl,
     fetch,
     now,
@@ -108,7 +108,7 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
     fetch,
     async uninstalled(workspace) {
       await custody.forgetTenant(tenantOfWorkspace(workspace));
-      await installations.deleteInstallation?.({
+      await installations.remove({
         teamId: workspace.teamId,
         enterpriseId: workspace.enterpriseId,
         isEnterpriseInstall: workspace.isEnterpriseInstall,
@@ -128,9 +128,10 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
       return reasons;
     },
   });
-  const queue = createQueue({ database, log, jobs, now });
+  const queue = createQueue({ database, log, jobs, ports: {}, now });
 
   let port: number | undefined;
+  let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const answersSlack = role !== 'worker';
   return {
@@ -149,7 +150,10 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
         });
         await bolt.start();
       }
-      await queue.start({ work: role !== 'web' });
+      starting = queue.start({ work: role !== 'web' });
+      // People are answered before the queue runs; a worker has nothing else to do.
+      if (role === 'worker') await starting;
+      else starting.catch((error: unknown) => log.error({ error }, 'the job queue did not start: nothing scheduled runs'));
       log.info({ role, port, transport: socket ? 'socket' : 'http', store: database.engine }, 'ready');
     },
     stop() {
@@ -158,6 +162,7 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
         await receiver.stop();
         await web.close();
         await inFlight.drain(graceMs);
+        await starting?.catch(() => undefined);
         await queue.stop();
         await database.close();
       })();

@@ -173,7 +173,9 @@ export function createSocketTransport(options: {
       connection.socket.send(JSON.stringify(envelope));
     },
     kill() {
-      for (const { socket } of connections) socket.terminate();
+      const cut = connections;
+      connections = [];
+      for (const { socket } of cut) socket.terminate();
     },
     close() {
       for (const { socket, pings } of connections) {

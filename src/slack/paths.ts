@@ -104,7 +104,7 @@ export function readForm(view: SubmittedView): { form?: Form; values?: unknown; 
 }
 
 /** The work of a submitted form, acknowledged already. Its outcome is shown in the form if that stays open. */
-export async function runForm(deps: SlackDeps, form: Form, values: unknown, view: SubmittedView, raw: { trigger_id?: unknown }): Promise<void> {
+export async function runForm(deps: SlackDeps, form: Form, values: unknown, view: SubmittedView, raw: object): Promise<void> {
   const showInModal = async (message: Message, { client }: Pick<Turn, 'client'>): Promise<boolean> =>
     form.busy !== undefined && updateModal(await client(), view.id, asModal('That did not work', message));
   await perform(
@@ -113,7 +113,7 @@ export async function runForm(deps: SlackDeps, form: Form, values: unknown, view
       kind: 'form',
       feature: form.id,
       body: raw,
-      claim: `${view.id}:${view.hash ?? ''}:${String(raw.trigger_id ?? '')}`,
+      claim: `${view.id}:${view.hash ?? ''}:${'trigger_id' in raw ? String(raw.trigger_id) : ''}`,
       needs: form.needs,
       route: { channelId: channelOf(view.private_metadata) },
     },

@@ -61,8 +61,6 @@ export function createSocketReceiver(options: {
   };
 
   const deliver = (event: SlackEvent): void => {
-    // `app_rate_limited` arrives without an inner event and has no listener: a warning is all there is to do.
-    if (event.body?.['type'] === 'app_rate_limited') log.warn({}, 'Slack holds back events: too many in an hour');
     let acknowledged = false;
     const ack = async (response?: unknown): Promise<void> => {
       if (acknowledged) return;
@@ -80,6 +78,13 @@ export function createSocketReceiver(options: {
       .finally(() => ack().catch(() => undefined));
   };
 
+  const rateLimited = (client: SocketModeClient, envelopeId: string): void => {
+    log.warn({}, 'Slack holds back events: there were too many in an hour');
+    // Not in the library's types; without it Slack would send the same frame again.
+    const { send } = client as unknown as { send: (id: string) => Promise<void> };
+    send.call(client, envelopeId).catch(() => undefined);
+  };
+
   /** One greeted connection; `leaving` settles when Slack is about to close it or it is gone. */
   const connect = async (): Promise<Connection> => {
     const client = makeClient();
@@ -88,7 +93,7 @@ export function createSocketReceiver(options: {
         live.delete(client);
         resolve();
       });
-      onFarewell(client, resolve);
+      intercept(client, { farewell: resolve, rateLimited: (id) => rateLimited(client, id) });
     });
     await greeted(client);
     live.add(client);
@@ -133,16 +138,36 @@ export function createSocketReceiver(options: {
 }
 
 /**
- * Calls back when Slack announces that it will close a connection, and keeps the announcement from the library:
- * it would close at once, while commands are still on their way over this connection.
+ * Reads frames before the library does, for the two kinds it handles badly: it closes at once when Slack announces
+ * that it will close a connection, while commands are still on their way over it; and it throws unhandled on
+ * `app_rate_limited`, which has no inner event (slack.md §2.2).
  */
-function onFarewell(client: SocketModeClient, farewell: () => void): void {
+function intercept(client: SocketModeClient, on: { farewell: () => void; rateLimited: (envelopeId: string) => void }): void {
   const library = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: boolean) => {
-    if (typeof data === 'string' && isFarewell(data)) farewell();
+    const frame = typeof data === 'string' ? oddFrame(data) : undefined;
+    if (frame?.type === 'disconnect') on.farewell();
+    else if (frame?.payload?.type === 'app_rate_limited') on.rateLimited(frame.envelope_id ?? '');
     else for (const listener of library) (listener as (...args: unknown[]) => void)(data, isBinary);
   });
+}
+
+interface Frame {
+  readonly type?: unknown;
+  readonly envelope_id?: string;
+  readonly payload?: { readonly type?: unknown } | null;
+}
+
+/** A frame of one of those kinds, parsed; undefined for all others, which are parsed once by the library. */
+function oddFrame(text: string): Frame | undefined {
+  if (!text.includes('"disconnect"') && !text.includes('"app_rate_limited"')) return undefined;
+  try {
+    const frame: unknown = JSON.parse(text);
+    return typeof frame === 'object' && frame !== null ? frame : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Waits for Slack's `hello`: a connection that never says it would otherwise be waited for without end. */
@@ -158,16 +183,6 @@ async function greeted(client: SocketModeClient): Promise<void> {
     throw error;
   } finally {
     clearTimeout(timer);
-  }
-}
-
-function isFarewell(frame: string): boolean {
-  if (!frame.includes('"disconnect"')) return false;
-  try {
-    const message: unknown = JSON.parse(frame);
-    return typeof message === 'object' && message !== null && 'type' in message && message.type === 'disconnect';
-  } catch {
-    return false;
   }
 }
 
