@@ -48,16 +48,21 @@ export function keep(parent, items) {
 export function keepingFocus(render) {
   const active = document.activeElement;
   const name = active?.dataset?.focus;
-  const home = active?.closest?.('[data-surface]')?.dataset.surface;
+  const action = active?.dataset?.action;
+  const surface = active?.closest?.('[data-surface]')?.dataset.surface;
   const selection =
     name && 'selectionStart' in active ? [active.selectionStart, active.selectionEnd] : undefined;
   render();
   if (!active || active === document.body || active.isConnected) return;
-  const again = name && document.querySelector(`[data-focus="${CSS.escape(name)}"]`);
-  const place = again ?? (home && document.querySelector(`[data-surface="${CSS.escape(home)}"]`));
-  place?.focus({ preventScroll: true });
-  if (again && selection && selection[0] !== null) again.setSelectionRange?.(selection[0], selection[1]);
+  const place = find('surface', surface);
+  // Blocks without an id of their own get a new one with each update: then the same action is the same control.
+  const again = find('focus', name) ?? (place && find('action', action, place)) ?? place;
+  again?.focus({ preventScroll: true });
+  if (selection && selection[0] !== null) again?.setSelectionRange?.(selection[0], selection[1]);
 }
+
+const find = (kind, name, root = document) =>
+  name === undefined ? undefined : (root.querySelector(`[data-${kind}="${CSS.escape(name)}"]`) ?? undefined);
 
 const focusables =
   'a[href], button:not([disabled]), input:not([disabled]), textarea:not([disabled]), select:not([disabled]), [tabindex="0"]';

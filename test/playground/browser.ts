@@ -31,19 +31,19 @@ export function launch(): Promise<Browser> {
   });
 }
 
-/** A fresh page with everything it complains about: errors on the console, and requests that leave this machine. */
+/**
+ * A fresh page in a browser context of its own. `complaints` takes what the browser complains about: errors on the
+ * console, and requests that would leave this machine.
+ */
 export async function openPage(
   browser: Browser,
   url: string,
-  look: { colorScheme?: 'light' | 'dark'; width?: number } = {},
-): Promise<{ page: Page; complaints: string[] }> {
-  const context = await browser.newContext({
-    viewport: { width: look.width ?? 1200, height: 860 },
-    colorScheme: look.colorScheme ?? 'light',
-    timezoneId: 'Europe/Berlin',
-  });
+  complaints: string[],
+  colorScheme: 'light' | 'dark' = 'light',
+): Promise<Page> {
+  const viewport = { width: 1200, height: 860 };
+  const context = await browser.newContext({ viewport, colorScheme, timezoneId: 'Europe/Berlin' });
   const page = await context.newPage();
-  const complaints: string[] = [];
   page.setDefaultTimeout(10_000);
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
@@ -55,5 +55,5 @@ export async function openPage(
   });
   await page.goto(url);
   await page.getByRole('combobox', { name: 'Message or slash command' }).waitFor();
-  return { page, complaints };
+  return page;
 }

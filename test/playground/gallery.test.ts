@@ -22,7 +22,8 @@ describe.skipIf(!hasBrowser)('the playground page draws Block Kit', () => {
   beforeEach(async () => {
     slack = await startSlack({ page: pageDir });
     app = await startGalleryApp(slack);
-    ({ page, complaints } = await openPage(browser, slack.url));
+    complaints = [];
+    page = await openPage(browser, slack.url, complaints);
   });
   afterEach(async () => {
     await page.context().close();

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const script = join(import.meta.dirname, '../../simulator/playground.ts');
+let directory: string;
+let child: ChildProcess | undefined;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'playground-'));
+});
+afterEach(async () => {
+  child?.kill('SIGKILL');
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Starts it as `npm run playground` does, in an empty directory; resolves with what it printed until `until`. */
+async function start(args: string[], until: RegExp): Promise<{ printed: string; ended: Promise<number> }> {
+  const started = spawn(process.execPath, [script, ...args], { cwd: directory });
+  child = started;
+  const ended = once(started, 'exit').then(([code]) => Number(code));
+  let printed = '';
+  await new Promise<void>((resolve) => {
+    const hear = (part: Buffer): void => {
+      printed += part.toString();
+      if (until.test(printed)) resolve();
+    };
+    started.stdout.on('data', hear);
+    started.stderr.on('data', hear);
+    started.on('exit', () => resolve());
+  });
+  return { printed, ended };
+}
+
+const post = async (url: string, deed: string, body: object): Promise<void> => {
+  const answer = await fetch(`${url}/ui/${deed}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(answer.status).toBe(200);
+};
+
+test.each([['Socket Mode'], ['signed HTTP', '--http']])(
+  'the playground runs over %s and ends cleanly',
+  async (name, ...flags) => {
+    const { printed, ended } = await start(['--port', '0', ...flags], /Ctrl-C/);
+    expect(printed).toContain(name);
+    expect(printed).toContain('/cdn connect');
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? '';
+    expect(await (await fetch(url)).text()).toContain('<title>CDN playground</title>');
+    await post(url, 'slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn help' });
+    const state = async () => await (await fetch(`${url}/ui/state?user=U0ALICE00&channel=C0OPS0000`)).text();
+    await expect.poll(state, { timeout: 10_000 }).toContain('/cdn zones');
+    expect((await stat(join(directory, '.playground'))).isDirectory()).toBe(true);
+    child?.kill('SIGINT');
+    expect(await ended).toBe(0);
+  },
+);
+
+test('a port that is taken is replaced by a free one, and it says so', async () => {
+  const squatter = createServer();
+  await new Promise<void>((resolve) => void squatter.listen(0, '127.0.0.1', resolve));
+  const { port } = squatter.address() as AddressInfo;
+  const { printed } = await start(['--port', String(port)], /Ctrl-C/);
+  expect(printed).toContain(`port ${port} is taken`);
+  squatter.close();
+});
+
+test('a wrong option is answered with the options there are', async () => {
+  const { printed, ended } = await start(['--prot', '1'], /--zones N/);
+  expect(printed).toContain('--port N');
+  expect(await ended).toBe(1);
+});
