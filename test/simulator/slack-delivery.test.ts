@@ -71,10 +71,7 @@ test.each([
 });
 
 test('who is not acknowledged in time reads that the app did not respond, and a late acknowledgement is a problem', async () => {
-  let release = (): void => {};
-  const late = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: late, resolve: release } = Promise.withResolvers<undefined>();
   slack = await startSlack({ ackTimeoutMs: 20 });
   closing.push(() => slack.close());
   const peer = await startPeer(slack, async () => {
@@ -86,7 +83,7 @@ test('who is not acknowledged in time reads that the app did not respond, and a 
   expect(await alice.slash('zones')).toMatchObject({ timedOut: true, status: 0 });
   expect(alice.notices()).toEqual(['/cdn failed because the app did not respond']);
   expect(slack.problems).toEqual([expect.stringContaining('no acknowledgement within 20 ms')]);
-  release();
+  release(undefined);
   await expect.poll(() => slack.problems[1]).toMatch(/acknowledged after \d+ ms, later than 20 ms/);
   expect(peer.received).toHaveLength(1);
 });

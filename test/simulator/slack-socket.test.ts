@@ -59,13 +59,6 @@ test('hello, an envelope, an acknowledgement that is a message', async () => {
 
 test('an address works once, and nobody gets in without one', async () => {
   const { url } = await api(slack, 'apps.connections.open', {}, slack.appToken);
-  const attempt = (address: string): Promise<string> =>
-    new Promise((resolve) => {
-      const socket = new WebSocket(address);
-      open.push(socket);
-      socket.on('open', () => resolve('open'));
-      socket.on('error', (error) => resolve(error.message));
-    });
   expect(await attempt(String(url))).toBe('open');
   expect(await attempt(String(url))).toContain('401');
 });
@@ -170,3 +163,13 @@ test('a real Bolt app works over it: command, button, modal', async () => {
   await app.stop();
   await expect.poll(() => slack.socket.connections()).toBe(0);
 });
+
+/** 'open', or why the connection failed. */
+function attempt(address: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(address);
+    open.push(socket);
+    socket.on('open', () => resolve('open'));
+    socket.on('error', (error) => resolve(error.message));
+  });
+}

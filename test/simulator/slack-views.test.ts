@@ -84,13 +84,13 @@ test('three views may lie on each other, a fourth is refused', async () => {
   await api(slack, 'views.open', { trigger_id: await trigger(), view: modal('One') });
   for (const title of ['Two', 'Three', 'Four']) {
     await alice.press('deeper');
-    const { trigger_id, view } = peer.received.at(-1)?.body as {
+    const pressed = peer.received.at(-1)?.body as {
       trigger_id: string;
       view: { title: unknown };
     };
-    const pushed = await api(slack, 'views.push', { trigger_id, view: modal(title) });
+    const pushed = await api(slack, 'views.push', { trigger_id: pressed.trigger_id, view: modal(title) });
     expect(pushed['error']).toBe(title === 'Four' ? 'push_limit_reached' : undefined);
-    expect(view).toMatchObject({
+    expect(pressed.view).toMatchObject({
       type: 'modal',
       state: { values: { name: { name: { type: 'plain_text_input', value: null } } } },
     });

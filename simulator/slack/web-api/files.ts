@@ -19,9 +19,10 @@ export const fileMethods: Record<string, Method> = {
     const length = Number(call.args['length']);
     if (!Number.isInteger(length) || length <= 0)
       throw new Refused('invalid_arguments', ['[ERROR] length must be a positive whole number']);
-    const { alt_txt: alt } = call.args;
+    // The documentation says alt_txt, the SDK sends alt_text.
+    const alt = call.args['alt_txt'] ?? call.args['alt_text'];
     if (typeof alt === 'string' && alt.length > 1000) {
-      call.sim.problem('files.getUploadURLExternal: alt_txt has more than 1000 characters');
+      call.sim.problem('files.getUploadURLExternal: the alternative text has more than 1000 characters');
       throw new Refused('invalid_arguments');
     }
     const { file, uploadUrl } = call.sim.files.announce(call.install, {

@@ -1,0 +1,129 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { WebClient } from '@slack/web-api';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { api } from './slack-peer.ts';
+
+let slack: SlackSimulator;
+
+beforeEach(async () => {
+  slack = await startSlack();
+});
+afterEach(() => slack.close());
+
+async function announce(length: number, filename = 'events.csv'): Promise<{ id: string; uploadUrl: string }> {
+  const answer = await api(slack, 'files.getUploadURLExternal', { filename, length: String(length) });
+  return { id: String(answer['file_id']), uploadUrl: String(answer['upload_url']) };
+}
+
+const complete = (id: string, args: Record<string, unknown> = {}) =>
+  api(slack, 'files.completeUploadExternal', {
+    files: [{ id, title: 'Events' }],
+    channel_id: 'C0OPS0000',
+    ...args,
+  });
+
+test('three steps put a file into a channel, byte for byte', async () => {
+  const bytes = randomBytes(100_000);
+  const { id, uploadUrl } = await announce(bytes.length);
+  expect((await fetch(uploadUrl, { method: 'POST', body: bytes })).status).toBe(200);
+  expect(slack.as('U0BOB0000').messages()).toEqual([]);
+  expect(await complete(id, { initial_comment: 'Last 6 hours' })).toMatchObject({
+    ok: true,
+    files: [{ id, title: 'Events' }],
+  });
+  const [message] = slack.as('U0BOB0000').messages();
+  expect(message).toMatchObject({ text: 'Last 6 hours', reads: 'Last 6 hours\nEvents\nevents.csv' });
+  const [file] = message?.files ?? [];
+  expect(file).toMatchObject({ name: 'events.csv', size: 100_000, mimetype: 'text/csv; charset=utf-8' });
+  const shown = Buffer.from(await (await fetch(slack.url + file?.url)).arrayBuffer());
+  expect(shown.equals(bytes)).toBe(true);
+  expect(slack.calls.find(({ method }) => method === 'files.upload')?.args['sha256']).toBe(
+    createHash('sha256').update(bytes).digest('hex'),
+  );
+  expect(slack.problems).toEqual([]);
+});
+
+test('a different number of bytes than announced is refused and cannot be completed', async () => {
+  const { id, uploadUrl } = await announce(10);
+  expect((await fetch(uploadUrl, { method: 'POST', body: 'too short' })).status).toBe(400);
+  expect(await complete(id)).toMatchObject({ ok: false, error: 'file_not_found' });
+  expect(slack.problems).toEqual(['files.upload: 9 bytes came, 10 were announced']);
+});
+
+test('what breaks off is aborted: never visible, never completed', async () => {
+  const { id, uploadUrl } = await announce(1000);
+  await new Promise<void>((resolve) => {
+    const outgoing = request(uploadUrl, { method: 'POST', headers: { 'content-length': 1000 } });
+    outgoing.on('error', () => resolve());
+    outgoing.write('half', () => outgoing.destroy(new Error('cut')));
+  });
+  await expect.poll(() => slack.calls.some(({ error }) => error === 'aborted')).toBe(true);
+  expect(await complete(id)).toMatchObject({ error: 'file_not_found' });
+  expect(await api(slack, 'files.info', { file: id })).toMatchObject({ error: 'file_not_found' });
+});
+
+test('an upload address works once and takes no token', async () => {
+  const { uploadUrl } = await announce(3);
+  const upload = () =>
+    fetch(uploadUrl, { method: 'POST', body: 'abc', headers: { authorization: `Bearer ${slack.botToken}` } });
+  expect((await upload()).status).toBe(200);
+  expect((await upload()).status).toBe(404);
+  expect(slack.problems).toEqual(['files.upload: a token was sent to the upload address, which takes none']);
+});
+
+test('a file goes only where the bot is; without a channel nobody sees it', async () => {
+  const { id, uploadUrl } = await announce(3);
+  await fetch(uploadUrl, { method: 'POST', body: 'abc' });
+  expect(await complete(id, { channel_id: 'C0RANDOM0' })).toMatchObject({ error: 'not_in_channel' });
+  expect(await complete(id, { channel_id: 'C0NOWHERE' })).toMatchObject({ error: 'channel_not_found' });
+  expect(await complete(id, { channel_id: '' })).toMatchObject({ error: 'channel_not_found' });
+  expect(await complete(id, { channel_id: 'U0BOB0000', thread_ts: '1.2' })).toMatchObject({ ok: true });
+  expect(slack.as('U0BOB0000').messages()).toMatchObject([
+    { channel: 'DU0BOB0000', threadTs: '1.2', files: [{ name: 'events.csv' }] },
+  ]);
+  expect(await api(slack, 'files.info', { file: id }, slack.workspaces.beta.botToken)).toMatchObject({
+    error: 'file_not_found',
+  });
+});
+
+test('blocks beside a comment are ignored by Slack and a problem here', async () => {
+  const { id, uploadUrl } = await announce(3);
+  await fetch(uploadUrl, { method: 'POST', body: 'abc' });
+  await complete(id, { initial_comment: 'Hello', blocks: [{ type: 'divider' }] });
+  expect(slack.as('U0BOB0000').messages()).toMatchObject([{ text: 'Hello', blocks: [] }]);
+  expect(slack.problems).toEqual(['files.completeUploadExternal: blocks is ignored beside initial_comment']);
+});
+
+test('private addresses want the token, and a deleted file is gone', async () => {
+  const { id, uploadUrl } = await announce(3, 'page.html');
+  await fetch(uploadUrl, { method: 'POST', body: '<b>' });
+  await complete(id);
+  const info = await api(slack, 'files.info', { file: id });
+  const { url_private: address } = info['file'] as { url_private: string };
+  const withToken = await fetch(address, { headers: { authorization: `Bearer ${slack.botToken}` } });
+  expect([await withToken.text(), withToken.headers.get('content-type')]).toEqual(['<b>', 'text/plain']);
+  expect(await (await fetch(address)).text()).toContain('Sign in');
+  expect(await api(slack, 'files.delete', { file: id })).toMatchObject({ ok: true });
+  expect((await fetch(`${slack.url}/ui/files/${id}/page.html`)).status).toBe(404);
+  expect(slack.as('U0BOB0000').messages()[0]?.files).toEqual([]);
+});
+
+test("the SDK's own upload works, and a token that it sends to the upload address is noticed", async () => {
+  const client = new WebClient(slack.botToken, {
+    slackApiUrl: `${slack.url}/api/`,
+    retryConfig: { retries: 0 },
+  });
+  await client.filesUploadV2({
+    channel_id: 'C0OPS0000',
+    filename: 'chart.png',
+    file: Buffer.from('picture'),
+    alt_text: 'A chart',
+  });
+  expect(slack.as('U0BOB0000').messages()).toMatchObject([
+    { files: [{ name: 'chart.png', mimetype: 'image/png', size: 7, altText: 'A chart' }] },
+  ]);
+  // Bolt's SDK does what slack.md §5 warns of.
+  expect(slack.problems).toEqual(['files.upload: a token was sent to the upload address, which takes none']);
+});

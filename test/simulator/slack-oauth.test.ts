@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { api } from './slack-peer.ts';
+
+let slack: SlackSimulator;
+let clock = 1_800_000_000_000;
+const redirectUri = 'http://127.0.0.1:3000/slack/oauth_redirect';
+
+beforeEach(async () => {
+  slack = await startSlack({ now: () => clock });
+});
+afterEach(() => slack.close());
+
+function authorize(team?: string): Promise<Response> {
+  const query = new URLSearchParams({
+    client_id: slack.clientId,
+    scope: 'commands,chat:write',
+    state: 's1',
+    redirect_uri: redirectUri,
+  });
+  if (team !== undefined) query.set('team', team);
+  return fetch(`${slack.url}/oauth/v2/authorize?${query.toString()}`, { redirect: 'manual' });
+}
+
+async function codeFor(team: string): Promise<string> {
+  const { searchParams } = new URL((await authorize(team)).headers.get('location') ?? '');
+  expect(searchParams.get('state')).toBe('s1');
+  return searchParams.get('code') ?? '';
+}
+
+const exchange = (code: string, more: Record<string, unknown> = {}) =>
+  api(
+    slack,
+    'oauth.v2.access',
+    {
+      client_id: slack.clientId,
+      client_secret: slack.clientSecret,
+      code,
+      redirect_uri: redirectUri,
+      ...more,
+    },
+    '',
+  );
+
+test('the page offers every place to install to', async () => {
+  const page = await (await authorize()).text();
+  expect([...page.matchAll(/Allow CDN in (\w+)/g)].map(([, name]) => name)).toEqual(['Acme', 'Beta', 'Corp']);
+  expect((await fetch(`${slack.url}/oauth/v2/authorize?client_id=other`)).status).toBe(400);
+});
+
+test('a workspace gives its own token for a code, once', async () => {
+  const code = await codeFor('T0BETA000');
+  expect(await exchange(code)).toMatchObject({
+    ok: true,
+    access_token: slack.workspaces.beta.botToken,
+    token_type: 'bot',
+    scope: 'commands,chat:write',
+    team: { id: 'T0BETA000', name: 'Beta' },
+    enterprise: null,
+    is_enterprise_install: false,
+    authed_user: { id: expect.any(String) },
+  });
+  expect(await exchange(code)).toMatchObject({ ok: false, error: 'invalid_code' });
+});
+
+test('an organisation installs for all its workspaces: there is no team in the answer', async () => {
+  expect(await exchange(await codeFor('E0CORP0000'))).toMatchObject({
+    team: null,
+    enterprise: { id: 'E0CORP0000' },
+    is_enterprise_install: true,
+    access_token: slack.workspaces.corp.botToken,
+  });
+});
+
+test('a code dies after ten minutes, and the secret and address must be right', async () => {
+  const old = await codeFor('T0ACME000');
+  clock += 10 * 60 * 1000 + 1;
+  expect(await exchange(old)).toMatchObject({ error: 'invalid_code' });
+  expect(await exchange(await codeFor('T0ACME000'), { client_secret: 'wrong' })).toMatchObject({
+    error: 'bad_client_secret',
+  });
+  expect(await exchange(await codeFor('T0ACME000'), { redirect_uri: 'http://e.eu/' })).toMatchObject({
+    error: 'bad_redirect_uri',
+  });
+  expect(JSON.stringify(slack.calls)).not.toContain(slack.clientSecret);
+});
+
+test('after uninstalling, a new installation has a new token', async () => {
+  const secrets = { client_id: slack.clientId, client_secret: slack.clientSecret };
+  expect(await api(slack, 'apps.uninstall', secrets)).toMatchObject({ ok: true });
+  expect(await api(slack, 'auth.test')).toMatchObject({ error: 'account_inactive' });
+  const { access_token: fresh } = await exchange(await codeFor('T0ACME000'));
+  expect(fresh).not.toBe(slack.botToken);
+  expect(await api(slack, 'auth.test', {}, String(fresh))).toMatchObject({ ok: true, team_id: 'T0ACME000' });
+  expect(await api(slack, 'auth.test')).toMatchObject({ error: 'invalid_auth' });
+});

@@ -1,0 +1,157 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { api, postJson, type Received, type Reply, startPeer } from './slack-peer.ts';
+
+let slack: SlackSimulator;
+let page: string;
+let peer: { received: Received[]; close(): Promise<void> };
+let reply: (received: Received) => Reply;
+
+beforeEach(async () => {
+  page = await mkdtemp(join(tmpdir(), 'page-'));
+  await writeFile(join(page, 'index.html'), '<!doctype html><title>Playground</title>');
+  await writeFile(join(page, 'page.js'), 'export {};');
+  slack = await startSlack({ page, hints: ['Type /cdn connect'] });
+  reply = () => ({});
+  peer = await startPeer(slack, (received) => reply(received));
+});
+afterEach(async () => {
+  await peer.close();
+  await slack.close();
+  await rm(page, { recursive: true });
+});
+
+const get = async (path: string): Promise<Record<string, unknown>> =>
+  (await (await fetch(slack.url + path)).json()) as Record<string, unknown>;
+const post = async (name: string, body: unknown): Promise<Record<string, unknown>> =>
+  JSON.parse((await postJson(`${slack.url}/ui/${name}`, body)).text) as Record<string, unknown>;
+const plain = (text: string) => ({ type: 'plain_text', text });
+const picker = { type: 'external_select', action_id: 'zone', min_query_length: 0 };
+const view = {
+  type: 'modal',
+  callback_id: 'connect:submit',
+  title: plain('Connect'),
+  submit: plain('Link'),
+  blocks: [
+    {
+      type: 'input',
+      block_id: 'accessKey',
+      label: plain('API key'),
+      element: { type: 'plain_text_input', action_id: 'accessKey' },
+    },
+    { type: 'input', block_id: 'zone', optional: true, label: plain('Zone'), element: picker },
+  ],
+};
+
+test('the page is served with its types, and nothing beside its directory', async () => {
+  const index = await fetch(`${slack.url}/`);
+  expect([index.headers.get('content-type'), await index.text()]).toEqual([
+    'text/html; charset=utf-8',
+    '<!doctype html><title>Playground</title>',
+  ]);
+  expect((await fetch(`${slack.url}/page.js`)).headers.get('content-type')).toBe(
+    'text/javascript; charset=utf-8',
+  );
+  expect((await fetch(`${slack.url}/..%2f..%2fetc%2fpasswd`)).status).toBe(404);
+});
+
+test('the world has five people, their channels and their DMs', async () => {
+  const world = await get('/ui/world?user=U0EVE0000');
+  expect(
+    (world['people'] as { name: string; team: string }[]).map(({ name, team }) => `${name} (${team})`),
+  ).toEqual([
+    'Alice Adams (Acme)',
+    'Bob Brown (Acme)',
+    'Carol Clark (Acme)',
+    'Dave Dunn (Acme)',
+    'Eve Evans (Rival)',
+  ]);
+  expect(world).toMatchObject({ transport: 'http', hints: ['Type /cdn connect'] });
+  expect(world['channels']).toMatchObject([
+    { id: 'C0SHARED0', name: 'shared', kind: 'channel' },
+    { id: 'DU0EVE0000', kind: 'dm' },
+  ]);
+});
+
+test('a person types, fills the modal, reads the field error, corrects it, and closes it', async () => {
+  await post('slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn connect' });
+  expect(peer.received[0]?.body).toMatchObject({ command: '/cdn', text: 'connect' });
+  const opened = await api(slack, 'views.open', { trigger_id: peer.received[0]?.body['trigger_id'], view });
+  const { id: viewId } = opened['view'] as { id: string };
+  const place = { user: 'U0ALICE00', channel: 'C0OPS0000', viewId, blockId: 'zone', actionId: 'zone' };
+  reply = () => ({ body: { options: [{ text: plain('shop'), value: '7' }] } });
+  expect(await post('suggest', { ...place, typed: 'sh' })).toMatchObject({ options: [{ value: '7' }] });
+  reply = () => ({ body: { response_action: 'errors', errors: { accessKey: 'This key is refused.' } } });
+  await post('choose', { ...place, value: '7' });
+  const values = { accessKey: { accessKey: 'bad' } };
+  expect(await post('submit', { user: 'U0ALICE00', viewId, values })).toMatchObject({
+    errors: { accessKey: 'This key is refused.' },
+  });
+  const state = await get('/ui/state?user=U0ALICE00&channel=C0OPS0000');
+  expect(state['modals']).toMatchObject([
+    {
+      id: viewId,
+      errors: { accessKey: 'This key is refused.' },
+      state: {
+        values: {
+          accessKey: { accessKey: { value: 'bad' } },
+          zone: { zone: { selected_option: { value: '7' } } },
+        },
+      },
+    },
+  ]);
+  await post('close-modal', { user: 'U0ALICE00', viewId });
+  expect(await get('/ui/state?user=U0ALICE00&channel=C0OPS0000')).toMatchObject({
+    modals: [],
+    home: null,
+    pending: 0,
+    notices: [],
+  });
+});
+
+test('a button of a message and the Home tab can be pressed', async () => {
+  const blocks = [
+    {
+      type: 'actions',
+      block_id: 'b',
+      elements: [{ type: 'button', action_id: 'zones:page', value: '2', text: plain('Next') }],
+    },
+  ];
+  const { ts } = await api(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'Page 1', blocks });
+  await post('press', { user: 'U0BOB0000', channel: 'C0OPS0000', ts, blockId: 'b', actionId: 'zones:page' });
+  expect(peer.received[0]?.body).toMatchObject({
+    type: 'block_actions',
+    user: { id: 'U0BOB0000' },
+    actions: [{ value: '2' }],
+    message: { ts },
+  });
+  await post('home', { user: 'U0BOB0000' });
+  expect(peer.received[1]?.body).toMatchObject({ event: { type: 'app_home_opened', user: 'U0BOB0000' } });
+  expect(
+    await post('press', { user: 'U0BOB0000', channel: 'C0OPS0000', ts: '0.0', blockId: 'b', actionId: 'x' }),
+  ).toEqual({ error: 'This is no longer there' });
+});
+
+test('every change is told on the stream', async () => {
+  const stream = await fetch(`${slack.url}/ui/changes`);
+  expect(stream.headers.get('content-type')).toBe('text/event-stream');
+  const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
+  const next = async (): Promise<string> => Buffer.from((await reader.read()).value ?? []).toString();
+  expect(await next()).toBe('data: {"n":0}\n\n');
+  await api(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'news' });
+  expect(await next()).toBe('data: {"n":1}\n\n');
+  await reader.cancel();
+});
+
+test('what the app failed to do is told to the person, and a wrong request is answered in words', async () => {
+  reply = () => ({ status: 500 });
+  await post('slash', { user: 'U0DAVE000', channel: 'DU0DAVE000', text: 'zones' });
+  const state = await get('/ui/state?user=U0DAVE000&channel=DU0DAVE000');
+  expect(state['notices']).toEqual(['/cdn failed with the error "dispatch_failed"']);
+  expect(await post('slash', { user: 'U0NOBODY0', channel: 'C0OPS0000', text: 'x' })).toEqual({
+    error: 'Nobody in the simulated Slack has the id U0NOBODY0',
+  });
+});
