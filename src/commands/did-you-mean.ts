@@ -10,7 +10,8 @@ export function closest(typed: string, candidates: Iterable<string>, most = 3): 
   const near: { candidate: string; slips: number }[] = [];
   for (const candidate of new Set(candidates)) {
     const lower = candidate.toLowerCase();
-    const slips = wanted.length > 1 && lower.startsWith(wanted) ? 0 : slipsBetween(wanted, lower, allowed, scratch);
+    const slips =
+      wanted.length > 1 && lower.startsWith(wanted) ? 0 : slipsBetween(wanted, lower, allowed, scratch);
     if (slips <= allowed) near.push({ candidate, slips });
   }
   return near
@@ -37,7 +38,8 @@ function slipsBetween(a: string, b: string, limit: number, scratch: Scratch): nu
     for (let j = from; j <= to; j += 1) {
       const same = a.charCodeAt(i - 1) === b.charCodeAt(j - 1);
       let slips = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1));
-      const swapped = a.charCodeAt(i - 1) === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === b.charCodeAt(j - 1);
+      const swapped =
+        a.charCodeAt(i - 1) === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === b.charCodeAt(j - 1);
       if (i > 1 && j > 1 && swapped) slips = Math.min(slips, (before[j - 2] ?? 0) + 1);
       row[j] = slips;
       if (slips < best) best = slips;

@@ -16,7 +16,7 @@ export interface Snapshots {
   readonly drop: (person: Person) => void;
 }
 
-export interface PersonSnapshots {
+interface PersonSnapshots {
   /** What is known and fresh, without asking anybody. */
   readonly peek: () => Snapshot | undefined;
   /** What is known and fresh, else what `load` brings. Those who ask at the same time share one load. */

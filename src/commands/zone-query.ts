@@ -7,8 +7,8 @@ import { attention } from './attention.ts';
 import { closest } from './did-you-mean.ts';
 import type { Words } from './words.ts';
 
-export const sorts = ['name', 'bandwidth', 'charges'] as const;
-export const onlys = ['attention', 'disabled', 'suspended'] as const;
+const sorts = ['name', 'bandwidth', 'charges'] as const;
+const onlys = ['attention', 'disabled', 'suspended'] as const;
 
 /** What a list of zones shows. Travels in buttons, as a query string. */
 export interface ZoneQuery {

@@ -27,7 +27,7 @@ export function plain(text: string): PlainTextElement {
 }
 
 /** `verbatim`: hostnames in our text must not become links, nor names mentions. */
-export function mrkdwn(text: string): MrkdwnElement {
+function mrkdwn(text: string): MrkdwnElement {
   return { type: 'mrkdwn', text: cut(text, limits.section), verbatim: true };
 }
 
@@ -59,7 +59,7 @@ export function button(
 
 /** A button that does what typing `/cdn <words>` does. `nth` keeps ids apart inside one block. */
 export function typing(label: string, words: string, nth = 0, more: Pick<Button, 'style'> = {}): Button {
-  return button(label, `help:run:${nth}`, words, more);
+  return button(label, `help:run:${nth}`, words.slice(0, limits.value), more);
 }
 
 export function message(text: string, blocks: readonly KnownBlock[]): Message {

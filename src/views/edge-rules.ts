@@ -45,9 +45,16 @@ function action(act: EdgeRuleAction): string {
       return `run the edge script ${foreign(one ?? '', 40)}`;
     case 22:
       return `fetch from the app ${foreign(one ?? '', 60)}`;
+    case 17:
+      return `fetch from the storage zone ${foreign(one ?? '', 40)}`;
     default:
-      return spaced(nameOf('EdgeRuleActionType', act.actionType));
+      return [spaced(nameOf('EdgeRuleActionType', act.actionType)), ...parametersOf(act)].join(' ');
   }
+}
+
+function parametersOf({ actionParameter1, actionParameter2, actionParameter3 }: EdgeRuleAction): string[] {
+  const given = [actionParameter1, actionParameter2, actionParameter3];
+  return given.flatMap((parameter) => (parameter ? [value(parameter)] : []));
 }
 
 function condition(rule: EdgeRule): string {
@@ -94,6 +101,8 @@ function spaced(name: string): string {
   return name
     .replace(/(?<=[a-z\d])(?=[A-Z])/gu, ' ')
     .split(' ')
-    .map((word) => (/^[A-Z]{2,}/u.test(word) ? word : word.toLowerCase()))
+    .map((word) =>
+      /^(?:Url|Aws)$/u.test(word) ? word.toUpperCase() : /^[A-Z]{2,}/u.test(word) ? word : word.toLowerCase(),
+    )
     .join(' ');
 }

@@ -1,3 +1,4 @@
+import { nameOf } from '../api/enums.ts';
 import { count, foreign, grouped } from './text.ts';
 
 /** A line of a zone: what it is, and its value in mrkdwn. Without a value it is left out: the CDN did not report it. */
@@ -56,4 +57,12 @@ export function seconds(value: number | undefined): string | undefined {
     if (value >= length && value % length === 0) return count(value / length, unit);
   }
   return value === 0 ? '0 seconds' : count(value, 'second');
+}
+
+/** An enumeration's value by its name in the specification. */
+export function enumeration(
+  name: Parameters<typeof nameOf>[0],
+  value: number | undefined,
+): string | undefined {
+  return value === undefined ? undefined : nameOf(name, value);
 }

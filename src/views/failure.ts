@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/types';
 import type { Message } from '../commands/define.ts';
 import { actions, button, context, message, section } from './blocks.ts';
 import { connectButton } from './connect.ts';
-import { foreign } from './text.ts';
+import { foreign, safely } from './text.ts';
 
 export interface Failure {
   /** What was wrong, in mrkdwn: foreign text in it is escaped already. */
@@ -24,7 +24,10 @@ export function failure(failed: Failure): Message {
   ];
   const buttons = [
     ...(failed.offer === 'connect' ? [connectButton()] : []),
-    ...(failed.retry ? [button('Try again', failed.retry.actionId, failed.retry.value)] : []),
+    // A key has to be connected first; until then the same would fail again.
+    ...(failed.retry && failed.offer === undefined
+      ? [button('Try again', failed.retry.actionId, failed.retry.value)]
+      : []),
   ];
   if (buttons.length > 0) blocks.push(actions(...buttons));
   if (failed.reference) blocks.push(context(`Reference ${foreign(failed.reference, 60)}`));

@@ -17,7 +17,7 @@ export function money(amount: number): string {
 /** `81 %`: whole per cent, never rounded up to the limit nor down to nothing. */
 export function percent(part: number, whole: number): string {
   const share = (part / whole) * 100;
-  if (share > 0 && share < 1) return '< 1 %';
+  if (share > 0 && share < 1) return 'under 1 %';
   return `${grouped(share < 100 ? Math.floor(share) : Math.round(share))} %`;
 }
 

@@ -22,6 +22,19 @@ export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
+/**
+ * mrkdwn from anywhere in our code, made safe should somebody have forgotten to escape foreign text in it: what is
+ * escaped already stays as it is, and so do dates and mentions of people.
+ */
+export function safely(text: string): string {
+  return text
+    .replace(/&(?!amp;|lt;|gt;)/gu, '&amp;')
+    .replace(
+      /(<!date\^\d+\^[^|<>]+\|[^|<>]+>|<@[UW][A-Z0-9]+>)|[<>]/gu,
+      (found, ours: string | undefined) => ours ?? escaped(found),
+    );
+}
+
 /** Foreign text for `plain_text`, which knows no markup: only flattened and cut. */
 export function plainly(text: string, length: number): string {
   return cut(flat(text), length) || '–';

@@ -2,7 +2,7 @@ import type { ModalView, Option } from '@slack/types';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import type { Message } from '../commands/define.ts';
 import { actions, limits, message, plain, section, typing } from './blocks.ts';
-import { code, count, cut, foreign, grouped, plainly } from './text.ts';
+import { code, count, foreign, grouped, plainly } from './text.ts';
 import { quoted, showButton } from './zones.ts';
 
 /** Which zone? A menu with search over id, name and hostnames. */
@@ -60,7 +60,7 @@ export function noZone(wanted: string, near: readonly string[]): Message {
   return message(text, [
     section(near.length > 0 ? `${text} Did you mean one of these?` : text),
     actions(
-      ...near.map((name, index) => typing(cut(name, 60), `zone ${quoted(name)}`, index)),
+      ...near.map((name, index) => typing(plainly(name, 60), `zone ${quoted(name)}`, index)),
       typing('Search in a form', 'zone', 8),
       typing('All zones', 'zones', 9),
     ),

@@ -6,6 +6,7 @@ import { actions, context, header, message, section, typing } from './blocks.ts'
 import { moment } from './dates.ts';
 import { edgeRule } from './edge-rules.ts';
 import { count, fit, foreign, plainly } from './text.ts';
+import { overview } from './zone-overview.ts';
 import * as sections from './zone-sections.ts';
 import { attentionWords, stateOf, usage } from './zones.ts';
 
@@ -29,14 +30,16 @@ export function zone(shown: {
   const { zone, attention, asOf } = shown;
   const { summary } = zone;
   const name = foreign(summary.name, 80) || 'unnamed';
-  const rules = zone.edgeRules.map((rule, index) => `${index + 1}. ${edgeRule(rule)}`);
+  const rules = zone.edgeRules
+    .toSorted((a, b) => (a.orderIndex ?? 0) - (b.orderIndex ?? 0))
+    .map((rule, index) => `${index + 1}. ${edgeRule(rule)}`);
   const wrong = attention.length > 0 ? attentionWords(summary, attention) : '';
   return message(
     `Zone ${name}: ${stateOf(summary).replace(/^:\w+: /u, '')}, ${usage(summary)}${wrong ? `. Needs attention: ${wrong}` : ''}`,
     [
       header(plainly(summary.name || 'unnamed', 140)),
       ...(wrong ? [section(`:warning: *Needs attention:* ${wrong}`)] : []),
-      ...part(`Zone ${foreign(summary.id, 20)}`, sections.overview(zone), room.overview),
+      ...part(`Zone ${foreign(summary.id, 20)}`, overview(zone), room.overview),
       ...part(count(zone.hostnames.length, 'hostname'), sections.hostnames(zone), room.hostnames),
       ...part('Caching', sections.caching(zone), room.caching),
       ...part('Security', sections.security(zone), room.security),

@@ -6,7 +6,7 @@ import type { ZoneQuery } from '../commands/zone-query.ts';
 import { actions, button, context, message, section, typing } from './blocks.ts';
 import { moment } from './dates.ts';
 import { bytes, money, percent } from './numbers.ts';
-import { code, count, cut, foreign, grouped } from './text.ts';
+import { code, count, foreign, grouped, plainly } from './text.ts';
 
 /** A zone with what is wrong with it. */
 export interface Listed {
@@ -118,7 +118,7 @@ export function noZones(
   return message(text, [
     section(near.length > 0 ? `${text} Did you mean one of these?` : text),
     actions(
-      ...near.map((name, index) => typing(cut(name, 60), `zones ${quoted(name)}`, index)),
+      ...near.map((name, index) => typing(plainly(name, 60), `zones ${quoted(name)}`, index)),
       button('All zones', 'zones:page:all', all),
     ),
   ]);

@@ -63,7 +63,7 @@ test('help about nothing it knows says so', async () => {
   await using office = await desk({ zones: 3 });
   const [answer] = await office.person().says('help zonse');
   expect(answer?.text).toBe('No command is about `zonse`.');
-  expect([...buttons(answer).keys()]).toEqual(['/cdn zones', '/cdn zone', 'All commands']);
+  expect([...buttons(answer).keys()]).toEqual(['/cdn zone', '/cdn zones', 'All commands']);
 });
 
 test('an unknown word offers the commands it may have been meant for, with what was typed behind it', async () => {

@@ -16,7 +16,7 @@ export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 
 /** Somebody at their keyboard, with the real client against a local CDN. Everything they are shown is checked against Slack's limits. */
-export interface Somebody {
+interface Somebody {
   readonly context: Context;
   /** The messages that a command answers, in order. */
   readonly says: (text: string) => Promise<Message[]>;
@@ -28,7 +28,7 @@ export interface Somebody {
   readonly searches: (pickerId: string, typed: string) => Promise<string[]>;
 }
 
-export interface Desk {
+interface Desk {
   readonly cdn: CdnSimulator;
   readonly snapshots: Snapshots;
   readonly linked: Map<string, Secret>;

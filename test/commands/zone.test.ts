@@ -80,14 +80,14 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
     On: origin certificate checked, automatic certificates, CORS headers
     Off: token authentication, token holds the IP, TLS 1.0, TLS 1.1, root path blocked, POST blocked, direct access blocked, AWS signing
     *8 edge rules*
-    1. “Block scrapers”: origin storage when url query string is \`*preview=…\`
-    2. origin storage unless origin connection error is \`dns\` or \`timeout\`
-    3. disable WAF when none of these: country state code is \`US-CA\` or \`US-NY\`; url is \`https://*/checkout/*\` or \`*/cart*\`
-    4. answer with the status 410 when url extension is \`jpg\` or \`png\` or \`webp\` (off)
-    5. “Force TLS”: bypass aws s3 authentication unless request header \`X-Internal-Token\` is a value that is not shown (off)
+    1. “Block scrapers”: fetch from the storage zone 2001 when URL query string is \`*preview=…\`
+    2. fetch from the storage zone 2001 unless origin connection error is \`dns\` or \`timeout\`
+    3. disable WAF when none of these: country state code is \`US-CA\` or \`US-NY\`; URL is \`https://*/checkout/*\` or \`*/cart*\`
+    4. answer with the status 410 when URL extension is \`jpg\` or \`png\` or \`webp\` (off)
+    5. “Force TLS”: bypass AWS s3 authentication unless request header \`X-Internal-Token\` is a value that is not shown (off)
     6. “Cache longer”: disable shield access lists when country state code is \`US-CA\` or \`US-NY\`
     7. force compression when country code is \`DE\` or \`AT\` or \`CH\`
-    8. bypass aws s3 authentication when request method is \`POST\` or \`PUT\` (off)
+    8. bypass AWS s3 authentication when request method is \`POST\` or \`PUT\` (off)
     *Optimizer*
     Optimizer: on
     Widest on desktop: 1,600 px

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import type { PullZone } from '../../simulator/cdn/zone-fields.ts';
 import { ApiError } from '../../src/api/errors.ts';
+import type { Message } from '../../src/commands/define.ts';
+import { findCommand } from '../../src/commands/registry.ts';
+import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
 import { alice, bob, buttons, desk, reads } from './person.ts';
 
@@ -44,6 +47,20 @@ test('many zones: the first ten at once, then the whole with totals', async () =
   expect(reads(whole)).toContain('Page 1 of 6');
   expect(reads(whole)).toMatch(/as of <!date\^\d+\^/u);
   expect(names(reads(whole))).toEqual(office.cdn.data.zones.map(nameOf).toSorted().slice(0, 10));
+});
+
+test('the first ten are there while the rest is still on its way', async () => {
+  await using office = await desk({ zones: 2500, zoneMembers: 'few' });
+  const rest = Promise.withResolvers<void>();
+  office.cdn.faults.add({ match: { path: /pullzone/u }, skip: 1, times: 9, until: rest.promise });
+  const { command, words } = findCommand(parseWords('zones'));
+  const answers = command.run?.(words, office.person().context) as AsyncGenerator<Message>;
+  const first = await answers.next();
+  expect(reads(first.value as Message)).toContain('*First 10 of 2,500 zones* · counting…');
+  rest.resolve();
+  const whole = await answers.next();
+  expect(reads(whole.value as Message)).toContain('*2,500 zones*');
+  expect(office.cdn.requests.map(({ query }) => query['perPage'])).toEqual(['10', '1000', '1000', '1000']);
 });
 
 test('the pages hold every zone once, from memory', async () => {

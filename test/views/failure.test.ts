@@ -18,15 +18,20 @@ test('a failure says what was wrong, what to do, and a reference', () => {
 });
 
 test('the next step is a button', () => {
-  const shown = failure({
-    message: 'No.',
-    offer: 'connect',
-    retry: { actionId: 'help:run', value: 'zones shop' },
-  });
-  expect([...buttons(shown)]).toEqual([
-    ['Connect your key', ['connect:open', 'open']],
+  const retry = { actionId: 'help:run', value: 'zones shop' };
+  expect([...buttons(failure({ message: 'No.', retry }))]).toEqual([
     ['Try again', ['help:run', 'zones shop']],
   ]);
+  expect([...buttons(failure({ message: 'No.', offer: 'connect', retry }))]).toEqual([
+    ['Connect your key', ['connect:open', 'open']],
+  ]);
+});
+
+test('markup that somebody forgot to escape does no harm, and what is escaped stays', () => {
+  const date = '<!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>';
+  const shown = failure({ message: `<!channel> & &amp; <@U0ALICE00> <https://evil|x> ${date}` });
+  expect(shown.text).toBe(`&lt;!channel&gt; &amp; &amp; <@U0ALICE00> &lt;https://evil|x&gt; ${date}`);
+  expect(messageProblems(shown)).toEqual([]);
 });
 
 test.each([
