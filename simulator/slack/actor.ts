@@ -1,8 +1,9 @@
 import { elementsOf } from './block-ids.ts';
 import type { Exchange } from './delivery.ts';
-import type { Interactions, Place, Target } from './interactions.ts';
+import type { Interactions } from './interactions.ts';
 import type { VisibleMessage } from './messages.ts';
 import type { Modals, Submission } from './modals.ts';
+import type { Place, Target } from './places.ts';
 import type { Simulation } from './simulation.ts';
 import type { OpenView, VisibleView } from './views.ts';
 import type { Json } from './world.ts';

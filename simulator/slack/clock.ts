@@ -13,3 +13,8 @@ export function createTimestamps(now: () => number): () => string {
 export function newId(letter: string): string {
   return letter + randomBytes(5).toString('hex').toUpperCase();
 }
+
+/** Seconds with six digits, as in `action_ts` and `event_ts`. */
+export function secondsOf(now: number): string {
+  return `${Math.floor(now / 1000)}.${String(Math.floor((now % 1000) * 1000)).padStart(6, '0')}`;
+}

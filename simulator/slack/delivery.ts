@@ -32,6 +32,8 @@ export interface Transport {
 
 export interface Deliverer {
   deliver(delivery: Delivery): Promise<Exchange & { noRetry: boolean }>;
+  /** The last delivery again. */
+  readonly redeliver: () => Promise<Exchange>;
   /** Deliveries that wait for their acknowledgement. */
   pending(): number;
   useHttp(on: boolean): void;
@@ -48,8 +50,10 @@ export function createDeliverer(options: {
 }): Deliverer {
   let pending = 0;
   let http = false;
+  let last: Delivery | undefined;
 
   async function deliver(delivery: Delivery): Promise<Exchange & { noRetry: boolean }> {
+    last = delivery;
     pending += 1;
     options.changed();
     const started = performance.now();
@@ -85,6 +89,10 @@ export function createDeliverer(options: {
 
   return {
     deliver,
+    async redeliver() {
+      if (!last) throw new Error('Nothing was delivered yet');
+      return await deliver(last);
+    },
     pending: () => pending,
     useHttp(on) {
       http = on;

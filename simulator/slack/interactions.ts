@@ -1,22 +1,14 @@
 import { checkSuggestions } from './block-kit/view.ts';
+import { secondsOf } from './clock.ts';
 import type { Exchange } from './delivery.ts';
-import { type StateValues, stateFor, stateValues } from './element-state.ts';
+import { type StateValues, stateFor } from './element-state.ts';
 import { deliverEvent } from './events.ts';
 import { isObject } from './json.ts';
-import type { StoredMessage } from './messages.ts';
-import { interactiveBase, messageContext, slashPayload, type Who, wireMessage } from './payloads.ts';
-import type { ResponseTarget } from './response-urls.ts';
+import { interactiveBase, slashPayload, type Who, wireMessage } from './payloads.ts';
+import { findWho, keyOf, noted, type Place, placeOf, respondingTo, type Target } from './places.ts';
 import type { Simulation } from './simulation.ts';
-import type { OpenView } from './views.ts';
-import { type Channel, type Json, memberKey } from './world.ts';
+import type { Channel, Json } from './world.ts';
 
-/** Where something interactive is: in a message or in a view. */
-export type Place = { readonly message: StoredMessage } | { readonly view: OpenView };
-/** An interactive element with the block it is in. */
-export interface Target {
-  readonly block: Json;
-  readonly element: Json;
-}
 export interface Suggestions {
   options?: Json[];
   option_groups?: Json[];
@@ -54,19 +46,6 @@ export function createInteractions(sim: Simulation): Interactions {
     return exchange;
   }
 
-  /** The members of an interactive payload that say where the action was. */
-  function placeOf(who: Who, place: Place): Json {
-    if ('view' in place) {
-      return { container: { type: 'view', view_id: place.view.id }, view: sim.views.wire(place.view) };
-    }
-    const channel = channelOf(place.message.channel);
-    const typed = place.message.state.get(keyOf(who)) ?? {};
-    return {
-      ...messageContext(place.message, channel, who.installTeam),
-      state: { values: stateValues(place.message.blocks, typed) },
-    };
-  }
-
   function channelOf(id: string): Channel {
     const channel = world.channels.get(id);
     if (!channel) throw new Error(`There is no channel ${id}`);
@@ -89,10 +68,10 @@ export function createInteractions(sim: Simulation): Interactions {
     const payload = {
       type: 'block_actions',
       ...interactiveBase(world, who, inView),
-      ...placeOf(who, place),
+      ...placeOf(sim, who, place),
       trigger_id: triggerFor(who, inView ? place.view.id : undefined),
       ...url,
-      actions: [{ ...action, action_ts: actionTime(sim.now()) }],
+      actions: [{ ...action, action_ts: secondsOf(sim.now()) }],
     };
     return await send(who, payload, `${String(type)} "${String(actionId)}"`);
   }
@@ -100,19 +79,7 @@ export function createInteractions(sim: Simulation): Interactions {
   return {
     notice,
     send,
-    who(userId, channelId, teamId) {
-      const channel = channelId === undefined ? undefined : world.channels.get(channelId);
-      const inside = channel && [...channel.members].find((key) => key.endsWith(`/${userId}`))?.split('/')[0];
-      const person = world.person(userId, teamId ?? inside) ?? world.person(userId);
-      if (!person) throw new Error(`Nobody in the simulated Slack has the id ${userId}`);
-      // A visitor meets the app of the workspace that she visits.
-      const own = sim.installs.forTeam(person.teamId) ? person.teamId : world.workspaces.acme.id;
-      const installTeam = world.team(channel?.teamId ?? own);
-      const install = installTeam && sim.installs.forTeam(installTeam.id);
-      if (!installTeam || !install)
-        throw new Error(`The app is not installed in ${installTeam?.name ?? person.teamId}`);
-      return { person, installTeam, install };
-    },
+    who: (userId, channelId, teamId) => findWho(sim, userId, channelId, teamId),
 
     async slash(who, channelId, text, command = '/cdn') {
       const channel = channelOf(channelId);
@@ -188,8 +155,8 @@ export function createInteractions(sim: Simulation): Interactions {
       if (typed.length < least) return { options: [] };
       const inView = 'view' in place;
       const shown = inView
-        ? placeOf(who, place)
-        : { ...placeOf(who, place), message: wireMessage(place.message, who.installTeam.id) };
+        ? placeOf(sim, who, place)
+        : { ...placeOf(sim, who, place), message: wireMessage(place.message, who.installTeam.id) };
       const payload = {
         type: 'block_suggestion',
         ...interactiveBase(world, who, inView),
@@ -221,7 +188,7 @@ export function createInteractions(sim: Simulation): Interactions {
         user: who.person.id,
         channel: world.dm(who.person.id, who.installTeam.id).id,
         tab: 'home',
-        event_ts: actionTime(sim.now()),
+        event_ts: secondsOf(sim.now()),
         ...(view ? { view: sim.views.wire(view) } : {}),
       };
       return deliverEvent(sim, event, { teamId: who.installTeam.id });
@@ -229,26 +196,6 @@ export function createInteractions(sim: Simulation): Interactions {
   };
 }
 
-/** Seconds with six digits, as in `action_ts` and `event_ts`. */
-function actionTime(now: number): string {
-  return `${Math.floor(now / 1000)}.${String(Math.floor((now % 1000) * 1000)).padStart(6, '0')}`;
-}
-
 function withoutUndefined(object: Json): Json {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
-}
-
-function keyOf(who: Who): string {
-  return memberKey(who.person.teamId, who.person.id);
-}
-
-/** The key under which the suggestions for one menu are remembered. */
-function noted(who: Who, place: Place, target: Target): string {
-  const at = 'view' in place ? place.view.id : place.message.ts;
-  return [keyOf(who), at, target.block['block_id'], target.element['action_id']].join('/');
-}
-
-function respondingTo(who: Who, message: StoredMessage): ResponseTarget {
-  const { channel, threadTs } = message;
-  return { install: who.install, member: keyOf(who), channel, threadTs, source: message };
 }

@@ -44,7 +44,7 @@ export function createAuthorizePage(sim: Simulation): Route {
       );
       return true;
     }
-    const redirectUri = query.get('redirect_uri') ?? '';
+    const redirectUri = query.get('redirect_uri') ?? sim.redirectUrl() ?? '';
     if (!URL.canParse(redirectUri)) {
       response.writeHead(400, { 'content-type': 'text/plain' }).end('redirect_uri is missing');
       return true;

@@ -4,6 +4,7 @@ import { answerJson, bodyOf, type Route } from './http.ts';
 import type { Install } from './installs.ts';
 import { isObject } from './json.ts';
 import type { Messages, StoredMessage } from './messages.ts';
+import type { Script } from './script.ts';
 import type { Json } from './world.ts';
 
 /** Where answers to one interaction go, and for whom. */
@@ -34,7 +35,7 @@ export function createResponseUrls(options: {
   messages: Messages;
   problem: (text: string) => void;
   called: (call: { install: Install; args: Json; ok: boolean; error?: string }) => void;
-  interfere: (method: string) => Promise<{ status: number; retryAfter?: number; error?: string } | undefined>;
+  script: Script;
 }): ResponseUrls {
   const issued = new Map<
     string,
@@ -109,7 +110,7 @@ export function createResponseUrls(options: {
         );
         return true;
       };
-      const fault = await options.interfere('response_url');
+      const fault = await options.script.interfere('response_url');
       if (fault)
         return fail(
           fault.status,
@@ -125,7 +126,8 @@ export function createResponseUrls(options: {
       if (!said.ok) return fail(400, said.error ?? 'invalid_payload', said.messages);
       entry.last = said.message ?? entry.last;
       options.called({ install: entry.target.install, args: body, ok: true });
-      response.writeHead(200, { 'content-type': 'text/plain' }).end('ok');
+      if (options.script.drops('response_url')) request.socket.destroy();
+      else response.writeHead(200, { 'content-type': 'text/plain' }).end('ok');
       return true;
     },
   };

@@ -54,6 +54,8 @@ export interface SlackSimulator {
     waitFor(connections: number, timeoutMs?: number): Promise<void>;
   };
   event(event: object, options?: EventOptions): Promise<Exchange>;
+  /** Sends the last delivery once more, the same to the letter, as Slack does when an acknowledgement got lost. */
+  redeliver(): Promise<Exchange>;
   close(): Promise<void>;
 }
 
@@ -126,11 +128,13 @@ export async function startSlack(
     messages,
     problem,
     called: record('response_url'),
-    interfere: script.interfere,
+    script,
   });
   const sim: Simulation = {
     now,
     base,
+    redirectUrl: () =>
+      http.address === undefined ? undefined : new URL('/slack/oauth_redirect', http.address).href,
     appToken: 'xapp-simulated',
     clientId: '1000.2000',
     clientSecret: 'simulated-client-secret',
@@ -194,6 +198,7 @@ export async function startSlack(
       waitFor: (wanted, timeoutMs = 5000) => waitForConnections(sim, wanted, timeoutMs),
     },
     event: (event, eventOptions) => deliverEvent(sim, event as Json, eventOptions),
+    redeliver: deliverer.redeliver,
     async close() {
       ui.close();
       socket.close();

@@ -25,6 +25,8 @@ export interface Simulation {
   readonly now: () => number;
   /** The address of the server; known once it listens. */
   readonly base: () => string;
+  /** What the app's settings name as the address to come back to from OAuth, when a call names none. */
+  readonly redirectUrl: () => string | undefined;
   readonly appToken: string;
   readonly clientId: string;
   readonly clientSecret: string;

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { elementsOf } from './block-ids.ts';
 import { answerJson, argumentsOf, bodyOf, type Route } from './http.ts';
-import type { Interactions, Place, Target } from './interactions.ts';
+import type { Interactions } from './interactions.ts';
 import type { Modals } from './modals.ts';
 import type { Who } from './payloads.ts';
+import type { Place, Target } from './places.ts';
 import type { Simulation } from './simulation.ts';
 import type { OpenView } from './views.ts';
 import { type Json, memberKey } from './world.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { type Received, type Reply, startPeer } from './slack-peer.ts';
+import { api, type Received, type Reply, startPeer } from './slack-peer.ts';
 
 let slack: SlackSimulator;
 const closing: (() => Promise<void>)[] = [];
@@ -152,4 +152,41 @@ test('waiting in vain says what was there instead', async () => {
     /No message matching 3 zones.*alice sees:\n- Nothing found/s,
   );
   await expect(alice.press('zones:page')).rejects.toThrow('alice sees nothing with the action_id zones:page');
+});
+
+test('the last delivery can be sent again to the letter', async () => {
+  const received = await start();
+  await slack.as('U0ALICE00').slash('zones');
+  expect(await slack.redeliver()).toMatchObject({ status: 200 });
+  expect(received[1]?.raw).toBe(received[0]?.raw);
+});
+
+test("what a visitor presses and submits names both organisations: hers and the app's", async () => {
+  const received = await start();
+  const button = { type: 'button', action_id: 'zones:page', text: { type: 'plain_text', text: 'Next' } };
+  await api(slack, 'chat.postMessage', {
+    channel: 'C0SHARED0',
+    text: 'x',
+    blocks: [{ type: 'actions', elements: [button] }],
+  });
+  const eve = slack.as('U0EVE0000', 'C0SHARED0');
+  await eve.press('zones:page');
+  const pressed = received[0]?.body;
+  expect(pressed).toMatchObject({
+    team: { id: 'T0ACME000' },
+    user: { id: 'U0EVE0000', team_id: 'T0RIVAL00' },
+  });
+  const view = {
+    type: 'modal',
+    callback_id: 'form',
+    title: { type: 'plain_text', text: 'Form' },
+    blocks: [],
+  };
+  await api(slack, 'views.open', { trigger_id: pressed?.['trigger_id'], view });
+  await eve.submit();
+  expect(received[1]?.body).toMatchObject({
+    team: { id: 'T0RIVAL00' },
+    user: { team_id: 'T0RIVAL00' },
+    view: { team_id: 'T0RIVAL00', app_installed_team_id: 'T0ACME000' },
+  });
 });

@@ -94,3 +94,15 @@ test('after uninstalling, a new installation has a new token', async () => {
   expect(await api(slack, 'auth.test', {}, String(fresh))).toMatchObject({ ok: true, team_id: 'T0ACME000' });
   expect(await api(slack, 'auth.test')).toMatchObject({ error: 'invalid_auth' });
 });
+
+test("without a redirect_uri the address of the app's settings is used", async () => {
+  slack.deliverTo('http://127.0.0.1:3000/slack/events');
+  const query = new URLSearchParams({
+    client_id: slack.clientId,
+    scope: 'commands',
+    state: 's1',
+    team: 'T0ACME000',
+  });
+  const answer = await fetch(`${slack.url}/oauth/v2/authorize?${query.toString()}`, { redirect: 'manual' });
+  expect(answer.headers.get('location')).toContain(`${redirectUri}?code=`);
+});

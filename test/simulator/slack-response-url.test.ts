@@ -143,3 +143,10 @@ test('thread_ts answers in a thread, and 429s can be scripted', async () => {
     [true, undefined],
   ]);
 });
+
+test('an answer may get lost after it was carried out', async () => {
+  const url = await slashUrl();
+  slack.script.drop('response_url');
+  await expect(postJson(url, { text: 'posted all the same' })).rejects.toThrow('fetch failed');
+  expect(slack.as('U0ALICE00').messages()).toMatchObject([{ text: 'posted all the same' }]);
+});
