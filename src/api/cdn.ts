@@ -1,10 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Secret } from '../secret.ts';
+import { type ApiKeys, createApiKeys } from './api-keys.ts';
+import { type Apps, createApps } from './apps.ts';
+import { createEventLogs, type EventLogs } from './event-logs.ts';
 import type { Drift } from './lenient.ts';
+import { createOriginErrors, type OriginErrors } from './origin-errors.ts';
 import { createPace } from './pace.ts';
 import type { Hosts } from './paths.ts';
 import { createPullZones, type PullZones } from './pull-zones.ts';
 import { createSend, type Transport } from './request.ts';
+import { createUploadScanning, type UploadScanning } from './upload-scanning.ts';
+import { createVariables, type Variables } from './variables.ts';
+import { createVolumes, type Volumes } from './volumes.ts';
 
 export interface CdnOptions {
   /** {base_url} of the specification. */
@@ -26,6 +33,13 @@ export interface CdnOptions {
 /** The eight operations of the specification, with one person's key. */
 export interface CdnClient {
   readonly pullZones: PullZones;
+  readonly apiKeys: ApiKeys;
+  readonly variables: Variables;
+  readonly originErrors: OriginErrors;
+  readonly apps: Apps;
+  readonly volumes: Volumes;
+  readonly uploadScanning: UploadScanning;
+  readonly eventLogs: EventLogs;
 }
 
 export interface Cdn {
@@ -52,7 +66,16 @@ export function createCdn(options: CdnOptions): Cdn {
   return {
     withKey(key, signal) {
       const send = createSend(transport, key, signal);
-      return { pullZones: createPullZones(send, hosts, breathe, onDrift) };
+      return {
+        pullZones: createPullZones(send, hosts, breathe, onDrift),
+        apiKeys: createApiKeys(send, hosts, breathe),
+        variables: createVariables(send, hosts, onDrift),
+        originErrors: createOriginErrors(send, hosts, breathe),
+        apps: createApps(send, hosts, onDrift),
+        volumes: createVolumes(send, hosts, onDrift),
+        uploadScanning: createUploadScanning(send, hosts, onDrift),
+        eventLogs: createEventLogs(send, hosts, transport.now),
+      };
     },
   };
 }

@@ -106,16 +106,8 @@ function camel(name: string): string {
   return prefix.toLowerCase() + name.slice(prefix.length);
 }
 
-/**
- * JSON.parse, except that ids beyond 2^53 come as text, digit by digit. Slower: only for where such an id was seen,
- * or for small documents.
- */
-export function parseWithExactIds(json: string): unknown {
-  return JSON.parse(json, exactId) as unknown;
-}
-
-// The third argument is newer than the library's types.
-function exactId(name: string, value: unknown, ...[context]: [{ readonly source?: string }?]): unknown {
-  const isInexact = /id$/i.test(name) && typeof value === 'number' && !Number.isSafeInteger(value);
-  return isInexact ? (context?.source ?? value) : value;
+/** Drops the members that are null or undefined: not reported. */
+export function reported<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
+  return Object.fromEntries(members) as { [K in keyof T]?: NonNullable<T[K]> };
 }

@@ -7,7 +7,7 @@ export interface Hosts {
 }
 
 export interface IdKind {
-  /** `zone id`: follows "This is not a …". */
+  /** `a zone id`: follows "This is not …". */
   readonly noun: string;
   /** What a right one looks like: a whole sentence. */
   readonly hint: string;
@@ -50,5 +50,5 @@ export function address(host: string, ...segments: string[]): string {
 
 function notAnId({ noun, hint }: IdKind): UserError {
   // What was typed is not quoted: it is foreign text, and this folder does not know where it will be shown.
-  return new UserError(`This is not a ${noun}.`, hint);
+  return new UserError(`This is not ${noun}.`, hint);
 }

@@ -1,14 +1,10 @@
 import type { Drift } from './lenient.ts';
 import type { Breathe } from './pace.ts';
-import type { Hosts } from './paths.ts';
+import { createPages } from './pages.ts';
+import { address, type Hosts } from './paths.ts';
 import type { Send } from './request.ts';
 import { readZone, type Zone } from './zone.ts';
-import { createZonePages, listPullZones } from './zone-pages.ts';
 import { summarize, type ZoneSummary } from './zone-summary.ts';
-
-export type { Zone } from './zone.ts';
-export type { EdgeRule, EdgeRuleAction, EdgeRuleTrigger, Hostname } from './zone-fields.ts';
-export type { ZoneSummary } from './zone-summary.ts';
 
 export interface FirstPage {
   readonly zones: ZoneSummary[];
@@ -38,7 +34,8 @@ export function createPullZones(
   breathe: Breathe,
   onDrift: (drift: Drift) => void,
 ): PullZones {
-  const pages = createZonePages(send, hosts.api, breathe);
+  const operation = 'List Pull Zones';
+  const pages = createPages(send, { operation, address: address(hosts.api, 'pullzone') }, breathe);
 
   return {
     async firstPage({ search, perPage = 10 } = {}) {
@@ -86,7 +83,7 @@ export function createPullZones(
   function whole(raw: unknown): Zone | undefined {
     const read = readZone(raw);
     if (read && read.wrong.length + read.unknown.length > 0) {
-      onDrift({ operation: listPullZones, wrong: read.wrong, unknown: read.unknown });
+      onDrift({ operation, wrong: read.wrong, unknown: read.unknown });
     }
     return read?.zone;
   }

@@ -3,6 +3,7 @@ import type { Secret } from '../secret.ts';
 import { createWatch, readChunks, readText, type Watch } from './bodies.ts';
 import { codeFor, type ErrorWords, readErrorBody, readErrorText } from './error-bodies.ts';
 import { ApiError, type ApiErrorCode, type ApiErrorFacts } from './errors.ts';
+import { parseWithExactIds } from './exact-ids.ts';
 import { readRetryAfter, waitBeforeRetry } from './retry.ts';
 
 /** One call of an operation. */
@@ -18,8 +19,8 @@ export interface ApiRequest {
   readonly accept?: string;
   /** Whether it only reads: the export is a POST and does. */
   readonly reads: boolean;
-  /** Milliseconds until the headers, where it takes longer than usual. */
-  readonly timeoutMs?: number;
+  /** Where the service has much to do before it answers: it is given three times as long. */
+  readonly isSlow?: true;
 }
 
 /** A 2xx answer whose body was not read yet. */
@@ -85,7 +86,8 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
 
   async function once(request: ApiRequest): Promise<Reply> {
     const watch = createWatch(signal);
-    watch.start(request.timeoutMs ?? timeoutMs);
+    const patienceMs = request.isSlow ? 3 * timeoutMs : timeoutMs;
+    watch.start(patienceMs);
     const { operation, method, query, body } = request;
     const response = await ofetch
       .raw(request.address, {
@@ -112,7 +114,7 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
     const requestId = readRequestId(headers);
     const fail = (code: ApiErrorCode, facts: Partial<ApiErrorFacts> = {}) =>
       new ApiError({ code, operation, sent: true, status, requestId, ...facts });
-    const chunks = () => readChunks(response.body, watch, timeoutMs, () => fail(ending(watch, 'cut')));
+    const chunks = () => readChunks(response.body, watch, patienceMs, () => fail(ending(watch, 'cut')));
 
     if (!response.ok) {
       const text = await readText(chunks(), longestErrorBody, () => fail('unexpected')).catch(stopped);
@@ -132,7 +134,7 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
         const text = await readText(chunks(), longestJson, () => fail('unexpected'));
         if (text.trim() === '') return undefined;
         try {
-          return JSON.parse(text) as unknown;
+          return parseWithExactIds(text);
         } catch {
           // It began as JSON and has no end: the connection was closed without saying that something is missing.
           throw fail(/^\s*[[{]/.test(text) && !/[\]}]\s*$/.test(text) ? 'cut' : 'unexpected');

@@ -64,18 +64,6 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   return summary;
 }
 
-/** Whether an id in it is beyond what JSON.parse keeps exactly: then it has to be parsed the slow way. */
-export function hasInexactId(raw: unknown): boolean {
-  if (typeof raw !== 'object' || raw === null) return false;
-  const zone = raw as Readonly<Record<string, unknown>>;
-  return (
-    isInexact(zone['Id']) ||
-    isInexact(zone['StorageZoneId']) ||
-    isInexact(zone['EdgeScriptId']) ||
-    isInexact(zone['MiddlewareScriptId'])
-  );
-}
-
 // Most zones have no hostname without a certificate: one list for all of them.
 const none: readonly string[] = [];
 
@@ -105,8 +93,4 @@ function idIn(value: unknown): string | undefined {
 function linkIn(value: unknown): string | undefined {
   const id = idIn(value);
   return id !== undefined && /^[1-9]/.test(id) ? id : undefined;
-}
-
-function isInexact(value: unknown): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type Renamed, readLeniently, renamed } from './lenient.ts';
-import { type EdgeRule, type Hostname, zoneFields } from './zone-fields.ts';
+import { pullZoneModel } from './pull-zone-model.ts';
+import type { EdgeRule, Hostname } from './zone-fields.ts';
 import { summarize, type ZoneSummary } from './zone-summary.ts';
 
-const schema = z.object(zoneFields);
+const schema = z.object(pullZoneModel);
 type Reported = Omit<Renamed<z.output<typeof schema>>, 'id' | 'name' | 'hostnames' | 'edgeRules'>;
 
 /**
@@ -46,7 +47,7 @@ function unknownMembers(raw: unknown): string[] {
   const names = typeof raw === 'object' && raw !== null ? Object.keys(raw) : [];
   // Names only, and bounded: this goes into logs.
   return names
-    .filter((name) => !Object.hasOwn(zoneFields, name))
+    .filter((name) => !Object.hasOwn(pullZoneModel, name))
     .slice(0, 50)
     .map((name) => name.slice(0, 80));
 }

@@ -1,18 +1,19 @@
 import { isObject } from './error-bodies.ts';
-import { parseWithExactIds } from './lenient.ts';
+import { hasInexactId, parseWithExactIds } from './exact-ids.ts';
 import { readList } from './list-reader.ts';
 import type { Breathe } from './pace.ts';
-import { address } from './paths.ts';
 import type { Send } from './request.ts';
-import { hasInexactId } from './zone-summary.ts';
 
-export const listPullZones = 'List Pull Zones';
+export interface PagedList {
+  readonly operation: string;
+  readonly address: string;
+}
 
 /** The largest page the service gives, and so the fewest requests. */
 const pageLength = 1000;
 /** At once: hides a real network's delay without leaning on the service. */
 const pagesAtOnce = 4;
-/** A million zones. A service that says "more" even then is not telling the truth. */
+/** A million elements. A service that says "more" even then is not telling the truth. */
 const mostPages = 1000;
 
 export interface PageQuery {
@@ -23,30 +24,30 @@ export interface PageQuery {
 }
 
 export interface Row<T> {
-  /** Tells zones apart. */
+  /** Tells elements apart. */
   readonly id: string;
   /** What is kept of it, if anything. */
   readonly kept: T | undefined;
 }
 
-/** What becomes of one zone as it came, on which page; undefined where it is no zone. */
+/** What becomes of one element as it came, on which page; undefined where it is unreadable. */
 export type Project<T> = (raw: unknown, page: number) => Row<T> | undefined;
 
-/** Whether a page need not be read (any further), `rows` zones of it being read. */
+/** Whether a page need not be read (any further), `rows` elements of it being read. */
 export type Enough = (page: number, rows: number) => boolean;
 
 export interface Page<T> {
   readonly rows: readonly Row<T>[];
-  /** Elements that are no zones. */
+  /** Elements that are unreadable. */
   readonly skipped: number;
   readonly total: number | undefined;
   /** Whether there is more; undefined where the service does not say. */
   readonly more: boolean | undefined;
 }
 
-export interface ZonePages {
+export interface Pages {
   readonly read: <T>(query: PageQuery, project: Project<T>, enough?: Enough) => Promise<Page<T>>;
-  /** All pages: every zone once, in the service's order. */
+  /** All pages: every element once, in the service's order. */
   readonly readAll: <T>(
     search: string | undefined,
     project: Project<T>,
@@ -56,14 +57,16 @@ export interface ZonePages {
 
 const never: Enough = () => false;
 
-/** List Pull Zones, page by page (cdn-api.md §2.1): always asks for a page, accepts the envelope and the plain array. */
-export function createZonePages(send: Send, host: string, breathe: Breathe): ZonePages {
+/**
+ * A list page by page (cdn-api.md §2.1, §2.2): always asks for a page, since without one the service may send
+ * everything, and accepts the envelope and the plain array.
+ */
+export function createPages(send: Send, list: PagedList, breathe: Breathe): Pages {
   function read<T>(query: PageQuery, project: Project<T>, enough: Enough = never): Promise<Page<T>> {
     const { page, perPage, search } = query;
     const request = {
-      operation: listPullZones,
+      ...list,
       method: 'GET',
-      address: address(host, 'pullzone'),
       query: { page, perPage, ...(search ? { search } : {}) },
       reads: true,
     } as const;
@@ -104,7 +107,7 @@ export function createZonePages(send: Send, host: string, breathe: Breathe): Zon
         seen.add(id);
         if (row !== undefined) kept.push(row);
       }
-      // A page that is empty or brings only known zones: a service that goes in circles never says that it ends.
+      // A page that is empty or brings only known ones: a service that goes in circles never says that it ends.
       if (seen.size === before) return false;
       const length = page.rows.length + page.skipped;
       return (
@@ -131,7 +134,7 @@ export function createZonePages(send: Send, host: string, breathe: Breathe): Zon
   return { read, readAll };
 }
 
-/** Pages `from` to `to`, a few at once, in order. Where one fails, the others stop at their next zone. */
+/** Pages `from` to `to`, a few at once, in order. Where one fails, the others stop at their next element. */
 async function together<T>(
   from: number,
   to: number,

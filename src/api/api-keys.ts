@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { id, readLeniently, text, texts } from './lenient.ts';
+import type { Breathe } from './pace.ts';
+import { createPages } from './pages.ts';
+import { address, type Hosts } from './paths.ts';
+import type { Send } from './request.ts';
+
+export interface ApiKey {
+  readonly id: string;
+  /** An open set: `User`, `UserApi`, `SubuserAPICompute`, … */
+  readonly roles: readonly string[];
+  /** The last four characters, to tell keys apart; absent where the key is short or not reported. */
+  readonly tail?: string;
+}
+
+/** List API Keys (cdn-api.md §2.2). Sub-user and scoped keys may not: `key_refused`, while other operations work. */
+export interface ApiKeys {
+  /** Every key of the account; `skipped`: unreadable ones left out. */
+  readonly list: () => Promise<{ keys: ApiKey[]; skipped: number }>;
+}
+
+// The key itself comes in plain text and ends here.
+const record = z.object({ Id: id, Key: text, Roles: texts }).transform(({ Id, Key, Roles }): ApiKey => {
+  const tail = Key && Key.length >= 16 ? { tail: Key.slice(-4) } : {};
+  return { id: Id, roles: Roles ?? [], ...tail };
+});
+
+export function createApiKeys(send: Send, hosts: Hosts, breathe: Breathe): ApiKeys {
+  const pages = createPages(
+    send,
+    { operation: 'List API Keys', address: address(hosts.api, 'apikey') },
+    breathe,
+  );
+  return {
+    async list() {
+      const { kept: keys, skipped } = await pages.readAll(undefined, (raw) => {
+        const key = readLeniently(record, raw)?.value;
+        return key && { id: key.id, kept: key };
+      });
+      return { keys, skipped };
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { isObject } from './error-bodies.ts';
+
+// The ids whose digits matter: they are shown, compared and put into paths.
+const idMembers = ['Id', 'StorageZoneId', 'EdgeScriptId', 'MiddlewareScriptId'];
+
+/** Whether an id in it is beyond what JSON.parse keeps exactly (2^53; the specification says int64). */
+export function hasInexactId(raw: unknown): boolean {
+  return isObject(raw) && idMembers.some((name) => isInexact(raw[name]));
+}
+
+/**
+ * JSON.parse, except that ids beyond 2^53 come as text, digit by digit. Slower: only for where such an id was seen,
+ * or for small documents.
+ */
+export function parseWithExactIds(json: string): unknown {
+  return JSON.parse(json, exactId) as unknown;
+}
+
+// The third argument is newer than the library's types.
+function exactId(name: string, value: unknown, ...[context]: [{ readonly source?: string }?]): unknown {
+  return /id$/i.test(name) && isInexact(value) ? (context?.source ?? value) : value;
+}
+
+function isInexact(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+}

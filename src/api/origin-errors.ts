@@ -1,0 +1,146 @@
+import { epochMs, pathDay } from './dates.ts';
+import { isObject, sentence } from './error-bodies.ts';
+import { safeUrl } from './hidden.ts';
+import { readList } from './list-reader.ts';
+import type { Breathe } from './pace.ts';
+import { address, type Hosts, numericId } from './paths.ts';
+import type { Send } from './request.ts';
+
+/** What the entry's own document says; of its members only those of the specification. */
+export interface OriginErrorDetails {
+  /** Without query values: tokens travel in them. */
+  readonly requestUrl?: string;
+  readonly message?: string;
+  readonly errorCode?: string;
+  readonly statusCode?: number;
+}
+
+export interface OriginError {
+  readonly id: string;
+  /** ms since the epoch; absent where it was not reported. */
+  readonly at?: number;
+  /** An open set: dns_lookup, http_timeout, … */
+  readonly errorCode?: string;
+  readonly statusCode?: number;
+  /** `DE` */
+  readonly serverZone?: string;
+  /** Parsed when asked for, since counting does without; undefined where the document is broken. */
+  readonly details: () => OriginErrorDetails | undefined;
+}
+
+export interface OriginErrorDay {
+  readonly entries: number;
+  /** Entries that are none. */
+  readonly skipped: number;
+  /** The service has more, and nobody knows how to ask for it. */
+  readonly moreExist: boolean;
+}
+
+/** Get origin error logs (cdn-api.md §2.4). */
+export interface OriginErrors {
+  /**
+   * Every entry of a pull zone on the UTC day that `day` lies in, in no particular order, while they arrive. Keep
+   * `visit` short: it runs on the way; reading waits for the promises it returns, a few at once. An unknown zone has no
+   * entries. Throws a UserError for a bad id, and ApiError, also after entries were visited.
+   */
+  readonly forEach: (
+    zoneId: string,
+    day: Date,
+    visit: (entry: OriginError) => void | Promise<void>,
+  ) => Promise<OriginErrorDay>;
+}
+
+export function createOriginErrors(send: Send, hosts: Hosts, breathe: Breathe): OriginErrors {
+  return {
+    async forEach(zoneId, day, visit) {
+      const id = numericId(zoneId, 'int64', {
+        noun: 'a zone id',
+        hint: 'A zone id is a whole number, such as 1001.',
+      });
+      const request = {
+        operation: 'Get origin error logs',
+        method: 'GET',
+        address: address(hosts.originLogging, id, pathDay(day)),
+        reads: true,
+      } as const;
+      let entries = 0;
+      let skipped = 0;
+      const visits: Promise<void>[] = [];
+      const take = (json: string) => {
+        const entry = readEntry(JSON.parse(json));
+        if (entry) {
+          entries += 1;
+          const visited = visit(entry);
+          if (visited) visits.push(visited);
+        } else {
+          skipped += 1;
+        }
+        return true;
+      };
+      const pause = async () => {
+        await Promise.all(visits.splice(0));
+        await breathe();
+      };
+      // Outside of the retried part: an entry must not be visited twice.
+      const reply = await send(request, (reply) => Promise.resolve(reply));
+      const outside = await readList(reply, 'logs', pause, take);
+      const moreExist = isObject(outside?.document) && outside.document['hasMoreData'] === true;
+      return { entries, skipped, moreExist };
+    },
+  };
+}
+
+function readEntry(raw: unknown): OriginError | undefined {
+  if (!isObject(raw)) return undefined;
+  const labels = isObject(raw['labels']) ? raw['labels'] : {};
+  const timestamp = raw['timestamp'];
+  const log = raw['log'];
+  let read: { details: OriginErrorDetails | undefined } | undefined;
+  const details = () => (read ??= { details: readDetails(log) }).details;
+  // The labels say it in most cases; the document is parsed for it only where they do not.
+  const errorCode = word(labels['ErrorCode']) ?? details()?.errorCode;
+  const statusCode = status(labels['StatusCode']) ?? details()?.statusCode;
+  const serverZone = word(labels['ServerZone']);
+  return {
+    id: word(raw['logId']) ?? '',
+    ...(typeof timestamp === 'number' ? { at: epochMs(timestamp) } : {}),
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(statusCode === undefined ? {} : { statusCode }),
+    ...(serverZone === undefined ? {} : { serverZone }),
+    details,
+  };
+}
+
+function readDetails(log: unknown): OriginErrorDetails | undefined {
+  const document = typeof log === 'string' ? parsed(log) : log;
+  if (!isObject(document)) return undefined;
+  const url = document['RequestUrl'];
+  const message = sentence(document['Message']);
+  const errorCode = word(document['ErrorCode']);
+  const statusCode = status(document['StatusCode']);
+  return {
+    ...(typeof url === 'string' ? { requestUrl: safeUrl(url.slice(0, 2000)) } : {}),
+    ...(message === undefined
+      ? {}
+      : { message: message.replaceAll(/[a-z][a-z\d+.-]*:\/\/[^\s"'<>]+/gi, safeUrl) }),
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(statusCode === undefined ? {} : { statusCode }),
+  };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function word(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value.slice(0, 200) : undefined;
+}
+
+function status(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) ? number : undefined;
+}

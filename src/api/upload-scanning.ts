@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { shieldDay } from './dates.ts';
+import { isObject, readErrorBody } from './error-bodies.ts';
+import { shieldZoneIdKind } from './event-logs.ts';
+import { count, type Drift, readLeniently, reported } from './lenient.ts';
+import { address, type Hosts, numericId } from './paths.ts';
+import type { Send } from './request.ts';
+import { readSeries } from './series.ts';
+
+export interface ScanDay {
+  /** `yyyy-MM-dd`, where the service's key is a day. */
+  readonly day?: string;
+  /** The key as it came. */
+  readonly label: string;
+  readonly loggedRequests?: number;
+  readonly blockedRequests?: number;
+  readonly filesScanned?: number;
+}
+
+/** Absent: not reported. */
+export interface UploadScanningMetrics {
+  /** The past 28 days, oldest first; what is no day comes last. */
+  readonly days: readonly ScanDay[];
+  readonly totalLoggedRequests?: number;
+  readonly totalBlockedRequests?: number;
+  readonly totalFilesScanned?: number;
+}
+
+/** Get upload scanning metrics (cdn-api.md §2.7). */
+export interface UploadScanning {
+  /** Throws ApiError `refused`, with the service's words, for an unknown zone or a plan without the feature. */
+  readonly metrics: (shieldZoneId: string) => Promise<UploadScanningMetrics>;
+}
+
+const counts = z.object({ loggedRequests: count, blockedRequests: count, filesScanned: count });
+const data = z.object({
+  overviewPastTwentyEightDays: z.unknown(),
+  totalLoggedRequests: count,
+  totalBlockedRequests: count,
+  totalFilesScanned: count,
+});
+
+export function createUploadScanning(
+  send: Send,
+  hosts: Hosts,
+  onDrift: (drift: Drift) => void,
+): UploadScanning {
+  return {
+    async metrics(shieldZoneId) {
+      const id = numericId(shieldZoneId, 'int32', shieldZoneIdKind);
+      const operation = 'Get upload scanning metrics';
+      const request = {
+        operation,
+        method: 'GET',
+        address: address(hosts.api, 'shield', 'metrics', 'shield-zone', id, 'upload-scanning'),
+        reads: true,
+      } as const;
+      return send(request, async (reply) => {
+        const body = await reply.json();
+        // A refusal comes as 200 or 202; `success: false` alone does not mean one.
+        if (!isObject(body) || readErrorBody(body).kind === 'envelope') throw reply.wrongShape(body);
+        // Without data there is nothing to show, whether or not the service says why.
+        if (!isObject(body['data']))
+          throw body['data'] === null ? reply.error('refused') : reply.wrongShape(body);
+        const read = readLeniently(data, body['data']);
+        if (!read) throw reply.wrongShape(body);
+        const { overviewPastTwentyEightDays: overview, ...totals } = read.value;
+        if (read.wrong.length > 0) onDrift({ operation, wrong: read.wrong, unknown: [] });
+        return { days: readDays(overview), ...reported(totals) };
+      });
+    },
+  };
+}
+
+function readDays(raw: unknown): ScanDay[] {
+  return readSeries(raw)
+    .map(({ key, value }): ScanDay => {
+      const day = shieldDay(key);
+      const read = readLeniently(counts, value)?.value ?? {};
+      return { ...(day ? { day } : {}), label: key, ...reported(read) };
+    })
+    .sort((a, b) => ((a.day ?? `~${a.label}`) < (b.day ?? `~${b.label}`) ? -1 : 1));
+}
