@@ -19,9 +19,11 @@ export interface Failure {
 
 /** What a person sees when something failed: what was wrong, what to do next, a reference, buttons. */
 export function failure(failed: Failure): Message {
-  const blocks: KnownBlock[] = [
-    section(`:warning: ${failed.message}${failed.hint ? `\n${failed.hint}` : ''}`),
-  ];
+  // Errors come from everywhere, so their words are not taken on trust.
+  const what = safely(failed.message);
+  const next = failed.hint ? safely(failed.hint) : '';
+  const reference = failed.reference ? `Reference ${foreign(failed.reference, 60)}` : '';
+  const blocks: KnownBlock[] = [section([`:warning: ${what}`, next].filter(Boolean).join('\n'))];
   const buttons = [
     ...(failed.offer === 'connect' ? [connectButton()] : []),
     // A key has to be connected first; until then the same would fail again.
@@ -30,11 +32,6 @@ export function failure(failed: Failure): Message {
       : []),
   ];
   if (buttons.length > 0) blocks.push(actions(...buttons));
-  if (failed.reference) blocks.push(context(`Reference ${foreign(failed.reference, 60)}`));
-  const text = [
-    failed.message,
-    failed.hint,
-    failed.reference ? `Reference ${foreign(failed.reference, 60)}` : '',
-  ];
-  return message(text.filter(Boolean).join(' '), blocks);
+  if (reference) blocks.push(context(reference));
+  return message([what, next, reference].filter(Boolean).join(' '), blocks);
 }
