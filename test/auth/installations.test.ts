@@ -207,7 +207,9 @@ describe.each(engines)('on $name', ({ skip, place }) => {
           }),
         ),
       );
-      for (const teamId of tenants) await installations.fetchInstallation({ ...inAcme, teamId });
+      for (const teamId of tenants) {
+        expect((await installations.fetchInstallation({ ...inAcme, teamId })).team?.id).toBe(teamId);
+      }
     });
 
     test('a failed refresh lets the next one in', async () => {

@@ -1,0 +1,185 @@
+import { type Kysely, sql } from 'kysely';
+import { afterAll, describe, expect, test } from 'vitest';
+import { UserError } from '../../src/errors.ts';
+import { Secret } from '../../src/secret.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import type { Schema } from '../../src/store/schema.ts';
+import { enginesUnderTest, keptLog } from './engines.ts';
+import { startPostgres } from './postgres.ts';
+
+const engines = await enginesUnderTest();
+
+describe.each(engines)('on $name', ({ skip, place, name }) => {
+  describe.skipIf(skip)('the database', () => {
+    test('values come back the same on both engines', async () => {
+      const { db } = await (await place()).open();
+      const { rows } = await sql`
+        select 7::int8 as small, 9007199254740993::int8 as large, -1::int8 as negative,
+               '\\x00ff10'::bytea as bytes, '2026-11-21 08:00:00.123+05:30'::timestamptz as moment,
+               '2026-11-21'::date as day, '{"a": [1, null]}'::jsonb as json, 1.50::numeric as exact,
+               true as yes, null::text as nothing, ${Buffer.from([1, 2])}::bytea as bound`.execute(db);
+      expect(rows).toEqual([
+        {
+          small: 7,
+          large: 9_007_199_254_740_993n,
+          negative: -1,
+          bytes: Buffer.from([0, 255, 16]),
+          moment: new Date('2026-11-21T02:30:00.123Z'),
+          day: '2026-11-21',
+          json: { a: [1, null] },
+          exact: '1.50',
+          yes: true,
+          nothing: null,
+          bound: Buffer.from([1, 2]),
+        },
+      ]);
+      expect(Buffer.isBuffer((rows[0] as { bytes: unknown }).bytes)).toBe(true);
+    });
+
+    test('moments are stored to the millisecond', async () => {
+      const { db } = await (await place()).open();
+      const seen_at = new Date('2026-03-29T01:59:59.999Z');
+      await db.insertInto('deliveries').values({ id: 'x', seen_at }).execute();
+      expect(await db.selectFrom('deliveries').select('seen_at').execute()).toEqual([{ seen_at }]);
+    });
+
+    test('what a transaction did is gone when it fails', async () => {
+      const { db } = await (await place()).open();
+      const failing = db.transaction().execute(async (trx) => {
+        await trx.insertInto('deliveries').values({ id: 'x', seen_at: new Date() }).execute();
+        throw new Error('changed my mind');
+      });
+      await expect(failing).rejects.toThrow('changed my mind');
+      expect(await db.selectFrom('deliveries').selectAll().execute()).toEqual([]);
+    });
+
+    test('it answers a ping, and no longer after it was closed; closing twice is fine', async () => {
+      const database = await (await place()).open();
+      await database.ping();
+      await database.close();
+      await database.close();
+      await expect(database.ping()).rejects.toThrow(/closed|after calling end/);
+    });
+
+    test('migrating again, or several at once, changes nothing', async () => {
+      const there = await place();
+      const database = await there.open();
+      const others = database.engine === 'postgres' ? [await there.open(), await there.open()] : [];
+      await Promise.all([database, ...others].flatMap((each) => [each.migrate(), each.migrate()]));
+      const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+        database.db,
+      );
+      expect(rows).toEqual([{ name: '0001-keys-installations-deliveries' }]);
+    });
+
+    test('a database of a newer version is refused in words', async () => {
+      const database = await (await place()).open();
+      await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '')`.execute(
+        database.db,
+      );
+      await expect(database.migrate()).rejects.toThrow(
+        'The database was written by a newer version of the bot.',
+      );
+    });
+
+    test('a query while a transaction is open waits or runs beside it, and sees nothing unfinished', async () => {
+      const { db } = await (await place()).open();
+      const started = Promise.withResolvers<void>();
+      const finish = Promise.withResolvers<void>();
+      const writing = db.transaction().execute(async (trx) => {
+        await trx.insertInto('deliveries').values({ id: 'x', seen_at: new Date() }).execute();
+        started.resolve();
+        await finish.promise;
+        throw new Error('not after all');
+      });
+      await started.promise;
+      const reading = db.selectFrom('deliveries').selectAll().execute();
+      finish.resolve();
+      await expect(writing).rejects.toThrow('not after all');
+      expect(await reading).toEqual([]);
+    });
+  });
+
+  test.skipIf(skip)(
+    `a first start of ${name} by several processes at once leaves one set of tables`,
+    async () => {
+      const there = await place();
+      const databases = there.databaseUrl
+        ? await Promise.all(Array.from({ length: 5 }, () => there.open()))
+        : [await there.open()];
+      for (const { db } of databases)
+        expect(await db.selectFrom('linked_keys').selectAll().execute()).toEqual([]);
+    },
+  );
+});
+
+const server = await startPostgres();
+afterAll(async () => {
+  if (typeof server !== 'string') await server.stop();
+});
+
+async function open(url: Secret) {
+  const log = keptLog();
+  const database = await openDatabase({ databaseUrl: url, dataDir: '', log });
+  return { database, log };
+}
+
+async function timeLimitOn(db: Kysely<Schema>): Promise<unknown> {
+  return (await sql`show statement_timeout`.execute(db)).rows;
+}
+
+describe.skipIf(typeof server === 'string')('PostgreSQL', () => {
+  test('a server that breaks its connections costs neither the process nor the next query', async () => {
+    if (typeof server === 'string') return;
+    const url = await server.createDatabase();
+    const { database, log } = await open(url);
+    await Promise.all([database.ping(), database.ping(), database.ping()]);
+    const broken = database.db.transaction().execute(async (trx) => {
+      await sql`select 1`.execute(trx);
+      await server.breakConnections(url);
+      await sql`select 1`.execute(trx);
+    });
+    await expect(broken).rejects.toThrow(/terminat/);
+    await database.ping();
+    expect(log.entries.map(({ message }) => message)).toContain(
+      'a database connection broke; the next query opens another',
+    );
+    await database.close();
+  });
+
+  test('changing tables is not under the time limit of queries', async () => {
+    if (typeof server === 'string') return;
+    const { db, withoutLimits, close } = await openPostgres(await server.createDatabase(), keptLog());
+    expect(await timeLimitOn(db)).toEqual([{ statement_timeout: '15s' }]);
+    expect(await withoutLimits(timeLimitOn)).toEqual([{ statement_timeout: '0' }]);
+    await close();
+  });
+
+  test('a database that is not there is named, without user and password', async () => {
+    if (typeof server === 'string') return;
+    const url = new URL((await server.createDatabase()).reveal());
+    url.pathname = '/nowhere';
+    url.password = 'hunter2';
+    const refused: unknown = await open(new Secret(url.href)).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(UserError);
+    expect(String(refused)).toContain('The server has no such database: 127.0.0.1:');
+    expect(String(refused)).not.toContain('hunter2');
+  });
+});
+
+test.each([
+  ['postgres://bot:hunter2@127.0.0.1:1/bot', 'No database answers at 127.0.0.1:1/bot (connection refused).'],
+  ['postgres://bot:hunter2@no-such-host.invalid/bot', 'no-such-host.invalid:5432/bot'],
+  ['postgres://bot:hun#ter2@127.0.0.1/bot', 'DATABASE_URL'],
+])('%# an address that does not work is refused in words, without its password', async (url, words) => {
+  const refused: unknown = await openDatabase({
+    databaseUrl: new Secret(url),
+    dataDir: '',
+    log: keptLog(),
+  }).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(UserError);
+  const said = `${String(refused)} ${(refused as UserError).hint}`;
+  expect(said).toContain(words);
+  expect(said).not.toMatch(/hunter2|hun#/);
+});

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { UserError } from '../../src/errors.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { lockByFile, lockDirectory } from '../../src/store/directory-lock.ts';
+import { enginesUnderTest, keptLog } from './engines.ts';
+
+const directory = (): Promise<string> => mkdtemp(join(tmpdir(), 'chatops-lock-'));
+const [embedded] = await enginesUnderTest();
+const open = (dataDir: string) => openDatabase({ dataDir, log: keptLog() });
+
+test('a second process on one directory is refused in words, and gets it when the first has ended', async () => {
+  const there = await embedded?.place();
+  if (!there) throw new Error('the embedded engine is always there');
+  const child = spawn(
+    process.execPath,
+    [new URL('open-and-wait.ts', import.meta.url).pathname, there.dataDir],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const ended = once(child, 'exit');
+  const said = await Promise.race([once(child.stdout, 'data'), ended]);
+  expect(String(said[0])).toBe('open\n');
+  const refused: unknown = await open(there.dataDir).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(UserError);
+  expect((refused as UserError).message).toBe(
+    `Another process already uses the data directory ${there.dataDir}.`,
+  );
+  expect((refused as UserError).hint).toContain('set DATABASE_URL to run several');
+  child.kill('SIGKILL');
+  await ended;
+  await there.open();
+});
+
+test('the same directory under another name is the same directory', async () => {
+  const path = await directory();
+  const alias = `${path}-alias`;
+  await symlink(path, alias);
+  const release = await lockDirectory(path);
+  await expect(lockDirectory(alias)).rejects.toBeInstanceOf(UserError);
+  await release();
+  await (await lockDirectory(alias))();
+});
+
+test('what is kept is in a directory that nobody else may enter', async () => {
+  const dataDir = join(await directory(), 'data');
+  const database = await open(dataDir);
+  expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+  expect((await stat(join(dataDir, 'database'))).mode & 0o777).toBe(0o700);
+  await database.close();
+});
+
+test('a first start that was killed half-way leaves nothing that the next one stumbles over', async () => {
+  const dataDir = await directory();
+  await mkdir(join(dataDir, 'database.new'));
+  await writeFile(join(dataDir, 'database.new', 'PG_VERSION'), '');
+  const database = await open(dataDir);
+  await database.migrate();
+  expect((await readdir(dataDir)).sort()).toEqual(['database']);
+  await database.close();
+});
+
+test('a directory that cannot be made is refused in words', async () => {
+  const file = join(await directory(), 'file');
+  await writeFile(file, '');
+  await expect(open(join(file, 'data'))).rejects.toThrow(/cannot be written \(ENOTDIR\)/);
+});
+
+test('where an opening fails the directory is free again', async () => {
+  const dataDir = await directory();
+  await mkdir(join(dataDir, 'database'));
+  await writeFile(join(dataDir, 'database', 'PG_VERSION'), 'no version');
+  await expect(open(dataDir)).rejects.toThrow(Error);
+  await (await lockDirectory(dataDir))();
+});
+
+test('by file: a second one is refused and told which file it is', async () => {
+  const path = await directory();
+  const release = await lockByFile(path);
+  const refused: unknown = await lockByFile(path).catch((error: unknown) => error);
+  expect((refused as UserError).hint).toContain(`delete ${join(path, 'lock')}`);
+  await release();
+  expect(await readdir(path)).toEqual([]);
+  await (await lockByFile(path))();
+});
+
+test('by file: a lock whose process is gone is taken over', async () => {
+  const path = await directory();
+  const child = spawn(process.execPath, ['-e', '']);
+  await once(child, 'exit');
+  await writeFile(join(path, 'lock'), `${child.pid}\n`);
+  await (await lockByFile(path))();
+  await writeFile(join(path, 'lock'), 'not a process');
+  const release = await lockByFile(path);
+  expect(await readdir(path)).toEqual(['lock']);
+  await release();
+});
