@@ -8,9 +8,9 @@ import type { Simulation } from './simulation.ts';
 import type { OpenView, VisibleView } from './views.ts';
 import type { Json } from './world.ts';
 
-export type MessageMatch = string | RegExp | ((message: VisibleMessage) => boolean);
+type MessageMatch = string | RegExp | ((message: VisibleMessage) => boolean);
 /** Text in what the modal shows, its callback_id, or a test of it. */
-export type ModalMatch = string | RegExp | ((view: VisibleView) => boolean);
+type ModalMatch = string | RegExp | ((view: VisibleView) => boolean);
 
 /** A person at work in the simulated Slack. */
 export interface Actor {

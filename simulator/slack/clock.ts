@@ -18,3 +18,11 @@ export function newId(letter: string): string {
 export function secondsOf(now: number): string {
   return `${Math.floor(now / 1000)}.${String(Math.floor((now % 1000) * 1000)).padStart(6, '0')}`;
 }
+
+const remembered = 50_000;
+
+/** Drops the oldest entry of a map that only ever grows, so that a long bench does not fill the memory. */
+export function forgetOldest(map: Map<string, unknown>): void {
+  const oldest = map.size > remembered ? map.keys().next().value : undefined;
+  if (oldest !== undefined) map.delete(oldest);
+}

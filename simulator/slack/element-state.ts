@@ -48,7 +48,7 @@ export function stateFor(element: Json, value: unknown, suggested: readonly Json
 }
 
 /** The state before anybody touched the element, from its `initial_…` members; undefined for buttons. */
-export function initialState(element: Json): Json | undefined {
+function initialState(element: Json): Json | undefined {
   const type = String(element['type']);
   if (asText.has(type)) return { type, value: element['initial_value'] ?? null };
   const member = chosen[type];
@@ -84,7 +84,7 @@ export function isEmptyState(state: Json): boolean {
 }
 
 /** The options of a menu with those inside its groups. */
-export function optionsOf(element: Json): Json[] {
+function optionsOf(element: Json): Json[] {
   const groups = (element['option_groups'] as Json[] | undefined) ?? [];
   const initial = [
     element['initial_option'],

@@ -9,7 +9,7 @@ import { findWho, keyOf, noted, type Place, placeOf, respondingTo, type Target }
 import type { Simulation } from './simulation.ts';
 import type { Channel, Json } from './world.ts';
 
-export interface Suggestions {
+interface Suggestions {
   options?: Json[];
   option_groups?: Json[];
 }

@@ -16,14 +16,21 @@ export function readsOf(value: unknown, names: Names): string {
 
 /** mrkdwn as it is drawn: links as labels, mentions as names, entities as characters, no marks. */
 export function drawn(mrkdwn: string, names: Names): string {
-  return mrkdwn
+  let text = mrkdwn
     .replaceAll(/<@(\w+)(?:\|[^>]*)?>/g, (_, id: string) => `@${names.user(id)}`)
     .replaceAll(/<#(\w+)(?:\|[^>]*)?>/g, (_, id: string) => `#${names.channel(id)}`)
     .replaceAll(/<!date\^[^|>]*\|([^>]*)>/g, '$1')
     .replaceAll(/<!(?:subteam\^)?(\w+)(?:\|([^>]*))?>/g, (_, id: string, label?: string) => label ?? `@${id}`)
     .replaceAll(/<([^|>]+)\|([^>]*)>/g, '$2')
-    .replaceAll(/<([^>]+)>/g, '$1')
-    .replaceAll(/(^|[\s(>"'])([*_~])(?=\S)([^\n]*?\S)\2(?=$|[\s).,:;!?"'])/gm, '$1$3')
+    .replaceAll(/<([^>]+)>/g, '$1');
+  // One kind after the other, since they may stand in each other: *_both_*.
+  for (const mark of ['\\*', '_', '~']) {
+    text = text.replaceAll(
+      new RegExp(`(^|[\\s(>"'*_~])${mark}(?=\\S)([^\\n]*?\\S)${mark}(?=$|[\\s).,:;!?"'*_~])`, 'gm'),
+      '$1$2',
+    );
+  }
+  return text
     .replaceAll(/`+([^`]*)`+/g, '$1')
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { checkMessage } from './block-kit/message.ts';
+import { forgetOldest } from './clock.ts';
 import { answerJson, bodyOf, type Route } from './http.ts';
 import type { Install } from './installs.ts';
 import { isObject } from './json.ts';
@@ -88,6 +89,7 @@ export function createResponseUrls(options: {
     issue(target) {
       const path = `/response/${target.install.id}/${randomBytes(12).toString('hex')}`;
       issued.set(path, { target, at: options.now(), uses: 0, last: undefined });
+      forgetOldest(issued);
       return options.base() + path;
     },
     say,

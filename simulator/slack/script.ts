@@ -10,7 +10,7 @@ export interface ScriptControls {
   drop(method: string, times?: number): void;
 }
 
-export interface Interference {
+interface Interference {
   status: number;
   retryAfter?: number;
   error: string;

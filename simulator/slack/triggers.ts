@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { forgetOldest } from './clock.ts';
 
 /** Who did what a trigger stands for; a view opened with it is shown to this person. */
 export interface TriggerOrigin {
@@ -11,7 +12,7 @@ export interface TriggerOrigin {
   viewId?: string | undefined;
 }
 
-export type TriggerError = 'invalid_trigger_id' | 'expired_trigger_id' | 'exchanged_trigger_id';
+type TriggerError = 'invalid_trigger_id' | 'expired_trigger_id' | 'exchanged_trigger_id';
 
 /** Trigger ids: valid for 3 s of the given clock, for one use (reference §3.1). */
 export interface Triggers {
@@ -31,6 +32,7 @@ export function createTriggers(now: () => number): Triggers {
       count += 1;
       const id = `${count}${Math.floor(now())}.${count}.${randomBytes(16).toString('hex')}`;
       issued.set(id, { origin, at: now(), used: false });
+      forgetOldest(issued);
       return id;
     },
     check(id) {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { withIds } from './block-ids.ts';
+import { elementsOf, withIds } from './block-ids.ts';
 import { newId } from './clock.ts';
 import { type StateValues, stateValues } from './element-state.ts';
 import { type Names, readsOf } from './reads.ts';
@@ -87,6 +87,7 @@ export function createViews(options: {
 
   function replace(view: OpenView, definition: Json): void {
     view.definition = defined(definition);
+    view.typed = stillFitting(view);
     view.hash = newHash(options.now());
     view.errors = undefined;
     changed();
@@ -165,4 +166,15 @@ function defined(definition: Json): Json {
 
 function newHash(now: number): string {
   return `${Math.floor(now / 1000)}.${randomBytes(6).toString('base64url')}`;
+}
+
+/** What was typed into the inputs that an update kept; what it took away is gone even if it comes back later. */
+function stillFitting({ definition, typed }: OpenView): StateValues {
+  const fitting: StateValues = {};
+  for (const { block, element } of elementsOf(definition['blocks'] as Json[])) {
+    const [blockId, actionId] = [String(block['block_id']), String(element['action_id'])];
+    const value = typed[blockId]?.[actionId];
+    if (value) fitting[blockId] = { ...fitting[blockId], [actionId]: value };
+  }
+  return fitting;
 }

@@ -12,7 +12,7 @@ export interface Workspace {
 }
 
 /** An Enterprise organisation where the app is installed once for all its workspaces. */
-export interface OrgInstall {
+interface OrgInstall {
   readonly id: string;
   readonly name: string;
   readonly domain: string;
@@ -46,7 +46,7 @@ export interface Channel {
   readonly shared: boolean;
 }
 
-export interface UserGroup {
+interface UserGroup {
   readonly id: string;
   readonly teamId: string;
   readonly handle: string;

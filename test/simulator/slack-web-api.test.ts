@@ -53,11 +53,12 @@ test('calls may be JSON as well as forms', async () => {
 });
 
 test('a message is read by everybody in the channel as people read it', async () => {
-  const text = '*3* zones of <@U0ALICE00> at <https://e.eu|the shop> &amp; snake_case_name in `code`';
+  const text =
+    '*3* zones of <@U0ALICE00> at <https://e.eu|the shop> &amp; snake_case_name in `code`, _*all*_';
   const posted = await client.chat.postMessage({ channel: 'C0OPS0000', text });
   const [seen] = slack.as('U0BOB0000').messages();
   expect(seen).toMatchObject({ ts: posted.ts, text, ephemeral: false, bot: true, edited: false });
-  expect(seen?.reads).toBe('3 zones of @Alice Adams at the shop & snake_case_name in code');
+  expect(seen?.reads).toBe('3 zones of @Alice Adams at the shop & snake_case_name in code, all');
   expect(slack.as('U0EVE0000').messages()).toEqual([]);
 });
 
