@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secret.ts';
 
-export interface KeyringKey {
+interface KeyringKey {
   readonly id: string;
   readonly key: KeyObject;
 }

@@ -49,16 +49,16 @@ const inCorp: InstallationQuery<true> = {
   isEnterpriseInstall: true,
 };
 
-describe.each(engines)('on $name', ({ skip, place }) => {
+describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
   describe.skipIf(skip)('installations', () => {
     test('an installation comes back as it was stored', async () => {
-      const installations = await installationsOn(await (await place()).open());
+      const installations = await installationsOn(await empty());
       await installations.storeInstallation(acme);
       expect(await installations.fetchInstallation(inAcme)).toEqual(acme);
     });
 
     test('an org-wide installation is kept by its organisation', async () => {
-      const installations = await installationsOn(await (await place()).open());
+      const installations = await installationsOn(await empty());
       await installations.storeInstallation(corp);
       expect(await installations.fetchInstallation(inCorp)).toEqual(JSON.parse(JSON.stringify(corp)));
       const inOneTeam = { ...inCorp, teamId: 'T0CORPONE' } as unknown as InstallationQuery<true>;
@@ -66,7 +66,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('a workspace that never installed is told apart from a failure', async () => {
-      const installations = await installationsOn(await (await place()).open());
+      const installations = await installationsOn(await empty());
       await installations.storeInstallation(acme);
       const missing = installations.fetchInstallation({ ...inAcme, teamId: 'T0OTHER00' });
       await expect(missing).rejects.toBeInstanceOf(NotInstalledError);
@@ -76,7 +76,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('no token is stored readable', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const installations = await installationsOn(database);
       await installations.storeInstallation({
         ...acme,
@@ -91,7 +91,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('tokens that people granted are merged for them and for nobody else', async () => {
-      const installations = await installationsOn(await (await place()).open());
+      const installations = await installationsOn(await empty());
       await installations.storeInstallation({
         ...acme,
         user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
@@ -110,7 +110,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('a refreshed bot token replaces the old one and leaves the tokens of people alone', async () => {
-      const installations = await installationsOn(await (await place()).open());
+      const installations = await installationsOn(await empty());
       await installations.storeInstallation({
         ...acme,
         user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
@@ -124,7 +124,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('somebody who installs without the bot does not take its token away', async () => {
-      const installations = await installationsOn(await (await place()).open());
+      const installations = await installationsOn(await empty());
       await installations.storeInstallation(acme);
       const { bot: _bot, ...userOnly } = acme;
       await installations.storeInstallation({
@@ -135,7 +135,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('removing an installation takes the tokens of its people with it, and no other workspace', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const installations = await installationsOn(database);
       await installations.storeInstallation({
         ...acme,
@@ -150,7 +150,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('revoked tokens of one person go without the installation', async () => {
-      const installations = await installationsOn(await (await place()).open());
+      const installations = await installationsOn(await empty());
       await installations.storeInstallation({
         ...acme,
         user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] },
@@ -162,7 +162,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('a row moved to another workspace does not open', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const installations = await installationsOn(database);
       await installations.storeInstallation(acme);
       await database.db.updateTable('installations').set({ tenant: 'T0BETA000' }).execute();
@@ -198,7 +198,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('many workspaces refreshing at once do not use up the connections', async () => {
-      const installations = await installationsOn(await (await place()).open());
+      const installations = await installationsOn(await empty());
       const tenants = Array.from({ length: 25 }, (_, index) => `T0TEAM${index}`);
       await Promise.all(
         tenants.map((id) =>
@@ -213,7 +213,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('a failed refresh lets the next one in', async () => {
-      const installations = await installationsOn(await (await place()).open());
+      const installations = await installationsOn(await empty());
       await expect(
         installations.withRefreshLock('T1', () => Promise.reject(new Error('Slack said no'))),
       ).rejects.toThrow('Slack said no');

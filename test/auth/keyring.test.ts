@@ -1,14 +1,13 @@
-import { chmod, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readKeyring } from '../../src/auth/keyring.ts';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
+import { temporaryDirectory } from '../store/temporary.ts';
 import { keyEntries } from './keyrings.ts';
 
 const key = (fill: number, length = 32): string => Buffer.alloc(length, fill).toString('base64');
-const directory = (): Promise<string> => mkdtemp(join(tmpdir(), 'chatops-keys-'));
 
 async function refusal(options: Parameters<typeof readKeyring>[0]): Promise<UserError> {
   const error: unknown = await readKeyring(options).catch((thrown: unknown) => thrown);
@@ -54,7 +53,7 @@ test.each(refused)('%s is refused, by its position and without the key', async (
 });
 
 test('a file may hold an entry a line', async () => {
-  const file = join(await directory(), 'keys');
+  const file = join(await temporaryDirectory(), 'keys');
   await writeFile(file, `new:${key(1)}\nold:${key(2)}\n`, { mode: 0o600 });
   const { keyring, warning } = await readKeyring({ file });
   expect(keyring.ids).toEqual(['new', 'old']);
@@ -62,7 +61,7 @@ test('a file may hold an entry a line', async () => {
 });
 
 test('a file that others can read works, with a warning that says what to do', async () => {
-  const file = join(await directory(), 'keys');
+  const file = join(await temporaryDirectory(), 'keys');
   await writeFile(file, keyEntries('k1'));
   await chmod(file, 0o640);
   expect((await readKeyring({ file })).warning).toBe(
@@ -81,7 +80,7 @@ test('without any source the words say how to make a key', async () => {
 });
 
 test('the first start makes a key file that only its owner reads, the next one reads it', async () => {
-  const createIn = join(await directory(), 'data');
+  const createIn = join(await temporaryDirectory(), 'data');
   const first = await readKeyring({ createIn });
   expect(first.created).toBe(join(createIn, 'encryption-keys'));
   expect((await stat(join(createIn, 'encryption-keys'))).mode & 0o777).toBe(0o600);
@@ -93,13 +92,13 @@ test('the first start makes a key file that only its owner reads, the next one r
 });
 
 test('two keys that were made have different ids, so that one does not pass for the other', async () => {
-  const first = await readKeyring({ createIn: await directory() });
-  const second = await readKeyring({ createIn: await directory() });
+  const first = await readKeyring({ createIn: await temporaryDirectory() });
+  const second = await readKeyring({ createIn: await temporaryDirectory() });
   expect(first.keyring.primary.id).not.toBe(second.keyring.primary.id);
 });
 
 test('of two first starts at once both end with the same key and nothing is left over', async () => {
-  const createIn = await directory();
+  const createIn = await temporaryDirectory();
   const both = await Promise.all([readKeyring({ createIn }), readKeyring({ createIn })]);
   expect(both[0].keyring.ids).toEqual(both[1].keyring.ids);
   expect(both.filter(({ created }) => created)).toHaveLength(1);

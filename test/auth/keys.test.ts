@@ -20,10 +20,10 @@ async function custodyOn(database: Database, entries = keyEntries('k1'), now = (
   return createCustody({ db: database.db, sealer: createSealer(await keyringOf(entries)), now });
 }
 
-describe.each(engines)('on $name', ({ skip, place }) => {
+describe.each(engines.both)('on $name', ({ skip, empty }) => {
   describe.skipIf(skip)('custody', () => {
     test('a linked key comes back whole, with its fingerprint and the moment it was linked', async () => {
-      const custody = await custodyOn(await (await place()).open());
+      const custody = await custodyOn(await empty());
       const linked = await custody.link(alice, new Secret('key-of-alice'));
       expect(linked).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/), linkedAt: at });
       const found = await custody.reveal(alice);
@@ -35,7 +35,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('what is stored does not hold the key', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       await (await custodyOn(database)).link(alice, new Secret('key-of-alice'));
       const rows = JSON.stringify(await database.db.selectFrom('linked_keys').selectAll().execute());
       expect(rows).not.toContain('key-of-alice');
@@ -44,7 +44,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
 
     test('linking again replaces the key and its fingerprint', async () => {
       let now = at;
-      const custody = await custodyOn(await (await place()).open(), undefined, () => now);
+      const custody = await custodyOn(await empty(), undefined, () => now);
       const first = await custody.link(alice, new Secret('first'));
       now = new Date(at.getTime() + 60_000);
       const second = await custody.link(alice, new Secret('second'));
@@ -55,7 +55,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('forgetting destroys the row and says whether there was one', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const custody = await custodyOn(database);
       await custody.link(alice, new Secret('key'));
       expect(await custody.forget(alice)).toBe(true);
@@ -65,7 +65,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('equal user ids in two workspaces are two people', async () => {
-      const custody = await custodyOn(await (await place()).open());
+      const custody = await custodyOn(await empty());
       await custody.link(alice, new Secret('acme'));
       await custody.link(otherAlice, new Secret('beta'));
       expect((await custody.reveal(alice))?.key.reveal()).toBe('acme');
@@ -75,7 +75,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('within an organisation a person is the same in every workspace', async () => {
-      const custody = await custodyOn(await (await place()).open());
+      const custody = await custodyOn(await empty());
       const here = { enterpriseId: 'E0CORP0000', teamId: 'T0CORPONE', userId: 'U0ALICE00' };
       await custody.link(here, new Secret('corp'));
       expect((await custody.reveal({ ...here, teamId: 'T0CORPTWO' }))?.key.reveal()).toBe('corp');
@@ -83,7 +83,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('a removed app takes the keys of its workspace and of no other', async () => {
-      const custody = await custodyOn(await (await place()).open());
+      const custody = await custodyOn(await empty());
       for (const person of [alice, bob, otherAlice]) await custody.link(person, new Secret('key'));
       expect(await custody.forgetTenant('T0ACME000')).toBe(2);
       expect(await custody.describe(alice)).toBeUndefined();
@@ -91,7 +91,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('a row moved to another person does not open', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const custody = await custodyOn(database);
       await custody.link(alice, new Secret('key-of-alice'));
       await custody.link(bob, new Secret('key-of-bob'));
@@ -108,14 +108,14 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('a row under a key that the keyring no longer holds says which key is missing', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       await (await custodyOn(database, keyEntries('old'))).link(alice, new Secret('key'));
       const custody = await custodyOn(database, keyEntries('new'));
       await expect(custody.reveal(alice)).rejects.toMatchObject({ code: 'unknown_key', keyId: 'old' });
     });
 
     test('after a change of the primary key older rows still open', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const [old, next] = [keyEntries('old'), keyEntries('new')];
       await (await custodyOn(database, old)).link(alice, new Secret('key'));
       const custody = await custodyOn(database, `${next},${old}`);
@@ -126,9 +126,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
 
 describe('embedded', () => {
   test('a key whose link was acknowledged survives kill -9', async () => {
-    const embedded = engines.find(({ name }) => name === 'embedded');
-    const place = await embedded?.place();
-    if (!place) throw new Error('the embedded engine is always there');
+    const place = await engines.embedded.place();
     const entries = keyEntries('k1');
     const child = spawn(
       process.execPath,

@@ -3,13 +3,11 @@ import { housekeeping } from '../../src/jobs/housekeeping.ts';
 import { claimDelivery } from '../../src/store/deliveries.ts';
 import { enginesUnderTest, keptLog } from '../store/engines.ts';
 
-const [embedded] = await enginesUnderTest();
+const { embedded } = await enginesUnderTest();
 const at = new Date('2026-11-21T08:00:00.000Z');
 
 test('housekeeping forgets deliveries after a day, and running twice does no harm', async () => {
-  const database = await (await embedded?.place())?.open();
-  if (!database) throw new Error('the embedded engine is always there');
-  const { db } = database;
+  const { db } = await embedded.empty();
   await claimDelivery(db, 'old', new Date(at.getTime() - 25 * 3_600_000));
   await claimDelivery(db, 'recent', new Date(at.getTime() - 3_600_000));
   const context = { db, log: keptLog(), ports: {}, now: () => at, signal: AbortSignal.timeout(10_000) };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineJob, type Job } from '../../src/jobs/define.ts';
 import { createQueue, type Queue } from '../../src/jobs/queue.ts';
@@ -10,9 +10,8 @@ import { enginesUnderTest, keptLog } from '../store/engines.ts';
 
 const engines = await enginesUnderTest();
 const queues: Queue[] = [];
-// The last hook runs first: the queues stop before the databases close.
-afterAll(async () => {
-  for (const queue of queues) await queue.stop({ graceMs: 0 });
+afterEach(async () => {
+  for (const queue of queues.splice(0)) await queue.stop({ graceMs: 0 });
 });
 
 async function started(
@@ -47,10 +46,10 @@ async function stored(database: Database) {
   return rows;
 }
 
-describe.each(engines)('on $name', ({ skip, place }) => {
+describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
   describe.skipIf(skip)('the queue', () => {
     test('a job runs with the data it was given', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const { job, done } = counting();
       const queue = await started(database, [job]);
       await queue.enqueue(job, { n: 7 });
@@ -58,7 +57,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('a job is stored with the rows of its transaction, and runs once they are there', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const { promise: found, resolve } = Promise.withResolvers<unknown>();
       const job = defineJob({
         name: 'look',
@@ -74,7 +73,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('a transaction that fails takes its job with it', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const { job, seen, done } = counting();
       const queue = await started(database, [job]);
       const failing = database.db.transaction().execute(async (trx) => {
@@ -112,7 +111,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('a failure is logged whole, retried later, and stored without what the error held', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const log = keptLog();
       const { promise: failed, resolve } = Promise.withResolvers<void>();
       const job = defineJob({
@@ -137,7 +136,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('data that is not as the job wants it is refused where it is enqueued', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const { job } = counting();
       const queue = await started(database, [job], { work: false });
       await expect(queue.enqueue(job, { n: 'seven' as unknown as number })).rejects.toThrow(
@@ -147,7 +146,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('a stop waits for what runs', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const begun = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<void>();
       const job = defineJob({
@@ -168,7 +167,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('what runs longer than the grace of a stop is told to end and gets a moment', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const { promise: begun, resolve } = Promise.withResolvers<void>();
       const job = defineJob({
         name: 'endless',
@@ -190,7 +189,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('jobs with a time of their own are scheduled, and no longer once they are gone', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const scheduled = async () =>
         (await sql`select name, cron, timezone from pgboss.schedule`.execute(database.db)).rows;
       const queue = await started(database, registered);
@@ -201,7 +200,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('nothing is stored before the start or after the stop', async () => {
-      const database = await (await place()).open();
+      const database = await empty();
       const { job } = counting();
       const queue = createQueue({ database, log: keptLog(), jobs: [job], ports: {}, now: () => new Date() });
       await queue.stop();

@@ -6,7 +6,7 @@ const engines = await enginesUnderTest();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const hours = (count: number): Date => new Date(at.getTime() + count * 3_600_000);
 
-describe.each(engines)('on $name', ({ skip, place }) => {
+describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
   describe.skipIf(skip)('deliveries', () => {
     test('a delivery is taken once, also after a restart', async () => {
       const there = await place();
@@ -30,7 +30,7 @@ describe.each(engines)('on $name', ({ skip, place }) => {
     });
 
     test('old deliveries are forgotten, recent ones are not', async () => {
-      const { db } = await (await place()).open();
+      const { db } = await empty();
       await claimDelivery(db, 'old', hours(-25));
       await claimDelivery(db, 'recent', hours(-23));
       expect(await purgeDeliveries(db, hours(-24))).toBe(1);

@@ -1,13 +1,15 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll } from 'vitest';
 import type { Log } from '../../src/log.ts';
 import type { Secret } from '../../src/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { startPostgres } from './postgres.ts';
+import { copyEmbeddedDatabase } from './embedded-template.ts';
+import { findPostgres, type PostgresServer } from './postgres.ts';
 
-export interface Entry {
+interface Entry {
   readonly level: keyof Log;
   readonly fields: object;
   readonly message: string;
@@ -24,77 +26,77 @@ export function keptLog(): Log & { readonly entries: Entry[] } {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), entries };
 }
 
-export interface Place {
+interface Place {
   readonly dataDir: string;
   readonly databaseUrl: Secret | undefined;
-  /** Opens the same database, migrated; all that are still open are closed when the tests of the file end. */
-  open(log?: Log): Promise<Database>;
+  /** Opens the same database, migrated, once more. */
+  readonly open: () => Promise<Database>;
 }
 
-export interface EngineUnderTest {
+interface EngineUnderTest {
   readonly name: string;
   readonly skip: boolean;
-  /** An empty place for a database. */
+  /** A place with an empty database of its own, for tests that close it or open it twice. */
   readonly place: () => Promise<Place>;
+  /** One open database for all tests of the file, emptied each time. */
+  readonly empty: () => Promise<Database>;
+}
+
+interface EnginesUnderTest {
+  readonly embedded: EngineUnderTest;
+  readonly postgres: EngineUnderTest & { readonly server: () => Promise<PostgresServer> };
+  readonly both: readonly EngineUnderTest[];
 }
 
 /**
- * The engines that the tests of a file run on: the embedded one always, PostgreSQL where there is one.
- * To be called once, at the top of the file.
+ * The engines that the tests of a file run on: the embedded one always, PostgreSQL where there is one. To be called
+ * once, at the top of the file; what was opened is closed when its tests have ended.
  */
-export async function enginesUnderTest(): Promise<EngineUnderTest[]> {
+export async function enginesUnderTest(): Promise<EnginesUnderTest> {
+  const root = await mkdtemp(join(tmpdir(), 'chatops-test-'));
+  const found = await findPostgres();
+  let server: Promise<PostgresServer> | undefined;
   const opened: Database[] = [];
-  const directories: string[] = [];
-  const server = await startPostgres();
-
-  const directory = async (): Promise<string> => {
-    const made = await mkdtemp(join(tmpdir(), 'chatops-test-'));
-    directories.push(made);
-    return made;
-  };
-  const placeAt = (dataDir: string, databaseUrl: Secret | undefined): Place => ({
-    dataDir,
-    databaseUrl,
-    async open(log = keptLog()) {
-      const database = await openDatabase({ databaseUrl, dataDir, log });
-      opened.push(database);
-      await database.migrate();
-      return database;
-    },
-  });
   afterAll(async () => {
     for (const database of opened) await database.close();
-    if (typeof server !== 'string') await server.stop();
-    for (const made of directories) await rm(made, { recursive: true, force: true });
+    await (await server)?.stop();
+    await rm(root, { recursive: true, force: true });
   });
 
-  // Making an embedded database takes seconds, copying one does not.
-  let template: Promise<string> | undefined;
-  const makeTemplate = async (): Promise<string> => {
-    const dataDir = await directory();
-    const database = await openDatabase({ dataDir, log: keptLog() });
-    await database.migrate();
-    await database.close();
-    return dataDir;
+  const engine = (name: string, skip: boolean, prepare: (dataDir: string) => Promise<Secret | undefined>) => {
+    const place = async (): Promise<Place> => {
+      const dataDir = await mkdtemp(join(root, 'data-'));
+      const databaseUrl = await prepare(dataDir);
+      const open = async (): Promise<Database> => {
+        const database = await openDatabase({ databaseUrl, dataDir, log: keptLog() });
+        opened.push(database);
+        await database.migrate();
+        return database;
+      };
+      return { dataDir, databaseUrl, open };
+    };
+    let shared: Promise<Database> | undefined;
+    const empty = async (): Promise<Database> => {
+      shared ??= place().then(({ open }) => open());
+      const database = await shared;
+      await sql`truncate linked_keys, installations, installation_users, deliveries`.execute(database.db);
+      await sql`drop schema if exists pgboss cascade`.execute(database.db);
+      return database;
+    };
+    return { name, skip, place, empty };
   };
-  return [
-    {
-      name: 'embedded',
-      skip: false,
-      place: async () => {
-        template ??= makeTemplate();
-        const dataDir = await directory();
-        await cp(await template, dataDir, { recursive: true });
-        return placeAt(dataDir, undefined);
-      },
-    },
-    {
-      name: typeof server === 'string' ? `PostgreSQL (skipped: ${server})` : 'PostgreSQL',
-      skip: typeof server === 'string',
-      place: async () => {
-        if (typeof server === 'string') throw new Error(server);
-        return placeAt(await directory(), await server.createDatabase());
-      },
-    },
-  ];
+
+  const embedded = engine('embedded', false, async (dataDir) => {
+    await copyEmbeddedDatabase(dataDir);
+    return undefined;
+  });
+  const start = (): Promise<PostgresServer> => {
+    if (typeof found === 'string') throw new Error(found);
+    server ??= found.start();
+    return server;
+  };
+  const skipped = typeof found === 'string';
+  const name = skipped ? `PostgreSQL (skipped: ${found})` : 'PostgreSQL';
+  const postgres = engine(name, skipped, async () => (await start()).createDatabase());
+  return { embedded, postgres: { ...postgres, server: start }, both: [embedded, postgres] };
 }

@@ -19,17 +19,17 @@ export interface PostgresServer {
 }
 
 /**
- * A PostgreSQL server for tests: the one in TEST_DATABASE_URL, else a throw-away cluster from the machine's binaries.
- * Where there is neither, the reason in words, for the name of the skipped tests.
+ * Where tests get a PostgreSQL server: the one in TEST_DATABASE_URL, else a throw-away cluster from the machine's
+ * binaries. Where there is neither, the reason in words, for the name of the skipped tests.
  */
-export async function startPostgres(): Promise<PostgresServer | string> {
+export async function findPostgres(): Promise<{ start: () => Promise<PostgresServer> } | string> {
   const given = env['TEST_DATABASE_URL'];
-  if (given) return serve(given, async () => undefined);
+  if (given) return { start: () => serve(given, async () => undefined) };
   const binaries = await findBinaries();
   if (!binaries) return 'no TEST_DATABASE_URL and no PostgreSQL binaries in /usr/lib/postgresql';
   const account = await findAccount();
   if (account === undefined) return 'PostgreSQL refuses to run as root and there is no user postgres';
-  return startCluster(binaries, account);
+  return { start: () => startCluster(binaries, account) };
 }
 
 async function serve(adminUrl: string, stop: () => Promise<void>): Promise<PostgresServer> {

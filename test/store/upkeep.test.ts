@@ -7,16 +7,16 @@ import type { Database } from '../../src/store/database.ts';
 import { claimDelivery, purgeDeliveries } from '../../src/store/deliveries.ts';
 import { upkeepRound } from '../../src/store/upkeep.ts';
 import { enginesUnderTest, keptLog } from './engines.ts';
+import { temporaryDirectory } from './temporary.ts';
 
-const [embedded] = await enginesUnderTest();
+const { embedded } = await enginesUnderTest();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const hours = (count: number): Date => new Date(at.getTime() + count * 3_600_000);
 
 async function opened(): Promise<{ database: Database; pglite: PGlite; directory: string }> {
-  const there = await embedded?.place();
-  const database = await there?.open();
-  if (!there || database?.native.kind !== 'embedded') throw new Error('the embedded engine is always there');
-  return { database, pglite: database.native.pglite, directory: join(there.dataDir, 'backups') };
+  const database = await embedded.empty();
+  if (database.native.kind !== 'embedded') throw new Error('not the embedded engine');
+  return { database, pglite: database.native.pglite, directory: join(await temporaryDirectory(), 'backups') };
 }
 
 test('a round gives back the room of deleted rows, so a busy table stays small', async () => {
