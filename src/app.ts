@@ -64,7 +64,11 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
     ...config.keyring,
     createIn: config.store.databaseUrl ? undefined : config.store.dataDir,
   });
-  if (created) log.warn({ file: created }, 'made a new encryption key: back this file up, without it no linked key opens');
+  if (created)
+    log.warn(
+      { file: created },
+      'made a new encryption key: back this file up, without it no linked key opens',
+    );
 
   const { db } = database;
   const sealer = createSealer(keyring);
@@ -87,7 +91,10 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
   const inFlight = createInFlight();
   const socket = appToken ? createSocketReceiver({ appToken, apiUrl, logger, log, fetch }) : undefined;
   const http = !socket && signingSecret ? createHttpReceiver({ signingSecret, log, now }) : undefined;
-  const metrics = createMetrics({ inFlight: inFlight.count, slackConnections: () => socket?.connected() ?? 0 });
+  const metrics = createMetrics({
+    inFlight: inFlight.count,
+    slackConnections: () => socket?.connected() ?? 0,
+  });
   const receiver = socket ?? http;
   if (!receiver) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
 
@@ -153,7 +160,10 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
       starting = queue.start({ work: role !== 'web' });
       // People are answered before the queue runs; a worker has nothing else to do.
       if (role === 'worker') await starting;
-      else starting.catch((error: unknown) => log.error({ error }, 'the job queue did not start: nothing scheduled runs'));
+      else
+        starting.catch((error: unknown) =>
+          log.error({ error }, 'the job queue did not start: nothing scheduled runs'),
+        );
       log.info({ role, port, transport: socket ? 'socket' : 'http', store: database.engine }, 'ready');
     },
     stop() {

@@ -98,7 +98,11 @@ export function readConfig(env: Env): Config {
       port: check('PORT', port, 3000),
       publicUrl: check<string | undefined>('PUBLIC_URL', address, undefined),
     },
-    logLevel: check('LOG_LEVEL', z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }), 'info'),
+    logLevel: check(
+      'LOG_LEVEL',
+      z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }),
+      'info',
+    ),
   };
   if (problems.length > 0) {
     throw new UserError(
@@ -124,7 +128,8 @@ function readInstalling(text: (name: string) => string | undefined, problems: st
     problems.push('SLACK_BOT_TOKEN holds an app token (xapp-): the bot token begins with xoxb-.');
   } else if (botToken === undefined) {
     for (const name of oauth) {
-      if (text(name) === undefined) problems.push(`${name} is missing (Basic Information → App Credentials).`);
+      if (text(name) === undefined)
+        problems.push(`${name} is missing (Basic Information → App Credentials).`);
     }
   }
   if (botToken !== undefined) return { kind: 'single', botToken: new Secret(botToken) };

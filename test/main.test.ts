@@ -94,6 +94,8 @@ test('SIGTERM lets a slow answer finish, then ends with 0', async () => {
   const before = person.messages().length;
   await person.slash('zones');
   const ended = bot.end('SIGTERM');
-  await person.waitForMessage((message) => /12 zones/.test(message.reads) && person.messages().length > before);
+  await person.waitForMessage(
+    (message) => /12 zones/.test(message.reads) && person.messages().length > before,
+  );
   expect(await ended).toBe(0);
 });

@@ -34,7 +34,9 @@ test('it asks for the scopes the code asks for, and no other', () => {
 });
 
 test('it subscribes to the events that have a listener, and no other', () => {
-  const listeners = [...read('src/slack/bolt.ts').matchAll(/app\.event\('([a-z_]+)'|\['([a-z_', ]+)'\] as const/g)];
+  const listeners = [
+    ...read('src/slack/bolt.ts').matchAll(/app\.event\('([a-z_]+)'|\['([a-z_', ]+)'\] as const/g),
+  ];
   const events = listeners.flatMap(([, one, several]) => one ?? several?.split("', '") ?? []);
   expect(new Set(manifest.settings.event_subscriptions.bot_events)).toEqual(new Set(events));
 });

@@ -34,8 +34,12 @@ export function startProcess(env: Readonly<Record<string, string>>, word = 'all'
     output: () => printed,
     printed: (words, timeoutMs = 20_000) =>
       new Promise((resolve, reject) => {
-        const found = (): boolean => (typeof words === 'string' ? printed.includes(words) : words.test(printed));
-        const timer = setTimeout(() => done(() => reject(new Error(`waited for ${words}, saw:\n${printed}`))), timeoutMs);
+        const found = (): boolean =>
+          typeof words === 'string' ? printed.includes(words) : words.test(printed);
+        const timer = setTimeout(
+          () => done(() => reject(new Error(`waited for ${words}, saw:\n${printed}`))),
+          timeoutMs,
+        );
         const done = (settle: () => void): void => {
           clearTimeout(timer);
           waiting.delete(look);
@@ -45,7 +49,9 @@ export function startProcess(env: Readonly<Record<string, string>>, word = 'all'
           if (found()) done(() => resolve(printed));
         };
         waiting.add(look);
-        void exited.then(() => done(() => (found() ? resolve(printed) : reject(new Error(`it ended; saw:\n${printed}`)))));
+        void exited.then(() =>
+          done(() => (found() ? resolve(printed) : reject(new Error(`it ended; saw:\n${printed}`)))),
+        );
         look();
       }),
     async end(signal) {

@@ -26,5 +26,6 @@ test('the two commands a stranger types first are npm scripts', () => {
   const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  for (const [, script] of readme.matchAll(/npm ci && npm (?:run )?([a-z]+)/g)) expect(scripts).toHaveProperty([script ?? '']);
+  for (const [, script] of readme.matchAll(/npm ci && npm (?:run )?([a-z]+)/g))
+    expect(scripts).toHaveProperty([script ?? '']);
 });

@@ -57,13 +57,8 @@ export function createApps(send: Send, hosts: Hosts, onDrift: (drift: Drift) => 
         reads: true,
       } as const;
       return send(request, async (reply) => {
-        const { latencyChart, status, ...numbers } = await understand(
-          reply,
-          await reply.json(),
-          answer,
-          operation,
-          onDrift,
-        );
+        const body = await reply.json();
+        const { latencyChart, status, ...numbers } = understand(reply, body, answer, operation, onDrift);
         return {
           ...reported(numbers),
           latencyChart: readChart(latencyChart),

@@ -3,8 +3,15 @@ import type { CdnClient } from '../api/cdn.ts';
 import { ApiError } from '../api/errors.ts';
 import { Secret } from '../secret.ts';
 import * as views from '../views/connect.ts';
-import { describeApiError } from './api-failures.ts';
-import { type Command, type Context, defineForm, type Feature, type FormResult } from './define.ts';
+import type { Failure } from '../views/failure.ts';
+import {
+  type Command,
+  type Context,
+  defineForm,
+  type Feature,
+  type FormResult,
+  type Message,
+} from './define.ts';
 
 const connectCommand: Command = {
   name: 'connect',
@@ -35,10 +42,7 @@ const disconnectCommand: Command = {
   summary: 'Make the bot forget your CDN key',
   examples: ['disconnect'],
   needs: 'none',
-  run: async (_, { custody, person }) => {
-    const linked = await custody.describe(person);
-    return linked ? views.disconnectQuestion(linked) : views.disconnected(false);
-  },
+  run: (_, context) => forget(context),
 };
 
 /** Stands in for whatever was typed when a key was in it. Its words are never looked at. */
@@ -58,7 +62,6 @@ const accessKey = z
   .regex(/^\S+$/u, { error: 'A key has no spaces or line breaks in it. Copy it once more.', abort: true })
   // It travels in an HTTP header, which takes nothing else.
   .regex(/^[!-~]+$/u, { error: 'A key has only letters, digits and signs. Copy it once more.', abort: true })
-  .min(8, { error: 'This is too short for a key. Copy the whole of it.' })
   .transform((key) => new Secret(key));
 
 export const connect: Feature = {
@@ -69,11 +72,7 @@ export const connect: Feature = {
     {
       id: 'connect:forget',
       needs: 'none',
-      run: async (_, { custody, person, snapshots }) => {
-        const had = await custody.forget(person);
-        snapshots.drop(person);
-        return views.disconnected(had);
-      },
+      run: (_, context) => forget(context),
     },
   ],
   forms: [
@@ -87,6 +86,13 @@ export const connect: Feature = {
   ],
 };
 
+/** Typed or pressed, it is meant: a key that may have leaked must go at once, and connecting again takes a minute. */
+async function forget({ custody, person, snapshots }: Context): Promise<Message> {
+  const had = await custody.forget(person);
+  snapshots.drop(person);
+  return views.disconnected(had);
+}
+
 async function checkAndLink(key: Secret, context: Context): Promise<FormResult> {
   const { custody, person, snapshots } = context;
   let first: Awaited<ReturnType<CdnClient['pullZones']['firstPage']>>;
@@ -95,7 +101,7 @@ async function checkAndLink(key: Secret, context: Context): Promise<FormResult> 
     first = await context.cdnWith(key).pullZones.firstPage({ perPage: 5 });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const why = whyNot(error);
+    const why = whyNot(context.explain(error), error.code);
     return { modal: views.connectForm(why), message: views.notConnected(why) };
   }
   const { fingerprint } = await custody.link(person, key);
@@ -105,13 +111,15 @@ async function checkAndLink(key: Secret, context: Context): Promise<FormResult> 
   return views.connectDone({ fingerprint, zones });
 }
 
-function whyNot(error: ApiError): { message: string; hint: string } {
-  if (error.code === 'key_refused') {
-    return {
-      message: 'The CDN refused this key.',
-      hint: 'Nothing was stored. Copy the whole key and paste it once more.',
-    };
-  }
-  const { message } = describeApiError(error);
-  return { message: 'The key could not be checked, so nothing was stored.', hint: `${message} Try again.` };
+function whyNot(failure: Failure, code: ApiError['code']): { message: string; hint: string } {
+  const reference = failure.reference ? ` Reference ${failure.reference}` : '';
+  return code === 'key_refused'
+    ? {
+        message: 'The CDN refused this key.',
+        hint: `Nothing was stored. Copy the whole key and paste it once more.${reference}`,
+      }
+    : {
+        message: 'The key could not be checked, so nothing was stored.',
+        hint: `${failure.message} Try again.${reference}`,
+      };
 }

@@ -4,6 +4,7 @@ import type { CdnClient } from '../api/cdn.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Custody } from '../auth/keys.ts';
 import type { Right } from '../auth/policy.ts';
+import type { Failure } from '../views/failure.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { Words } from './words.ts';
 
@@ -27,6 +28,8 @@ export interface Context {
   readonly snapshots: Snapshots;
   readonly features: readonly Feature[];
   readonly now: () => Date;
+  /** For a failure that an answer goes on after: logs it and gives its words with the reference that is in the log. */
+  readonly explain: (error: unknown) => Failure;
   /** Ends when the bot stops or when nobody can read the answer any more. */
   readonly signal: AbortSignal;
 }

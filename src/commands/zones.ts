@@ -1,7 +1,6 @@
 import { ApiError } from '../api/errors.ts';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import * as views from '../views/zones.ts';
-import { describeApiError } from './api-failures.ts';
 import { attention, totalsOf } from './attention.ts';
 import type { Action, Command, Context, Feature, Message } from './define.ts';
 import { closest } from './did-you-mean.ts';
@@ -20,7 +19,11 @@ const zonesCommand: Command = {
   summary: 'List your pull zones with bandwidth, charges and what needs attention',
   examples: ['zones', 'zones shop', 'zones sort:bandwidth', 'zones only:attention'],
   needs: 'read',
-  run: (words, context) => list(readZoneQuery(words), context, 'at once'),
+  run(words, context) {
+    // Whoever types wants to know how it is now; the buttons of the answer act on what it read.
+    context.snapshots.of(context.person).renew();
+    return list(readZoneQuery(words), context, 'at once');
+  },
 };
 
 const turnPage: Action = {
@@ -68,7 +71,7 @@ async function* list(
     yield drawn(await allZones(context), query);
   } catch (error) {
     if (!(error instanceof ApiError) || !showsRows) throw error;
-    yield views.firstZonesOnly(start, describeApiError(error), zoneQueryValue(query));
+    yield views.firstZonesOnly(start, context.explain(error), zoneQueryValue(query));
   }
 }
 

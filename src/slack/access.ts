@@ -1,5 +1,5 @@
 import type { Logger } from '@slack/bolt';
-import { InstallProvider, type InstallationStore } from '@slack/oauth';
+import { type InstallationStore, InstallProvider } from '@slack/oauth';
 import { WebClient } from '@slack/web-api';
 import type { Installing } from '../config.ts';
 import { UserError } from '../errors.ts';
@@ -93,7 +93,10 @@ function manyWorkspaces(options: AccessOptions, installing: Installing & { kind:
         isEnterpriseInstall: workspace.isEnterpriseInstall,
       };
       const missing = (): never => {
-        throw new UserError('cdn-chatops is not installed in this workspace.', 'Ask whoever runs it for the install link.');
+        throw new UserError(
+          'cdn-chatops is not installed in this workspace.',
+          'Ask whoever runs it for the install link.',
+        );
       };
       const { bot } = await options.installations.fetchInstallation(query, options.logger).catch(missing);
       if (!bot) return missing();
@@ -123,7 +126,10 @@ function refusal(error: unknown, apiUrl: string): UserError {
       'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.',
     );
   }
-  return new UserError(`Slack does not answer at ${new URL(apiUrl).host}.`, 'Check the network and SLACK_API_URL.');
+  return new UserError(
+    `Slack does not answer at ${new URL(apiUrl).host}.`,
+    'Check the network and SLACK_API_URL.',
+  );
 }
 
 /** Slack's own word for what went wrong (`invalid_auth`), where the answer was Slack's. */

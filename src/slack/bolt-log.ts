@@ -6,7 +6,8 @@ import type { Log } from '../log.ts';
  * tokens and typed keys included, so they are dropped whatever LOG_LEVEL says.
  */
 export function boltLog(log: Log): Logger {
-  const line = (parts: unknown[]): string => parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
+  const line = (parts: unknown[]): string =>
+    parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
   return {
     debug: () => undefined,
     info: (...parts) => log.debug({}, line(parts)),

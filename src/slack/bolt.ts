@@ -78,7 +78,10 @@ export function createBolt(options: BoltOptions): App {
       const workspace = workspaceOf(body);
       if (!workspace) return;
       await options.inFlight.run(() => options.uninstalled(workspace));
-      options.log.info({ tenant: tenantOfWorkspace(workspace) }, 'the app was taken away: its token and all keys are destroyed');
+      options.log.info(
+        { tenant: tenantOfWorkspace(workspace) },
+        'the app was taken away: its token and all keys are destroyed',
+      );
     });
   }
 
@@ -87,4 +90,3 @@ export function createBolt(options: BoltOptions): App {
   });
   return app;
 }
-

@@ -28,8 +28,24 @@ export function createClients(options: ClientOptions): Clients {
     allowAbsoluteUrls: false,
     ...(options.fetch ? { fetch: options.fetch } : {}),
   };
-  const interactive = pool((token) => new WebClient(token, { ...shared, timeout: 5_000, rejectRateLimitedCalls: true, retryConfig: { retries: 1, minTimeout: 100, maxTimeout: 500 } }));
-  const job = pool((token) => new WebClient(token, { ...shared, timeout: 10_000, rejectRateLimitedCalls: true, retryConfig: { retries: 0 } }));
+  const interactive = pool(
+    (token) =>
+      new WebClient(token, {
+        ...shared,
+        timeout: 5_000,
+        rejectRateLimitedCalls: true,
+        retryConfig: { retries: 1, minTimeout: 100, maxTimeout: 500 },
+      }),
+  );
+  const job = pool(
+    (token) =>
+      new WebClient(token, {
+        ...shared,
+        timeout: 10_000,
+        rejectRateLimitedCalls: true,
+        retryConfig: { retries: 0 },
+      }),
+  );
   return { interactive, job };
 }
 

@@ -11,7 +11,7 @@ import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import type { Access } from './access.ts';
 import type { Clients } from './clients.ts';
-import { describeFailure, type Failed } from './failures.ts';
+import { describeFailure, explainFailure, type Failed } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Kind, Metrics, Outcome } from './metrics.ts';
 import { createResponder, type Responder, type Route } from './responder.ts';
@@ -71,12 +71,14 @@ export async function perform(
       deps.log.warn({ kind: delivery.kind }, 'a delivery named no user and no workspace');
       return 'failed';
     }
-    const client = async (): Promise<WebClient> => deps.clients.interactive(await deps.access.token(sender.workspace));
+    const client = async (): Promise<WebClient> =>
+      deps.clients.interactive(await deps.access.token(sender.workspace));
     const route = { ...delivery.route, userId: sender.person.userId };
     const responder = createResponder({ route, client, fetch: deps.fetch, log: deps.log });
     try {
-      if (delivery.claim !== undefined && !(await deps.claim(`${delivery.kind}:${delivery.claim}`))) return 'duplicate';
-      const context = await admit(deps, sender, delivery.needs, signal);
+      if (delivery.claim !== undefined && !(await deps.claim(`${delivery.kind}:${delivery.claim}`)))
+        return 'duplicate';
+      const context = await admit(deps, sender, delivery, signal);
       await work({ context, responder, client });
       return 'answered';
     } catch (error) {
@@ -84,7 +86,10 @@ export async function perform(
       try {
         if (!(await onFailure?.(message, { client }))) await responder.send(message);
       } catch (unreachable) {
-        deps.log.error({ error: unreachable, kind: delivery.kind }, 'a failure could not be told to its person');
+        deps.log.error(
+          { error: unreachable, kind: delivery.kind },
+          'a failure could not be told to its person',
+        );
       }
       return error instanceof UserError ? 'refused' : 'failed';
     }
@@ -94,12 +99,21 @@ export async function perform(
 
 function report(deps: SlackDeps, delivery: Delivery, outcome: Outcome, seconds: number): void {
   deps.metrics.delivered(delivery.kind, delivery.feature, outcome, seconds);
-  deps.log.debug({ kind: delivery.kind, feature: delivery.feature, outcome, ms: Math.round(seconds * 1000) }, 'delivery done');
+  deps.log.debug(
+    { kind: delivery.kind, feature: delivery.feature, outcome, ms: Math.round(seconds * 1000) },
+    'delivery done',
+  );
 }
 
 /** Decides by policy and hands out what the work may use. */
-async function admit(deps: SlackDeps, sender: Sender, needs: Right, signal: AbortSignal): Promise<Context> {
+async function admit(
+  deps: SlackDeps,
+  sender: Sender,
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<Context> {
   const { person, foreign } = sender;
+  const { needs } = delivery;
   const linked = foreign || needs === 'none' ? undefined : await deps.custody.reveal(person);
   const decision = decide({ foreign, linked: linked !== undefined }, needs);
   if (!decision.allowed) throw refusal(decision.reason);
@@ -114,6 +128,7 @@ async function admit(deps: SlackDeps, sender: Sender, needs: Right, signal: Abor
     snapshots: deps.snapshots,
     features,
     now: deps.now,
+    explain: (error) => explainFailure(error, delivery, deps.log),
     signal,
   };
 }

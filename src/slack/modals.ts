@@ -13,9 +13,17 @@ const memory = z.object({ channel: z.string().optional() });
  *
  * @throws UserError where Slack says that the trigger has died.
  */
-export async function openModal(client: WebClient, triggerId: string, view: ModalView, channel: string | undefined): Promise<void> {
+export async function openModal(
+  client: WebClient,
+  triggerId: string,
+  view: ModalView,
+  channel: string | undefined,
+): Promise<void> {
   try {
-    await client.views.open({ trigger_id: triggerId, view: { ...view, private_metadata: JSON.stringify({ channel }) } });
+    await client.views.open({
+      trigger_id: triggerId,
+      view: { ...view, private_metadata: JSON.stringify({ channel }) },
+    });
   } catch (error) {
     // Our own repeat of an opening that Slack had taken although its answer got lost.
     if (slackErrorOf(error) === 'exchanged_trigger_id') return;
@@ -52,7 +60,9 @@ export function asModal(title: string, message: Message): ModalView {
     type: 'modal',
     title: { type: 'plain_text', text: title.slice(0, 24) },
     close: { type: 'plain_text', text: 'Close' },
-    blocks: message.blocks ?? [{ type: 'section', text: { type: 'mrkdwn', text: message.text.slice(0, 3000) } }],
+    blocks: message.blocks ?? [
+      { type: 'section', text: { type: 'mrkdwn', text: message.text.slice(0, 3000) } },
+    ],
   };
 }
 

@@ -23,7 +23,10 @@ export async function runCommand(
       needs: command.needs,
       route: { responseUrl: body.response_url, channelId: body.channel_id },
       // A read does the same twice; what changes something is never repeated by a button.
-      retry: command.needs === 'read' && body.text.length < 1000 ? { actionId: 'help:run', value: body.text } : undefined,
+      retry:
+        command.needs === 'read' && body.text.length < 1000
+          ? { actionId: 'help:run', value: body.text }
+          : undefined,
     },
     (turn) => typed(found, turn, body.trigger_id, body.channel_id),
   );
@@ -54,12 +57,20 @@ export async function runAction(
       body: raw,
       claim: `${body.trigger_id}:${body.actionTs}:${body.actionId}`,
       needs,
-      route: { responseUrl: body.response_url, channelId, replaces: action !== undefined && !action.apart && !action.types },
+      route: {
+        responseUrl: body.response_url,
+        channelId,
+        replaces: action !== undefined && !action.apart && !action.types,
+      },
       retry: needs === 'read' && action ? { actionId: action.id, value: body.value } : undefined,
     },
     async (turn) => {
       if (stands) return typed(stands, turn, body.trigger_id, channelId);
-      if (!action) throw new UserError('This button is from an older version of the bot.', 'Type `/cdn` and start again.');
+      if (!action)
+        throw new UserError(
+          'This button is from an older version of the bot.',
+          'Type `/cdn` and start again.',
+        );
       return pressed(action, body.value, turn, body.trigger_id, channelId);
     },
   );
@@ -77,7 +88,13 @@ async function typed(
   throw new Error(`the command ${command.name} has nothing to run`);
 }
 
-async function pressed(action: Action, value: string, turn: Turn, triggerId: string, channelId: string | undefined): Promise<void> {
+async function pressed(
+  action: Action,
+  value: string,
+  turn: Turn,
+  triggerId: string,
+  channelId: string | undefined,
+): Promise<void> {
   if (action.modal) return openModal(await turn.client(), triggerId, action.modal(value), channelId);
   if (action.run) return deliver(action.run(value, turn.context), turn.responder);
   throw new Error(`the action ${action.id} has nothing to run`);
@@ -100,11 +117,21 @@ export function readForm(view: SubmittedView): { form?: Form; values?: unknown; 
   }
   const read = form.read(fieldsOf(view.state?.values));
   if ('errors' in read) return { reply: { response_action: 'errors', errors: read.errors } };
-  return { form, values: read.values, ...(form.busy ? { reply: { response_action: 'update', view: form.busy } } : {}) };
+  return {
+    form,
+    values: read.values,
+    ...(form.busy ? { reply: { response_action: 'update', view: form.busy } } : {}),
+  };
 }
 
 /** The work of a submitted form, acknowledged already. Its outcome is shown in the form if that stays open. */
-export async function runForm(deps: SlackDeps, form: Form, values: unknown, view: SubmittedView, raw: object): Promise<void> {
+export async function runForm(
+  deps: SlackDeps,
+  form: Form,
+  values: unknown,
+  view: SubmittedView,
+  raw: object,
+): Promise<void> {
   const showInModal = async (message: Message, { client }: Pick<Turn, 'client'>): Promise<boolean> =>
     form.busy !== undefined && updateModal(await client(), view.id, asModal('That did not work', message));
   await perform(
@@ -176,7 +203,11 @@ function note(text: string): Option {
 }
 
 /** The Home tab was opened. */
-export async function runHome(deps: SlackDeps, raw: { event_id?: string | undefined }, userId: string): Promise<void> {
+export async function runHome(
+  deps: SlackDeps,
+  raw: { event_id?: string | undefined },
+  userId: string,
+): Promise<void> {
   await perform(
     deps,
     { kind: 'home', feature: 'home', body: raw, claim: raw.event_id, needs: 'none', route: {} },

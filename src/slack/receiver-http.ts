@@ -19,7 +19,11 @@ export interface HttpReceiver extends Receiver {
  *
  * Source of the rules: https://docs.slack.dev/authentication/verifying-requests-from-slack
  */
-export function createHttpReceiver(options: { signingSecret: Secret; log: Log; now: () => Date }): HttpReceiver {
+export function createHttpReceiver(options: {
+  signingSecret: Secret;
+  log: Log;
+  now: () => Date;
+}): HttpReceiver {
   const { log } = options;
   const signingSecret = options.signingSecret.reveal();
   let app: App | undefined;

@@ -142,7 +142,10 @@ export function createSocketReceiver(options: {
  * that it will close a connection, while commands are still on their way over it; and it throws unhandled on
  * `app_rate_limited`, which has no inner event (slack.md §2.2).
  */
-function intercept(client: SocketModeClient, on: { farewell: () => void; rateLimited: (envelopeId: string) => void }): void {
+function intercept(
+  client: SocketModeClient,
+  on: { farewell: () => void; rateLimited: (envelopeId: string) => void },
+): void {
   const library = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: boolean) => {

@@ -54,7 +54,10 @@ export function createResponder(options: {
       });
       const answer = await response.text();
       if (response.ok && !answer.includes('"ok":false')) return true;
-      log.warn({ status: response.status, answer: answer.slice(0, 200) }, 'Slack refused an answer by response_url');
+      log.warn(
+        { status: response.status, answer: answer.slice(0, 200) },
+        'Slack refused an answer by response_url',
+      );
     } catch (error) {
       log.warn({ error }, 'an answer by response_url failed');
     }
@@ -69,10 +72,18 @@ export function createResponder(options: {
         return;
       } catch (error) {
         // The bot is not in that channel, or the channel is a conversation between people: the person still gets an answer.
-        log.info({ reason: slackErrorOf(error) ?? 'network' }, 'ephemeral answer refused, sending a direct message');
+        log.info(
+          { reason: slackErrorOf(error) ?? 'network' },
+          'ephemeral answer refused, sending a direct message',
+        );
       }
     }
-    await client.chat.postMessage({ ...body(message), channel: route.userId, unfurl_links: false, unfurl_media: false });
+    await client.chat.postMessage({
+      ...body(message),
+      channel: route.userId,
+      unfurl_links: false,
+      unfurl_media: false,
+    });
   };
 
   const send = async (message: Message): Promise<void> => {

@@ -34,7 +34,10 @@ const envelope = z.object({
   enterprise: named,
   user: z.object({ id, team_id: id }).optional().catch(undefined),
   view: z.object({ app_installed_team_id: id }).optional().catch(undefined),
-  event: z.object({ user: z.union([id, named]) }).optional().catch(undefined),
+  event: z
+    .object({ user: z.union([id, named]) })
+    .optional()
+    .catch(undefined),
   authorizations: z
     .array(z.object({ team_id: id, enterprise_id: id, is_enterprise_install: z.boolean().optional() }))
     .optional()
@@ -56,7 +59,8 @@ export function senderOf(body: unknown, own?: OwnWorkspace): Sender | undefined 
   const { enterpriseId } = workspace;
   const homes = [teamId, enterpriseId, seen.view?.app_installed_team_id];
   // In an organisation-wide installation people come from any of its workspaces, and Slack delivers only those.
-  const visitor = seen.user?.team_id !== undefined && !workspace.isEnterpriseInstall && !homes.includes(seen.user.team_id);
+  const visitor =
+    seen.user?.team_id !== undefined && !workspace.isEnterpriseInstall && !homes.includes(seen.user.team_id);
   const elsewhere =
     own?.teamId !== undefined &&
     own.teamId !== teamId &&

@@ -26,7 +26,10 @@ export interface Web {
 export function createWeb(options: WebOptions): Web {
   const { installer, log } = options;
 
-  const routes: Record<string, ((request: IncomingMessage, response: ServerResponse) => Promise<void> | void) | undefined> = {
+  const routes: Record<
+    string,
+    ((request: IncomingMessage, response: ServerResponse) => Promise<void> | void) | undefined
+  > = {
     'POST /slack/events': options.events,
     'GET /healthz': (_, response) => plain(response, 200, 'ok'),
     'GET /readyz': async (_, response) => {
@@ -37,8 +40,10 @@ export function createWeb(options: WebOptions): Web {
       const text = await options.metrics.render();
       response.writeHead(200, { 'content-type': options.metrics.contentType }).end(text);
     },
-    'GET /slack/install': installer && ((request, response) => installer.handleInstallPath(request, response)),
-    'GET /slack/oauth_redirect': installer && ((request, response) => installer.handleCallback(request, response)),
+    'GET /slack/install':
+      installer && ((request, response) => installer.handleInstallPath(request, response)),
+    'GET /slack/oauth_redirect':
+      installer && ((request, response) => installer.handleCallback(request, response)),
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -65,7 +70,10 @@ export function createWeb(options: WebOptions): Web {
           const taken = error.code === 'EADDRINUSE' || error.code === 'EACCES';
           reject(
             taken
-              ? new UserError(`Port ${options.port} cannot be used (${error.code}).`, 'Set PORT to a free one.')
+              ? new UserError(
+                  `Port ${options.port} cannot be used (${error.code}).`,
+                  'Set PORT to a free one.',
+                )
               : error,
           );
         });
@@ -83,5 +91,7 @@ export function createWeb(options: WebOptions): Web {
 }
 
 function plain(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }).end(`${text}\n`);
+  response
+    .writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
+    .end(`${text}\n`);
 }

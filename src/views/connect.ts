@@ -99,21 +99,7 @@ export function whoami(me: {
     section(
       `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${code(fingerprint)} · since ${moment(linkedAt)} · rights: read`,
     ),
-    actions(typing('Zones', 'zones'), connectButton('Replace key'), typing('Disconnect', 'disconnect', 1)),
-  ]);
-}
-
-/** Asked first: whoever pressed by mistake would have to fetch the key from the control panel again. */
-export function disconnectQuestion(linked: {
-  readonly fingerprint: string;
-  readonly linkedAt: Date;
-}): Message {
-  return message('Forget your CDN key? Press the button to confirm.', [
-    section(
-      `*Forget your CDN key?*\nFingerprint ${code(linked.fingerprint)}, connected since ${moment(linked.linkedAt)}. ` +
-        'The bot destroys its copy; the key itself stays valid in the CDN control panel.',
-    ),
-    actions(forgetButton()),
+    actions(typing('Zones', 'zones'), connectButton('Replace key'), forgetButton()),
   ]);
 }
 
@@ -143,8 +129,17 @@ export function keyPasted(why: 'looks-like-key' | 'words-after-connect'): Messag
   ]);
 }
 
-function forgetButton(): Button {
-  return button('Forget my key', 'connect:forget', 'forget', { style: 'danger' });
+/** Asks once more, since a press is easily an accident, and the key would have to be fetched from the control panel. */
+export function forgetButton(): Button {
+  return button('Forget my key', 'connect:forget', 'forget', {
+    style: 'danger',
+    confirm: {
+      title: plain('Forget your CDN key?'),
+      text: plain('You can connect one again at any time.'),
+      confirm: plain('Forget it'),
+      deny: plain('Keep it'),
+    },
+  });
 }
 
 /** How many zones a key sees, as far as its first page tells. */

@@ -1,6 +1,6 @@
 import type { HomeView } from '@slack/types';
 import { actions, context, header, section, typing } from './blocks.ts';
-import { connectButton } from './connect.ts';
+import { connectButton, forgetButton } from './connect.ts';
 import { moment } from './dates.ts';
 import { code } from './text.ts';
 
@@ -26,7 +26,7 @@ export function home(me: {
             typing('Help', 'help', 2),
           )
         : actions(connectButton(), typing('Help', 'help', 2)),
-      ...(linked ? [actions(connectButton('Replace key'), typing('Disconnect', 'disconnect', 3))] : []),
+      ...(linked ? [actions(connectButton('Replace key'), forgetButton())] : []),
       context(`Type \`/cdn\` anywhere. As of ${moment(me.asOf)}.`),
     ],
   };

@@ -47,7 +47,7 @@ export function zoneChoice(wanted: string, zones: readonly ZoneSummary[], found:
   const more = found - zones.length;
   return message(text, [
     section(text),
-    ...zones.map((zone, index) => section(choice(zone), showButton(zone.id, index))),
+    ...zones.map((zone) => section(choice(zone), showButton(zone.id))),
     ...(more > 0
       ? [section(`and ${grouped(more)} more`, typing('See all', `zones ${quoted(wanted.slice(0, 100))}`))]
       : []),

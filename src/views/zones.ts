@@ -5,6 +5,7 @@ import type { Message } from '../commands/define.ts';
 import type { ZoneQuery } from '../commands/zone-query.ts';
 import { actions, button, context, message, section, typing } from './blocks.ts';
 import { moment } from './dates.ts';
+import type { Failure } from './failure.ts';
 import { bytes, money, percent } from './numbers.ts';
 import { code, count, foreign, grouped, plainly } from './text.ts';
 
@@ -46,7 +47,7 @@ export function zonePage(page: ZonePage): Message {
       : '\nNo bandwidth limits are set.';
   return message(plainHeadline(page), [
     section(headline + againstLimits),
-    ...page.rows.map((listed, index) => row(listed, index)),
+    ...page.rows.map(row),
     ...navigation(page),
     context(
       [
@@ -73,20 +74,20 @@ export interface FirstZones {
 /** The first rows, while the rest is being read. */
 export function firstZones(first: FirstZones): Message {
   const { headline, text } = firstHeadline(first, 'counting…');
-  return message(text, [section(headline), ...first.rows.map((listed, index) => row(listed, index))]);
+  return message(text, [section(headline), ...first.rows.map(row)]);
 }
 
 /** The first rows, when reading the rest failed: what is there stays, with a way to try again. */
-export function firstZonesOnly(
-  first: FirstZones,
-  why: { readonly message: string; readonly hint: string },
-  again: string,
-): Message {
+export function firstZonesOnly(first: FirstZones, why: Failure, again: string): Message {
   const { headline } = firstHeadline(first, 'the rest could not be read');
   return message(`Only the first zones could be read. ${why.message}`, [
     section(headline),
-    ...first.rows.map((listed, index) => row(listed, index)),
-    section(`:warning: ${why.message}\n${why.hint}`, button('Try again', 'zones:page:again', again)),
+    ...first.rows.map(row),
+    section(
+      [`:warning: ${why.message}`, why.hint].filter(Boolean).join('\n'),
+      button('Try again', 'zones:page:again', again),
+    ),
+    ...(why.reference ? [context(`Reference ${why.reference}`)] : []),
   ]);
 }
 
@@ -162,8 +163,9 @@ export function usage(zone: Pick<ZoneSummary, 'bandwidthUsed' | 'bandwidthLimit'
   return `${bytes(used)} of ${bytes(limit)} (${percent(used, limit)})`;
 }
 
-export function showButton(id: string, nth: number, label = 'Show'): Button {
-  return button(label, `zones:show:${nth}`, id);
+/** Every row is a block of its own, so the one id may stand in each. */
+export function showButton(id: string, label = 'Show'): Button {
+  return button(label, 'zones:show', id);
 }
 
 /** A word as somebody would have to type it. */
@@ -185,7 +187,7 @@ function row({ zone, attention }: Listed, index: number): KnownBlock {
     facts.filter(Boolean).join(' · '),
     attention.length > 0 ? `:warning: ${attentionWords(zone, attention)}` : '',
   ];
-  return section(lines.filter(Boolean).join('\n'), showButton(zone.id, index));
+  return section(lines.filter(Boolean).join('\n'), showButton(zone.id));
 }
 
 function navigation(page: ZonePage): KnownBlock[] {
@@ -193,7 +195,7 @@ function navigation(page: ZonePage): KnownBlock[] {
   const at = (change: Partial<ZoneQuery>) => value({ ...query, page: 1, ...change });
   const pager = [
     ...(query.page > 1 ? [button('‹ Previous', 'zones:page:previous', at({ page: query.page - 1 }))] : []),
-    ...(query.page < page.pages ? [button('Next ›', 'zones:page:next', at({ page: query.page + 1 }))] : []),
+    ...(query.page < page.pages ? [button('Next ›', 'zones:page', at({ page: query.page + 1 }))] : []),
   ];
   const order =
     query.sort === 'name' ? ('bandwidth' as const) : query.sort === 'bandwidth' ? 'charges' : 'name';

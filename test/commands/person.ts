@@ -9,7 +9,9 @@ import { features, findAction, findCommand, findForm, findPicker } from '../../s
 import { createSnapshots, type Snapshots } from '../../src/commands/snapshots.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
+import { createLogger } from '../../src/log.ts';
 import { Secret } from '../../src/secret.ts';
+import { explainFailure } from '../../src/slack/failures.ts';
 import { messageProblems, optionProblems, viewProblems } from '../views/limits.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
@@ -72,6 +74,8 @@ export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promis
         snapshots,
         features,
         now: () => new Date(now),
+        explain: (error) =>
+          explainFailure(error, { kind: 'command', feature: 'test' }, createLogger('silent')),
         signal,
       });
     },

@@ -22,14 +22,14 @@ describe.each(['socket', 'http'] as const)('over %s', (transport) => {
 
     const typed = await person.slash('zones');
     expect(typed).toMatchObject({ status: 200, timedOut: false });
-    const list = await person.waitForMessage((message) => /25 zones/.test(message.reads));
+    const list = await person.waitForMessage((message) => /25 zones.*\n?.*this month/.test(message.reads));
     expect(list.ephemeral).toBe(true);
 
     await person.press('zones:page');
-    const second = await person.waitForMessage((message) => /11.20/.test(message.reads));
+    const second = await person.waitForMessage((message) => /Page 2 of 3/.test(message.reads));
     expect(second.ts).toBe(list.ts);
 
-    await person.press('zones:show:0');
+    await person.press('zones:show');
     await person.waitForMessage((message) => /hostname/i.test(message.reads) && message.ts !== list.ts);
     expect(bot.cdn.requests.every((request) => request.path.startsWith('/pullzone'))).toBe(true);
   });
@@ -37,7 +37,7 @@ describe.each(['socket', 'http'] as const)('over %s', (transport) => {
   test('a list asked for in a channel the bot is not in still reaches the person who asked', async () => {
     const person = bot.slack.as(alice, random);
     await person.slash('zones');
-    await person.waitForMessage(/25 zones/);
+    await person.waitForMessage(/25 zones.*this month/);
   });
 
   test('somebody without a key is offered the form that links one, and the CDN is not asked', async () => {
@@ -67,17 +67,12 @@ describe.each(['socket', 'http'] as const)('over %s', (transport) => {
   test('after disconnect nothing of the key is left to act with', async () => {
     const person = bot.slack.as(bob, ops);
     await person.slash('disconnect');
-    await person.waitForMessage(/disconnect|forget/i);
-    await person.press('connect:forget');
-    await person.waitForMessage(/forgotten|no longer/i);
+    await person.waitForMessage(/forgotten/i);
+    const before = person.messages().length;
     await person.slash('zones');
-    await person.waitForMessage(/not connected/i);
-  });
-
-  test('the same delivery twice is worked on once', async () => {
-    const person = bot.slack.as(alice, ops);
-    await person.slash('whoami');
-    await person.waitForMessage(/fingerprint/i);
+    await person.waitForMessage(
+      (message) => /not connected/i.test(message.reads) && person.messages().length > before,
+    );
   });
 
   test('no key that was typed is in any log line', () => {

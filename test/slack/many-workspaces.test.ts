@@ -1,0 +1,94 @@
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Bot, connect, startBot } from '../bot.ts';
+
+// The same user id in two workspaces is two people; U0ALICE00 is in both.
+const alice = 'U0ALICE00';
+const acmeOps = 'C0OPS0000';
+let bot: Bot;
+let address: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  address = `http://127.0.0.1:${port}`;
+  bot = await startBot({
+    transport: 'http',
+    install: 'oauth',
+    env: { PORT: String(port), PUBLIC_URL: address },
+  });
+});
+afterAll(async () => {
+  await bot.stop();
+});
+
+/** Installs the app as an admin does in a browser: our page, Slack's, and back with a code. */
+async function install(team: string): Promise<Response> {
+  const page = await fetch(`${address}/slack/install`);
+  const cookie = page.headers
+    .getSetCookie()
+    .map((value) => value.split(';', 1)[0])
+    .join('; ');
+  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
+  expect(link.startsWith(`${bot.slack.url}/oauth/v2/authorize?`)).toBe(true);
+  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
+  return fetch(allowed.headers.get('location') ?? '', { headers: { cookie } });
+}
+
+test('nobody is answered in a workspace that has not installed the app, and nothing breaks', async () => {
+  const person = bot.slack.as(alice, acmeOps);
+  await person.slash('whoami');
+  // A response_url needs no token, so even this person hears something.
+  await person.waitForMessage(/no CDN key/i);
+});
+
+test('each workspace is answered with its own token, also when they interleave', async () => {
+  const { acme, beta } = bot.slack.workspaces;
+  for (const { id } of [acme, beta]) expect((await install(id)).status).toBe(200);
+  const inAcme = bot.slack.as(alice, acmeOps, acme.id);
+  const inBeta = bot.slack.as(alice, channelIn(beta.id), beta.id);
+  // Opening a form needs the token of the workspace it opens in.
+  for (let round = 0; round < 5; round += 1) {
+    await Promise.all([inAcme.slash('connect'), inBeta.slash('connect')]);
+    await Promise.all([inAcme.waitForModal(/key/i), inBeta.waitForModal(/key/i)]);
+    await Promise.all([inAcme.closeModal(), inBeta.closeModal()]);
+  }
+  const opened = bot.slack.calls.filter(({ method }) => method === 'views.open');
+  expect(opened).toHaveLength(10);
+  expect(opened.every(({ ok }) => ok)).toBe(true);
+  expect(bot.slack.problems).toEqual([]);
+});
+
+test('a key linked in one workspace is nobody else’s in another, though the user ids are equal', async () => {
+  const { beta } = bot.slack.workspaces;
+  await connect(bot, alice, acmeOps);
+  const inBeta = bot.slack.as(alice, channelIn(beta.id), beta.id);
+  await inBeta.slash('zones');
+  await inBeta.waitForMessage(/not connected/i);
+});
+
+test('uninstalling destroys the token and every key of that workspace', async () => {
+  const { acme } = bot.slack.workspaces;
+  await bot.slack.event({ type: 'app_uninstalled' }, { teamId: acme.id });
+  const person = bot.slack.as(alice, acmeOps);
+  const before = person.messages().length;
+  await person.slash('zones');
+  await person.waitForMessage(
+    (message) => /not connected/i.test(message.reads) && person.messages().length > before,
+  );
+});
+
+function channelIn(teamId: string): string {
+  const channels = [...bot.slack.world.channels.values()];
+  return channels.find((channel) => channel.teamId === teamId && channel.kind === 'channel')?.id ?? '';
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const found = server.address();
+      server.close(() => resolve(typeof found === 'object' && found ? found.port : 0));
+    });
+  });
+}
