@@ -1,4 +1,4 @@
-import type { ColumnType } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 /** The tables as the queries see them; `migrations.ts` makes them. */
 export interface Schema {
@@ -6,6 +6,7 @@ export interface Schema {
   installations: Installations;
   installation_users: InstallationUsers;
   deliveries: Deliveries;
+  key_links: KeyLinks;
 }
 
 /** One CDN key a person. `tenant` is the scope that `user_id` is unique in: the Enterprise organisation or the workspace. */
@@ -20,6 +21,7 @@ interface LinkedKeys {
   key_id: string;
   fingerprint: string;
   linked_at: Moment;
+  version: Version;
 }
 
 /** One row for each workspace or organisation the app was installed in: its bot token and what Slack said with it. */
@@ -28,6 +30,7 @@ interface Installations {
   sealed: string;
   key_id: string;
   installed_at: Moment;
+  version: Version;
 }
 
 /** Tokens that people granted for themselves while installing. */
@@ -37,6 +40,7 @@ interface InstallationUsers {
   sealed: string;
   key_id: string;
   installed_at: Moment;
+  version: Version;
 }
 
 /** Deliveries of Slack that were taken, so that a repeated one is noticed. */
@@ -45,4 +49,77 @@ interface Deliveries {
   seen_at: Moment;
 }
 
+/** One-time links to the page where a person enters a key; a key is bound to whoever the link was made for. */
+interface KeyLinks {
+  /** SHA-256 of the token, hexadecimal. The token itself is in the link and nowhere else. */
+  token_hash: string;
+  tenant: string;
+  user_id: string;
+  /** Set only where the app is installed for the whole organisation. */
+  enterprise_id: string | null;
+  team_id: string;
+  /** Whom the page names. */
+  shown_for: string;
+  made_at: Moment;
+  expires_at: Moment;
+  /** Keys that the CDN refused. */
+  refusals: number;
+  /** Whoever checks a key with it at this moment, and until when that holds. */
+  claim: string | null;
+  claimed_until: Maybe;
+  /** `used`, `voided` or `refused`; null = open until it expires. */
+  ended: string | null;
+  /** How often a new link was asked for in its place, and when last. */
+  renewals: number;
+  renewed_at: Maybe;
+}
+
+/**
+ * The newest version of each sealed row, authenticated under the keyring: an older copy of a row does not match it.
+ * `user_id` is empty where the row belongs to the tenant itself. Stays when the row is destroyed, one higher.
+ */
+interface SealedVersions {
+  tenant: string;
+  user_id: string;
+  kind: string;
+  version: number;
+  key_id: string;
+  mac: string;
+}
+
+/** A value for each key id that only the same key gives: another key under a known id is noticed at start. */
+interface KeyringKeys {
+  key_id: string;
+  check_value: string;
+  first_seen: Generated<Date>;
+}
+
+/** Which keys each running process knows, refreshed while it runs. */
+interface KeyringMembers {
+  id: string;
+  /** For people: the host and the process number. */
+  label: string;
+  /** Separated by commas, the first is its primary. */
+  key_ids: string;
+  primary_id: string;
+  seen_at: Generated<Date>;
+}
+
+/** Append-only (triggers refuse anything else), each record chained to the one before it in its tenant. */
+interface AuditRecords {
+  tenant: string;
+  seq: number;
+  at: Moment;
+  actor: string;
+  what: string;
+  subject: string | null;
+  detail: ColumnType<Record<string, string | number | boolean>, string, never>;
+  request_id: string | null;
+  prev_hash: string;
+  hash: string;
+}
+
+/** Part of what a row is sealed to. 0 = sealed before there were versions. */
+type Version = ColumnType<number, number | undefined, number>;
 type Moment = ColumnType<Date, Date, Date>;
+type Maybe = ColumnType<Date | null, Date | null | undefined, Date | null>;
