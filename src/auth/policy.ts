@@ -116,8 +116,9 @@ export function decide(
     case 'destroy':
       return judged('operator', [
         home,
-        keyStep(actor),
+        // The role first: connecting a key would not help somebody who has none.
         operatorStep(policy, actor),
+        keyStep(actor),
         capStep(policy, channelId, needs),
         ...approvalSteps(policy, needs),
       ]);

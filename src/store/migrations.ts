@@ -50,27 +50,17 @@ const migrations: Record<string, Migration> = {
       await sql`create index deliveries_seen_at on deliveries (seen_at)`.execute(db);
     },
   },
-  '0004-key-links': {
+  '0003-policies': {
     async up(db: Kysely<unknown>) {
       await db.schema
-        .createTable('key_links')
-        .addColumn('token_hash', 'text', (column) => column.primaryKey())
+        .createTable('policies')
         .addColumn('tenant', 'text', (column) => column.notNull())
-        .addColumn('user_id', 'text', (column) => column.notNull())
-        .addColumn('enterprise_id', 'text')
-        .addColumn('team_id', 'text', (column) => column.notNull())
-        .addColumn('shown_for', 'text', (column) => column.notNull())
-        .addColumn('made_at', 'timestamptz', (column) => column.notNull())
-        .addColumn('expires_at', 'timestamptz', (column) => column.notNull())
-        .addColumn('refusals', 'integer', (column) => column.notNull())
-        .addColumn('claim', 'text')
-        .addColumn('claimed_until', 'timestamptz')
-        .addColumn('ended', 'text')
-        .addColumn('renewals', 'integer', (column) => column.notNull())
-        .addColumn('renewed_at', 'timestamptz')
+        .addColumn('version', 'integer', (column) => column.notNull())
+        .addColumn('body', 'text', (column) => column.notNull())
+        .addColumn('changed_by', 'text', (column) => column.notNull())
+        .addColumn('changed_at', 'timestamptz', (column) => column.notNull())
+        .addPrimaryKeyConstraint('policies_version', ['tenant', 'version'])
         .execute();
-      await sql`create index key_links_person on key_links (tenant, user_id)`.execute(db);
-      await sql`create index key_links_expires_at on key_links (expires_at)`.execute(db);
     },
   },
   '0002-custody-and-audit': {
@@ -139,6 +129,29 @@ const migrations: Record<string, Migration> = {
       await sql`
         create trigger sealed_versions_only_grow before update on sealed_versions
         for each row when (new.version < old.version) execute function refuse_change()`.execute(db);
+    },
+  },
+  '0004-key-links': {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable('key_links')
+        .addColumn('token_hash', 'text', (column) => column.primaryKey())
+        .addColumn('tenant', 'text', (column) => column.notNull())
+        .addColumn('user_id', 'text', (column) => column.notNull())
+        .addColumn('enterprise_id', 'text')
+        .addColumn('team_id', 'text', (column) => column.notNull())
+        .addColumn('shown_for', 'text', (column) => column.notNull())
+        .addColumn('made_at', 'timestamptz', (column) => column.notNull())
+        .addColumn('expires_at', 'timestamptz', (column) => column.notNull())
+        .addColumn('refusals', 'integer', (column) => column.notNull())
+        .addColumn('claim', 'text')
+        .addColumn('claimed_until', 'timestamptz')
+        .addColumn('ended', 'text')
+        .addColumn('renewals', 'integer', (column) => column.notNull())
+        .addColumn('renewed_at', 'timestamptz')
+        .execute();
+      await sql`create index key_links_person on key_links (tenant, user_id)`.execute(db);
+      await sql`create index key_links_expires_at on key_links (expires_at)`.execute(db);
     },
   },
 };

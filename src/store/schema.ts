@@ -7,6 +7,10 @@ export interface Schema {
   installation_users: InstallationUsers;
   deliveries: Deliveries;
   key_links: KeyLinks;
+  sealed_versions: SealedVersions;
+  keyring_keys: KeyringKeys;
+  keyring_members: KeyringMembers;
+  audit_records: AuditRecords;
 }
 
 /** One CDN key a person. `tenant` is the scope that `user_id` is unique in: the Enterprise organisation or the workspace. */
@@ -121,5 +125,15 @@ interface AuditRecords {
 
 /** Part of what a row is sealed to. 0 = sealed before there were versions. */
 type Version = ColumnType<number, number | undefined, number>;
+/** Every version of what a tenant's admins have said; the highest one holds. Rows are only ever added. */
+interface Policies {
+  tenant: string;
+  version: number;
+  /** The policy as JSON (`auth/policies.ts`). */
+  body: string;
+  changed_by: string;
+  changed_at: Moment;
+}
+
 type Moment = ColumnType<Date, Date, Date>;
 type Maybe = ColumnType<Date | null, Date | null | undefined, Date | null>;
