@@ -79,7 +79,9 @@ export async function enginesUnderTest(): Promise<EnginesUnderTest> {
     const empty = async (): Promise<Database> => {
       shared ??= place().then(({ open }) => open());
       const database = await shared;
-      await sql`truncate linked_keys, installations, installation_users, deliveries, key_links`.execute(database.db);
+      await sql`truncate linked_keys, installations, installation_users, deliveries, key_links, sealed_versions,
+        keyring_keys, keyring_members`.execute(database.db);
+      await emptyAudit(database);
       await sql`drop schema if exists pgboss cascade`.execute(database.db);
       return database;
     };

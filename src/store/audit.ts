@@ -1,0 +1,58 @@
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { Schema } from './schema.ts';
+
+export type AuditRow = Selectable<Schema['audit_records']>;
+
+/**
+ * Waits until this transaction is the only one that appends for the tenant, then gives the newest record's place.
+ * To be the last thing a transaction waits for: others of the same tenant wait for its end.
+ */
+export async function lockAuditTail(
+  trx: Transaction<Schema>,
+  tenant: string,
+): Promise<Pick<AuditRow, 'seq' | 'hash'> | undefined> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/audit/${tenant}`}, 0))`.execute(trx);
+  return trx
+    .selectFrom('audit_records')
+    .select(['seq', 'hash'])
+    .where('tenant', '=', tenant)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Appends one record. The place is unique: of two that claim it, the second fails. */
+export async function appendAudit(
+  trx: Transaction<Schema>,
+  row: Insertable<Schema['audit_records']>,
+): Promise<void> {
+  await trx.insertInto('audit_records').values(row).execute();
+}
+
+/** The newest records of a tenant, newest first. */
+export function recentAudit(db: Kysely<Schema>, tenant: string, most: number): Promise<AuditRow[]> {
+  return db
+    .selectFrom('audit_records')
+    .selectAll()
+    .where('tenant', '=', tenant)
+    .orderBy('seq', 'desc')
+    .limit(most)
+    .execute();
+}
+
+/** The records of a tenant after a place, oldest first. */
+export function auditAfter(
+  db: Kysely<Schema>,
+  tenant: string,
+  seq: number,
+  most: number,
+): Promise<AuditRow[]> {
+  return db
+    .selectFrom('audit_records')
+    .selectAll()
+    .where('tenant', '=', tenant)
+    .where('seq', '>', seq)
+    .orderBy('seq')
+    .limit(most)
+    .execute();
+}
