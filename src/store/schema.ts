@@ -6,6 +6,7 @@ export interface Schema {
   installations: Installations;
   installation_users: InstallationUsers;
   deliveries: Deliveries;
+  policies: Policies;
   key_links: KeyLinks;
   sealed_versions: SealedVersions;
   keyring_keys: KeyringKeys;
