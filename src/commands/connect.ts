@@ -1,6 +1,7 @@
+import type { ModalView } from '@slack/types';
 import { z } from 'zod';
-import type { CdnClient } from '../api/cdn.ts';
 import { ApiError } from '../api/errors.ts';
+import type { LinkedKey } from '../auth/keys.ts';
 import { Secret } from '../secret.ts';
 import * as views from '../views/connect.ts';
 import type { Failure } from '../views/failure.ts';
@@ -11,17 +12,18 @@ import {
   type Feature,
   type FormResult,
   type Message,
+  type Setup,
 } from './define.ts';
 
 const connectCommand: Command = {
   name: 'connect',
   aliases: ['link', 'login'],
   usage: 'connect',
-  summary: 'Connect your own CDN key, in a form',
+  summary: 'Connect your own CDN key',
   examples: ['connect'],
   needs: 'none',
-  modal: (words) => (words.text === '' ? views.connectForm() : undefined),
-  run: () => views.keyPasted('words-after-connect'),
+  modal: (words, setup) => (words.text === '' ? formOf(setup) : undefined),
+  run: (words, context) => (words.text === '' ? offerPage(context) : views.keyPasted('words-after-connect')),
 };
 
 const whoamiCommand: Command = {
@@ -55,10 +57,12 @@ export const keyPasted: Command = {
   run: () => views.keyPasted('looks-like-key'),
 };
 
-const accessKey = z
+/** A key as people paste it, in the form and on the page; its messages are theirs to read. */
+export const accessKey = z
   .string({ error: 'Paste the key here.' })
   .trim()
   .min(1, { error: 'Paste the key here.', abort: true })
+  .max(500, { error: 'This is too long for a key. Copy it once more.', abort: true })
   .regex(/^\S+$/u, { error: 'A key has no spaces or line breaks in it. Copy it once more.', abort: true })
   // It travels in an HTTP header, which takes nothing else.
   .regex(/^[!-~]+$/u, { error: 'A key has only letters, digits and signs. Copy it once more.', abort: true })
@@ -68,7 +72,13 @@ export const connect: Feature = {
   name: 'connect',
   commands: [connectCommand, whoamiCommand, disconnectCommand],
   actions: [
-    { id: 'connect:open', needs: 'none', modal: () => views.connectForm() },
+    {
+      id: 'connect:open',
+      needs: 'none',
+      modal: (_, setup) => formOf(setup),
+      run: (_, context) => offerPage(context),
+      apart: true,
+    },
     {
       id: 'connect:forget',
       needs: 'none',
@@ -86,29 +96,72 @@ export const connect: Feature = {
   ],
 };
 
+/** The form, unless this bot has its page for that: what is entered there never passes Slack. */
+function formOf({ keyPage }: Setup): ModalView | undefined {
+  return keyPage ? undefined : views.connectForm();
+}
+
+async function offerPage({ keyPage }: Context): Promise<Message> {
+  if (!keyPage) throw new Error('no page to offer: the form opens instead');
+  return views.pageOffer(await keyPage.offer());
+}
+
 /** Typed or pressed, it is meant: a key that may have leaked must go at once, and connecting again takes a minute. */
-async function forget({ custody, person, snapshots }: Context): Promise<Message> {
+async function forget({ custody, keyPage, person, snapshots }: Context): Promise<Message> {
+  // First the links: one of them may be what the key came by.
+  await keyPage?.close();
   const had = await custody.forget(person);
   snapshots.drop(person);
   return views.disconnected(had);
 }
 
 async function checkAndLink(key: Secret, context: Context): Promise<FormResult> {
-  const { custody, person, snapshots } = context;
-  let first: Awaited<ReturnType<CdnClient['pullZones']['firstPage']>>;
+  const checked = await checkKey(key, context);
+  if (!checked.works)
+    return { modal: views.connectForm(checked.why), message: views.notConnected(checked.why) };
+  const { fingerprint } = await linkKey(key, context);
+  return views.connectDone({ fingerprint, zones: checked.zones });
+}
+
+export type Checked =
+  | { readonly works: true; readonly zones: string }
+  | {
+      readonly works: false;
+      /** The CDN said no to the key itself; else it could not be asked. */
+      readonly refused: boolean;
+      /** mrkdwn */
+      readonly why: { readonly message: string; readonly hint: string };
+    };
+
+/** Tries a key with one cheap read. Stores nothing. */
+export async function checkKey(
+  key: Secret,
+  { cdnWith, explain }: Pick<Context, 'cdnWith' | 'explain'>,
+): Promise<Checked> {
   try {
     // 5 is the smallest page the CDN gives.
-    first = await context.cdnWith(key).pullZones.firstPage({ perPage: 5 });
+    const first = await cdnWith(key).pullZones.firstPage({ perPage: 5 });
+    const { total, more } = first;
+    return { works: true, zones: views.zonesSeen({ total, here: first.zones.length, more }) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const why = whyNot(context.explain(error), error.code);
-    return { modal: views.connectForm(why), message: views.notConnected(why) };
+    return {
+      works: false,
+      refused: error.code === 'key_refused',
+      why: whyNot(explain(error), error.code),
+    };
   }
-  const { fingerprint } = await custody.link(person, key);
+}
+
+/** Links a key that works, in place of the one before. */
+export async function linkKey(
+  key: Secret,
+  { custody, person, snapshots }: Pick<Context, 'custody' | 'person' | 'snapshots'>,
+): Promise<LinkedKey> {
+  const linked = await custody.link(person, key);
   // What the key before this one saw is not this one's to show.
   snapshots.drop(person);
-  const zones = views.zonesSeen({ total: first.total, here: first.zones.length, more: first.more });
-  return views.connectDone({ fingerprint, zones });
+  return linked;
 }
 
 function whyNot(failure: Failure, code: ApiError['code']): { message: string; hint: string } {

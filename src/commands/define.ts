@@ -25,6 +25,8 @@ export interface Context {
   /** Checks a key that nobody has linked yet. */
   readonly cdnWith: (key: import('../secret.ts').Secret) => CdnClient;
   readonly custody: Custody;
+  /** Where keys are entered on a page of the bot (`PUBLIC_URL`); undefined = in a form in Slack. */
+  readonly keyPage: KeyPage | undefined;
   readonly snapshots: Snapshots;
   readonly features: readonly Feature[];
   readonly now: () => Date;
@@ -33,6 +35,17 @@ export interface Context {
   /** Ends when the bot stops or when nobody can read the answer any more. */
   readonly signal: AbortSignal;
 }
+
+/** The page on which one person enters their key. */
+export interface KeyPage {
+  /** A new one-time link for this person. The address is a secret of theirs. */
+  offer(): Promise<{ readonly url: string; readonly minutes: number }>;
+  /** Takes back the links this person has open. */
+  close(): Promise<void>;
+}
+
+/** What a modal may be decided by, beside the words or the value: how this bot is set up. */
+export type Setup = Pick<Context, 'keyPage'>;
 
 export interface Command {
   /** The word after `/cdn`. */
@@ -44,8 +57,8 @@ export interface Command {
   readonly summary: string;
   readonly examples: readonly string[];
   readonly needs: Right;
-  /** A modal to open instead of running, decided from the words alone: no I/O, so that it opens at once. */
-  readonly modal?: (words: Words) => ModalView | undefined;
+  /** A modal to open instead of running, decided from the words and the setup: no I/O, so that it opens at once. */
+  readonly modal?: (words: Words, setup: Setup) => ModalView | undefined;
   readonly run?: (words: Words, context: Context) => Answer;
 }
 
@@ -53,8 +66,8 @@ export interface Action {
   /** `feature:verb`, the action_id of the button or menu. Slack wants ids unique in a block: `feature:verb:anything` also routes here. */
   readonly id: string;
   readonly needs: Right;
-  /** A modal to open instead of running, decided from the button's value alone. */
-  readonly modal?: (value: string) => ModalView;
+  /** A modal to open instead of running, decided from the button's value and the setup alone. */
+  readonly modal?: (value: string, setup: Setup) => ModalView | undefined;
   /** `value` is the button's value or the chosen option's. Answers replace the message the button is in. */
   readonly run?: (value: string, context: Context) => Answer;
   /** Answers go into a message of their own instead. */

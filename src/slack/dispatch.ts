@@ -3,7 +3,7 @@ import type { CdnClient } from '../api/cdn.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Custody } from '../auth/keys.ts';
 import { decide, type Right } from '../auth/policy.ts';
-import type { Answer, Context, Message } from '../commands/define.ts';
+import type { Answer, Context, KeyPage, Message } from '../commands/define.ts';
 import { features } from '../commands/registry.ts';
 import type { Snapshots } from '../commands/snapshots.ts';
 import { UserError } from '../errors.ts';
@@ -16,6 +16,7 @@ import type { InFlight } from './in-flight.ts';
 import type { Kind, Metrics, Outcome } from './metrics.ts';
 import { createResponder, type Responder, type Route } from './responder.ts';
 import { type Sender, senderOf } from './sender.ts';
+import { shownNameOf } from './shown-name.ts';
 
 /** What the paths of a delivery lean on; `app.ts` makes it once. */
 export interface SlackDeps {
@@ -24,6 +25,8 @@ export interface SlackDeps {
   readonly custody: Custody;
   readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
   readonly snapshots: Snapshots;
+  /** Present where keys are entered on a page. `shownFor` is how the page names the person. */
+  readonly keyPage?: ((person: Person, shownFor: string) => KeyPage) | undefined;
   /** False where this delivery was taken before, here or by another replica. */
   readonly claim: (id: string) => Promise<boolean>;
   readonly inFlight: InFlight;
@@ -125,6 +128,7 @@ async function admit(
     },
     cdnWith: (key) => deps.cdn.withKey(key, signal),
     custody: deps.custody,
+    keyPage: deps.keyPage?.(person, shownNameOf(delivery.body, person)),
     snapshots: deps.snapshots,
     features,
     now: deps.now,

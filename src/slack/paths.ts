@@ -82,7 +82,7 @@ async function typed(
   triggerId: string,
   channelId: string | undefined,
 ): Promise<void> {
-  const modal = command.modal?.(words);
+  const modal = command.modal?.(words, turn.context);
   if (modal) return openModal(await turn.client(), triggerId, modal, channelId);
   if (command.run) return deliver(command.run(words, turn.context), turn.responder);
   throw new Error(`the command ${command.name} has nothing to run`);
@@ -95,7 +95,8 @@ async function pressed(
   triggerId: string,
   channelId: string | undefined,
 ): Promise<void> {
-  if (action.modal) return openModal(await turn.client(), triggerId, action.modal(value), channelId);
+  const modal = action.modal?.(value, turn.context);
+  if (modal) return openModal(await turn.client(), triggerId, modal, channelId);
   if (action.run) return deliver(action.run(value, turn.context), turn.responder);
   throw new Error(`the action ${action.id} has nothing to run`);
 }

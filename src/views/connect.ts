@@ -4,7 +4,7 @@ import { actions, button, context, message, plain, section, typing } from './blo
 import { moment } from './dates.ts';
 import { code, count } from './text.ts';
 
-/** The button that opens the form. */
+/** The button that opens the form, or asks for a link to the page. */
 export function connectButton(label = 'Connect your key'): Button {
   return button(label, 'connect:open', 'open', { style: 'primary' });
 }
@@ -41,6 +41,36 @@ export function connectForm(problem?: { readonly message: string; readonly hint?
       },
     ],
   };
+}
+
+/** The one-time link to the page. Its address is in the button only: a notification shows the text. */
+export function pageOffer(link: { readonly url: string; readonly minutes: number }): Message {
+  return message('Here is your page to connect a CDN key.', [
+    section(
+      '*Connect your CDN key on a page of its own.* It goes straight to the bot, not through Slack, ' +
+        'and is kept encrypted, for you alone. A key you connected before is replaced.',
+    ),
+    actions({
+      type: 'button',
+      text: plain('Open the page'),
+      action_id: 'connect:page',
+      url: link.url,
+      style: 'primary',
+    }),
+    context(
+      `Works once, for ${count(link.minutes, 'minute')}, and for you only: pass it to nobody, ` +
+        'since a key entered there becomes yours to act with.',
+    ),
+  ]);
+}
+
+/** Told in Slack whenever a key was connected on the page, so that nobody can do it for somebody silently. */
+export function connectedOnPage(linked: { readonly fingerprint: string; readonly zones: string }): Message {
+  const text = `A CDN key was just connected for you on the bot’s page. It sees ${linked.zones}.`;
+  return message(`${text} Not you? Disconnect it.`, [
+    section(`:key: *${text}*\nFingerprint ${code(linked.fingerprint)}. Not you? Disconnect it.`),
+    actions(typing('Zones', 'zones', 0, { style: 'primary' }), forgetButton('Disconnect')),
+  ]);
 }
 
 export function connectBusy(): ModalView {
@@ -125,13 +155,13 @@ export function keyPasted(why: 'looks-like-key' | 'words-after-connect'): Messag
   return message(text, [
     section(`:warning: *${what}*`),
     section(text.slice(what.length + 1)),
-    section('Then connect the new one with the form:', connectButton('Open the form')),
+    section('Then connect the new one:', connectButton('Connect the new key')),
   ]);
 }
 
 /** Asks once more, since a press is easily an accident, and the key would have to be fetched from the control panel. */
-export function forgetButton(): Button {
-  return button('Forget my key', 'connect:forget', 'forget', {
+export function forgetButton(label = 'Forget my key'): Button {
+  return button(label, 'connect:forget', 'forget', {
     style: 'danger',
     confirm: {
       title: plain('Forget your CDN key?'),

@@ -6,7 +6,7 @@ import { alice, bob, buttons, desk, reads } from './person.ts';
 
 test('connect opens the form at once, typed or pressed', () => {
   const typed = findCommand(parseWords('connect'));
-  const form = typed.command.modal?.(typed.words);
+  const form = typed.command.modal?.(typed.words, { keyPage: undefined });
   expect(form).toMatchObject({ type: 'modal', callback_id: 'connect:submit' });
   expect(viewProblems(form as { type: 'modal' })).toEqual([]);
   expect(JSON.stringify(form)).toContain('passes through Slack');
@@ -15,7 +15,7 @@ test('connect opens the form at once, typed or pressed', () => {
     block_id: 'accessKey',
     element: { action_id: 'accessKey', type: 'plain_text_input' },
   });
-  expect(findAction('connect:open')?.modal?.('open')).toEqual(form);
+  expect(findAction('connect:open')?.modal?.('open', { keyPage: undefined })).toEqual(form);
 });
 
 test.each([
@@ -84,7 +84,7 @@ test('words behind connect are refused, whatever they are, and never said again'
   ]) {
     const [answer] = await person.says(typed);
     expect(reads(answer)).toContain('counts as exposed');
-    expect(buttons(answer).get('Open the form')).toEqual(['connect:open', 'open']);
+    expect(buttons(answer).get('Connect the new key')).toEqual(['connect:open', 'open']);
     expect(JSON.stringify(answer)).not.toMatch(/hunter2|CANARY/u);
   }
   expect(office.linked.size).toBe(0);

@@ -14,7 +14,7 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     Show one zone: hostnames, caching, security, edge rules, optimizer, logging
     *Connect*
     \`/cdn connect\`
-    Connect your own CDN key, in a form
+    Connect your own CDN key
     \`/cdn whoami\`
     Whether a key is connected for you, since when, and what you may do
     \`/cdn disconnect\`

@@ -71,6 +71,7 @@ export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promis
         },
         cdnWith: (candidate) => client.withKey(candidate, signal),
         custody,
+        keyPage: undefined,
         snapshots,
         features,
         now: () => new Date(now),

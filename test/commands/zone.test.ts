@@ -168,7 +168,7 @@ test('a name longer than any is refused before the CDN is asked', async () => {
 test('zone without a word opens a form whose menu searches ids, names and hostnames', async () => {
   await using office = await desk({ zones: 300 });
   const typed = findCommand(parseWords('zone'));
-  const form = typed.command.modal?.(typed.words);
+  const form = typed.command.modal?.(typed.words, { keyPage: undefined });
   expect(viewProblems(form as { type: 'modal' })).toEqual([]);
   expect(form).toMatchObject({ callback_id: 'zones:submit', blocks: [{ block_id: 'zone' }] });
   const person = office.person();

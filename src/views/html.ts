@@ -1,0 +1,30 @@
+/** A piece of HTML that is safe to send: whatever came from outside is escaped in it. */
+export interface Html {
+  readonly markup: string;
+}
+
+type Part = string | number | Html | readonly Html[];
+
+/** HTML by a template: everything put in is escaped, except other pieces of HTML. */
+export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return { markup: texts.map((text, index) => text + markupOf(parts[index] ?? '')).join('') };
+}
+
+/** Our own constant text, put in as it is: a style sheet. */
+export function asIs(markup: string): Html {
+  return { markup };
+}
+
+function markupOf(part: Part): string {
+  if (typeof part === 'object')
+    return 'markup' in part ? part.markup : part.map(({ markup }) => markup).join('');
+  return String(part).replace(/[&<>"']/gu, (sign) => entities[sign] ?? '');
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
