@@ -18,6 +18,8 @@ import { type Person, tenantOf } from './identity.ts';
 
 /** A link to the page where one person, and nobody else, gets a key connected. */
 export interface KeyLink {
+  /** The hash it is stored under: names it, opens nothing. */
+  readonly id: string;
   readonly person: Person;
   /** Whom the page names, so that nobody enters a key for somebody else unawares. */
   readonly shownFor: string;
@@ -96,6 +98,7 @@ export function createKeyLinks(options: { db: Kysely<Schema>; now: () => Date })
     const row = await findKeyLink(db, hashOf(token));
     if (!row || now().getTime() - row.expires_at.getTime() > knownMs) return undefined;
     return {
+      id: row.token_hash,
       person: personOf(row),
       shownFor: row.shown_for,
       expiresAt: row.expires_at,

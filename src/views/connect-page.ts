@@ -13,6 +13,8 @@ export function keyForm(page: {
   readonly shownFor: string;
   readonly formToken: string;
   readonly minutesLeft: number;
+  /** Where the form posts to, relative to the page. */
+  readonly postTo: string;
   readonly problem?: PageProblem | undefined;
 }): string {
   const { problem } = page;
@@ -23,7 +25,7 @@ export function keyForm(page: {
 <p class="who"><span>This page connects a key for</span><strong>${page.shownFor}</strong></p>
 <p class="soft">Not you? Close this page: whoever that is would act with the key you enter here.</p>
 ${problem ? note('bad', problem) : []}
-<form method="post" autocomplete="off">
+<form method="post" action="${page.postTo}" autocomplete="off">
 <input type="hidden" name="formToken" value="${page.formToken}">
 <label for="accessKey">API key</label>
 <input id="accessKey" name="accessKey" type="password" required maxlength="500" autofocus autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true" aria-describedby="hint"${problem ? asIs(' aria-invalid="true"') : []}>

@@ -1,0 +1,22 @@
+import type { Person } from '../auth/identity.ts';
+import type { Message } from '../commands/define.ts';
+import type { Access } from './access.ts';
+import type { Clients } from './clients.ts';
+
+/** Sends somebody a direct message that nothing they did in Slack asked for. @throws what Slack or the network says. */
+export function createTell(deps: {
+  access: Access;
+  clients: Clients;
+}): (person: Person, message: Message) => Promise<void> {
+  return async ({ enterpriseId, teamId, userId }, { text, blocks }) => {
+    const isEnterpriseInstall = enterpriseId !== undefined;
+    const token = await deps.access.token({ teamId, enterpriseId, isEnterpriseInstall });
+    await deps.clients.interactive(token).chat.postMessage({
+      channel: userId,
+      text,
+      ...(blocks ? { blocks } : {}),
+      unfurl_links: false,
+      unfurl_media: false,
+    });
+  };
+}
