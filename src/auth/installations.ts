@@ -1,16 +1,23 @@
 import type { Installation, InstallationQuery, InstallationStore } from '@slack/oauth';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { Secret } from '../secret.ts';
 import {
   deleteInstallation,
   deleteInstallationUser,
   findInstallation,
   findInstallationUser,
+  findInstallationUsers,
+  installationKind,
+  installationUserKind,
   putInstallation,
+  putInstallationUser,
+  type SealedRow,
 } from '../store/installations.ts';
 import type { WithLock } from '../store/locks.ts';
 import type { Schema } from '../store/schema.ts';
-import type { SealContext, Sealer } from './sealing.ts';
+import { newestIn, type Slot } from '../store/sealed-versions.ts';
+import { keyIdOf, type SealContext, type Sealer } from './sealing.ts';
+import { advanceVersion, checkVersion } from './versions.ts';
 
 type AnyInstallation = Installation;
 type Query = InstallationQuery<boolean>;
@@ -46,24 +53,48 @@ export function createInstallations(options: {
   const { db, sealer, now, withLock } = options;
 
   const find = async (tenant: Tenant): Promise<AnyInstallation | undefined> => {
-    const sealed = await findInstallation(db, tenant.id);
-    if (sealed === undefined) return undefined;
-    const opened = await sealer.open(sealed, contextOf(tenant));
-    return JSON.parse(opened.reveal()) as AnyInstallation;
+    const row = await findInstallation(db, tenant.id);
+    return row && (JSON.parse(await open(row, tenant)) as AnyInstallation);
   };
 
   const findUser = async (tenant: Tenant, userId: string): Promise<AnyInstallation['user'] | undefined> => {
-    const sealed = await findInstallationUser(db, tenant.id, userId);
-    if (sealed === undefined) return undefined;
-    const opened = await sealer.open(sealed, contextOf(tenant, userId));
-    return JSON.parse(opened.reveal()) as AnyInstallation['user'];
+    const row = await findInstallationUser(db, tenant.id, userId);
+    return row && (JSON.parse(await open(row, tenant, userId)) as AnyInstallation['user']);
+  };
+
+  const open = async (row: SealedRow, tenant: Tenant, userId = ''): Promise<string> => {
+    checkVersion(sealer, slotOf(tenant.id, userId), row.version, newestIn(row));
+    const context = { ...contextOf(tenant, userId), version: row.version };
+    return (await sealer.open(row.sealed, context)).reveal();
+  };
+
+  /** What a row of this tenant or person holds from now on, sealed as the newest. */
+  const seal = async (
+    trx: Transaction<Schema>,
+    value: object,
+    tenant: Tenant,
+    userId = '',
+  ): Promise<{ sealed: string; key_id: string; version: number }> => {
+    const version = await advanceVersion(trx, sealer, slotOf(tenant.id, userId), now());
+    const context = { ...contextOf(tenant, userId), version };
+    const sealed = await sealer.seal(new Secret(JSON.stringify(value)), context);
+    return { sealed, key_id: keyIdOf(sealed), version };
   };
 
   const remove = async (query: Query): Promise<boolean> => {
     const { id } = tenantOf(query.isEnterpriseInstall, query.enterpriseId, query.teamId);
-    return query.userId === undefined
-      ? deleteInstallation(db, id)
-      : deleteInstallationUser(db, id, query.userId);
+    const { userId } = query;
+    return db.transaction().execute(async (trx) => {
+      const supersede = (owner = ''): Promise<number> =>
+        advanceVersion(trx, sealer, slotOf(id, owner), now());
+      if (userId !== undefined) {
+        await supersede(userId);
+        return deleteInstallationUser(trx, id, userId);
+      }
+      await supersede();
+      for (const user of await findInstallationUsers(trx, id)) await supersede(user);
+      return deleteInstallation(trx, id);
+    });
   };
 
   return {
@@ -81,16 +112,16 @@ export function createInstallations(options: {
         ...(bot ? { bot } : {}),
         user: { id: user.id, token: undefined, scopes: undefined },
       };
-      const row = { tenant: tenant.id, key_id: sealer.keyId, installed_at: now() };
-      const seal = (value: object, context: SealContext): Promise<string> =>
-        sealer.seal(new Secret(JSON.stringify(value)), context);
-      await putInstallation(
-        db,
-        { ...row, sealed: await seal(shared, contextOf(tenant)) },
-        user.token === undefined
-          ? undefined
-          : { ...row, user_id: user.id, sealed: await seal(user, contextOf(tenant, user.id)) },
-      );
+      const row = { tenant: tenant.id, installed_at: now() };
+      await db.transaction().execute(async (trx) => {
+        await putInstallation(trx, { ...row, ...(await seal(trx, shared, tenant)) });
+        if (user.token === undefined) return;
+        await putInstallationUser(trx, {
+          ...row,
+          user_id: user.id,
+          ...(await seal(trx, user, tenant, user.id)),
+        });
+      });
     },
     async fetchInstallation(query) {
       const tenant = tenantOf(query.isEnterpriseInstall, query.enterpriseId, query.teamId);
@@ -121,7 +152,11 @@ function tenantOf(enterprise: boolean, enterpriseId: string | undefined, teamId:
   return { id, enterprise };
 }
 
-function contextOf({ id, enterprise }: Tenant, user = ''): SealContext {
-  const kind = user === '' ? 'installation' : 'installation-user';
+function contextOf({ id, enterprise }: Tenant, user: string): SealContext {
+  const { kind } = slotOf(id, user);
   return enterprise ? { enterprise: id, team: '', user, kind } : { enterprise: '', team: id, user, kind };
+}
+
+function slotOf(tenant: string, userId: string): Slot {
+  return { tenant, userId, kind: userId === '' ? installationKind : installationUserKind };
 }

@@ -1,12 +1,13 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secret.ts';
+import { createKeyFile, embeddedKeyFile, isThere, keyBytes, readKeyFile } from './key-file.ts';
 
-interface KeyringKey {
+export interface KeyringKey {
   readonly id: string;
   readonly key: KeyObject;
+  /** Derived from `key`; authenticates what is stored beside the sealed rows. */
+  readonly macKey: KeyObject;
 }
 
 /** The keys that seal what is stored. New rows are sealed under the first, the others only open older rows. */
@@ -18,85 +19,62 @@ export interface Keyring {
 
 export interface ReadKeyring {
   readonly keyring: Keyring;
+  /** `kid:base64key`, in their order. */
+  readonly entries: readonly Secret[];
+  /** The file it was read from; undefined = ENCRYPTION_KEYS. */
+  readonly path?: string | undefined;
+  /** Changes when the file does. */
+  readonly stamp?: string | undefined;
   /** Path of a key file that was just made. */
-  readonly created?: string;
+  readonly created?: string | undefined;
   /** What an operator should know about the file; the bot runs all the same. */
-  readonly warning?: string;
+  readonly warning?: string | undefined;
 }
 
-const keyBytes = 32;
+export interface KeyringSource {
+  /** `kid:base64key[,kid:base64key…]`, 32 bytes each. */
+  readonly keys?: Secret | undefined;
+  /** A file with the same; lines also separate. */
+  readonly file?: string | undefined;
+  /** Else: the directory whose key file is read, and made where there is none (DESIGN §7). */
+  readonly createIn?: string | undefined;
+}
+
 const generate = 'echo "k1:$(openssl rand -base64 32)"';
 
 /**
- * Reads the keyring: from `keys` (`kid:base64key[,kid:base64key…]`, 32 bytes each), else from `file` (the same, lines
- * also separate), else from the key file in the directory `createIn`, which is made where there is none (DESIGN §7).
+ * Reads the keyring: from `keys`, else from `file`, else from the key file in the directory `createIn`. That one is
+ * made where there is none, but not where `inUse` says that rows are already sealed: a new key would open none of them.
  *
  * @throws UserError that names the entry by its position, never by what is in it.
  */
-export async function readKeyring(options: {
-  keys?: Secret | undefined;
-  file?: string | undefined;
-  createIn?: string | undefined;
-}): Promise<ReadKeyring> {
-  if (options.keys) return { keyring: parse(options.keys, 'ENCRYPTION_KEYS') };
-  if (options.file !== undefined) return readFrom(options.file, 'ENCRYPTION_KEYS_FILE');
-  if (options.createIn === undefined) {
+export async function readKeyring(source: KeyringSource & { inUse?: boolean }): Promise<ReadKeyring> {
+  const { keys, file, createIn, inUse = false } = source;
+  if (keys) return parse(keys, 'ENCRYPTION_KEYS');
+  if (file !== undefined) return readFrom(file, 'ENCRYPTION_KEYS_FILE');
+  if (createIn === undefined) {
     throw new UserError(
       'There is no key to encrypt with.',
       `Set ENCRYPTION_KEYS or ENCRYPTION_KEYS_FILE. A new key: ${generate}`,
     );
   }
-  const path = join(options.createIn, 'encryption-keys');
-  const made = await create(options.createIn, path);
-  return { ...(await readFrom(path, path)), ...(made ? { created: path } : {}) };
+  const path = embeddedKeyFile(createIn);
+  if (inUse && !(await isThere(path))) {
+    throw new UserError(
+      `The key file ${path} is missing, and the database holds what was sealed with it. No new key was made.`,
+      `Restore ${path} from your backup and start again. If it is lost for good: docs/operating.md, “Lost keyring”.`,
+    );
+  }
+  const made = await createKeyFile(path);
+  return { ...(await readFrom(path, path)), created: made ? path : undefined };
 }
 
 async function readFrom(path: string, source: string): Promise<ReadKeyring> {
-  let text: string;
-  let mode: number;
-  try {
-    text = await readFile(path, 'utf8');
-    mode = (await stat(path)).mode;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UserError(
-      `The key file ${path} cannot be read (${code ?? 'unknown reason'}).`,
-      'Check the path and that the bot may read it.',
-    );
-  }
-  const keyring = parse(new Secret(text), source);
-  // Secrets that an orchestrator mounts are often readable by all inside their container: worth a word, not a refusal.
-  if (process.platform === 'win32' || (mode & 0o077) === 0) return { keyring };
-  return { keyring, warning: `The key file ${path} can be read by others on this machine: chmod 600 it.` };
+  const { text, warning, stamp } = await readKeyFile(path);
+  return { ...parse(text, source), path, warning, stamp };
 }
 
-/** Makes the file, whole or not at all, unless there is one; true = made. */
-async function create(directory: string, path: string): Promise<boolean> {
-  if (await stat(path).catch(() => undefined)) return false;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  // A random id: a key made after the file was lost must not pass for the lost one.
-  const entry = `k${randomBytes(4).toString('hex')}:${randomBytes(keyBytes).toString('base64')}\n`;
-  const unfinished = `${path}.${randomBytes(4).toString('hex')}.tmp`;
-  const handle = await open(unfinished, 'wx', 0o600);
-  try {
-    await handle.writeFile(entry);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  try {
-    await link(unfinished, path);
-  } catch (error) {
-    // Another process was faster; its key is the one.
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    await unlink(unfinished);
-  }
-  return true;
-}
-
-function parse(text: Secret, source: string): Keyring {
+function parse(text: Secret, source: string): Pick<ReadKeyring, 'keyring' | 'entries'> {
   const entries = text
     .reveal()
     .split(/[,\s]+/)
@@ -112,7 +90,7 @@ function parse(text: Secret, source: string): Keyring {
     const colon = entry.indexOf(':');
     if (colon < 0) throw refuse('has no key id: the colon is missing');
     const id = entry.slice(0, colon);
-    if (!/^[\w-]{1,32}$/.test(id)) throw refuse('has a bad key id: 1 to 32 letters, digits, - or _');
+    if (!isKeyId(id)) throw refuse('has a bad key id: 1 to 32 letters, digits, - or _');
     const bytes = decode(entry.slice(colon + 1));
     if (!bytes) throw refuse('holds a key that is not base64');
     if (bytes.length !== keyBytes) throw refuse(`holds a key of ${bytes.length} bytes, not ${keyBytes}`);
@@ -123,15 +101,28 @@ function parse(text: Secret, source: string): Keyring {
     };
     twice('key id', `id ${id}`);
     twice('key', `key ${bytes.toString('hex')}`);
-    keys.set(id, { id, key: createSecretKey(bytes) });
+    keys.set(id, { id, key: createSecretKey(bytes), macKey: macKeyOf(bytes) });
   });
   const primary = keys.values().next().value;
   if (!primary)
     throw new UserError(`${source} holds no key.`, `An entry is kid:base64key. A new one: ${generate}`);
-  return { primary, ids: [...keys.keys()], find: (id) => keys.get(id) };
+  return {
+    keyring: { primary, ids: [...keys.keys()], find: (id) => keys.get(id) },
+    entries: entries.map((entry) => new Secret(entry)),
+  };
+}
+
+/** Whether this may be the id of a key. */
+export function isKeyId(id: string): boolean {
+  return /^[\w-]{1,32}$/.test(id);
 }
 
 /** Both alphabets, padded or not; undefined for anything else, which Node's decoder would skip over. */
 function decode(text: string): Buffer | undefined {
   return /^[\w+/-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+}
+
+// One key, one use: what authenticates is another key than what encrypts.
+function macKeyOf(bytes: Buffer): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', bytes, '', 'cdn-chatops record mac v1', keyBytes)));
 }

@@ -1,16 +1,21 @@
 import { createHash } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Secret } from '../secret.ts';
 import {
   deleteLinkedKey,
   deleteLinkedKeysOf,
   findLinkedKey,
+  findLinkedUsers,
+  linkedKeyKind,
   type Owner,
   putLinkedKey,
 } from '../store/linked-keys.ts';
 import type { Schema } from '../store/schema.ts';
+import { newestIn, type Slot } from '../store/sealed-versions.ts';
+import { type Audit, type AuditInput, createAudit } from './audit.ts';
 import { type Person, tenantOf } from './identity.ts';
-import type { SealContext, Sealer } from './sealing.ts';
+import { keyIdOf, type SealContext, SealError, type Sealer } from './sealing.ts';
+import { advanceVersion, checkVersion } from './versions.ts';
 
 export interface LinkedKey {
   /** 8 hexadecimal characters: tells two keys apart and says nothing else about them. */
@@ -18,49 +23,123 @@ export interface LinkedKey {
   readonly linkedAt: Date;
 }
 
-/** Keeps each person's CDN key, sealed for that person. */
+/** For the record: who did it, why, and during which request. Left out: the person themselves. */
+export interface Because {
+  readonly actor?: string | undefined;
+  /** A stable word: `disconnect`, `app-uninstalled`, `user-deleted` … */
+  readonly cause?: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
+/** Keeps each person's CDN key, sealed for that person. Every change is audited in the transaction that makes it. */
 export interface Custody {
   /** Stores a key; an older one is replaced. */
-  link(person: Person, key: Secret): Promise<LinkedKey>;
-  /** @throws SealError when the stored row does not open for this person. */
+  link(person: Person, key: Secret, because?: Because): Promise<LinkedKey>;
+  /** @throws SealError when the stored row does not open for this person, or is not the newest; that is audited. */
   reveal(person: Person): Promise<(LinkedKey & { readonly key: Secret }) | undefined>;
   describe(person: Person): Promise<LinkedKey | undefined>;
   /** Destroys the key; false = there was none. */
-  forget(person: Person): Promise<boolean>;
+  forget(person: Person, because?: Because): Promise<boolean>;
   /** Destroys every key of an organisation or workspace, where the app was removed; says how many. */
-  forgetTenant(tenant: string): Promise<number>;
+  forgetTenant(tenant: string, because?: Because): Promise<number>;
 }
 
-export function createCustody(options: { db: Kysely<Schema>; sealer: Sealer; now: () => Date }): Custody {
-  const { db, sealer, now } = options;
+export function createCustody(options: {
+  db: Kysely<Schema>;
+  sealer: Sealer;
+  now: () => Date;
+  audit?: Audit;
+}): Custody {
+  const { db, sealer, now, audit = createAudit({ db, now }) } = options;
+  const supersede = (trx: Transaction<Schema>, owner: Owner): Promise<number> =>
+    advanceVersion(trx, sealer, slotOf(owner), now());
   return {
-    async link(person, key) {
+    async link(person, key, because = {}) {
+      const owner = ownerOf(person);
       const linked = { fingerprint: fingerprintOf(key), linkedAt: now() };
-      const { tenant, userId } = ownerOf(person);
-      await putLinkedKey(db, {
-        tenant,
-        user_id: userId,
-        team_id: person.teamId,
-        sealed: await sealer.seal(key, contextOf(person)),
-        key_id: sealer.keyId,
-        fingerprint: linked.fingerprint,
-        linked_at: linked.linkedAt,
+      await db.transaction().execute(async (trx) => {
+        const version = await supersede(trx, owner);
+        const sealed = await sealer.seal(key, { ...contextOf(person), version });
+        const replaced = await putLinkedKey(trx, {
+          tenant: owner.tenant,
+          user_id: owner.userId,
+          team_id: person.teamId,
+          sealed,
+          key_id: keyIdOf(sealed),
+          fingerprint: linked.fingerprint,
+          linked_at: linked.linkedAt,
+          version,
+        });
+        const detail = { fingerprint: linked.fingerprint, replaced };
+        await audit.record(about('key-linked', owner, because, detail), { in: trx });
       });
       return linked;
     },
     async reveal(person) {
-      const row = await findLinkedKey(db, ownerOf(person));
+      const owner = ownerOf(person);
+      const row = await findLinkedKey(db, owner);
       if (!row) return undefined;
-      const key = await sealer.open(row.sealed, contextOf(person));
-      return { fingerprint: row.fingerprint, linkedAt: row.linked_at, key };
+      try {
+        checkVersion(sealer, slotOf(owner), row.version, newestIn(row));
+        const key = await sealer.open(row.sealed, { ...contextOf(person), version: row.version });
+        return { fingerprint: row.fingerprint, linkedAt: row.linked_at, key };
+      } catch (error) {
+        if (!(error instanceof SealError)) throw error;
+        await audit.record(about('key-mismatch', owner, { actor: 'system' }, { code: error.code }));
+        throw error;
+      }
     },
     async describe(person) {
       const row = await findLinkedKey(db, ownerOf(person));
       return row && { fingerprint: row.fingerprint, linkedAt: row.linked_at };
     },
-    forget: (person) => deleteLinkedKey(db, ownerOf(person)),
-    forgetTenant: (tenant) => deleteLinkedKeysOf(db, tenant),
+    async forget(person, because = {}) {
+      const owner = ownerOf(person);
+      if (!(await findLinkedKey(db, owner))) return false;
+      return db.transaction().execute(async (trx) => {
+        // Versions first, audit last, as everywhere: so that no two wait for each other.
+        await supersede(trx, owner);
+        if (!(await deleteLinkedKey(trx, owner))) return false;
+        await audit.record(about('key-destroyed', owner, because), { in: trx });
+        return true;
+      });
+    },
+    async forgetTenant(tenant, because = {}) {
+      return db.transaction().execute(async (trx) => {
+        const before = await findLinkedUsers(trx, tenant);
+        for (const userId of before) await supersede(trx, { tenant, userId });
+        const destroyed = await deleteLinkedKeysOf(trx, tenant);
+        for (const userId of destroyed) {
+          if (!before.includes(userId)) await supersede(trx, { tenant, userId });
+        }
+        for (const userId of destroyed) {
+          const owner = { tenant, userId };
+          await audit.record(about('key-destroyed', owner, { actor: 'system', ...because }), { in: trx });
+        }
+        return destroyed.length;
+      });
+    },
   };
+}
+
+function about(
+  what: 'key-linked' | 'key-destroyed' | 'key-mismatch',
+  { tenant, userId }: Owner,
+  { actor = userId, cause, requestId }: Because,
+  detail: Record<string, string | boolean> = {},
+): AuditInput {
+  return {
+    tenant,
+    actor,
+    what,
+    subject: userId,
+    detail: cause === undefined ? detail : { ...detail, cause },
+    requestId,
+  };
+}
+
+function slotOf({ tenant, userId }: Owner): Slot {
+  return { tenant, userId, kind: linkedKeyKind };
 }
 
 function ownerOf(person: Person): Owner {
@@ -70,8 +149,8 @@ function ownerOf(person: Person): Owner {
 // Within an organisation a person is the same in every workspace, so the workspace is not part of what is bound.
 function contextOf({ enterpriseId, teamId, userId }: Person): SealContext {
   return enterpriseId === undefined
-    ? { enterprise: '', team: teamId, user: userId, kind: 'cdn-key' }
-    : { enterprise: enterpriseId, team: '', user: userId, kind: 'cdn-key' };
+    ? { enterprise: '', team: teamId, user: userId, kind: linkedKeyKind }
+    : { enterprise: enterpriseId, team: '', user: userId, kind: linkedKeyKind };
 }
 
 // Its own domain: the same eight characters must not turn up where another program prints a plain hash of a key.

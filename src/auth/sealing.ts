@@ -1,6 +1,7 @@
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { errors, FlattenedEncrypt, flattenedDecrypt } from 'jose';
 import { Secret } from '../secret.ts';
-import type { Keyring } from './keyring.ts';
+import type { Keyring, KeyringKey } from './keyring.ts';
 
 /** What a sealed value belongs to. It opens only with exactly the context it was sealed with. */
 export interface SealContext {
@@ -9,18 +10,33 @@ export interface SealContext {
   readonly user: string;
   /** What it is: `cdn-key`, `installation`, … */
   readonly kind: string;
+  /** Which of all values that were ever sealed in this place (`versions.ts`); 0 or left out = from before versions. */
+  readonly version?: number | undefined;
 }
 
 export interface Sealer {
-  /** The key that new values are sealed under. */
+  /** The key that new values are sealed under now. It may change: what a value was sealed under says `keyIdOf`. */
   readonly keyId: string;
   seal(secret: Secret, context: SealContext): Promise<string>;
   /** @throws SealError */
   open(sealed: string, context: SealContext): Promise<Secret>;
+  /** Authenticates facts that are stored in the clear. The order of the parts counts. */
+  sign(parts: readonly (string | number)[]): Signature;
+  /** @throws SealError `unknown_key` where the keyring does not hold that key. */
+  verify(parts: readonly (string | number)[], signature: Signature): boolean;
 }
 
-/** `unknown_key`: sealed under a key that the keyring does not hold. `refused`: altered, or of another context. */
-export type SealErrorCode = 'malformed' | 'unknown_version' | 'unknown_key' | 'refused';
+export interface Signature {
+  readonly keyId: string;
+  /** HMAC-SHA-256 in hexadecimal. */
+  readonly mac: string;
+}
+
+/**
+ * `unknown_key`: sealed under a key that the keyring does not hold. `refused`: altered, or of another context.
+ * `replayed`: an older copy, or one that was destroyed, was put back.
+ */
+export type SealErrorCode = 'malformed' | 'unknown_version' | 'unknown_key' | 'refused' | 'replayed';
 
 export class SealError extends Error {
   override readonly name = 'SealError';
@@ -45,25 +61,30 @@ const encryption = 'A256GCM';
  * Stored as `v1.<protected>.<encrypted key>.<iv>.<ciphertext>.<tag>`.
  */
 export function createSealer(keyring: Keyring): Sealer {
+  const keyNamed = (keyId: string): KeyringKey => {
+    const key = keyring.find(keyId);
+    if (key) return key;
+    throw new SealError(
+      'unknown_key',
+      `A stored value is sealed under the key "${keyId}", which is not in the keyring.`,
+      keyId,
+    );
+  };
   return {
-    keyId: keyring.primary.id,
+    get keyId() {
+      return keyring.primary.id;
+    },
     async seal(secret, context) {
+      const { id, key } = keyring.primary;
       const jwe = await new FlattenedEncrypt(Buffer.from(secret.reveal()))
-        .setProtectedHeader({ alg: wrapping, enc: encryption, kid: keyring.primary.id })
+        .setProtectedHeader({ alg: wrapping, enc: encryption, kid: id })
         .setAdditionalAuthenticatedData(bindingOf(context))
-        .encrypt(keyring.primary.key);
+        .encrypt(key);
       return [version, jwe.protected, jwe.encrypted_key, jwe.iv, jwe.ciphertext, jwe.tag].join('.');
     },
     async open(sealed, context) {
       const parts = readParts(sealed);
-      const key = keyring.find(parts.keyId);
-      if (!key) {
-        throw new SealError(
-          'unknown_key',
-          `A stored value is sealed under the key "${parts.keyId}", which is not in the keyring.`,
-          parts.keyId,
-        );
-      }
+      const key = keyNamed(parts.keyId);
       try {
         const { plaintext } = await flattenedDecrypt(
           { ...parts.jwe, aad: Buffer.from(bindingOf(context)).toString('base64url') },
@@ -80,12 +101,32 @@ export function createSealer(keyring: Keyring): Sealer {
         );
       }
     },
+    sign(parts) {
+      const { id, macKey } = keyring.primary;
+      return { keyId: id, mac: macOf(macKey, parts).toString('hex') };
+    },
+    verify(parts, { keyId, mac }) {
+      const expected = macOf(keyNamed(keyId).macKey, parts);
+      const given = Buffer.from(mac, 'hex');
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    },
   };
 }
 
+/** The id of the key that a value was sealed under. @throws SealError where it is no sealed value. */
+export function keyIdOf(sealed: string): string {
+  return readParts(sealed).keyId;
+}
+
+/** The same parts under the same key give the same bytes. */
+function macOf(key: KeyObject, parts: readonly (string | number)[]): Buffer {
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest();
+}
+
 /** A list in JSON: two different contexts never give the same bytes, whatever characters are in them. */
-function bindingOf({ enterprise, team, user, kind }: SealContext): Uint8Array {
-  return Buffer.from(JSON.stringify(['cdn-chatops', version, kind, enterprise, team, user]));
+function bindingOf({ enterprise, team, user, kind, version: row = 0 }: SealContext): Uint8Array {
+  const place = ['cdn-chatops', version, kind, enterprise, team, user];
+  return Buffer.from(JSON.stringify(row === 0 ? place : [...place, row]));
 }
 
 function readParts(sealed: string): { keyId: string; jwe: Parameters<typeof flattenedDecrypt>[0] } {

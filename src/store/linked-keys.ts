@@ -1,5 +1,9 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { Insertable, Kysely, Selectable, Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
+import { type JoinedVersion, newestColumns } from './sealed-versions.ts';
+
+/** What a linked key is sealed as. */
+export const linkedKeyKind = 'cdn-key';
 
 /** Whose row: `userId` is unique within `tenant`, an organisation or a workspace. */
 export interface Owner {
@@ -7,29 +11,41 @@ export interface Owner {
   readonly userId: string;
 }
 
-/** Stores a person's sealed key; an older one is replaced. */
+/** Stores a person's sealed key; true = it replaced an older one. */
 export async function putLinkedKey(
-  db: Kysely<Schema>,
+  trx: Transaction<Schema>,
   row: Insertable<Schema['linked_keys']>,
-): Promise<void> {
+): Promise<boolean> {
   const { tenant, user_id, ...rest } = row;
-  await db
-    .insertInto('linked_keys')
-    .values({ tenant, user_id, ...rest })
-    .onConflict((conflict) => conflict.columns(['tenant', 'user_id']).doUpdateSet(rest))
-    .execute();
+  const { numUpdatedRows } = await trx
+    .updateTable('linked_keys')
+    .set(rest)
+    .where('tenant', '=', tenant)
+    .where('user_id', '=', user_id)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) return true;
+  // Whoever links has the person's version, so nobody else puts a row between the two.
+  await trx.insertInto('linked_keys').values(row).execute();
+  return false;
 }
 
-/** The row of one person, if there is one. */
+/** The row of one person, if there is one, with the record of its newest version. */
 export function findLinkedKey(
   db: Kysely<Schema>,
   owner: Owner,
-): Promise<Selectable<Schema['linked_keys']> | undefined> {
+): Promise<(Selectable<Schema['linked_keys']> & JoinedVersion) | undefined> {
   return db
     .selectFrom('linked_keys')
-    .selectAll()
-    .where('tenant', '=', owner.tenant)
-    .where('user_id', '=', owner.userId)
+    .leftJoin('sealed_versions', (join) =>
+      join
+        .onRef('sealed_versions.tenant', '=', 'linked_keys.tenant')
+        .onRef('sealed_versions.user_id', '=', 'linked_keys.user_id')
+        .on('sealed_versions.kind', '=', linkedKeyKind),
+    )
+    .selectAll('linked_keys')
+    .select(newestColumns)
+    .where('linked_keys.tenant', '=', owner.tenant)
+    .where('linked_keys.user_id', '=', owner.userId)
     .executeTakeFirst();
 }
 
@@ -43,8 +59,19 @@ export async function deleteLinkedKey(db: Kysely<Schema>, owner: Owner): Promise
   return result.numDeletedRows > 0n;
 }
 
-/** Destroys every row of an organisation or workspace; says how many. */
-export async function deleteLinkedKeysOf(db: Kysely<Schema>, tenant: string): Promise<number> {
-  const result = await db.deleteFrom('linked_keys').where('tenant', '=', tenant).executeTakeFirst();
-  return Number(result.numDeletedRows);
+/** Who of an organisation or workspace has a row, in order. */
+export async function findLinkedUsers(db: Kysely<Schema>, tenant: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('linked_keys')
+    .select('user_id')
+    .where('tenant', '=', tenant)
+    .orderBy('user_id')
+    .execute();
+  return rows.map((row) => row.user_id);
+}
+
+/** Destroys every row of an organisation or workspace; says whose they were. */
+export async function deleteLinkedKeysOf(db: Kysely<Schema>, tenant: string): Promise<string[]> {
+  const rows = await db.deleteFrom('linked_keys').where('tenant', '=', tenant).returning('user_id').execute();
+  return rows.map((row) => row.user_id).toSorted();
 }

@@ -168,7 +168,7 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
       await database.db.updateTable('installations').set({ tenant: 'T0BETA000' }).execute();
       await expect(installations.fetchInstallation({ ...inAcme, teamId: 'T0BETA000' })).rejects.toMatchObject(
         {
-          code: 'refused',
+          code: 'replayed',
         },
       );
     });
