@@ -23,6 +23,8 @@ export interface Config {
   readonly cdn: { readonly apiUrl: string; readonly originLoggingUrl: string };
   readonly store: { readonly databaseUrl: Secret | undefined; readonly dataDir: string };
   readonly keyring: { readonly keys: Secret | undefined; readonly file: string | undefined };
+  /** User ids that are admins whatever Slack says: `U…`, or `T…/U…` for one workspace only. */
+  readonly adminIds: readonly string[];
   readonly web: { readonly port: number; readonly publicUrl: string | undefined };
   readonly logLevel: LogLevel;
 }
@@ -81,6 +83,14 @@ export function readConfig(env: Env): Config {
     problems.push('ENCRYPTION_KEYS and ENCRYPTION_KEYS_FILE exclude each other: set one of them.');
   }
 
+  const adminIds = (text('ADMIN_USER_IDS') ?? '').split(/[\s,]+/u).filter(Boolean);
+  if (!adminIds.every((id) => /^(?:[TE][A-Z0-9]+\/)?[UW][A-Z0-9]+$/.test(id))) {
+    problems.push(
+      'ADMIN_USER_IDS must be user ids such as U012AB3CD, with commas between them ' +
+        '(Slack: profile → ⋮ → Copy member ID).',
+    );
+  }
+
   const config: Config = {
     slack: {
       apiUrl: withSlash(check('SLACK_API_URL', address, 'https://slack.com/api/')),
@@ -94,6 +104,7 @@ export function readConfig(env: Env): Config {
     },
     store: { databaseUrl, dataDir: text('DATA_DIR') ?? './data' },
     keyring,
+    adminIds,
     web: {
       port: check('PORT', port, 3000),
       publicUrl: check<string | undefined>('PUBLIC_URL', address, undefined),

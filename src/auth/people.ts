@@ -31,6 +31,8 @@ export interface People {
   members(groupId: string, options?: { readonly fresh?: boolean }): Promise<readonly string[]>;
   /** Every user group. */
   groups(): Promise<readonly Group[]>;
+  /** Looks again at somebody the next time. */
+  forget(userId: string): void;
   /** Those who are admins by the deployment's configuration. */
   readonly configuredAdmins: readonly string[];
   /** What could not be looked up when it was last tried. */

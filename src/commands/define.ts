@@ -3,7 +3,11 @@ import type { z } from 'zod';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Custody } from '../auth/keys.ts';
-import type { Right } from '../auth/policy.ts';
+import type { Audit } from '../auth/audit.ts';
+import type { People } from '../auth/people.ts';
+import type { Policies } from '../auth/policies.ts';
+import type { Decision, Right } from '../auth/policy.ts';
+import type { Standing, Wanted } from '../auth/standing.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { Words } from './words.ts';
@@ -12,6 +16,8 @@ import type { Words } from './words.ts';
 export interface Message {
   readonly text: string;
   readonly blocks?: KnownBlock[];
+  /** Kinds of secrets that this one message brings to its person (`link-token`); anything else is held back with it. */
+  readonly carries?: readonly string[];
 }
 
 /** One message, or several in a row where each replaces the one before (a first answer, then the whole). */
@@ -29,11 +35,32 @@ export interface Context {
   readonly keyPage: KeyPage | undefined;
   readonly snapshots: Snapshots;
   readonly features: readonly Feature[];
+  /** Where it was typed or pressed; undefined in the Home tab. */
+  readonly channelId: string | undefined;
+  /** What policy says of this person. */
+  readonly standing: Standing;
+  /** Decides where this was typed or pressed. `fresh` reads settings and groups again: before something changes. */
+  readonly decide: (wanted: Wanted, options?: { readonly fresh?: boolean }) => Promise<Decision>;
+  /** The people of this person's organisation or workspace. */
+  readonly people: People;
+  readonly policies: Policies;
+  readonly audit: Audit;
+  /** Tells a channel; false where the bot cannot write there. */
+  readonly post: (channelId: string, message: Message) => Promise<boolean>;
+  /** The modal that was submitted or that the button is in. */
+  readonly modal: OpenModal | undefined;
   readonly now: () => Date;
   /** For a failure that an answer goes on after: logs it and gives its words with the reference that is in the log. */
   readonly explain: (error: unknown) => Failure;
   /** Ends when the bot stops or when nobody can read the answer any more. */
   readonly signal: AbortSignal;
+}
+
+export interface OpenModal {
+  /** What the modal carries: the `private_metadata` it was drawn with. Never a right, never a secret. */
+  readonly note: string | undefined;
+  /** What its inputs hold. */
+  readonly fields: Fields;
 }
 
 /** The page on which one person enters their key. */
@@ -59,6 +86,11 @@ export interface Command {
   readonly needs: Right;
   /** A modal to open instead of running, decided from the words and the setup: no I/O, so that it opens at once. */
   readonly modal?: (words: Words, setup: Setup) => ModalView | undefined;
+  /**
+   * With `modal`: what takes its place as soon as it is known. The modal is then a skeleton that opens before the
+   * person's right is decided, and shows the refusal where there is none.
+   */
+  readonly fill?: (words: Words, context: Context) => Promise<ModalView>;
   readonly run?: (words: Words, context: Context) => Answer;
 }
 
@@ -68,7 +100,9 @@ export interface Action {
   readonly needs: Right;
   /** A modal to open instead of running, decided from the button's value and the setup alone. */
   readonly modal?: (value: string, setup: Setup) => ModalView | undefined;
-  /** `value` is the button's value or the chosen option's. Answers replace the message the button is in. */
+  /** With `modal`, as for a command. */
+  readonly fill?: (value: string, context: Context) => Promise<ModalView>;
+  /** `value` is the button's value or the chosen option's. Answers replace the message, or the modal, the button is in. */
   readonly run?: (value: string, context: Context) => Answer;
   /** Answers go into a message of their own instead. */
   readonly apart?: true;

@@ -1,15 +1,14 @@
 import { App, type Logger, type Receiver } from '@slack/bolt';
 import type { SlackDeps } from './dispatch.ts';
-import { fieldValue } from './modals.ts';
+import { type Ends, listenForEnds } from './endings.ts';
+import { fieldValue, memoryOf } from './modals.ts';
 import { readForm, runAction, runCommand, runForm, runHome, runPicker } from './paths.ts';
-import { tenantOfWorkspace, type Workspace, workspaceOf } from './sender.ts';
 
 export interface BoltOptions extends SlackDeps {
   readonly receiver: Receiver;
   readonly logger: Logger;
   readonly apiUrl: string;
-  /** The workspace took the app away: what it gave is forgotten. */
-  readonly uninstalled: (workspace: Workspace) => Promise<void>;
+  readonly ends: Ends;
 }
 
 /**
@@ -48,6 +47,7 @@ export function createBolt(options: BoltOptions): App {
       trigger_id: body.trigger_id,
       response_url: body.response_url || undefined,
       channelId: body.channel?.id,
+      modal: body.view?.type === 'modal' ? body.view : undefined,
     };
     await runAction(options, pressed, body);
   });
@@ -61,7 +61,9 @@ export function createBolt(options: BoltOptions): App {
 
   app.options(/[\s\S]*/, async ({ ack, body, payload }) => {
     if (!('action_id' in payload)) return ack({ options: [] });
-    const found = await runPicker(options, { actionId: payload.action_id, typed: payload.value }, body);
+    const { action_id: actionId, value: typed } = payload;
+    const channelId = body.channel?.id ?? memoryOf(body.view?.private_metadata).channel;
+    const found = await runPicker(options, { actionId, typed, channelId }, body);
     await ack({ options: [...found] });
   });
 
@@ -71,19 +73,7 @@ export function createBolt(options: BoltOptions): App {
     if (event.tab === 'home') await runHome(options, body, event.user);
   });
 
-  // These two come without a token (slack.md §2.4), and nothing else calls deleteInstallation.
-  for (const end of ['app_uninstalled', 'tokens_revoked'] as const) {
-    app.event(end, async ({ body, event }) => {
-      if (event.type === 'tokens_revoked' && !event.tokens.bot?.length) return;
-      const workspace = workspaceOf(body);
-      if (!workspace) return;
-      await options.inFlight.run(() => options.uninstalled(workspace));
-      options.log.info(
-        { tenant: tenantOfWorkspace(workspace) },
-        'the app was taken away: its token and all keys are destroyed',
-      );
-    });
-  }
+  listenForEnds(app, options);
 
   app.error(async (error) => {
     options.log.error({ error }, 'a delivery failed outside its path');

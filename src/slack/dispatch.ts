@@ -1,22 +1,23 @@
 import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../api/cdn.ts';
+import type { Audit } from '../auth/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Custody } from '../auth/keys.ts';
-import { decide, type Right } from '../auth/policy.ts';
-import type { Answer, Context, KeyPage, Message } from '../commands/define.ts';
-import { features } from '../commands/registry.ts';
+import type { Policies } from '../auth/policies.ts';
+import type { Answer, Context, KeyPage, Message, OpenModal, Setup } from '../commands/define.ts';
 import type { Snapshots } from '../commands/snapshots.ts';
 import { UserError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import type { Access } from './access.ts';
+import { type Admitted, admit, setupOf } from './admission.ts';
 import type { Clients } from './clients.ts';
-import { describeFailure, explainFailure, type Failed } from './failures.ts';
+import { describeFailure } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Kind, Metrics, Outcome } from './metrics.ts';
+import type { PeopleOf } from './people.ts';
 import { createResponder, type Responder, type Route } from './responder.ts';
-import { type Sender, senderOf } from './sender.ts';
-import { shownNameOf } from './shown-name.ts';
+import { senderOf } from './sender.ts';
 
 /** What the paths of a delivery lean on; `app.ts` makes it once. */
 export interface SlackDeps {
@@ -27,6 +28,11 @@ export interface SlackDeps {
   readonly snapshots: Snapshots;
   /** Present where keys are entered on a page. `shownFor` is how the page names the person. */
   readonly keyPage?: ((person: Person, shownFor: string) => KeyPage) | undefined;
+  readonly policies: Policies;
+  readonly people: PeopleOf;
+  readonly audit: Audit;
+  /** False where a denied attempt like this one was recorded a moment ago. */
+  readonly deniedOnce: (key: string) => boolean;
   /** False where this delivery was taken before, here or by another replica. */
   readonly claim: (id: string) => Promise<boolean>;
   readonly inFlight: InFlight;
@@ -37,16 +43,16 @@ export interface SlackDeps {
 }
 
 /** One delivery from Slack, after it was acknowledged. */
-export interface Delivery {
+export interface Delivery extends Omit<Admitted, 'channelId' | 'modal'> {
   readonly kind: Kind;
   /** A name from the registry, never anything typed: it becomes a metric label. */
   readonly feature: string;
-  readonly body: unknown;
   /** What makes two deliveries the same one. Without it every delivery is new. */
   readonly claim: string | undefined;
-  readonly needs: Right;
   readonly route: Omit<Route, 'userId'>;
-  readonly retry?: Failed['retry'];
+  readonly modal?: OpenModal | undefined;
+  /** Runs before anything is looked up or decided: opens what must not wait. Never for people from elsewhere. */
+  readonly first?: ((early: Pick<Turn, 'client'> & { readonly setup: Setup }) => Promise<void>) | undefined;
 }
 
 export interface Turn {
@@ -81,7 +87,12 @@ export async function perform(
     try {
       if (delivery.claim !== undefined && !(await deps.claim(`${delivery.kind}:${delivery.claim}`)))
         return 'duplicate';
-      const context = await admit(deps, sender, delivery, signal);
+      if (delivery.first && !sender.foreign) {
+        await delivery.first({ client, setup: setupOf(deps, sender, delivery.body) });
+      }
+      const { channelId } = route;
+      const wanted = { ...delivery, channelId, modal: delivery.modal };
+      const context = await admit(deps, sender, wanted, { client, signal });
       await work({ context, responder, client });
       return 'answered';
     } catch (error) {
@@ -106,50 +117,6 @@ function report(deps: SlackDeps, delivery: Delivery, outcome: Outcome, seconds: 
     { kind: delivery.kind, feature: delivery.feature, outcome, ms: Math.round(seconds * 1000) },
     'delivery done',
   );
-}
-
-/** Decides by policy and hands out what the work may use. */
-async function admit(
-  deps: SlackDeps,
-  sender: Sender,
-  delivery: Delivery,
-  signal: AbortSignal,
-): Promise<Context> {
-  const { person, foreign } = sender;
-  const { needs } = delivery;
-  const linked = foreign || needs === 'none' ? undefined : await deps.custody.reveal(person);
-  const decision = decide({ foreign, linked: linked !== undefined }, needs);
-  if (!decision.allowed) throw refusal(decision.reason);
-  return {
-    person,
-    cdn: async () => {
-      const key = linked?.key ?? (await ownKey(deps, person));
-      return deps.cdn.withKey(key, signal);
-    },
-    cdnWith: (key) => deps.cdn.withKey(key, signal),
-    custody: deps.custody,
-    keyPage: deps.keyPage?.(person, shownNameOf(delivery.body, person)),
-    snapshots: deps.snapshots,
-    features,
-    now: deps.now,
-    explain: (error) => explainFailure(error, delivery, deps.log),
-    signal,
-  };
-}
-
-async function ownKey(deps: SlackDeps, person: Person): Promise<Secret> {
-  const linked = await deps.custody.reveal(person);
-  if (!linked) throw refusal('no-key');
-  return linked.key;
-}
-
-function refusal(reason: string): UserError {
-  return reason === 'foreign'
-    ? new UserError(
-        'This bot answers people of its own organisation only.',
-        'Ask somebody of the organisation that installed it.',
-      )
-    : new UserError('You have not connected a CDN key yet.', 'Connect yours: it takes a minute.', 'connect');
 }
 
 /** Sends what a command answers: one message, or each as it comes with the next taking its place. */

@@ -5,11 +5,12 @@ import type { Fields, Message } from '../commands/define.ts';
 import { UserError } from '../errors.ts';
 import { slackErrorOf } from './access.ts';
 
-/** What a modal remembers of where it was opened: the channel its answer belongs to. Never a right, never a secret. */
-const memory = z.object({ channel: z.string().optional() });
+/** What a modal remembers: the channel its answer belongs to, and its own note. Never a right, never a secret. */
+const memory = z.object({ channel: z.string().optional(), note: z.string().optional() });
 
 /**
- * Opens a modal. Its trigger lives for three seconds and works once.
+ * Opens a modal, on top of the one that is open where it was asked for in one. Its trigger lives for three seconds
+ * and works once. Undefined where Slack opened it without saying its id.
  *
  * @throws UserError where Slack says that the trigger has died.
  */
@@ -17,16 +18,20 @@ export async function openModal(
   client: WebClient,
   triggerId: string,
   view: ModalView,
-  channel: string | undefined,
-): Promise<void> {
+  where: { readonly channelId: string | undefined; readonly above?: string | undefined },
+): Promise<string | undefined> {
+  const shown = { trigger_id: triggerId, view: remembering(view, where.channelId) };
   try {
-    await client.views.open({
-      trigger_id: triggerId,
-      view: { ...view, private_metadata: JSON.stringify({ channel }) },
-    });
+    const opened = await (where.above === undefined ? client.views.open(shown) : client.views.push(shown));
+    return opened.view?.id;
   } catch (error) {
     // Our own repeat of an opening that Slack had taken although its answer got lost.
-    if (slackErrorOf(error) === 'exchanged_trigger_id') return;
+    if (slackErrorOf(error) === 'exchanged_trigger_id') return undefined;
+    // Slack stacks three: the fourth takes the place of the third.
+    if (slackErrorOf(error) === 'push_limit_reached' && where.above !== undefined) {
+      await client.views.update({ view_id: where.above, view: shown.view });
+      return where.above;
+    }
     if (slackErrorOf(error) === 'expired_trigger_id') {
       throw new UserError('The form came too late: Slack waits three seconds for it.', 'Try the same again.');
     }
@@ -34,12 +39,17 @@ export async function openModal(
   }
 }
 
-/** The channel a modal was opened in, as far as it remembers. */
-export function channelOf(privateMetadata: string | undefined): string | undefined {
+/** A modal that remembers where it was opened, beside the note it carries. */
+export function remembering(view: ModalView, channel: string | undefined): ModalView {
+  return { ...view, private_metadata: JSON.stringify({ channel, note: view.private_metadata }) };
+}
+
+/** The channel a modal was opened in and its note, as far as it remembers. */
+export function memoryOf(privateMetadata: string | undefined): z.output<typeof memory> {
   try {
-    return memory.parse(JSON.parse(privateMetadata ?? '')).channel;
+    return memory.parse(JSON.parse(privateMetadata ?? ''));
   } catch {
-    return undefined;
+    return {};
   }
 }
 

@@ -1,10 +1,12 @@
 import type { Option } from '@slack/types';
-import type { Action, Command, Form, FormResult, Message, Picker } from '../commands/define.ts';
+import type { ModalView } from '@slack/types';
+import type { Action, Answer, Command, Context, Form, FormResult, Message, Picker, Setup } from '../commands/define.ts';
 import { findAction, findCommand, findForm, findPicker, home } from '../commands/registry.ts';
 import { parseWords, type Words } from '../commands/words.ts';
 import { UserError } from '../errors.ts';
-import { deliver, perform, type SlackDeps, type Turn } from './dispatch.ts';
-import { asModal, channelOf, fieldsOf, openModal, updateModal } from './modals.ts';
+import { type Delivery, deliver, perform, type SlackDeps, type Turn } from './dispatch.ts';
+import { asModal, fieldsOf, memoryOf, openModal, remembering, updateModal } from './modals.ts';
+import type { Responder } from './responder.ts';
 
 /** `/cdn …`, acknowledged already. */
 export async function runCommand(
@@ -13,11 +15,13 @@ export async function runCommand(
 ): Promise<void> {
   const found = findCommand(parseWords(body.text));
   const { command } = found;
+  const opening = openingOf(typedWork(found), { triggerId: body.trigger_id, channelId: body.channel_id });
   await perform(
     deps,
     {
       kind: 'command',
       feature: command.name,
+      asks: command.name,
       body,
       claim: body.trigger_id,
       needs: command.needs,
@@ -27,8 +31,10 @@ export async function runCommand(
         command.needs === 'read' && body.text.length < 1000
           ? { actionId: 'help:run', value: body.text }
           : undefined,
+      first: opening.first,
     },
-    (turn) => typed(found, turn, body.trigger_id, body.channel_id),
+    opening.work,
+    opening.onFailure,
   );
 }
 
@@ -42,13 +48,21 @@ export async function runAction(
     trigger_id: string;
     response_url?: string | undefined;
     channelId?: string | undefined;
+    /** The modal the button is in. */
+    modal?: SubmittedView | undefined;
   },
   raw: unknown,
 ): Promise<void> {
   const action = findAction(body.actionId);
   const stands = action?.types ? findCommand(parseWords(body.value)) : undefined;
   const needs = stands?.command.needs ?? action?.needs ?? 'none';
-  const channelId = body.channelId;
+  const memory = memoryOf(body.modal?.private_metadata);
+  const channelId = body.channelId ?? memory.channel;
+  const opening = openingOf(stands ? typedWork(stands) : action && pressedWork(action, body.value), {
+    triggerId: body.trigger_id,
+    channelId,
+    modal: body.modal,
+  });
   await perform(
     deps,
     {
@@ -63,46 +77,120 @@ export async function runAction(
         replaces: action !== undefined && !action.apart && !action.types,
       },
       retry: needs === 'read' && action ? { actionId: action.id, value: body.value } : undefined,
+      asks: stands?.command.name ?? action?.id.split(':')[0],
+      modal: body.modal && { note: memory.note, fields: fieldsOf(body.modal.state?.values) },
+      first: opening.first,
     },
     async (turn) => {
-      if (stands) return typed(stands, turn, body.trigger_id, channelId);
       if (!action)
         throw new UserError(
           'This button is from an older version of the bot.',
           'Type `/cdn` and start again.',
         );
-      return pressed(action, body.value, turn, body.trigger_id, channelId);
+      return opening.work(turn);
     },
+    opening.onFailure,
   );
 }
 
-async function typed(
-  { command, words }: { command: Command; words: Words },
-  turn: Turn,
-  triggerId: string,
-  channelId: string | undefined,
-): Promise<void> {
-  const modal = command.modal?.(words, turn.context);
-  if (modal) return openModal(await turn.client(), triggerId, modal, channelId);
-  if (command.run) return deliver(command.run(words, turn.context), turn.responder);
-  throw new Error(`the command ${command.name} has nothing to run`);
+/** What a command or a button does: a modal, filled at once or later, or an answer. */
+interface Work {
+  readonly name: string;
+  readonly modal?: ((setup: Setup) => ModalView | undefined) | undefined;
+  readonly fill?: ((context: Context) => Promise<ModalView>) | undefined;
+  readonly run?: ((context: Context) => Answer) | undefined;
 }
 
-async function pressed(
-  action: Action,
-  value: string,
-  turn: Turn,
-  triggerId: string,
-  channelId: string | undefined,
+function typedWork({ command, words }: { command: Command; words: Words }): Work {
+  const { name, modal, fill, run } = command;
+  return {
+    name,
+    modal: modal && ((setup) => modal(words, setup)),
+    fill: fill && ((context) => fill(words, context)),
+    run: run && ((context) => run(words, context)),
+  };
+}
+
+function pressedWork({ id, modal, fill, run }: Action, value: string): Work {
+  return {
+    name: id,
+    modal: modal && ((setup) => modal(value, setup)),
+    fill: fill && ((context) => fill(value, context)),
+    run: run && ((context) => run(value, context)),
+  };
+}
+
+type Opening = Pick<Delivery, 'first'> & {
+  readonly work: (turn: Turn) => Promise<void>;
+  readonly onFailure: (message: Message, turn: Pick<Turn, 'client'>) => Promise<boolean>;
+};
+
+/**
+ * The steps of one command or press. A modal that has to be filled opens as a skeleton before anything is looked up
+ * (a trigger lives for three seconds), and what fills it, or why nothing does, takes its place. What is pressed in a
+ * modal is answered there.
+ */
+function openingOf(
+  work: Work | undefined,
+  at: { triggerId: string; channelId: string | undefined; modal?: SubmittedView | undefined },
+): Opening {
+  const where = { channelId: at.channelId, above: at.modal?.id };
+  // The skeleton, once it is open: what follows is shown in it.
+  let open: { readonly viewId: string | undefined } | undefined;
+  const shows = work?.fill && work.modal;
+  return {
+    first:
+      shows &&
+      (async ({ client, setup }) => {
+        const skeleton = shows(setup);
+        if (skeleton) open = { viewId: await openModal(await client(), at.triggerId, skeleton, where) };
+      }),
+    async work(turn) {
+      if (open && work?.fill) return fillModal(open.viewId, await work.fill(turn.context), turn, where);
+      const modal = work?.modal?.(turn.context);
+      if (modal) return void (await openModal(await turn.client(), at.triggerId, modal, where));
+      if (!work?.run) throw new Error(`${work?.name ?? 'nothing'} has nothing to run`);
+      return deliver(work.run(turn.context), at.modal ? inModal(at.modal, turn) : turn.responder);
+    },
+    async onFailure(message, { client }) {
+      const viewId = open ? open.viewId : at.modal?.id;
+      if (viewId === undefined) return false;
+      return updateModal(await client(), viewId, asModal('That did not work', message));
+    },
+  };
+}
+
+async function fillModal(
+  viewId: string | undefined,
+  filled: ModalView,
+  { client }: Turn,
+  { channelId }: { readonly channelId: string | undefined },
 ): Promise<void> {
-  const modal = action.modal?.(value, turn.context);
-  if (modal) return openModal(await turn.client(), triggerId, modal, channelId);
-  if (action.run) return deliver(action.run(value, turn.context), turn.responder);
-  throw new Error(`the action ${action.id} has nothing to run`);
+  if (viewId === undefined) {
+    throw new UserError('The form opened but could not be filled.', 'Close it and try the same again.');
+  }
+  // Somebody who closed it meanwhile does not want it any more.
+  await updateModal(await client(), viewId, remembering(filled, channelId));
+}
+
+/** Answers in the modal a button is in; to somebody who closed it, privately as ever. */
+function inModal(modal: SubmittedView, { client, responder }: Turn): Responder {
+  const send = async (message: Message): Promise<void> => {
+    const view = asModal(modal.title?.text ?? 'Done', message);
+    if (!(await updateModal(await client(), modal.id, view))) await responder.send(message);
+  };
+  return {
+    send,
+    async sendUnlessLastUse(message) {
+      await send(message);
+      return true;
+    },
+  };
 }
 
 export interface SubmittedView {
   readonly id: string;
+  readonly title?: { readonly text: string } | undefined;
   readonly hash?: string | undefined;
   readonly callback_id: string;
   readonly private_metadata?: string | undefined;
@@ -133,6 +221,7 @@ export async function runForm(
   view: SubmittedView,
   raw: object,
 ): Promise<void> {
+  const memory = memoryOf(view.private_metadata);
   const showInModal = async (message: Message, { client }: Pick<Turn, 'client'>): Promise<boolean> =>
     form.busy !== undefined && updateModal(await client(), view.id, asModal('That did not work', message));
   await perform(
@@ -140,18 +229,18 @@ export async function runForm(
     {
       kind: 'form',
       feature: form.id,
+      asks: form.id.split(':')[0],
       body: raw,
       claim: `${view.id}:${view.hash ?? ''}:${'trigger_id' in raw ? String(raw.trigger_id) : ''}`,
       needs: form.needs,
-      route: { channelId: channelOf(view.private_metadata) },
+      route: { channelId: memory.channel },
+      modal: { note: memory.note, fields: fieldsOf(view.state?.values) },
     },
     async (turn) => {
       const result = await form.run(values, turn.context);
       if (!isFormResult(result)) return deliver(result, turn.responder);
-      const shown = await updateModal(await turn.client(), view.id, {
-        ...result.modal,
-        private_metadata: view.private_metadata ?? '',
-      });
+      const next = remembering(result.modal, memory.channel);
+      const shown = await updateModal(await turn.client(), view.id, next);
       // Whoever closed the form meanwhile still hears how it ended.
       if (!shown) await turn.responder.send(result.message);
     },
@@ -169,15 +258,16 @@ const pickerMs = 2_500;
 /** The options of a menu with search. Answers within Slack's time, whatever happens. */
 export async function runPicker(
   deps: SlackDeps,
-  body: { actionId: string; typed: string },
+  body: { actionId: string; typed: string; channelId: string | undefined },
   raw: unknown,
 ): Promise<readonly Option[]> {
   const picker = findPicker(body.actionId);
   if (!picker) return [note('This menu is from an older version of the bot')];
+  const { channelId } = body;
   let options: readonly Option[] = [];
   const work = perform(
     deps,
-    { kind: 'picker', feature: picker.id, body: raw, claim: undefined, needs: picker.needs, route: {} },
+    { kind: 'picker', feature: picker.id, body: raw, claim: undefined, needs: picker.needs, route: { channelId } },
     async ({ context }) => {
       options = await (picker satisfies Picker).run(body.typed, context);
     },

@@ -66,6 +66,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
 
     return {
       configuredAdmins,
+      forget: (userId) => profiles.drop(`${tenant}/${userId}`),
       blind: () =>
         (['admins', 'groups'] as const).flatMap((what) => {
           const blind = blinds.get(`${tenant}/${what}`);
@@ -156,6 +157,10 @@ function remembered<T>(most: number, lifeMs: number, now: () => Date) {
   const kept = new Map<string, { readonly value: T | undefined; readonly until: number }>();
   const running = new Map<string, Promise<T | undefined>>();
   return {
+    drop(key: string): void {
+      kept.delete(key);
+      running.delete(key);
+    },
     get(key: string, fresh: boolean, look: () => Promise<Looked<T>>): Promise<T | undefined> {
       const found = kept.get(key);
       if (found && !fresh && now().getTime() < found.until) return Promise.resolve(found.value);

@@ -2,4 +2,6 @@
 export const scopes = [
   'commands', // the slash command
   'chat:write', // answers where a response_url has ended, and direct messages
+  'users:read', // optional: who is a workspace admin, and that somebody was deactivated
+  'usergroups:read', // optional: who is in the user groups that settings name
 ] as const;

@@ -75,3 +75,18 @@ export async function deleteLinkedKeysOf(db: Kysely<Schema>, tenant: string): Pr
   const rows = await db.deleteFrom('linked_keys').where('tenant', '=', tenant).returning('user_id').execute();
   return rows.map((row) => row.user_id).toSorted();
 }
+
+/** Who linked a key from one workspace of an organisation. */
+export async function findLinkedUsersOfTeam(
+  db: Kysely<Schema>,
+  tenant: string,
+  teamId: string,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('linked_keys')
+    .select('user_id')
+    .where('tenant', '=', tenant)
+    .where('team_id', '=', teamId)
+    .execute();
+  return rows.map(({ user_id: userId }) => userId);
+}

@@ -29,10 +29,7 @@ export function findPolicyVersion(
 }
 
 /** Adds the next version; false where somebody else has added it before. Which is next is for the caller to know. */
-export async function addPolicy(
-  db: Kysely<Schema>,
-  row: Insertable<Schema['policies']>,
-): Promise<boolean> {
+export async function addPolicy(db: Kysely<Schema>, row: Insertable<Schema['policies']>): Promise<boolean> {
   const result = await db
     .insertInto('policies')
     .values(row)

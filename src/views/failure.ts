@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/types';
 import type { Message } from '../commands/define.ts';
-import { actions, button, context, message, section } from './blocks.ts';
+import { actions, button, context, message, section, typing } from './blocks.ts';
 import { connectButton } from './connect.ts';
 import { foreign, safely } from './text.ts';
 
@@ -9,8 +9,10 @@ export interface Failure {
   readonly message: string;
   /** What to do next, in mrkdwn. */
   readonly hint?: string | undefined;
-  /** `connect`: draw the button that opens the form for a key. */
-  readonly offer?: 'connect' | undefined;
+  /** `connect`: draw the button that opens the form for a key. `why`: the one that shows the decision. */
+  readonly offer?: 'connect' | 'why' | undefined;
+  /** What `Why?` asks about: the words of a command. */
+  readonly why?: string | undefined;
   /** The id under which the failure is in the log. */
   readonly reference?: string | undefined;
   /** A button that tries again: its action and value. Only where trying again is safe. */
@@ -26,6 +28,7 @@ export function failure(failed: Failure): Message {
   const blocks: KnownBlock[] = [section([`:warning: ${what}`, next].filter(Boolean).join('\n'))];
   const buttons = [
     ...(failed.offer === 'connect' ? [connectButton()] : []),
+    ...(failed.offer === 'why' && failed.why ? [typing('Why?', `why ${failed.why}`)] : []),
     // A key has to be connected first; until then the same would fail again.
     ...(failed.retry && failed.offer === undefined
       ? [button('Try again', failed.retry.actionId, failed.retry.value)]

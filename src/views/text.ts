@@ -24,13 +24,13 @@ export function escaped(text: string): string {
 
 /**
  * mrkdwn from anywhere in our code, made safe should somebody have forgotten to escape foreign text in it: what is
- * escaped already stays as it is, and so do dates and mentions of people.
+ * escaped already stays as it is, and so do dates and mentions of people, channels and user groups.
  */
 export function safely(text: string): string {
   return text
     .replace(/&(?!amp;|lt;|gt;)/gu, '&amp;')
     .replace(
-      /(<!date\^\d+\^[^|<>]+\|[^|<>]+>|<@[UW][A-Z0-9]+>)|[<>]/gu,
+      /(<!date\^\d+\^[^|<>]+\|[^|<>]+>|<@[UW][A-Z0-9]+>|<#[CGD][A-Z0-9]+>|<!subteam\^S[A-Z0-9]+>)|[<>]/gu,
       (found, ours: string | undefined) => ours ?? escaped(found),
     );
 }

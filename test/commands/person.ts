@@ -4,6 +4,10 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { createCdn } from '../../src/api/cdn.ts';
 import { type Person, personKey } from '../../src/auth/identity.ts';
 import type { Custody, LinkedKey } from '../../src/auth/keys.ts';
+import type { People } from '../../src/auth/people.ts';
+import type { Policies } from '../../src/auth/policies.ts';
+import { initialPolicy } from '../../src/auth/policy.ts';
+import { createStanding } from '../../src/auth/standing.ts';
 import type { Answer, Context, Fields, FormResult, Message } from '../../src/commands/define.ts';
 import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
 import { createSnapshots, type Snapshots } from '../../src/commands/snapshots.ts';
@@ -62,6 +66,14 @@ export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promis
     person(who = alice, key = 'linked') {
       if (key === 'linked') linked.set(personKey(who), new Secret(cdn.key));
       const { signal } = new AbortController();
+      const standing = createStanding({
+        person: who,
+        foreign: false,
+        policies,
+        people: nobodyKnown,
+        custody,
+        linked: async () => linked.has(personKey(who)),
+      });
       return somebody({
         person: who,
         cdn: async () => {
@@ -74,6 +86,14 @@ export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promis
         keyPage: undefined,
         snapshots,
         features,
+        channelId: 'C0OPS0000',
+        standing,
+        decide: (wanted) => standing.decide(wanted, 'C0OPS0000'),
+        people: nobodyKnown,
+        policies,
+        audit: { record: async () => undefined, recent: async () => [] },
+        post: async () => true,
+        modal: undefined,
         now: () => new Date(now),
         explain: (error) =>
           explainFailure(error, { kind: 'command', feature: 'test' }, createLogger('silent')),
@@ -83,6 +103,21 @@ export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promis
     [Symbol.asyncDispose]: () => cdn.close(),
   };
 }
+
+/** A workspace whose admins have said nothing, and where Slack tells nothing about people. */
+const policies: Policies = {
+  current: async () => initialPolicy,
+  version: async () => undefined,
+  save: async () => ({ saved: false, meanwhile: undefined }),
+};
+const nobodyKnown: People = {
+  profile: async () => undefined,
+  members: async () => [],
+  groups: async () => [],
+  forget: () => undefined,
+  configuredAdmins: [],
+  blind: () => [],
+};
 
 /** Everything a person would read, blocks joined. */
 export function reads(message: Message | undefined): string {
