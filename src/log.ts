@@ -1,5 +1,6 @@
 import pino from 'pino';
 import { Secret } from './secret.ts';
+import { withoutSecrets } from './secret-search.ts';
 
 /** What the rest of the bot needs of a logger: a fixed message, and facts beside it. */
 export interface Log {
@@ -148,5 +149,5 @@ const secretShapes = new RegExp(
 );
 
 function mask(line: string): string {
-  return line.replaceAll(secretShapes, hidden);
+  return withoutSecrets(line.replaceAll(secretShapes, hidden));
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noteSecret } from '../secret.ts';
 import { id, readLeniently, text, texts } from './lenient.ts';
 import type { Breathe } from './pace.ts';
 import { createPages } from './pages.ts';
@@ -21,6 +22,7 @@ export interface ApiKeys {
 
 // The key itself comes in plain text and ends here.
 const record = z.object({ Id: id, Key: text, Roles: texts }).transform(({ Id, Key, Roles }): ApiKey => {
+  noteSecret('api-key', Key);
   const tail = Key && Key.length >= 16 ? { tail: Key.slice(-4) } : {};
   return { id: Id, roles: Roles ?? [], ...tail };
 });

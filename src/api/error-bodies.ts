@@ -21,16 +21,20 @@ const nothing: ErrorWords = { message: undefined, errorKey: undefined, fieldErro
  * `[{message}]` and bare string, shield's `error` and `errorResponse`. Anything else, HTML and nothing included,
  * says nothing. Order of the members: cdn-api.md §1.3.
  */
-export function readErrorText(text: string): ErrorWords {
+export function readErrorText(text: string, clean: (text: string) => string): ErrorWords {
   try {
-    return readErrorBody(JSON.parse(text));
+    return readErrorBody(JSON.parse(text), clean);
   } catch {
     return nothing;
   }
 }
 
-/** The same for a body that is parsed already. */
-export function readErrorBody(body: unknown): ErrorWords {
+/**
+ * The same for a body that is parsed already. `clean` takes out what must not be repeated, before sentences are cut to
+ * their length: half a key would not be found any more.
+ */
+export function readErrorBody(raw: unknown, clean?: (text: string) => string): ErrorWords {
+  const body = clean ? cleaned(raw, clean) : raw;
   if (typeof body === 'string') return { ...nothing, message: sentence(body), kind: 'problem' };
   if (Array.isArray(body)) {
     const fieldErrors = readFieldErrors(body);
@@ -67,6 +71,13 @@ export function codeFor(status: number, words: ErrorWords, isHtml: boolean): Api
   // A web page where the service would send a problem: something else answered in its place.
   if (status < 400 || isHtml) return 'unexpected';
   return status === 404 ? 'not_found' : 'refused';
+}
+
+function cleaned(value: unknown, clean: (text: string) => string): unknown {
+  if (typeof value === 'string') return clean(value);
+  if (Array.isArray(value)) return value.map((item) => cleaned(item, clean));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [clean(name), cleaned(one, clean)]));
 }
 
 /** One line, bounded. */

@@ -33,7 +33,7 @@ function withoutQueryValues(url: string): string {
 }
 
 /** Actions whose parameters are a header's name and its value. */
-const headerActions = new Set([5, 6]);
+export const headerActions = new Set([5, 6]);
 /** The last action of the specification: what a newer one's parameters mean nobody knows, so they stay here. */
 const knownActions = new Set(
   Array.from({ length: 38 }, (_, type) => type).filter((type) => type !== 35 && type !== 36),
@@ -70,13 +70,17 @@ export function safePatterns(
   parameter: string | undefined,
   patterns: readonly string[],
 ): string[] {
-  const isPlain = plainHeaders.has(parameter?.trim().toLowerCase() ?? '');
   const mayBeSecret =
     type === undefined ||
     type > lastKnownTrigger ||
     type === cookieTrigger ||
-    (headerTriggers.has(type) && !isPlain);
+    (headerTriggers.has(type) && !isPlainHeader(parameter));
   if (mayBeSecret) return patterns.map(() => hidden);
   if (type === queryTrigger) return patterns.map((pattern) => pattern.replaceAll(/=[^&]*/g, '=…'));
   return patterns.map(safeUrl);
+}
+
+/** Whether everybody sends this header, and nobody a secret in it. */
+export function isPlainHeader(name: string | undefined): boolean {
+  return plainHeaders.has(name?.trim().toLowerCase() ?? '');
 }

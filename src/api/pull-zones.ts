@@ -4,6 +4,7 @@ import { createPages } from './pages.ts';
 import { address, type Hosts } from './paths.ts';
 import type { Send } from './request.ts';
 import { readZone, type Zone } from './zone.ts';
+import { noteZoneSecrets } from './zone-secrets.ts';
 import { summarize, type ZoneSummary } from './zone-summary.ts';
 
 export interface FirstPage {
@@ -41,7 +42,7 @@ export function createPullZones(
     async firstPage({ search, perPage = 10 } = {}) {
       const query = { page: 1, perPage: Math.min(Math.max(Math.trunc(perPage), 5), 1000), search };
       // A service that answers with a plain array sends every zone: what was asked for is enough.
-      const page = await pages.read(query, summaryRow(), (_, rows) => rows > query.perPage);
+      const page = await pages.read(query, notedRow(), (_, rows) => rows > query.perPage);
       const zones = page.rows.flatMap(({ kept }) => kept ?? []);
       const { total, skipped } = page;
       const more =
@@ -77,6 +78,15 @@ export function createPullZones(
       isFirst = false;
       const summary = summarize(raw);
       return summary && { id: summary.id, kept: summary };
+    };
+  }
+
+  /** The same for a page that is shown as it came: its secrets are looked for in the answer. */
+  function notedRow() {
+    const row = summaryRow();
+    return (raw: unknown) => {
+      noteZoneSecrets(raw);
+      return row(raw);
     };
   }
 

@@ -1,5 +1,6 @@
 import { createFetch } from 'ofetch';
 import type { Secret } from '../secret.ts';
+import { withoutValues } from '../secret-search.ts';
 import { createWatch, readChunks, readText, type Watch } from './bodies.ts';
 import { codeFor, type ErrorWords, readErrorBody, readErrorText } from './error-bodies.ts';
 import { ApiError, type ApiErrorCode, type ApiErrorFacts } from './errors.ts';
@@ -118,12 +119,12 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
 
     if (!response.ok) {
       const text = await readText(chunks(), longestErrorBody, () => fail('unexpected')).catch(stopped);
-      const words = hide(readErrorText(text));
+      const words = readErrorText(text, hide);
       const retryAfterSeconds = readRetryAfter(headers.get('retry-after'), now());
       throw fail(codeFor(status, words, isHtml(headers, text)), { ...spoken(words), retryAfterSeconds });
     }
 
-    const error: Reply['error'] = (code, words) => fail(code, words ? spoken(hide(words)) : {});
+    const error: Reply['error'] = (code, words) => fail(code, words ? spoken(words) : {});
     return {
       status,
       headers,
@@ -141,26 +142,17 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
         }
       },
       wrongShape(body) {
-        const words = readErrorBody(body);
+        const words = readErrorBody(body, hide);
         return error(words.kind === 'none' ? 'unexpected' : 'refused', words);
       },
     };
 
-    function hide(words: ErrorWords): ErrorWords {
-      const secrets = [key, ...(request.secrets ?? [])]
-        .map((secret) => secret.reveal())
-        .filter((text) => text.length > 3);
-      const clean = (text: string | undefined) =>
-        secrets.reduce((left, secret) => left?.replaceAll(secret, '[secret]'), text);
-      return {
-        kind: words.kind,
-        message: clean(words.message),
-        errorKey: clean(words.errorKey),
-        fieldErrors: words.fieldErrors.map((one) => ({
-          field: clean(one.field),
-          message: clean(one.message) ?? '',
-        })),
-      };
+    function hide(text: string): string {
+      const secrets = [key, ...(request.secrets ?? [])];
+      return withoutValues(
+        text,
+        secrets.map((secret) => secret.reveal()),
+      );
     }
   }
 

@@ -73,7 +73,9 @@ export function createVariables(send: Send, hosts: Hosts, onDrift: (drift: Drift
           id: variable,
           ...(typeof Name === 'string' ? { name: Name } : {}),
           ...(typeof Required === 'boolean' ? { required: Required } : {}),
-          ...(typeof DefaultValue === 'string' ? { defaultValue: new Secret(DefaultValue) } : {}),
+          ...(typeof DefaultValue === 'string'
+            ? { defaultValue: new Secret(DefaultValue, 'variable-value') }
+            : {}),
         };
       });
     },

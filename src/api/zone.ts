@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Renamed, readLeniently, renamed } from './lenient.ts';
 import { pullZoneModel } from './pull-zone-model.ts';
 import type { EdgeRule, Hostname } from './zone-fields.ts';
+import { noteZoneSecrets } from './zone-secrets.ts';
 import { summarize, type ZoneSummary } from './zone-summary.ts';
 
 const schema = z.object(pullZoneModel);
@@ -28,6 +29,7 @@ export interface ReadZone {
 
 /** Reads one whole zone; undefined where it is no zone at all. */
 export function readZone(raw: unknown): ReadZone | undefined {
+  noteZoneSecrets(raw);
   const read = readLeniently(schema, raw);
   const summary = summarize(raw);
   if (!read || !summary) return undefined;

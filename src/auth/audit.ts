@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
+import { secretKindsIn } from '../secret-search.ts';
 import { type AuditRow, appendAudit, auditAfter, lockAuditTail, recentAudit } from '../store/audit.ts';
 import type { Schema } from '../store/schema.ts';
 
@@ -179,6 +180,8 @@ function storable(entry: AuditInput): Facts {
   const text = (name: string, value: string): string => {
     // Only the place is named: the value may be the secret.
     if (shapesOfSecrets.test(value)) throw new Error(`An audit record's ${name} looks like a key or token.`);
+    const kinds = secretKindsIn(value);
+    if (kinds.length > 0) throw new Error(`An audit record's ${name} holds a secret (${kinds.join(', ')}).`);
     // Neither engine stores NUL or half a surrogate pair.
     const clean = value.replaceAll('\0', '\uFFFD').toWellFormed();
     return clean.length <= longest ? clean : `${clean.slice(0, longest).toWellFormed()}…`;

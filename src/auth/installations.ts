@@ -1,6 +1,6 @@
 import type { Installation, InstallationQuery, InstallationStore } from '@slack/oauth';
 import type { Kysely, Transaction } from 'kysely';
-import { Secret } from '../secret.ts';
+import { noteSecret, Secret } from '../secret.ts';
 import {
   deleteInstallation,
   deleteInstallationUser,
@@ -54,7 +54,7 @@ export function createInstallations(options: {
 
   const find = async (tenant: Tenant): Promise<AnyInstallation | undefined> => {
     const row = await findInstallation(db, tenant.id);
-    return row && (JSON.parse(await open(row, tenant)) as AnyInstallation);
+    return row && noted(JSON.parse(await open(row, tenant)) as AnyInstallation);
   };
 
   const findUser = async (tenant: Tenant, userId: string): Promise<AnyInstallation['user'] | undefined> => {
@@ -77,7 +77,7 @@ export function createInstallations(options: {
   ): Promise<{ sealed: string; key_id: string; version: number }> => {
     const version = await advanceVersion(trx, sealer, slotOf(tenant.id, userId), now());
     const context = { ...contextOf(tenant, userId), version };
-    const sealed = await sealer.seal(new Secret(JSON.stringify(value)), context);
+    const sealed = await sealer.seal(new Secret(JSON.stringify(value), 'installation'), context);
     return { sealed, key_id: keyIdOf(sealed), version };
   };
 
@@ -136,6 +136,13 @@ export function createInstallations(options: {
     },
     withRefreshLock: (tenant, run) => withLock(`refresh/${tenant}`, run),
   };
+}
+
+/** The tokens in it are guarded one by one. */
+function noted(installation: AnyInstallation): AnyInstallation {
+  const { bot } = installation;
+  for (const token of [bot?.token, bot?.refreshToken]) noteSecret('slack-token', token);
+  return installation;
 }
 
 interface Tenant {

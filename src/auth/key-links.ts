@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { noteSecret } from '../secret.ts';
 import {
   claimKeyLink,
   countRenewal,
@@ -76,6 +77,7 @@ export function createKeyLinks(options: { db: Kysely<Schema>; now: () => Date })
 
   const offer = async (person: Person, shownFor: string): Promise<NewKeyLink> => {
     const token = randomBytes(16).toString('base64url');
+    noteSecret('link-token', token);
     const made = now();
     const expiresAt = new Date(made.getTime() + lifetimeMs);
     await putKeyLink(db, {
@@ -95,6 +97,7 @@ export function createKeyLinks(options: { db: Kysely<Schema>; now: () => Date })
   };
 
   const find = async (token: string): Promise<KeyLink | undefined> => {
+    noteSecret('link-token', token);
     const row = await findKeyLink(db, hashOf(token));
     if (!row || now().getTime() - row.expires_at.getTime() > knownMs) return undefined;
     return {

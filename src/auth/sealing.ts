@@ -91,7 +91,7 @@ export function createSealer(keyring: Keyring): Sealer {
           key.key,
           { keyManagementAlgorithms: [wrapping], contentEncryptionAlgorithms: [encryption] },
         );
-        return new Secret(Buffer.from(plaintext).toString());
+        return new Secret(Buffer.from(plaintext).toString(), context.kind);
       } catch (error) {
         if (!(error instanceof errors.JOSEError)) throw error;
         throw new SealError(

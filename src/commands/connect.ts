@@ -66,7 +66,7 @@ export const accessKey = z
   .regex(/^\S+$/u, { error: 'A key has no spaces or line breaks in it. Copy it once more.', abort: true })
   // It travels in an HTTP header, which takes nothing else.
   .regex(/^[!-~]+$/u, { error: 'A key has only letters, digits and signs. Copy it once more.', abort: true })
-  .transform((key) => new Secret(key));
+  .transform((key) => new Secret(key, 'cdn-key'));
 
 export const connect: Feature = {
   name: 'connect',

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { ConstructorOptions, PgBoss, Job as StoredJob } from 'pg-boss';
 import type { Log } from '../log.ts';
+import { withSecrets } from '../secret.ts';
 import type { Database, Engine } from '../store/database.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Job, Ports } from './define.ts';
@@ -40,7 +41,7 @@ export function createQueue({ database, log, jobs, ports, now }: Options): Queue
     { id, data, retryCount, signal }: StoredJob<unknown>,
   ): Promise<void> => {
     const context = { db: database.db, ports, log, now, signal: AbortSignal.any([signal, ending.signal]) };
-    const failure = await job.run(data, context).then(
+    const failure = await withSecrets(() => job.run(data, context)).then(
       () => undefined,
       (error: unknown) => ({ error }),
     );

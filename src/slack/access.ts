@@ -100,10 +100,10 @@ function manyWorkspaces(options: AccessOptions, installing: Installing & { kind:
       };
       const { bot } = await options.installations.fetchInstallation(query, options.logger).catch(missing);
       if (!bot) return missing();
-      if (!expiresSoon(bot.expiresAt, options.now())) return new Secret(bot.token);
+      if (!expiresSoon(bot.expiresAt, options.now())) return new Secret(bot.token, 'slack-token');
       // The library refreshes without a lock, and a refresh token works once (slack.md §2.4): one process at a time.
       const fresh = await options.exclusively(tenantOfWorkspace(workspace), () => installer.authorize(query));
-      return fresh.botToken ? new Secret(fresh.botToken) : missing();
+      return fresh.botToken ? new Secret(fresh.botToken, 'slack-token') : missing();
     },
   };
 }

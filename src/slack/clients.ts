@@ -1,9 +1,11 @@
-import { type Logger, WebClient } from '@slack/web-api';
+import { type Logger, type WebAPICallResult, WebClient, type WebClientOptions } from '@slack/web-api';
 import type { Secret } from '../secret.ts';
+import type { Egress } from './egress.ts';
 
 export interface ClientOptions {
   readonly apiUrl: string;
   readonly logger: Logger;
+  readonly egress: Pick<Egress, 'check'>;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -30,7 +32,7 @@ export function createClients(options: ClientOptions): Clients {
   };
   const interactive = pool(
     (token) =>
-      new WebClient(token, {
+      new CheckedClient(options.egress, token, {
         ...shared,
         timeout: 5_000,
         rejectRateLimitedCalls: true,
@@ -39,7 +41,7 @@ export function createClients(options: ClientOptions): Clients {
   );
   const job = pool(
     (token) =>
-      new WebClient(token, {
+      new CheckedClient(options.egress, token, {
         ...shared,
         timeout: 10_000,
         rejectRateLimitedCalls: true,
@@ -47,6 +49,24 @@ export function createClients(options: ClientOptions): Clients {
       }),
   );
   return { interactive, job };
+}
+
+/**
+ * Checked where a method is called, since requests wait in a queue that may run them on behalf of others: what is
+ * stopped is never queued, and never tried again.
+ */
+class CheckedClient extends WebClient {
+  readonly #egress: Pick<Egress, 'check'>;
+
+  constructor(egress: Pick<Egress, 'check'>, token: string, options: WebClientOptions) {
+    super(token, options);
+    this.#egress = egress;
+  }
+
+  override async apiCall(method: string, options: Record<string, unknown> = {}): Promise<WebAPICallResult> {
+    this.#egress.check('slack', options);
+    return super.apiCall(method, options);
+  }
 }
 
 function pool(make: (token: string) => WebClient): (token: Secret) => WebClient {

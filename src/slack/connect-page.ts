@@ -16,7 +16,7 @@ import { accessKey, checkKey, linkKey } from '../commands/connect.ts';
 import type { KeyPage, Message } from '../commands/define.ts';
 import type { Snapshots } from '../commands/snapshots.ts';
 import type { Log } from '../log.ts';
-import type { Secret } from '../secret.ts';
+import { carrying, type Secret } from '../secret.ts';
 import { connectedOnPage, pageOffer } from '../views/connect.ts';
 import * as views from '../views/connect-page.ts';
 import { style } from '../views/connect-page-style.ts';
@@ -229,7 +229,8 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
       }
       // The path is a secret: it is in no log line.
       if (page.status >= 400) log.info({ status: page.status }, 'a key page refused something');
-      sendPage(request, response, page, headers);
+      // Its forms lead back to itself.
+      carrying(['link-token'], () => sendPage(request, response, page, headers));
     },
     of: (person, shownFor) => ({
       async offer() {

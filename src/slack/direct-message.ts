@@ -1,5 +1,6 @@
 import type { Person } from '../auth/identity.ts';
 import type { Message } from '../commands/define.ts';
+import { carrying } from '../secret.ts';
 import type { Access } from './access.ts';
 import type { Clients } from './clients.ts';
 
@@ -8,15 +9,18 @@ export function createTell(deps: {
   access: Access;
   clients: Clients;
 }): (person: Person, message: Message) => Promise<void> {
-  return async ({ enterpriseId, teamId, userId }, { text, blocks }) => {
+  return async ({ enterpriseId, teamId, userId }, { text, blocks, carries }) => {
     const isEnterpriseInstall = enterpriseId !== undefined;
     const token = await deps.access.token({ teamId, enterpriseId, isEnterpriseInstall });
-    await deps.clients.interactive(token).chat.postMessage({
-      channel: userId,
-      text,
-      ...(blocks ? { blocks } : {}),
-      unfurl_links: false,
-      unfurl_media: false,
-    });
+    const client = deps.clients.interactive(token);
+    await carrying(carries ?? [], () =>
+      client.chat.postMessage({
+        channel: userId,
+        text,
+        ...(blocks ? { blocks } : {}),
+        unfurl_links: false,
+        unfurl_media: false,
+      }),
+    );
   };
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type App, type Receiver, verifySlackRequest } from '@slack/bolt';
 import type { Log } from '../log.ts';
-import type { Secret } from '../secret.ts';
+import { type Secret, withSecrets } from '../secret.ts';
+import type { Egress } from './egress.ts';
 
 // Bolt's own ceiling (slack.md §1): a modal is at most 250 kB, an event far less.
 const bodyLimit = 4 * 1024 * 1024;
@@ -21,10 +22,11 @@ export interface HttpReceiver extends Receiver {
  */
 export function createHttpReceiver(options: {
   signingSecret: Secret;
+  egress: Pick<Egress, 'acknowledgement'>;
   log: Log;
   now: () => Date;
 }): HttpReceiver {
-  const { log } = options;
+  const { egress, log } = options;
   const signingSecret = options.signingSecret.reveal();
   let app: App | undefined;
 
@@ -57,12 +59,11 @@ export function createHttpReceiver(options: {
     const retryReason = request.headers['x-slack-retry-reason'];
     const event = {
       body,
-      ack: async (reply?: unknown) => answer(response, 200, reply),
+      ack: async (reply?: unknown) => answer(response, 200, egress.acknowledgement(reply)),
       ...(retryNum === undefined ? {} : { retryNum }),
       ...(typeof retryReason === 'string' ? { retryReason } : {}),
     };
-    void app
-      ?.processEvent(event)
+    void withSecrets(async () => app?.processEvent(event))
       .catch((error: unknown) => log.error({ error }, 'a delivery failed outside its listener'))
       // Slack shows an error for what nobody acknowledged; an empty 200 is right for kinds we do not know.
       .finally(() => answer(response, 200));

@@ -1,7 +1,8 @@
 import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
 import type { Log } from '../log.ts';
-import type { Secret } from '../secret.ts';
+import { type Secret, withSecrets } from '../secret.ts';
+import type { Egress } from './egress.ts';
 
 // One connection loses every command between Slack's `disconnect` and the next `hello`; two that are replaced
 // one at a time lose none (measured, slack.md §2.2). Slack allows ten an app.
@@ -34,11 +35,12 @@ interface Connection {
 export function createSocketReceiver(options: {
   appToken: Secret;
   apiUrl: string;
+  egress: Pick<Egress, 'acknowledgement'>;
   logger: Logger;
   log: Log;
   fetch?: typeof globalThis.fetch | undefined;
 }): SocketReceiver {
-  const { log } = options;
+  const { egress, log } = options;
   const live = new Set<SocketModeClient>();
   const stopping = new AbortController();
   let app: App | undefined;
@@ -65,15 +67,15 @@ export function createSocketReceiver(options: {
     const ack = async (response?: unknown): Promise<void> => {
       if (acknowledged) return;
       acknowledged = true;
-      await event.ack(response);
+      await event.ack(egress.acknowledgement(response));
     };
-    void app
-      ?.processEvent({
-        body: event.body,
-        ack,
-        ...(event.retry_num === undefined ? {} : { retryNum: event.retry_num }),
-        ...(event.retry_reason === undefined ? {} : { retryReason: event.retry_reason }),
-      })
+    const delivery = {
+      body: event.body,
+      ack,
+      ...(event.retry_num === undefined ? {} : { retryNum: event.retry_num }),
+      ...(event.retry_reason === undefined ? {} : { retryReason: event.retry_reason }),
+    };
+    void withSecrets(async () => app?.processEvent(delivery))
       .catch((error: unknown) => log.error({ error }, 'a delivery failed outside its listener'))
       .finally(() => ack().catch(() => undefined));
   };

@@ -2,7 +2,9 @@ import type { KnownBlock } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import type { Message } from '../commands/define.ts';
 import type { Log } from '../log.ts';
+import { carrying } from '../secret.ts';
 import { slackErrorOf } from './access.ts';
+import { EgressStopped } from './egress.ts';
 
 /** Where a private answer to one person can go, best way first. */
 export interface Route {
@@ -59,6 +61,11 @@ export function createResponder(options: {
         'Slack refused an answer by response_url',
       );
     } catch (error) {
+      if (error instanceof EgressStopped) {
+        // Slack heard nothing, so this use is left for the words that come instead.
+        uses -= 1;
+        throw error;
+      }
       log.warn({ error }, 'an answer by response_url failed');
     }
     return false;
@@ -71,6 +78,7 @@ export function createResponder(options: {
         await client.chat.postEphemeral({ ...body(message), channel: route.channelId, user: route.userId });
         return;
       } catch (error) {
+        if (error instanceof EgressStopped) throw error;
         // The bot is not in that channel, or the channel is a conversation between people: the person still gets an answer.
         log.info(
           { reason: slackErrorOf(error) ?? 'network' },
@@ -87,7 +95,9 @@ export function createResponder(options: {
   };
 
   const send = async (message: Message): Promise<void> => {
-    if (!(await byResponseUrl(message))) await byClient(message);
+    await carrying(message.carries ?? [], async () => {
+      if (!(await byResponseUrl(message))) await byClient(message);
+    });
     sent += 1;
   };
 

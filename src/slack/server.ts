@@ -2,16 +2,23 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { InstallProvider } from '@slack/oauth';
 import { UserError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { withSecrets } from '../secret.ts';
+import type { ConnectPage } from './connect-page.ts';
+import type { Egress } from './egress.ts';
+import { guardAnswer } from './http-egress.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface WebOptions {
   readonly port: number;
+  readonly egress: Egress;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Present with signed HTTP: takes `POST /slack/events`. */
   readonly events?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** Present with OAuth. */
   readonly installer?: InstallProvider | undefined;
+  /** Present with `PUBLIC_URL`: takes everything below `/connect/`. */
+  readonly connectPage?: ConnectPage | undefined;
   /** What keeps the bot from serving, in words; empty = ready. */
   readonly unready: () => Promise<string[]>;
 }
@@ -50,12 +57,15 @@ export function createWeb(options: WebOptions): Web {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
     const route = routes[`${request.method} ${path}`];
     if (route) return route(request, response);
+    if (options.connectPage && path.startsWith('/connect/'))
+      return options.connectPage.handle(request, response, path);
     request.resume();
     plain(response, 404, 'Nothing here. Slack delivers to POST /slack/events.');
   };
 
   const server: Server = createServer((request, response) => {
-    handle(request, response).catch((error: unknown) => {
+    guardAnswer(response, options.egress);
+    withSecrets(() => handle(request, response)).catch((error: unknown) => {
       log.error({ error }, 'an HTTP request failed');
       if (!response.headersSent) plain(response, 500, 'That failed. The log says why.');
     });

@@ -45,7 +45,7 @@ export function connectForm(problem?: { readonly message: string; readonly hint?
 
 /** The one-time link to the page. Its address is in the button only: a notification shows the text. */
 export function pageOffer(link: { readonly url: string; readonly minutes: number }): Message {
-  return message('Here is your page to connect a CDN key.', [
+  const offer = message('Here is your page to connect a CDN key.', [
     section(
       '*Connect your CDN key on a page of its own.* It goes straight to the bot, not through Slack, ' +
         'and is kept encrypted, for you alone. A key you connected before is replaced.',
@@ -62,6 +62,7 @@ export function pageOffer(link: { readonly url: string; readonly minutes: number
         'since a key entered there becomes yours to act with.',
     ),
   ]);
+  return { ...offer, carries: ['link-token'] };
 }
 
 /** Told in Slack whenever a key was connected on the page, so that nobody can do it for somebody silently. */

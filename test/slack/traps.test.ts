@@ -4,6 +4,7 @@ import { createLogger } from '../../src/log.ts';
 import { Secret } from '../../src/secret.ts';
 import { boltLog } from '../../src/slack/bolt-log.ts';
 import { createClients } from '../../src/slack/clients.ts';
+import { createEgress } from '../../src/slack/egress.ts';
 import { type Bot, startBot } from '../bot.ts';
 
 const alice = 'U0ALICE00';
@@ -124,6 +125,7 @@ test('a job that is told to slow down holds up no person: their client is anothe
     const clients = createClients({
       apiUrl: bot.env['SLACK_API_URL'] ?? '',
       logger: boltLog(createLogger('silent')),
+      egress: createEgress({ log: createLogger('silent') }),
     });
     const token = new Secret(bot.slack.botToken);
     bot.slack.script.rateLimit('chat.postMessage', 30);
@@ -146,6 +148,7 @@ test('a Slack that does not answer is given up on after seconds', async () => {
   const clients = createClients({
     apiUrl: `http://127.0.0.1:${port}/api/`,
     logger: boltLog(createLogger('silent')),
+    egress: createEgress({ log: createLogger('silent') }),
   });
   await expect(clients.interactive(new Secret('xoxb-x')).auth.test()).rejects.toThrow();
   silent.closeAllConnections();

@@ -1,0 +1,82 @@
+/** Shorter ones are not looked for: `on` is in every other word. */
+const shortest = 6;
+
+/**
+ * Whether finding this value somewhere means that it leaked. Plain words, numbers and host names are values of
+ * variables and headers too, and stand in many an honest answer.
+ */
+export function isTelling(value: string): boolean {
+  if (value.length < shortest || isHost.test(value)) return false;
+  if (value.length >= 16) return true;
+  const mixesCases = /[a-z]/u.test(value) && /.[A-Z]/u.test(value);
+  const kinds = [/[a-z]/iu, /\d/u, /[^\w\s.-]/u].filter((kind) => kind.test(value)).length;
+  return kinds >= 2 || (mixesCases && kinds >= 1);
+}
+
+const isHost = /^(?:https?:\/\/)?(?:[a-z\d-]+\.)+[a-z]{2,}\.?(?::\d+)?\/?$/iu;
+
+/**
+ * The spellings a secret would have on its way out, lower-cased: as it is, escaped for JSON (also twice), for Slack and
+ * HTML, for URLs and forms, in base64 wherever it begins, in hexadecimal. Long ones in pieces, since half a key in an
+ * answer that was cut is a leak as well.
+ */
+export function formsOf(value: string): readonly string[] {
+  const parts = piecesOf(value).filter(isTelling);
+  const pieces = parts.length > 0 ? parts : [value];
+  const forms = new Set<string>();
+  for (const piece of pieces) for (const form of escapedForms(piece)) forms.add(form.toLowerCase());
+  // Encoded it would be as a whole, and so with its first piece.
+  for (const form of encodedForms(pieces[0] ?? value)) forms.add(form.toLowerCase());
+  return [...forms].filter((form) => form.length >= Math.min(shortest, value.length));
+}
+
+const pieceLength = 24;
+const mostPieces = 4;
+
+/** A piece of each line that is long enough (certificates), or of a long value every third of it. */
+function piecesOf(value: string): string[] {
+  const lines = value
+    .split(/[\r\n]+/u)
+    .filter((line) => line.length >= pieceLength && !line.startsWith('-----'));
+  if (lines.length > 1) return lines.slice(0, mostPieces).map((line) => line.slice(0, pieceLength));
+  if (value.length < 2 * pieceLength - 8) return [value];
+  const count = Math.min(mostPieces, Math.floor(value.length / 20));
+  const step = (value.length - pieceLength) / (count - 1);
+  return Array.from({ length: count }, (_, nth) => {
+    const start = Math.floor(nth * step);
+    return value.slice(start, start + pieceLength);
+  });
+}
+
+function escapedForms(piece: string): string[] {
+  const quoted = (text: string): string => JSON.stringify(text).slice(1, -1);
+  const slack = piece.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const once = quoted(piece);
+  const spelled = [piece, once, quoted(once), slack];
+  if (/^[\w.-]*$/u.test(piece)) return spelled;
+  const form = new URLSearchParams({ v: piece }).toString().slice(2);
+  return [
+    ...spelled,
+    quoted(slack),
+    slack.replaceAll('"', '&quot;').replaceAll("'", '&#39;'),
+    form,
+    encodeURIComponent(piece.toWellFormed()),
+    new URLSearchParams({ v: once }).toString().slice(2),
+    new URLSearchParams({ v: slack }).toString().slice(2),
+  ];
+}
+
+function encodedForms(piece: string): string[] {
+  const bytes = Buffer.from(piece);
+  const base64 = [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    // The characters that this piece alone decides, wherever in the whole it begins.
+    return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
+  });
+  const forms = [bytes.toString('hex'), ...base64].filter((form) => form.length >= 8);
+  return forms.flatMap((form) =>
+    /[+/]/u.test(form)
+      ? [form, form.replaceAll('+', '-').replaceAll('/', '_'), encodeURIComponent(form)]
+      : [form],
+  );
+}

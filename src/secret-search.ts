@@ -1,0 +1,124 @@
+import { type NotedSecret, type NotedSecrets, secretsInPlay } from './secret.ts';
+import { formsOf, isTelling } from './secret-forms.ts';
+
+/** The kinds of the live secrets that a text holds in any spelling; none in what may leave. */
+export function secretKindsIn(text: string): readonly string[] {
+  const kinds = new Set<string>();
+  search(text, ({ kind }) => kinds.add(kind));
+  return [...kinds];
+}
+
+/** The text without the live secrets that are in it. */
+export function withoutSecrets(text: string): string {
+  const found: string[] = [];
+  search(text, (_, form) => found.push(form));
+  return masked(text, found);
+}
+
+/** The text without these values, in any spelling. */
+export function withoutValues(text: string, values: readonly string[]): string {
+  const lower = text.toLowerCase();
+  const forms = values.filter((value) => value.length > 3).flatMap(formsOf);
+  return masked(
+    text,
+    forms.filter((form) => lower.includes(form)),
+  );
+}
+
+function masked(text: string, forms: readonly string[]): string {
+  // Longest first: a part of a secret must not take the mark of the whole away.
+  return [...new Set(forms)]
+    .sort((one, other) => other.length - one.length)
+    .reduce(
+      (left, form) =>
+        left.replaceAll(new RegExp(form.replaceAll(/[^\w\s]/gu, String.raw`\$&`), 'gi'), '[secret]'),
+      text,
+    );
+}
+
+function search(text: string, found: (secret: NotedSecret, form: string) => void): void {
+  const { lists, carried } = secretsInPlay();
+  let lower: string | undefined;
+  for (const list of lists) {
+    if (list.length === 0) continue;
+    lower ??= text.toLowerCase();
+    scan(indexOf(list), lower, (entry) => {
+      const secret = list[entry.place];
+      if (secret && !carried.has(secret.kind)) found(secret, entry.form);
+    });
+  }
+}
+
+interface Entry {
+  readonly form: string;
+  /** How far into the form the four characters are that it was found by. */
+  readonly offset: number;
+  readonly place: number;
+}
+
+/** All forms of a list of secrets, by any of the first runs of four characters. */
+interface Index {
+  /** How many secrets of the list are in. */
+  done: number;
+  /** One byte a hash: nearly every place of a text is passed by a look at it. */
+  readonly may: Uint8Array;
+  readonly entries: Map<number, Entry[]>;
+}
+
+const hashes = 16_384;
+const runLength = 4;
+/** A text is looked at every third character: the shortest form is six long, so one of its first three runs is met. */
+const stride = 3;
+
+// Much in them is no secret; what is one is noted by itself.
+const documents = new Set(['installation', 'installation-user']);
+
+const indexes = new WeakMap<NotedSecrets, Index>();
+
+/**
+ * Lists only grow, so an index is made once and goes on. One pass over the text whatever the number of secrets:
+ * looking for each form by itself takes 3 µs a form in a message of 10 kB, and twenty secrets have over a hundred.
+ */
+function indexOf(list: NotedSecrets): Index {
+  let index = indexes.get(list);
+  if (!index) {
+    index = { done: 0, may: new Uint8Array(hashes), entries: new Map() };
+    indexes.set(list, index);
+  }
+  for (; index.done < list.length; index.done += 1) {
+    const { kind = '', value = '' } = list[index.done] ?? {};
+    if (documents.has(kind) || !isTelling(value)) continue;
+    for (const form of formsOf(value)) {
+      for (let offset = 0; offset < stride; offset += 1) {
+        const hash = hashAt(form, offset);
+        index.may[hash] = 1;
+        const entry = { form, offset, place: index.done };
+        const known = index.entries.get(hash);
+        if (known) known.push(entry);
+        else index.entries.set(hash, [entry]);
+      }
+    }
+  }
+  return index;
+}
+
+function scan({ may, entries }: Index, text: string, found: (entry: Entry) => void): void {
+  const last = text.length - runLength;
+  for (let at = 0; at <= last; at += stride) {
+    const hash = hashAt(text, at);
+    if (may[hash] === 0) continue;
+    for (const entry of entries.get(hash) ?? []) {
+      if (text.startsWith(entry.form, at - entry.offset) && at >= entry.offset) found(entry);
+    }
+  }
+}
+
+function hashAt(text: string, at: number): number {
+  return (
+    (text.charCodeAt(at) * 31 +
+      text.charCodeAt(at + 1) * 1021 +
+      text.charCodeAt(at + 2) * 8191 +
+      text.charCodeAt(at + 3) * 127) &
+    (hashes - 1)
+  );
+}
