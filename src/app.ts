@@ -1,20 +1,30 @@
 import { createCdn } from './api/cdn.ts';
+import { createAudit } from './auth/audit.ts';
+import { createEndings, type Pause } from './auth/endings.ts';
 import { createInstallations } from './auth/installations.ts';
+import { createKeyLinks } from './auth/key-links.ts';
 import { readKeyring } from './auth/keyring.ts';
 import { createCustody } from './auth/keys.ts';
+import { createPolicies } from './auth/policies.ts';
 import { createSealer } from './auth/sealing.ts';
 import { createSnapshots } from './commands/snapshots.ts';
 import type { Config } from './config.ts';
 import { UserError } from './errors.ts';
+import { holdConfig, holdKeys } from './held-secrets.ts';
 import { createQueue } from './jobs/queue.ts';
 import { jobs } from './jobs/registry.ts';
 import type { Log } from './log.ts';
 import { createAccess } from './slack/access.ts';
+import { oncePerMinute } from './slack/admission.ts';
 import { createBolt } from './slack/bolt.ts';
 import { boltLog } from './slack/bolt-log.ts';
 import { createClients } from './slack/clients.ts';
+import { createConnectPage } from './slack/connect-page.ts';
+import { createTell } from './slack/direct-message.ts';
+import { createEgress } from './slack/egress.ts';
 import { createInFlight } from './slack/in-flight.ts';
 import { createMetrics } from './slack/metrics.ts';
+import { createPeople } from './slack/people.ts';
 import { createHttpReceiver } from './slack/receiver-http.ts';
 import { createSocketReceiver } from './slack/receiver-socket.ts';
 import { tenantOfWorkspace } from './slack/sender.ts';
@@ -48,19 +58,26 @@ const graceMs = 15_000;
 /** Wires everything and starts nothing but the database, which the wiring needs. */
 export async function buildApp(options: AppOptions): Promise<ChatApp> {
   const { config, log, role = 'all', fetch = globalThis.fetch, now = () => new Date() } = options;
-  const database = await openDatabase({ ...config.store, log });
+  const release = holdConfig(config);
+  const database = await openDatabase({ ...config.store, log }).catch((error: unknown) => {
+    release();
+    throw error;
+  });
   try {
-    return await wire({ config, log, role, fetch, now, database });
+    return await wire({ config, log, role, fetch, now, database, release });
   } catch (error) {
     await database.close();
+    release();
     throw error;
   }
 }
 
-async function wire(options: Required<AppOptions> & { database: Database }): Promise<ChatApp> {
-  const { config, log, role, fetch, now, database } = options;
+async function wire(
+  options: Required<AppOptions> & { database: Database; release: () => void },
+): Promise<ChatApp> {
+  const { config, log, role, now, database } = options;
   await database.migrate();
-  const { keyring, created } = await readKeyring({
+  const { keyring, entries, created } = await readKeyring({
     ...config.keyring,
     createIn: config.store.databaseUrl ? undefined : config.store.dataDir,
   });
@@ -70,13 +87,28 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
       'made a new encryption key: back this file up, without it no linked key opens',
     );
 
+  const releaseKeys = holdKeys(entries);
   const { db } = database;
   const sealer = createSealer(keyring);
   const custody = createCustody({ db, sealer, now });
   const installations = createInstallations({ db, sealer, now, withLock: database.withLock });
   const snapshots = createSnapshots({ now });
   const logger = boltLog(log);
+  const egress = createEgress({ log });
   const { apiUrl, appToken, signingSecret, installing } = config.slack;
+  // Keys and tokens travel in one header, to these origins; the client secret to one method.
+  const toSlack = {
+    origins: [new URL(apiUrl).origin],
+    header: 'authorization',
+    body: ({ pathname }: URL) => pathname.endsWith('/oauth.v2.access'),
+  };
+  const toCdn = {
+    origins: [config.cdn.apiUrl, config.cdn.originLoggingUrl].map((url) => new URL(url).origin),
+    header: 'accesskey',
+    // The value of a variable is sent where the variable is.
+    body: () => true,
+  };
+  const slackFetch = egress.fetch('slack', options.fetch, toSlack);
   const access = createAccess({
     installing,
     apiUrl,
@@ -84,19 +116,57 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
     installations,
     exclusively: installations.withRefreshLock,
     publicUrl: config.web.publicUrl,
-    fetch,
+    fetch: slackFetch,
     now,
   });
-  const clients = createClients({ apiUrl, logger, fetch });
+  const clients = createClients({ apiUrl, logger, egress, fetch: options.fetch });
   const inFlight = createInFlight();
-  const socket = appToken ? createSocketReceiver({ appToken, apiUrl, logger, log, fetch }) : undefined;
-  const http = !socket && signingSecret ? createHttpReceiver({ signingSecret, log, now }) : undefined;
+  const socket = appToken
+    ? createSocketReceiver({ appToken, apiUrl, egress, logger, log, fetch: slackFetch })
+    : undefined;
+  const http = !socket && signingSecret ? createHttpReceiver({ signingSecret, egress, log, now }) : undefined;
   const metrics = createMetrics({
     inFlight: inFlight.count,
     slackConnections: () => socket?.connected() ?? 0,
   });
   const receiver = socket ?? http;
   if (!receiver) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
+
+  const cdn = createCdn({
+    ...config.cdn,
+    fetch: egress.fetch('cdn', options.fetch, toCdn),
+    now: () => now().getTime(),
+  });
+  const audit = createAudit({ db, now });
+  const links = createKeyLinks({ db, now });
+  const people = createPeople({
+    adminIds: config.adminIds,
+    client: async (workspace) => clients.interactive(await access.token(workspace)),
+    now,
+    log,
+  });
+  // What runs for people stops with them: a feature that runs something adds its own line.
+  const pauses: Pause[] = [
+    async ({ person, tenant }) => (person ? links.close(person) : links.forgetTenant(tenant)),
+    async ({ person }) => person && snapshots.drop(person),
+  ];
+  const endings = createEndings({ db, custody, pauses });
+  const { publicUrl } = config.web;
+  const connectPage =
+    publicUrl === undefined
+      ? undefined
+      : createConnectPage({
+          publicUrl,
+          links,
+          custody,
+          cdn,
+          snapshots,
+          audit,
+          tell: createTell({ access, clients }),
+          inFlight,
+          log,
+          now,
+        });
 
   const bolt = createBolt({
     receiver,
@@ -105,29 +175,41 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
     access,
     clients,
     custody,
-    cdn: createCdn({ ...config.cdn, fetch, now: () => now().getTime() }),
+    cdn,
+    keyPage: connectPage?.of,
     snapshots,
+    policies: createPolicies({ db, audit, now }),
+    people,
+    audit,
+    deniedOnce: oncePerMinute(now),
     claim: (id) => claimDelivery(db, id, now()),
     inFlight,
     metrics,
     log,
     now,
-    fetch,
-    async uninstalled(workspace) {
-      await custody.forgetTenant(tenantOfWorkspace(workspace));
-      await installations.remove({
-        teamId: workspace.teamId,
-        enterpriseId: workspace.enterpriseId,
-        isEnterpriseInstall: workspace.isEnterpriseInstall,
-      });
+    fetch: egress.fetch('response_url', options.fetch),
+    ends: {
+      person: endings.person,
+      team: endings.team,
+      changed: (workspace, userId) => people(workspace).forget(userId),
+      async uninstalled(workspace, cause) {
+        await endings.tenant(tenantOfWorkspace(workspace), cause);
+        await installations.remove({
+          teamId: workspace.teamId,
+          enterpriseId: workspace.enterpriseId,
+          isEnterpriseInstall: workspace.isEnterpriseInstall,
+        });
+      },
     },
   });
   const web = createWeb({
     port: config.web.port,
+    egress,
     log,
     metrics,
     events: http?.handle,
     installer: access.installer,
+    connectPage,
     async unready() {
       const reasons: string[] = [];
       await database.ping().catch(() => reasons.push('the database does not answer'));
@@ -150,8 +232,8 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
       }
       if (answersSlack) {
         port = await web.listen().catch((error: unknown) => {
-          // Over Socket Mode nobody has to reach these endpoints: a second bot on one laptop still works.
-          if (http || access.installer || !(error instanceof UserError)) throw error;
+          // Over Socket Mode, without pages, nobody has to reach these endpoints: a second bot on one laptop still works.
+          if (http || access.installer || connectPage || !(error instanceof UserError)) throw error;
           log.warn({ port: config.web.port }, 'no HTTP endpoints: the port is taken; set PORT to a free one');
           return undefined;
         });
@@ -175,6 +257,8 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
         await starting?.catch(() => undefined);
         await queue.stop();
         await database.close();
+        releaseKeys();
+        options.release();
       })();
       return stopping;
     },

@@ -1,16 +1,19 @@
-import { randomInt } from 'node:crypto';
 import { ApiError } from '../api/errors.ts';
 import { describeApiError } from '../commands/api-failures.ts';
 import type { Message } from '../commands/define.ts';
 import { UserError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Failure, failure } from '../views/failure.ts';
+import { EgressStopped, withheld } from './egress.ts';
+import { makeReference } from './reference.ts';
 
 export interface Failed {
   readonly kind: string;
   readonly feature: string;
   /** A button that tries the same again, only where that is safe. */
   readonly retry?: { readonly actionId: string; readonly value: string } | undefined;
+  /** The command that `Why?` asks about. */
+  readonly asks?: string | undefined;
 }
 
 /** A failure as a message. */
@@ -23,12 +26,14 @@ export function describeFailure(error: unknown, failed: Failed, log: Log): Messa
  * and a reference that is in both.
  */
 export function explainFailure(error: unknown, failed: Failed, log: Log): Failure {
+  // Told to the log where it was stopped, and not to be tried again: the same would come out.
+  if (error instanceof EgressStopped) return { ...withheld, reference: error.reference };
   const reference = makeReference();
   const where = { reference, kind: failed.kind, feature: failed.feature };
   if (error instanceof UserError) {
     // Its words may quote what somebody typed, so the log gets the place only.
     log.info(where, 'answered with a refusal');
-    return { message: error.message, hint: error.hint, offer: error.offer, reference };
+    return { message: error.message, hint: error.hint, offer: error.offer, why: failed.asks, reference };
   }
   if (error instanceof ApiError) {
     const { code, operation, status, requestId, errorKey } = error;
@@ -42,11 +47,4 @@ export function explainFailure(error: unknown, failed: Failed, log: Log): Failur
     reference,
     retry: failed.retry,
   };
-}
-
-// No letters and digits that look or sound alike: references are read aloud on the phone at night.
-const alphabet = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
-
-function makeReference(): string {
-  return Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
