@@ -155,6 +155,27 @@ export function decideDestination(policy: Policy, what: 'export' | 'digest', cha
   ]);
 }
 
+/** What somebody is, and what they may do in a channel; undefined = anywhere without a cap. */
+export interface Rights {
+  readonly operator: boolean;
+  readonly approver: boolean;
+  readonly admin: boolean;
+  /** The classes above `none` that they may run. */
+  readonly may: readonly Right[];
+}
+
+export function rightsOf(policy: Policy, actor: Actor, channelId: string | undefined): Rights {
+  const { operators, operatorGroups, approvers, approverGroups } = policy;
+  return {
+    operator: !actor.foreign && roleBy(actor, operators, operatorGroups) !== undefined,
+    approver: !actor.foreign && roleBy(actor, approvers, approverGroups) !== undefined,
+    admin: !actor.foreign && actor.admin,
+    may: rights.filter(
+      (needs) => needs !== 'none' && decide(policy, actor, channelId, { needs, name: needs }).allowed,
+    ),
+  };
+}
+
 /** How many others have to agree before an action of this class runs. */
 export function approvalsFor(policy: Policy, needs: Right): number {
   if (needs === 'destroy') return policy.destroyApprovals;
