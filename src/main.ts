@@ -1,14 +1,15 @@
 import { buildApp, type ChatApp, type Role } from './app.ts';
 import { readConfig } from './config.ts';
 import { UserError } from './errors.ts';
+import { keysCommand } from './keys-command.ts';
 import { createLogger } from './log.ts';
 import { openDatabase } from './store/database.ts';
 
 // The only file that reads the environment, ends the process and listens to its signals.
 
-const usage = 'Usage: node src/main.ts web | worker | all | migrate';
+const usage = 'Usage: node src/main.ts web | worker | all | migrate | keys';
 
-async function main(word: string): Promise<void> {
+async function main(word: string, rest: readonly string[]): Promise<void> {
   switch (word) {
     case 'web':
     case 'worker':
@@ -16,6 +17,8 @@ async function main(word: string): Promise<void> {
       return serve(word);
     case 'migrate':
       return migrate();
+    case 'keys':
+      return keys(rest);
     default:
       throw new UserError(`There is no “${word}”.`, usage);
   }
@@ -65,10 +68,16 @@ async function migrate(): Promise<void> {
   }
 }
 
+async function keys(words: readonly string[]): Promise<void> {
+  const config = readConfig(process.env);
+  // Its own lines are for the terminal; of the log only what went wrong.
+  await keysCommand(words, config, createLogger('warn'), (line) => console.log(line));
+}
+
 function fail(error: unknown): never {
   if (error instanceof UserError) console.error([error.message, error.hint].filter(Boolean).join('\n'));
   else console.error('The bot failed:', error instanceof Error ? (error.stack ?? error.message) : error);
   process.exit(1);
 }
 
-main(process.argv[2] ?? 'all').catch(fail);
+main(process.argv[2] ?? 'all', process.argv.slice(3)).catch(fail);

@@ -177,15 +177,6 @@ function entryOf(row: AuditRow): AuditEntry {
 
 /** The entry as both engines store and return it, or a refusal. */
 function storable(entry: AuditInput): Facts {
-  const text = (name: string, value: string): string => {
-    // Only the place is named: the value may be the secret.
-    if (shapesOfSecrets.test(value)) throw new Error(`An audit record's ${name} looks like a key or token.`);
-    const kinds = secretKindsIn(value);
-    if (kinds.length > 0) throw new Error(`An audit record's ${name} holds a secret (${kinds.join(', ')}).`);
-    // Neither engine stores NUL or half a surrogate pair.
-    const clean = value.replaceAll('\0', '\uFFFD').toWellFormed();
-    return clean.length <= longest ? clean : `${clean.slice(0, longest).toWellFormed()}…`;
-  };
   const detail: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(entry.detail ?? {})) {
     if (typeof value === 'number' && !Number.isFinite(value))
@@ -200,6 +191,14 @@ function storable(entry: AuditInput): Facts {
     detail,
     requestId: entry.requestId === undefined ? null : text('request id', entry.requestId),
   };
+}
+
+/** Neither engine stores NUL or half a surrogate pair. */
+function text(name: string, value: string): string {
+  // Only the place is named: the value may be the secret.
+  if (shapesOfSecrets.test(value)) throw new Error(`An audit record's ${name} looks like a key or token.`);
+  const clean = value.replaceAll('\0', '\uFFFD').toWellFormed();
+  return clean.length <= longest ? clean : `${clean.slice(0, longest).toWellFormed()}…`;
 }
 
 const longest = 1_000;

@@ -83,7 +83,7 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
       const databases = there.databaseUrl ? [first, await there.open(), await there.open()] : [first];
       const audits = databases.map(auditOn);
       await Promise.all(
-        Array.from({ length: 40 }, (_, n) =>
+        Array.from({ length: 40 }, async (_, n) =>
           audits[n % audits.length]?.record(linked(`U${n}`, n % 4 === 0 ? beta : acme)),
         ),
       );

@@ -1,0 +1,49 @@
+import { createAudit } from './auth/audit.ts';
+import type { KeyringSource } from './auth/keyring.ts';
+import { runKeys } from './auth/rotation.ts';
+import type { Config } from './config.ts';
+import { askControl, controlPath } from './control.ts';
+import type { Log } from './log.ts';
+import { type Database, openDatabase } from './store/database.ts';
+import { removeGoneMembers } from './store/keyring.ts';
+
+/** Where this configuration's keyring is. */
+export function keyringSource({ keyring, store }: Pick<Config, 'keyring' | 'store'>): KeyringSource {
+  return { ...keyring, createIn: store.databaseUrl ? undefined : store.dataDir };
+}
+
+/**
+ * `npm run keys -- …` beside running processes. With the embedded database the process that runs does it.
+ *
+ * @throws UserError where it is refused.
+ */
+export async function keysCommand(
+  words: readonly string[],
+  config: Config,
+  log: Log,
+  print: (line: string) => void,
+): Promise<void> {
+  const path = config.store.databaseUrl ? undefined : controlPath(config.store.dataDir);
+  if (path !== undefined && (await askControl(path, words, print))) return;
+  const database = await openDatabase({ ...config.store, log });
+  try {
+    await database.migrate();
+    // Only this process has an embedded database that it could open: whatever else was noted there was killed.
+    if (database.engine === 'embedded') await removeGoneMembers(database.db, 'all');
+    await runKeysOn(database, keyringSource(config), words, print);
+  } finally {
+    await database.close();
+  }
+}
+
+const now = (): Date => new Date();
+
+/** The same on a database that is open already. */
+export function runKeysOn(
+  { db, withLock }: Database,
+  source: KeyringSource,
+  words: readonly string[],
+  print: (line: string) => void,
+): Promise<void> {
+  return runKeys(words, { db, withLock, source, audit: createAudit({ db, now }), now, print });
+}
