@@ -23,11 +23,10 @@ const isHost = /^(?:https?:\/\/)?(?:[a-z\d-]+\.)+[a-z]{2,}\.?(?::\d+)?\/?$/iu;
 export function formsOf(value: string): readonly string[] {
   const parts = piecesOf(value).filter(isTelling);
   const pieces = parts.length > 0 ? parts : [value];
-  const forms = new Set<string>();
-  for (const piece of pieces) for (const form of escapedForms(piece)) forms.add(form.toLowerCase());
   // Encoded it would be as a whole, and so with its first piece.
-  for (const form of encodedForms(pieces[0] ?? value)) forms.add(form.toLowerCase());
-  return [...forms].filter((form) => form.length >= Math.min(shortest, value.length));
+  const spelled = [...pieces.flatMap(escapedForms), ...encodedForms(pieces[0] ?? value)];
+  const forms = spelled.map((form) => form.toLowerCase());
+  return forms.filter((form, nth) => form.length >= Math.min(shortest, value.length) && forms.indexOf(form) === nth);
 }
 
 const pieceLength = 24;
@@ -49,11 +48,11 @@ function piecesOf(value: string): string[] {
 }
 
 function escapedForms(piece: string): string[] {
+  if (/^[\w.-]*$/u.test(piece)) return [piece];
   const quoted = (text: string): string => JSON.stringify(text).slice(1, -1);
   const slack = piece.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const once = quoted(piece);
   const spelled = [piece, once, quoted(once), slack];
-  if (/^[\w.-]*$/u.test(piece)) return spelled;
   const form = new URLSearchParams({ v: piece }).toString().slice(2);
   return [
     ...spelled,
@@ -67,16 +66,16 @@ function escapedForms(piece: string): string[] {
 }
 
 function encodedForms(piece: string): string[] {
-  const bytes = Buffer.from(piece);
-  const base64 = [0, 1, 2].map((offset) => {
-    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+  const hex = Buffer.from(piece).toString('hex');
+  const bytes = hex.length / 2;
+  const base64 = ['', '\0', '\0\0'].map((before, offset) => {
+    const encoded = Buffer.from(before + piece).toString('base64');
     // The characters that this piece alone decides, wherever in the whole it begins.
-    return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
+    return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes) * 8) / 6));
   });
-  const forms = [bytes.toString('hex'), ...base64].filter((form) => form.length >= 8);
-  return forms.flatMap((form) =>
+  return [hex, ...base64].flatMap((form) =>
     /[+/]/u.test(form)
       ? [form, form.replaceAll('+', '-').replaceAll('/', '_'), encodeURIComponent(form)]
-      : [form],
+      : form,
   );
 }

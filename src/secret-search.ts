@@ -42,27 +42,25 @@ function search(text: string, found: (secret: NotedSecret, form: string) => void
   for (const list of lists) {
     if (list.length === 0) continue;
     lower ??= text.toLowerCase();
-    scan(indexOf(list), lower, (entry) => {
-      const secret = list[entry.place];
-      if (secret && !carried.has(secret.kind)) found(secret, entry.form);
+    const index = indexOf(list);
+    scan(index, lower, (nth) => {
+      const secret = list[index.places[nth] ?? -1];
+      if (secret && !carried.has(secret.kind)) found(secret, index.forms[nth] ?? '');
     });
   }
 }
 
-interface Entry {
-  readonly form: string;
-  /** How far into the form the four characters are that it was found by. */
-  readonly offset: number;
-  readonly place: number;
-}
-
-/** All forms of a list of secrets, by any of the first runs of four characters. */
+/** All forms of a list of secrets, to be found by any of their first runs of four characters. */
 interface Index {
   /** How many secrets of the list are in. */
   done: number;
+  readonly forms: string[];
+  /** By form: the place in the list of the secret it is of. */
+  readonly places: number[];
   /** One byte a hash: nearly every place of a text is passed by a look at it. */
   readonly may: Uint8Array;
-  readonly entries: Map<number, Entry[]>;
+  /** By hash: `stride` times the form, plus how far into it the run begins. */
+  readonly runs: Map<number, number[]>;
 }
 
 const hashes = 16_384;
@@ -82,33 +80,39 @@ const indexes = new WeakMap<NotedSecrets, Index>();
 function indexOf(list: NotedSecrets): Index {
   let index = indexes.get(list);
   if (!index) {
-    index = { done: 0, may: new Uint8Array(hashes), entries: new Map() };
+    index = { done: 0, forms: [], places: [], may: new Uint8Array(hashes), runs: new Map() };
     indexes.set(list, index);
   }
   for (; index.done < list.length; index.done += 1) {
     const { kind = '', value = '' } = list[index.done] ?? {};
     if (documents.has(kind) || !isTelling(value)) continue;
-    for (const form of formsOf(value)) {
-      for (let offset = 0; offset < stride; offset += 1) {
-        const hash = hashAt(form, offset);
-        index.may[hash] = 1;
-        const entry = { form, offset, place: index.done };
-        const known = index.entries.get(hash);
-        if (known) known.push(entry);
-        else index.entries.set(hash, [entry]);
-      }
-    }
+    for (const form of formsOf(value)) add(index, form);
   }
   return index;
 }
 
-function scan({ may, entries }: Index, text: string, found: (entry: Entry) => void): void {
+function add({ done, forms, places, may, runs }: Index, form: string): void {
+  const nth = forms.push(form) - 1;
+  places.push(done);
+  for (let offset = 0; offset < stride; offset += 1) {
+    const hash = hashAt(form, offset);
+    const run = nth * stride + offset;
+    const known = may[hash] === 1 ? runs.get(hash) : undefined;
+    may[hash] = 1;
+    if (known) known.push(run);
+    else runs.set(hash, [run]);
+  }
+}
+
+function scan({ forms, may, runs }: Index, text: string, found: (nth: number) => void): void {
   const last = text.length - runLength;
   for (let at = 0; at <= last; at += stride) {
     const hash = hashAt(text, at);
     if (may[hash] === 0) continue;
-    for (const entry of entries.get(hash) ?? []) {
-      if (text.startsWith(entry.form, at - entry.offset) && at >= entry.offset) found(entry);
+    for (const run of runs.get(hash) ?? []) {
+      const start = at - (run % stride);
+      const nth = Math.floor(run / stride);
+      if (start >= 0 && text.startsWith(forms[nth] ?? '', start)) found(nth);
     }
   }
 }
