@@ -7,6 +7,7 @@ import {
   findLinkedKey,
   findLinkedUsers,
   linkedKeyKind,
+  lockLinking,
   type Owner,
   putLinkedKey,
 } from '../store/linked-keys.ts';
@@ -58,6 +59,7 @@ export function createCustody(options: {
       const owner = ownerOf(person);
       const linked = { fingerprint: fingerprintOf(key), linkedAt: now() };
       await db.transaction().execute(async (trx) => {
+        await lockLinking(trx, owner.tenant, 'some');
         const version = await supersede(trx, owner);
         const sealed = await sealer.seal(key, { ...contextOf(person), version });
         const replaced = await putLinkedKey(trx, {
@@ -97,7 +99,7 @@ export function createCustody(options: {
       const owner = ownerOf(person);
       if (!(await findLinkedKey(db, owner))) return false;
       return db.transaction().execute(async (trx) => {
-        // Versions first, audit last, as everywhere: so that no two wait for each other.
+        // The version first, the record last, as everywhere: so that no two wait for each other.
         await supersede(trx, owner);
         if (!(await deleteLinkedKey(trx, owner))) return false;
         await audit.record(about('key-destroyed', owner, because), { in: trx });
@@ -106,12 +108,9 @@ export function createCustody(options: {
     },
     async forgetTenant(tenant, because = {}) {
       return db.transaction().execute(async (trx) => {
-        const before = await findLinkedUsers(trx, tenant);
-        for (const userId of before) await supersede(trx, { tenant, userId });
+        await lockLinking(trx, tenant, 'none');
+        for (const userId of await findLinkedUsers(trx, tenant)) await supersede(trx, { tenant, userId });
         const destroyed = await deleteLinkedKeysOf(trx, tenant);
-        for (const userId of destroyed) {
-          if (!before.includes(userId)) await supersede(trx, { tenant, userId });
-        }
         for (const userId of destroyed) {
           const owner = { tenant, userId };
           await audit.record(about('key-destroyed', owner, { actor: 'system', ...because }), { in: trx });

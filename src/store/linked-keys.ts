@@ -1,4 +1,4 @@
-import type { Insertable, Kysely, Selectable, Transaction } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
 import { type JoinedVersion, newestColumns } from './sealed-versions.ts';
 
@@ -9,6 +9,16 @@ export const linkedKeyKind = 'cdn-key';
 export interface Owner {
   readonly tenant: string;
   readonly userId: string;
+}
+
+/** Until the end of the transaction: `some` links in this tenant at once, or `none` beside this one. Taken first. */
+export async function lockLinking(
+  trx: Transaction<Schema>,
+  tenant: string,
+  others: 'some' | 'none',
+): Promise<void> {
+  const lock = others === 'some' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
+  await sql`select ${sql.raw(lock)}(hashtextextended(${`cdn-chatops/link/${tenant}`}, 0))`.execute(trx);
 }
 
 /** Stores a person's sealed key; true = it replaced an older one. */

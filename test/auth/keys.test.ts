@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { createAudit, verifyChain } from '../../src/auth/audit.ts';
 import type { Person } from '../../src/auth/identity.ts';
 import { type Custody, createCustody } from '../../src/auth/keys.ts';
 import { createSealer, SealError } from '../../src/auth/sealing.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Database } from '../../src/store/database.ts';
+import type { Schema } from '../../src/store/schema.ts';
 import { enginesUnderTest } from '../store/engines.ts';
 import { keyEntries, keyringOf } from './keyrings.ts';
 
@@ -18,6 +21,26 @@ const otherAlice: Person = { teamId: 'T0BETA000', userId: 'U0ALICE00' };
 
 async function custodyOn(database: Database, entries = keyEntries('k1'), now = () => at): Promise<Custody> {
   return createCustody({ db: database.db, sealer: createSealer(await keyringOf(entries)), now });
+}
+
+type Row = Selectable<Schema['linked_keys']>;
+
+function rowOf({ db }: Database, person: Person): Promise<Row> {
+  return db
+    .selectFrom('linked_keys')
+    .selectAll()
+    .where('tenant', '=', person.enterpriseId ?? person.teamId)
+    .where('user_id', '=', person.userId)
+    .executeTakeFirstOrThrow();
+}
+
+/** What only somebody can do who owns the table. */
+async function pastTheTriggers({ db }: Database, change: RawBuilder<unknown>): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`alter table sealed_versions disable trigger user`.execute(trx);
+    await change.execute(trx);
+    await sql`alter table sealed_versions enable trigger user`.execute(trx);
+  });
 }
 
 describe.each(engines.both)('on $name', ({ skip, empty }) => {
@@ -105,6 +128,197 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
       expect(refused).toBeInstanceOf(SealError);
       expect(refused).toMatchObject({ code: 'refused' });
       expect((await custody.reveal(alice))?.key.reveal()).toBe('key-of-alice');
+    });
+
+    test('an older copy of a row that is put back does not open, is recorded, and connecting again mends it', async () => {
+      const database = await empty();
+      const custody = await custodyOn(database);
+      await custody.link(alice, new Secret('old key'));
+      const older = await rowOf(database, alice);
+      await custody.link(alice, new Secret('new key'));
+      await database.db.updateTable('linked_keys').set(older).execute();
+      await expect(custody.reveal(alice)).rejects.toMatchObject({ name: 'SealError', code: 'replayed' });
+      const [newest] = await createAudit({ db: database.db, now: () => at }).recent(alice.teamId, 1);
+      expect(newest).toMatchObject({
+        what: 'key-mismatch',
+        actor: 'system',
+        subject: alice.userId,
+        detail: { code: 'replayed' },
+      });
+      await custody.link(alice, new Secret('newest key'));
+      expect((await custody.reveal(alice))?.key.reveal()).toBe('newest key');
+    });
+
+    test('a destroyed row that is put back does not open', async () => {
+      const database = await empty();
+      const custody = await custodyOn(database);
+      await custody.link(alice, new Secret('key'));
+      const destroyed = await rowOf(database, alice);
+      await custody.forget(alice);
+      await database.db.insertInto('linked_keys').values(destroyed).execute();
+      await expect(custody.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
+
+      await database.db.deleteFrom('linked_keys').execute();
+      await custody.link(alice, new Secret('key'));
+      const ofTenant = await rowOf(database, alice);
+      await custody.forgetTenant(alice.teamId);
+      await database.db.insertInto('linked_keys').values(ofTenant).execute();
+      await expect(custody.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
+    });
+
+    test.each([
+      [
+        'turned back to the older one',
+        (version: number) => sql`update sealed_versions set version = ${version}`,
+      ],
+      ['taken away', () => sql`delete from sealed_versions`],
+      [
+        'taken away while the row claims to be from before versions',
+        () => sql`delete from sealed_versions`,
+        0,
+      ],
+    ] as const)(
+      'an older copy does not open either where the record of its version is %s',
+      async (_name, change, version) => {
+        const database = await empty();
+        const custody = await custodyOn(database);
+        await custody.link(alice, new Secret('old key'));
+        const older = await rowOf(database, alice);
+        await custody.link(alice, new Secret('new key'));
+        const changed = version === undefined ? older : { ...older, version };
+        await database.db.updateTable('linked_keys').set(changed).execute();
+        await expect(change(older.version).execute(database.db)).rejects.toThrow(
+          'sealed_versions is append-only',
+        );
+        await pastTheTriggers(database, change(older.version));
+        await expect(custody.reveal(alice)).rejects.toBeInstanceOf(SealError);
+      },
+    );
+
+    test('a row that takes the record of its version along to another person does not open', async () => {
+      const database = await empty();
+      const custody = await custodyOn(database);
+      for (const thief of [bob, otherAlice]) {
+        await custody.link(alice, new Secret('key-of-alice'));
+        await custody.link(thief, new Secret('key-of-thief'));
+        const { sealed, key_id, version } = await rowOf(database, alice);
+        const record = await database.db
+          .selectFrom('sealed_versions')
+          .select(['version', 'key_id', 'mac'])
+          .where('tenant', '=', alice.teamId)
+          .where('user_id', '=', alice.userId)
+          .executeTakeFirstOrThrow();
+        const ofThief = { tenant: thief.teamId, user_id: thief.userId };
+        await database.db
+          .updateTable('linked_keys')
+          .set({ sealed, key_id, version })
+          .where('tenant', '=', ofThief.tenant)
+          .where('user_id', '=', ofThief.user_id)
+          .execute();
+        await pastTheTriggers(
+          database,
+          sql`update sealed_versions set version = ${record.version}, mac = ${record.mac}
+               where tenant = ${ofThief.tenant} and user_id = ${ofThief.user_id}`,
+        );
+        await expect(custody.reveal(thief)).rejects.toBeInstanceOf(SealError);
+      }
+    });
+
+    test('a row from before versions opens, until its person links again', async () => {
+      const database = await empty();
+      const entries = keyEntries('k1');
+      const sealer = createSealer(await keyringOf(entries));
+      const custody = await custodyOn(database, entries);
+      const before = {
+        tenant: alice.teamId,
+        user_id: alice.userId,
+        team_id: alice.teamId,
+        sealed: await sealer.seal(new Secret('from before'), {
+          enterprise: '',
+          team: alice.teamId,
+          user: alice.userId,
+          kind: 'cdn-key',
+        }),
+        key_id: 'k1',
+        fingerprint: '00000000',
+        linked_at: at,
+      };
+      await database.db.insertInto('linked_keys').values(before).execute();
+      expect((await custody.reveal(alice))?.key.reveal()).toBe('from before');
+      await custody.link(alice, new Secret('key'));
+      await database.db
+        .updateTable('linked_keys')
+        .set({ ...before, version: 0 })
+        .execute();
+      await expect(custody.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
+    });
+
+    test('a clock that goes back keeps what is linked after', async () => {
+      const database = await empty();
+      let now = at;
+      const custody = await custodyOn(database, undefined, () => now);
+      await custody.link(alice, new Secret('first'));
+      const older = await rowOf(database, alice);
+      now = new Date(at.getTime() - 86_400_000);
+      await custody.link(alice, new Secret('second'));
+      expect((await custody.reveal(alice))?.key.reveal()).toBe('second');
+      await database.db.updateTable('linked_keys').set(older).execute();
+      await expect(custody.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
+    });
+
+    test('each link and each loss is recorded with the change: who, whose, why', async () => {
+      const database = await empty();
+      const custody = await custodyOn(database);
+      const { fingerprint } = await custody.link(alice, new Secret('first'));
+      await custody.link(alice, new Secret('second'), { requestId: 'ABCD2345' });
+      await custody.forget(alice, { cause: 'disconnect' });
+      await custody.forget(alice, { cause: 'disconnect' });
+      await custody.link(alice, new Secret('third'));
+      await custody.link(bob, new Secret('fourth'));
+      await custody.forgetTenant(alice.teamId, { cause: 'app-uninstalled' });
+      const audit = createAudit({ db: database.db, now: () => at });
+      const records = (await audit.recent(alice.teamId, 20)).toReversed();
+      expect(records.map(({ actor, what, subject, detail }) => [actor, what, subject, detail])).toEqual([
+        ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint, replaced: false }],
+        ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint: expect.any(String), replaced: true }],
+        ['U0ALICE00', 'key-destroyed', 'U0ALICE00', { cause: 'disconnect' }],
+        ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint: expect.any(String), replaced: false }],
+        ['U0BOB0000', 'key-linked', 'U0BOB0000', { fingerprint: expect.any(String), replaced: false }],
+        ['system', 'key-destroyed', 'U0ALICE00', { cause: 'app-uninstalled' }],
+        ['system', 'key-destroyed', 'U0BOB0000', { cause: 'app-uninstalled' }],
+      ]);
+      expect(records[1]?.requestId).toBe('ABCD2345');
+      expect(await verifyChain(database.db, alice.teamId)).toMatchObject({ ok: true, records: 7 });
+    });
+
+    test('a change that cannot be recorded does not happen', async () => {
+      const database = await empty();
+      const custody = await custodyOn(database);
+      await custody.link(alice, new Secret('key'));
+      const secretly = { requestId: 'xoxb-1-2-abc' };
+      await expect(custody.link(alice, new Secret('other'), secretly)).rejects.toThrow('looks like a key');
+      await expect(custody.forget(alice, secretly)).rejects.toThrow('looks like a key');
+      await expect(custody.forgetTenant(alice.teamId, secretly)).rejects.toThrow('looks like a key');
+      expect((await custody.reveal(alice))?.key.reveal()).toBe('key');
+    });
+
+    test('links, losses and a removed app at the same moment leave whole rows and a whole record', async () => {
+      const database = await empty();
+      const custody = await custodyOn(database);
+      const people = [alice, bob, { ...alice, userId: 'U0CAROL00' }];
+      await Promise.all(
+        Array.from({ length: 30 }, async (_, n) => {
+          const person = people[n % people.length] ?? alice;
+          if (n % 10 === 9) await custody.forgetTenant(alice.teamId);
+          else if (n % 4 === 3) await custody.forget(person);
+          else await custody.link(person, new Secret(`key ${n}`));
+        }),
+      );
+      for (const person of people) {
+        const found = await custody.reveal(person);
+        if (found) expect(found.key.reveal()).toMatch(/^key \d+$/);
+      }
+      expect(await verifyChain(database.db, alice.teamId)).toMatchObject({ ok: true });
     });
 
     test('a row under a key that the keyring no longer holds says which key is missing', async () => {
