@@ -17,13 +17,15 @@ const checked = {
     },
   },
   settings: {
-    event_subscriptions: { bot_events: [
+    event_subscriptions: {
+      bot_events: [
         'app_home_opened',
         'app_uninstalled',
         'tokens_revoked',
         'team_access_revoked',
         'user_change',
-      ] },
+      ],
+    },
     interactivity: { is_enabled: true },
     org_deploy_enabled: true,
     socket_mode_enabled: true,
@@ -46,7 +48,9 @@ test('it asks for the scopes the code asks for, and no other', () => {
 
 test('it subscribes to the events that have a listener, and no other', () => {
   const listeners = [
-    ...`${read('src/slack/bolt.ts')}${read('src/slack/endings.ts')}`.matchAll(/app\.event\('([a-z_]+)'|\['([a-z_', ]+)'\] as const/g),
+    ...`${read('src/slack/bolt.ts')}${read('src/slack/endings.ts')}`.matchAll(
+      /app\.event\('([a-z_]+)'|\['([a-z_', ]+)'\] as const/g,
+    ),
   ];
   const events = listeners.flatMap(([, one, several]) => one ?? several?.split("', '") ?? []);
   expect(new Set(manifest.settings.event_subscriptions.bot_events)).toEqual(new Set(events));

@@ -2,6 +2,7 @@ import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { ApiError } from '../api/errors.ts';
 import type { LinkedKey } from '../auth/keys.ts';
+import { rightsOf } from '../auth/policy.ts';
 import { Secret } from '../secret.ts';
 import * as views from '../views/connect.ts';
 import type { Failure } from '../views/failure.ts';
@@ -33,8 +34,14 @@ const whoamiCommand: Command = {
   summary: 'Whether a key is connected for you, since when, and what you may do',
   examples: ['whoami'],
   needs: 'none',
-  run: async (_, { custody, person }) =>
-    views.whoami({ userId: person.userId, linked: await custody.describe(person) }),
+  run: async (_, { custody, person, standing }) => {
+    const [linked, policy, actor] = await Promise.all([
+      custody.describe(person),
+      standing.policy(),
+      standing.actor(),
+    ]);
+    return views.whoami({ userId: person.userId, linked, rights: rightsOf(policy, actor, undefined) });
+  },
 };
 
 const disconnectCommand: Command = {

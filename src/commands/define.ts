@@ -1,9 +1,9 @@
 import type { HomeView, KnownBlock, ModalView, Option, PlainTextOption } from '@slack/types';
 import type { z } from 'zod';
 import type { CdnClient } from '../api/cdn.ts';
+import type { Audit } from '../auth/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Custody } from '../auth/keys.ts';
-import type { Audit } from '../auth/audit.ts';
 import type { People } from '../auth/people.ts';
 import type { Policies } from '../auth/policies.ts';
 import type { Decision, Right } from '../auth/policy.ts';
@@ -84,6 +84,8 @@ export interface Command {
   readonly summary: string;
   readonly examples: readonly string[];
   readonly needs: Right;
+  /** Ids may stand behind it although it needs no right: a UUID there is not taken for a key. */
+  readonly ids?: true;
   /** A modal to open instead of running, decided from the words and the setup: no I/O, so that it opens at once. */
   readonly modal?: (words: Words, setup: Setup) => ModalView | undefined;
   /**

@@ -1,3 +1,4 @@
+import { decide } from '../auth/policy.ts';
 import * as views from '../views/help.ts';
 import type { Command, Context, Feature, Message } from './define.ts';
 import { closest } from './did-you-mean.ts';
@@ -6,9 +7,9 @@ import { looksLikeKey } from './key-in-text.ts';
 const helpCommand: Command = {
   name: 'help',
   aliases: ['?', 'commands'],
-  usage: 'help [words]',
-  summary: 'Find a command by what it does',
-  examples: ['help', 'help bandwidth'],
+  usage: 'help [all|words]',
+  summary: 'What you may run, or find a command by what it does',
+  examples: ['help', 'help all', 'help bandwidth'],
   needs: 'none',
   run: (words, context) => find(words.text, context),
 };
@@ -43,20 +44,31 @@ export const help: Feature = {
 };
 
 async function find(search: string, context: Context): Promise<Message> {
-  const { custody, features, person } = context;
-  const linked = (await custody.describe(person)) !== undefined;
-  const wanted = search.toLowerCase().replace(/^\/?cdn\s+/u, '');
-  const groups = features
-    .map(({ name, commands }) => ({
-      name,
-      commands: commands.filter((command) => answers(command, name, wanted)),
-    }))
-    .filter(({ commands }) => commands.length > 0);
-  if (groups.length > 0) return views.help({ search: wanted, groups, linked });
+  const { channelId, features, standing } = context;
+  const [policy, actor] = await Promise.all([standing.policy(), standing.actor()]);
+  const { linked } = actor;
+  const typed = search.toLowerCase().replace(/^\/?cdn\s+/u, '');
+  const wanted = typed === 'all' ? '' : typed;
+  const judged = features
+    .flatMap(({ name, commands }) => commands.map((command) => ({ feature: name, command })))
+    .filter(({ command, feature }) => answers(command, feature, wanted))
+    .map((found) => ({ ...found, decision: decide(policy, actor, channelId, found.command) }));
+  // A key is a minute away, and whoever has none yet wants to know what for.
+  const mine = judged.filter(({ decision }) => decision.allowed || decision.reason === 'no-key');
+  const others = judged.filter((found) => !mine.includes(found));
+  if (typed === 'all') return views.otherHelp(others);
+  if (mine.length > 0)
+    return views.help({ search: wanted, groups: grouped(mine), linked, others: others.length });
+  if (others.length > 0) return views.otherHelp(others);
   return views.noHelp({
     search: looksLikeKey(search) ? '' : search,
     near: nearest(wanted.split(' ')[0] ?? '', features),
   });
+}
+
+function grouped(found: readonly { feature: string; command: Command }[]): views.HelpGroup[] {
+  const groups = Map.groupBy(found, ({ feature }) => feature);
+  return [...groups].map(([name, entries]) => ({ name, commands: entries.map(({ command }) => command) }));
 }
 
 /** Every word of the search is in what a command says of itself. */

@@ -4,11 +4,13 @@ import type { Action, Command, Context, Feature, Form, Picker } from './define.t
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
 import { holdsSecret, looksLikeKey } from './key-in-text.ts';
+import { settings } from './settings.ts';
+import { why } from './why.ts';
 import { type Words, withoutFirst } from './words.ts';
 import { zones } from './zones.ts';
 
 /** Everything the bot does, in the order help shows it. A new feature is one line here. */
-export const features: readonly Feature[] = [zones, connect, help, homeTab];
+export const features: readonly Feature[] = [zones, connect, settings, why, help, homeTab];
 
 const commands = new Map<string, Command>();
 for (const command of features.flatMap((feature) => feature.commands)) {
@@ -26,7 +28,7 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
   const first = typed.list[0]?.toLowerCase() ?? 'help';
   const command = commands.get(first);
   // A UUID after a command that works on things may be the id of one; anywhere else it is more likely a key.
-  const takesIds = command !== undefined && command.needs !== 'none';
+  const takesIds = command !== undefined && (command.needs !== 'none' || command.ids === true);
   if (takesIds ? holdsSecret(typed.raw) : looksLikeKey(typed.raw))
     return { command: keyPasted, words: nothing };
   if (!command) return { command: unknownCommand, words: typed };

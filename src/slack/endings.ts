@@ -62,7 +62,11 @@ export function listenForEnds(app: App, options: { ends: Ends; inFlight: InFligh
     ends.changed(workspace, user.id);
     if (user.deleted !== true) return;
     const person: Person = workspace.isEnterpriseInstall
-      ? { enterpriseId: workspace.enterpriseId, teamId: workspace.teamId ?? user.team_id ?? '', userId: user.id }
+      ? {
+          enterpriseId: workspace.enterpriseId,
+          teamId: workspace.teamId ?? user.team_id ?? '',
+          userId: user.id,
+        }
       : { teamId: workspace.teamId ?? '', userId: user.id };
     await inFlight.run(() => ends.person(person));
     log.info({ tenant: tenantOfWorkspace(workspace) }, 'a person was deactivated: their key is destroyed');

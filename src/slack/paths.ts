@@ -1,6 +1,15 @@
-import type { Option } from '@slack/types';
-import type { ModalView } from '@slack/types';
-import type { Action, Answer, Command, Context, Form, FormResult, Message, Picker, Setup } from '../commands/define.ts';
+import type { ModalView, Option } from '@slack/types';
+import type {
+  Action,
+  Answer,
+  Command,
+  Context,
+  Form,
+  FormResult,
+  Message,
+  Picker,
+  Setup,
+} from '../commands/define.ts';
 import { findAction, findCommand, findForm, findPicker, home } from '../commands/registry.ts';
 import { parseWords, type Words } from '../commands/words.ts';
 import { UserError } from '../errors.ts';
@@ -267,7 +276,14 @@ export async function runPicker(
   let options: readonly Option[] = [];
   const work = perform(
     deps,
-    { kind: 'picker', feature: picker.id, body: raw, claim: undefined, needs: picker.needs, route: { channelId } },
+    {
+      kind: 'picker',
+      feature: picker.id,
+      body: raw,
+      claim: undefined,
+      needs: picker.needs,
+      route: { channelId },
+    },
     async ({ context }) => {
       options = await (picker satisfies Picker).run(body.typed, context);
     },

@@ -1,7 +1,9 @@
 import type { Button, KnownBlock, ModalView } from '@slack/types';
+import type { Rights } from '../auth/policy.ts';
 import type { FormResult, Message } from '../commands/define.ts';
 import { actions, button, context, message, plain, section, typing } from './blocks.ts';
 import { moment } from './dates.ts';
+import { rightsLine } from './rights.ts';
 import { code, count } from './text.ts';
 
 /** The button that opens the form, or asks for a link to the page. */
@@ -116,19 +118,23 @@ export function notConnected(why: { readonly message: string; readonly hint: str
 export function whoami(me: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
+  readonly rights: Rights;
 }): Message {
+  const { rights } = me;
+  const line = rightsLine(rights);
   if (!me.linked) {
-    return message('No CDN key is connected for you.', [
-      section(
-        `<@${me.userId}>, *no CDN key is connected for you.* Without one you may run \`/cdn help\` only.`,
-      ),
-      actions(connectButton()),
+    const instead = rights.admin
+      ? 'You are an admin: `/cdn settings` works without one, the rest needs it.'
+      : 'Without one you may run `/cdn help` only.';
+    return message(`No CDN key is connected for you. ${line}`, [
+      section(`<@${me.userId}>, *no CDN key is connected for you.* ${instead}\n${line}`),
+      actions(connectButton(), ...(rights.admin ? [typing('Settings', 'settings', 1)] : [])),
     ]);
   }
   const { fingerprint, linkedAt } = me.linked;
-  return message(`Your key with the fingerprint ${fingerprint} is connected. Rights: read.`, [
+  return message(`Your key with the fingerprint ${fingerprint} is connected, ${line}.`, [
     section(
-      `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${code(fingerprint)} · since ${moment(linkedAt)} · rights: read`,
+      `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${code(fingerprint)} · since ${moment(linkedAt)} · ${line}`,
     ),
     actions(typing('Zones', 'zones'), connectButton('Replace key'), forgetButton()),
   ]);

@@ -1,7 +1,8 @@
+import type { Decision } from '../auth/policy.ts';
 import type { Command, Message } from '../commands/define.ts';
 import { actions, context, message, section, typing } from './blocks.ts';
 import { connectButton } from './connect.ts';
-import { code, cut, escaped, fit, foreign } from './text.ts';
+import { code, count, cut, escaped, fit, foreign } from './text.ts';
 
 export interface HelpGroup {
   readonly name: string;
@@ -13,8 +14,10 @@ export function help(found: {
   readonly search: string;
   readonly groups: readonly HelpGroup[];
   readonly linked: boolean;
+  /** How many commands answer as well that the reader may not run. */
+  readonly others: number;
 }): Message {
-  const { search, groups, linked } = found;
+  const { search, groups, linked, others } = found;
   const commands = groups.flatMap((group) => group.commands);
   // Somebody who asks for one thing gets its examples and aliases as well.
   const closely = commands.length <= 3;
@@ -28,8 +31,30 @@ export function help(found: {
       .slice(0, 40)
       .map((group) => section(`*${title(group.name)}*\n${lines(group, linked, closely)}`)),
     actions(...nextSteps(commands, linked)),
-    context('A word missing opens a form. `/cdn help bandwidth` finds commands by what they do.'),
+    context(
+      `A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do.${others > 0 ? ` \`/cdn help all\` shows ${count(others, 'more command')} and why you may not run ${others === 1 ? 'it' : 'them'}.` : ''}`,
+    ),
   ]);
+}
+
+/** The commands somebody may not run, each with the step that refuses. */
+export function otherHelp(
+  found: readonly { readonly command: Command; readonly decision: Decision }[],
+): Message {
+  const buttons = [typing('What I may run', 'help', 8), typing('My rights', 'whoami', 9)];
+  if (found.length === 0) {
+    const text = 'You may run every command there is.';
+    return message(text, [section(text), actions(...buttons)]);
+  }
+  const text = `${count(found.length, 'command')} you may not run`;
+  const described = found.map(({ command, decision }) => {
+    const failed = decision.trace.filter(({ ok }) => !ok).map(({ says }) => says);
+    return `\`/cdn ${escaped(command.usage)}\`\n${foreign(command.summary, 200)}\n:no_entry: ${failed.join('; ')}`;
+  });
+  const whys = found
+    .slice(0, 3)
+    .map(({ command }, index) => typing(`Why ${command.name}?`, `why ${command.name}`, index));
+  return message(text, [section(`*${text}*`), section(fit(described, 2800)), actions(...whys, ...buttons)]);
 }
 
 /** Nothing answers the search. */

@@ -1,19 +1,22 @@
 import type { HomeView } from '@slack/types';
+import type { Rights } from '../auth/policy.ts';
 import { actions, context, header, section, typing } from './blocks.ts';
 import { connectButton, forgetButton } from './connect.ts';
 import { moment } from './dates.ts';
+import { rightsLine } from './rights.ts';
 import { code } from './text.ts';
 
 /** The Home tab: who I am, whether my key is connected, the next step. */
 export function home(me: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
+  readonly rights: Rights;
   readonly asOf: Date;
 }): HomeView {
-  const { linked } = me;
+  const { linked, rights } = me;
   const state = linked
-    ? `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${code(linked.fingerprint)} · since ${moment(linked.linkedAt)} · rights: read`
-    : `<@${me.userId}>, *no CDN key is connected for you.*\nConnect yours, and the bot shows you what your key may see.`;
+    ? `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${code(linked.fingerprint)} · since ${moment(linked.linkedAt)} · ${rightsLine(rights)}`
+    : `<@${me.userId}>, *no CDN key is connected for you.*\nConnect yours, and the bot shows you what your key may see.\n${rightsLine(rights)}`;
   return {
     type: 'home',
     blocks: [
@@ -27,6 +30,7 @@ export function home(me: {
           )
         : actions(connectButton(), typing('Help', 'help', 2)),
       ...(linked ? [actions(connectButton('Replace key'), forgetButton())] : []),
+      ...(rights.admin ? [actions(typing('Settings', 'settings', 3))] : []),
       context(`Type \`/cdn\` anywhere. As of ${moment(me.asOf)}.`),
     ],
   };

@@ -1,0 +1,49 @@
+import { groupsOf } from '../auth/people.ts';
+import type { Policy } from '../auth/policy.ts';
+import { type Concerned, changesBetween, effectsOf, unreachable } from '../auth/policy-changes.ts';
+import type { Consequences } from '../views/policy-changes.ts';
+import type { Context } from './define.ts';
+
+// A group may hold the whole company: as many of its people are named, the rest is like them.
+const mostPeople = 200;
+
+/** What a change of settings does: the difference, and which decisions turn out otherwise for whom. */
+export async function consequencesOf(
+  before: Policy,
+  after: Policy,
+  { people }: Pick<Context, 'people'>,
+): Promise<Consequences> {
+  const groupIds = unique([
+    ...before.operatorGroups,
+    ...before.approverGroups,
+    ...after.operatorGroups,
+    ...after.approverGroups,
+  ]);
+  const [members, known] = await Promise.all([
+    Promise.all(groupIds.map((id) => people.members(id, { fresh: true }))),
+    groupIds.length > 0 ? people.groups() : [],
+  ]);
+  const names = new Map(known.map(({ id, handle }) => [id, handle]));
+  const named = unique([
+    ...before.operators,
+    ...after.operators,
+    ...before.approvers,
+    ...after.approvers,
+    ...members.flat(),
+  ]).slice(0, mostPeople);
+  const concerned: Concerned[] = await Promise.all(
+    named.map(async (userId) => ({ userId, admin: false, groups: await groupsOf(people, userId, groupIds) })),
+  );
+  const inGroups = after.approverGroups.flatMap((id) => members[groupIds.indexOf(id)] ?? []);
+  return {
+    changes: changesBetween(before, after),
+    effects: effectsOf(before, after, concerned),
+    unreachable: unreachable(after, unique([...after.approvers, ...inGroups]).length),
+    nobodyOperates: after.operators.length + after.operatorGroups.length === 0,
+    groupName: (id) => names.get(id),
+  };
+}
+
+function unique(ids: readonly string[]): string[] {
+  return [...new Set(ids)];
+}

@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import { tenantOf } from '../auth/identity.ts';
+import type { PolicyVersion } from '../auth/policies.ts';
+import { initialPolicy, type Policy } from '../auth/policy.ts';
+import { changeInWords, changesBetween } from '../auth/policy-changes.ts';
+import * as views from '../views/settings.ts';
+import {
+  type Action,
+  type Command,
+  type Context,
+  defineForm,
+  type Feature,
+  type FormResult,
+  type Picker,
+} from './define.ts';
+import { consequencesOf } from './settings-consequences.ts';
+
+const settingsCommand: Command = {
+  name: 'settings',
+  aliases: ['policy', 'config'],
+  usage: 'settings',
+  summary: 'Who may do what, where, and who has to approve it',
+  examples: ['settings'],
+  needs: 'admin',
+  modal: () => views.settingsSkeleton(),
+  fill: async (_, context) => {
+    const policy = await context.standing.policy({ fresh: true });
+    const { people } = context;
+    const named = policy.operatorGroups.length + policy.approverGroups.length > 0;
+    const [last, groups] = await Promise.all([
+      versionOf(context, policy.version),
+      named ? people.groups() : [],
+    ]);
+    return views.settingsForm({ policy, last, groups, blind: people.blind() });
+  },
+};
+
+const chosen = (what: RegExp, refused: string) =>
+  z
+    .array(z.string().regex(what, { error: refused }))
+    .max(views.mostEntries, { error: `At most ${views.mostEntries}.` })
+    .transform((ids) => [...new Set(ids)])
+    .optional();
+const users = chosen(/^[UW][A-Z0-9]+$/, 'Pick people from the list.');
+const groups = chosen(/^S[A-Z0-9]+$/, 'That line is no user group. Pick one, or leave the field empty.');
+const channels = chosen(/^[CG][A-Z0-9]+$/, 'Pick channels, not conversations between people.');
+const whole = ([least, most]: readonly [number, number]) => {
+  const error = `A whole number from ${least} to ${most}.`;
+  return z.coerce.number({ error }).int({ error }).min(least, { error }).max(most, { error }).optional();
+};
+
+const capFields = { capNone: 'none', capRead: 'read', capExport: 'export', capChange: 'change' } as const;
+const capNames = ['capNone', 'capRead', 'capExport', 'capChange'] as const;
+
+// A field that a form does not have stays as it is; one that was emptied is empty.
+const fields = z
+  .object({
+    operators: users,
+    operatorGroups: groups,
+    approvers: users,
+    approverGroups: groups,
+    approvalChannel: z
+      .string()
+      .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' })
+      .optional(),
+    destroyApprovals: whole(views.ranges.destroyApprovals),
+    changeApprovals: whole(views.ranges.changeApprovals),
+    expiryMinutes: whole(views.ranges.expiryMinutes),
+    capNone: channels,
+    capRead: channels,
+    capExport: channels,
+    capChange: channels,
+    exportChannels: channels,
+    digestChannels: channels,
+  })
+  .superRefine((values, refinement) => {
+    const seen = new Set<string>();
+    for (const name of capNames) {
+      if (values[name]?.some((id) => seen.has(id))) {
+        refinement.addIssue({
+          code: 'custom',
+          path: [name],
+          message: 'A channel in here is in a field above as well. It can have one cap only.',
+        });
+      }
+      for (const id of values[name] ?? []) seen.add(id);
+    }
+  });
+type Values = z.output<typeof fields>;
+
+const review: Action = {
+  id: 'settings:review',
+  needs: 'admin',
+  modal: () => views.settingsSkeleton('What would change'),
+  async fill(_, context) {
+    const read = fields.safeParse(context.modal?.fields ?? {});
+    if (!read.success) {
+      return views.settingsReview({
+        problems: [...new Set(read.error.issues.map(({ message }) => message))],
+      });
+    }
+    const before = await context.standing.policy({ fresh: true });
+    return views.settingsReview(await consequencesOf(before, merged(before, read.data), context));
+  },
+};
+
+const undo: Action = {
+  id: 'settings:undo',
+  needs: 'admin',
+  async run(value, context) {
+    const before = await context.standing.policy({ fresh: true });
+    // Only what this button was drawn for: a second press, or one of somebody else, must not undo more.
+    if (value !== String(before.version) || before.version === 0) return (await overtaken(context)).message;
+    const older = await versionOf(context, before.version - 1);
+    return (await save(before, older?.policy ?? initialPolicy, context)).message;
+  },
+};
+
+const groupPicker = (id: string): Picker => ({
+  id,
+  needs: 'admin',
+  async run(typed, { people }) {
+    const found = await people.groups();
+    return views.groupOptions(found, people.blind(), typed);
+  },
+});
+
+export const settings: Feature = {
+  name: 'settings',
+  commands: [settingsCommand],
+  actions: [review, undo],
+  forms: [
+    defineForm({
+      id: 'settings:submit',
+      needs: 'admin',
+      fields,
+      busy: views.settingsBusy(),
+      async run(values, context) {
+        const before = await context.standing.policy({ fresh: true });
+        const { note } = context.modal ?? {};
+        if (note !== undefined && note !== String(before.version)) return overtaken(context);
+        return save(before, merged(before, values), context);
+      },
+    }),
+  ],
+  pickers: [groupPicker('operatorGroups'), groupPicker('approverGroups'), groupPicker('settings:groups')],
+};
+
+async function save(before: Policy, after: Policy, context: Context): Promise<FormResult> {
+  const { person, policies } = context;
+  const changes = changesBetween(before, after);
+  if (changes.length === 0) return views.nothingChanged();
+  const found = await consequencesOf(before, after, context);
+  const outcome = await policies.save({
+    tenant: tenantOf(person),
+    base: before.version,
+    policy: after,
+    by: person.userId,
+    difference: changes.map(changeInWords),
+  });
+  if (!outcome.saved) return views.changedMeanwhile(outcome.meanwhile);
+  const { version, approvalChannel } = outcome.policy;
+  const message = views.announced(person.userId, version, found);
+  // Whoever followed the old channel hears that it moved.
+  const channels = new Set([approvalChannel, before.approvalChannel].filter((id) => id !== undefined));
+  const posted = new Map<string, boolean>();
+  for (const channel of channels) posted.set(channel, await context.post(channel, message));
+  const told =
+    approvalChannel === undefined
+      ? undefined
+      : { channel: approvalChannel, failed: posted.get(approvalChannel) !== true };
+  return views.saved({ version, found, told });
+}
+
+async function overtaken(context: Context): Promise<FormResult> {
+  const { version } = await context.standing.policy({ fresh: true });
+  return views.changedMeanwhile(await versionOf(context, version));
+}
+
+async function versionOf({ person, policies }: Context, version: number): Promise<PolicyVersion | undefined> {
+  return version === 0 ? undefined : policies.version(tenantOf(person), version);
+}
+
+function merged(before: Policy, values: Values): Policy {
+  const kept = <Name extends keyof Values & keyof Policy>(name: Name): Policy[Name] =>
+    (values[name] ?? before[name]) as Policy[Name];
+  return {
+    version: before.version,
+    operators: kept('operators'),
+    operatorGroups: kept('operatorGroups'),
+    approvers: kept('approvers'),
+    approverGroups: kept('approverGroups'),
+    approvalChannel: 'approvalChannel' in values ? values.approvalChannel : before.approvalChannel,
+    destroyApprovals: kept('destroyApprovals'),
+    changeApprovals: kept('changeApprovals'),
+    expiryMinutes: kept('expiryMinutes'),
+    caps: mergedCaps(before, values),
+    exportChannels: kept('exportChannels'),
+    digestChannels: kept('digestChannels'),
+  };
+}
+
+function mergedCaps(before: Policy, values: Values): Policy['caps'] {
+  const caps = new Map(
+    Object.entries(before.caps).filter(([, cap]) =>
+      capNames.every((name) => capFields[name] !== cap || !values[name]),
+    ),
+  );
+  for (const name of capNames) for (const channel of values[name] ?? []) caps.set(channel, capFields[name]);
+  return Object.fromEntries(caps);
+}
