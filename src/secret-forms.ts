@@ -26,7 +26,14 @@ export function formsOf(value: string): readonly string[] {
   // Encoded it would be as a whole, and so with its first piece.
   const spelled = [...pieces.flatMap(escapedForms), ...encodedForms(pieces[0] ?? value)];
   const forms = spelled.map((form) => form.toLowerCase());
-  return forms.filter((form, nth) => form.length >= Math.min(shortest, value.length) && forms.indexOf(form) === nth);
+  return forms.filter(
+    (form, nth) => form.length >= Math.min(shortest, value.length) && forms.indexOf(form) === nth,
+  );
+}
+
+/** The spellings of the whole value but for encodings, to be masked before its pieces. */
+export function wholeForms(value: string): readonly string[] {
+  return escapedForms(value).map((form) => form.toLowerCase());
 }
 
 const pieceLength = 24;
@@ -49,7 +56,6 @@ function piecesOf(value: string): string[] {
 
 function escapedForms(piece: string): string[] {
   if (/^[\w.-]*$/u.test(piece)) return [piece];
-  const quoted = (text: string): string => JSON.stringify(text).slice(1, -1);
   const slack = piece.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const once = quoted(piece);
   const spelled = [piece, once, quoted(once), slack];
@@ -57,12 +63,18 @@ function escapedForms(piece: string): string[] {
   return [
     ...spelled,
     quoted(slack),
+    // As views show foreign words.
+    slack.replaceAll('`', 'ˋ').replaceAll(/\s+/gu, ' '),
     slack.replaceAll('"', '&quot;').replaceAll("'", '&#39;'),
     form,
     encodeURIComponent(piece.toWellFormed()),
     new URLSearchParams({ v: once }).toString().slice(2),
     new URLSearchParams({ v: slack }).toString().slice(2),
   ];
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 function encodedForms(piece: string): string[] {

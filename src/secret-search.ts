@@ -1,5 +1,5 @@
 import { type NotedSecret, type NotedSecrets, secretsInPlay } from './secret.ts';
-import { formsOf, isTelling } from './secret-forms.ts';
+import { formsOf, isTelling, wholeForms } from './secret-forms.ts';
 
 /** The kinds of the live secrets that a text holds in any spelling; none in what may leave. */
 export function secretKindsIn(text: string): readonly string[] {
@@ -10,33 +10,45 @@ export function secretKindsIn(text: string): readonly string[] {
 
 /** The text without the live secrets that are in it. */
 export function withoutSecrets(text: string): string {
-  const found: string[] = [];
-  search(text, (_, form) => found.push(form));
-  return masked(text, found);
+  const found = new Set<string>();
+  search(text, ({ value }) => found.add(value));
+  return found.size === 0 ? text : masked(text, [...found]);
 }
 
-/** The text without these values, in any spelling. */
+/** The text without these values, in any spelling; those of one to three characters stay. */
 export function withoutValues(text: string, values: readonly string[]): string {
-  const lower = text.toLowerCase();
-  const forms = values.filter((value) => value.length > 3).flatMap(formsOf);
   return masked(
     text,
-    forms.filter((form) => lower.includes(form)),
+    values.filter((value) => value.length > 3),
   );
 }
 
-function masked(text: string, forms: readonly string[]): string {
-  // Longest first: a part of a secret must not take the mark of the whole away.
-  return [...new Set(forms)]
-    .sort((one, other) => other.length - one.length)
-    .reduce(
-      (left, form) =>
-        left.replaceAll(new RegExp(form.replaceAll(/[^\w\s]/gu, String.raw`\$&`), 'gi'), '[secret]'),
-      text,
-    );
+function masked(text: string, values: readonly string[]): string {
+  const lower = text.toLowerCase();
+  const whole = values.flatMap(wholeForms);
+  const pieces = values.flatMap(formsOf);
+  // Whole first, longest first: what is left is cut or encoded, and goes with what it is joined to.
+  const patterns = [
+    ...byLength(whole).map(literally),
+    ...byLength(pieces).map((form) => `${word}${literally(form)}${word}`),
+  ];
+  const forms = [...byLength(whole), ...byLength(pieces)];
+  return patterns
+    .filter((_, nth) => lower.includes(forms[nth] ?? ''))
+    .reduce((left, pattern) => left.replaceAll(new RegExp(pattern, 'gi'), '[secret]'), text);
 }
 
-function search(text: string, found: (secret: NotedSecret, form: string) => void): void {
+const word = '[\\w+/=-]*';
+
+function byLength(forms: readonly string[]): string[] {
+  return [...new Set(forms)].sort((one, other) => other.length - one.length);
+}
+
+function literally(form: string): string {
+  return form.replaceAll(/[^\w\s]/gu, String.raw`\$&`);
+}
+
+function search(text: string, found: (secret: NotedSecret) => void): void {
   const { lists, carried } = secretsInPlay();
   let lower: string | undefined;
   for (const list of lists) {
@@ -45,7 +57,7 @@ function search(text: string, found: (secret: NotedSecret, form: string) => void
     const index = indexOf(list);
     scan(index, lower, (nth) => {
       const secret = list[index.places[nth] ?? -1];
-      if (secret && !carried.has(secret.kind)) found(secret, index.forms[nth] ?? '');
+      if (secret && !carried.has(secret.kind)) found(secret);
     });
   }
 }

@@ -9,7 +9,9 @@ type Head = [status: number, ...rest: unknown[]];
  * was sent ends the connection instead.
  */
 export function guardAnswer(response: ServerResponse, egress: Egress): void {
-  const { writeHead, write, end } = response;
+  const writeHead = response.writeHead.bind(response);
+  const write = response.write.bind(response);
+  const end = response.end.bind(response);
   let head: Head | undefined;
   let stopped = false;
 
@@ -23,7 +25,7 @@ export function guardAnswer(response: ServerResponse, egress: Egress): void {
     if (sentence === undefined) {
       // Node itself writes the head with this method where nobody did.
       response.writeHead = writeHead;
-      if (head) Reflect.apply(writeHead, response, head);
+      if (head) Reflect.apply(writeHead, undefined, head);
       head = undefined;
       return true;
     }
@@ -35,7 +37,7 @@ export function guardAnswer(response: ServerResponse, egress: Egress): void {
     }
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
-    Reflect.apply(end, response, [`${sentence}\n`]);
+    Reflect.apply(end, undefined, [`${sentence}\n`]);
     return false;
   };
 
@@ -45,10 +47,10 @@ export function guardAnswer(response: ServerResponse, egress: Egress): void {
       return response;
     },
     write(...args: unknown[]) {
-      return stopped || (passes(args[0]) && Reflect.apply(write, response, args));
+      return stopped || (passes(args[0]) && Reflect.apply(write, undefined, args));
     },
     end(...args: unknown[]) {
-      if (!stopped && passes(args[0])) Reflect.apply(end, response, args);
+      if (!stopped && passes(args[0])) Reflect.apply(end, undefined, args);
       return response;
     },
   });

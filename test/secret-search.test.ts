@@ -1,0 +1,150 @@
+import { assert, constantFrom, property, string } from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { carrying, holdSecrets, noteSecret, Secret, withSecrets } from '../src/secret.ts';
+import { isTelling } from '../src/secret-forms.ts';
+import { secretKindsIn, withoutSecrets } from '../src/secret-search.ts';
+
+const key = '0b1c2d3e-1111-2222-3333-44445555666677778888-9999-aaaa-bbbb-ccccddddeeee';
+const odd = 'p&ss <w"rd>/+ü=\\100%';
+
+/** What somebody with this secret would find in a text. */
+function foundIn(text: string, value: string): readonly string[] {
+  return withSecrets(() => {
+    noteSecret('planted', value);
+    return secretKindsIn(text);
+  });
+}
+
+const spellings: [string, (value: string) => string][] = [
+  ['as it is', (value) => value],
+  ['in capitals', (value) => value.toUpperCase()],
+  ['in small letters', (value) => value.toLowerCase()],
+  ['in JSON', (value) => JSON.stringify({ value })],
+  ['in JSON within JSON', (value) => JSON.stringify({ inner: JSON.stringify({ value }) })],
+  [
+    'escaped for Slack',
+    (value) => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+  ],
+  ['in an address', (value) => `https://example.com/?a=${encodeURIComponent(value)}`],
+  ['in a form', (value) => new URLSearchParams({ value }).toString()],
+  ['in JSON in a form', (value) => new URLSearchParams({ blocks: JSON.stringify([value]) }).toString()],
+  ['in base64', (value) => Buffer.from(value).toString('base64')],
+  ['in base64 behind one character', (value) => Buffer.from(`:${value}`).toString('base64')],
+  ['in base64 behind a name', (value) => Buffer.from(`ab${value}@host`).toString('base64')],
+  ['in base64url', (value) => Buffer.from(value).toString('base64url')],
+  ['in hexadecimal', (value) => Buffer.from(value).toString('hex')],
+  ['in capital hexadecimal', (value) => Buffer.from(value).toString('hex').toUpperCase()],
+];
+
+describe.each([
+  ['a key', key],
+  ['a value with everything that gets escaped', odd],
+])('%s', (_, value) => {
+  test.each(spellings)('%s is found', (_, spelled) => {
+    expect(foundIn(`before ${spelled(value)} behind`, value)).toEqual(['planted']);
+  });
+});
+
+test('any secret is found in any spelling, wherever in a text it stands', () => {
+  const secrets = string({ unit: 'grapheme-ascii', minLength: 6, maxLength: 90 }).filter(isTelling);
+  assert(
+    property(secrets, string({ maxLength: 40 }), constantFrom(...spellings), (value, around, [, spelled]) => {
+      expect(foundIn(`${around}${spelled(value)}${around}`, value)).toEqual(['planted']);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('half of a key is found as well', () => {
+  for (let from = 0; from <= key.length - 48; from += 1) {
+    expect(foundIn(`It was ${key.slice(from, from + 48)}…`, key)).toEqual(['planted']);
+  }
+});
+
+test('a certificate key is found by any of its first lines', () => {
+  const lines = ['MIIEvQIBADANBgkqhkiG9w0BAQEFAASC', 'q8R2vT5yX1zA4cB7dE0fG3hI6jK9lM2n'];
+  const pem = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----'].join('\n');
+  for (const line of lines) expect(foundIn(`log: ${line}`, pem)).toEqual(['planted']);
+  expect(foundIn('-----BEGIN PRIVATE KEY-----', pem)).toEqual([]);
+});
+
+test.each([
+  'on',
+  'true',
+  'production',
+  'storefront',
+  '500000',
+  '2026-11-21',
+  'cdn.example.com',
+  'https://api.example.com/',
+])('a value that is as ordinary as %s stops nothing', (value) => {
+  expect(foundIn(`The zone ${value} is fine.`, value)).toEqual([]);
+});
+
+test('what one piece of work met is no matter of another one', async () => {
+  const met = withSecrets(async () => {
+    noteSecret('planted', key);
+    await Promise.resolve();
+    return secretKindsIn(key);
+  });
+  const other = withSecrets(async () => {
+    await met;
+    return secretKindsIn(key);
+  });
+  expect(await met).toEqual(['planted']);
+  expect(await other).toEqual([]);
+});
+
+test('making or revealing a secret is enough for it to be looked for', () => {
+  const before = new Secret(key, 'cdn-key');
+  expect(withSecrets(() => secretKindsIn(key))).toEqual([]);
+  expect(
+    withSecrets(() => {
+      before.reveal();
+      return secretKindsIn(key);
+    }),
+  ).toEqual(['cdn-key']);
+  expect(
+    withSecrets(() => {
+      expect(String(new Secret(odd))).toBe('[secret]');
+      return secretKindsIn(odd);
+    }),
+  ).toEqual(['secret']);
+});
+
+test('a kind that is carried passes, for that step and nothing else', () => {
+  withSecrets(() => {
+    noteSecret('link-token', 'q8R2vT5yX1zA4cB7dE0fG3');
+    noteSecret('cdn-key', key);
+    const both = `q8R2vT5yX1zA4cB7dE0fG3 ${key}`;
+    expect(carrying(['link-token'], () => secretKindsIn(both))).toEqual(['cdn-key']);
+    expect(secretKindsIn(both)).toEqual(['link-token', 'cdn-key']);
+  });
+});
+
+test('what is held is looked for everywhere, until it is let go', () => {
+  const letGo = holdSecrets({ 'signing-secret': ['8f742231b10e8888abcd99yyyzzz85a5', undefined] });
+  expect(secretKindsIn('v0=8f742231b10e8888abcd99yyyzzz85a5')).toEqual(['signing-secret']);
+  letGo();
+  expect(secretKindsIn('v0=8f742231b10e8888abcd99yyyzzz85a5')).toEqual([]);
+});
+
+test('a masked text keeps everything but the secret', () => {
+  withSecrets(() => {
+    noteSecret('cdn-key', key);
+    const text = JSON.stringify({ a: key, b: key.toUpperCase(), c: 1, d: `${key.slice(0, 40)}…` });
+    expect(withoutSecrets(text)).toBe('{"a":"[secret]","b":"[secret]","c":1,"d":"[secret]…"}');
+    for (const encoded of ['base64', 'hex'] as const)
+      expect(withoutSecrets(`key ${Buffer.from(key).toString(encoded)}, twice`)).toBe('key [secret], twice');
+    noteSecret('variable-value', odd);
+    expect(withoutSecrets(JSON.stringify({ odd }))).toBe('{"odd":"[secret]"}');
+  });
+});
+
+test('there is an end to what one piece of work can fill the memory with', () => {
+  withSecrets(() => {
+    for (let nth = 0; nth < 5_000; nth += 1) noteSecret('planted', `value-number-${nth}-of-many`);
+    expect(secretKindsIn('value-number-1999-of-many')).toEqual(['planted']);
+    expect(secretKindsIn('value-number-2000-of-many')).toEqual([]);
+  });
+});
