@@ -24,6 +24,9 @@ export interface LinkedKey {
   readonly linkedAt: Date;
 }
 
+/** A person's own key does not open, as opposed to something else that is sealed. */
+export class LinkedKeyError extends SealError {}
+
 /** For the record: who did it, why, and during which request. Left out: the person themselves. */
 export interface Because {
   readonly actor?: string | undefined;
@@ -36,7 +39,7 @@ export interface Because {
 export interface Custody {
   /** Stores a key; an older one is replaced. */
   link(person: Person, key: Secret, because?: Because): Promise<LinkedKey>;
-  /** @throws SealError when the stored row does not open for this person, or is not the newest; that is audited. */
+  /** @throws LinkedKeyError when the stored row does not open for this person, or is not the newest; that is audited. */
   reveal(person: Person): Promise<(LinkedKey & { readonly key: Secret }) | undefined>;
   describe(person: Person): Promise<LinkedKey | undefined>;
   /** Destroys the key; false = there was none. */
@@ -88,7 +91,7 @@ export function createCustody(options: {
       } catch (error) {
         if (!(error instanceof SealError)) throw error;
         await audit.record(about('key-mismatch', owner, { actor: 'system' }, { code: error.code }));
-        throw error;
+        throw new LinkedKeyError(error.code, error.message, error.keyId);
       }
     },
     async describe(person) {

@@ -1,6 +1,7 @@
 import type { Logger } from '@slack/bolt';
 import { type InstallationStore, InstallProvider } from '@slack/oauth';
 import { WebClient } from '@slack/web-api';
+import { NotInstalledError } from '../auth/installations.ts';
 import type { Installing } from '../config.ts';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secret.ts';
@@ -98,7 +99,12 @@ function manyWorkspaces(options: AccessOptions, installing: Installing & { kind:
           'Ask whoever runs it for the install link.',
         );
       };
-      const { bot } = await options.installations.fetchInstallation(query, options.logger).catch(missing);
+      const found = options.installations.fetchInstallation(query, options.logger);
+      const { bot } = await found.catch((error: unknown) => {
+        // A database that does not answer, or a row that was changed, is not a missing installation.
+        if (error instanceof NotInstalledError) return missing();
+        throw error;
+      });
       if (!bot) return missing();
       if (!expiresSoon(bot.expiresAt, options.now())) return new Secret(bot.token, 'slack-token');
       // The library refreshes without a lock, and a refresh token works once (slack.md §2.4): one process at a time.

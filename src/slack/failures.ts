@@ -1,4 +1,5 @@
 import { ApiError } from '../api/errors.ts';
+import { LinkedKeyError } from '../auth/keys.ts';
 import { describeApiError } from '../commands/api-failures.ts';
 import type { Message } from '../commands/define.ts';
 import { UserError } from '../errors.ts';
@@ -40,6 +41,10 @@ export function explainFailure(error: unknown, failed: Failed, log: Log): Failur
     log.warn({ ...where, code, operation, status, requestId, errorKey }, 'the CDN refused or failed');
     return { ...describeApiError(error), reference, retry: failed.retry };
   }
+  if (error instanceof LinkedKeyError) {
+    log.error({ ...where, code: error.code, keyId: error.keyId }, 'a stored key does not open');
+    return { ...describeLinkedKeyError(error), reference };
+  }
   log.error({ ...where, error }, 'failed');
   return {
     message: 'Something went wrong on our side, and nothing was changed.',
@@ -47,4 +52,18 @@ export function explainFailure(error: unknown, failed: Failed, log: Log): Failur
     reference,
     retry: failed.retry,
   };
+}
+
+function describeLinkedKeyError({ code }: LinkedKeyError): Pick<Failure, 'message' | 'hint' | 'offer'> {
+  return code === 'unknown_key'
+    ? {
+        message: 'Your stored key is there, but the bot lacks the encryption key that opens it.',
+        hint: 'Tell whoever runs this bot the reference below, or connect your key again.',
+        offer: 'connect',
+      }
+    : {
+        message: 'Your stored key does not match its record; connect it again.',
+        hint: 'Somebody may have changed what is stored: tell whoever runs this bot the reference below.',
+        offer: 'connect',
+      };
 }
