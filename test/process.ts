@@ -13,8 +13,12 @@ export interface BotProcess {
 }
 
 /** The bot as people start it: a process of its own, driven through its environment only. */
-export function startProcess(env: Readonly<Record<string, string>>, word = 'all'): BotProcess {
-  const child = spawn(process.execPath, ['src/main.ts', word], {
+export function startProcess(
+  env: Readonly<Record<string, string>>,
+  word = 'all',
+  more: readonly string[] = [],
+): BotProcess {
+  const child = spawn(process.execPath, ['src/main.ts', word, ...more], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -170,8 +170,9 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
       [
         'turned back to the older one',
         (version: number) => sql`update sealed_versions set version = ${version}`,
+        undefined,
       ],
-      ['taken away', () => sql`delete from sealed_versions`],
+      ['taken away', () => sql`delete from sealed_versions`, undefined],
       [
         'taken away while the row claims to be from before versions',
         () => sql`delete from sealed_versions`,
