@@ -1,8 +1,12 @@
 import type { Installation, InstallationQuery } from '@slack/oauth';
 import { describe, expect, test } from 'vitest';
 import { createInstallations, type Installations, NotInstalledError } from '../../src/auth/installations.ts';
-import { createSealer } from '../../src/auth/sealing.ts';
+import { createCustody } from '../../src/auth/keys.ts';
+import { openRow } from '../../src/auth/sealed-rows.ts';
+import { createSealer, SealError } from '../../src/auth/sealing.ts';
+import { Secret } from '../../src/secret.ts';
 import type { Database } from '../../src/store/database.ts';
+import { rowsUnder, type SealedRow, sealedTables } from '../../src/store/sealed.ts';
 import { enginesUnderTest } from '../store/engines.ts';
 import { keyEntries, keyringOf } from './keyrings.ts';
 
@@ -159,6 +163,59 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
       const after = await installations.fetchInstallation({ ...inAcme, userId: 'U0ALICE00' });
       expect(after.user.token).toBeUndefined();
       expect(after.bot?.token).toBe('bot-token-of-acme');
+    });
+
+    test('an older copy that is put back does not open, nor one of an app that was removed', async () => {
+      const database = await empty();
+      const installations = await installationsOn(database);
+      const withAlice = { ...acme, user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] } };
+      await installations.storeInstallation(withAlice);
+      const [older] = await database.db.selectFrom('installations').selectAll().execute();
+      const [olderUser] = await database.db.selectFrom('installation_users').selectAll().execute();
+      if (!older || !olderUser) throw new Error('nothing was stored');
+      await installations.storeInstallation(withAlice);
+      const [newest] = await database.db.selectFrom('installations').selectAll().execute();
+      await database.db.updateTable('installation_users').set(olderUser).execute();
+      await expect(installations.fetchInstallation({ ...inAcme, userId: 'U0ALICE00' })).rejects.toMatchObject(
+        {
+          code: 'replayed',
+        },
+      );
+      await database.db.updateTable('installations').set(older).execute();
+      await expect(installations.fetchInstallation(inAcme)).rejects.toMatchObject({ code: 'replayed' });
+
+      await installations.remove(inAcme);
+      if (newest) await database.db.insertInto('installations').values(newest).execute();
+      await expect(installations.fetchInstallation(inAcme)).rejects.toMatchObject({ code: 'replayed' });
+      await installations.storeInstallation(acme);
+      expect((await installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token-of-acme');
+    });
+
+    test('of all sealed values only the own one opens in a place, whatever version is claimed for it', async () => {
+      const database = await empty();
+      const installations = await installationsOn(database);
+      const sealer = createSealer(await keyringOf(entries));
+      const custody = createCustody({ db: database.db, sealer, now: () => new Date('2026-11-21T08:00:00Z') });
+      const token = { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] };
+      await installations.storeInstallation({ ...acme, user: token });
+      await installations.storeInstallation({ ...acme, team: { id: 'T0BETA000' }, user: token });
+      await installations.storeInstallation(corp);
+      for (const [teamId, userId] of [
+        ['T0ACME000', 'U0ALICE00'],
+        ['T0ACME000', 'U0BOB0000'],
+        ['T0BETA000', 'U0ALICE00'],
+      ] as const)
+        await custody.link({ teamId, userId }, new Secret('cdn key'));
+      const rows: SealedRow[] = [];
+      for (const table of sealedTables) rows.push(...(await rowsUnder(database.db, table, 'k1', 10)));
+      expect(rows).toHaveLength(8);
+      for (const here of rows) {
+        for (const there of rows) {
+          const opening = openRow(sealer, { ...here, sealed: there.sealed, version: there.version });
+          if (here === there) await opening;
+          else await expect(opening).rejects.toBeInstanceOf(SealError);
+        }
+      }
     });
 
     test('a row moved to another workspace does not open', async () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createSealer, type SealContext, SealError } from '../../src/auth/sealing.ts';
+import { createSealer, keyIdOf, type SealContext, SealError } from '../../src/auth/sealing.ts';
 import { Secret } from '../../src/secret.ts';
 import { keyEntries, keyringOf } from './keyrings.ts';
 
@@ -12,6 +12,7 @@ const contexts = fc.record({
   team: fc.string({ maxLength: 12 }),
   user: fc.string({ maxLength: 12 }),
   kind: fc.string({ maxLength: 12 }),
+  version: fc.nat(),
 });
 
 test('whatever is sealed comes back in its context', async () => {
@@ -73,6 +74,50 @@ test.each(['enterprise', 'team', 'user', 'kind'] as const)(
     });
   },
 );
+
+test('a version changed, added or left out does not open it', async () => {
+  const versions = [undefined, 1, 2, Date.parse('2026-11-21')];
+  for (const right of versions) {
+    const sealed = await sealer.seal(new Secret('key'), { ...context, version: right });
+    for (const wrong of versions) {
+      const opening = sealer.open(sealed, { ...context, version: wrong });
+      if (right === wrong) expect((await opening).reveal()).toBe('key');
+      else await expect(opening).rejects.toMatchObject({ code: 'refused' });
+    }
+  }
+});
+
+test('a signature holds for its own parts, in their order, under its own key', async () => {
+  const parts = fc.array(fc.oneof(fc.string({ maxLength: 8 }), fc.nat()), { maxLength: 5 });
+  const other = createSealer(await keyringOf());
+  fc.assert(
+    fc.property(parts, parts, (right, wrong) => {
+      const signature = sealer.sign(right);
+      expect(sealer.verify(right, signature)).toBe(true);
+      expect(other.verify(right, signature)).toBe(false);
+      fc.pre(JSON.stringify(right) !== JSON.stringify(wrong));
+      expect(sealer.verify(wrong, signature)).toBe(false);
+    }),
+  );
+});
+
+test('no flipped bit of a signature holds, nor a shorter or longer one', () => {
+  const signature = sealer.sign(['a', 1]);
+  const bytes = Buffer.from(signature.mac, 'hex');
+  for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+    const flipped = Buffer.from(bytes);
+    flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+    expect(sealer.verify(['a', 1], { ...signature, mac: flipped.toString('hex') })).toBe(false);
+  }
+  for (const mac of ['', signature.mac.slice(2), `${signature.mac}00`, 'not hexadecimal'])
+    expect(sealer.verify(['a', 1], { ...signature, mac })).toBe(false);
+  expect(() => sealer.verify(['a', 1], { ...signature, keyId: 'lost' })).toThrow(SealError);
+});
+
+test('a sealed value says which key sealed it', async () => {
+  expect(keyIdOf(await sealer.seal(new Secret('key'), context))).toBe(sealer.keyId);
+  expect(() => keyIdOf('plain text')).toThrow(SealError);
+});
 
 test('the context is not stored, and sealing twice gives different text', async () => {
   const once = await sealer.seal(new Secret('key'), context);
