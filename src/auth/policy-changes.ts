@@ -145,9 +145,12 @@ function effectAnywhere(effects: readonly Effect[], who: readonly string[]): Gai
   const found = effects.find(
     (effect) => effect.channel === undefined && who.every((id) => effect.who?.includes(id)),
   );
-  // Approving is told once, for everywhere.
-  const cdnOnly = (list: readonly Power[]): Power[] => list.filter((power) => power !== 'approve');
   return found ? { gains: cdnOnly(found.gains), loses: cdnOnly(found.loses) } : { gains: [], loses: [] };
+}
+
+/** Approving is told once, for everywhere. */
+function cdnOnly(powers: readonly Power[]): Power[] {
+  return powers.filter((power) => power !== 'approve');
 }
 
 function same(a: Gained, b: Gained): boolean {

@@ -134,9 +134,11 @@ export type FormResult = { readonly modal: ModalView; readonly message: Message 
 /** A modal's inputs by block id: text, chosen option values, users, channels. Text typed by people; secrets included. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Answers a picker with search (external select). The action_id of the select is its id. */
+/** Answers a picker with search (external select). The action_id of the select is its id, or one of its fields. */
 export interface Picker {
   readonly id: string;
+  /** Inputs of forms that it serves under their own names. */
+  readonly fields?: readonly string[];
   readonly needs: Right;
   readonly run: (typed: string, context: Context) => Promise<readonly (Option | PlainTextOption)[]>;
 }

@@ -18,7 +18,10 @@ for (const command of features.flatMap((feature) => feature.commands)) {
 }
 const actions = byId(features.flatMap((feature) => feature.actions ?? []));
 const forms = byId(features.flatMap((feature) => feature.forms ?? []));
-const pickers = byId(features.flatMap((feature) => feature.pickers ?? []));
+const pickers = new Map<string, Picker>();
+for (const picker of features.flatMap((feature) => feature.pickers ?? [])) {
+  for (const id of [picker.id, ...(picker.fields ?? [])]) pickers.set(id, picker);
+}
 
 /**
  * The command that was typed and the words behind its name. Always finds one: nothing typed is help, an unknown

@@ -39,6 +39,7 @@ export async function consequencesOf(
     changes: changesBetween(before, after),
     effects: effectsOf(before, after, concerned),
     unreachable: unreachable(after, unique([...after.approvers, ...inGroups]).length),
+    blind: groupIds.length > 0 ? people.blind().filter(({ what }) => what === 'groups') : [],
     nobodyOperates: after.operators.length + after.operatorGroups.length === 0,
     groupName: (id) => names.get(id),
   };

@@ -116,14 +116,15 @@ const undo: Action = {
   },
 };
 
-const groupPicker = (id: string): Picker => ({
-  id,
+const groupPicker: Picker = {
+  id: 'settings:groups',
+  fields: ['operatorGroups', 'approverGroups'],
   needs: 'admin',
   async run(typed, { people }) {
     const found = await people.groups();
     return views.groupOptions(found, people.blind(), typed);
   },
-});
+};
 
 export const settings: Feature = {
   name: 'settings',
@@ -143,7 +144,7 @@ export const settings: Feature = {
       },
     }),
   ],
-  pickers: [groupPicker('operatorGroups'), groupPicker('approverGroups'), groupPicker('settings:groups')],
+  pickers: [groupPicker],
 };
 
 async function save(before: Policy, after: Policy, context: Context): Promise<FormResult> {

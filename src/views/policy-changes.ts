@@ -1,6 +1,8 @@
 import type { KnownBlock } from '@slack/types';
+import type { Blind } from '../auth/people.ts';
 import type { Right } from '../auth/policy.ts';
 import type { Change, Effect, ListField, NumberField, Power, Quorum } from '../auth/policy-changes.ts';
+import { blindLines } from './blind.ts';
 import { section } from './blocks.ts';
 import { count, fit, foreign } from './text.ts';
 
@@ -9,6 +11,8 @@ export interface Consequences {
   readonly changes: readonly Change[];
   readonly effects: readonly Effect[];
   readonly unreachable: readonly Quorum[];
+  /** What Slack did not tell of the groups named. */
+  readonly blind: readonly Blind[];
   /** Nobody may do more than read. */
   readonly nobodyOperates: boolean;
   /** A group's handle by its id, as far as Slack tells: a mention would ring with everybody in it. */
@@ -28,6 +32,7 @@ export function consequences(found: Consequences): KnownBlock[] {
         : '*No decision changes:* everybody may do what they could before.',
     ),
     ...(warnings.length > 0 ? [section(fit(warnings, 2800))] : []),
+    ...blindLines(found.blind),
   ];
 }
 

@@ -2,6 +2,7 @@ import type { Button, InputBlock, KnownBlock, ModalView, PlainTextOption } from 
 import type { Blind, Group } from '../auth/people.ts';
 import { capOf, type Policy, type Right } from '../auth/policy.ts';
 import type { FormResult, Message } from '../commands/define.ts';
+import { blindLines, groupsBlind } from './blind.ts';
 import { actions, button, context, limits, message, plain, section, typing } from './blocks.ts';
 import { moment } from './dates.ts';
 import { type Consequences, consequences } from './policy-changes.ts';
@@ -189,17 +190,6 @@ export function groupOptions(
   return found.length > 100 ? [...shown, line(`… and ${found.length - 99} more: keep typing`)] : shown;
 }
 
-/** What Slack does not tell, each with what follows. */
-export function blindLines(blind: readonly Blind[]): KnownBlock[] {
-  return blind.map(({ what, reason }) =>
-    context(
-      what === 'admins'
-        ? `:warning: Slack does not tell who is a workspace admin (${why(reason, 'users:read')}): only ADMIN_USER_IDS are admins.`
-        : `:warning: Slack does not tell who is in a user group (${why(reason, 'usergroups:read')}): groups count as empty.`,
-    ),
-  );
-}
-
 function answer(text: string, blocks: KnownBlock[]): FormResult {
   return {
     modal: { type: 'modal', callback_id: 'settings:done', title, close: plain('Done'), blocks },
@@ -220,18 +210,6 @@ function undoButton(version: number): Button {
       deny: plain('Keep'),
     },
   });
-}
-
-function why(reason: string, scope: string): string {
-  if (reason === 'missing_scope') return `the scope \`${scope}\` was not granted`;
-  if (reason === 'plan_upgrade_required') return 'this Slack plan has no user groups';
-  return reason === 'no-answer' ? 'no answer' : `\`${foreign(reason, 60)}\``;
-}
-
-function groupsBlind(reason: string): string {
-  if (reason === 'missing_scope') return 'Unknown: the scope usergroups:read was not granted';
-  if (reason === 'plan_upgrade_required') return 'This Slack plan has no user groups';
-  return 'Slack does not tell the user groups now';
 }
 
 function line(text: string): PlainTextOption {

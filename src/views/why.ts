@@ -1,9 +1,9 @@
 import type { Blind } from '../auth/people.ts';
 import type { Decision, Right } from '../auth/policy.ts';
 import type { Message } from '../commands/define.ts';
+import { blindLines } from './blind.ts';
 import { actions, message, section, typing } from './blocks.ts';
 import { connectButton } from './connect.ts';
-import { blindLines } from './settings.ts';
 import { code, cut } from './text.ts';
 
 /** A decision with each of its steps. */
@@ -18,7 +18,7 @@ export function why(asked: {
 }): Message {
   const { name, needs, decision, about, channelId, blind } = asked;
   const who = about === undefined ? 'You' : `<@${about}>`;
-  const may = `${who} may ${decision.allowed ? '' : '*not* '}run ${code(`/cdn ${name}`)}`;
+  const may = `${who} may ${decision.allowed ? '' : 'not '}run ${code(`/cdn ${name}`)}`;
   const here = channelId === undefined ? '' : ` in <#${channelId}>`;
   const sign = decision.allowed ? ':white_check_mark:' : ':no_entry:';
   const steps = decision.trace.map(
@@ -29,7 +29,7 @@ export function why(asked: {
     ...(own && decision.reason === 'no-key' ? [connectButton()] : []),
     ...(decision.allowed && own && needs === 'read' ? [typing(`/cdn ${name}`, name)] : []),
     typing('What I may', 'whoami', 8),
-    typing('Settings', 'settings', 9),
+    ...(own ? [] : [typing('Settings', 'settings', 9)]),
   ];
   return message(
     `${about === undefined ? 'You' : 'This person'} may ${decision.allowed ? '' : 'not '}run /cdn ${name}: ${decision.reason}.`,

@@ -22,13 +22,17 @@ test('the stable names of the design are there', () => {
   for (const id of ['zones:page', 'zones:show', 'connect:open', 'connect:forget', 'help:run']) {
     expect(findAction(id)?.id).toBe(id);
   }
-  for (const id of ['connect:submit', 'zones:submit']) expect(findForm(id)?.id).toBe(id);
+  for (const id of ['connect:submit', 'settings:submit', 'zones:submit']) expect(findForm(id)?.id).toBe(id);
   expect(findPicker('zones:pick')?.id).toBe('zones:pick');
+  for (const field of ['operatorGroups', 'approverGroups'])
+    expect(findPicker(field)?.id).toBe('settings:groups');
   expect(commands.map(({ name }) => name).toSorted()).toEqual([
     'connect',
     'disconnect',
     'help',
+    'settings',
     'whoami',
+    'why',
     'zone',
     'zones',
   ]);
