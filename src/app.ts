@@ -3,21 +3,17 @@ import { createAudit } from './auth/audit.ts';
 import { createEndings, type Pause } from './auth/endings.ts';
 import { createInstallations } from './auth/installations.ts';
 import { createKeyLinks } from './auth/key-links.ts';
-import { readKeyring } from './auth/keyring.ts';
-import { checkKeyring } from './auth/keyring-check.ts';
-import { createKeyringWatch } from './auth/keyring-watch.ts';
 import { createCustody } from './auth/keys.ts';
 import { createPolicies } from './auth/policies.ts';
 import { createSealer } from './auth/sealing.ts';
 import { createSnapshots } from './commands/snapshots.ts';
 import type { Config } from './config.ts';
-import { controlPath, serveControl } from './control.ts';
 import { UserError } from './errors.ts';
-import { holdConfig, holdKeys } from './held-secrets.ts';
+import { holdConfig } from './held-secrets.ts';
 import { createQueue } from './jobs/queue.ts';
 import { jobs } from './jobs/registry.ts';
-import { keyringSource, runKeysOn } from './keys-command.ts';
 import type { Log } from './log.ts';
+import { openKeys } from './open-keys.ts';
 import { createAccess } from './slack/access.ts';
 import { oncePerMinute } from './slack/admission.ts';
 import { createBolt } from './slack/bolt.ts';
@@ -35,7 +31,6 @@ import { tenantOfWorkspace } from './slack/sender.ts';
 import { createWeb } from './slack/server.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { claimDelivery } from './store/deliveries.ts';
-import { countKeyUse } from './store/sealed.ts';
 
 /** `web` answers Slack, `worker` runs jobs, `all` does both. */
 export type Role = 'web' | 'worker' | 'all';
@@ -83,28 +78,7 @@ async function wire(
   const { config, log, role, now, database } = options;
   await database.migrate();
   const { db } = database;
-  const source = keyringSource(config);
-  const first = await readKeyring({ ...source, inUse: (await countKeyUse(db)).length > 0 });
-  if (first.created)
-    log.warn(
-      { file: first.created },
-      'made a new encryption key: back this file up, without it no linked key opens',
-    );
-  if (first.warning) log.warn({ file: first.path }, first.warning);
-  await checkKeyring(db, first.keyring);
-  let releaseKeys = holdKeys(first.entries);
-  const keys = createKeyringWatch({
-    db,
-    source,
-    first,
-    alone: database.engine === 'embedded',
-    log,
-    changed(entries) {
-      const releaseOld = releaseKeys;
-      releaseKeys = holdKeys(entries);
-      releaseOld();
-    },
-  });
+  const keys = await openKeys({ config, database, log });
   const sealer = createSealer(keys.keyring);
   const custody = createCustody({ db, sealer, now });
   const installations = createInstallations({ db, sealer, now, withLock: database.withLock });
@@ -239,23 +213,10 @@ async function wire(
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const answersSlack = role !== 'worker';
-  // An embedded database is this process's alone, so it does for operators what they type elsewhere.
-  const control = database.engine === 'embedded' ? controlPath(config.store.dataDir) : undefined;
-  let closeControl = async (): Promise<void> => undefined;
   return {
     port: () => port,
     async start() {
       await keys.start();
-      if (control !== undefined) {
-        closeControl = await serveControl(
-          control,
-          async (words, print) => {
-            await runKeysOn(database, source, words, print);
-            await keys.refresh();
-          },
-          log,
-        );
-      }
       if (answersSlack) {
         await access.verify();
         await bolt.init();
@@ -286,10 +247,9 @@ async function wire(
         await inFlight.drain(graceMs);
         await starting?.catch(() => undefined);
         await queue.stop();
-        await closeControl();
         await keys.stop();
         await database.close();
-        releaseKeys();
+        keys.release();
         options.release();
       })();
       return stopping;

@@ -197,6 +197,8 @@ function storable(entry: AuditInput): Facts {
 function text(name: string, value: string): string {
   // Only the place is named: the value may be the secret.
   if (shapesOfSecrets.test(value)) throw new Error(`An audit record's ${name} looks like a key or token.`);
+  const kinds = secretKindsIn(value);
+  if (kinds.length > 0) throw new Error(`An audit record's ${name} holds a secret (${kinds.join(', ')}).`);
   const clean = value.replaceAll('\0', '\uFFFD').toWellFormed();
   return clean.length <= longest ? clean : `${clean.slice(0, longest).toWellFormed()}…`;
 }

@@ -13,7 +13,7 @@ export interface KeyringMember {
 }
 
 /** After this long without a word a process counts as gone. */
-export const memberLifeSeconds = 120;
+const memberLifeSeconds = 120;
 
 /** Says, or says again, which keys a process knows. */
 export async function reportMember(

@@ -1,0 +1,74 @@
+import { type Keyring, readKeyring } from './auth/keyring.ts';
+import { checkKeyring } from './auth/keyring-check.ts';
+import { createKeyringWatch } from './auth/keyring-watch.ts';
+import type { Config } from './config.ts';
+import { controlPath, serveControl } from './control.ts';
+import { holdKeys } from './held-secrets.ts';
+import { keyringSource, runKeysOn } from './keys-command.ts';
+import type { Log } from './log.ts';
+import type { Database } from './store/database.ts';
+import { countKeyUse } from './store/sealed.ts';
+
+export interface OpenKeys {
+  /** Always the newest: a key file that changes is taken over. */
+  readonly keyring: Keyring;
+  /** Tells other processes which keys this one knows, and takes what operators type. */
+  start(): Promise<void>;
+  /** To be called before the database is closed. */
+  stop(): Promise<void>;
+  /** Ends guarding the keys against being sent anywhere; last of all. */
+  release(): void;
+}
+
+/**
+ * The keyring that opens this database, for as long as the process runs.
+ *
+ * @throws UserError where it is missing, wrong, or does not open what is stored.
+ */
+export async function openKeys(options: { config: Config; database: Database; log: Log }): Promise<OpenKeys> {
+  const { config, database, log } = options;
+  const { db, engine } = database;
+  const source = keyringSource(config);
+  const first = await readKeyring({ ...source, inUse: (await countKeyUse(db)).length > 0 });
+  if (first.created)
+    log.warn(
+      { file: first.created },
+      'made a new encryption key: back this file up, without it no linked key opens',
+    );
+  if (first.warning) log.warn({ file: first.path }, first.warning);
+  await checkKeyring(db, first.keyring);
+
+  let release = holdKeys(first.entries);
+  const watch = createKeyringWatch({
+    db,
+    source,
+    first,
+    alone: engine === 'embedded',
+    log,
+    changed(entries) {
+      const releaseOld = release;
+      release = holdKeys(entries);
+      releaseOld();
+    },
+  });
+  // An embedded database is this process's alone, so it does for operators what they type elsewhere.
+  const control = engine === 'embedded' ? controlPath(config.store.dataDir) : undefined;
+  let close: (() => Promise<void>) | undefined;
+  return {
+    keyring: watch.keyring,
+    async start() {
+      await watch.start();
+      if (control === undefined) return;
+      const run: Parameters<typeof serveControl>[1] = async (words, print) => {
+        await runKeysOn(database, source, words, print);
+        await watch.refresh();
+      };
+      close = await serveControl(control, run, log);
+    },
+    async stop() {
+      await close?.();
+      await watch.stop();
+    },
+    release: () => release(),
+  };
+}
