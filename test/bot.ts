@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -7,6 +8,7 @@ import { type SlackSimulator, startSlack } from '../simulator/slack/server.ts';
 import { buildApp, type ChatApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { createLogger } from '../src/log.ts';
+import { enterKey } from './page-visits.ts';
 
 export interface Bot {
   readonly slack: SlackSimulator;
@@ -87,12 +89,54 @@ export function environment(options: {
   };
 }
 
-/** Links a key for somebody, the way people do: the command, the form, the answer. */
-export async function connect(bot: Bot, userId: string, channelId: string, key = bot.cdn.key): Promise<void> {
-  const person = bot.slack.as(userId, channelId);
+/** Links a key for somebody, the way people do: the command, the form or the page, the answer. */
+export async function connect(
+  bot: Bot,
+  userId: string,
+  channelId: string,
+  key = bot.cdn.key,
+  teamId?: string,
+): Promise<void> {
+  const person = bot.slack.as(userId, channelId, teamId);
+  if (bot.env['PUBLIC_URL'] !== undefined) {
+    const done = await enterKey(await linkFor(person), key);
+    if (done.status !== 200) throw new Error(`the page answered ${done.status}: ${done.reads}`);
+    return;
+  }
   await person.slash('connect');
   await person.waitForModal(/key/i);
   await person.submit({ accessKey: key });
   await person.waitForModal(/connected|linked/i);
   await person.closeModal();
+}
+
+/** A new link to the page for keys, as somebody gets it who types the command. */
+export async function linkFor(person: ReturnType<SlackSimulator['as']>): Promise<string> {
+  const before = new Set(person.messages().map(pageLinkIn));
+  await person.slash('connect');
+  const isNew = (link: string | undefined): boolean => link !== undefined && !before.has(link);
+  const offer = await person.waitForMessage((message) => isNew(pageLinkIn(message)));
+  return pageLinkIn(offer) ?? '';
+}
+
+/** The address behind the button of a message that leads to the page for keys. */
+export function pageLinkIn(message: { readonly blocks: readonly object[] } | undefined): string | undefined {
+  return /"url":"([^"]*\/connect\/[^"]*)"/.exec(JSON.stringify(message?.blocks ?? []))?.[1];
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const found = server.address();
+      server.close(() => resolve(typeof found === 'object' && found ? found.port : 0));
+    });
+  });
+}
+
+/** Variables for a bot that is reached from outside, and so has its page for keys. */
+export async function reachable(): Promise<{ readonly PORT: string; readonly PUBLIC_URL: string }> {
+  const port = await freePort();
+  return { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` };
 }

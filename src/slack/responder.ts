@@ -50,7 +50,12 @@ export function createResponder(options: {
       const response = await options.fetch(route.responseUrl, {
         method: 'POST',
         headers: { 'content-type': 'application/json; charset=utf-8' },
-        body: JSON.stringify({ ...body(message), response_type: 'ephemeral', replace_original: replace }),
+        body: JSON.stringify({
+          ...body(message),
+          // A message keeps who sees it when it is replaced: a direct message is no ephemeral one.
+          ...(route.replaces ? {} : { response_type: 'ephemeral' }),
+          replace_original: replace,
+        }),
         signal: AbortSignal.timeout(timeoutMs),
         redirect: 'error',
       });

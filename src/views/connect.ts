@@ -72,7 +72,7 @@ export function connectedOnPage(linked: { readonly fingerprint: string; readonly
   const text = `A CDN key was just connected for you on the bot’s page. It sees ${linked.zones}.`;
   return message(`${text} Not you? Disconnect it.`, [
     section(`:key: *${text}*\nFingerprint ${code(linked.fingerprint)}. Not you? Disconnect it.`),
-    actions(typing('Zones', 'zones', 0, { style: 'primary' }), forgetButton('Disconnect')),
+    actions(forgetButton('Disconnect')),
   ]);
 }
 
