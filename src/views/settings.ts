@@ -6,7 +6,7 @@ import { blindLines, groupsBlind } from './blind.ts';
 import { actions, button, context, limits, message, plain, section, typing } from './blocks.ts';
 import { moment } from './dates.ts';
 import { type Consequences, consequences } from './policy-changes.ts';
-import { foreign, plainly } from './text.ts';
+import { plainly } from './text.ts';
 
 const title = plain('Settings');
 

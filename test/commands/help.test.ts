@@ -19,14 +19,17 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     Whether a key is connected for you, since when, and what you may do
     \`/cdn disconnect\`
     Make the bot forget your CDN key
+    *Why*
+    \`/cdn why &lt;command…&gt;\`
+    Whether you may run a command here, and each step of that decision
     *Help*
-    \`/cdn help [words]\`
-    Find a command by what it does
+    \`/cdn help [all|words]\`
+    What you may run, or find a command by what it does
     /cdn zones
     /cdn zone
     /cdn connect
     /cdn whoami
-    A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do."
+    A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do. \`/cdn help all\` shows 1 more command and why you may not run it."
   `);
   expect([...buttons(answer).keys()]).toMatchInlineSnapshot(`
     [

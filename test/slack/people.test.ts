@@ -1,0 +1,118 @@
+import { WebClient } from '@slack/web-api';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import type { People } from '../../src/auth/people.ts';
+import { createPeople } from '../../src/slack/people.ts';
+import type { Workspace } from '../../src/slack/sender.ts';
+import { keptLog } from '../store/engines.ts';
+
+const acme: Workspace = { teamId: 'T0ACME000', enterpriseId: undefined, isEnterpriseInstall: false };
+const beta: Workspace = { teamId: 'T0BETA000', enterpriseId: undefined, isEnterpriseInstall: false };
+
+let slack: SlackSimulator;
+let now: number;
+let log: ReturnType<typeof keptLog>;
+beforeEach(async () => {
+  slack = await startSlack();
+  now = Date.UTC(2026, 10, 21);
+  log = keptLog();
+});
+afterEach(async () => {
+  await slack.close();
+});
+
+function peopleOf(workspace: Workspace, adminIds: readonly string[] = []): People {
+  return createPeople({
+    adminIds,
+    now: () => new Date(now),
+    log,
+    client: async ({ teamId }) =>
+      new WebClient(
+        teamId === 'T0BETA000' ? slack.workspaces.beta.botToken : slack.workspaces.acme.botToken,
+        { slackApiUrl: `${slack.url}/api/`, retryConfig: { retries: 0 }, rejectRateLimitedCalls: true },
+      ),
+  })(workspace);
+}
+
+const asked = (method: string): number => slack.calls.filter((call) => call.method === method).length;
+
+test('a workspace admin is one for five minutes, then Slack is asked again', async () => {
+  const people = peopleOf(acme);
+  const [first] = await Promise.all(Array.from({ length: 10 }, () => people.profile('U0ALICE00')));
+  expect(first).toEqual({ admin: true, foreign: false, deleted: false });
+  expect(asked('users.info')).toBe(1);
+  now += 5 * 60_000 - 1;
+  await people.profile('U0ALICE00');
+  expect(asked('users.info')).toBe(1);
+  now += 1;
+  await people.profile('U0ALICE00');
+  expect(asked('users.info')).toBe(2);
+});
+
+test('equal ids in two workspaces are two people', async () => {
+  expect((await peopleOf(acme).profile('U0ALICE00'))?.admin).toBe(true);
+  expect((await peopleOf(beta).profile('U0ALICE00'))?.admin).toBe(false);
+});
+
+test('a guest from another organisation is foreign, and somebody unknown is nobody', async () => {
+  const people = peopleOf(acme);
+  expect(await people.profile('U0EVE0000')).toMatchObject({ foreign: true, admin: false });
+  expect(await people.profile('U0NOBODY0')).toBeUndefined();
+  expect(people.blind()).toEqual([]);
+});
+
+test('members are known for three minutes, and read now where something changes', async () => {
+  const people = peopleOf(acme);
+  expect(await people.members('S0OPERATE')).toEqual(['U0BOB0000']);
+  await people.members('S0OPERATE');
+  expect(asked('usergroups.users.list')).toBe(1);
+  await people.members('S0OPERATE', { fresh: true });
+  expect(asked('usergroups.users.list')).toBe(2);
+  expect(await people.members('S0DELETED')).toEqual([]);
+  expect(people.blind()).toEqual([]);
+});
+
+test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method', 'ratelimited', 'internal_error'])(
+  'where Slack answers %s nobody is admin or member, told once in the log, and asked again soon',
+  async (error) => {
+    slack.script.fail('users.info', error, 1);
+    slack.script.fail('usergroups.users.list', error, 2);
+    const people = peopleOf(acme);
+    expect(await people.profile('U0ALICE00')).toBeUndefined();
+    expect(await people.members('S0OPERATE')).toEqual([]);
+    expect(await people.members('S0APPROVE')).toEqual([]);
+    expect(people.blind()).toEqual([
+      { what: 'admins', reason: error },
+      { what: 'groups', reason: error },
+    ]);
+    expect(log.entries.map(({ fields }) => fields)).toMatchObject([{ what: 'admins' }, { what: 'groups' }]);
+    await people.profile('U0ALICE00');
+    expect(asked('users.info')).toBe(1);
+    now += 30_000;
+    expect((await people.profile('U0ALICE00'))?.admin).toBe(true);
+    expect(await people.members('S0OPERATE')).toEqual(['U0BOB0000']);
+    expect(people.blind()).toEqual([]);
+  },
+);
+
+test('a connection that breaks grants nothing either', async () => {
+  slack.script.drop('users.info');
+  const people = peopleOf(acme);
+  expect(await people.profile('U0ALICE00')).toBeUndefined();
+  expect(people.blind()).toEqual([{ what: 'admins', reason: 'no-answer' }]);
+});
+
+test('configured admins count everywhere, or where their workspace is named', () => {
+  const ids = ['U0BOB0000', 'T0BETA000/U0ALICE00', 'E0CORP0000/U0FRANK00'];
+  expect(peopleOf(acme, ids).configuredAdmins).toEqual(['U0BOB0000']);
+  expect(peopleOf(beta, ids).configuredAdmins).toEqual(['U0BOB0000', 'U0ALICE00']);
+  const corp: Workspace = { teamId: 'T0CORPONE', enterpriseId: 'E0CORP0000', isEnterpriseInstall: true };
+  expect(peopleOf(corp, ids).configuredAdmins).toEqual(['U0BOB0000', 'U0FRANK00']);
+});
+
+test('a group that Slack cannot list is not asked for by each of a thousand commands', async () => {
+  slack.script.fail('usergroups.list', 'missing_scope', 10);
+  const people = peopleOf(acme);
+  for (let n = 0; n < 1000; n += 1) expect(await people.groups()).toEqual([]);
+  expect(asked('usergroups.list')).toBe(1);
+});
