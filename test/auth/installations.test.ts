@@ -210,10 +210,9 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
       for (const table of sealedTables) rows.push(...(await rowsUnder(database.db, table, 'k1', 10)));
       expect(rows).toHaveLength(8);
       for (const here of rows) {
-        for (const there of rows) {
-          const opening = openRow(sealer, { ...here, sealed: there.sealed, version: there.version });
-          if (here === there) await opening;
-          else await expect(opening).rejects.toBeInstanceOf(SealError);
+        await openRow(sealer, here);
+        for (const { sealed, version } of rows.filter((there) => there !== here)) {
+          await expect(openRow(sealer, { ...here, sealed, version })).rejects.toBeInstanceOf(SealError);
         }
       }
     });

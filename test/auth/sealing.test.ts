@@ -79,10 +79,11 @@ test('a version changed, added or left out does not open it', async () => {
   const versions = [undefined, 1, 2, Date.parse('2026-11-21')];
   for (const right of versions) {
     const sealed = await sealer.seal(new Secret('key'), { ...context, version: right });
-    for (const wrong of versions) {
-      const opening = sealer.open(sealed, { ...context, version: wrong });
-      if (right === wrong) expect((await opening).reveal()).toBe('key');
-      else await expect(opening).rejects.toMatchObject({ code: 'refused' });
+    expect((await sealer.open(sealed, { ...context, version: right })).reveal()).toBe('key');
+    for (const wrong of versions.filter((version) => version !== right)) {
+      await expect(sealer.open(sealed, { ...context, version: wrong })).rejects.toMatchObject({
+        code: 'refused',
+      });
     }
   }
 });
