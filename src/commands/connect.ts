@@ -126,7 +126,7 @@ async function checkAndLink(key: Secret, context: Context): Promise<FormResult> 
   const checked = await checkKey(key, context);
   if (!checked.works)
     return { modal: views.connectForm(checked.why), message: views.notConnected(checked.why) };
-  const { fingerprint } = await linkKey(key, context);
+  const { fingerprint } = await linkKey(key, context, 'form');
   return views.connectDone({ fingerprint, zones: checked.zones });
 }
 
@@ -164,8 +164,9 @@ export async function checkKey(
 export async function linkKey(
   key: Secret,
   { custody, person, snapshots }: Pick<Context, 'custody' | 'person' | 'snapshots'>,
+  cause: 'form' | 'page',
 ): Promise<LinkedKey> {
-  const linked = await custody.link(person, key);
+  const linked = await custody.link(person, key, { cause });
   // What the key before this one saw is not this one's to show.
   snapshots.drop(person);
   return linked;

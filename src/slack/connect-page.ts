@@ -23,7 +23,8 @@ import { style } from '../views/connect-page-style.ts';
 import { count } from '../views/text.ts';
 import { explainFailure } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
-import { type FormRefusal, type Page, pageHeaders, readFormOf, sendPage } from './page-requests.ts';
+import { allow, checkingNow, notice, refuse, spoken, tooMany, unknown } from './page-notices.ts';
+import { type Page, pageHeaders, readFormOf, sendPage } from './page-requests.ts';
 import { createRateLimit, visitorOf } from './rate-limit.ts';
 
 export interface ConnectPageOptions {
@@ -93,15 +94,10 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
     const wait = openLink.take(link.id);
     if (wait !== undefined) return tooMany(wait);
     const here = { token, link, request };
-    switch (request.method) {
-      case 'GET':
-      case 'HEAD':
-        return show(here, undefined, renew !== undefined);
-      case 'POST':
-        return renew === undefined ? submit(here) : sendNewLink(here);
-      default:
-        return { ...notice(405, 'That is not how this page works', 'Open the link again.'), headers: allow };
-    }
+    if (request.method === 'POST') return renew === undefined ? submit(here) : sendNewLink(here);
+    if (request.method === 'GET' || request.method === 'HEAD')
+      return show(here, undefined, renew !== undefined);
+    return { ...notice(405, 'That is not how this page works', 'Open the link again.'), headers: allow };
   };
 
   const show = (
@@ -157,14 +153,14 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
         held = false;
         const left = await claim.release({ refused });
         if (refused && left === 0) await recordRefusal(person);
-        const tries = refused ? ` ${count(left, 'try', 'tries')} left on this page.` : '';
-        const problem = { message: spoken(checked.why.message), hint: spoken(checked.why.hint) + tries };
+        const tries = refused ? `${count(left, 'try', 'tries')} left on this page. ` : '';
+        const problem = { message: spoken(checked.why.message), hint: tries + spoken(checked.why.hint) };
         return await afresh(here, (link) => show({ ...here, link }, problem, false, refused ? 422 : 502));
       }
       // From here on the link is used up, whatever happens: it must never link two keys.
       if (!(await claim.accept())) return await afresh(here, checkingNow(here.token));
       held = false;
-      const { fingerprint } = await linkKey(key, { ...options, person });
+      const { fingerprint } = await linkKey(key, { ...options, person }, 'page');
       await tell(person, connectedOnPage({ fingerprint, zones: checked.zones }));
       return { status: 200, html: views.keyConnected({ shownFor, fingerprint, zones: checked.zones }) };
     } finally {
@@ -240,57 +236,4 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
       close: () => links.close(person),
     }),
   };
-}
-
-const allow = { allow: 'GET, HEAD, POST' };
-
-function notice(status: number, title: string, message: string, back?: string): Page {
-  return { status, html: views.pageNotice({ title, problem: { message }, back }) };
-}
-
-const unknown = notice(
-  404,
-  'This link leads nowhere',
-  'It is incomplete, or older than a day. Copy the whole link, or ask for a new one.',
-);
-
-function tooMany(seconds: number): Page {
-  const page = notice(
-    429,
-    'Too many visits',
-    `Wait ${count(seconds, 'second')}, then open the link once more.`,
-  );
-  return { ...page, headers: { 'retry-after': String(seconds) } };
-}
-
-function checkingNow(token: string): () => Page {
-  return () =>
-    notice(409, 'A key is being checked', 'Another window of this page sent one a moment ago.', token);
-}
-
-function refuse(why: FormRefusal, back: string): Page {
-  switch (why) {
-    case 'cross-site':
-      return notice(
-        403,
-        'That did not come from this page',
-        'Nothing was read. Use the form of the page itself, in a current browser.',
-        back,
-      );
-    case 'not-a-form':
-      return notice(415, 'That was no form', 'Nothing was read. Use the form of the page itself.', back);
-    case 'too-large':
-      return notice(413, 'That is too large for a key', 'Nothing was read. Copy the key alone.', back);
-    case 'too-slow':
-      return notice(408, 'That took too long', 'Nothing was read. Try again.', back);
-  }
-}
-
-/** mrkdwn of our own sentences, as plain text. */
-function spoken(mrkdwn: string): string {
-  return mrkdwn
-    .replaceAll(/[`*]/g, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
 }

@@ -59,7 +59,7 @@ button, .button {
 }
 button:hover, .button:hover { filter: brightness(1.08); }
 :focus-visible { outline: 3px solid var(--ring); outline-offset: 2px; }
-code { padding: 1px 6px; border: 1px solid var(--line); border-radius: 6px; background: var(--ground); font: 14px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+code { white-space: nowrap; padding: 1px 6px; border: 1px solid var(--line); border-radius: 6px; background: var(--ground); font: 14px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 ul { margin: 0 0 14px; padding-left: 20px; }
 li { margin-bottom: 6px; }
 @media (max-width: 480px) {

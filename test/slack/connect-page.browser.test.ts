@@ -12,6 +12,15 @@ const ops = 'C0OPS0000';
 // Where to leave pictures of every state, for somebody who wants to look at them.
 const pictures = env['PAGE_PICTURES'];
 
+const picture = async (page: Page, name: string): Promise<void> => {
+  if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+};
+const heading = (page: Page): Promise<string> => page.getByRole('heading', { level: 1 }).innerText();
+const enter = async (page: Page, key: string): Promise<void> => {
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: 'Connect' }).click();
+};
+
 describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
   let bot: Bot;
   let browser: Browser;
@@ -42,15 +51,6 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
     await page.goto(url);
     return page;
   };
-  const picture = async (page: Page, name: string): Promise<void> => {
-    if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
-  };
-  const heading = (page: Page): Promise<string> => page.getByRole('heading', { level: 1 }).innerText();
-  const enter = async (page: Page, key: string): Promise<void> => {
-    await page.getByLabel('API key').fill(key);
-    await page.getByRole('button', { name: 'Connect' }).click();
-  };
-
   test.each([
     ['as people have it', { colorScheme: 'light' }],
     ['with JavaScript off, in the dark', { javaScriptEnabled: false, colorScheme: 'dark' }],
