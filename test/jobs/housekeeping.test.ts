@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createKeyLinks } from '../../src/auth/key-links.ts';
 import { housekeeping } from '../../src/jobs/housekeeping.ts';
 import { claimDelivery } from '../../src/store/deliveries.ts';
 import { enginesUnderTest, keptLog } from '../store/engines.ts';
@@ -14,4 +15,18 @@ test('housekeeping forgets deliveries after a day, and running twice does no har
   await housekeeping.run({}, context);
   await housekeeping.run({}, context);
   expect(await db.selectFrom('deliveries').select('id').execute()).toEqual([{ id: 'recent' }]);
+});
+
+test('housekeeping forgets links to the page for keys a day after they expired', async () => {
+  const { db } = await embedded.empty();
+  const madeAt = (hours: number) =>
+    createKeyLinks({ db, now: () => new Date(at.getTime() - hours * 3_600_000) });
+  const person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
+  await madeAt(25).offer(person, 'old');
+  await madeAt(24).offer(person, 'recent');
+  await housekeeping.run(
+    {},
+    { db, log: keptLog(), ports: {}, now: () => at, signal: AbortSignal.timeout(10_000) },
+  );
+  expect(await db.selectFrom('key_links').select('shown_for').execute()).toEqual([{ shown_for: 'recent' }]);
 });

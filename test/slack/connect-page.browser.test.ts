@@ -128,7 +128,8 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
     // The field has the focus already.
     await page.keyboard.insertText(bot.cdn.key);
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Connected' }).waitFor();
+    await page.getByText('It sees 25 zones.').waitFor();
+    expect(await heading(page)).toBe('Connected');
     await page.context().close();
   });
 
