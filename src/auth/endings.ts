@@ -5,7 +5,7 @@ import { type Person, tenantOf } from './identity.ts';
 import type { Custody } from './keys.ts';
 
 /** Whose work ends: one person's, or everybody's of an organisation or workspace. */
-export type Ended =
+type Ended =
   | { readonly person: Person; readonly tenant: string }
   | { readonly person: undefined; readonly tenant: string };
 

@@ -12,7 +12,7 @@ export interface PolicyVersion {
   readonly at: Date;
 }
 
-export type Saved =
+type Saved =
   | { readonly saved: true; readonly policy: Policy }
   /** Somebody else saved meanwhile; undefined where the version asked for never was. */
   | { readonly saved: false; readonly meanwhile: PolicyVersion | undefined };

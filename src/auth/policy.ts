@@ -56,7 +56,7 @@ export interface Actor {
   readonly groups: readonly string[];
 }
 
-export interface Step {
+interface Step {
   readonly rule: 'organisation' | 'key' | 'role' | 'channel' | 'approval' | 'destination';
   /** In mrkdwn; ids are mentions, nothing foreign is in it. */
   readonly says: string;

@@ -4,6 +4,7 @@ import type { PolicyVersion } from '../auth/policies.ts';
 import { initialPolicy, type Policy } from '../auth/policy.ts';
 import { changeInWords, changesBetween } from '../auth/policy-changes.ts';
 import * as views from '../views/settings.ts';
+import * as forms from '../views/settings-form.ts';
 import {
   type Action,
   type Command,
@@ -22,7 +23,7 @@ const settingsCommand: Command = {
   summary: 'Who may do what, where, and who has to approve it',
   examples: ['settings'],
   needs: 'admin',
-  modal: () => views.settingsSkeleton(),
+  modal: () => forms.settingsSkeleton(),
   fill: async (_, context) => {
     const policy = await context.standing.policy({ fresh: true });
     const { people } = context;
@@ -31,14 +32,14 @@ const settingsCommand: Command = {
       versionOf(context, policy.version),
       named ? people.groups() : [],
     ]);
-    return views.settingsForm({ policy, last, groups, blind: people.blind() });
+    return forms.settingsForm({ policy, last, groups, blind: people.blind() });
   },
 };
 
 const chosen = (what: RegExp, refused: string) =>
   z
     .array(z.string().regex(what, { error: refused }))
-    .max(views.mostEntries, { error: `At most ${views.mostEntries}.` })
+    .max(forms.mostEntries, { error: `At most ${forms.mostEntries}.` })
     .transform((ids) => [...new Set(ids)])
     .optional();
 const users = chosen(/^[UW][A-Z0-9]+$/, 'Pick people from the list.');
@@ -63,9 +64,9 @@ const fields = z
       .string()
       .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' })
       .optional(),
-    destroyApprovals: whole(views.ranges.destroyApprovals),
-    changeApprovals: whole(views.ranges.changeApprovals),
-    expiryMinutes: whole(views.ranges.expiryMinutes),
+    destroyApprovals: whole(forms.ranges.destroyApprovals),
+    changeApprovals: whole(forms.ranges.changeApprovals),
+    expiryMinutes: whole(forms.ranges.expiryMinutes),
     capNone: channels,
     capRead: channels,
     capExport: channels,
@@ -91,7 +92,7 @@ type Values = z.output<typeof fields>;
 const review: Action = {
   id: 'settings:review',
   needs: 'admin',
-  modal: () => views.settingsSkeleton('What would change'),
+  modal: () => forms.settingsSkeleton('What would change'),
   async fill(_, context) {
     const read = fields.safeParse(context.modal?.fields ?? {});
     if (!read.success) {
@@ -122,7 +123,7 @@ const groupPicker: Picker = {
   needs: 'admin',
   async run(typed, { people }) {
     const found = await people.groups();
-    return views.groupOptions(found, people.blind(), typed);
+    return forms.groupOptions(found, people.blind(), typed);
   },
 };
 
@@ -135,7 +136,7 @@ export const settings: Feature = {
       id: 'settings:submit',
       needs: 'admin',
       fields,
-      busy: views.settingsBusy(),
+      busy: forms.settingsBusy(),
       async run(values, context) {
         const before = await context.standing.policy({ fresh: true });
         const { note } = context.modal ?? {};

@@ -1,5 +1,6 @@
 import type { WebClient } from '@slack/web-api';
 import { tenantOf } from '../auth/identity.ts';
+import type { Blind } from '../auth/people.ts';
 import type { Decision, Right } from '../auth/policy.ts';
 import { createStanding } from '../auth/standing.ts';
 import type { Context, Message, OpenModal, Setup } from '../commands/define.ts';
@@ -63,7 +64,7 @@ export async function admit(
       wanted,
       decision,
     );
-    throw refusal(decision);
+    throw refusal(decision, people.blind());
   }
   return {
     person,
@@ -103,8 +104,8 @@ async function ownKey(reveal: () => Promise<{ readonly key: Secret } | undefined
   return linked.key;
 }
 
-export function refusal(decision: Decision): UserError {
-  const { message, hint, offer } = refused(decision);
+function refusal(decision: Decision, blind: readonly Blind[]): UserError {
+  const { message, hint, offer } = refused(decision, blind);
   return new UserError(message, hint, offer);
 }
 

@@ -5,13 +5,14 @@ import { foreign } from './text.ts';
 
 /** What Slack does not tell, each with what follows. */
 export function blindLines(blind: readonly Blind[]): KnownBlock[] {
-  return blind.map(({ what, reason }) =>
-    context(
-      what === 'admins'
-        ? `:warning: Slack does not tell who is a workspace admin (${why(reason, 'users:read')}): only ADMIN_USER_IDS are admins.`
-        : `:warning: Slack does not tell who is in a user group (${why(reason, 'usergroups:read')}): groups count as empty.`,
-    ),
-  );
+  return blind.map((one) => context(`:warning: ${blindLine(one)}`));
+}
+
+/** What Slack does not tell, and what follows. */
+export function blindLine({ what, reason }: Blind): string {
+  return what === 'admins'
+    ? `Slack does not tell who is a workspace admin (${why(reason, 'users:read')}): only ADMIN_USER_IDS are admins.`
+    : `Slack does not tell who is in a user group (${why(reason, 'usergroups:read')}): groups count as empty.`;
 }
 
 /** The same for a line of a menu. */

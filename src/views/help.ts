@@ -94,7 +94,7 @@ export function unknownCommand(unknown: {
 
 function lines(group: HelpGroup, linked: boolean, closely: boolean): string {
   const described = group.commands.map((command) => {
-    const locked = command.needs === 'none' || linked ? '' : ' :key: connect first';
+    const locked = isLocked(command, linked) ? ' :key: connect first' : '';
     const usage = `\`/cdn ${escaped(command.usage)}\`${locked}\n${foreign(command.summary, 200)}`;
     if (!closely) return usage;
     const examples = command.examples.map((example) => `\`/cdn ${escaped(example)}\``).join(', ');
@@ -106,8 +106,13 @@ function lines(group: HelpGroup, linked: boolean, closely: boolean): string {
   return fit(described, 2800);
 }
 
+/** Whether it needs the key that is not there yet; settings do without. */
+function isLocked({ needs }: Command, linked: boolean): boolean {
+  return !linked && needs !== 'none' && needs !== 'admin';
+}
+
 function nextSteps(commands: readonly Command[], linked: boolean) {
-  const runnable = commands.filter(({ name, needs }) => name !== 'help' && (needs === 'none' || linked));
+  const runnable = commands.filter((command) => command.name !== 'help' && !isLocked(command, linked));
   const buttons = runnable.slice(0, 4).map(({ name }, index) => typing(`/cdn ${name}`, name, index));
   return buttons.length > 0 ? buttons : [typing('All commands', 'help', 9)];
 }

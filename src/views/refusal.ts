@@ -1,4 +1,6 @@
+import type { Blind } from '../auth/people.ts';
 import type { Decision, Reason } from '../auth/policy.ts';
+import { blindLine } from './blind.ts';
 
 export interface Refused {
   readonly message: string;
@@ -7,9 +9,18 @@ export interface Refused {
 }
 
 /** What somebody is told who may not do something: the step that refused, and what helps. In mrkdwn. */
-export function refused(decision: Decision): Refused {
+export function refused(decision: Decision, blind: readonly Blind[]): Refused {
   const failed = decision.trace.find(({ ok }) => !ok);
   const known = words[decision.reason];
+  const unseen = blind.find(({ what }) => what === leansOn[decision.reason]);
+  if (unseen) {
+    const message = known?.message ?? `You may not do this: you are ${failed?.says ?? 'not allowed to'}.`;
+    return {
+      message,
+      hint: `${blindLine(unseen)} Try again in a minute, or tell whoever runs this bot.`,
+      offer: 'why',
+    };
+  }
   if (known) return known;
   if (decision.reason === 'channel-cap') {
     return {
@@ -24,6 +35,12 @@ export function refused(decision: Decision): Refused {
     offer: 'why',
   };
 }
+
+/** What was looked up at Slack for a refusal: if that failed, the refusal may be wrong. */
+const leansOn: Readonly<Partial<Record<Reason, Blind['what']>>> = {
+  'not-admin': 'admins',
+  'not-operator': 'groups',
+};
 
 const words: Readonly<Partial<Record<Reason, Refused>>> = {
   foreign: {
