@@ -112,7 +112,7 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
     watch.pause();
 
     const { status, headers } = response;
-    const requestId = readRequestId(headers);
+    const requestId = readRequestId(headers, hide);
     const fail = (code: ApiErrorCode, facts: Partial<ApiErrorFacts> = {}) =>
       new ApiError({ code, operation, sent: true, status, requestId, ...facts });
     const chunks = () => readChunks(response.body, watch, patienceMs, () => fail(ending(watch, 'cut')));
@@ -177,8 +177,9 @@ function spoken({ message, errorKey, fieldErrors }: ErrorWords): Partial<ApiErro
   return { serviceMessage: message, errorKey, fieldErrors };
 }
 
-function readRequestId(headers: Headers): string | undefined {
-  return /^[\w.:-]{1,80}$/.exec(headers.get('cdn-requestid') ?? '')?.[0];
+function readRequestId(headers: Headers, hide: (text: string) => string): string | undefined {
+  // Masked it would no longer have this shape.
+  return /^[\w.:-]{1,80}$/.exec(hide(headers.get('cdn-requestid') ?? ''))?.[0];
 }
 
 function isHtml(headers: Headers, text: string): boolean {

@@ -64,7 +64,7 @@ class CheckedClient extends WebClient {
   }
 
   override async apiCall(method: string, options: Record<string, unknown> = {}): Promise<WebAPICallResult> {
-    this.#egress.check('slack', options);
+    this.#egress.check('slack', options, method);
     return super.apiCall(method, options);
   }
 }

@@ -35,8 +35,8 @@ export interface Passage {
 
 /** The one check on everything that leaves (DESIGN §7): a live secret in it, in any spelling, and it does not. */
 export interface Egress {
-  /** @throws EgressStopped */
-  check(sink: Sink, content: unknown): void;
+  /** `call` is a word for the log, such as the method. @throws EgressStopped */
+  check(sink: Sink, content: unknown, call?: string): void;
   /** The acknowledgement to send: this one, or one of the same form that says it was held back. */
   acknowledgement(reply: unknown): unknown;
   /** @throws EgressStopped (the promise rejects) before anything is sent. */
@@ -50,15 +50,15 @@ export interface Egress {
 }
 
 export function createEgress({ log }: { log: Log }): Egress {
-  const stop = (sink: Sink, content: unknown): EgressStopped | undefined => {
+  const stop = (sink: Sink, content: unknown, call?: string): EgressStopped | undefined => {
     const secrets = secretKindsIn(textOf(content));
     if (secrets.length === 0) return undefined;
     const reference = makeReference();
-    log.error({ reference, sink, kinds: secrets }, 'stopped a secret on its way out');
+    log.error({ reference, sink, call, kinds: secrets }, 'stopped a secret on its way out');
     return new EgressStopped(sink, reference);
   };
-  const check = (sink: Sink, content: unknown): void => {
-    const stopped = stop(sink, content);
+  const check = (sink: Sink, content: unknown, call?: string): void => {
+    const stopped = stop(sink, content, call);
     if (stopped) throw stopped;
   };
 
