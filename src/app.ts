@@ -243,8 +243,10 @@ async function wire(
       stopping ??= (async () => {
         // No new deliveries first, so that the count of those under way can only fall.
         await receiver.stop();
-        await web.close();
+        const closed = web.close();
+        // Beside it: a page that waits for the CDN keeps its connection, and is told to end like everything else.
         await inFlight.drain(graceMs);
+        await closed;
         await starting?.catch(() => undefined);
         await queue.stop();
         await keys.stop();

@@ -97,7 +97,8 @@ export function sendPage(
 ): void {
   if (response.headersSent || response.destroyed) return;
   // What was refused unread is thrown away, and the connection with it.
-  const unread = !request.complete;
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  const unread = !request.complete && (length !== undefined || encoding !== undefined);
   request.resume();
   response
     .writeHead(page.status, {

@@ -29,6 +29,9 @@ export interface Web {
   close(): Promise<void>;
 }
 
+// After this a stop no longer waits for open connections: longer than what runs is given to end.
+const patienceMs = 20_000;
+
 /** The HTTP endpoints of DESIGN §8. */
 export function createWeb(options: WebOptions): Web {
   const { installer, log } = options;
@@ -94,7 +97,12 @@ export function createWeb(options: WebOptions): Web {
       }),
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        // A visitor who sends slowly must not hold up a stop.
+        const cut = setTimeout(() => server.closeAllConnections(), patienceMs);
+        server.close(() => {
+          clearTimeout(cut);
+          resolve();
+        });
         server.closeIdleConnections();
       }),
   };

@@ -161,6 +161,39 @@ test('a link made in one workspace serves nobody in another, and ends with its i
   }
 });
 
+test('in an organisation-wide installation a key entered on the page serves all its workspaces', async () => {
+  const bot = await startBot({ transport: 'http', install: 'oauth', env: await reachable() });
+  try {
+    const { corp } = bot.slack.workspaces;
+    await install(bot, corp.id);
+    const person = [...bot.slack.world.people].find(({ teamId }) => teamId === corp.workspaces[0]?.id);
+    const id = person?.id ?? '';
+    const somewhere = bot.slack.as(id, undefined, person?.teamId);
+    const url = await linkFor(somewhere);
+    expect((await visit(url)).reads).toContain('in corp-one.slack.com');
+    expect((await enterKey(url, bot.cdn.key)).status).toBe(200);
+    await somewhere.waitForMessage(/just connected for you/);
+    await somewhere.slash('whoami');
+    await somewhere.waitForMessage(/your CDN key is connected/);
+    expect(bot.slack.problems).toEqual([]);
+  } finally {
+    await bot.stop();
+  }
+});
+
+test('a stop lets a key that is being checked come to its end', async () => {
+  const bot = await startBot({ env: await reachable() });
+  const url = await linkFor(bot.slack.as(alice, ops));
+  const { action, fields } = formOn(await visit(url), url);
+  bot.cdn.faults.add({ delayMs: 500 });
+  const sending = sendForm(action, { ...fields, accessKey: bot.cdn.key });
+  await expect.poll(() => bot.cdn.requests.length).toBe(1);
+  const stopping = bot.stop();
+  // Whoever waits still gets an answer.
+  expect((await sending).status).toBe(200);
+  await stopping;
+});
+
 async function install(bot: Bot, team: string): Promise<void> {
   const page = await fetch(`${bot.env['PUBLIC_URL']}/slack/install`);
   const cookie = page.headers.getSetCookie().map((value) => value.split(';', 1)[0]);
