@@ -29,6 +29,9 @@ export interface Config {
   readonly logLevel: LogLevel;
 }
 
+/** What is kept where, without Slack and the CDN. */
+export type StoreConfig = Pick<Config, 'store' | 'keyring' | 'logLevel'>;
+
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
 
@@ -40,21 +43,8 @@ type Env = Readonly<Record<string, string | undefined>>;
  * @throws UserError with one line a problem; never a value.
  */
 export function readConfig(env: Env): Config {
-  const problems: string[] = [];
-  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
-  const secret = (name: string): Secret | undefined => {
-    const value = text(name);
-    return value === undefined ? undefined : new Secret(value);
-  };
-  const check = <T>(name: string, schema: z.ZodType<T>, fallback: T): T => {
-    const value = text(name);
-    if (value === undefined) return fallback;
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return parsed.data;
-    problems.push(`${name} ${parsed.error.issues[0]?.message ?? 'is wrong'}.`);
-    return fallback;
-  };
-
+  const reader = readerOf(env);
+  const { text, secret, check, problems } = reader;
   const installing = readInstalling(text, problems);
   const appToken = secret('SLACK_APP_TOKEN');
   const signingSecret = secret('SLACK_SIGNING_SECRET');
@@ -68,21 +58,7 @@ export function readConfig(env: Env): Config {
     );
   }
 
-  const databaseUrl = secret('DATABASE_URL');
-  if (databaseUrl && !/^postgres(ql)?:\/\//.test(databaseUrl.reveal())) {
-    problems.push('DATABASE_URL must begin with postgres:// (leave it out to use the embedded database).');
-  }
-  const keyring = { keys: secret('ENCRYPTION_KEYS'), file: text('ENCRYPTION_KEYS_FILE') };
-  if (databaseUrl && !keyring.keys && !keyring.file) {
-    problems.push(
-      'ENCRYPTION_KEYS or ENCRYPTION_KEYS_FILE is missing: with DATABASE_URL every replica needs the same keys ' +
-        '(make one with: echo "k1:$(openssl rand -base64 32)").',
-    );
-  }
-  if (keyring.keys && keyring.file) {
-    problems.push('ENCRYPTION_KEYS and ENCRYPTION_KEYS_FILE exclude each other: set one of them.');
-  }
-
+  const stored = readStore(reader);
   const adminIds = (text('ADMIN_USER_IDS') ?? '').split(/[\s,]+/u).filter(Boolean);
   if (!adminIds.every((id) => /^(?:[TE][A-Z0-9]+\/)?[UW][A-Z0-9]+$/.test(id))) {
     problems.push(
@@ -102,26 +78,86 @@ export function readConfig(env: Env): Config {
       apiUrl: check('CDN_API_URL', address, 'https://api.bunny.net'),
       originLoggingUrl: check('CDN_ORIGIN_LOGGING_URL', address, 'https://cdn-origin-logging.bunny.net'),
     },
-    store: { databaseUrl, dataDir: text('DATA_DIR') ?? './data' },
-    keyring,
+    ...stored,
     adminIds,
     web: {
       port: check('PORT', port, 3000),
       publicUrl: check<string | undefined>('PUBLIC_URL', address, undefined),
     },
+  };
+  refuseWith(problems);
+  return config;
+}
+
+/**
+ * What the commands beside the bot need (`migrate`, `keys`): they never talk to Slack, so its variables may be missing.
+ *
+ * @throws UserError as `readConfig`.
+ */
+export function readStoreConfig(env: Env): StoreConfig {
+  const reader = readerOf(env);
+  const stored = readStore(reader);
+  refuseWith(reader.problems);
+  return stored;
+}
+
+interface Reader {
+  readonly text: (name: string) => string | undefined;
+  readonly secret: (name: string) => Secret | undefined;
+  readonly check: <T>(name: string, schema: z.ZodType<T>, fallback: T) => T;
+  readonly problems: string[];
+}
+
+function readerOf(env: Env): Reader {
+  const problems: string[] = [];
+  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const secret = (name: string): Secret | undefined => {
+    const value = text(name);
+    return value === undefined ? undefined : new Secret(value);
+  };
+  const check = <T>(name: string, schema: z.ZodType<T>, fallback: T): T => {
+    const value = text(name);
+    if (value === undefined) return fallback;
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    problems.push(`${name} ${parsed.error.issues[0]?.message ?? 'is wrong'}.`);
+    return fallback;
+  };
+  return { text, secret, check, problems };
+}
+
+function readStore({ text, secret, check, problems }: Reader): StoreConfig {
+  const databaseUrl = secret('DATABASE_URL');
+  if (databaseUrl && !/^postgres(ql)?:\/\//.test(databaseUrl.reveal())) {
+    problems.push('DATABASE_URL must begin with postgres:// (leave it out to use the embedded database).');
+  }
+  const keyring = { keys: secret('ENCRYPTION_KEYS'), file: text('ENCRYPTION_KEYS_FILE') };
+  if (databaseUrl && !keyring.keys && !keyring.file) {
+    problems.push(
+      'ENCRYPTION_KEYS or ENCRYPTION_KEYS_FILE is missing: with DATABASE_URL every replica needs the same keys ' +
+        '(make one with: echo "k1:$(openssl rand -base64 32)").',
+    );
+  }
+  if (keyring.keys && keyring.file) {
+    problems.push('ENCRYPTION_KEYS and ENCRYPTION_KEYS_FILE exclude each other: set one of them.');
+  }
+  return {
+    store: { databaseUrl, dataDir: text('DATA_DIR') ?? './data' },
+    keyring,
     logLevel: check(
       'LOG_LEVEL',
       z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }),
       'info',
     ),
   };
-  if (problems.length > 0) {
-    throw new UserError(
-      `The bot cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
-      'The README says where each value comes from. To try everything without a Slack: npm run playground',
-    );
-  }
-  return config;
+}
+
+function refuseWith(problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw new UserError(
+    `The bot cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    'The README says where each value comes from. To try everything without a Slack: npm run playground',
+  );
 }
 
 function readInstalling(text: (name: string) => string | undefined, problems: string[]): Installing {

@@ -1,14 +1,14 @@
 import { createAudit } from './auth/audit.ts';
 import type { KeyringSource } from './auth/keyring.ts';
 import { runKeys } from './auth/rotation.ts';
-import type { Config } from './config.ts';
+import type { StoreConfig } from './config.ts';
 import { askControl, controlPath } from './control.ts';
 import type { Log } from './log.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { removeGoneMembers } from './store/keyring.ts';
 
 /** Where this configuration's keyring is. */
-export function keyringSource({ keyring, store }: Pick<Config, 'keyring' | 'store'>): KeyringSource {
+export function keyringSource({ keyring, store }: StoreConfig): KeyringSource {
   return { ...keyring, createIn: store.databaseUrl ? undefined : store.dataDir };
 }
 
@@ -19,7 +19,7 @@ export function keyringSource({ keyring, store }: Pick<Config, 'keyring' | 'stor
  */
 export async function keysCommand(
   words: readonly string[],
-  config: Config,
+  config: StoreConfig,
   log: Log,
   print: (line: string) => void,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { buildApp, type ChatApp, type Role } from './app.ts';
-import { readConfig } from './config.ts';
+import { readConfig, readStoreConfig } from './config.ts';
 import { UserError } from './errors.ts';
 import { keysCommand } from './keys-command.ts';
 import { createLogger } from './log.ts';
@@ -57,7 +57,7 @@ function onSignals(app: ChatApp, stopping: () => void): void {
 }
 
 async function migrate(): Promise<void> {
-  const config = readConfig(process.env);
+  const config = readStoreConfig(process.env);
   const log = createLogger(config.logLevel);
   const database = await openDatabase({ ...config.store, log });
   try {
@@ -69,7 +69,7 @@ async function migrate(): Promise<void> {
 }
 
 async function keys(words: readonly string[]): Promise<void> {
-  const config = readConfig(process.env);
+  const config = readStoreConfig(process.env);
   // Its own lines are for the terminal; of the log only what went wrong.
   await keysCommand(words, config, createLogger('warn'), (line) => console.log(line));
 }

@@ -1,7 +1,7 @@
 import { type Keyring, readKeyring } from './auth/keyring.ts';
 import { checkKeyring } from './auth/keyring-check.ts';
 import { createKeyringWatch } from './auth/keyring-watch.ts';
-import type { Config } from './config.ts';
+import type { StoreConfig } from './config.ts';
 import { controlPath, serveControl } from './control.ts';
 import { holdKeys } from './held-secrets.ts';
 import { keyringSource, runKeysOn } from './keys-command.ts';
@@ -25,7 +25,11 @@ export interface OpenKeys {
  *
  * @throws UserError where it is missing, wrong, or does not open what is stored.
  */
-export async function openKeys(options: { config: Config; database: Database; log: Log }): Promise<OpenKeys> {
+export async function openKeys(options: {
+  config: StoreConfig;
+  database: Database;
+  log: Log;
+}): Promise<OpenKeys> {
   const { config, database, log } = options;
   const { db, engine } = database;
   const source = keyringSource(config);

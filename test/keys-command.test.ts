@@ -96,7 +96,7 @@ test('with the embedded database the running bot does what is typed beside it, f
   expect(await bot.end('SIGTERM')).toBe(0);
 
   // The same without a bot: the command opens the database itself.
-  const { said } = await keys('status');
+  const { said } = await keys('status', { SLACK_BOT_TOKEN: '', SLACK_APP_TOKEN: '' });
   expect(said).toContain('next  primary, seals and opens: 2 linked keys');
   expect(said).toContain('Running processes: none');
   await start();
