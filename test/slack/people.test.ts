@@ -1,4 +1,4 @@
-import { WebClient } from '@slack/web-api';
+import { LogLevel, WebClient } from '@slack/web-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import type { People } from '../../src/auth/people.ts';
@@ -29,7 +29,12 @@ function peopleOf(workspace: Workspace, adminIds: readonly string[] = []): Peopl
     client: async ({ teamId }) =>
       new WebClient(
         teamId === 'T0BETA000' ? slack.workspaces.beta.botToken : slack.workspaces.acme.botToken,
-        { slackApiUrl: `${slack.url}/api/`, retryConfig: { retries: 0 }, rejectRateLimitedCalls: true },
+        {
+          slackApiUrl: `${slack.url}/api/`,
+          logLevel: LogLevel.ERROR,
+          retryConfig: { retries: 0 },
+          rejectRateLimitedCalls: true,
+        },
       ),
   })(workspace);
 }
