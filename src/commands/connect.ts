@@ -117,7 +117,7 @@ async function offerPage({ keyPage }: Context): Promise<Message> {
 async function forget({ custody, keyPage, person, snapshots }: Context): Promise<Message> {
   // First the links: one of them may be what the key came by.
   await keyPage?.close();
-  const had = await custody.forget(person);
+  const had = await custody.forget(person, { cause: 'disconnect' });
   snapshots.drop(person);
   return views.disconnected(had);
 }

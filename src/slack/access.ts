@@ -93,12 +93,6 @@ function manyWorkspaces(options: AccessOptions, installing: Installing & { kind:
         enterpriseId: workspace.enterpriseId,
         isEnterpriseInstall: workspace.isEnterpriseInstall,
       };
-      const missing = (): never => {
-        throw new UserError(
-          'cdn-chatops is not installed in this workspace.',
-          'Ask whoever runs it for the install link.',
-        );
-      };
       const found = options.installations.fetchInstallation(query, options.logger);
       const { bot } = await found.catch((error: unknown) => {
         // A database that does not answer, or a row that was changed, is not a missing installation.
@@ -112,6 +106,13 @@ function manyWorkspaces(options: AccessOptions, installing: Installing & { kind:
       return fresh.botToken ? new Secret(fresh.botToken, 'slack-token') : missing();
     },
   };
+}
+
+function missing(): never {
+  throw new UserError(
+    'cdn-chatops is not installed in this workspace.',
+    'Ask whoever runs it for the install link.',
+  );
 }
 
 /** The library refreshes what ends within two hours; asked a little earlier, it never finds one past that point. */
