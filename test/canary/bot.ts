@@ -110,7 +110,7 @@ export async function startCanaryBot(options: {
     },
     async settle() {
       // The gauge falls when the last answer was sent; asking for it lets the bot go on meanwhile.
-      for (let tries = 0; tries < 2_000; tries += 1) {
+      for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
         const metrics = await (await globalThis.fetch(`${base}/metrics`)).text();
         if (/^chatops_in_flight 0$/mu.test(metrics)) return;
       }
