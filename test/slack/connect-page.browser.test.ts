@@ -125,7 +125,8 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
 
   test('it works by keyboard alone', async () => {
     const page = await open(await linkFor(bot.slack.as(bob, ops)));
-    // The field has the focus already.
+    // The field takes the focus by itself.
+    await page.locator('#accessKey:focus').waitFor();
     await page.keyboard.insertText(bot.cdn.key);
     await page.keyboard.press('Enter');
     await page.getByText('It sees 25 zones.').waitFor();
