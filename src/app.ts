@@ -60,10 +60,11 @@ export async function buildApp(options: AppOptions): Promise<ChatApp> {
 async function wire(options: Required<AppOptions> & { database: Database }): Promise<ChatApp> {
   const { config, log, role, fetch, now, database } = options;
   await database.migrate();
-  const { keyring, created } = await readKeyring({
+  const { keyring, created, warning } = await readKeyring({
     ...config.keyring,
     createIn: config.store.databaseUrl ? undefined : config.store.dataDir,
   });
+  if (warning) log.warn({}, warning);
   if (created)
     log.warn(
       { file: created },
@@ -92,7 +93,7 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
   const socket = appToken ? createSocketReceiver({ appToken, apiUrl, logger, log, fetch }) : undefined;
   const http = !socket && signingSecret ? createHttpReceiver({ signingSecret, log, now }) : undefined;
   const metrics = createMetrics({
-    inFlight: inFlight.count,
+    inFlight: () => inFlight.count(),
     slackConnections: () => socket?.connected() ?? 0,
   });
   const receiver = socket ?? http;

@@ -56,7 +56,7 @@ export function readConfig(env: Env): Config {
   const installing = readInstalling(text, problems);
   const appToken = secret('SLACK_APP_TOKEN');
   const signingSecret = secret('SLACK_SIGNING_SECRET');
-  if (appToken && !/^xapp-/.test(appToken.reveal())) {
+  if (appToken && !appToken.reveal().startsWith('xapp-')) {
     problems.push('SLACK_APP_TOKEN must begin with xapp- (Basic Information → App-Level Tokens).');
   }
   if (!appToken && !signingSecret) {
@@ -124,7 +124,7 @@ function readInstalling(text: (name: string) => string | undefined, problems: st
     );
   } else if (botToken !== undefined && present.length > 0) {
     problems.push(`SLACK_BOT_TOKEN and ${present.join(', ')} exclude each other: one workspace, or many.`);
-  } else if (botToken !== undefined && /^xapp-/.test(botToken)) {
+  } else if (botToken !== undefined && botToken.startsWith('xapp-')) {
     problems.push('SLACK_BOT_TOKEN holds an app token (xapp-): the bot token begins with xoxb-.');
   } else if (botToken === undefined) {
     for (const name of oauth) {

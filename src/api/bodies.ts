@@ -14,24 +14,37 @@ export interface Watch {
 export function createWatch(outer: AbortSignal | undefined): Watch {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
+  let deadline = Number.POSITIVE_INFINITY;
   let timedOut = false;
   const abort = () => controller.abort();
   if (outer?.aborted) abort();
   else outer?.addEventListener('abort', abort, { once: true });
-  const pause = () => clearTimeout(timer);
+
+  // One timer that looks at the deadline when it rings: setting one for each chunk costs more than reading it.
+  function ring(): void {
+    const left = deadline - performance.now();
+    timer = undefined;
+    if (left === Number.POSITIVE_INFINITY) return;
+    if (left > 0) {
+      timer = setTimeout(ring, left);
+      return;
+    }
+    timedOut = true;
+    abort();
+  }
+
   return {
     signal: controller.signal,
     timedOut: () => timedOut,
     start(ms) {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        timedOut = true;
-        abort();
-      }, ms);
+      deadline = performance.now() + ms;
+      timer ??= setTimeout(ring, ms);
     },
-    pause,
+    pause() {
+      deadline = Number.POSITIVE_INFINITY;
+    },
     end() {
-      pause();
+      clearTimeout(timer);
       outer?.removeEventListener('abort', abort);
       abort();
     },

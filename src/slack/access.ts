@@ -92,12 +92,6 @@ function manyWorkspaces(options: AccessOptions, installing: Installing & { kind:
         enterpriseId: workspace.enterpriseId,
         isEnterpriseInstall: workspace.isEnterpriseInstall,
       };
-      const missing = (): never => {
-        throw new UserError(
-          'cdn-chatops is not installed in this workspace.',
-          'Ask whoever runs it for the install link.',
-        );
-      };
       const { bot } = await options.installations.fetchInstallation(query, options.logger).catch(missing);
       if (!bot) return missing();
       if (!expiresSoon(bot.expiresAt, options.now())) return new Secret(bot.token);
@@ -106,6 +100,13 @@ function manyWorkspaces(options: AccessOptions, installing: Installing & { kind:
       return fresh.botToken ? new Secret(fresh.botToken) : missing();
     },
   };
+}
+
+function missing(): never {
+  throw new UserError(
+    'cdn-chatops is not installed in this workspace.',
+    'Ask whoever runs it for the install link.',
+  );
 }
 
 /** The library refreshes what ends within two hours; asked a little earlier, it never finds one past that point. */

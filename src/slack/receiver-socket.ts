@@ -75,7 +75,7 @@ export function createSocketReceiver(options: {
         ...(event.retry_reason === undefined ? {} : { retryReason: event.retry_reason }),
       })
       .catch((error: unknown) => log.error({ error }, 'a delivery failed outside its listener'))
-      .finally(() => ack().catch(() => undefined));
+      .finally(() => void ack().catch(() => undefined));
   };
 
   const rateLimited = (client: SocketModeClient, envelopeId: string): void => {

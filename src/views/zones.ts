@@ -173,7 +173,7 @@ export function quoted(text: string): string {
   return /[\s:=]/u.test(text) ? `"${text.replaceAll('"', '')}"` : text;
 }
 
-function row({ zone, attention }: Listed, index: number): KnownBlock {
+function row({ zone, attention }: Listed): KnownBlock {
   const [hostname, ...others] = zone.hostnames;
   const facts = [
     usage(zone),
