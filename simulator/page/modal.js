@@ -2,6 +2,7 @@
 
 import { act } from './api.js';
 import { drawBlocks } from './blocks/index.js';
+import { controls } from './controls.js';
 import { el, freshId, keepingFocus, tabStops } from './dom.js';
 import { addLayer, removeLayer } from './layers.js';
 import { surfaceOf } from './surface.js';
@@ -16,20 +17,6 @@ let returnTo;
 const errors = new Map();
 
 const keyOf = (view) => `view:${view.id}`;
-
-const holdsNothing = new Set(['button', 'feedback_buttons', 'icon_button', 'overflow', 'workflow_button']);
-
-/** Every input and every other control of a view that holds a value, with its block. */
-function controls(view) {
-  const inside = (blocks) =>
-    blocks.flatMap((block) => [
-      ...[block.element, block.accessory, ...(block.type === 'actions' ? block.elements : [])]
-        .filter((element) => element?.action_id && !holdsNothing.has(element.type))
-        .map((element) => ({ block, element })),
-      ...inside(block.child_blocks ?? []),
-    ]);
-  return inside(view.blocks);
-}
 
 /** Makes the page show these modals for this person; `channel` is where the page looks meanwhile. */
 export function showModals(modals, user, channel) {

@@ -26,7 +26,7 @@ const card = (title: string, actionId: string) => ({
   actions: [{ type: 'button', action_id: actionId, text: plain('Open') }],
 });
 
-export const mrkdwnText = [
+const mrkdwnText = [
   '*bold* _italic_ ~struck~ `code` and *_both_*, snake_case_name stays',
   '> a quote with <https://example.com|a link>',
   '• first point',
