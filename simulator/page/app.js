@@ -168,7 +168,12 @@ function openMenu(open) {
   if (open) find('sidebar').querySelector('button')?.focus();
 }
 
-const look = createLook(() => last && keepingFocus(drawShell));
+const look = createLook(() => {
+  // On a phone the hints would take half of the screen.
+  const hints = find('hints').querySelector('details');
+  if (hints && look.phone()) hints.open = false;
+  if (last) keepingFocus(drawShell);
+});
 const composer = createComposer(find('composer'), send);
 
 document.addEventListener('keydown', (event) => {
