@@ -38,7 +38,10 @@ export function zonePage(page: ZonePage): Message {
     `*${count(totals.zones, 'zone')}*${filtered(query, page.account.zones)}`,
     `${bytes(totals.used)} this month`,
     `${money(totals.charges)} so far`,
-    totals.attention > 0 ? `:warning: ${needAttention(totals.attention)}` : 'none needs attention',
+    // Filtered by it, the number stands in front.
+    ...(page.query.only === 'attention'
+      ? []
+      : [totals.attention > 0 ? `:warning: ${needAttention(totals.attention)}` : 'none needs attention']),
   ].join(' · ');
   const { limited } = totals;
   const againstLimits =
