@@ -79,17 +79,24 @@ export async function* readChunks(
   }
 }
 
-/** A small body as text. `limit` in bytes: what is longer is no answer of this service, and `tooLong` is thrown. */
-export async function readText(
-  chunks: AsyncIterable<Uint8Array>,
-  limit: number,
-  tooLong: () => ApiError,
-): Promise<string> {
+export interface Bounds {
+  /** Bytes. What is longer is no answer of this service. */
+  readonly bytes: number;
+  /** For the whole body: dripping in byte by byte would otherwise never be too slow. */
+  readonly ms: number;
+  readonly tooLong: () => ApiError;
+  readonly tooSlow: () => ApiError;
+}
+
+/** A small body as text. */
+export async function readText(chunks: AsyncIterable<Uint8Array>, bounds: Bounds): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
+  const end = performance.now() + bounds.ms;
   for await (const chunk of chunks) {
     length += chunk.length;
-    if (length > limit) throw tooLong();
+    if (length > bounds.bytes) throw bounds.tooLong();
+    if (performance.now() > end) throw bounds.tooSlow();
     parts.push(chunk);
   }
   // TextDecoder drops a byte order mark, which JSON.parse would refuse.

@@ -115,12 +115,19 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
     const fail = (code: ApiErrorCode, facts: Partial<ApiErrorFacts> = {}) =>
       new ApiError({ code, operation, sent: true, status, requestId, ...facts });
     const chunks = () => readChunks(response.body, watch, patienceMs, () => fail(ending(watch, 'cut')));
+    const text = (bytes: number) =>
+      readText(chunks(), {
+        bytes,
+        ms: 3 * patienceMs,
+        tooLong: () => fail('unexpected'),
+        tooSlow: () => fail('timeout'),
+      });
 
     if (!response.ok) {
-      const text = await readText(chunks(), longestErrorBody, () => fail('unexpected')).catch(stopped);
-      const words = hide(readErrorText(text));
+      const body = await text(longestErrorBody).catch(stopped);
+      const words = hide(readErrorText(body));
       const retryAfterSeconds = readRetryAfter(headers.get('retry-after'), now());
-      throw fail(codeFor(status, words, isHtml(headers, text)), { ...spoken(words), retryAfterSeconds });
+      throw fail(codeFor(status, words, isHtml(headers, body)), { ...spoken(words), retryAfterSeconds });
     }
 
     const error: Reply['error'] = (code, words) => fail(code, words ? spoken(hide(words)) : {});
@@ -131,13 +138,13 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
       chunks,
       error,
       async json() {
-        const text = await readText(chunks(), longestJson, () => fail('unexpected'));
-        if (text.trim() === '') return undefined;
+        const body = await text(longestJson);
+        if (body.trim() === '') return undefined;
         try {
-          return parseWithExactIds(text);
+          return parseWithExactIds(body);
         } catch {
           // It began as JSON and has no end: the connection was closed without saying that something is missing.
-          throw fail(/^\s*[[{]/.test(text) && !/[\]}]\s*$/.test(text) ? 'cut' : 'unexpected');
+          throw fail(/^\s*[[{]/.test(body) && !/[\]}]\s*$/.test(body) ? 'cut' : 'unexpected');
         }
       },
       wrongShape(body) {

@@ -157,6 +157,38 @@ test('where nobody listens, the request was certainly not sent', async () => {
   expect(cdn.waits).toEqual([250, 500]);
 });
 
+test('three tries are three requests: ofetch adds none of its own', async () => {
+  const cdn = await service(() => envelope([]));
+  let requests = 0;
+  const fetch = async () => {
+    requests += 1;
+    throw new TypeError('fetch failed');
+  };
+  expect(await failure(cdn.client({ fetch }).pullZones.firstPage())).toMatchObject({ code: 'unreachable' });
+  expect(requests).toBe(3);
+});
+
+test('an answer that drips in byte by byte is a timeout in the end', async () => {
+  const cdn = await service((_, response) => {
+    response.writeHead(200);
+    const drip = setInterval(() => response.write(' '), 5);
+    response.on('close', () => clearInterval(drip));
+  });
+  const work = cdn.client({ timeoutMs: 40 }).apps.summary('app1');
+  expect(await failure(work)).toMatchObject({ code: 'timeout' });
+});
+
+test('an answer without an end in sight is not gathered', async () => {
+  const cdn = await service((_, response) => {
+    const pour = () => {
+      while (!response.closed && response.write('x'.repeat(1_000_000)));
+    };
+    response.writeHead(200).on('drain', pour);
+    pour();
+  });
+  expect(await failure(cdn.client().apps.summary('app1'))).toMatchObject({ code: 'unexpected' });
+});
+
 test('a service that never answers is a timeout, not asked again', async () => {
   const cdn = await service(() => undefined);
   const slow = cdn.client({ timeoutMs: 30 });
