@@ -14,6 +14,8 @@ export interface BenchSlack {
   readonly slash: (text: string, options?: { user?: string; answers?: string }) => Buffer;
   /** A signed submission of a form. */
   readonly submit: (callbackId: string, values: Readonly<Record<string, string>>, user?: string) => Buffer;
+  /** A signed press of a button in a message of the bot. */
+  readonly press: (actionId: string, value: string) => Buffer;
   /** The same command as an envelope's payload. */
   readonly slashPayload: (
     text: string,
@@ -107,6 +109,26 @@ export async function startSlack(): Promise<BenchSlack> {
     }),
     slash: (text, options) => signed(new URLSearchParams(slashPayload(text, options)).toString()),
     slashPayload,
+    press: (actionId, value) =>
+      signed(
+        interaction({
+          ...about(person),
+          type: 'block_actions',
+          container: { type: 'message', message_ts: '1.000001', channel_id: 'C0BENCH00', is_ephemeral: true },
+          channel: { id: 'C0BENCH00', name: 'ops' },
+          response_url: `http://${base}/answers/any`,
+          actions: [
+            {
+              type: 'button',
+              action_id: actionId,
+              block_id: 'b1',
+              value,
+              action_ts: '1.000002',
+              text: { type: 'plain_text', text: 'Press' },
+            },
+          ],
+        }),
+      ),
     submit(callbackId, values, user = person) {
       const state = Object.fromEntries(
         Object.entries(values).map(([field, value]) => [
@@ -114,29 +136,18 @@ export async function startSlack(): Promise<BenchSlack> {
           { [field]: { type: 'plain_text_input', value } },
         ]),
       );
-      const payload = {
-        type: 'view_submission',
-        team: { id: 'T0BENCH00', domain: 'bench' },
-        user: { id: user, username: 'ann', name: 'ann', team_id: 'T0BENCH00' },
-        api_app_id: 'A0BENCH00',
-        token: 'bench-verification-token',
-        trigger_id: randomUUID(),
-        view: {
-          id: `V${randomUUID()}`,
-          team_id: 'T0BENCH00',
-          type: 'modal',
-          callback_id: callbackId,
-          private_metadata: '',
-          hash: '1.a',
-          blocks: [],
-          state: { values: state },
-          app_installed_team_id: 'T0BENCH00',
-        },
-        response_urls: [],
-        is_enterprise_install: false,
-        enterprise: null,
+      const view = {
+        id: `V${randomUUID()}`,
+        team_id: 'T0BENCH00',
+        type: 'modal',
+        callback_id: callbackId,
+        private_metadata: '',
+        hash: '1.a',
+        blocks: [],
+        state: { values: state },
+        app_installed_team_id: 'T0BENCH00',
       };
-      return signed(new URLSearchParams({ payload: JSON.stringify(payload) }).toString());
+      return signed(interaction({ ...about(user), type: 'view_submission', view, response_urls: [] }));
     },
     answers() {
       const name = randomUUID();
@@ -170,6 +181,23 @@ export async function startSlack(): Promise<BenchSlack> {
       await closed;
     },
   };
+}
+
+/** What every interaction says about its sender. */
+function about(user: string): object {
+  return {
+    team: { id: 'T0BENCH00', domain: 'bench' },
+    user: { id: user, username: 'ann', name: 'ann', team_id: 'T0BENCH00' },
+    api_app_id: 'A0BENCH00',
+    token: 'bench-verification-token',
+    trigger_id: randomUUID(),
+    is_enterprise_install: false,
+    enterprise: null,
+  };
+}
+
+function interaction(payload: object): string {
+  return new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
 }
 
 /** The whole HTTP request, signed as Slack signs: v0, HMAC-SHA256 over `v0:timestamp:body`. */
