@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import type { Finding } from './measure/findings.ts';
@@ -40,13 +41,15 @@ for (const bench of benches) {
   console.error(bench);
   findings.push(...(await run(bench)));
 }
-console.log(table(findings));
+const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores shared with other work.`;
+const report = `${machine}\n\n${table(findings)}`;
+console.log(report);
 if (values.write) {
   const text = await readFile(document, 'utf8');
   const [begin, end] = [text.indexOf(markers[0]), text.indexOf(markers[1])];
   if (begin < 0 || end < begin) throw new Error(`${document} has lost the marks ${markers.join(' and ')}`);
   const before = text.slice(0, begin + markers[0].length);
-  await writeFile(document, `${before}\n${table(findings)}\n${text.slice(end)}`);
+  await writeFile(document, `${before}\n${report}\n${text.slice(end)}`);
 }
 
 /** Each benchmark is a process of its own: none of them measures the heap that another one left. */
