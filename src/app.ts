@@ -139,7 +139,6 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
   const queue = createQueue({ database, log, jobs, ports: {}, now });
 
   let port: number | undefined;
-  let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const answersSlack = role !== 'worker';
   return {
@@ -149,6 +148,8 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
         await access.verify();
         await bolt.init();
       }
+      // Before anybody is answered: starting it keeps the embedded database, and with it this thread, busy.
+      await queue.start({ work: role !== 'web' });
       if (answersSlack) {
         port = await web.listen().catch((error: unknown) => {
           // Over Socket Mode nobody has to reach these endpoints: a second bot on one laptop still works.
@@ -158,13 +159,6 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
         });
         await bolt.start();
       }
-      starting = queue.start({ work: role !== 'web' });
-      // People are answered before the queue runs; a worker has nothing else to do.
-      if (role === 'worker') await starting;
-      else
-        starting.catch((error: unknown) =>
-          log.error({ error }, 'the job queue did not start: nothing scheduled runs'),
-        );
       log.info({ role, port, transport: socket ? 'socket' : 'http', store: database.engine }, 'ready');
     },
     stop() {
@@ -173,7 +167,6 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
         await receiver.stop();
         await web.close();
         await inFlight.drain(graceMs);
-        await starting?.catch(() => undefined);
         await queue.stop();
         await database.close();
       })();

@@ -30,6 +30,8 @@ export interface Reply {
   readonly requestId: string | undefined;
   /** To be read once, and to its end or left early: until then the connection stands. */
   readonly chunks: () => AsyncGenerator<Uint8Array, void>;
+  /** Milliseconds without anything of use in which a body that is read in pieces has to give up. */
+  readonly patienceMs: number;
   /** The whole body, parsed; undefined where it is empty. For bodies that are small by nature. */
   readonly json: () => Promise<unknown>;
   /** An error about this answer. */
@@ -136,6 +138,7 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
       headers,
       requestId,
       chunks,
+      patienceMs: 3 * patienceMs,
       error,
       async json() {
         const body = await text(longestJson);
@@ -149,7 +152,9 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
       },
       wrongShape(body) {
         const words = readErrorBody(body);
-        return error(words.kind === 'none' ? 'unexpected' : 'refused', words);
+        // A bare sentence with a 2xx explains nothing; with an error status it is what an older service says.
+        const explains = words.kind !== 'none' && typeof body !== 'string';
+        return error(explains ? 'refused' : 'unexpected', explains ? words : undefined);
       },
     };
 

@@ -148,15 +148,38 @@ function refusal(reason: string): UserError {
     : new UserError('You have not connected a CDN key yet.', 'Connect yours: it takes a minute.', 'connect');
 }
 
-/** Sends what a command answers: one message, or each as it comes with the next taking its place. */
+// Longer silence makes people type again.
+const silenceMs = 1_500;
+const stillWorking: Message = { text: 'Working on it…' };
+
+/** Sends what a command answers, and a sign of life before it where that takes its time. */
 export async function deliver(answer: Answer, responder: Responder): Promise<void> {
+  const timer = setTimeout(
+    () => void responder.sendUnlessLastUse(stillWorking).catch(() => undefined),
+    silenceMs,
+  );
+  try {
+    await deliverQuietly(answer, responder, () => clearTimeout(timer));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Sends what a button answers: one message, or each as it comes with the next taking its place. */
+export async function deliverQuietly(
+  answer: Answer,
+  responder: Responder,
+  answered: () => void = () => undefined,
+): Promise<void> {
   const settled = await answer;
   if (!(Symbol.asyncIterator in settled)) {
+    answered();
     await responder.send(settled);
     return;
   }
   let held: Message | undefined;
   for await (const message of settled) {
+    answered();
     held = (await responder.sendUnlessLastUse(message)) ? undefined : message;
   }
   if (held) await responder.send(held);

@@ -3,7 +3,7 @@ import type { Action, Command, Form, FormResult, Message, Picker } from '../comm
 import { findAction, findCommand, findForm, findPicker, home } from '../commands/registry.ts';
 import { parseWords, type Words } from '../commands/words.ts';
 import { UserError } from '../errors.ts';
-import { deliver, perform, type SlackDeps, type Turn } from './dispatch.ts';
+import { deliver, deliverQuietly, perform, type SlackDeps, type Turn } from './dispatch.ts';
 import { asModal, channelOf, fieldsOf, openModal, updateModal } from './modals.ts';
 
 /** `/cdn …`, acknowledged already. */
@@ -96,7 +96,9 @@ async function pressed(
   channelId: string | undefined,
 ): Promise<void> {
   if (action.modal) return openModal(await turn.client(), triggerId, action.modal(value), channelId);
-  if (action.run) return deliver(action.run(value, turn.context), turn.responder);
+  // What a press replaces stays readable until the answer is there.
+  const send = action.apart ? deliver : deliverQuietly;
+  if (action.run) return send(action.run(value, turn.context), turn.responder);
   throw new Error(`the action ${action.id} has nothing to run`);
 }
 

@@ -53,6 +53,11 @@ export function createHttpReceiver(options: {
     if (body['ssl_check']) return answer(response, 200);
     if (body['type'] === 'url_verification') return answer(response, 200, { challenge: body['challenge'] });
 
+    if (body['type'] === 'app_rate_limited') {
+      log.warn({}, 'Slack holds back events: there were too many in an hour');
+      return answer(response, 200);
+    }
+
     const retryNum = Number(request.headers['x-slack-retry-num']) || undefined;
     const retryReason = request.headers['x-slack-retry-reason'];
     const event = {

@@ -1,7 +1,9 @@
 import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
+import { UserError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
+import { slackErrorOf } from './access.ts';
 
 // One connection loses every command between Slack's `disconnect` and the next `hello`; two that are replaced
 // one at a time lose none (measured, slack.md §2.2). Slack allows ten an app.
@@ -126,7 +128,9 @@ export function createSocketReceiver(options: {
       app = bolt;
     },
     async start() {
-      const first = await connect();
+      const first = await connect().catch((error: unknown) => {
+        throw refusal(error, options.apiUrl);
+      });
       void first.leaving.then(() => keep(first));
       for (let others = 1; others < connections; others += 1) void keep();
     },
@@ -151,7 +155,8 @@ function intercept(
   client.on('ws_message', (data: unknown, isBinary: boolean) => {
     const frame = typeof data === 'string' ? oddFrame(data) : undefined;
     if (frame?.type === 'disconnect') on.farewell();
-    else if (frame?.payload?.type === 'app_rate_limited') on.rateLimited(frame.envelope_id ?? '');
+    else if (frame?.type === 'app_rate_limited' || frame?.payload?.type === 'app_rate_limited')
+      on.rateLimited(frame.envelope_id ?? '');
     else for (const listener of library) (listener as (...args: unknown[]) => void)(data, isBinary);
   });
 }
@@ -187,6 +192,19 @@ async function greeted(client: SocketModeClient): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+function refusal(error: unknown, apiUrl: string): UserError {
+  const code = slackErrorOf(error);
+  return code
+    ? new UserError(
+        `Slack refused SLACK_APP_TOKEN (${code}).`,
+        'Make one with the scope connections:write: api.slack.com/apps → your app → Basic Information → App-Level Tokens.',
+      )
+    : new UserError(
+        `No Socket Mode connection to Slack at ${new URL(apiUrl).host}.`,
+        'Check the network and SLACK_API_URL.',
+      );
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

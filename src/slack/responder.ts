@@ -17,7 +17,7 @@ export interface Route {
 export interface Responder {
   /** Sends an answer only its person sees; each further one takes the place of the one before. */
   send(message: Message): Promise<void>;
-  /** The same for an answer that another may follow: false, and not sent, where only the use for the last one is left. */
+  /** The same for an answer that another will follow: false, and not sent, where that one could not take its place. */
   sendUnlessLastUse(message: Message): Promise<boolean>;
 }
 
@@ -86,7 +86,15 @@ export function createResponder(options: {
     });
   };
 
-  const send = async (message: Message): Promise<void> => {
+  // One at a time: a "still working" that arrives after the answer would take its place.
+  let before: Promise<unknown> = Promise.resolve();
+  const send = (message: Message): Promise<void> => {
+    const sending = sendAfter(before, message);
+    before = sending.catch(() => undefined);
+    return sending;
+  };
+  const sendAfter = async (earlier: Promise<unknown>, message: Message): Promise<void> => {
+    await earlier;
     if (!(await byResponseUrl(message))) await byClient(message);
     sent += 1;
   };
@@ -94,7 +102,8 @@ export function createResponder(options: {
   return {
     send,
     async sendUnlessLastUse(message) {
-      if (uses >= usesOfResponseUrl - 1) return false;
+      // Without a response_url nothing can take the place of an ephemeral message.
+      if (!route.responseUrl || uses >= usesOfResponseUrl - 1) return false;
       await send(message);
       return true;
     },

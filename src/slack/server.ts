@@ -48,7 +48,9 @@ export function createWeb(options: WebOptions): Web {
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
-    const route = routes[`${request.method} ${path}`];
+    // Some load balancers ask with HEAD; node sends the headers alone.
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const route = routes[`${method} ${path}`];
     if (route) return route(request, response);
     request.resume();
     plain(response, 404, 'Nothing here. Slack delivers to POST /slack/events.');

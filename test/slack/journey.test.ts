@@ -61,6 +61,19 @@ describe.each(['socket', 'http'] as const)('over %s', (transport) => {
     await person.waitForMessage(/fingerprint/i);
   });
 
+  test('while the CDN takes its time the person sees that something is under way, and then the answer in its place', async () => {
+    const person = bot.slack.as(alice, ops);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bot.cdn.faults.add({ until: promise });
+    await person.slash('zones');
+    const waiting = await person.waitForMessage(/Working on it/);
+    resolve();
+    const done = await person.waitForMessage(
+      (message) => message.ts === waiting.ts && /this month/.test(message.reads),
+    );
+    expect(done.reads).not.toContain('Working on it');
+  });
+
   test('after disconnect nothing of the key is left to act with', async () => {
     const person = bot.slack.as(bob, ops);
     await person.slash('disconnect');
