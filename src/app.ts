@@ -20,7 +20,7 @@ import { createSocketReceiver } from './slack/receiver-socket.ts';
 import { tenantOfWorkspace } from './slack/sender.ts';
 import { createWeb } from './slack/server.ts';
 import { type Database, openDatabase } from './store/database.ts';
-import { claimDelivery } from './store/deliveries.ts';
+import { createClaims } from './store/deliveries.ts';
 
 /** `web` answers Slack, `worker` runs jobs, `all` does both. */
 export type Role = 'web' | 'worker' | 'all';
@@ -108,7 +108,7 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
     custody,
     cdn: createCdn({ ...config.cdn, fetch, now: () => now().getTime() }),
     snapshots,
-    claim: (id) => claimDelivery(db, id, now()),
+    claim: createClaims(db, now),
     inFlight,
     metrics,
     log,
