@@ -30,7 +30,7 @@ import { createSocketReceiver } from './slack/receiver-socket.ts';
 import { tenantOfWorkspace } from './slack/sender.ts';
 import { createWeb } from './slack/server.ts';
 import { type Database, openDatabase } from './store/database.ts';
-import { claimDelivery } from './store/deliveries.ts';
+import { createClaims } from './store/deliveries.ts';
 
 /** `web` answers Slack, `worker` runs jobs, `all` does both. */
 export type Role = 'web' | 'worker' | 'all';
@@ -116,7 +116,7 @@ async function wire(
     : undefined;
   const http = !socket && signingSecret ? createHttpReceiver({ signingSecret, egress, log, now }) : undefined;
   const metrics = createMetrics({
-    inFlight: inFlight.count,
+    inFlight: () => inFlight.count(),
     slackConnections: () => socket?.connected() ?? 0,
   });
   const receiver = socket ?? http;
@@ -166,21 +166,21 @@ async function wire(
     clients,
     custody,
     cdn,
-    keyPage: connectPage?.of,
+    keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
     snapshots,
     policies: createPolicies({ db, audit, now }),
     people,
     audit,
     deniedOnce: oncePerMinute(now),
-    claim: (id) => claimDelivery(db, id, now()),
+    claim: createClaims(db, now),
     inFlight,
     metrics,
     log,
     now,
     fetch: egress.fetch('response_url', options.fetch),
     ends: {
-      person: endings.person,
-      team: endings.team,
+      person: (...about) => endings.person(...about),
+      team: (...about) => endings.team(...about),
       changed: (workspace, userId) => people(workspace).forget(userId),
       async uninstalled(workspace, cause) {
         await endings.tenant(tenantOfWorkspace(workspace), cause);
@@ -210,7 +210,6 @@ async function wire(
   const queue = createQueue({ database, log, jobs, ports: {}, now });
 
   let port: number | undefined;
-  let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const answersSlack = role !== 'worker';
   return {
@@ -221,6 +220,8 @@ async function wire(
         await access.verify();
         await bolt.init();
       }
+      // Before anybody is answered: starting it keeps the embedded database, and with it this thread, busy.
+      await queue.start({ work: role !== 'web' });
       if (answersSlack) {
         port = await web.listen().catch((error: unknown) => {
           // Over Socket Mode, without pages, nobody has to reach these endpoints: a second bot on one laptop still works.
@@ -230,13 +231,6 @@ async function wire(
         });
         await bolt.start();
       }
-      starting = queue.start({ work: role !== 'web' });
-      // People are answered before the queue runs; a worker has nothing else to do.
-      if (role === 'worker') await starting;
-      else
-        starting.catch((error: unknown) =>
-          log.error({ error }, 'the job queue did not start: nothing scheduled runs'),
-        );
       log.info({ role, port, transport: socket ? 'socket' : 'http', store: database.engine }, 'ready');
     },
     stop() {
@@ -247,7 +241,6 @@ async function wire(
         // Beside it: a page that waits for the CDN keeps its connection, and is told to end like everything else.
         await inFlight.drain(graceMs);
         await closed;
-        await starting?.catch(() => undefined);
         await queue.stop();
         await keys.stop();
         await database.close();

@@ -40,12 +40,18 @@ async function serve(role: Role): Promise<void> {
   }
 }
 
-/** The first signal stops with patience, the second one at once. */
+// Ctrl-C reaches the process from the terminal and once more from npm: that is one wish, not two.
+const echoMs = 2_000;
+
+/** The first signal stops with patience, a second one at once. */
 function onSignals(app: ChatApp, stopping: () => void): void {
-  let asked = false;
+  let askedAt: number | undefined;
   const stop = (): void => {
-    if (asked) process.exit(1);
-    asked = true;
+    if (askedAt !== undefined) {
+      if (performance.now() - askedAt > echoMs) process.exit(1);
+      return;
+    }
+    askedAt = performance.now();
     stopping();
     app.stop().then(
       () => process.exit(0),

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +54,7 @@ test('a wrong bot token ends the start with the reason in words, not with a cras
 
 test('a linked key survives kill -9, and no log line at debug level holds a secret', async () => {
   const first = start();
-  await first.printed('ready');
+  await first.printed('"ready"');
   const person = slack.as(alice, ops);
   await person.slash('connect');
   await person.waitForModal(/key/i);
@@ -62,7 +64,7 @@ test('a linked key survives kill -9, and no log line at debug level holds a secr
   await first.end('SIGKILL');
 
   const second = start();
-  await second.printed('ready');
+  await second.printed('"ready"');
   await person.slash('zones');
   await person.waitForMessage(/12 zones/);
   for (const output of [first.output(), second.output()]) {
@@ -74,7 +76,7 @@ test('a linked key survives kill -9, and no log line at debug level holds a secr
 
 test('an app_rate_limited envelope does not end the process', async () => {
   const bot = start();
-  await bot.printed('ready');
+  await bot.printed('"ready"');
   slack.socket.send({
     envelope_id: 'e-1',
     type: 'events_api',
@@ -86,9 +88,27 @@ test('an app_rate_limited envelope does not end the process', async () => {
   await person.waitForMessage(/zones/);
 });
 
+test('a wrong app token ends the start with the reason in words', async () => {
+  const bot = start({ SLACK_APP_TOKEN: 'xapp-000-wrong' });
+  expect(await bot.exited).toBe(1);
+  expect(bot.output()).toContain('Slack refused SLACK_APP_TOKEN (invalid_auth)');
+  expect(bot.output()).not.toContain('xapp-000-wrong');
+});
+
+test('npm start passes the signal on: the bot ends with it, its directory free for the next', async () => {
+  const env = { ...environment({ slack, cdn, dataDir }), PATH: process.env['PATH'] ?? '' };
+  const npm = spawn('npm', ['start', '--silent'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(npm, 'close');
+  for await (const chunk of npm.stdout) if (String(chunk).includes('"ready"')) break;
+  npm.kill('SIGTERM');
+  await ended;
+  const next = start();
+  expect(await next.printed('"ready"')).not.toContain('another process');
+});
+
 test('SIGTERM lets a slow answer finish, then ends with 0', async () => {
   const bot = start();
-  await bot.printed('ready');
+  await bot.printed('"ready"');
   cdn.faults.add({ match: { path: /pullzone/ }, delayMs: 1_000, times: 1 });
   const person = slack.as(alice, ops);
   const before = person.messages().length;

@@ -36,28 +36,26 @@ export function startProcess(
     child,
     exited,
     output: () => printed,
-    printed: (words, timeoutMs = 20_000) =>
-      new Promise((resolve, reject) => {
-        const found = (): boolean =>
-          typeof words === 'string' ? printed.includes(words) : words.test(printed);
-        const timer = setTimeout(
-          () => done(() => reject(new Error(`waited for ${words}, saw:\n${printed}`))),
-          timeoutMs,
-        );
-        const done = (settle: () => void): void => {
-          clearTimeout(timer);
-          waiting.delete(look);
-          settle();
-        };
-        const look = (): void => {
-          if (found()) done(() => resolve(printed));
-        };
-        waiting.add(look);
-        void exited.then(() =>
-          done(() => (found() ? resolve(printed) : reject(new Error(`it ended; saw:\n${printed}`)))),
-        );
-        look();
-      }),
+    async printed(words, timeoutMs = 20_000) {
+      const isThere = (): boolean =>
+        typeof words === 'string' ? printed.includes(words) : words.test(printed);
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const look = (): void => {
+        if (isThere()) resolve(printed);
+      };
+      const timer = setTimeout(() => reject(new Error(`waited for ${words}, saw:\n${printed}`)), timeoutMs);
+      waiting.add(look);
+      look();
+      const ended = exited.then(() =>
+        isThere() ? printed : Promise.reject(new Error(`it ended; saw:\n${printed}`)),
+      );
+      try {
+        return await Promise.race([promise, ended]);
+      } finally {
+        clearTimeout(timer);
+        waiting.delete(look);
+      }
+    },
     async end(signal) {
       child.kill(signal);
       return exited;

@@ -11,11 +11,11 @@ import { showModals } from './modal.js';
 import { drawSidebar } from './sidebar.js';
 import { surfaceOf } from './surface.js';
 import { fail } from './toast.js';
+import { haveSeen, lookAround } from './unread.js';
 import { addNote, wordsAt } from './words.js';
 import { at, channel, dmOf, learn, lookThrough, me, remembered } from './world.js';
 
 const find = (id) => document.querySelector(`#${id}`);
-const unread = new Set();
 let sending = 0;
 let online = true;
 let last;
@@ -50,6 +50,8 @@ function draw(state) {
   const scroll = find('scroll');
   const grew = last?.place !== place() || scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
   last = { place: place(), state };
+  if (!atHome()) haveSeen(at().user, at().channel, state.messages);
+  lookAround(() => keepingFocus(drawShell));
   keepingFocus(() => {
     drawShell();
     if (atHome()) drawHome(state);
@@ -61,7 +63,7 @@ function draw(state) {
 }
 
 function drawShell() {
-  drawSidebar(find('sidebar'), { go, unread, look });
+  drawSidebar(find('sidebar'), { go, look });
   const name = atHome()
     ? 'Home'
     : at().channel === dmOf(at().user)
@@ -166,7 +168,12 @@ function openMenu(open) {
   if (open) find('sidebar').querySelector('button')?.focus();
 }
 
-const look = createLook(() => last && keepingFocus(drawShell));
+const look = createLook(() => {
+  // On a phone the hints would take half of the screen.
+  const hints = find('hints').querySelector('details');
+  if (hints && look.phone()) hints.open = false;
+  if (last) keepingFocus(drawShell);
+});
 const composer = createComposer(find('composer'), send);
 
 document.addEventListener('keydown', (event) => {

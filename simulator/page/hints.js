@@ -5,31 +5,13 @@ import { mrkdwn } from './mrkdwn.js';
 import { toast } from './toast.js';
 import { hints } from './world.js';
 
-const put = (key, value) => {
-  try {
-    sessionStorage.setItem(key, value);
-  } catch {
-    // A browser that keeps nothing only shows the hints again.
-  }
-};
-
-/** Shows the hints until they are put away; `type(text)` puts a command into the composer. */
+/** Shows the hints, folded where the page is narrow; `type(text)` puts a command into the composer. */
 export function showHints(section, type) {
-  if (!hints().length || sessionStorage.getItem('hints') === 'away') return;
-  const away = () => {
-    section.hidden = true;
-    put('hints', 'away');
-  };
-  section.replaceChildren(
-    el('h2', {}, 'Try this first'),
-    el('ol', {}, ...hints().map((hint) => el('li', {}, ...mrkdwn(hint)))),
-    el(
-      'button',
-      { type: 'button', class: 'button quiet', 'aria-label': 'Put the hints away', on: { click: away } },
-      '×',
-    ),
-  );
-  for (const code of section.querySelectorAll('code')) code.replaceWith(handy(code.textContent, type));
+  if (!hints().length) return;
+  const open = document.querySelector('#frame').clientWidth > 640;
+  const list = el('ol', {}, ...hints().map((hint) => el('li', {}, ...mrkdwn(hint))));
+  for (const code of list.querySelectorAll('code')) code.replaceWith(handy(code.textContent, type));
+  section.replaceChildren(el('details', { open }, el('summary', {}, 'Try this first'), list));
   section.hidden = false;
 }
 

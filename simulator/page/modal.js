@@ -2,13 +2,14 @@
 
 import { act } from './api.js';
 import { drawBlocks } from './blocks/index.js';
+import { controls } from './controls.js';
 import { el, freshId, keepingFocus, tabStops } from './dom.js';
 import { addLayer, removeLayer } from './layers.js';
 import { surfaceOf } from './surface.js';
 import { plain } from './text.js';
 import { fail } from './toast.js';
 import { wrongWith } from './validity.js';
-import { forget, keepOnly, valueOf, watchTyping, wire } from './values.js';
+import { forget, forgetTyped, keepOnly, serverKnows, valueOf, watchTyping, wire } from './values.js';
 
 let shown;
 let returnTo;
@@ -16,20 +17,6 @@ let returnTo;
 const errors = new Map();
 
 const keyOf = (view) => `view:${view.id}`;
-
-const holdsNothing = new Set(['button', 'feedback_buttons', 'icon_button', 'overflow', 'workflow_button']);
-
-/** Every input and every other control of a view that holds a value, with its block. */
-function controls(view) {
-  const inside = (blocks) =>
-    blocks.flatMap((block) => [
-      ...[block.element, block.accessory, ...(block.type === 'actions' ? block.elements : [])]
-        .filter((element) => element?.action_id && !holdsNothing.has(element.type))
-        .map((element) => ({ block, element })),
-      ...inside(block.child_blocks ?? []),
-    ]);
-  return inside(view.blocks);
-}
 
 /** Makes the page show these modals for this person; `channel` is where the page looks meanwhile. */
 export function showModals(modals, user, channel) {
@@ -107,26 +94,35 @@ function open(view, depth, user, channel) {
     }
   });
   const layer = addLayer(form, () => close());
-  shown = { layer, form, parts, user, channel, view, busy: false };
+  shown = { layer, form, parts, user, channel, view, busy: false, epoch: 0 };
   redraw(view, depth);
+  form.focus();
+  intoFirstField();
+}
+
+/** Where the focus is on nothing in particular, it goes into the first field: of a new form, or of one that came back. */
+function intoFirstField() {
+  const { form, parts } = shown;
+  if (document.activeElement !== form) return;
   const first = form.querySelector('[data-first]') ?? parts.body.querySelector('input, textarea, button');
-  (first ?? form).focus();
+  first?.focus();
 }
 
 function redraw(view, depth) {
   const { parts, form, user, channel } = shown;
   // As in Slack, an update keeps what was typed into the fields it keeps, and nothing else.
   keepOnly(keyOf(view), controls(view));
+  if (serverKnows(keyOf(view), view.state?.values)) shown.epoch += 1;
   shown.view = view;
   shown.version = JSON.stringify([view, depth]);
   parts.head.textContent = plain(view.title);
   parts.back.hidden = depth < 2;
-  keepingFocus(() =>
-    drawBlocks(parts.body, view.blocks, surfaceOf('modal', keyOf(view), { user, channel, viewId: view.id })),
-  );
+  const surface = surfaceOf('modal', keyOf(view), { user, channel, viewId: view.id });
+  keepingFocus(() => drawBlocks(parts.body, view.blocks, { ...surface, epoch: shown.epoch }));
   drawFoot();
   drawErrors();
   form.dataset.depth = depth;
+  intoFirstField();
 }
 
 function drawFoot() {
@@ -181,6 +177,14 @@ watchTyping((surface, block) => {
   drawErrors();
 });
 
+/** What was sent is the server's from now on: a form that comes back shows what the server says, be it nothing. */
+function sent({ id }) {
+  if (shown?.view.id !== id) return;
+  forgetTyped(`view:${id}`);
+  shown.epoch += 1;
+  redraw(shown.view, Number(shown.form.dataset.depth));
+}
+
 async function submit() {
   const { view, user, channel, parts } = shown;
   if (!view.submit || shown.busy) return;
@@ -200,8 +204,9 @@ async function submit() {
   drawFoot();
   try {
     const answer = await act('submit', { user, channel, viewId: view.id, values });
-    if (answer.errors)
+    if (answer.errors) {
       errors.set(view.id, { told: JSON.stringify(answer.errors), now: { ...answer.errors } });
+    } else sent(view);
     if (answer.error) fail(answer.error);
   } catch (error) {
     fail(error);

@@ -3,24 +3,25 @@
 import { el } from './dom.js';
 import { avatar } from './messages.js';
 import { openPicker } from './picker.js';
+import { isUnread } from './unread.js';
 import { at, channels, dmOf, me, people, transport } from './world.js';
 
 /** Draws the sidebar; `go(user, channel)` looks elsewhere, `look` holds the switches of the page itself. */
-export function drawSidebar(sidebar, { go, unread, look }) {
+export function drawSidebar(sidebar, { go, look }) {
   const { user, channel } = at();
   const entry = (id, sign, words) =>
     el(
       'button',
       {
         type: 'button',
-        class: `entry${unread.has(id) ? ' unread' : ''}`,
+        class: `entry${isUnread(id) ? ' unread' : ''}`,
         'aria-current': id === channel ? 'page' : undefined,
         data: { focus: `entry:${id}`, channel: id },
         on: { click: () => go(user, id) },
       },
       el('span', { class: 'entry-sign', 'aria-hidden': 'true' }, sign),
       words,
-      unread.has(id) && el('span', { class: 'dot', role: 'img', 'aria-label': 'new messages' }),
+      isUnread(id) && el('span', { class: 'dot', role: 'img', 'aria-label': 'new messages' }),
     );
   const group = (title, ...entries) => el('div', { class: 'group' }, el('h2', {}, title), ...entries);
   const who = me();

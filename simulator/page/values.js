@@ -20,11 +20,36 @@ export function watchTyping(listener) {
 /** What the control holds: what was typed, else what the server remembers, else its initial value. */
 export function valueOf(surface, block, element) {
   const key = name(surface, block, element);
-  return typed.has(key) ? typed.get(key) : initial(element);
+  if (typed.has(key)) return typed.get(key);
+  const known = knownStates.get(surface.key)?.[block.block_id]?.[element.action_id];
+  return known ? fromState(known) : initial(element);
+}
+
+const knownStates = new Map();
+/**
+ * Takes what the server holds for a view (Slack's `state.values`). True where that changes a control into which nobody
+ * has typed since: it has to be drawn again.
+ */
+export function serverKnows(surfaceKey, values = {}) {
+  const before = knownStates.get(surfaceKey) ?? {};
+  knownStates.set(surfaceKey, values);
+  return Object.entries(values).some(([blockId, elements]) =>
+    Object.entries(elements).some(([actionId, value]) => {
+      const old = before[blockId]?.[actionId];
+      const mine = typed.has(name({ key: surfaceKey }, { block_id: blockId }, { action_id: actionId }));
+      return old !== undefined && !mine && JSON.stringify(old) !== JSON.stringify(value);
+    }),
+  );
 }
 
 /** Forgets what was typed into a surface that is gone. */
 export function forget(surfaceKey) {
+  knownStates.delete(surfaceKey);
+  forgetTyped(surfaceKey);
+}
+
+/** Forgets what was typed because the server has it now. */
+export function forgetTyped(surfaceKey) {
   for (const key of typed.keys()) if (key.startsWith(`${surfaceKey}|`)) typed.delete(key);
 }
 
@@ -71,6 +96,30 @@ function initial(element) {
       return plainOf(element.initial_value);
     default:
       return element.initial_value;
+  }
+}
+
+/** A control's entry in Slack's `state.values`, as the control holds it. */
+function fromState({ type, ...entry }) {
+  const [member] = Object.keys(entry);
+  const value = entry[member] ?? undefined;
+  switch (member) {
+    case 'selected_option':
+      return type === 'radio_buttons' ? value?.value : option(value);
+    case 'selected_options':
+      return (value ?? []).map(type === 'checkboxes' ? (one) => one.value : option);
+    case 'selected_user':
+    case 'selected_conversation':
+    case 'selected_channel':
+      return named(value);
+    case 'selected_users':
+    case 'selected_conversations':
+    case 'selected_channels':
+      return (value ?? []).map(named);
+    case 'rich_text_value':
+      return plainOf(value);
+    default:
+      return value;
   }
 }
 

@@ -42,7 +42,7 @@ const answer = z.object({
   currentLatency: count,
   totalVolumeSizeInGb: count,
   monthlyCost: count,
-  latencyChart: z.unknown(),
+  latencyChart: z.unknown().optional(),
   status: text,
 });
 

@@ -14,24 +14,37 @@ export interface Watch {
 export function createWatch(outer: AbortSignal | undefined): Watch {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
+  let deadline = Number.POSITIVE_INFINITY;
   let timedOut = false;
   const abort = () => controller.abort();
   if (outer?.aborted) abort();
   else outer?.addEventListener('abort', abort, { once: true });
-  const pause = () => clearTimeout(timer);
+
+  // One timer that looks at the deadline when it rings: setting one for each chunk costs more than reading it.
+  function ring(): void {
+    const left = deadline - performance.now();
+    timer = undefined;
+    if (left === Number.POSITIVE_INFINITY) return;
+    if (left > 0) {
+      timer = setTimeout(ring, left);
+      return;
+    }
+    timedOut = true;
+    abort();
+  }
+
   return {
     signal: controller.signal,
     timedOut: () => timedOut,
     start(ms) {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        timedOut = true;
-        abort();
-      }, ms);
+      deadline = performance.now() + ms;
+      timer ??= setTimeout(ring, ms);
     },
-    pause,
+    pause() {
+      deadline = Number.POSITIVE_INFINITY;
+    },
     end() {
-      pause();
+      clearTimeout(timer);
       outer?.removeEventListener('abort', abort);
       abort();
     },
@@ -66,17 +79,24 @@ export async function* readChunks(
   }
 }
 
-/** A small body as text. `limit` in bytes: what is longer is no answer of this service, and `tooLong` is thrown. */
-export async function readText(
-  chunks: AsyncIterable<Uint8Array>,
-  limit: number,
-  tooLong: () => ApiError,
-): Promise<string> {
+export interface Bounds {
+  /** Bytes. What is longer is no answer of this service. */
+  readonly bytes: number;
+  /** For the whole body: dripping in byte by byte would otherwise never be too slow. */
+  readonly ms: number;
+  readonly tooLong: () => ApiError;
+  readonly tooSlow: () => ApiError;
+}
+
+/** A small body as text. */
+export async function readText(chunks: AsyncIterable<Uint8Array>, bounds: Bounds): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
+  const end = performance.now() + bounds.ms;
   for await (const chunk of chunks) {
     length += chunk.length;
-    if (length > limit) throw tooLong();
+    if (length > bounds.bytes) throw bounds.tooLong();
+    if (performance.now() > end) throw bounds.tooSlow();
     parts.push(chunk);
   }
   // TextDecoder drops a byte order mark, which JSON.parse would refuse.

@@ -21,7 +21,7 @@ const nothing: ErrorWords = { message: undefined, errorKey: undefined, fieldErro
  * `[{message}]` and bare string, shield's `error` and `errorResponse`. Anything else, HTML and nothing included,
  * says nothing. Order of the members: cdn-api.md §1.3.
  */
-export function readErrorText(text: string, clean: (text: string) => string): ErrorWords {
+export function readErrorText(text: string, clean?: (text: string) => string): ErrorWords {
   try {
     return readErrorBody(JSON.parse(text), clean);
   } catch {

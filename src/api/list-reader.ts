@@ -20,11 +20,15 @@ export async function readList(
   const cutter = createCutter(member);
   let isEmpty = true;
   let enough = false;
+  // Blanks that drip in keep a connection busy and an answer away: what counts is an element, or the end.
+  let patienceEnds = performance.now() + reply.patienceMs;
   for await (const chunk of reply.chunks()) {
     isEmpty = false;
+    if (performance.now() > patienceEnds) throw reply.error('timeout');
     for (let at = 0; at < chunk.length; at += pieceLength) {
       orElse('unexpected', () =>
         cutter.push(chunk.subarray(at, at + pieceLength), (json) => {
+          patienceEnds = performance.now() + reply.patienceMs;
           if (!enough) enough = !take(json);
         }),
       );

@@ -31,6 +31,8 @@ export interface Reply {
   readonly requestId: string | undefined;
   /** To be read once, and to its end or left early: until then the connection stands. */
   readonly chunks: () => AsyncGenerator<Uint8Array, void>;
+  /** Milliseconds without anything of use in which a body that is read in pieces has to give up. */
+  readonly patienceMs: number;
   /** The whole body, parsed; undefined where it is empty. For bodies that are small by nature. */
   readonly json: () => Promise<unknown>;
   /** An error about this answer. */
@@ -116,12 +118,19 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
     const fail = (code: ApiErrorCode, facts: Partial<ApiErrorFacts> = {}) =>
       new ApiError({ code, operation, sent: true, status, requestId, ...facts });
     const chunks = () => readChunks(response.body, watch, patienceMs, () => fail(ending(watch, 'cut')));
+    const text = (bytes: number) =>
+      readText(chunks(), {
+        bytes,
+        ms: 3 * patienceMs,
+        tooLong: () => fail('unexpected'),
+        tooSlow: () => fail('timeout'),
+      });
 
     if (!response.ok) {
-      const text = await readText(chunks(), longestErrorBody, () => fail('unexpected')).catch(stopped);
-      const words = readErrorText(text, hide);
+      const body = await text(longestErrorBody).catch(stopped);
+      const words = readErrorText(body, hide);
       const retryAfterSeconds = readRetryAfter(headers.get('retry-after'), now());
-      throw fail(codeFor(status, words, isHtml(headers, text)), { ...spoken(words), retryAfterSeconds });
+      throw fail(codeFor(status, words, isHtml(headers, body)), { ...spoken(words), retryAfterSeconds });
     }
 
     const error: Reply['error'] = (code, words) => fail(code, words ? spoken(words) : {});
@@ -130,20 +139,23 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
       headers,
       requestId,
       chunks,
+      patienceMs: 3 * patienceMs,
       error,
       async json() {
-        const text = await readText(chunks(), longestJson, () => fail('unexpected'));
-        if (text.trim() === '') return undefined;
+        const body = await text(longestJson);
+        if (body.trim() === '') return undefined;
         try {
-          return parseWithExactIds(text);
+          return parseWithExactIds(body);
         } catch {
           // It began as JSON and has no end: the connection was closed without saying that something is missing.
-          throw fail(/^\s*[[{]/.test(text) && !/[\]}]\s*$/.test(text) ? 'cut' : 'unexpected');
+          throw fail(/^\s*[[{]/.test(body) && !/[\]}]\s*$/.test(body) ? 'cut' : 'unexpected');
         }
       },
       wrongShape(body) {
         const words = readErrorBody(body, hide);
-        return error(words.kind === 'none' ? 'unexpected' : 'refused', words);
+        // A bare sentence with a 2xx explains nothing; with an error status it is what an older service says.
+        const explains = words.kind !== 'none' && typeof body !== 'string';
+        return error(explains ? 'refused' : 'unexpected', explains ? words : undefined);
       },
     };
 

@@ -34,7 +34,7 @@ export interface UploadScanning {
 
 const counts = z.object({ loggedRequests: count, blockedRequests: count, filesScanned: count });
 const data = z.object({
-  overviewPastTwentyEightDays: z.unknown(),
+  overviewPastTwentyEightDays: z.unknown().optional(),
   totalLoggedRequests: count,
   totalBlockedRequests: count,
   totalFilesScanned: count,
@@ -74,10 +74,12 @@ export function createUploadScanning(
 
 function readDays(raw: unknown): ScanDay[] {
   return readSeries(raw)
-    .map(({ key, value }): ScanDay => {
+    .flatMap(({ key, value }): ScanDay[] => {
       const day = shieldDay(key);
-      const read = readLeniently(counts, value)?.value ?? {};
-      return { ...(day ? { day } : {}), label: key, ...reported(read) };
+      const read = reported(readLeniently(counts, value)?.value ?? {});
+      // Neither a day nor counts: a member of the map that means something else.
+      if (!day && Object.keys(read).length === 0) return [];
+      return [{ ...(day ? { day } : {}), label: key, ...read }];
     })
     .sort((a, b) => ((a.day ?? `~${a.label}`) < (b.day ?? `~${b.label}`) ? -1 : 1));
 }

@@ -85,7 +85,8 @@ function readHostnames(raw: unknown, summary: Writable<ZoneSummary>): void {
 }
 
 function idIn(value: unknown): string | undefined {
-  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : undefined;
+  // Larger ones come as text: exact-ids.ts.
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
   return typeof value === 'string' && /^-?\d{1,20}$/.test(value) ? value : undefined;
 }
 

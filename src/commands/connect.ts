@@ -181,6 +181,6 @@ function whyNot(failure: Failure, code: ApiError['code']): { message: string; hi
       }
     : {
         message: 'The key could not be checked, so nothing was stored.',
-        hint: `${failure.message} Try again.${reference}`,
+        hint: `${failure.message} ${failure.hint ?? 'Try again.'}${reference}`,
       };
 }

@@ -65,24 +65,28 @@ async function byId(id: string, context: Context): Promise<Message> {
   return drawn(zone, context);
 }
 
+/** Longer words go into no request: what a service takes in an address has an end. */
+const longestSearch = 200;
+
 /** An exact id, name or hostname; else every zone that has the words in a name or hostname; else what is near. */
 async function lookUp(typed: string, context: Context): Promise<Message> {
-  const wanted = hostOf(typed);
-  if (wanted.length > 253) {
-    throw new UserError('No zone has a name this long.', 'Type its id, its name or one of its hostnames.');
-  }
+  const host = hostOf(typed);
+  const wanted: Wanted = { name: typed.trim(), words: host };
   const known = context.snapshots.of(context.person).peek();
-  // The CDN's own search finds names in one small request; ids and some hostnames only the whole list does.
-  if (!known && !/^\d+$/u.test(wanted)) {
+  // The CDN's own search finds names in one small request; ids, other spellings and some hostnames only the whole list.
+  if (!known && !/^\d+$/u.test(host) && host.length <= longestSearch) {
     const { pullZones } = await context.cdn();
-    const zone = await pullZones.find((zone) => isExactly(zone, wanted), { search: wanted });
+    const zone = await pullZones.find((zone) => zone.name === wanted.name || hasHostname(zone, host), {
+      search: host,
+    });
     if (zone) return drawn(zone, context);
   }
   const snapshot = known ?? (await allZones(context));
-  const found = exactly(snapshot, wanted) ?? snapshot.zones.filter((zone) => matches(zone, wanted));
+  const exact = exactly(snapshot, wanted);
+  const found = exact.length > 0 ? exact : snapshot.zones.filter((zone) => matches(zone, host));
   const [one] = found;
-  if (!one) return choices.noZone(wanted, closest(wanted, namesOf(snapshot, wanted)));
-  if (found.length > 1) return choices.zoneChoice(wanted, found.slice(0, choices.mostChoices), found.length);
+  if (!one) return choices.noZone(wanted.name, closest(host, namesOf(snapshot, host)));
+  if (found.length > 1) return choices.zoneChoice(host, found.slice(0, choices.mostChoices), found.length);
   const zone = await readWhole(one, context);
   if (zone) return drawn(zone, context);
   context.snapshots.of(context.person).renew();
@@ -115,16 +119,20 @@ function hostOf(typed: string): string {
     .replace(/\.$/u, '');
 }
 
-function isExactly(zone: ZoneSummary, wanted: string): boolean {
-  return zone.id === wanted || zone.name.toLowerCase() === wanted || hasHostname(zone, wanted);
+interface Wanted {
+  /** As it was typed. */
+  readonly name: string;
+  /** In lower case, the host of a pasted address. */
+  readonly words: string;
 }
 
-function exactly({ zones }: Snapshot, wanted: string): [ZoneSummary] | undefined {
-  const zone =
-    zones.find(({ id }) => id === wanted) ??
-    zones.find(({ name }) => name.toLowerCase() === wanted) ??
-    zones.find((zone) => hasHostname(zone, wanted));
-  return zone && [zone];
+/** The zones that are meant: by id or name, the name as it was typed before other spellings of it, else by hostname. */
+function exactly({ zones }: Snapshot, { name, words }: Wanted): ZoneSummary[] {
+  const spelled = zones.filter((zone) => zone.name === name);
+  const named = spelled.length > 0 ? spelled : zones.filter((zone) => zone.name.toLowerCase() === words);
+  // A zone may be named like another one's id: then both are offered.
+  const meant = zones.filter((zone) => zone.id === words || named.includes(zone));
+  return meant.length > 0 ? meant : zones.filter((zone) => hasHostname(zone, words)).slice(0, 1);
 }
 
 function hasHostname(zone: ZoneSummary, wanted: string): boolean {

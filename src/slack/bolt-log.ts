@@ -6,8 +6,6 @@ import type { Log } from '../log.ts';
  * tokens and typed keys included, so they are dropped whatever LOG_LEVEL says.
  */
 export function boltLog(log: Log): Logger {
-  const line = (parts: unknown[]): string =>
-    parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
   return {
     debug: () => undefined,
     info: (...parts) => log.debug({}, line(parts)),
@@ -17,4 +15,8 @@ export function boltLog(log: Log): Logger {
     getLevel: () => LogLevel.INFO,
     setName: () => undefined,
   };
+}
+
+function line(parts: unknown[]): string {
+  return parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
 }

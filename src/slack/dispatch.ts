@@ -98,7 +98,7 @@ export async function perform(
     } catch (error) {
       const message = describeFailure(error, delivery, deps.log);
       try {
-        if (!(await onFailure?.(message, { client }))) await responder.send(message);
+        if (!(await onFailure?.(message, { client }))) await responder.sendBeside(message);
       } catch (unreachable) {
         deps.log.error(
           { error: unreachable, kind: delivery.kind },
@@ -119,16 +119,26 @@ function report(deps: SlackDeps, delivery: Delivery, outcome: Outcome, seconds: 
   );
 }
 
-/** Sends what a command answers: one message, or each as it comes with the next taking its place. */
+// Longer silence makes people type again.
+const silenceMs = 1_500;
+
+/** Sends what is answered, each message in the place of the one before, and a sign of life where that takes its time. */
 export async function deliver(answer: Answer, responder: Responder): Promise<void> {
-  const settled = await answer;
-  if (!(Symbol.asyncIterator in settled)) {
-    await responder.send(settled);
-    return;
+  const silence = setTimeout(() => void responder.signOfLife().catch(() => undefined), silenceMs);
+  try {
+    const settled = await answer;
+    if (!(Symbol.asyncIterator in settled)) {
+      clearTimeout(silence);
+      await responder.send(settled);
+      return;
+    }
+    let held: Message | undefined;
+    for await (const message of settled) {
+      clearTimeout(silence);
+      held = (await responder.sendUnlessLastUse(message)) ? undefined : message;
+    }
+    if (held) await responder.send(held);
+  } finally {
+    clearTimeout(silence);
   }
-  let held: Message | undefined;
-  for await (const message of settled) {
-    held = (await responder.sendUnlessLastUse(message)) ? undefined : message;
-  }
-  if (held) await responder.send(held);
 }

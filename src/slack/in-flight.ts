@@ -1,6 +1,8 @@
+import { createTurns } from './turns.ts';
+
 /** Counts work that goes on after its acknowledgement, so that a stop can wait for it. */
 export interface InFlight {
-  /** Runs work; its signal ends when the bot stops and has waited long enough. */
+  /** Runs work when its turn comes; its signal ends when the bot stops and has waited long enough. */
   run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   count(): number;
   /** Waits until nothing runs. After `graceMs` what is left is told to end, and gets a moment to say so. */
@@ -12,6 +14,7 @@ const lastWordsMs = 3_000;
 
 export function createInFlight(): InFlight {
   const ending = new AbortController();
+  const turns = createTurns();
   const idle: (() => void)[] = [];
   let running = 0;
 
@@ -29,7 +32,12 @@ export function createInFlight(): InFlight {
     async run(work) {
       running += 1;
       try {
-        return await work(ending.signal);
+        const done = await turns.take();
+        try {
+          return await work(ending.signal);
+        } finally {
+          done();
+        }
       } finally {
         running -= 1;
         if (running === 0) for (const resolve of idle.splice(0)) resolve();

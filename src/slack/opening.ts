@@ -108,9 +108,11 @@ function inModal(modal: SubmittedView, { client, responder }: Turn): Responder {
   };
   return {
     send,
+    sendBeside: send,
     async sendUnlessLastUse(message) {
       await send(message);
       return true;
     },
+    signOfLife: async () => undefined,
   };
 }

@@ -73,7 +73,7 @@ export async function runAction(
       route: {
         responseUrl: body.response_url,
         channelId,
-        replaces: action !== undefined && !action.apart && !action.types,
+        ...(action && !action.apart && !action.types ? { replaces: true } : { apart: true }),
       },
       retry: needs === 'read' && action ? { actionId: action.id, value: body.value } : undefined,
       asks: stands?.command.name ?? action?.id.split(':')[0],

@@ -1,12 +1,13 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type App, type Receiver, verifySlackRequest } from '@slack/bolt';
+import type { App, Receiver } from '@slack/bolt';
 import type { Log } from '../log.ts';
 import { type Secret, withSecrets } from '../secret.ts';
 import type { Egress } from './egress.ts';
 
 // Bolt's own ceiling (slack.md §1): a modal is at most 250 kB, an event far less.
 const bodyLimit = 4 * 1024 * 1024;
-// Slack's rule for old timestamps, applied to future ones too: the library lets those pass (slack.md §7).
+// Slack's rule for old timestamps, applied to future ones too: Bolt lets those pass (slack.md §7).
 const clockSkewSeconds = 5 * 60;
 
 export interface HttpReceiver extends Receiver {
@@ -16,7 +17,8 @@ export interface HttpReceiver extends Receiver {
 
 /**
  * Signed HTTP from Slack into Bolt. Our own receiver because Bolt's answers 400 to a form whose content type names
- * a charset, accepts timestamps from the future, and costs about twice as much a request.
+ * a charset, accepts timestamps from the future, and costs about twice as much a request. The check of a signature is
+ * our own for the same reason: the library's compares by two further HMACs, which was 44 % of an acknowledgement.
  *
  * Source of the rules: https://docs.slack.dev/authentication/verifying-requests-from-slack
  */
@@ -35,14 +37,11 @@ export function createHttpReceiver(options: {
     const timestamp = Number(request.headers['x-slack-request-timestamp']);
     if (typeof signature !== 'string' || !Number.isInteger(timestamp)) return false;
     const nowMilliseconds = options.now().getTime();
-    if (timestamp > nowMilliseconds / 1000 + clockSkewSeconds) return false;
-    try {
-      const headers = { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp };
-      verifySlackRequest({ signingSecret, body, headers, nowMilliseconds });
-      return true;
-    } catch {
-      return false;
-    }
+    if (Math.abs(timestamp - nowMilliseconds / 1000) > clockSkewSeconds) return false;
+    const made = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex');
+    const expected = Buffer.from(`v0=${made}`);
+    const given = Buffer.from(signature);
+    return given.length === expected.length && timingSafeEqual(given, expected);
   };
 
   const dispatch = (request: IncomingMessage, response: ServerResponse, raw: string): void => {
@@ -54,6 +53,11 @@ export function createHttpReceiver(options: {
     if (!body) return answer(response, 400);
     if (body['ssl_check']) return answer(response, 200);
     if (body['type'] === 'url_verification') return answer(response, 200, { challenge: body['challenge'] });
+
+    if (body['type'] === 'app_rate_limited') {
+      log.warn({}, 'Slack holds back events: there were too many in an hour');
+      return answer(response, 200);
+    }
 
     const retryNum = Number(request.headers['x-slack-retry-num']) || undefined;
     const retryReason = request.headers['x-slack-retry-reason'];

@@ -1,7 +1,9 @@
 import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
+import { UserError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Secret, withSecrets } from '../secret.ts';
+import { slackErrorOf } from './access.ts';
 import type { Egress } from './egress.ts';
 
 // One connection loses every command between Slack's `disconnect` and the next `hello`; two that are replaced
@@ -77,7 +79,7 @@ export function createSocketReceiver(options: {
     };
     void withSecrets(async () => app?.processEvent(delivery))
       .catch((error: unknown) => log.error({ error }, 'a delivery failed outside its listener'))
-      .finally(() => ack().catch(() => undefined));
+      .finally(() => void ack().catch(() => undefined));
   };
 
   const rateLimited = (client: SocketModeClient, envelopeId: string): void => {
@@ -128,7 +130,9 @@ export function createSocketReceiver(options: {
       app = bolt;
     },
     async start() {
-      const first = await connect();
+      const first = await connect().catch((error: unknown) => {
+        throw refusal(error, options.apiUrl);
+      });
       void first.leaving.then(() => keep(first));
       for (let others = 1; others < connections; others += 1) void keep();
     },
@@ -153,7 +157,8 @@ function intercept(
   client.on('ws_message', (data: unknown, isBinary: boolean) => {
     const frame = typeof data === 'string' ? oddFrame(data) : undefined;
     if (frame?.type === 'disconnect') on.farewell();
-    else if (frame?.payload?.type === 'app_rate_limited') on.rateLimited(frame.envelope_id ?? '');
+    else if (frame?.type === 'app_rate_limited' || frame?.payload?.type === 'app_rate_limited')
+      on.rateLimited(frame.envelope_id ?? '');
     else for (const listener of library) (listener as (...args: unknown[]) => void)(data, isBinary);
   });
 }
@@ -189,6 +194,19 @@ async function greeted(client: SocketModeClient): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+function refusal(error: unknown, apiUrl: string): UserError {
+  const code = slackErrorOf(error);
+  return code
+    ? new UserError(
+        `Slack refused SLACK_APP_TOKEN (${code}).`,
+        'Make one with the scope connections:write: api.slack.com/apps → your app → Basic Information → App-Level Tokens.',
+      )
+    : new UserError(
+        `No Socket Mode connection to Slack at ${new URL(apiUrl).host}.`,
+        'Check the network and SLACK_API_URL.',
+      );
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -12,15 +12,21 @@ export interface Route {
   readonly responseUrl?: string | undefined;
   readonly channelId?: string | undefined;
   readonly userId: string;
-  /** The first answer takes the place of the message a button is in. */
+  /** Answers take the place of the message a button is in. */
   readonly replaces?: boolean;
+  /** Answers of a button stand beside the message it is in. */
+  readonly apart?: boolean;
 }
 
 export interface Responder {
   /** Sends an answer only its person sees; each further one takes the place of the one before. */
   send(message: Message): Promise<void>;
-  /** The same for an answer that another may follow: false, and not sent, where only the use for the last one is left. */
+  /** Leaves the message a button is in as it is: for failures, after which people go on from there. */
+  sendBeside(message: Message): Promise<void>;
+  /** The same for an answer that another will follow: false, and not sent, where that one could not take its place. */
   sendUnlessLastUse(message: Message): Promise<boolean>;
+  /** Says that something is under way, where the answer will take its place. */
+  signOfLife(): Promise<void>;
 }
 
 // Slack: five uses (slack.md §3.1). The last is kept for the last answer.
@@ -42,10 +48,11 @@ export function createResponder(options: {
   let uses = 0;
   let sent = 0;
 
-  const byResponseUrl = async (message: Message): Promise<boolean> => {
+  const byResponseUrl = async (message: Message, beside: boolean): Promise<boolean> => {
     if (!route.responseUrl || uses >= usesOfResponseUrl) return false;
     uses += 1;
-    const replace = sent > 0 || route.replaces === true;
+    const takesSource = route.replaces === true && !beside;
+    const replace = takesSource || (sent > 0 && !route.apart && !route.replaces);
     try {
       const response = await options.fetch(route.responseUrl, {
         method: 'POST',
@@ -53,7 +60,7 @@ export function createResponder(options: {
         body: JSON.stringify({
           ...body(message),
           // A message keeps who sees it when it is replaced: a direct message is no ephemeral one.
-          ...(route.replaces ? {} : { response_type: 'ephemeral' }),
+          ...(takesSource ? {} : { response_type: 'ephemeral' }),
           replace_original: replace,
         }),
         signal: AbortSignal.timeout(timeoutMs),
@@ -99,19 +106,34 @@ export function createResponder(options: {
     });
   };
 
-  const send = async (message: Message): Promise<void> => {
+  // One at a time: a sign of life that arrives after the answer would take its place.
+  let before: Promise<unknown> = Promise.resolve();
+  const send = (message: Message, beside = false): Promise<void> => {
+    const sending = sendAfter(before, message, beside);
+    before = sending.catch(() => undefined);
+    return sending;
+  };
+  const sendAfter = async (earlier: Promise<unknown>, message: Message, beside: boolean): Promise<void> => {
+    await earlier;
     await carrying(message.carries ?? [], async () => {
-      if (!(await byResponseUrl(message))) await byClient(message);
+      if (!(await byResponseUrl(message, beside))) await byClient(message);
     });
     sent += 1;
   };
 
   return {
-    send,
+    send: (message) => send(message),
+    sendBeside: (message) => send(message, true),
     async sendUnlessLastUse(message) {
-      if (uses >= usesOfResponseUrl - 1) return false;
+      // Without a response_url nothing can take the place of an ephemeral message, and a button's takes the place of
+      // the message that holds the button.
+      if (!route.responseUrl || route.apart || uses >= usesOfResponseUrl - 1) return false;
       await send(message);
       return true;
+    },
+    async signOfLife() {
+      // What a press replaces stays readable until the answer is there.
+      if (route.responseUrl && !route.apart && !route.replaces) await send({ text: 'Working on it…' });
     },
   };
 }

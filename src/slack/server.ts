@@ -58,7 +58,9 @@ export function createWeb(options: WebOptions): Web {
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
-    const route = routes[`${request.method} ${path}`];
+    // Some load balancers ask with HEAD; node sends the headers alone.
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const route = routes[`${method} ${path}`];
     if (route) return route(request, response);
     if (options.connectPage && path.startsWith('/connect/'))
       return options.connectPage.handle(request, response, path);

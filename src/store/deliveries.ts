@@ -1,17 +1,53 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Schema } from './schema.ts';
 
+/** Takes a delivery of Slack: true for exactly one of any number of callers with the same id; false = already seen. */
+export type Claim = (id: string) => Promise<boolean>;
+
+interface Waiting {
+  readonly resolve: (first: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
- * Takes a delivery of Slack. True for exactly one of any number of callers with the same id, on any number of
- * processes; false = already seen. Slack repeats deliveries for up to an hour, the memory of them lasts a day.
+ * Claims for any number of processes on one database. What comes together goes into one statement, since most of the
+ * cost of an insert is the statement. Slack repeats deliveries for up to an hour, the memory of them lasts a day.
  */
-export async function claimDelivery(db: Kysely<Schema>, id: string, now: Date): Promise<boolean> {
-  const result = await db
-    .insertInto('deliveries')
-    .values({ id, seen_at: now })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .executeTakeFirst();
-  return result.numInsertedOrUpdatedRows === 1n;
+export function createClaims(db: Kysely<Schema>, now: () => Date): Claim {
+  let waiting = new Map<string, Waiting>();
+  let flushing = false;
+
+  const insert = async (ids: string[]): Promise<Set<string>> => {
+    const { rows } = await sql<{ id: string }>`
+      insert into deliveries (id, seen_at) select unnest(${ids}::text[]), ${now()}::timestamptz
+      on conflict (id) do nothing returning id`.execute(db);
+    return new Set(rows.map(({ id }) => id));
+  };
+
+  const flush = async (): Promise<void> => {
+    while (waiting.size > 0) {
+      const batch = waiting;
+      waiting = new Map();
+      try {
+        const first = await insert([...batch.keys()]);
+        for (const [id, { resolve }] of batch) resolve(first.has(id));
+      } catch (error) {
+        for (const { reject } of batch.values()) reject(error);
+      }
+    }
+    flushing = false;
+  };
+
+  return (id) => {
+    if (waiting.has(id)) return Promise.resolve(false);
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    waiting.set(id, { resolve, reject });
+    if (!flushing) {
+      flushing = true;
+      setImmediate(() => void flush());
+    }
+    return promise;
+  };
 }
 
 /** Forgets the deliveries that were taken before this moment; says how many. */

@@ -9,9 +9,13 @@ export function bytes(amount: number): string {
   return `${digits(amount / 1e12)} TB`;
 }
 
+// Made once: each takes as long as a hundred uses of it.
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const plainNumber = new Intl.NumberFormat('en-US');
+
 /** Charges as the CDN reports them, in dollars (the unit of its PriceOverride). */
 export function money(amount: number): string {
-  return amount.toLocaleString('en-US', { style: 'currency', currency: 'USD' });
+  return dollars.format(amount);
 }
 
 /** `81 %`: whole per cent, never rounded up to the limit nor down to nothing. */
@@ -24,5 +28,5 @@ export function percent(part: number, whole: number): string {
 /** Three digits that say something: `1.24`, `12.4`, `124`, `1,240`. */
 function digits(amount: number): string {
   const decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
-  return Number(amount.toFixed(decimals)).toLocaleString('en-US');
+  return plainNumber.format(Number(amount.toFixed(decimals)));
 }

@@ -38,7 +38,10 @@ export function zonePage(page: ZonePage): Message {
     `*${count(totals.zones, 'zone')}*${filtered(query, page.account.zones)}`,
     `${bytes(totals.used)} this month`,
     `${money(totals.charges)} so far`,
-    totals.attention > 0 ? `:warning: ${needAttention(totals.attention)}` : 'none needs attention',
+    // Filtered by it, the number stands in front.
+    ...(page.query.only === 'attention'
+      ? []
+      : [totals.attention > 0 ? `:warning: ${needAttention(totals.attention)}` : 'none needs attention']),
   ].join(' · ');
   const { limited } = totals;
   const againstLimits =
@@ -173,7 +176,7 @@ export function quoted(text: string): string {
   return /[\s:=]/u.test(text) ? `"${text.replaceAll('"', '')}"` : text;
 }
 
-function row({ zone, attention }: Listed, index: number): KnownBlock {
+function row({ zone, attention }: Listed): KnownBlock {
   const [hostname, ...others] = zone.hostnames;
   const facts = [
     usage(zone),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { zone } from '../../simulator/cdn/zones.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
@@ -157,12 +158,32 @@ test('a zone that was deleted meanwhile is said to be gone', async () => {
   expect((await person.says('zone media'))[0]?.text).toBe('No zone has the id, name or hostname `media`.');
 });
 
-test('a name longer than any is refused before the CDN is asked', async () => {
-  await using office = await desk({ zones: 1 });
-  await expect(office.person().says(`zone ${'ab'.repeat(200)}`)).rejects.toThrow(
-    'No zone has a name this long.',
-  );
-  expect(office.cdn.requests).toEqual([]);
+test('a very long name is found, without being put into an address', async () => {
+  const name = 'ab'.repeat(200);
+  await using office = await desk({
+    data: { zones: [zone({ Id: 1, Name: name }), zone({ Id: 2, Name: 'other' })] },
+  });
+  const [answer] = await office.person().says(`zone ${name}`);
+  expect(answer?.text).toContain('Zone abab');
+  expect(office.cdn.requests[0]?.query).not.toHaveProperty('search');
+});
+
+test('of two names that differ only in case, the one that was typed is meant; another spelling asks', async () => {
+  const zones = [
+    zone({ Id: 1, Name: 'SHOP', OriginUrl: 'https://one.example' }),
+    zone({ Id: 2, Name: 'shop', OriginUrl: 'https://two.example' }),
+  ];
+  await using office = await desk({ data: { zones } });
+  const person = office.person();
+  expect(reads((await person.says('zone shop'))[0])).toContain('https://two.example');
+  expect(reads((await person.says('zone SHOP'))[0])).toContain('https://one.example');
+  expect(reads((await person.says('zone Shop'))[0])).toContain('2 zones match `shop`. Which one?');
+});
+
+test('a number that is the id of one zone and the name of another asks which', async () => {
+  const zones = [zone({ Id: 12345, Name: 'shop' }), zone({ Id: 2, Name: '12345' })];
+  await using office = await desk({ data: { zones } });
+  expect(reads((await office.person().says('zone 12345'))[0])).toContain('2 zones match `12345`. Which one?');
 });
 
 test('zone without a word opens a form whose menu searches ids, names and hostnames', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createKeyLinks } from '../../src/auth/key-links.ts';
 import { housekeeping } from '../../src/jobs/housekeeping.ts';
-import { claimDelivery } from '../../src/store/deliveries.ts';
+import { createClaims } from '../../src/store/deliveries.ts';
 import { enginesUnderTest, keptLog } from '../store/engines.ts';
 
 const { embedded } = await enginesUnderTest();
@@ -9,8 +9,8 @@ const at = new Date('2026-11-21T08:00:00.000Z');
 
 test('housekeeping forgets deliveries after a day, and running twice does no harm', async () => {
   const { db } = await embedded.empty();
-  await claimDelivery(db, 'old', new Date(at.getTime() - 25 * 3_600_000));
-  await claimDelivery(db, 'recent', new Date(at.getTime() - 3_600_000));
+  await createClaims(db, () => new Date(at.getTime() - 25 * 3_600_000))('old');
+  await createClaims(db, () => new Date(at.getTime() - 3_600_000))('recent');
   const context = { db, log: keptLog(), ports: {}, now: () => at, signal: AbortSignal.timeout(10_000) };
   await housekeeping.run({}, context);
   await housekeeping.run({}, context);

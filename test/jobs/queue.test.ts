@@ -5,7 +5,7 @@ import { defineJob, type Job } from '../../src/jobs/define.ts';
 import { createQueue, type Queue } from '../../src/jobs/queue.ts';
 import { jobs as registered } from '../../src/jobs/registry.ts';
 import type { Database } from '../../src/store/database.ts';
-import { claimDelivery } from '../../src/store/deliveries.ts';
+import { createClaims } from '../../src/store/deliveries.ts';
 import { enginesUnderTest, keptLog } from '../store/engines.ts';
 
 const engines = await enginesUnderTest();
@@ -175,7 +175,7 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
         run: async (_data, { signal, db }) => {
           resolve();
           await new Promise((done) => signal.addEventListener('abort', done));
-          await claimDelivery(db, 'last words', new Date());
+          await createClaims(db, () => new Date())('last words');
         },
       });
       const queue = await started(database, [job]);

@@ -26,7 +26,7 @@ const card = (title: string, actionId: string) => ({
   actions: [{ type: 'button', action_id: actionId, text: plain('Open') }],
 });
 
-export const mrkdwnText = [
+const mrkdwnText = [
   '*bold* _italic_ ~struck~ `code` and *_both_*, snake_case_name stays',
   '> a quote with <https://example.com|a link>',
   '• first point',
@@ -246,6 +246,33 @@ const boxes = [
 const number = (value: number) => ({ type: 'raw_number', value, text: String(value) });
 const raw = (text: string) => ({ type: 'raw_text', text });
 
+const points = (...values: number[]) => values.map((value, index) => ({ label: `day ${index + 1}`, value }));
+
+const charts = [
+  {
+    type: 'data_visualization',
+    title: 'Requests a day',
+    chart: {
+      type: 'line',
+      series: [
+        { name: 'hits', data: points(3, 5, 4) },
+        { name: 'misses', data: points(1, 0, 2) },
+      ],
+    },
+  },
+  {
+    type: 'data_visualization',
+    title: 'Shares',
+    chart: {
+      type: 'pie',
+      segments: [
+        { label: 'Europe', value: 3 },
+        { label: 'Asia', value: 1 },
+      ],
+    },
+  },
+];
+
 const tables = [
   {
     type: 'table',
@@ -273,7 +300,13 @@ export const fromElsewhere = [
 ];
 
 /** Messages, by what they hold. */
-export const gallery: Readonly<Record<string, readonly object[]>> = { words, controls, boxes, tables };
+export const gallery: Readonly<Record<string, readonly object[]>> = {
+  words,
+  controls,
+  boxes,
+  tables,
+  charts,
+};
 
 const field = (name: string, label: string, element: object, more: object = {}) => ({
   type: 'input',

@@ -46,10 +46,10 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await type('/cdn connect');
     const form = page.getByRole('dialog', { name: 'Connect your CDN key' });
     const key = form.getByRole('textbox', { name: 'API key' });
-    await key.fill('short');
+    await key.fill('two words');
     await page.keyboard.press('Enter');
-    await form.getByText('This is too short for a key').waitFor();
-    expect(await key.inputValue()).toBe('short');
+    await form.getByText('A key has no spaces').waitFor();
+    expect(await key.inputValue()).toBe('two words');
 
     await key.fill('not-the-right-key-at-all');
     await page.keyboard.press('Enter');
@@ -133,7 +133,8 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
 
   test('everything can be done with the keyboard alone', async () => {
     const focused = page.locator(':focus');
-    await page.locator('body').press('Shift+Tab');
+    await page.getByRole('button', { name: 'deploys' }).press('Enter');
+    await page.getByText('Nothing here yet').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('cdn zon');
     const suggestions = page.getByRole('listbox', { name: 'Commands' }).getByRole('option');

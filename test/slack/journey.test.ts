@@ -11,10 +11,7 @@ describe.each(['socket', 'http'] as const)('over %s', (transport) => {
   beforeAll(async () => {
     bot = await startBot({ transport, zones: 25 });
   });
-  afterAll(async () => {
-    expect(bot.slack.problems).toEqual([]);
-    await bot.stop();
-  });
+  afterAll(() => bot.stop());
 
   test('a person links a key, lists the zones, turns the page and opens one', async () => {
     const person = bot.slack.as(alice, ops);
@@ -64,6 +61,19 @@ describe.each(['socket', 'http'] as const)('over %s', (transport) => {
     await person.waitForMessage(/fingerprint/i);
   });
 
+  test('while the CDN takes its time the person sees that something is under way, and then the answer in its place', async () => {
+    const person = bot.slack.as(alice, ops);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bot.cdn.faults.add({ until: promise });
+    await person.slash('zones');
+    const waiting = await person.waitForMessage(/Working on it/);
+    resolve();
+    const done = await person.waitForMessage(
+      (message) => message.ts === waiting.ts && /this month/.test(message.reads),
+    );
+    expect(done.reads).not.toContain('Working on it');
+  });
+
   test('after disconnect nothing of the key is left to act with', async () => {
     const person = bot.slack.as(bob, ops);
     await person.slash('disconnect');
@@ -73,6 +83,10 @@ describe.each(['socket', 'http'] as const)('over %s', (transport) => {
     await person.waitForMessage(
       (message) => /not connected/i.test(message.reads) && person.messages().length > before,
     );
+  });
+
+  test('nothing that was sent broke one of Slack’s limits', () => {
+    expect(bot.slack.problems).toEqual([]);
   });
 
   test('no key that was typed is in any log line', () => {

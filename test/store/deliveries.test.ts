@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { claimDelivery, purgeDeliveries } from '../../src/store/deliveries.ts';
+import { createClaims, purgeDeliveries } from '../../src/store/deliveries.ts';
 import { enginesUnderTest } from './engines.ts';
 
 const engines = await enginesUnderTest();
@@ -11,12 +12,12 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
     test('a delivery is taken once, also after a restart', async () => {
       const there = await place();
       const first = await there.open();
-      expect(await claimDelivery(first.db, 'Ev1', at)).toBe(true);
-      expect(await claimDelivery(first.db, 'Ev1', hours(1))).toBe(false);
-      expect(await claimDelivery(first.db, 'Ev2', at)).toBe(true);
+      expect(await createClaims(first.db, () => at)('Ev1')).toBe(true);
+      expect(await createClaims(first.db, () => hours(1))('Ev1')).toBe(false);
+      expect(await createClaims(first.db, () => at)('Ev2')).toBe(true);
       await first.close();
       const second = await there.open();
-      expect(await claimDelivery(second.db, 'Ev1', hours(2))).toBe(false);
+      expect(await createClaims(second.db, () => hours(2))('Ev1')).toBe(false);
     });
 
     test('of many that take the same delivery at once one gets it', async () => {
@@ -24,18 +25,36 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
       const first = await there.open();
       const second = first.engine === 'postgres' ? await there.open() : first;
       const claims = Array.from({ length: 20 }, (_, index) =>
-        claimDelivery((index % 2 === 0 ? first : second).db, 'Ev1', at),
+        createClaims((index % 2 === 0 ? first : second).db, () => at)('Ev1'),
       );
       expect((await Promise.all(claims)).filter(Boolean)).toHaveLength(1);
     });
 
+    test('copies that come together are told apart within their one statement', async () => {
+      const { db } = await empty();
+      const claim = createClaims(db, () => at);
+      const won = await Promise.all(['Ev1', 'Ev2', 'Ev1', 'Ev3', 'Ev2', 'Ev1'].map((id) => claim(id)));
+      expect(won).toEqual([true, true, false, true, false, false]);
+      expect(await claim('Ev3')).toBe(false);
+    });
+
+    test('where the database fails everybody who waits is told, and the next claim works', async () => {
+      const { db } = await empty();
+      const claim = createClaims(db, () => at);
+      await sql`alter table deliveries rename to elsewhere`.execute(db);
+      const failed = await Promise.allSettled([claim('Ev1'), claim('Ev2')]);
+      expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      await sql`alter table elsewhere rename to deliveries`.execute(db);
+      expect(await claim('Ev1')).toBe(true);
+    });
+
     test('old deliveries are forgotten, recent ones are not', async () => {
       const { db } = await empty();
-      await claimDelivery(db, 'old', hours(-25));
-      await claimDelivery(db, 'recent', hours(-23));
+      await createClaims(db, () => hours(-25))('old');
+      await createClaims(db, () => hours(-23))('recent');
       expect(await purgeDeliveries(db, hours(-24))).toBe(1);
-      expect(await claimDelivery(db, 'recent', at)).toBe(false);
-      expect(await claimDelivery(db, 'old', at)).toBe(true);
+      expect(await createClaims(db, () => at)('recent')).toBe(false);
+      expect(await createClaims(db, () => at)('old')).toBe(true);
     });
   });
 });

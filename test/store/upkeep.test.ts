@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { claimDelivery, purgeDeliveries } from '../../src/store/deliveries.ts';
+import { createClaims, purgeDeliveries } from '../../src/store/deliveries.ts';
 import { upkeepRound } from '../../src/store/upkeep.ts';
 import { enginesUnderTest, keptLog } from './engines.ts';
 import { temporaryDirectory } from './temporary.ts';
@@ -40,7 +40,7 @@ test('a round gives back the room of deleted rows, so a busy table stays small',
 
 test('a daily copy opens as a database with everything in it', async () => {
   const { database, pglite, directory } = await opened();
-  await claimDelivery(database.db, 'Ev1', at);
+  await createClaims(database.db, () => at)('Ev1');
   await upkeepRound({ pglite, directory, log: keptLog(), now: () => at });
   const names = await readdir(directory);
   expect(names).toEqual(['database-2026-11-21T08-00-00.000Z.tar.gz']);

@@ -6,6 +6,7 @@ import { alert } from './alert.js';
 import { card, carousel } from './card.js';
 import { container } from './container.js';
 import { dataTable } from './data-table.js';
+import { dataVisualization } from './data-visualization.js';
 import { file } from './file.js';
 import { image } from './image.js';
 import { input } from './input.js';
@@ -24,6 +25,7 @@ const drawers = {
   context,
   context_actions: contextActions,
   data_table: dataTable,
+  data_visualization: dataVisualization,
   divider,
   file,
   header,
@@ -61,11 +63,15 @@ export function drawBlock(block, surface) {
   return node;
 }
 
-/** Keeps `parent` showing exactly these blocks; those that did not change are not touched. */
+/** Keeps `parent` showing exactly these blocks; those that did not change are not touched until the surface's `epoch` does. */
 export function drawBlocks(parent, blocks, surface) {
   const items = blocks.map((block, index) => {
     const named = { ...block, block_id: block.block_id ?? `#${index}` };
-    return { key: named.block_id, version: JSON.stringify(block), draw: () => drawBlock(named, surface) };
+    return {
+      key: named.block_id,
+      version: `${surface.epoch ?? 0} ${JSON.stringify(block)}`,
+      draw: () => drawBlock(named, surface),
+    };
   });
   keep(parent, items);
 }

@@ -1,0 +1,115 @@
+import { connect, type Socket } from 'node:net';
+
+/** One kept-alive HTTP connection that carries one request at a time. */
+interface Line {
+  /** Ms from the first byte written to the last byte of the answer. @throws Error for anything but 200. */
+  post(request: Buffer): Promise<number>;
+  close(): void;
+}
+
+/**
+ * Raw bytes over a plain socket: the load must cost less than the barest server it is put on, and `node:http`'s own
+ * client costs more.
+ */
+async function openLine(port: number): Promise<Line> {
+  const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  let answer = '';
+  let sent = 0;
+  let settle: { resolve: (ms: number) => void; reject: (error: Error) => void } | undefined;
+  const fail = (why: string): void => settle?.reject(new Error(why));
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk.toString('latin1');
+    if (!isWhole(answer)) return;
+    const status = answer.slice(9, 12);
+    if (status === '200') settle?.resolve(performance.now() - sent);
+    else fail(`answered ${status}`);
+    answer = '';
+  });
+  socket.on('error', (error) => fail(error.message));
+  socket.on('close', () => fail('the connection was closed'));
+  return {
+    post: (request) =>
+      new Promise((resolve, reject) => {
+        settle = { resolve, reject };
+        sent = performance.now();
+        socket.write(request);
+      }),
+    close: () => socket.destroy(),
+  };
+}
+
+function isWhole(answer: string): boolean {
+  const head = answer.indexOf('\r\n\r\n');
+  if (head < 0) return false;
+  const length = /\r\ncontent-length: *(\d+)/i.exec(answer);
+  if (length && length.index < head) return answer.length >= head + 4 + Number(length[1]);
+  return answer.endsWith('0\r\n\r\n');
+}
+
+/** Sends one request and waits for its acknowledgement, ms. */
+export async function post(port: number, request: Buffer): Promise<number> {
+  const line = await openLine(port);
+  return line.post(request).finally(() => line.close());
+}
+
+/** Keeps `atOnce` requests under way for `forMs`; gives acknowledgements a second. */
+export async function flood(
+  port: number,
+  next: () => Buffer,
+  options: { atOnce: number; forMs: number },
+): Promise<number> {
+  const lines = await Promise.all(Array.from({ length: options.atOnce }, () => openLine(port)));
+  const began = performance.now();
+  const end = began + options.forMs;
+  let acknowledged = 0;
+  await Promise.all(
+    lines.map(async (line) => {
+      while (performance.now() < end) {
+        await line.post(next());
+        acknowledged += 1;
+      }
+    }),
+  );
+  const seconds = (performance.now() - began) / 1000;
+  for (const line of lines) line.close();
+  return acknowledged / seconds;
+}
+
+/** Sends `perSecond` requests a second, whatever the answers do, and gives each one's ms, waiting for a line included. */
+export async function pace(
+  port: number,
+  next: () => Buffer,
+  options: { perSecond: number; until: (sent: number) => boolean },
+): Promise<number[]> {
+  const free: Line[] = await Promise.all(Array.from({ length: 8 }, () => openLine(port)));
+  const all = [...free];
+  const send = async (): Promise<number> => {
+    const due = performance.now();
+    let line = free.pop();
+    if (!line) all.push((line = await openLine(port)));
+    await line.post(next());
+    const taken = performance.now() - due;
+    free.push(line);
+    return taken;
+  };
+  const taken = await atRate(options.perSecond, options.until, send);
+  for (const line of all) line.close();
+  return taken;
+}
+
+/** Starts `run` `perSecond` times a second until told to stop, and collects what comes of all of them. */
+export async function atRate<T>(
+  perSecond: number,
+  until: (started: number) => boolean,
+  run: () => Promise<T>,
+): Promise<T[]> {
+  const began = performance.now();
+  const running: Promise<T>[] = [];
+  while (!until(running.length)) {
+    running.push(run());
+    const wait = began + (running.length * 1000) / perSecond - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+  return Promise.all(running);
+}

@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A program under measurement: a process of its own, so that its heap and its event loop are its own. */
+export interface Subject {
+  readonly pid: number;
+  /** Where it listens; 0 where it does not. */
+  readonly port: number;
+  /** From its start to the line that says it is ready, ms. */
+  readonly readyMs: number;
+  readonly stop: () => Promise<void>;
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  /** The first line of JSON that `wanted` accepts. */
+  readonly line: Record<string, unknown>;
+  readonly afterMs: number;
+  readonly stop: () => Promise<void>;
+}
+
+const patienceMs = 30_000;
+
+/** Starts a program and waits for the line of JSON with `"msg":"ready"`, which the bot and all its peers print. */
+export async function startSubject(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Subject> {
+  const { child, line, afterMs, stop } = await start(args, env, (printed) => printed['msg'] === 'ready');
+  return { pid: child.pid ?? 0, port: Number(line['port'] ?? 0), readyMs: afterMs, stop };
+}
+
+/** The whole bot, as `npm start` starts it. */
+export function startTheBot(env: Readonly<Record<string, string>>): Promise<Subject> {
+  return startSubject(['src/main.ts', 'all'], env);
+}
+
+export interface Cdn {
+  readonly url: string;
+  readonly key: string;
+  readonly pid: number;
+  readonly stop: () => Promise<void>;
+}
+
+/** The simulated CDN, with so many zones in it. */
+export async function startCdn(zones: number, members: 'few' | 'all'): Promise<Cdn> {
+  const args = ['simulator/cdn/process.ts', '--zones', String(zones), '--members', members];
+  const { child, line, stop } = await start(args, {}, (printed) => typeof printed['url'] === 'string');
+  return { url: String(line['url']), key: String(line['key']), pid: child.pid ?? 0, stop };
+}
+
+/** Runs a program to its end and gives the last line it printed, parsed. */
+export async function runToEnd(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Record<string, unknown>> {
+  let last: Record<string, unknown> = {};
+  const { child } = await start(args, env, (printed) => {
+    last = printed;
+    return true;
+  });
+  if (child.exitCode === null) await once(child, 'exit');
+  return last;
+}
+
+async function start(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  wanted: (printed: Record<string, unknown>) => boolean,
+): Promise<Running> {
+  const began = performance.now();
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const kill = (): boolean => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const exited = once(child, 'exit').finally(() => process.removeListener('exit', kill));
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-4000);
+  });
+  const line = await new Promise<Record<string, unknown>>((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(`${args.join(' ')}: ${why}\n${said}`));
+    const timer = setTimeout(() => fail('was not ready in time'), patienceMs);
+    // The stream goes on being read after that line, so that whoever logs never waits for us.
+    createInterface({ input: child.stdout }).on('line', (text) => {
+      const printed = parsed(text);
+      if (!printed) said = `${said}${text}\n`.slice(-4000);
+      else if (wanted(printed)) {
+        clearTimeout(timer);
+        resolve(printed);
+      } else if (Number(printed['level']) >= 50 || printed['level'] === 'error') said += `${text}\n`;
+    });
+    void exited.then(() => fail('ended before it was ready'));
+  });
+  return {
+    child,
+    line,
+    afterMs: performance.now() - began,
+    async stop() {
+      child.kill('SIGTERM');
+      const timer = setTimeout(kill, 10_000);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resident memory of a process, bytes. */
+export async function residentMemory(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) * 1024;
+}
+
+/** Time a process spent on a processor since it started, all its threads, ms. */
+export async function processorTime(pid: number): Promise<number> {
+  let nanoseconds = 0;
+  for (const thread of await readdir(`/proc/${pid}/task`)) {
+    const line = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
+    nanoseconds += Number(line.split(' ', 1)[0]);
+  }
+  return nanoseconds / 1e6;
+}
+
+/** Runs with an empty directory that is gone afterwards. */
+export async function withDirectory<T>(run: (path: string) => Promise<T>): Promise<T> {
+  const path = await mkdtemp(join(tmpdir(), 'chatops-bench-'));
+  try {
+    return await run(path);
+  } finally {
+    await rm(path, { recursive: true, force: true });
+  }
+}

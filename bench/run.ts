@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import type { Finding } from './measure/findings.ts';
+import { table } from './measure/table.ts';
+
+// npm run bench                      everything
+// npm run bench -- start at-rest     some of it
+// npm run bench -- --write           also puts the table into docs/performance.md
+const benches = [
+  'http-acknowledgement',
+  'socket-acknowledgement',
+  'zones-first-answer',
+  'zones-whole-list',
+  'start',
+  'at-rest',
+] as const;
+const document = 'docs/performance.md';
+const markers = ['<!-- bench:begin -->', '<!-- bench:end -->'] as const;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { write: { type: 'boolean', default: false } },
+});
+const unknown = positionals.filter((name) => !benches.some((bench) => bench === name));
+if (unknown.length > 0) {
+  console.error(`There is no ${unknown.join(', ')}. Choose from: ${benches.join(', ')}`);
+  process.exit(1);
+}
+if (values.write && positionals.length > 0) {
+  console.error('--write puts down a whole run: leave the names out.');
+  process.exit(1);
+}
+
+const findings: Finding[] = [];
+for (const bench of benches) {
+  if (positionals.length > 0 && !positionals.includes(bench)) continue;
+  console.error(bench);
+  findings.push(...(await run(bench)));
+}
+const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores shared with other work.`;
+const report = `${machine}\n\n${table(findings)}`;
+console.log(report);
+if (values.write) {
+  const text = await readFile(document, 'utf8');
+  const [begin, end] = [text.indexOf(markers[0]), text.indexOf(markers[1])];
+  if (begin < 0 || end < begin) throw new Error(`${document} has lost the marks ${markers.join(' and ')}`);
+  const before = text.slice(0, begin + markers[0].length);
+  await writeFile(document, `${before}\n${report}\n${text.slice(end)}`);
+}
+
+/** Each benchmark is a process of its own: none of them measures the heap that another one left. */
+async function run(bench: string): Promise<Finding[]> {
+  const child = spawn(process.execPath, [`bench/${bench}.ts`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const findings: Finding[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => findings.push(JSON.parse(line) as Finding));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${bench} failed`);
+  return findings;
+}

@@ -1,0 +1,82 @@
+import { found, progress } from './measure/findings.ts';
+import { atRate } from './measure/load.ts';
+import { inTurns, median, ms, percentile, times } from './measure/numbers.ts';
+import { type Subject, startSubject, startTheBot, withDirectory } from './measure/processes.ts';
+import { type BenchSlack, startSlack } from './measure/slack.ts';
+
+// `/cdn help` over Socket Mode: the time to the acknowledgement, and what is lost while Slack renews the connections.
+const names = ['bare', 'bolt', 'bot'] as const;
+type Name = (typeof names)[number];
+const rounds = 3;
+
+await withDirectory(async (dataDir) => {
+  // A Slack for each: over Socket Mode the app chooses the connection, so they cannot share one.
+  const slacks: Record<Name, BenchSlack> = {
+    bare: await startSlack(),
+    bolt: await startSlack(),
+    bot: await startSlack(),
+  };
+  const env = (name: Name): Record<string, string> => slacks[name].environment('socket');
+  const subjects: Record<Name, Subject> = {
+    bare: await startSubject(['bench/bare-socket.ts'], env('bare')),
+    bolt: await startSubject(['bench/minimal-bolt.ts', 'socket'], env('bolt')),
+    bot: await startTheBot({ ...env('bot'), DATA_DIR: dataDir }),
+  };
+  await slacks.bot.socket.waitFor(2);
+
+  const send = (
+    name: Name,
+    perSecond: number,
+    until: (sent: number) => boolean,
+  ): Promise<(number | undefined)[]> => {
+    const { socket, slashPayload } = slacks[name];
+    return atRate(perSecond, until, () => socket.deliver(slashPayload('help')));
+  };
+  for (const name of names) await send(name, 500, (sent) => sent >= 500);
+
+  const p99: number[] = [];
+  const middles = await inTurns(names, rounds, async (name) => {
+    const taken = (await send(name, 200, (sent) => sent >= 500)).filter((one) => one !== undefined);
+    progress(`200 a second, ${name}: p50 ${ms(median(taken))}, p99 ${ms(percentile(taken, 99))}`);
+    if (name === 'bot') p99.push(percentile(taken, 99));
+    return median(taken);
+  });
+  found({
+    what: 'acknowledgement over Socket Mode, 200 a second, p50',
+    bot: `${ms(middles.bot)} (p99 ${ms(median(p99))})`,
+    beside: `bare ws ${ms(middles.bare)}, minimal Bolt ${ms(middles.bolt)} (${times(middles.bolt / middles.bare)})`,
+    ratio: `${times(middles.bot / middles.bare)} bare`,
+    goal: '≤ 1.7 × bare',
+    met: middles.bot <= 1.7 * middles.bare,
+  });
+
+  const refresh = async (name: Name): Promise<{ sent: number; lost: number; gap: number }> => {
+    const { socket } = slacks[name];
+    socket.gaps();
+    let renewing = true;
+    const renewed = (async () => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const before = socket.ready();
+      await socket.refreshAll(1_500);
+      await socket.waitFor(before);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      renewing = false;
+    })();
+    const taken = await send(name, 30, () => !renewing);
+    await renewed;
+    return { sent: taken.length, lost: taken.filter((one) => one === undefined).length, gap: socket.gaps() };
+  };
+  const bolt = await refresh('bolt');
+  const bot = await refresh('bot');
+  found({
+    what: 'Slack renews every Socket Mode connection, 30 commands a second',
+    bot: `${bot.lost} of ${bot.sent} lost, ${ms(bot.gap)} without a connection`,
+    beside: `minimal Bolt: ${bolt.lost} of ${bolt.sent} lost, ${ms(bolt.gap)} without`,
+    ratio: '',
+    goal: '0 lost, 0 ms',
+    met: bot.lost === 0 && bot.gap === 0,
+  });
+
+  for (const name of names) await subjects[name].stop();
+  for (const name of names) await slacks[name].close();
+});

@@ -1,0 +1,69 @@
+import { found, progress } from './measure/findings.ts';
+import { inTurns, ms, times } from './measure/numbers.ts';
+import { ask, linkKey } from './measure/people.ts';
+import { startCdn, startSubject, startTheBot, withDirectory } from './measure/processes.ts';
+import { startRelay } from './measure/relay.ts';
+import { startSlack } from './measure/slack.ts';
+
+// `/cdn zones` from the command to the first message, in accounts of four sizes. The key is linked anew before each
+// command, which also makes the bot forget the list it knows: every reading asks the CDN.
+const sizes = [100, 1_000, 10_000, 50_000] as const;
+const readings = 7;
+const byBot = new Map<number, number>();
+
+for (const zones of sizes) {
+  await withDirectory(async (dataDir) => {
+    const slack = await startSlack();
+    const cdn = await startCdn(zones, 'few');
+    const relay = await startRelay(cdn.url);
+    const env = { ...slack.environment('http'), DATA_DIR: dataDir };
+    const limit = await startSubject(['bench/bare-first-answer.ts'], {
+      ...env,
+      CDN_API_URL: cdn.url,
+      CDN_KEY: cdn.key,
+    });
+    const bot = await startTheBot({ ...env, CDN_API_URL: cdn.url });
+
+    const byHand = async (): Promise<number> => (await ask(slack, limit.port, 'zones')).first;
+    const typed = async (): Promise<number> => {
+      await linkKey(slack, bot.port, cdn.key);
+      // The second message is the whole list: the next reading begins when nothing is under way any more.
+      return (await ask(slack, bot.port, 'zones', 2)).first;
+    };
+    const read = { limit: byHand, bot: typed };
+    for (let warmUp = 0; warmUp < 3; warmUp += 1) for (const one of [byHand, typed]) await one();
+    const taken = await inTurns(['limit', 'bot'], readings, (name) => read[name]());
+    await bot.stop();
+
+    // Bytes are counted in a run of their own: what counts also costs.
+    const counted = await startTheBot({ ...env, CDN_API_URL: relay.url });
+    await linkKey(slack, counted.port, cdn.key);
+    const before = relay.bytes();
+    await ask(slack, counted.port, 'zones');
+    const bytes = relay.bytes() - before;
+    progress(`${zones} zones: bot ${ms(taken.bot)}, limit ${ms(taken.limit)}, ${bytes} bytes`);
+    byBot.set(zones, taken.bot);
+
+    found({
+      what: `/cdn zones, first answer, ${zones.toLocaleString('en')} zones`,
+      bot: `${ms(taken.bot)}, ${(bytes / 1000).toFixed(0)} kB read`,
+      beside: `without a framework, a store or a policy ${ms(taken.limit)}`,
+      ratio: `${times(taken.bot / taken.limit)} the limit`,
+      goal: '≤ 2 × the limit, < 200 kB',
+      met: taken.bot <= 2 * taken.limit && bytes < 200_000,
+    });
+    relay.close();
+    for (const one of [counted, limit, cdn]) await one.stop();
+    await slack.close();
+  });
+}
+
+const [small = Number.NaN, large = Number.NaN] = [byBot.get(100), byBot.get(50_000)];
+found({
+  what: '/cdn zones, first answer, 50,000 zones against 100',
+  bot: ms(large),
+  beside: ms(small),
+  ratio: times(large / small),
+  goal: '≤ 1.5 ×',
+  met: large <= 1.5 * small,
+});

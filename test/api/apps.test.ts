@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { failure, send, service } from './service.ts';
+
+const first = Date.UTC(2026, 7, 1);
+const second = Date.UTC(2026, 7, 2);
+
+test('a summary is read with its chart in order', async () => {
+  const cdn = await service(() => ({
+    averageLatency: 41.7,
+    currentLatency: 38.2,
+    totalVolumeSizeInGb: 10,
+    monthlyCost: 3.57,
+    latencyChart: { '2026-08-02T00:00:00Z': 42.9, '2026-08-01T00:00:00Z': 40.1 },
+    status: 'Active',
+    environment: { KEY: 'CANARY' },
+  }));
+  expect(await cdn.client().apps.summary('app0api00000001')).toEqual({
+    averageLatency: 41.7,
+    currentLatency: 38.2,
+    totalVolumeSizeInGb: 10,
+    monthlyCost: 3.57,
+    latencyChart: [
+      { label: '2026-08-01T00:00:00Z', at: first, latency: 40.1 },
+      { label: '2026-08-02T00:00:00Z', at: second, latency: 42.9 },
+    ],
+    status: 'active',
+  });
+  expect(cdn.seen[0]?.path).toBe('/mc/apps/app0api00000001/summary');
+});
+
+test.each([
+  ['a map of objects', { '2026-08-01': { latency: 1 }, '2026-08-02': { latency: 2 } }],
+  [
+    'a list of pairs',
+    [
+      ['2026-08-02', 2],
+      ['2026-08-01', 1],
+    ],
+  ],
+  [
+    'a list of objects',
+    [
+      { date: '2026-08-01', value: 1 },
+      { date: '2026-08-02', value: 2 },
+    ],
+  ],
+  [
+    'a list with names in capitals',
+    [
+      { Timestamp: '2026-08-01', Latency: 1 },
+      { Timestamp: '2026-08-02', Latency: 2 },
+    ],
+  ],
+])('the chart may be %s', async (_, latencyChart) => {
+  const cdn = await service(() => ({ latencyChart }));
+  const { latencyChart: points } = await cdn.client().apps.summary('a');
+  expect(points.map(({ at, latency }) => [at, latency])).toEqual([
+    [first, 1],
+    [second, 2],
+  ]);
+});
+
+test('keys that are no times stay as text, behind those that are', async () => {
+  const cdn = await service(() => ({
+    latencyChart: { noon: 3, '01-08-2026': 2, '2026-08-01': 1, bad: 'x', none: null },
+  }));
+  const { latencyChart } = await cdn.client().apps.summary('a');
+  expect(latencyChart).toEqual([
+    { label: '2026-08-01', at: first, latency: 1 },
+    { label: '01-08-2026', latency: 2 },
+    { label: 'noon', latency: 3 },
+  ]);
+});
+
+test.each([
+  ['null members', { averageLatency: null, latencyChart: null, status: null }],
+  ['nothing', {}],
+  ['a chart that is none', { latencyChart: 'soon' }],
+])('%s means nothing was reported', async (_, body) => {
+  const cdn = await service(() => body);
+  expect(await cdn.client().apps.summary('a')).toEqual({ latencyChart: [] });
+});
+
+test('an unknown app is not found', async () => {
+  const cdn = await service((_, response) =>
+    send(response, 404, { title: 'Not Found', status: 404, detail: 'Application is not found.' }),
+  );
+  expect(await failure(cdn.client().apps.summary('a'))).toMatchObject({
+    code: 'not_found',
+    serviceMessage: 'Application is not found.',
+  });
+});

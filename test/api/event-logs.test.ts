@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest';
+import { checkEventLogWindow, type EventLogExport } from '../../src/api/event-logs.ts';
+import { UserError } from '../../src/errors.ts';
+import { failure, send, service } from './service.ts';
+
+const now = Date.parse('2026-11-20T12:00:00Z');
+const hours = (count: number) => new Date(now - count * 3_600_000);
+const lastHour: EventLogExport = { from: hours(1), to: hours(0) };
+const options = { now: () => now };
+
+async function exported(answer: Parameters<typeof service>[0], wanted: EventLogExport = lastHour) {
+  const cdn = await service(answer);
+  const file = await cdn.client(options).eventLogs.export('501', wanted);
+  return { cdn, file };
+}
+
+test('an export is one POST that asks for CSV, with the window in ms', async () => {
+  const filters = [{ field: 'country', op: 'in', value: ['DE', 'FR'] }];
+  const { cdn, file } = await exported(
+    (_, response) => {
+      response
+        .writeHead(200, { 'content-type': 'text/csv', 'content-length': '8', 'cdn-requestid': 'r1' })
+        .end('a,b\n1,2\n');
+    },
+    { ...lastHour, query: 'wp-login', filters },
+  );
+  expect(cdn.seen).toMatchObject([
+    {
+      method: 'POST',
+      path: '/shield/event-logs/501/export',
+      headers: { accept: 'text/csv', 'content-type': 'application/json' },
+    },
+  ]);
+  expect(JSON.parse(cdn.seen[0]?.body ?? '')).toEqual({
+    from: now - 3_600_000,
+    to: now,
+    query: 'wp-login',
+    filters,
+  });
+  expect(file).toMatchObject({ contentType: 'text/csv', length: 8, requestId: 'r1' });
+  expect(await new Response(file.body).text()).toBe('a,b\n1,2\n');
+});
+
+test('a file arrives as it is sent, byte for byte, and without a length where none was announced', async () => {
+  const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
+  const { file } = await exported(
+    (_, response) => void response.writeHead(200, { 'content-type': 'text/csv' }).end(bytes),
+  );
+  expect(file.length).toBeUndefined();
+  expect(Buffer.from(await new Response(file.body).arrayBuffer()).equals(bytes)).toBe(true);
+});
+
+test('an empty file is a file', async () => {
+  const { file } = await exported((_, response) => void response.writeHead(200).end());
+  expect(await new Response(file.body).text()).toBe('');
+});
+
+test('JSON that is a file comes as a file', async () => {
+  for (const body of [
+    '[{"ip":"203.0.113.7"}]',
+    '{"logs":[{"ip":"203.0.113.7"}]}',
+    `{"logs":"${'x'.repeat(100_000)}"}`,
+  ]) {
+    const { file } = await exported((_, response) => send(response, 200, body));
+    expect(await new Response(file.body).text()).toBe(body);
+  }
+});
+
+const refusal = {
+  statusCode: 401,
+  success: false,
+  message: 'You can only view the past 72 hours.',
+  errorKey: 'invalid_datetime_window.event_logs',
+};
+
+test.each([
+  ['an errorResponse', { logs: null, errorResponse: refusal }, 'You can only view the past 72 hours.'],
+  ['an error', { error: refusal, data: null }, 'You can only view the past 72 hours.'],
+  [
+    'shape B',
+    { type: 'x', title: 'Bad Request', status: 400, detail: 'The zone does not exist.' },
+    'The zone does not exist.',
+  ],
+])('a 200 that holds %s is no file', async (_, body, serviceMessage) => {
+  for (const contentType of ['application/json', 'text/csv']) {
+    const cdn = await service((_, response) => send(response, 200, body, { 'content-type': contentType }));
+    const work = cdn.client(options).eventLogs.export('501', lastHour);
+    expect(await failure(work)).toMatchObject({ code: 'refused', status: 200, serviceMessage });
+  }
+});
+
+test('a 401 about the window is not about the key', async () => {
+  const cdn = await service((_, response) => send(response, 401, { logs: null, errorResponse: refusal }));
+  expect(await failure(cdn.client(options).eventLogs.export('501', lastHour))).toMatchObject({
+    code: 'refused',
+  });
+});
+
+test('a web page with status 200 is unexpected', async () => {
+  const cdn = await service((_, response) =>
+    send(response, 200, '<!DOCTYPE html><p>Sign in', { 'content-type': 'text/html' }),
+  );
+  expect(await failure(cdn.client(options).eventLogs.export('501', lastHour))).toMatchObject({
+    code: 'unexpected',
+  });
+});
+
+test('the export only reads, so a 502 is asked again', async () => {
+  const { cdn } = await exported((_, response, count) =>
+    count === 1 ? send(response, 502, '') : void response.writeHead(200).end('a\n'),
+  );
+  expect(cdn.seen).toHaveLength(2);
+});
+
+test('a file that breaks off fails while it is read', async () => {
+  const { file } = await exported((_, response) => {
+    response.writeHead(200, { 'content-length': '100' }).write('a,b\n', () => response.destroy());
+  });
+  expect(await failure(new Response(file.body).text())).toMatchObject({ code: 'cut' });
+});
+
+test('who cancels in the middle ends the file', async () => {
+  const stop = new AbortController();
+  const cdn = await service((_, response) => void response.writeHead(200).write('a,b\n'));
+  const file = await cdn.client(options, stop.signal).eventLogs.export('501', lastHour);
+  const reading = failure(new Response(file.body).text());
+  stop.abort();
+  expect(await reading).toMatchObject({ code: 'cancelled' });
+});
+
+test('a file that nobody wants any more closes the connection', async () => {
+  const closed = Promise.withResolvers<string>();
+  const { file } = await exported((_, response) => {
+    response.on('close', () => closed.resolve('closed'));
+    response.writeHead(200).write('a,b\n');
+  });
+  await file.body.cancel();
+  expect(await closed.promise).toBe('closed');
+});
+
+test.each([
+  ['ends before it begins', hours(1), hours(2), 'The window ends before it begins.'],
+  ['is empty', hours(1), hours(1), 'The window ends before it begins.'],
+  ['ends in the future', hours(1), hours(-1), 'The window ends in the future.'],
+  ['reaches back 73 hours', hours(73), hours(1), 'The window reaches back more than 72 hours'],
+  ['begins at the very edge', hours(72), hours(0), 'The window reaches back more than 72 hours'],
+  ['has no end', hours(1), new Date(Number.NaN), 'The window has no start or no end.'],
+])('a window that %s is refused before anything is sent', async (_, from, to, message) => {
+  expect(() => checkEventLogWindow({ from, to }, now)).toThrow(UserError);
+  const cdn = await service(() => ({}));
+  await expect(cdn.client(options).eventLogs.export('501', { from, to })).rejects.toThrow(message);
+  expect(cdn.seen).toEqual([]);
+});
+
+test('the last 71 hours always work, and a few minutes may pass until they are sent', async () => {
+  checkEventLogWindow({ from: hours(71), to: hours(0) }, now);
+  const edge = new Date(now - 72 * 3_600_000 + 5 * 60_000);
+  checkEventLogWindow({ from: edge, to: hours(0) }, now);
+  const { cdn } = await exported((_, response) => void response.writeHead(200).end(), {
+    from: edge,
+    to: hours(0),
+  });
+  expect(cdn.seen).toHaveLength(1);
+});
+
+test('a filter without a value is refused', async () => {
+  const cdn = await service(() => ({}));
+  const wanted = { ...lastHour, filters: [{ field: 'ip', op: 'eq', value: [] }] };
+  await expect(cdn.client(options).eventLogs.export('501', wanted)).rejects.toThrow(
+    'A filter is not complete.',
+  );
+});

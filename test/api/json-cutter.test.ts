@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createCutter, type Outside } from '../../src/api/json-cutter.ts';
+
+/** Cuts `document` where `borders` say, 0 to 1 each, and gives what came out. */
+function cut(document: string, borders: readonly number[] = []): { elements: unknown[]; outside: Outside } {
+  const bytes = Buffer.from(document);
+  const places = [0, ...borders.map((border) => Math.floor(border * bytes.length)), bytes.length].sort(
+    (a, b) => a - b,
+  );
+  const cutter = createCutter('Items');
+  const elements: unknown[] = [];
+  for (const [index, place] of places.entries()) {
+    cutter.push(bytes.subarray(places[index - 1] ?? 0, place), (json) => elements.push(JSON.parse(json)));
+  }
+  return { elements, outside: cutter.end() };
+}
+
+// Names and texts with everything that could mislead it: quotes, backslashes, brackets, commas, other alphabets.
+const text = fc.oneof(
+  fc.string({
+    unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', ':', 'é', '漢', '😀', ' ', 'a', '\n'),
+  }),
+  fc.string({ unit: 'binary' }),
+);
+const json = fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 });
+const value = fc.oneof(json, text, fc.record({ Items: fc.array(text), [']"']: json }));
+const space = fc.constantFrom(0, 1, 2, '\t', '\r\n ');
+const borders = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
+
+test('any list, cut anywhere, has the elements JSON.parse finds', () => {
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 8 }), space, borders, (list, indent, borders) => {
+      const document = JSON.stringify(list, undefined, indent);
+      const { elements, outside } = cut(document, borders);
+      expect(elements).toEqual(JSON.parse(document));
+      expect(outside).toEqual({ found: 'top', document: [] });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a list in a member comes out likewise, with the members before and after it', () => {
+  const members = fc.dictionary(
+    text.filter((name) => name !== 'Items' && name !== '__proto__'),
+    value,
+    { maxKeys: 3 },
+  );
+  fc.assert(
+    fc.property(
+      members,
+      fc.array(value, { maxLength: 6 }),
+      members,
+      space,
+      borders,
+      (before, list, after, indent, borders) => {
+        const document = JSON.stringify({ ...before, Items: list, ...after }, undefined, indent);
+        const { elements, outside } = cut(document, borders);
+        const whole = JSON.parse(document) as { Items: unknown[] };
+        expect(elements).toEqual(whole.Items);
+        expect(outside.found).toBe('member');
+        expect(outside.document).toEqual({ ...whole, Items: [] });
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('a document may arrive byte by byte', () => {
+  const list = [{ a: 'x\\"]' }, '漢\\', [[], {}], -1.5e3, null, true, '"'];
+  const document = JSON.stringify({ Items: list, TotalItems: 7 });
+  const each = Array.from(
+    Buffer.from(document),
+    (_, index, all: number[] = []) => (index + all.length) / Buffer.byteLength(document),
+  );
+  expect(cut(document, each).elements).toEqual(list);
+});
+
+test('a byte order mark is passed over', () => {
+  expect(cut('\uFEFF[1,2]').elements).toEqual([1, 2]);
+  expect(cut('\uFEFF{"Items":[1]}').elements).toEqual([1]);
+});
+
+test.each([
+  ['the member holds no list', '{"Items":{"0":1},"TotalItems":1}'],
+  ['the member is null', '{"Items":null}'],
+  ['there is no such member', '{"logs":[1,2],"data":{"Items":[3]}}'],
+  ['the name stands as a value', '{"a":"Items","b":[1]}'],
+  ['it is a text', '"[1]"'],
+])('no list is found where %s', (_, document) => {
+  const { elements, outside } = cut(document, [0.5]);
+  expect(elements).toEqual([]);
+  expect(outside).toEqual({ found: 'nowhere', document: JSON.parse(document) });
+});
+
+test.each([
+  ['a web page', '<!doctype html><p>[1]</p>'],
+  ['a list without an end', '[{"a":1},{"b":'],
+  ['a list that ends like an object', '[1,2}'],
+  ['a member without an end', '{"Items":[1,2],"TotalItems"'],
+  ['a comma too many at the end', '[1,]'],
+  ['a comma too many at the start', '[,1]'],
+  ['two lists', '[1][2]'],
+  ['something behind the list', '[1] 2'],
+  ['mismatched brackets in an element', '[{"a":[1}]]'],
+  ['an unknown word', '[1,oops]'],
+  ['nothing at all', ''],
+])('%s is a syntax error, however it is cut', (_, document) => {
+  for (const border of [0, 0.3, 0.6, 0.9]) expect(() => cut(document, [border])).toThrow(SyntaxError);
+});
+
+test('what is not the list is not gathered without a limit', () => {
+  const document = JSON.stringify({ other: 'x'.repeat(3_000_000), Items: [] });
+  expect(() => cut(document, [0.1, 0.2, 0.3, 0.4, 0.5])).toThrow('Too much stands around the list.');
+});

@@ -1,0 +1,182 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { type CdnClient, createCdn } from '../../src/api/cdn.ts';
+import type { OriginError } from '../../src/api/origin-errors.ts';
+import { Secret } from '../../src/secret.ts';
+import { failure } from './service.ts';
+
+// All eight operations against the simulated CDN, which speaks the specification and was written apart from the client.
+const now = Date.parse('2026-11-20T12:00:00Z');
+const lastHour = { from: new Date(now - 3_600_000), to: new Date(now) };
+let cdn: CdnSimulator;
+
+beforeAll(async () => {
+  cdn = await startCdn({ zones: 1_230, now: () => now });
+});
+afterAll(() => cdn.close());
+afterEach(() => cdn.faults.clear());
+
+function client(key = cdn.key): CdnClient {
+  const { url: apiUrl, originLoggingUrl } = cdn;
+  return createCdn({
+    apiUrl,
+    originLoggingUrl,
+    now: () => now,
+    random: () => 0,
+    sleep: async () => {},
+  }).withKey(new Secret(key));
+}
+
+/** Every operation once, with ids that exist; the deletion last. */
+async function everything(): Promise<unknown[]> {
+  const { pullZones, apiKeys, variables, originErrors, apps, volumes, uploadScanning, eventLogs } = client();
+  const errors: [OriginError, unknown][] = [];
+  const zone = await pullZones.find(({ name }) => name === 'checkout');
+  const file = await eventLogs.export('501', lastHour);
+  return [
+    await pullZones.firstPage(),
+    await pullZones.all(),
+    zone,
+    await apiKeys.list(),
+    await variables.update('301', '13', { required: false }),
+    await originErrors.forEach(
+      zone?.id ?? '',
+      new Date(now),
+      (entry) => void errors.push([entry, entry.details()]),
+    ),
+    errors,
+    await apps.summary('app0api00000001'),
+    await uploadScanning.metrics('501'),
+    (await new Response(file.body).text()).split('\n').length,
+    await volumes.deleteAll('app0worker00002', 'old-cache'),
+  ];
+}
+
+test('every operation answers, and no planted secret is in what it gives', async () => {
+  const given = await everything();
+  const [first, all, zone, keys, variable, day, errors, app, scanning, lines, deletion] = given;
+  expect(first).toMatchObject({ total: 1_230, more: true, skipped: 0 });
+  expect(all).toMatchObject({ skipped: 0 });
+  expect((all as { zones: unknown[] }).zones).toHaveLength(1_230);
+  expect(zone).toMatchObject({ name: 'checkout', summary: { name: 'checkout' } });
+  expect((keys as { keys: unknown[] }).keys).toHaveLength(5);
+  expect(variable).toMatchObject({ id: '13', name: 'PAYMENT_TOKEN', required: false });
+  expect(day).toEqual({ entries: 240, skipped: 0, moreExist: false });
+  expect(errors).toHaveLength(240);
+  expect(app).toMatchObject({ averageLatency: 41.7, status: 'active' });
+  expect((app as { latencyChart: unknown[] }).latencyChart).toHaveLength(30);
+  expect((scanning as { days: unknown[] }).days).toHaveLength(28);
+  expect(lines).toBeGreaterThan(2);
+  expect(deletion).toEqual({ ids: ['vi-5'] });
+  expect(JSON.stringify(given)).not.toContain('CANARY');
+});
+
+test('every zone is read whole without drift, and none holds a planted secret', async () => {
+  const drift: unknown[] = [];
+  const { url: apiUrl, originLoggingUrl } = cdn;
+  const { pullZones } = createCdn({ apiUrl, originLoggingUrl, onDrift: (one) => drift.push(one) }).withKey(
+    new Secret(cdn.key),
+  );
+  const ids = cdn.data.zones.slice(0, 40).map(({ Id }) => String(Id));
+  for (const wanted of ids) {
+    const zone = await pullZones.find(({ id }) => id === wanted);
+    expect(zone?.id).toBe(wanted);
+    expect(JSON.stringify(zone)).not.toContain('CANARY');
+  }
+  expect(drift).toEqual([]);
+});
+
+test('members nobody knows change nothing', async () => {
+  const { pullZones, apiKeys, apps, uploadScanning } = client();
+  const plain = [
+    await pullZones.firstPage(),
+    await apiKeys.list(),
+    await apps.summary('app0api00000001'),
+    await uploadScanning.metrics('501'),
+  ];
+  cdn.faults.add({ unknownMembers: true, times: 4 });
+  const with_ = [
+    await pullZones.firstPage(),
+    await apiKeys.list(),
+    await apps.summary('app0api00000001'),
+    await uploadScanning.metrics('501'),
+  ];
+  expect(with_).toEqual(plain);
+});
+
+test('a wrong key is told as one by every operation', async () => {
+  const { pullZones, apiKeys, variables, originErrors, apps, volumes, uploadScanning, eventLogs } =
+    client('no-such-key');
+  const works = [
+    pullZones.firstPage(),
+    pullZones.all(),
+    apiKeys.list(),
+    variables.update('301', '12', { required: true }),
+    originErrors.forEach('1001', new Date(now), () => {}),
+    apps.summary('app0api00000001'),
+    volumes.deleteAll('app0api00000001', 'my-data-volume'),
+    uploadScanning.metrics('501'),
+    eventLogs.export('501', lastHour),
+  ];
+  for (const error of await Promise.all(works.map(failure))) {
+    expect(error).toMatchObject({ code: 'key_refused', status: 401 });
+  }
+});
+
+test('a restricted key may not list keys, and may list zones', async () => {
+  const restricted = client(cdn.restrictedKey);
+  expect(await failure(restricted.apiKeys.list())).toMatchObject({ code: 'key_refused' });
+  expect((await restricted.pullZones.firstPage()).zones).toHaveLength(10);
+});
+
+test('the rules of the service arrive in its own words', async () => {
+  const { volumes, uploadScanning, variables, apps, eventLogs } = client();
+  expect(await failure(volumes.deleteAll('app0api00000001', 'live-volume'))).toMatchObject({
+    code: 'refused',
+    serviceMessage: 'Some volume instances are not detached.',
+  });
+  expect(await failure(uploadScanning.metrics('502'))).toMatchObject({
+    code: 'refused',
+    errorKey: 'invalid_plan_type.upload_scanning',
+  });
+  expect(await failure(variables.update('301', '999', { required: true }))).toMatchObject({
+    code: 'not_found',
+  });
+  expect(await failure(apps.summary('nobody'))).toMatchObject({
+    code: 'not_found',
+    serviceMessage: 'Application is not found.',
+  });
+  cdn.data.eventLogs.windowRefusal = 401;
+  const future = createCdn({
+    apiUrl: cdn.url,
+    originLoggingUrl: cdn.originLoggingUrl,
+    now: () => now + 7_200_000,
+  });
+  const window = { from: new Date(now), to: new Date(now + 3_600_000) };
+  expect(await failure(future.withKey(new Secret(cdn.key)).eventLogs.export('501', window))).toMatchObject({
+    code: 'refused',
+    status: 401,
+    errorKey: 'invalid_datetime_window.event_logs',
+  });
+  expect(await failure(eventLogs.export('999', lastHour))).toMatchObject({ code: 'refused' });
+});
+
+test('a deletion whose answer is lost happened once', async () => {
+  cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
+  const before = cdn.data.volumeDeletions.length;
+  expect(await failure(client().volumes.deleteAll('app0api00000001', 'my-data-volume'))).toMatchObject({
+    code: 'unreachable',
+    sent: true,
+  });
+  expect(cdn.data.volumeDeletions.slice(before)).toMatchObject([{ ids: ['vi-1', 'vi-2'] }]);
+});
+
+test('a list that breaks off in the middle of a page is whole in the end', async () => {
+  cdn.faults.add({ match: { path: /pullzone/ }, drop: 'mid-body', skip: 1 });
+  expect((await client().pullZones.all()).zones).toHaveLength(1_230);
+});
+
+test('a plain array in answer to a page is the whole list', async () => {
+  cdn.faults.add({ match: { path: /pullzone/ }, change: (body) => (body as { Items: unknown[] }).Items });
+  expect((await client().pullZones.all()).zones).toHaveLength(1_000);
+});

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { UserError } from '../../src/errors.ts';
+import { failure, send, service } from './service.ts';
+
+const counts = { loggedRequests: 2, blockedRequests: 1, filesScanned: 40 };
+const totals = { totalLoggedRequests: 2, totalBlockedRequests: 1, totalFilesScanned: 40 };
+const quiet = { statusCode: 0, success: false, message: null, errorKey: null };
+
+test('days are read day first, oldest first, and what is no day stays as text', async () => {
+  const overviewPastTwentyEightDays = {
+    '07-08-2026': counts,
+    '31-07-2026': counts,
+    '2026-08-01': { filesScanned: 5 },
+    '08-31-2026': counts,
+  };
+  const cdn = await service(() => ({ error: null, data: { overviewPastTwentyEightDays, ...totals } }));
+  expect(await cdn.client().uploadScanning.metrics('501')).toEqual({
+    days: [
+      { day: '2026-07-31', label: '31-07-2026', ...counts },
+      { day: '2026-08-01', label: '2026-08-01', filesScanned: 5 },
+      { day: '2026-08-07', label: '07-08-2026', ...counts },
+      { label: '08-31-2026', ...counts },
+    ],
+    ...totals,
+  });
+  expect(cdn.seen[0]?.path).toBe('/shield/metrics/shield-zone/501/upload-scanning');
+});
+
+test.each([
+  ['no error member', { data: totals }],
+  ['a default error object', { error: quiet, data: totals }],
+  ['success', { error: { success: true, message: 'fine', errorKey: null }, data: totals }],
+])('with %s it is a success', async (_, body) => {
+  const cdn = await service(() => body);
+  expect(await cdn.client().uploadScanning.metrics('501')).toEqual({ days: [], ...totals });
+});
+
+test.each([200, 202, 401])(
+  'a refusal with status %i is a refusal, with the service’s words',
+  async (status) => {
+    const error = {
+      statusCode: 404,
+      success: false,
+      message: 'Not on your plan.',
+      errorKey: 'invalid_plan_type.upload_scanning',
+    };
+    const cdn = await service((_, response) => send(response, status, { error, data: null }));
+    expect(await failure(cdn.client().uploadScanning.metrics('501'))).toMatchObject({
+      code: 'refused',
+      serviceMessage: 'Not on your plan.',
+      errorKey: 'invalid_plan_type.upload_scanning',
+    });
+  },
+);
+
+test.each([
+  ['data is null without a reason', 200, { error: null, data: null }, 'refused'],
+  ['data is null beside a default error', 200, { error: quiet, data: null }, 'refused'],
+  ['data is something else', 200, { error: null, data: 'soon' }, 'unexpected'],
+  ['there is no data', 200, {}, 'unexpected'],
+  [
+    'the key is bad, by problem details',
+    401,
+    { type: 'x', title: 'Unauthorized', status: 401, traceId: '0' },
+    'key_refused',
+  ],
+  ['the key is bad, by shape C', 401, { statusCode: 401 }, 'key_refused'],
+  ['the service fails without a body', 500, '', 'unavailable'],
+])('where %s (%i) the code says so', async (_, status, body, code) => {
+  const cdn = await service((_, response) => send(response, status, body));
+  expect(await failure(cdn.client().uploadScanning.metrics('501'))).toMatchObject({ code });
+});
+
+test('a shield zone id is an int32', async () => {
+  const cdn = await service(() => ({}));
+  await expect(cdn.client().uploadScanning.metrics('2147483648')).rejects.toThrow(UserError);
+  await expect(cdn.client().uploadScanning.metrics('shop')).rejects.toThrow('This is not a shield zone id.');
+  expect(cdn.seen).toEqual([]);
+});
