@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseKeyring } from './auth/keyring.ts';
 import { UserError } from './errors.ts';
 import { Secret } from './secret.ts';
 
@@ -126,6 +127,17 @@ function readerOf(env: Env): Reader {
   return { text, secret, check, problems };
 }
 
+/** Said together with everything else that is wrong, before a database is made. */
+function mistakesIn(keys: Secret): string[] {
+  try {
+    parseKeyring(keys, 'ENCRYPTION_KEYS');
+    return [];
+  } catch (error) {
+    if (error instanceof UserError) return [`${error.message} ${error.hint}`];
+    throw error;
+  }
+}
+
 function readStore({ text, secret, check, problems }: Reader): StoreConfig {
   const databaseUrl = secret('DATABASE_URL');
   if (databaseUrl && !/^postgres(ql)?:\/\//.test(databaseUrl.reveal())) {
@@ -141,6 +153,7 @@ function readStore({ text, secret, check, problems }: Reader): StoreConfig {
   if (keyring.keys && keyring.file) {
     problems.push('ENCRYPTION_KEYS and ENCRYPTION_KEYS_FILE exclude each other: set one of them.');
   }
+  if (keyring.keys) problems.push(...mistakesIn(keyring.keys));
   return {
     store: { databaseUrl, dataDir: text('DATA_DIR') ?? './data' },
     keyring,

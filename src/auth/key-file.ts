@@ -38,7 +38,7 @@ export async function readKeyFile(
   } catch (error) {
     throw new UserError(
       `The key file ${path} cannot be read (${codeOf(error)}).`,
-      'Check the path and that the bot may read it.',
+      'Check the path (ENCRYPTION_KEYS_FILE, or DATA_DIR where that is not set) and that the bot may read it.',
     );
   }
 }

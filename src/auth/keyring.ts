@@ -50,7 +50,7 @@ const generate = 'echo "k1:$(openssl rand -base64 32)"';
  */
 export async function readKeyring(source: KeyringSource & { inUse?: boolean }): Promise<ReadKeyring> {
   const { keys, file, createIn, inUse = false } = source;
-  if (keys) return parse(keys, 'ENCRYPTION_KEYS');
+  if (keys) return parseKeyring(keys, 'ENCRYPTION_KEYS');
   if (file !== undefined) return readFrom(file, 'ENCRYPTION_KEYS_FILE');
   if (createIn === undefined) {
     throw new UserError(
@@ -71,10 +71,15 @@ export async function readKeyring(source: KeyringSource & { inUse?: boolean }): 
 
 async function readFrom(path: string, source: string): Promise<ReadKeyring> {
   const { text, warning, stamp } = await readKeyFile(path);
-  return { ...parse(text, source), path, warning, stamp };
+  return { ...parseKeyring(text, source), path, warning, stamp };
 }
 
-function parse(text: Secret, source: string): Pick<ReadKeyring, 'keyring' | 'entries'> {
+/**
+ * The keyring in a text; `source` names it in what is said about a mistake.
+ *
+ * @throws UserError that names the entry by its position, never by what is in it.
+ */
+export function parseKeyring(text: Secret, source: string): Pick<ReadKeyring, 'keyring' | 'entries'> {
   const entries = text
     .reveal()
     .split(/[,\s]+/)
