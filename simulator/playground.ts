@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildApp } from '../src/app.ts';
@@ -24,6 +25,8 @@ export interface PlaygroundOptions {
   readonly port: number;
   /** Deliver over signed HTTP instead of Socket Mode. */
   readonly http?: boolean;
+  /** Keys are entered on the bot's own page in the browser instead of a form in Slack, as with `PUBLIC_URL`. */
+  readonly keyPage?: boolean;
   /** The bot's database and key file: linked keys survive in it. */
   readonly dataDir: string;
   readonly zones?: number;
@@ -32,7 +35,9 @@ export interface PlaygroundOptions {
 
 /** The real bot, with a CDN and a Slack of this machine around it, and the Slack's page. */
 export async function startPlayground(options: PlaygroundOptions): Promise<Playground> {
-  const { http = false, dataDir, zones = 240, log } = options;
+  const { http = false, keyPage = false, dataDir, zones = 240, log } = options;
+  // Nobody types this address; a page's links have to name it before it is taken.
+  const botPort = keyPage ? await freePort() : 0;
   const cdn = await startCdn({ zones });
   const hints = whatToTry(cdn);
   const commands = features
@@ -48,8 +53,8 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
     CDN_API_URL: cdn.url,
     CDN_ORIGIN_LOGGING_URL: cdn.originLoggingUrl,
     DATA_DIR: dataDir,
-    // Any free one: nobody types this address.
-    PORT: '0',
+    PORT: String(botPort),
+    ...(keyPage ? { PUBLIC_URL: `http://127.0.0.1:${botPort}` } : {}),
   });
   const closeSimulators = async (): Promise<void> => {
     await Promise.all([slack.close(), cdn.close()]);
@@ -84,8 +89,20 @@ function whatToTry(cdn: CdnSimulator): string[] {
     `Type \`/cdn connect\` and paste the key with full rights: \`${cdn.key}\``,
     'Then `/cdn zones`: press *Next*, open a zone. Also: `/cdn zones only:attention`, `/cdn help`',
     `Another key, which may not list API keys: \`${cdn.restrictedKey}\`. Any other text is a wrong key.`,
+    'Alice is an admin: `/cdn settings` says who may do what, `/cdn why volume delete` shows a decision step by step.',
     'Change person at the top left: what is “Only visible to you” stays with the one who asked.',
   ];
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const found = server.address();
+      server.close(() => resolve(typeof found === 'object' && found ? found.port : 0));
+    });
+  });
 }
 
 /** Starts on the wished port, or on a free one where somebody else has it. */
@@ -102,6 +119,7 @@ const usage = `npm run playground -- [options]
 
   --port N    port of the page (4400; a free one where it is taken)
   --http      deliver over signed HTTP instead of Socket Mode
+  --key-page  enter keys on the bot's own page, as where PUBLIC_URL is set
   --fresh     forget the keys that were linked before
   --zones N   how many pull zones the CDN has (240)
   --log L     how much the bot logs: error, warn, info or debug (error)`;
@@ -111,6 +129,7 @@ async function main(): Promise<void> {
     options: {
       port: { type: 'string', default: '4400' },
       http: { type: 'boolean', default: false },
+      'key-page': { type: 'boolean', default: false },
       fresh: { type: 'boolean', default: false },
       zones: { type: 'string', default: '240' },
       log: { type: 'string', default: 'error' },
@@ -128,7 +147,14 @@ async function main(): Promise<void> {
   process.on('unhandledRejection', (error) => log.error({ error }, 'an error nobody waited for'));
 
   const zones = wholeNumber('--zones', values.zones, 100_000);
-  const playground = await startPlayground({ port, http: values.http, dataDir, zones, log });
+  const playground = await startPlayground({
+    port,
+    http: values.http,
+    keyPage: values['key-page'],
+    dataDir,
+    zones,
+    log,
+  });
   let asked = false;
   const stop = (): void => {
     if (asked) process.exit(1);

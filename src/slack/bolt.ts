@@ -37,8 +37,9 @@ export function createBolt(options: BoltOptions): App {
   app.action(/[\s\S]*/, async ({ ack, body, action }) => {
     await ack();
     if (body.type !== 'block_actions' || !('action_id' in action)) return;
-    // A link button opens its page in the browser; the press is told to us all the same.
-    if (action.type === 'button' && action.url) return;
+    // A link button (`feature:link`) opens its page in the browser; the press is told to us all the same, and not always
+    // with the address.
+    if (/^[^:]+:link(?::|$)/.test(action.action_id)) return;
     const value = fieldValue(action);
     const pressed = {
       actionId: action.action_id,

@@ -55,7 +55,7 @@ export function pageOffer(link: { readonly url: string; readonly minutes: number
     actions({
       type: 'button',
       text: plain('Open the page'),
-      action_id: 'connect:page',
+      action_id: 'connect:link',
       url: link.url,
       style: 'primary',
     }),
