@@ -3,6 +3,7 @@ import { createInstallations } from './auth/installations.ts';
 import { readKeyring } from './auth/keyring.ts';
 import { createCustody } from './auth/keys.ts';
 import { createSealer } from './auth/sealing.ts';
+import { createCharts } from './charts/charts.ts';
 import { createSnapshots } from './commands/snapshots.ts';
 import type { Config } from './config.ts';
 import { UserError } from './errors.ts';
@@ -76,6 +77,7 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
   const custody = createCustody({ db, sealer, now });
   const installations = createInstallations({ db, sealer, now, withLock: database.withLock });
   const snapshots = createSnapshots({ now });
+  const charts = createCharts();
   const logger = boltLog(log);
   const { apiUrl, appToken, signingSecret, installing } = config.slack;
   const access = createAccess({
@@ -114,6 +116,7 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
     log,
     now,
     fetch,
+    draw: charts.draw,
     async uninstalled(workspace) {
       await custody.forgetTenant(tenantOfWorkspace(workspace));
       await installations.remove({
@@ -167,6 +170,7 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
         await receiver.stop();
         await web.close();
         await inFlight.drain(graceMs);
+        await charts.close();
         await queue.stop();
         await database.close();
       })();

@@ -10,7 +10,7 @@ type Manifest = Exclude<AppsManifestCreateArguments['manifest'], string>;
 
 // Slack's own type knows every scope and event: a name that does not exist fails the type check.
 const checked = {
-  oauth_config: { scopes: { bot: ['commands', 'chat:write'] } },
+  oauth_config: { scopes: { bot: ['commands', 'chat:write', 'files:write', 'im:write'] } },
   settings: {
     event_subscriptions: { bot_events: ['app_home_opened', 'app_uninstalled', 'tokens_revoked'] },
     interactivity: { is_enabled: true },

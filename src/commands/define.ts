@@ -4,6 +4,7 @@ import type { CdnClient } from '../api/cdn.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Custody } from '../auth/keys.ts';
 import type { Right } from '../auth/policy.ts';
+import type { Chart } from '../charts/chart.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { Words } from './words.ts';
@@ -12,6 +13,19 @@ import type { Words } from './words.ts';
 export interface Message {
   readonly text: string;
   readonly blocks?: KnownBlock[];
+  /** Sent after the text, so that no answer waits for them. Slack has no private files in channels: they go to the person's direct messages. */
+  readonly files?: readonly Attachment[];
+}
+
+export interface Attachment {
+  /** With its ending: `latency.png`. */
+  readonly name: string;
+  readonly title: string;
+  /** What the picture shows, for those who do not see it: up to 1000 characters. */
+  readonly altText?: string;
+  readonly mimetype: string;
+  /** The bytes; a spooled file, taken away once it was sent; or a chart that is drawn when it is its turn. */
+  readonly content: Uint8Array | { readonly path: string } | { readonly chart: Chart };
 }
 
 /** One message, or several in a row where each replaces the one before (a first answer, then the whole). */

@@ -7,7 +7,6 @@ import { tenantOfWorkspace, type Workspace, workspaceOf } from './sender.ts';
 export interface BoltOptions extends SlackDeps {
   readonly receiver: Receiver;
   readonly logger: Logger;
-  readonly apiUrl: string;
   /** The workspace took the app away: what it gave is forgotten. */
   readonly uninstalled: (workspace: Workspace) => Promise<void>;
 }

@@ -3,6 +3,7 @@ import type { CdnClient } from '../api/cdn.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Custody } from '../auth/keys.ts';
 import { decide, type Right } from '../auth/policy.ts';
+import type { Chart } from '../charts/chart.ts';
 import type { Answer, Context, Message } from '../commands/define.ts';
 import { features } from '../commands/registry.ts';
 import type { Snapshots } from '../commands/snapshots.ts';
@@ -10,12 +11,14 @@ import { UserError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import type { Access } from './access.ts';
+import { withFiles } from './answers.ts';
 import type { Clients } from './clients.ts';
 import { describeFailure, explainFailure, type Failed } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Kind, Metrics, Outcome } from './metrics.ts';
 import { createResponder, type Responder, type Route } from './responder.ts';
 import { type Sender, senderOf } from './sender.ts';
+import { createUploads } from './uploads.ts';
 
 /** What the paths of a delivery lean on; `app.ts` makes it once. */
 export interface SlackDeps {
@@ -31,6 +34,10 @@ export interface SlackDeps {
   readonly log: Log;
   readonly now: () => Date;
   readonly fetch: typeof globalThis.fetch;
+  /** The Web API's base: files go to its hosts only. */
+  readonly apiUrl: string;
+  /** A chart as PNG. */
+  readonly draw: (chart: Chart) => Promise<Uint8Array>;
 }
 
 /** One delivery from Slack, after it was acknowledged. */
@@ -74,7 +81,18 @@ export async function perform(
     const client = async (): Promise<WebClient> =>
       deps.clients.interactive(await deps.access.token(sender.workspace));
     const route = { ...delivery.route, userId: sender.person.userId };
-    const responder = createResponder({ route, client, fetch: deps.fetch, log: deps.log });
+    const uploads = createUploads({
+      client: async () => deps.clients.job(await deps.access.token(sender.workspace)),
+      apiUrl: deps.apiUrl,
+      draw: deps.draw,
+      signal,
+    });
+    const { fetch, log } = deps;
+    const responder = withFiles(createResponder({ route, client, fetch, log }), {
+      uploads,
+      userId: route.userId,
+      log,
+    });
     try {
       if (delivery.claim !== undefined && !(await deps.claim(`${delivery.kind}:${delivery.claim}`)))
         return 'duplicate';

@@ -47,6 +47,7 @@ export function explainFailure(error: unknown, failed: Failed, log: Log): Failur
 // No letters and digits that look or sound alike: references are read aloud on the phone at night.
 const alphabet = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-function makeReference(): string {
+/** An id to say aloud, under which something is in the log. */
+export function makeReference(): string {
   return Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

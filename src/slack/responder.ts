@@ -19,6 +19,8 @@ export interface Responder {
   send(message: Message): Promise<void>;
   /** The same for an answer that another will follow: false, and not sent, where that one could not take its place. */
   sendUnlessLastUse(message: Message): Promise<boolean>;
+  /** Whether a further answer would take the place of the one before. */
+  readonly replaces: () => boolean;
 }
 
 // Slack: five uses (slack.md §3.1). The last is kept for the last answer.
@@ -101,6 +103,7 @@ export function createResponder(options: {
 
   return {
     send,
+    replaces: () => route.responseUrl !== undefined && uses < usesOfResponseUrl,
     async sendUnlessLastUse(message) {
       // Without a response_url nothing can take the place of an ephemeral message.
       if (!route.responseUrl || uses >= usesOfResponseUrl - 1) return false;

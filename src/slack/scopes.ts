@@ -2,4 +2,6 @@
 export const scopes = [
   'commands', // the slash command
   'chat:write', // answers where a response_url has ended, and direct messages
+  'files:write', // charts and files
+  'im:write', // the conversation with a person that private files go to
 ] as const;
