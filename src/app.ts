@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { createCdn } from './api/cdn.ts';
 import { createInstallations } from './auth/installations.ts';
 import { readKeyring } from './auth/keyring.ts';
@@ -110,6 +111,7 @@ async function wire(options: Required<AppOptions> & { database: Database }): Pro
     custody,
     cdn: createCdn({ ...config.cdn, fetch, now: () => now().getTime() }),
     snapshots,
+    spoolDirectory: join(config.store.dataDir, 'spool'),
     claim: (id) => claimDelivery(db, id, now()),
     inFlight,
     metrics,

@@ -40,6 +40,8 @@ export interface Context {
   readonly cdnWith: (key: import('../secret.ts').Secret) => CdnClient;
   readonly custody: Custody;
   readonly snapshots: Snapshots;
+  /** Where files are written before they are sent; only this user of the machine can read it. */
+  readonly spoolDirectory: string;
   readonly features: readonly Feature[];
   readonly now: () => Date;
   /** For a failure that an answer goes on after: logs it and gives its words with the reference that is in the log. */

@@ -4,11 +4,12 @@ import type { Action, Command, Context, Feature, Form, Picker } from './define.t
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
 import { holdsSecret, looksLikeKey } from './key-in-text.ts';
+import { originErrors } from './origin-errors.ts';
 import { type Words, withoutFirst } from './words.ts';
 import { zones } from './zones.ts';
 
 /** Everything the bot does, in the order help shows it. A new feature is one line here. */
-export const features: readonly Feature[] = [zones, connect, help, homeTab];
+export const features: readonly Feature[] = [zones, originErrors, connect, help, homeTab];
 
 const commands = new Map<string, Command>();
 for (const command of features.flatMap((feature) => feature.commands)) {

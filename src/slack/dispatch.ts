@@ -32,6 +32,7 @@ export interface SlackDeps {
   readonly inFlight: InFlight;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly spoolDirectory: string;
   readonly now: () => Date;
   readonly fetch: typeof globalThis.fetch;
   /** The Web API's base: files go to its hosts only. */
@@ -144,6 +145,7 @@ async function admit(
     cdnWith: (key) => deps.cdn.withKey(key, signal),
     custody: deps.custody,
     snapshots: deps.snapshots,
+    spoolDirectory: deps.spoolDirectory,
     features,
     now: deps.now,
     explain: (error) => explainFailure(error, delivery, deps.log),

@@ -12,6 +12,9 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     List your pull zones with bandwidth, charges and what needs attention
     \`/cdn zone &lt;id|name|hostname&gt;\`
     Show one zone: hostnames, caching, security, edge rules, optimizer, logging
+    *Origin errors*
+    \`/cdn errors &lt;zone&gt; [today|yesterday|2026-11-20|last 3 days]\`
+    Show why a zone’s origin fails: errors grouped by code, server zone and address, hour by hour
     *Connect*
     \`/cdn connect\`
     Connect your own CDN key, in a form
@@ -24,16 +27,16 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     Find a command by what it does
     /cdn zones
     /cdn zone
+    /cdn errors
     /cdn connect
-    /cdn whoami
     A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do."
   `);
   expect([...buttons(answer).keys()]).toMatchInlineSnapshot(`
     [
       "/cdn zones",
       "/cdn zone",
+      "/cdn errors",
       "/cdn connect",
-      "/cdn whoami",
     ]
   `);
 });

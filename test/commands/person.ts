@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { KnownBlock } from '@slack/types';
 import { expect } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
@@ -72,6 +74,7 @@ export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promis
         cdnWith: (candidate) => client.withKey(candidate, signal),
         custody,
         snapshots,
+        spoolDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
         features,
         now: () => new Date(now),
         explain: (error) =>

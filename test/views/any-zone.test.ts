@@ -136,7 +136,7 @@ test('any list of zones is a message that Slack takes', () => {
       expect(messageProblems(firstZones({ rows, total: 50_000, search }))).toEqual([]);
       const near = summaries.slice(0, 3).map(({ name }) => name);
       expect(messageProblems(noZones(query, { zones: 5 }, near, zoneQueryValue(query)))).toEqual([]);
-      expect(messageProblems(zoneChoice(search, summaries, 400))).toEqual([]);
+      expect(messageProblems(zoneChoice(search, summaries))).toEqual([]);
       expect(messageProblems(noZone(search, near))).toEqual([]);
       expect(optionProblems(zoneOptions(summaries, 2000))).toEqual([]);
     }),
