@@ -30,6 +30,7 @@ export function createCharts(options: { idleMs?: number; timeoutMs?: number } = 
   const drawOne = (chart: Chart): Promise<Uint8Array> => {
     clearTimeout(idle);
     const drawing = (worker ??= new Worker(new URL('./worker.ts', import.meta.url)));
+    drawing.ref();
     return new Promise<Uint8Array>((resolve, reject) => {
       const fail = (error: Error): void => {
         if (worker === drawing) worker = undefined;
@@ -54,6 +55,8 @@ export function createCharts(options: { idleMs?: number; timeoutMs?: number } = 
       drawing.on('message', answered).on('error', fail).on('exit', exited);
       drawing.postMessage(chart);
     }).finally(() => {
+      // Idle, it keeps no process from ending.
+      drawing.unref();
       idle = setTimeout(() => void end(), idleMs);
       idle.unref();
     });

@@ -19,9 +19,8 @@ const colours = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#8A6D00', '#444444
 const dashes = ['solid', 'dashed', 'dotted', 'solid', 'dashed', 'dotted'] as const;
 const marks = ['circle', 'triangle', 'rect', 'diamond', 'roundRect', 'pin'];
 
-// A ground and a frame of its own: as readable on Slack's dark background as on its light one.
+// A ground of its own: as readable on Slack's dark background as on its light one.
 const ground = '#FFFFFF';
-const frame = '#C9CFD6';
 const ink = '#1D1C1D';
 const faint = '#55585C';
 const grid = '#E3E6EA';
@@ -65,9 +64,6 @@ export function layout(chart: Chart): Record<string, unknown> {
       right,
       top: panelTop(index),
       height: panelHeight - 36,
-      show: true,
-      borderColor: frame,
-      borderWidth: 0,
     })),
     xAxis: panels.map((_, index) => ({
       type: 'category',
