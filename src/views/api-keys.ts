@@ -30,7 +30,7 @@ export function apiKeys(list: ApiKeyList): Message {
     skipped > 0
       ? `:warning: ${count(skipped, 'key')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out`
       : '',
-    'the CDN names no owner, date or last use of a key',
+    'The CDN names no owner, date or last use of a key',
     `as of ${moment(list.asOf)}`,
   ];
   return {

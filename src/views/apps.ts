@@ -1,7 +1,7 @@
 import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import type { Attachment, Message } from '../commands/define.ts';
-import { actions, button, context, limits, message, section, typing } from './blocks.ts';
+import { actions, button, context, message, section, typing } from './blocks.ts';
 import { shortMoments } from './chart-days.ts';
 import { moment } from './dates.ts';
 import { listed } from './facts.ts';
@@ -40,7 +40,7 @@ export function app({ id, app, zones, asOf }: App): Message {
         `Latency as the CDN reports it: it names no unit. Cost in US dollars, by its price list. As of ${moment(asOf)}`,
       ),
       actions(
-        ...(id.length <= limits.value ? [button('Refresh', 'apps:refresh', id)] : []),
+        button('Refresh', 'apps:refresh', id),
         typing('Another app', 'app'),
         ...(zones?.[0] ? [typing(`Zone ${plainly(zones[0].name, 40)}`, `zone ${zones[0].id}`, 1)] : []),
       ),

@@ -73,6 +73,10 @@ function amount(number: number | undefined): string {
   return number === undefined ? 'not reported' : grouped(number);
 }
 
+function brief(number: number | undefined): string {
+  return number === undefined ? '–' : grouped(number);
+}
+
 /** Of requests where that says something: a blocked request is counted as logged by some plans and not by others. */
 function blockedShare(metrics: UploadScanningMetrics): string {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
@@ -96,9 +100,12 @@ function byDay(days: readonly ScanDay[]): string {
       : 'Nothing was blocked on any day.';
   const lines = days.toReversed().map((day) => {
     const { filesScanned, loggedRequests, blockedRequests } = day;
-    return `${named(day, shortDay)}: ${amount(filesScanned)} scanned, ${amount(loggedRequests)} logged, ${amount(blockedRequests)} blocked`;
+    const numbers = [filesScanned, loggedRequests, blockedRequests]
+      .map((number) => brief(number))
+      .join(' / ');
+    return `${named(day, shortDay)}: ${numbers}`;
   });
-  return `${first}\n${fit(lines, 2700)}`;
+  return `${first}\nNewest first, scanned / logged / blocked: ${fit(lines, 2500, ' · ')}`;
 }
 
 /** A key that is no day is shown as it came: guessing would mix up days and months. */

@@ -15,6 +15,15 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     *Origin errors*
     \`/cdn errors &lt;zone&gt; [today|yesterday|2026-11-20|last 3 days]\`
     Show why a zone’s origin fails: errors grouped by code, server zone and address, hour by hour
+    *Apps*
+    \`/cdn app &lt;appId&gt;\`
+    Show a container application: latency now and on average, volume size, monthly cost, latency chart
+    *Upload scanning*
+    \`/cdn scanning &lt;shieldZoneId&gt;\`
+    Upload scanning of a shield zone: totals, what was blocked, the past 28 days as a chart
+    *API keys*
+    \`/cdn keys\`
+    List the API keys of the account: ids, roles, last four characters, which one is yours
     *Connect*
     \`/cdn connect\`
     Connect your own CDN key, in a form
@@ -28,7 +37,7 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     /cdn zones
     /cdn zone
     /cdn errors
-    /cdn connect
+    /cdn app
     A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do."
   `);
   expect([...buttons(answer).keys()]).toMatchInlineSnapshot(`
@@ -36,7 +45,7 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
       "/cdn zones",
       "/cdn zone",
       "/cdn errors",
-      "/cdn connect",
+      "/cdn app",
     ]
   `);
 });

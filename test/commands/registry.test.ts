@@ -33,10 +33,13 @@ test('the stable names of the design are there', () => {
   for (const id of ['connect:submit', 'zones:submit']) expect(findForm(id)?.id).toBe(id);
   expect(findPicker('zones:pick')?.id).toBe('zones:pick');
   expect(commands.map(({ name }) => name).toSorted()).toEqual([
+    'app',
     'connect',
     'disconnect',
     'errors',
     'help',
+    'keys',
+    'scanning',
     'whoami',
     'zone',
     'zones',
