@@ -2,12 +2,14 @@ import type { Option } from '@slack/types';
 import { z } from 'zod';
 import type { Zone } from '../api/zone.ts';
 import type { ZoneSummary } from '../api/zone-summary.ts';
+import { wireOf } from '../api/zone-wire.ts';
 import { UserError } from '../errors.ts';
 import { code } from '../views/text.ts';
 import * as views from '../views/zone.ts';
 import * as choices from '../views/zone-choice.ts';
 import { attention } from './attention.ts';
 import { type Action, type Command, type Context, defineForm, type Message, type Picker } from './define.ts';
+import { weaknesses } from './posture.ts';
 import { lookUpZone } from './zone-lookup.ts';
 import { matches } from './zone-query.ts';
 import { allZones } from './zone-snapshot.ts';
@@ -25,6 +27,18 @@ export const zoneCommand: Command = {
 
 /** A zone's button, in a list of its own or in others: the list stays, the zone comes below. */
 export const showZone: Action = { id: 'zones:show', needs: 'read', apart: true, run: byId };
+
+/** Every field that is not secret, for those who look for one that no section has room for. */
+export const sendZone: Action = {
+  id: 'zones:file',
+  needs: 'read',
+  apart: true,
+  async run(id, context) {
+    const zone = await wholeById(id, context);
+    const json = `${JSON.stringify(wireOf(zone), undefined, 2)}\n`;
+    return views.zoneFile({ zone, json, asOf: context.now() });
+  },
+};
 
 export const zoneForm = defineForm({
   id: 'zones:submit',
@@ -51,6 +65,10 @@ export const zonePicker: Picker = {
 };
 
 async function byId(id: string, context: Context): Promise<Message> {
+  return drawn(await wholeById(id, context), context);
+}
+
+async function wholeById(id: string, context: Context): Promise<Zone> {
   const known = context.snapshots
     .of(context.person)
     .peek()
@@ -61,7 +79,7 @@ async function byId(id: string, context: Context): Promise<Message> {
       `There is no zone ${code(id, 40)} any more.`,
       'Type `/cdn zones` for the list as it is now.',
     );
-  return drawn(zone, context);
+  return zone;
 }
 
 async function lookUp(typed: string, context: Context): Promise<Message> {
@@ -86,5 +104,10 @@ async function readWhole(
 }
 
 function drawn(zone: Zone, context: Context): Message {
-  return views.zone({ zone, attention: attention(zone.summary), asOf: context.now() });
+  return views.zone({
+    zone,
+    attention: attention(zone.summary),
+    weaknesses: weaknesses(zone),
+    asOf: context.now(),
+  });
 }
