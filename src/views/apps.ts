@@ -6,7 +6,7 @@ import { shortMoments } from './chart-days.ts';
 import { moment } from './dates.ts';
 import { listed } from './facts.ts';
 import { money } from './numbers.ts';
-import { code, count, cut, fit, foreign, grouped, plainly } from './text.ts';
+import { code, count, cut, fit, foreign, grouped, plainly, unbroken } from './text.ts';
 
 export interface App {
   readonly id: string;
@@ -84,7 +84,7 @@ function points(all: readonly LatencyPoint[]): string {
   const at = (index: number) => foreign(labels[index] ?? '', 40);
   const values = shown.map((point) => point.latency);
   const [low, high] = [lowest(values), highest(values)];
-  const lines = values.map((value, index) => `${at(index)} ${exact(value)}`).toReversed();
+  const lines = values.map((value, index) => unbroken(`${at(index)} ${exact(value)}`)).toReversed();
   return [
     `*Latency over time* · ${count(all.length, 'point')}${timed(shown) ? ', UTC' : ''}`,
     `Lowest ${exact(values[low] ?? 0)} (${at(low)}) · highest ${exact(values[high] ?? 0)} (${at(high)})`,

@@ -5,7 +5,7 @@ import { actions, context, message, plain, section, typing } from './blocks.ts';
 import { longDay, shortDay } from './chart-days.ts';
 import { moment } from './dates.ts';
 import { percent } from './numbers.ts';
-import { count, cut, fit, foreign, grouped } from './text.ts';
+import { count, cut, fit, foreign, grouped, unbroken } from './text.ts';
 
 export interface Scanning {
   readonly id: string;
@@ -94,18 +94,18 @@ function byDay(days: readonly ScanDay[]): string {
   const worst = days.reduce((most, day) =>
     (day.blockedRequests ?? 0) > (most.blockedRequests ?? 0) ? day : most,
   );
-  const first =
-    (worst.blockedRequests ?? 0) > 0
-      ? `Most blocked: ${grouped(worst.blockedRequests ?? 0)} on ${named(worst, longDay)}`
-      : 'Nothing was blocked on any day.';
+  const most = worst.blockedRequests ?? 0;
+  const first = [
+    most > 0 ? `Most blocked: ${grouped(most)} on ${named(worst, longDay)}` : '',
+    days.every((day) => day.blockedRequests === 0) ? 'Nothing was blocked on any day.' : '',
+  ];
   const lines = days.toReversed().map((day) => {
     const { filesScanned, loggedRequests, blockedRequests } = day;
-    const numbers = [filesScanned, loggedRequests, blockedRequests]
-      .map((number) => brief(number))
-      .join(' / ');
-    return `${named(day, shortDay)}: ${numbers}`;
+    const numbers = [filesScanned, loggedRequests, blockedRequests].map((number) => brief(number)).join('/');
+    return unbroken(`${named(day, shortDay)} ${numbers}`);
   });
-  return `${first}\nNewest first, scanned / logged / blocked: ${fit(lines, 2500, ' · ')}`;
+  const each = `Newest first, scanned/logged/blocked: ${fit(lines, 2500, ' · ')}`;
+  return [...first, each].filter(Boolean).join('\n');
 }
 
 /** A key that is no day is shown as it came: guessing would mix up days and months. */

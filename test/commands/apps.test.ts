@@ -35,7 +35,9 @@ test('its latency comes as a chart with the same numbers in the text and in the 
     };
   const [answer] = await office.person().says(`app ${appIds.api}`);
   expect(reads(answer)).toContain('Lowest 40.25 (19 Nov) · highest 61 (21 Nov)');
-  expect(reads(answer)).toContain('Newest first: 21 Nov 61 · 20 Nov 44 · 19 Nov 40.25');
+  expect(reads(answer)).toContain(
+    'Newest first: 21\u00A0Nov\u00A061 · 20\u00A0Nov\u00A044 · 19\u00A0Nov\u00A040.25',
+  );
   const [file, ...others] = answer?.files ?? [];
   expect(others).toEqual([]);
   expect(file).toMatchObject({ name: 'latency-app0api00000001.png', mimetype: 'image/png' });
@@ -63,7 +65,7 @@ test('keys that are no times are shown as they came', async () => {
   await using office = await desk({ zones: 3 });
   office.cdn.faults.add({ match: { path: /summary/ }, body: { latencyChart: { '<!channel>': 1, b: 2 } } });
   const [answer] = await office.person().says('app app0api00000001');
-  expect(reads(answer)).toContain('Newest first: b 2 · &lt;!channel&gt; 1');
+  expect(reads(answer)).toContain('Newest first: b\u00A02 · &lt;!channel&gt;\u00A01');
 });
 
 test('where the zones are known already, those that lead to the app are named', async () => {

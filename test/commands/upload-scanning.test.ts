@@ -30,7 +30,7 @@ test('totals come first, then the blocked share, then each day with the month in
   expect(reads(answer)).toContain(
     [
       'Most blocked: 4 on 4 Nov 2026',
-      'Newest first, scanned / logged / blocked: 4 Nov: 60 / 6 / 4 · 3 Nov: 40 / 4 / 1',
+      'Newest first, scanned/logged/blocked: 4\u00A0Nov\u00A060/6/4 · 3\u00A0Nov\u00A040/4/1',
     ].join('\n'),
   );
 });
@@ -54,7 +54,7 @@ test('a key that is no day is shown as it came, never read month first', async (
   const odd = { '11-25-2026': { loggedRequests: 1, blockedRequests: 0, filesScanned: 2 } };
   office.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview: odd });
   const [answer] = await office.person().says('scanning 600');
-  expect(reads(answer)).toContain('11-25-2026: 2 / 1 / 0');
+  expect(reads(answer)).toContain('11-25-2026\u00A02/1/0');
   expect(reads(answer)).not.toContain('25 Nov');
 });
 
@@ -81,7 +81,7 @@ test('missing numbers are not reported, and the rest is shown', async () => {
   const [answer] = await office.person().says('scanning 501');
   expect(reads(answer)).toContain('Requests logged: *not reported*');
   expect(reads(answer)).toContain('Blocked share: not reported');
-  expect(reads(answer)).toContain('4 Nov: 5 / – / –');
+  expect(reads(answer)).toContain('4\u00A0Nov\u00A05/–/–');
 });
 
 test.each([

@@ -32,10 +32,10 @@ const number = fc.oneof(
 );
 const maybe = <T>(inner: fc.Arbitrary<T>) => fc.option(inner, { nil: undefined });
 /** Members that are undefined are left out, as the client does. */
-const reported = <T extends object>(members: { [Name in keyof T]: fc.Arbitrary<T[Name] | undefined> }) =>
-  fc.record(members).map((all) => {
+const reported = <T extends object>(members: { [Name in keyof T]: fc.Arbitrary<T[Name]> }) =>
+  fc.record<T>(members).map((all) => {
     const kept = Object.entries(all).filter(([, value]) => value !== undefined);
-    return Object.fromEntries(kept) as Partial<T>;
+    return Object.fromEntries(kept) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
   });
 
 const appSummary = fc
