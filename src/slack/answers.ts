@@ -4,7 +4,7 @@ import { context } from '../views/blocks.ts';
 import { cut } from '../views/text.ts';
 import { makeReference } from './failures.ts';
 import type { Responder } from './responder.ts';
-import { UploadError, type Uploads } from './uploads.ts';
+import { discard, UploadError, type Uploads } from './uploads.ts';
 
 /**
  * A responder that also sends the files of an answer: the text first, since no one should wait for a picture, then
@@ -30,17 +30,29 @@ export function withFiles(
       // Where the answer cannot be replaced, it stays, and the note comes below it.
       const whole = noted(message, note);
       await responder.send(responder.replaces() ? whole : { text: note, blocks: [context(note)] });
+    } finally {
+      await discard(files);
+    }
+  };
+
+  /** Files of an answer that could not be given would lie in the spool for ever. */
+  const orDiscard = async <Sent>(message: Message, sending: Promise<Sent>): Promise<Sent> => {
+    try {
+      return await sending;
+    } catch (error) {
+      await discard(message.files ?? []);
+      throw error;
     }
   };
 
   return {
     replaces: responder.replaces,
     async send(message) {
-      await responder.send(announced(message));
+      await orDiscard(message, responder.send(announced(message)));
       await attach(message);
     },
     async sendUnlessLastUse(message) {
-      const sent = await responder.sendUnlessLastUse(announced(message));
+      const sent = await orDiscard(message, responder.sendUnlessLastUse(announced(message)));
       if (sent) await attach(message);
       return sent;
     },

@@ -28,6 +28,11 @@ export class UploadError extends Error {
   override readonly name = 'UploadError';
 }
 
+/** Takes spooled files away. */
+export async function discard(files: readonly Attachment[]): Promise<void> {
+  for (const { content } of files) if ('path' in content) await rm(content.path, { force: true });
+}
+
 // Slack takes what it is sent at once; a connection slower than this is given up.
 const baseMs = 20_000;
 const bytesPerMs = 100;
@@ -62,7 +67,7 @@ export function createUploads(options: {
       } catch (error) {
         throw explained(error);
       } finally {
-        for (const { content } of files) if ('path' in content) await rm(content.path, { force: true });
+        await discard(files);
       }
     },
     async directMessages(userId) {

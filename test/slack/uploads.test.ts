@@ -145,3 +145,20 @@ test.each([true, false])(
     expect(lines.join('')).toContain(reference);
   },
 );
+
+test.each(['the answer', 'the conversation'])('a spooled file is taken away where %s fails', async (what) => {
+  const path = join(folder, 'left.csv');
+  await writeFile(path, 'a,b\n');
+  const inner: Responder = {
+    send: async () => {
+      if (what === 'the answer') throw new Error('Slack is away');
+    },
+    sendUnlessLastUse: async () => false,
+    replaces: () => false,
+  };
+  const responder = withFiles(inner, { uploads: uploads(), userId: alice, log: createLogger('silent') });
+  slack.script.fail('conversations.open', 'some_error', what === 'the answer' ? 0 : 1);
+  const sent = responder.send({ text: 'Entries', files: [text({ path })] });
+  await sent.catch(() => undefined);
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+});
