@@ -35,16 +35,6 @@ export function withFiles(
     }
   };
 
-  /** Files of an answer that could not be given would lie in the spool for ever. */
-  const orDiscard = async <Sent>(message: Message, sending: Promise<Sent>): Promise<Sent> => {
-    try {
-      return await sending;
-    } catch (error) {
-      await discard(message.files ?? []);
-      throw error;
-    }
-  };
-
   return {
     replaces: responder.replaces,
     async send(message) {
@@ -57,6 +47,16 @@ export function withFiles(
       return sent;
     },
   };
+}
+
+/** Files of an answer that could not be given would lie in the spool for ever. */
+async function orDiscard<Sent>(message: Message, sending: Promise<Sent>): Promise<Sent> {
+  try {
+    return await sending;
+  } catch (error) {
+    await discard(message.files ?? []);
+    throw error;
+  }
 }
 
 function announced(message: Message): Message {
