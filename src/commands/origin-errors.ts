@@ -7,7 +7,7 @@ import { notOneZone } from '../views/zone-choice.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Message } from './define.ts';
 import { type Days, dayOf, mostDays, readAsked, readDays, startOf } from './origin-error-days.ts';
 import { type FileKind, fileKinds, spoolEntries } from './origin-error-file.ts';
-import { newReport, reportOf, type ZoneName } from './origin-error-report.ts';
+import { newReport, type Report, reportOf, type ZoneName } from './origin-error-report.ts';
 import type { Words } from './words.ts';
 import { lookUpZone } from './zone-lookup.ts';
 
@@ -31,7 +31,7 @@ const errorsCommand: Command = {
     if (found.kind !== 'one')
       return notOneZone(found, { command: 'errors', behind: typedDays(days, context) });
     // Whoever types wants to know how it is now; the buttons of the answer act on what it counted.
-    return drawn(await newReport(found.zone, days, context), context);
+    return drawn(await newReport(found.zone, days, context), context, 'with picture');
   },
 };
 
@@ -78,7 +78,7 @@ export const originErrors: Feature = {
         const found = await lookUpZone(id, context);
         if (found.kind !== 'one')
           return notOneZone(found, { command: 'errors', behind: typedDays(days, context) });
-        return drawn(await newReport(found.zone, days, context), context);
+        return drawn(await newReport(found.zone, days, context), context, 'with picture');
       },
     }),
   ],
@@ -92,8 +92,9 @@ function formFor(words: Words): ReturnType<NonNullable<Command['modal']>> {
   return chosen ? originErrorForm(chosen) : undefined;
 }
 
-function drawn(report: Parameters<typeof views.originErrors>[0]['report'], context: Context): Message {
-  return views.originErrors({ report, today: dayOf(context.now()), value: buttonValue });
+function drawn(report: Report, context: Context, how: 'with picture' | 'text' = 'text'): Message {
+  const today = dayOf(context.now());
+  return views.originErrors({ report, today, value: buttonValue, picture: how === 'with picture' });
 }
 
 function typedDays(days: Days, context: Context): string {

@@ -1,7 +1,9 @@
+import type { Attachment } from '../commands/define.ts';
 import type { Counts } from '../commands/origin-error-counts.ts';
 import type { Days } from '../commands/origin-error-days.ts';
+import { shortMoments } from './chart-days.ts';
 import { dateOf } from './dates.ts';
-import { grouped } from './text.ts';
+import { count, grouped, plainly } from './text.ts';
 
 const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
@@ -16,6 +18,44 @@ export function hoursOf(counts: Counts, days: Days): string {
     return days.count === 1 ? line : `${line} ${dateOf(days.first, day).slice(5)} ${grouped(total)}`;
   });
   return `*By hour (UTC)*\n\`\`\`\n${lines.join('\n')}\n0     6     12    18\n\`\`\``;
+}
+
+/** The same as a picture. Hours that lie ahead are a gap, not a zero. */
+export function hourChart(
+  counts: Counts,
+  days: Days,
+  of: { name: string; now: number },
+): Attachment | undefined {
+  if (!counts.hours.some((hour) => hour > 0)) return undefined;
+  const start = Date.parse(`${days.first}T00:00:00Z`);
+  const at = counts.hours.map((_, hour) => start + hour * 3_600_000);
+  const when = days.count === 1 ? days.first : `${days.first} to ${dateOf(days.first, days.count - 1)}`;
+  const title = count(counts.total, 'origin error');
+  return {
+    name: `origin-errors-${days.first}.png`,
+    title: `Origin errors by hour, ${plainly(of.name, 60)}`,
+    altText: `Bar chart of ${title} by hour in ${plainly(of.name, 60)}, ${when} (UTC): ${peakOf(counts, days)}.`,
+    mimetype: 'image/png',
+    content: {
+      chart: {
+        title,
+        subtitle: `${plainly(of.name, 30)}, ${when} (UTC)`,
+        labels: shortMoments(at),
+        panels: [
+          {
+            kind: 'bars',
+            name: 'Errors in each hour',
+            series: [
+              {
+                name: 'errors',
+                values: counts.hours.map((hour, index) => ((at[index] ?? 0) > of.now ? null : hour)),
+              },
+            ],
+          },
+        ],
+      },
+    },
+  };
 }
 
 /** `most 13:00–14:00 UTC (61)` */

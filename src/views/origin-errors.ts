@@ -7,7 +7,7 @@ import type { Report, ZoneName } from '../commands/origin-error-report.ts';
 import { actions, button, context, message, section } from './blocks.ts';
 import { dateOf, moment } from './dates.ts';
 import { percent } from './numbers.ts';
-import { hoursOf, peakOf } from './origin-error-hours.ts';
+import { hourChart, hoursOf, peakOf } from './origin-error-hours.ts';
 import { code, count, fit, foreign, grouped, plainly } from './text.ts';
 import { showButton } from './zones.ts';
 
@@ -20,6 +20,8 @@ interface Shown {
   readonly today: string;
   /** Writes a zone and days into a button. */
   readonly value: (zone: ZoneName, days: Days, more?: Readonly<Record<string, string>>) => string;
+  /** Also send the hours as a picture: for what was asked for, not for each press of a button. */
+  readonly picture?: boolean;
 }
 
 const groupsShown = 8;
@@ -34,7 +36,10 @@ export function originErrors(shown: Shown): Message {
   const atLeast = report.incomplete.length > 0 || report.unread.length > 0 ? 'At least ' : '';
   const number = `${atLeast}${count(counts.total, 'origin error')}`;
   const headline = `${number.charAt(0).toUpperCase()}${number.slice(1)} ${when} in ${name}`;
-  return message([headline, ...topInWords(counts)].join(': '), [
+  const chart = shown.picture
+    ? hourChart(counts, report.days, { name: zone.name || zone.id, now: report.takenAt.getTime() })
+    : undefined;
+  const answer = message([headline, ...topInWords(counts)].join(': '), [
     section([`*${headline}*`, summary(report)].filter(Boolean).join('\n')),
     ...warnings(report).map((warning) => section(warning)),
     ...part('By error', groups(counts), 2500),
@@ -63,6 +68,7 @@ export function originErrors(shown: Shown): Message {
       ].join(' '),
     ),
   ]);
+  return chart ? { ...answer, files: [chart] } : answer;
 }
 
 /** The entries themselves as a file. `entries` is how many are in it. */
