@@ -267,7 +267,7 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
   const file = await fileOf(csv);
   expect(file).toMatchObject({ mode: 0o600, name: 'origin-errors-shop-2026-11-21.csv' });
   expect(file.text).not.toContain('CANARY');
-  const [head, first, second, third] = parse(file.text) as string[][];
+  const [head, first, second, third] = parse(file.text);
   expect(head).toEqual(['time', 'errorCode', 'statusCode', 'serverZone', 'url', 'message', 'logId']);
   expect(first).toEqual([
     '2026-11-21T09:30:00.000Z',
