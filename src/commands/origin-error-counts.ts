@@ -65,17 +65,46 @@ interface Growing {
   sample: OriginError;
 }
 
+type Kind = Pick<Group, 'errorCode' | 'statusCode' | 'serverZone'>;
+
+/** Groups by their three members, in maps of maps: to join the members for every entry would cost more than counting. */
+interface Groups {
+  readonly find: (kind: Partial<Kind>) => Growing | undefined;
+  readonly put: (group: Growing) => void;
+  readonly all: () => readonly Growing[];
+  readonly size: () => number;
+}
+
+function createGroups(): Groups {
+  const all: Growing[] = [];
+  const codes = new Map<string | undefined, Map<number | undefined, Map<string | undefined, Growing>>>();
+  return {
+    find: ({ errorCode, statusCode, serverZone }) => codes.get(errorCode)?.get(statusCode)?.get(serverZone),
+    put(group) {
+      all.push(group);
+      const statuses =
+        codes.get(group.errorCode) ?? new Map<number | undefined, Map<string | undefined, Growing>>();
+      codes.set(group.errorCode, statuses);
+      const servers = statuses.get(group.statusCode) ?? new Map<string | undefined, Growing>();
+      statuses.set(group.statusCode, servers);
+      servers.set(group.serverZone, group);
+    },
+    all: () => all,
+    size: () => all.length,
+  };
+}
+
 interface State {
   total: number;
   ungrouped: number;
-  readonly groups: Map<string, Growing>;
+  readonly groups: Groups;
   readonly prefixes: ReturnType<typeof createFrequent>;
   prefixesMissed: number;
   readonly hours: number[];
   first: number | undefined;
   last: number | undefined;
-  /** The newest entries of all, in no order. */
-  newest: OriginError[];
+  /** The newest entries of all, the oldest of them first. */
+  readonly newest: OriginError[];
 }
 
 /**
@@ -87,7 +116,7 @@ export function createCounter(options: { start: number; hours: number }): Counte
   const state: State = {
     total: 0,
     ungrouped: 0,
-    groups: new Map(),
+    groups: createGroups(),
     prefixes: createFrequent(),
     prefixesMissed: 0,
     hours: Array.from({ length: options.hours }, () => 0),
@@ -107,10 +136,9 @@ export function createCounter(options: { start: number; hours: number }): Counte
         const inHour = state.hours[hour];
         if (inHour !== undefined) state.hours[hour] = inHour + 1;
       }
-      const key = `${entry.errorCode ?? ''}\n${entry.statusCode ?? ''}\n${entry.serverZone ?? ''}`;
-      const group = state.groups.get(key);
+      const group = state.groups.find(entry);
       if (group) grow(group, entry);
-      else if (state.groups.size < mostGroups) state.groups.set(key, begun(entry));
+      else if (state.groups.size() < mostGroups) state.groups.put(begun(entry));
       else state.ungrouped += 1;
       keepNewest(state, entry);
       const path = entry.path();
@@ -126,10 +154,25 @@ export function createCounter(options: { start: number; hours: number }): Counte
  * the top stands for itself: `/cart`. A host in front stays, without its scheme.
  */
 export function prefixOf(path: string): string {
-  const [, host = '', rest = ''] = /^(?:[a-z][a-z\d+.-]*:\/\/)?([^/]*)(.*)$/isu.exec(path) ?? [];
-  const folders = rest.split('/').slice(1, -1).slice(0, 2);
-  const prefix = folders.length === 0 ? host + rest : `${host}/${folders.join('/')}/…`;
-  return prefix.slice(0, 120) || '/';
+  const start = path.startsWith('/') ? 0 : pathStart(path);
+  const first = path.indexOf('/', start + 1);
+  if (first === -1) return shortened(start === -1 ? path : path.slice(hostStart(path)));
+  const second = path.indexOf('/', first + 1);
+  return `${shortened(path.slice(hostStart(path), second === -1 ? first : second))}/…`;
+}
+
+/** Where the path begins behind a host, `//` of the scheme skipped; -1 where there is none. */
+function pathStart(path: string): number {
+  return path.indexOf('/', hostStart(path));
+}
+
+function hostStart(path: string): number {
+  if (path.startsWith('/')) return 0;
+  return /^[a-z][a-z\d+.-]*:\/\//iu.exec(path)?.[0].length ?? 0;
+}
+
+function shortened(prefix: string): string {
+  return (prefix.length > 120 ? prefix.slice(0, 120) : prefix) || '/';
 }
 
 function begun(entry: OriginError): Growing {
@@ -152,21 +195,22 @@ function keepNewest(state: State, entry: OriginError): void {
   const { newest } = state;
   if (newest.length < samplesShown) {
     newest.push(entry);
-    return;
+    newest.sort((a, b) => atOf(a) - atOf(b));
+  } else if (atOf(entry) > atOf(newest[0])) {
+    // The oldest of them makes way.
+    newest[0] = entry;
+    newest.sort((a, b) => atOf(a) - atOf(b));
   }
-  let oldest = 0;
-  for (let index = 1; index < newest.length; index += 1)
-    if (atOf(newest[index]) < atOf(newest[oldest])) oldest = index;
-  if (atOf(entry) > atOf(newest[oldest])) newest[oldest] = entry;
 }
 
 function mergeInto(state: State, other: State): void {
   state.total += other.total;
   state.ungrouped += other.ungrouped;
-  for (const [key, { count, first, last, sample, ...same }] of other.groups) {
-    const group = state.groups.get(key);
+  for (const more of other.groups.all()) {
+    const { count, first, last, sample } = more;
+    const group = state.groups.find(more);
     if (!group) {
-      if (state.groups.size < mostGroups) state.groups.set(key, { ...same, count, first, last, sample });
+      if (state.groups.size() < mostGroups) state.groups.put({ ...more });
       else state.ungrouped += count;
       continue;
     }
@@ -187,7 +231,7 @@ function mergeInto(state: State, other: State): void {
 }
 
 function finished(state: State): Counts {
-  const growing = [...state.groups.values()].sort(
+  const growing = [...state.groups.all()].sort(
     (a, b) => b.count - a.count || (nameOf(a) < nameOf(b) ? -1 : 1),
   );
   const codes = new Map<string, number>();
