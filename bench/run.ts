@@ -15,6 +15,8 @@ const benches = [
   'socket-acknowledgement',
   'zones-first-answer',
   'zones-whole-list',
+  'origin-errors',
+  'charts',
   'start',
   'at-rest',
 ] as const;

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { createCdn } from './api/cdn.ts';
 import { createAudit } from './auth/audit.ts';
 import { createEndings, type Pause } from './auth/endings.ts';
@@ -6,6 +7,7 @@ import { createKeyLinks } from './auth/key-links.ts';
 import { createCustody } from './auth/keys.ts';
 import { createPolicies } from './auth/policies.ts';
 import { createSealer } from './auth/sealing.ts';
+import { createCharts } from './charts/charts.ts';
 import { createSnapshots } from './commands/snapshots.ts';
 import type { Config } from './config.ts';
 import { UserError } from './errors.ts';
@@ -83,6 +85,7 @@ async function wire(
   const custody = createCustody({ db, sealer, now });
   const installations = createInstallations({ db, sealer, now, withLock: database.withLock });
   const snapshots = createSnapshots({ now });
+  const charts = createCharts();
   const logger = boltLog(log);
   const egress = createEgress({ log });
   const { apiUrl, appToken, signingSecret, installing } = config.slack;
@@ -172,6 +175,9 @@ async function wire(
     people,
     audit,
     deniedOnce: oncePerMinute(now),
+    draw: (chart) => charts.draw(chart),
+    inspectFile: () => egress.file(),
+    spoolDirectory: join(config.store.dataDir, 'spool'),
     claim: createClaims(db, now),
     inFlight,
     metrics,
@@ -241,6 +247,7 @@ async function wire(
         // Beside it: a page that waits for the CDN keeps its connection, and is told to end like everything else.
         await inFlight.drain(graceMs);
         await closed;
+        await charts.close();
         await queue.stop();
         await keys.stop();
         await database.close();

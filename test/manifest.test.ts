@@ -12,7 +12,7 @@ type Manifest = Exclude<AppsManifestCreateArguments['manifest'], string>;
 const checked = {
   oauth_config: {
     scopes: {
-      bot: ['commands', 'chat:write', 'users:read', 'usergroups:read'],
+      bot: ['commands', 'chat:write', 'files:write', 'im:write', 'users:read', 'usergroups:read'],
       bot_optional: ['users:read', 'usergroups:read'],
     },
   },

@@ -41,16 +41,22 @@ export function startTheBot(env: Readonly<Record<string, string>>): Promise<Subj
 
 export interface Cdn {
   readonly url: string;
+  readonly originLoggingUrl: string;
   readonly key: string;
   readonly pid: number;
   readonly stop: () => Promise<void>;
 }
 
 /** The simulated CDN, with so many zones in it. */
-export async function startCdn(zones: number, members: 'few' | 'all'): Promise<Cdn> {
-  const args = ['simulator/cdn/process.ts', '--zones', String(zones), '--members', members];
+export async function startCdn(
+  zones: number,
+  members: 'few' | 'all',
+  more: readonly string[] = [],
+): Promise<Cdn> {
+  const args = ['simulator/cdn/process.ts', '--zones', String(zones), '--members', members, ...more];
   const { child, line, stop } = await start(args, {}, (printed) => typeof printed['url'] === 'string');
-  return { url: String(line['url']), key: String(line['key']), pid: child.pid ?? 0, stop };
+  const [url, originLoggingUrl] = [String(line['url']), String(line['originLoggingUrl'])];
+  return { url, originLoggingUrl, key: String(line['key']), pid: child.pid ?? 0, stop };
 }
 
 /** Runs a program to its end and gives the last line it printed, parsed. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { noteSecret } from '../secret.ts';
+import { noteSecret, type Secret } from '../secret.ts';
 import { id, readLeniently, text, texts } from './lenient.ts';
 import type { Breathe } from './pace.ts';
 import { createPages } from './pages.ts';
@@ -12,6 +12,8 @@ export interface ApiKey {
   readonly roles: readonly string[];
   /** The last four characters, to tell keys apart; absent where the key is short or not reported. */
   readonly tail?: string;
+  /** The key that asks. */
+  readonly mine: boolean;
 }
 
 /** List API Keys (cdn-api.md §2.2). Sub-user and scoped keys may not: `key_refused`, while other operations work. */
@@ -20,14 +22,9 @@ export interface ApiKeys {
   readonly list: () => Promise<{ keys: ApiKey[]; skipped: number }>;
 }
 
-// The key itself comes in plain text and ends here.
-const record = z.object({ Id: id, Key: text, Roles: texts }).transform(({ Id, Key, Roles }): ApiKey => {
-  noteSecret('api-key', Key);
-  const tail = Key && Key.length >= 16 ? { tail: Key.slice(-4) } : {};
-  return { id: Id, roles: Roles ?? [], ...tail };
-});
+const record = z.object({ Id: id, Key: text, Roles: texts });
 
-export function createApiKeys(send: Send, hosts: Hosts, breathe: Breathe): ApiKeys {
+export function createApiKeys(send: Send, hosts: Hosts, breathe: Breathe, own: Secret): ApiKeys {
   const pages = createPages(
     send,
     { operation: 'List API Keys', address: address(hosts.api, 'apikey') },
@@ -37,9 +34,16 @@ export function createApiKeys(send: Send, hosts: Hosts, breathe: Breathe): ApiKe
     async list() {
       const { kept: keys, skipped } = await pages.readAll(undefined, (raw) => {
         const key = readLeniently(record, raw)?.value;
-        return key && { id: key.id, kept: key };
+        return key && { id: key.Id, kept: known(key, own) };
       });
       return { keys, skipped };
     },
   };
+}
+
+/** The keys come in plain text and end here. */
+function known({ Id, Key, Roles }: z.output<typeof record>, own: Secret): ApiKey {
+  noteSecret('api-key', Key);
+  const tail = Key && Key.length >= 16 ? { tail: Key.slice(-4) } : {};
+  return { id: Id, roles: Roles ?? [], mine: Key === own.reveal(), ...tail };
 }

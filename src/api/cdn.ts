@@ -68,7 +68,7 @@ export function createCdn(options: CdnOptions): Cdn {
       const send = createSend(transport, key, signal);
       return {
         pullZones: createPullZones(send, hosts, breathe, onDrift),
-        apiKeys: createApiKeys(send, hosts, breathe),
+        apiKeys: createApiKeys(send, hosts, breathe, key),
         variables: createVariables(send, hosts, onDrift),
         originErrors: createOriginErrors(send, hosts, breathe),
         apps: createApps(send, hosts, onDrift),

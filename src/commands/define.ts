@@ -8,6 +8,7 @@ import type { People } from '../auth/people.ts';
 import type { Policies } from '../auth/policies.ts';
 import type { Decision, Right } from '../auth/policy.ts';
 import type { Standing, Wanted } from '../auth/standing.ts';
+import type { Chart } from '../charts/chart.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { Words } from './words.ts';
@@ -18,6 +19,19 @@ export interface Message {
   readonly blocks?: KnownBlock[];
   /** Kinds of secrets that this one message brings to its person (`link-token`); anything else is held back with it. */
   readonly carries?: readonly string[];
+  /** Sent after the text, so that no answer waits for them. Slack has no private files in channels: they go to the person's direct messages. */
+  readonly files?: readonly Attachment[];
+}
+
+export interface Attachment {
+  /** With its ending: `latency.png`. */
+  readonly name: string;
+  readonly title: string;
+  /** What the picture shows, for those who do not see it: up to 1000 characters. */
+  readonly altText?: string;
+  readonly mimetype: string;
+  /** The bytes; a spooled file, taken away once it was sent; or a chart that is drawn when it is its turn. */
+  readonly content: Uint8Array | { readonly path: string } | { readonly chart: Chart };
 }
 
 /** One message, or several in a row where each replaces the one before (a first answer, then the whole). */
@@ -34,6 +48,8 @@ export interface Context {
   /** Where keys are entered on a page of the bot (`PUBLIC_URL`); undefined = in a form in Slack. */
   readonly keyPage: KeyPage | undefined;
   readonly snapshots: Snapshots;
+  /** Where files are written before they are sent; only this user of the machine can read it. */
+  readonly spoolDirectory: string;
   readonly features: readonly Feature[];
   /** Where it was typed or pressed; undefined in the Home tab. */
   readonly channelId: string | undefined;

@@ -1,16 +1,31 @@
 import type { HomeView } from '@slack/types';
+import { apiKeys } from './api-keys.ts';
+import { apps } from './apps.ts';
 import { connect, keyPasted } from './connect.ts';
 import type { Action, Command, Context, Feature, Form, Picker } from './define.ts';
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
 import { holdsSecret, looksLikeKey } from './key-in-text.ts';
+import { originErrors } from './origin-errors.ts';
 import { settings } from './settings.ts';
+import { uploadScanning } from './upload-scanning.ts';
 import { why } from './why.ts';
 import { type Words, withoutFirst } from './words.ts';
 import { zones } from './zones.ts';
 
 /** Everything the bot does, in the order help shows it. A new feature is one line here. */
-export const features: readonly Feature[] = [zones, connect, settings, why, help, homeTab];
+export const features: readonly Feature[] = [
+  zones,
+  originErrors,
+  apps,
+  uploadScanning,
+  apiKeys,
+  connect,
+  settings,
+  why,
+  help,
+  homeTab,
+];
 
 const commands = new Map<string, Command>();
 for (const command of features.flatMap((feature) => feature.commands)) {

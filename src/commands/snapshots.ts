@@ -1,5 +1,6 @@
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import { type Person, personKey } from '../auth/identity.ts';
+import { createShelves, type Shelf } from './shelves.ts';
 
 /** Every zone of one account, at one moment. */
 export interface Snapshot {
@@ -25,6 +26,11 @@ interface PersonSnapshots {
   readonly keep: (list: List) => Snapshot;
   /** Somebody asks for a fresh list: the next `get` loads. */
   readonly renew: () => void;
+  /** Whatever else was read for this person and may be shown again: reports, counts. */
+  readonly shelf: <T>(name: Shelf<T>) => {
+    readonly peek: (key: string) => T | undefined;
+    readonly keep: (key: string, value: T) => void;
+  };
 }
 
 interface List {
@@ -44,12 +50,19 @@ export function createSnapshots(options: { now: () => Date; lifeMs?: number; row
   const loading = new Map<string, Promise<Snapshot>>();
   // Counts drops. What was read with a key that is gone must not be kept, however late it arrives.
   let drops = 0;
+  const shelves = createShelves({ now, lifeMs });
 
   return {
     of(person) {
       const key = personKey(person);
       const since = drops;
       return {
+        shelf: (shelf) => ({
+          peek: (name) => shelves.peek(shelf, key, name),
+          keep: (name, value) => {
+            if (since === drops) shelves.keep(shelf, key, name, value);
+          },
+        }),
         peek: () => peek(key),
         get: (load) => get(key, since, load),
         keep: (list) => keep(key, since, list),
@@ -60,6 +73,7 @@ export function createSnapshots(options: { now: () => Date; lifeMs?: number; row
       drops += 1;
       kept.delete(personKey(person));
       loading.delete(personKey(person));
+      shelves.drop(personKey(person));
     },
   };
 

@@ -5,7 +5,7 @@ import { attention, totalsOf } from './attention.ts';
 import type { Action, Command, Context, Feature, Message } from './define.ts';
 import { closest } from './did-you-mean.ts';
 import type { Snapshot } from './snapshots.ts';
-import { showZone, zoneCommand, zoneForm, zonePicker } from './zone.ts';
+import { sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './zone.ts';
 import { parseZoneQuery, readZoneQuery, select, type ZoneQuery, zoneQueryValue } from './zone-query.ts';
 import { allZones } from './zone-snapshot.ts';
 
@@ -38,7 +38,7 @@ const turnPage: Action = {
 export const zones: Feature = {
   name: 'zones',
   commands: [zonesCommand, zoneCommand],
-  actions: [turnPage, showZone],
+  actions: [turnPage, showZone, sendZone],
   forms: [zoneForm],
   pickers: [zonePicker],
 };

@@ -73,6 +73,7 @@ export async function admit(
     custody: deps.custody,
     ...setupOf(deps, sender, wanted.body),
     snapshots: deps.snapshots,
+    spoolDirectory: deps.spoolDirectory,
     features,
     channelId,
     standing,

@@ -4,6 +4,7 @@ import type { Audit } from '../auth/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Custody } from '../auth/keys.ts';
 import type { Policies } from '../auth/policies.ts';
+import type { Chart } from '../charts/chart.ts';
 import type { Answer, Context, KeyPage, Message, OpenModal, Setup } from '../commands/define.ts';
 import type { Snapshots } from '../commands/snapshots.ts';
 import { UserError } from '../errors.ts';
@@ -11,6 +12,7 @@ import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import type { Access } from './access.ts';
 import { type Admitted, admit, setupOf } from './admission.ts';
+import { withFiles } from './answers.ts';
 import type { Clients } from './clients.ts';
 import { describeFailure } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
@@ -18,6 +20,7 @@ import type { Kind, Metrics, Outcome } from './metrics.ts';
 import type { PeopleOf } from './people.ts';
 import { createResponder, type Responder, type Route } from './responder.ts';
 import { senderOf } from './sender.ts';
+import { createUploads } from './uploads.ts';
 
 /** What the paths of a delivery lean on; `app.ts` makes it once. */
 export interface SlackDeps {
@@ -38,8 +41,15 @@ export interface SlackDeps {
   readonly inFlight: InFlight;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly spoolDirectory: string;
   readonly now: () => Date;
   readonly fetch: typeof globalThis.fetch;
+  /** The Web API's base: files go to its hosts only. */
+  readonly apiUrl: string;
+  /** A chart as PNG. */
+  readonly draw: (chart: Chart) => Promise<Uint8Array>;
+  /** Looks for live secrets in a file that is about to leave. */
+  readonly inspectFile: () => (piece: Uint8Array) => void;
 }
 
 /** One delivery from Slack, after it was acknowledged. */
@@ -83,7 +93,19 @@ export async function perform(
     const client = async (): Promise<WebClient> =>
       deps.clients.interactive(await deps.access.token(sender.workspace));
     const route = { ...delivery.route, userId: sender.person.userId };
-    const responder = createResponder({ route, client, fetch: deps.fetch, log: deps.log });
+    const uploads = createUploads({
+      client: async () => deps.clients.job(await deps.access.token(sender.workspace)),
+      apiUrl: deps.apiUrl,
+      draw: deps.draw,
+      inspect: deps.inspectFile,
+      signal,
+    });
+    const { fetch, log } = deps;
+    const responder = withFiles(createResponder({ route, client, fetch, log }), {
+      uploads,
+      userId: route.userId,
+      log,
+    });
     try {
       if (delivery.claim !== undefined && !(await deps.claim(`${delivery.kind}:${delivery.claim}`)))
         return 'duplicate';

@@ -114,5 +114,7 @@ function inModal(modal: SubmittedView, { client, responder }: Turn): Responder {
       return true;
     },
     signOfLife: async () => undefined,
+    // What is in the modal is drawn anew each time.
+    replaces: () => true,
   };
 }

@@ -27,6 +27,8 @@ export interface Responder {
   sendUnlessLastUse(message: Message): Promise<boolean>;
   /** Says that something is under way, where the answer will take its place. */
   signOfLife(): Promise<void>;
+  /** Whether a further answer would take the place of the one before. */
+  readonly replaces: () => boolean;
 }
 
 // Slack: five uses (slack.md §3.1). The last is kept for the last answer.
@@ -124,6 +126,7 @@ export function createResponder(options: {
   return {
     send: (message) => send(message),
     sendBeside: (message) => send(message, true),
+    replaces: () => route.responseUrl !== undefined && !route.apart && uses < usesOfResponseUrl,
     async sendUnlessLastUse(message) {
       // Without a response_url nothing can take the place of an ephemeral message, and a button's takes the place of
       // the message that holds the button.

@@ -2,6 +2,8 @@
 export const scopes = [
   'commands', // the slash command
   'chat:write', // answers where a response_url has ended, and direct messages
+  'files:write', // charts and files
+  'im:write', // the conversation with a person that private files go to
   'users:read', // optional: who is a workspace admin, and that somebody was deactivated
   'usergroups:read', // optional: who is in the user groups that settings name
 ] as const;

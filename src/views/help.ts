@@ -118,5 +118,6 @@ function nextSteps(commands: readonly Command[], linked: boolean) {
 }
 
 function title(feature: string): string {
-  return foreign(feature.charAt(0).toUpperCase() + feature.slice(1).replaceAll('-', ' '));
+  const words = feature.replaceAll('-', ' ').replace(/^api\b/u, 'API');
+  return foreign(words.charAt(0).toUpperCase() + words.slice(1));
 }

@@ -51,6 +51,11 @@ export function grouped(number: number): string {
   return number.toLocaleString('en-US');
 }
 
+/** Words that a phone must not part at the end of a line: a day and its number. */
+export function unbroken(text: string): string {
+  return text.replaceAll(' ', '\u00A0');
+}
+
 /** As many of the lines as fit into `length` characters, then `and 12 more`. */
 export function fit(lines: readonly string[], length: number, joint = '\n'): string {
   let text = '';

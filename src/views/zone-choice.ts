@@ -1,6 +1,7 @@
-import type { ModalView, Option } from '@slack/types';
+import type { Button, ModalView, Option } from '@slack/types';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import type { Message } from '../commands/define.ts';
+import type { Found } from '../commands/zone-lookup.ts';
 import { actions, limits, message, plain, section, typing } from './blocks.ts';
 import { code, count, foreign, grouped, plainly } from './text.ts';
 import { quoted, showButton } from './zones.ts';
@@ -39,32 +40,61 @@ export function zoneOptions(zones: readonly ZoneSummary[], more: number): Option
   return more > 0 ? [...options, option(`… and ${grouped(more)} more: keep typing`, 'note')] : options;
 }
 
-export const mostChoices = 10;
+const mostChoices = 10;
+
+/** The command that a zone is looked up for, and what was typed behind the zone. */
+interface For {
+  readonly command: 'zone' | 'errors';
+  readonly behind?: string;
+}
+
+/** Words that are no one zone: several, or none. */
+export function notOneZone(
+  found: Exclude<Found, { kind: 'one' }>,
+  wanted: For = { command: 'zone' },
+): Message {
+  return found.kind === 'several'
+    ? zoneChoice(found.words, found.zones, wanted)
+    : noZone(found.typed, found.near, wanted);
+}
 
 /** Several zones match. */
-export function zoneChoice(wanted: string, zones: readonly ZoneSummary[], found: number): Message {
-  const text = `${count(found, 'zone')} match ${code(wanted, 60)}. Which one?`;
-  const more = found - zones.length;
+export function zoneChoice(
+  words: string,
+  found: readonly ZoneSummary[],
+  wanted: For = { command: 'zone' },
+): Message {
+  const text = `${count(found.length, 'zone')} match ${code(words, 60)}. Which one?`;
+  const zones = found.slice(0, mostChoices);
+  const more = found.length - zones.length;
   return message(text, [
     section(text),
-    ...zones.map((zone) => section(choice(zone), showButton(zone.id))),
+    ...zones.map((zone) => section(choice(zone), choose(zone, wanted))),
     ...(more > 0
-      ? [section(`and ${grouped(more)} more`, typing('See all', `zones ${quoted(wanted.slice(0, 100))}`))]
+      ? [section(`and ${grouped(more)} more`, typing('See all', `zones ${quoted(words.slice(0, 100))}`))]
       : []),
   ]);
 }
 
 /** No zone matches. `near`: names or hostnames that may have been meant. */
-export function noZone(wanted: string, near: readonly string[]): Message {
-  const text = `No zone has the id, name or hostname ${code(wanted, 60)}.`;
+export function noZone(typed: string, near: readonly string[], wanted: For = { command: 'zone' }): Message {
+  const text = `No zone has the id, name or hostname ${code(typed, 60)}.`;
   return message(text, [
     section(near.length > 0 ? `${text} Did you mean one of these?` : text),
     actions(
-      ...near.map((name, index) => typing(plainly(name, 60), `zone ${quoted(name)}`, index)),
-      typing('Search in a form', 'zone', 8),
+      ...near.map((name, index) => typing(plainly(name, 60), command(wanted, name), index)),
+      typing('Search in a form', wanted.command, 8),
       typing('All zones', 'zones', 9),
     ),
   ]);
+}
+
+function choose(zone: ZoneSummary, wanted: For): Button {
+  return wanted.command === 'zone' ? showButton(zone.id) : typing('Choose', command(wanted, zone.id));
+}
+
+function command({ command, behind = '' }: For, zone: string): string {
+  return `${command} ${quoted(zone)} ${behind}`.trim();
 }
 
 function choice(zone: ZoneSummary): string {

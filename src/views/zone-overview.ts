@@ -1,5 +1,5 @@
 import type { Zone } from '../api/zone.ts';
-import { enumeration, factLines, listed, onOff, whole, words } from './facts.ts';
+import { enumeration, factLines, listed, words } from './facts.ts';
 import { money } from './numbers.ts';
 import { code, foreign } from './text.ts';
 import { stateOf, usage } from './zones.ts';
@@ -13,16 +13,12 @@ export function overview(zone: Zone): string[] {
     ['Charges so far', summary.charges === undefined ? undefined : money(summary.charges)],
     ['Tier', enumeration('PullZoneType', zone.type)],
     ['Origin', originOf(zone)],
-    ['Origin host header', words(zone.originHostHeader)],
     ['Storage zone', words(summary.storageZoneId)],
     ['Edge script', scriptOf(zone)],
     ['Middleware script', words(summary.middlewareScriptId)],
     ['App', words(summary.appId)],
     ['Delivers from', regions(zone)],
     ['Addresses', enumeration('IpFamilyPolicy', zone.ipFamilyPolicy)],
-    ['Origin retries', retries(zone)],
-    ['Origin timeouts', timeouts(zone)],
-    ['WebSockets', webSockets(zone)],
   ]);
 }
 
@@ -49,26 +45,4 @@ function regions(zone: Zone): string | undefined {
   ] as const;
   if (all.every(([, on]) => on === undefined)) return undefined;
   return listed(all.flatMap(([name, on]) => (on === true ? [name] : [])));
-}
-
-function retries(zone: Zone): string | undefined {
-  if (zone.originRetries === undefined) return undefined;
-  return zone.originRetryDelay
-    ? `${zone.originRetries}, ${zone.originRetryDelay} s apart`
-    : `${zone.originRetries}`;
-}
-
-function timeouts(zone: Zone): string | undefined {
-  const both = factLines([
-    ['connect', whole(zone.originConnectTimeout, ' s')],
-    ['response', whole(zone.originResponseTimeout, ' s')],
-  ]);
-  return both.length > 0 ? both.join(', ') : undefined;
-}
-
-function webSockets(zone: Zone): string | undefined {
-  const state = onOff(zone.enableWebSockets);
-  return zone.enableWebSockets && zone.maxWebSocketConnections
-    ? `${state}, at most ${whole(zone.maxWebSocketConnections)}`
-    : state;
 }

@@ -11,6 +11,7 @@ import {
   whole,
   words,
 } from './facts.ts';
+import { money } from './numbers.ts';
 import { code, foreign } from './text.ts';
 
 export function hostnames(zone: Zone): string[] {
@@ -26,7 +27,10 @@ export function caching(zone: Zone): string[] {
       ['Varies by cookies', zone.enableCookieVary ? some(zone.cookieVaryParameters) : undefined],
       ['Varies by headers', words(zone.cacheKeyHeaders)],
       ['Perma-Cache storage zone', positive(zone.permaCacheStorageZoneId)],
+      ['Perma-Cache', enumeration('PermaCacheType', zone.permaCacheType)],
       ['Origin shield', shield(zone)],
+      ['Its queue', shieldQueue(zone)],
+      ['Coalesced requests wait', whole(zone.requestCoalescingTimeout)],
     ]),
     ...switches([
       ['smart cache', zone.enableSmartCache],
@@ -34,6 +38,7 @@ export function caching(zone: Zone): string[] {
       ['query strings sorted', zone.enableQueryStringOrdering],
       ['cache slice for video', zone.enableCacheSlice],
       ['errors cached', zone.cacheErrorResponses],
+      ['shield concurrency limited', zone.originShieldEnableConcurrencyLimit],
       ['stale while updating', zone.useStaleWhileUpdating],
       ['stale while offline', zone.useStaleWhileOffline],
       ['update in the background', zone.useBackgroundUpdate],
@@ -62,6 +67,8 @@ export function security(zone: Zone): string[] {
       ['Burst', orUnlimited(zone.burstSize)],
       ['Connections per IP', orUnlimited(zone.connectionLimitPerIPCount)],
       ['Transfer rate', orUnlimited(zone.limitRatePerSecond, ' kb/s')],
+      ['Limited after', positiveAmount(zone.limitRateAfter)],
+      ['AWS signing region', words(zone.awsSigningRegionName)],
       [
         'CORS for',
         zone.enableAccessControlOriginHeader ? some(zone.accessControlOriginHeaderExtensions) : undefined,
@@ -72,6 +79,7 @@ export function security(zone: Zone): string[] {
       ['token holds the IP', zone.zoneSecurityIncludeHashRemoteIP],
       ['origin certificate checked', zone.verifyOriginSSL],
       ['automatic certificates', zone.enableAutoSSL],
+      ['Let’s Encrypt disabled', zone.disableLetsEncrypt],
       ['TLS 1.0', zone.enableTLS1],
       ['TLS 1.1', zone.enableTLS1_1],
       ['root path blocked', zone.blockRootPathAccess],
@@ -92,6 +100,10 @@ export function optimizer(zone: Zone): string[] {
       ['Widest on mobile', whole(zone.optimizerMobileMaxWidth, ' px')],
       ['Image quality', qualities(zone)],
       ['Watermark', watermark(zone)],
+      ['Costs a month', zone.optimizerPricing === undefined ? undefined : money(zone.optimizerPricing)],
+      ['WordPress path', words(zone.optimizerStaticHtmlWordPressPath)],
+      ['WordPress bypass cookie', words(zone.optimizerStaticHtmlWordPressBypassCookie)],
+      ['AI images', blueprints(zone)],
       ['Image classes', listed(zone.optimizerClasses?.map(({ name }) => name ?? '(unnamed)'))],
     ]),
     ...switches([
@@ -104,6 +116,7 @@ export function optimizer(zone: Zone): string[] {
       ['HTML prerendered', zone.optimizerPrerenderHtml],
       ['static HTML', zone.optimizerStaticHtmlEnabled],
       ['classes enforced', zone.optimizerForceClasses],
+      ['tunnel', zone.optimizerTunnelEnabled],
     ]),
   ];
 }
@@ -139,6 +152,26 @@ function shield(zone: Zone): string | undefined {
     : state;
 }
 
+function shieldQueue(zone: Zone): string | undefined {
+  const all = factLines([
+    ['at once', orUnlimited(zone.originShieldMaxConcurrentRequests)],
+    ['waiting', orUnlimited(zone.originShieldMaxQueuedRequests)],
+    ['longest wait', whole(zone.originShieldQueueMaxWaitTime)],
+  ]);
+  return all.length > 0 ? all.join(', ') : undefined;
+}
+
+function blueprints(zone: Zone): string | undefined {
+  const names = zone.vendorAiImageBlueprints?.map(({ name }) => name ?? '(unnamed)') ?? [];
+  const state = onOff(zone.enableVendorImageAi);
+  return [state, names.length > 0 ? listed(names) : ''].filter(Boolean).join(', ') || undefined;
+}
+
+/** Its unit is not specified. */
+function positiveAmount(value: number | undefined): string | undefined {
+  return value === undefined || value <= 0 ? undefined : whole(value);
+}
+
 function protection(zone: Zone): string | undefined {
   const kind = enumeration('ShieldDDosProtectionType', zone.shieldDDosProtectionType);
   return [onOff(zone.shieldDDosProtectionEnabled), kind].filter(Boolean).join(', ') || undefined;
@@ -154,7 +187,16 @@ function qualities(zone: Zone): string | undefined {
 
 function watermark(zone: Zone): string | undefined {
   if (!zone.optimizerWatermarkEnabled) return onOff(zone.optimizerWatermarkEnabled);
-  return enumeration('OptimizerWatermarkPosition', zone.optimizerWatermarkPosition) ?? 'on';
+  return [
+    enumeration('OptimizerWatermarkPosition', zone.optimizerWatermarkPosition) ?? 'on',
+    zone.optimizerWatermarkUrl ? code(zone.optimizerWatermarkUrl, 100) : '',
+    ...factLines([
+      ['offset', whole(zone.optimizerWatermarkOffset)],
+      ['on images from', whole(zone.optimizerWatermarkMinImageSize)],
+    ]),
+  ]
+    .filter(Boolean)
+    .join(', ');
 }
 
 function anonymized(zone: Zone): string | undefined {

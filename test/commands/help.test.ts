@@ -12,6 +12,18 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     List your pull zones with bandwidth, charges and what needs attention
     \`/cdn zone &lt;id|name|hostname&gt;\`
     Show one zone: hostnames, caching, security, edge rules, optimizer, logging
+    *Origin errors*
+    \`/cdn errors &lt;zone&gt; [today|yesterday|2026-11-20|last 3 days]\`
+    Show why a zone’s origin fails: errors grouped by code, server zone and address, hour by hour
+    *Apps*
+    \`/cdn app &lt;appId&gt;\`
+    Show a container application: latency now and on average, volume size, monthly cost, latency chart
+    *Upload scanning*
+    \`/cdn scanning &lt;shieldZoneId&gt;\`
+    Upload scanning of a shield zone: totals, what was blocked, the past 28 days as a chart
+    *API keys*
+    \`/cdn keys\`
+    List the API keys of the account: ids, roles, last four characters, which one is yours
     *Connect*
     \`/cdn connect\`
     Connect your own CDN key
@@ -27,16 +39,16 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     What you may run, or find a command by what it does
     /cdn zones
     /cdn zone
-    /cdn connect
-    /cdn whoami
+    /cdn errors
+    /cdn app
     A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do. \`/cdn help all\` shows 1 more command and why you may not run it."
   `);
   expect([...buttons(answer).keys()]).toMatchInlineSnapshot(`
     [
       "/cdn zones",
       "/cdn zone",
-      "/cdn connect",
-      "/cdn whoami",
+      "/cdn errors",
+      "/cdn app",
     ]
   `);
 });

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { KnownBlock } from '@slack/types';
 import { expect } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
@@ -85,6 +87,7 @@ export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promis
         custody,
         keyPage: undefined,
         snapshots,
+        spoolDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
         features,
         channelId: 'C0OPS0000',
         standing,

@@ -19,7 +19,15 @@ test('ids of actions, forms and pickers are `feature:verb` and name their own fe
 });
 
 test('the stable names of the design are there', () => {
-  for (const id of ['zones:page', 'zones:show', 'connect:open', 'connect:forget', 'help:run']) {
+  for (const id of [
+    'zones:page',
+    'zones:show',
+    'origin-errors:day',
+    'origin-errors:file',
+    'connect:open',
+    'connect:forget',
+    'help:run',
+  ]) {
     expect(findAction(id)?.id).toBe(id);
   }
   for (const id of ['connect:submit', 'settings:submit', 'zones:submit']) expect(findForm(id)?.id).toBe(id);
@@ -27,9 +35,13 @@ test('the stable names of the design are there', () => {
   for (const field of ['operatorGroups', 'approverGroups'])
     expect(findPicker(field)?.id).toBe('settings:groups');
   expect(commands.map(({ name }) => name).toSorted()).toEqual([
+    'app',
     'connect',
     'disconnect',
+    'errors',
     'help',
+    'keys',
+    'scanning',
     'settings',
     'whoami',
     'why',

@@ -47,6 +47,7 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
   }
   expect(reads(answer)).toMatchInlineSnapshot(`
     "shop
+    :shield: *Usually set otherwise:* token authentication is off, no origin shield
     *Zone 1001*
     State: :large_green_circle: active
     This month: 3,100 GB of 5,000 GB (62 %)
@@ -56,20 +57,28 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
     Edge script: 301 (LoadBalancer)
     Delivers from: North America, Europe, Asia and Oceania, South America, Africa
     Addresses: DualStack
-    Origin retries: 0
-    Origin timeouts: connect: 10 s, response: 60 s
-    WebSockets: off
     *2 hostnames*
     \`shop.cdn.example.net\` · of the platform · Managed · HTTPS forced
     \`shop.example.com\` · certificate · Http01 · HTTPS forced
+    *Origin*
+    Retries: 0
+    Timeouts: connect: 10 s, response: 60 s
+    Sticky sessions: Off
+    Routing filters: all
+    WebSockets: off
+    On: retry when connecting fails, retry when the response is late
+    Off: hostname forwarded, redirects followed, canonical header, retry on 5xx, safe hop
     *Caching*
     CDN cache time: not overridden
     Browser cache time: not overridden
     Varies by query parameters: page, sort, color
     Varies by cookies: currency, language
+    Perma-Cache: Automatic
     Origin shield: off
+    Its queue: at once: 200, waiting: 5,000, longest wait: 30
+    Coalesced requests wait: 30
     On: smart cache, query strings sorted, stale while offline, cookies removed, vary by WebP
-    Off: query strings ignored, cache slice for video, errors cached, stale while updating, update in the background, requests coalesced, vary by AVIF, vary by country, vary by state, vary by mobile, vary by hostname
+    Off: query strings ignored, cache slice for video, errors cached, shield concurrency limited, stale while updating, update in the background, requests coalesced, vary by AVIF, vary by country, vary by state, vary by mobile, vary by hostname
     *Security*
     DDoS protection: on, ActiveAggressive
     Blocked countries: KP
@@ -79,7 +88,7 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
     Transfer rate: unlimited
     CORS for: eot, ttf, woff, woff2, css
     On: origin certificate checked, automatic certificates, CORS headers
-    Off: token authentication, token holds the IP, TLS 1.0, TLS 1.1, root path blocked, POST blocked, direct access blocked, AWS signing
+    Off: token authentication, token holds the IP, Let’s Encrypt disabled, TLS 1.0, TLS 1.1, root path blocked, POST blocked, direct access blocked, AWS signing
     *8 edge rules*
     1. “Block scrapers”: fetch from the storage zone 2001 when URL query string is \`*preview=…\`
     2. fetch from the storage zone 2001 unless origin connection error is \`dns\` or \`timeout\`
@@ -95,15 +104,26 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
     Widest on mobile: 800 px
     Image quality: desktop: 85 %, mobile: 70 %
     Watermark: off
+    Costs a month: $9.50
+    AI images: off
     Image classes: thumbnail, hero
     On: WebP, automatic, CSS minified, JavaScript minified, manipulation by URL
-    Off: upscaling, HTML prerendered, static HTML, classes enforced
+    Off: upscaling, HTML prerendered, static HTML, classes enforced, tunnel
     *Logging*
     Logging: on
     Extended: off
     Format: JSON
     IP addresses: anonymized (OneDigit)
     Forwarded: off
+    *Pages*
+    Preloading screen: off, Light, after 700 ms
+    Off: custom error page, status page widget, white label, preloading on the first visit, own preloading code
+    *Account*
+    Owner: 8a5e1c1e-0000-4000-8000-00000000002a
+    CNAME domain: cdn.example.net
+    Cache version: 8
+    Origin errors
+    Everything as JSON
     All zones
     Another zone
     As of <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>. Keys, tokens and header values are never shown."
@@ -116,6 +136,23 @@ test('no secret of a zone is shown, whatever the zone', async () => {
   for (const zone of office.cdn.data.zones) {
     const [answer] = await person.presses('zones:show:1', String(zone.Id));
     expect(JSON.stringify(answer)).not.toContain('CANARY');
+  }
+});
+
+test('everything of a zone is sent as a file on request, without any secret of it', async () => {
+  await using office = await desk({ zones: 60 });
+  const person = office.person();
+  const [answer] = await person.says('zone shop');
+  expect(reads(answer)).toMatch(/Usually set otherwise:.*token authentication is off.*no origin shield/u);
+  const [sent] = await person.presses(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
+  expect(sent?.files).toMatchObject([{ name: 'zone-1001-shop.json', mimetype: 'application/json' }]);
+  for (const { Id } of office.cdn.data.zones) {
+    const [message] = await person.presses('zones:file', String(Id));
+    const content = message?.files?.[0]?.content;
+    if (!(content instanceof Uint8Array)) throw new Error('the file has no bytes');
+    const text = new TextDecoder().decode(content);
+    expect(text).not.toContain('CANARY');
+    expect(JSON.parse(text)).toMatchObject({ Id: String(Id) });
   }
 });
 

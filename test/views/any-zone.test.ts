@@ -4,6 +4,7 @@ import { zoneFields } from '../../simulator/cdn/zone-fields.ts';
 import { readZone } from '../../src/api/zone.ts';
 import type { ZoneSummary } from '../../src/api/zone-summary.ts';
 import { attention, totalsOf } from '../../src/commands/attention.ts';
+import { weaknesses } from '../../src/commands/posture.ts';
 import { parseZoneQuery, select, type ZoneQuery, zoneQueryValue } from '../../src/commands/zone-query.ts';
 import { zone as zoneView } from '../../src/views/zone.ts';
 import { noZone, zoneChoice, zoneOptions } from '../../src/views/zone-choice.ts';
@@ -108,7 +109,11 @@ const query: fc.Arbitrary<ZoneQuery> = fc.record({
 test('any zone is a message that Slack takes', () => {
   fc.assert(
     fc.property(anyZone, (zone) => {
-      expect(messageProblems(zoneView({ zone, attention: attention(zone.summary), asOf: at }))).toEqual([]);
+      expect(
+        messageProblems(
+          zoneView({ zone, attention: attention(zone.summary), weaknesses: weaknesses(zone), asOf: at }),
+        ),
+      ).toEqual([]);
     }),
     { numRuns: 150 },
   );
@@ -136,7 +141,7 @@ test('any list of zones is a message that Slack takes', () => {
       expect(messageProblems(firstZones({ rows, total: 50_000, search }))).toEqual([]);
       const near = summaries.slice(0, 3).map(({ name }) => name);
       expect(messageProblems(noZones(query, { zones: 5 }, near, zoneQueryValue(query)))).toEqual([]);
-      expect(messageProblems(zoneChoice(search, summaries, 400))).toEqual([]);
+      expect(messageProblems(zoneChoice(search, summaries))).toEqual([]);
       expect(messageProblems(noZone(search, near))).toEqual([]);
       expect(optionProblems(zoneOptions(summaries, 2000))).toEqual([]);
     }),

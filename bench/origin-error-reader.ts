@@ -1,0 +1,45 @@
+import { createCdn } from '../src/api/cdn.ts';
+import { createCounter } from '../src/commands/origin-error-counts.ts';
+import { createSeenIds } from '../src/commands/seen-ids.ts';
+import { Secret } from '../src/secret.ts';
+
+// Reads one day's origin errors in a heap of its own and prints how long it took and how far the memory grew.
+//   node bench/origin-error-reader.ts bot | body
+const [way] = process.argv.slice(2);
+const url = process.env['CDN_ORIGIN_LOGGING_URL'] ?? '';
+const key = process.env['CDN_KEY'] ?? '';
+const zone = process.env['ZONE'] ?? '';
+const { originErrors } = createCdn({ apiUrl: url, originLoggingUrl: url }).withKey(new Secret(key));
+const day = new Date(Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000);
+
+/** As `/cdn errors` counts a day: kinds, addresses, hours, samples, each entry once. */
+async function count(): Promise<number> {
+  const counter = createCounter({ start: day.getTime(), hours: 24 });
+  const ids = createSeenIds();
+  await originErrors.forEach(zone, day, (entry) => {
+    if (ids.isNew(entry.id)) counter.add(entry);
+  });
+  return counter.result().total;
+}
+
+/** The floor: the answer downloaded and parsed whole. The documents inside the entries stay texts. */
+async function parse(): Promise<number> {
+  const [year, month, date] = day.toISOString().slice(0, 10).split('-');
+  const response = await fetch(`${url}/${zone}/${month}-${date}-${year}`, { headers: { AccessKey: key } });
+  return (JSON.parse(await response.text()) as { logs: unknown[] }).logs.length;
+}
+
+const read = way === 'bot' ? count : way === 'body' ? parse : undefined;
+if (!read) throw new Error('Which way? bot or body');
+
+// The connection and the code itself are warm in a bot that runs: an unknown zone's answer is empty.
+await originErrors.forEach('1', day, () => undefined);
+await (await fetch(`${url}/1/01-01-2026`, { headers: { AccessKey: key } })).text();
+
+const before = process.memoryUsage.rss();
+const began = performance.now();
+const entries = await read();
+const ms = performance.now() - began;
+const grown = process.resourceUsage().maxRSS * 1024 - before;
+process.stdout.write(`${JSON.stringify({ entries, ms, grown })}\n`);
+process.exit(0);

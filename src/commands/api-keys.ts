@@ -1,0 +1,36 @@
+import { ApiError } from '../api/errors.ts';
+import { UserError } from '../errors.ts';
+import * as views from '../views/api-keys.ts';
+import type { Context, Feature, Message } from './define.ts';
+
+export const apiKeys: Feature = {
+  name: 'api-keys',
+  commands: [
+    {
+      name: 'keys',
+      aliases: ['apikeys', 'api-keys'],
+      usage: 'keys',
+      summary: 'List the API keys of the account: ids, roles, last four characters, which one is yours',
+      examples: ['keys'],
+      needs: 'read',
+      run: (_, context) => list(context),
+    },
+  ],
+};
+
+async function list(context: Context): Promise<Message> {
+  const cdn = await context.cdn();
+  try {
+    return views.apiKeys({ ...(await cdn.apiKeys.list()), asOf: context.now() });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'key_refused') throw error;
+    // Restricted keys are refused here only. One that was deleted is refused for everything, and is told so.
+    await cdn.pullZones.firstPage({ perPage: 5 });
+    throw new UserError(
+      'Your key may not list API keys. It works for zones, so it is a restricted one.',
+      'Only the key of the account itself may see the others: keys of sub-users and scoped keys may not. ' +
+        'Your other commands go on working; to see the list, connect the account’s key.',
+      'connect',
+    );
+  }
+}

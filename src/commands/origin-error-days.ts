@@ -1,0 +1,117 @@
+import { isExists } from 'date-fns/isExists';
+import { UserError } from '../errors.ts';
+import { code, count } from '../views/text.ts';
+import { closest } from './did-you-mean.ts';
+
+/** Whole UTC days in a row, the way the CDN files its logs. */
+export interface Days {
+  /** `2026-11-20` */
+  readonly first: string;
+  /** From 1 to 7. */
+  readonly count: number;
+}
+
+export const mostDays = 7;
+export const dayMs = 86_400_000;
+
+const shapes = 'Type `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`. Days are UTC.';
+
+/** The words of `/cdn errors`, parted: which zone, as typed, and which days. Today where no day was named. */
+export interface Asked {
+  readonly zone: string;
+  readonly days: Days;
+}
+
+/** Parts `shop last 3 days`. Throws a UserError where what stands behind the zone is no day that can be read. */
+export function readAsked(list: readonly string[], now: Date): Asked {
+  // The day stands behind the zone, and people put it in front as well. The longest phrase wins.
+  for (let length = Math.min(3, list.length); length > 0; length -= 1) {
+    const behind = readDays(list.slice(-length).join(' '), now);
+    if (behind) return { zone: list.slice(0, -length).join(' '), days: behind };
+    const before = readDays(list.slice(0, length).join(' '), now);
+    if (before) return { zone: list.slice(length).join(' '), days: before };
+  }
+  const [zone = '', ...rest] = list;
+  if (rest.length > 0) throw noDay(rest.join(' '));
+  return { zone, days: { first: dayOf(now), count: 1 } };
+}
+
+/** `today`, `yesterday`, `2026-11-20`, `last 3 days`; undefined where it is none. Throws a UserError for days nobody can have. */
+export function readDays(typed: string, now: Date): Days | undefined {
+  const words = typed.trim().toLowerCase();
+  const today = dayOf(now);
+  if (words === 'today') return { first: today, count: 1 };
+  if (words === 'yesterday') return { first: shifted(today, -1), count: 1 };
+  if (words === 'last week' || words === 'week')
+    return { first: shifted(today, 1 - mostDays), count: mostDays };
+  const last =
+    /^(?:(?:the )?last |past )?(\d{1,9}) ?d(?:ays?)?$/u.exec(words) ?? /^last (\d{1,9})$/u.exec(words);
+  if (last) return lastDays(Number(last[1]), today);
+  const date = /^(\d{4})-(\d{1,2})-(\d{1,2})$/u.exec(words);
+  if (date) return oneDay(words, date.slice(1).map(Number), today);
+  return undefined;
+}
+
+/** The days in order: `['2026-11-20', '2026-11-21']`. */
+export function eachDay({ first, count }: Days): string[] {
+  return Array.from({ length: count }, (_, index) => shifted(first, index));
+}
+
+/** The UTC day of a moment, as `2026-11-20`. */
+export function dayOf(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}
+
+/** ms since the epoch at which a day begins. */
+export function startOf(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`);
+}
+
+export function shifted(day: string, by: number): string {
+  return dayOf(new Date(startOf(day) + by * dayMs));
+}
+
+function lastDays(number: number, today: string): Days {
+  if (number < 1 || number > mostDays) {
+    throw new UserError(
+      `Origin errors can be read for 1 to ${mostDays} days at once, not for ${count(number, 'day')}.`,
+      `Type \`last ${mostDays} days\`, or a single day such as \`${shifted(today, -mostDays)}\`.`,
+    );
+  }
+  return { first: shifted(today, 1 - number), count: number };
+}
+
+function oneDay(typed: string, [year = 0, month = 0, day = 0]: number[], today: string): Days {
+  if (!isExists(year, month - 1, day))
+    throw new UserError(
+      `There is no day ${code(typed, 20)}.`,
+      'Year first, then month and day: `2026-11-20`.',
+    );
+  const first = dayOf(new Date(Date.UTC(year, month - 1, day)));
+  if (first > today) {
+    throw new UserError(
+      `${code(first, 20)} has not begun yet: it is ${code(today, 20)} in UTC, by which the CDN counts days.`,
+      'Type `today` or an earlier day.',
+    );
+  }
+  return { first, count: 1 };
+}
+
+function noDay(typed: string): UserError {
+  const what = `${code(typed, 60)} is no day that can be read.`;
+  if (/^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/u.test(typed))
+    return new UserError(
+      what,
+      'Write it with the year first, so that nobody mistakes day and month: `2026-11-20`.',
+    );
+  if (/\bhours?\b|\d+ ?h$|minute/iu.test(typed))
+    return new UserError(
+      what,
+      `The CDN files origin errors by UTC day; the answer shows the hours. ${shapes}`,
+    );
+  const [near] = closest(typed, ['today', 'yesterday'], 1);
+  return new UserError(
+    what,
+    near ? `Did you mean \`${near}\`? ${shapes}` : `${shapes} A zone name with spaces goes in quotes.`,
+  );
+}

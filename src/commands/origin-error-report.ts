@@ -1,0 +1,158 @@
+import type { OriginError, OriginErrorDay } from '../api/origin-errors.ts';
+import type { Failure } from '../views/failure.ts';
+import type { Context } from './define.ts';
+import { type Counter, type Counts, createCounter } from './origin-error-counts.ts';
+import { type Days, dayMs, eachDay, shifted, startOf } from './origin-error-days.ts';
+import { createSeenIds, type SeenIds } from './seen-ids.ts';
+import { defineShelf } from './shelves.ts';
+
+/** The origin errors of one zone on some days, counted. */
+export interface Report {
+  readonly zone: ZoneName;
+  readonly days: Days;
+  readonly takenAt: Date;
+  readonly counts: Counts;
+  /** Entries that came twice, and are counted once. */
+  readonly repeated: number;
+  /** Entries that are none. */
+  readonly skipped: number;
+  /** Days of which the CDN holds more than it gave. */
+  readonly incomplete: readonly string[];
+  readonly unread: readonly { readonly day: string; readonly why: Failure }[];
+  /** The day before the first, to compare with; undefined where it could not be read. */
+  readonly before: Before | undefined;
+}
+
+export interface ZoneName {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface Before {
+  readonly day: string;
+  readonly total: number;
+  /** `''` stands for entries without a code. */
+  readonly codes: ReadonlySet<string>;
+  readonly incomplete: boolean;
+}
+
+/** Days read at once: each is one answer of up to hundreds of megabytes. */
+export const daysAtOnce = 3;
+
+const reports = defineShelf<Report>('origin-errors');
+
+/** What is counted already and fresh, else counted now. */
+export async function reportOf(zone: ZoneName, days: Days, context: Context): Promise<Report> {
+  const shelf = context.snapshots.of(context.person).shelf(reports);
+  const key = `${zone.id} ${days.first} ${days.count}`;
+  return shelf.peek(key) ?? newReport(zone, days, context);
+}
+
+/** Counts afresh, and keeps what it counted for the buttons. Throws what reading threw where no day could be read. */
+export async function newReport(zone: ZoneName, days: Days, context: Context): Promise<Report> {
+  const shelf = context.snapshots.of(context.person).shelf(reports);
+  const report = await count(zone, days, context);
+  // A report with a hole is not what somebody wants to see again who tries again.
+  if (report.unread.length === 0 && report.before)
+    shelf.keep(`${zone.id} ${days.first} ${days.count}`, report);
+  return report;
+}
+
+async function count(zone: ZoneName, days: Days, context: Context): Promise<Report> {
+  const { originErrors } = await context.cdn();
+  const takenAt = context.now();
+  const wanted = eachDay(days);
+  const dayBefore = shifted(days.first, -1);
+  const ids = createSeenIds();
+  const newCounter = () => createCounter({ start: startOf(days.first), hours: days.count * 24 });
+  const read = (day: string, ids: SeenIds) => readDay(originErrors, zone.id, day, ids, newCounter());
+  const [before, ...results] = await atMost(daysAtOnce, [
+    // Last, since it matters least.
+    ...wanted.map((day) => () => read(day, ids)),
+    () => read(dayBefore, createSeenIds()),
+  ]).then((all) => [all.at(-1), ...all.slice(0, -1)]);
+
+  const whole = newCounter();
+  const unread: { day: string; why: Failure }[] = [];
+  const incomplete: string[] = [];
+  let skipped = 0;
+  let repeated = 0;
+  for (const [index, result] of results.entries()) {
+    const day = wanted[index] ?? '';
+    if (result?.status === 'rejected') {
+      if (results.every((other) => other?.status === 'rejected')) throw result.reason;
+      unread.push({ day, why: context.explain(result.reason) });
+    } else if (result) {
+      whole.merge(result.value.counter);
+      skipped += result.value.skipped;
+      repeated += result.value.repeated;
+      if (result.value.moreExist) incomplete.push(day);
+    }
+  }
+  return {
+    zone,
+    days,
+    takenAt,
+    counts: whole.result(),
+    repeated,
+    skipped,
+    incomplete,
+    unread,
+    before: before?.status === 'fulfilled' ? comparable(dayBefore, before.value) : undefined,
+  };
+}
+
+interface ReadDay extends OriginErrorDay {
+  readonly counter: Counter;
+  readonly repeated: number;
+}
+
+async function readDay(
+  originErrors: {
+    forEach: (id: string, day: Date, visit: (entry: OriginError) => void) => Promise<OriginErrorDay>;
+  },
+  zoneId: string,
+  day: string,
+  ids: SeenIds,
+  counter: Counter,
+): Promise<ReadDay> {
+  let repeated = 0;
+  const read = await originErrors.forEach(zoneId, new Date(startOf(day)), (entry) => {
+    if (entry.id === '' || ids.isNew(entry.id)) counter.add(entry);
+    else repeated += 1;
+  });
+  return { ...read, counter, repeated };
+}
+
+function comparable(day: string, { counter, moreExist }: ReadDay): Before {
+  const { total, codes } = counter.result();
+  return { day, total, codes: new Set(codes.keys()), incomplete: moreExist };
+}
+
+/** Runs tasks, `most` of them at once, and waits for all; the results in the order of the tasks. */
+export async function atMost<T>(
+  most: number,
+  tasks: readonly (() => Promise<T>)[],
+): Promise<PromiseSettledResult<T>[]> {
+  const results: PromiseSettledResult<T>[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let index = next; index < tasks.length; index = next) {
+      next += 1;
+      const task = tasks[index];
+      if (!task) return;
+      try {
+        results[index] = { status: 'fulfilled', value: await task() };
+      } catch (reason) {
+        results[index] = { status: 'rejected', reason };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, tasks.length) }, work));
+  return results;
+}
+
+/** Whether a moment (ms) lies in the days. */
+export function isWithin({ first, count }: Days, at: number): boolean {
+  return at >= startOf(first) && at < startOf(first) + count * dayMs;
+}

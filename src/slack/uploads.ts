@@ -1,0 +1,161 @@
+import { createReadStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import type { WebClient } from '@slack/web-api';
+import type { Chart } from '../charts/chart.ts';
+import type { Attachment } from '../commands/define.ts';
+import { slackErrorOf } from './access.ts';
+import { EgressStopped } from './egress.ts';
+
+/** Where files go: everybody in the channel can open them. */
+export interface UploadTarget {
+  readonly channelId: string;
+  readonly threadTs?: string | undefined;
+}
+
+export interface Uploads {
+  /**
+   * Shares files with one message, `comment` (mrkdwn) above them. Spooled files are taken away, however it ends.
+   *
+   * @throws UploadError, with why in words.
+   */
+  share(files: readonly Attachment[], target: UploadTarget, comment?: string): Promise<void>;
+  /** The person's conversation with the bot. */
+  directMessages(userId: string): Promise<UploadTarget>;
+}
+
+/** `message` is for people, and may be shown: nothing foreign is in it. */
+export class UploadError extends Error {
+  override readonly name = 'UploadError';
+}
+
+/** Takes spooled files away. */
+export async function discard(files: readonly Attachment[]): Promise<void> {
+  for (const { content } of files) if ('path' in content) await rm(content.path, { force: true });
+}
+
+// Slack takes what it is sent at once; a connection slower than this is given up.
+const baseMs = 20_000;
+const bytesPerMs = 100;
+
+/**
+ * The three-step upload: an address for exactly so many bytes, the bytes, then the share.
+ * https://docs.slack.dev/messaging/working-with-files#upload
+ *
+ * The bytes go through undici's own request with a Content-Length: `fetch` and the SDK keep all of a large file in
+ * memory (DESIGN §9). The bot token is never sent along, and only to hosts at or below the Web API's.
+ */
+export function createUploads(options: {
+  readonly client: () => Promise<WebClient>;
+  readonly apiUrl: string;
+  readonly draw: (chart: Chart) => Promise<Uint8Array>;
+  /** Looks for live secrets in a file, piece by piece; throws where there is one. */
+  readonly inspect: () => (piece: Uint8Array) => void;
+  readonly signal: AbortSignal;
+}): Uploads {
+  return {
+    async share(files, target, comment) {
+      try {
+        const client = await options.client();
+        const ids: { id: string; title: string }[] = [];
+        for (const file of files) ids.push({ id: await transfer(client, file), title: file.title });
+        const [first, ...others] = ids;
+        if (!first) return;
+        await client.files.completeUploadExternal({
+          files: [first, ...others],
+          channel_id: target.channelId,
+          ...(target.threadTs ? { thread_ts: target.threadTs } : {}),
+          ...(comment ? { initial_comment: comment } : {}),
+        });
+      } catch (error) {
+        throw explained(error);
+      } finally {
+        await discard(files);
+      }
+    },
+    async directMessages(userId) {
+      try {
+        const { channel } = await (await options.client()).conversations.open({ users: userId });
+        if (!channel?.id) throw new UploadError('Slack opened no conversation with you.');
+        return { channelId: channel.id };
+      } catch (error) {
+        throw explained(error);
+      }
+    },
+  };
+
+  /** The first two steps. Gives the file's id. */
+  async function transfer(client: WebClient, file: Attachment): Promise<string> {
+    const { content } = file;
+    const source = 'chart' in content ? await options.draw(content.chart) : content;
+    const length = 'path' in source ? (await stat(source.path)).size : source.byteLength;
+    if (length === 0) throw new UploadError('The file is empty, and Slack takes none without content.');
+    await inspect(source);
+    const alt = file.altText?.slice(0, 1000);
+    const opened = await client.files.getUploadURLExternal({
+      filename: file.name,
+      length,
+      // Slack's documentation names it the first way, its SDK the second.
+      ...(alt ? { alt_txt: alt, alt_text: alt } : {}),
+    });
+    if (!opened.upload_url || !opened.file_id) throw new UploadError('Slack gave no address for the file.');
+    // With the first file, not at the start: it costs a tenth of a second there.
+    const { request } = await import('undici');
+    const deadline = AbortSignal.timeout(baseMs + Math.ceil(length / bytesPerMs));
+    const answer = await request(allowed(opened.upload_url), {
+      method: 'POST',
+      headers: { 'content-type': file.mimetype, 'content-length': String(length) },
+      body: 'path' in source ? createReadStream(source.path) : source,
+      signal: AbortSignal.any([options.signal, deadline]),
+    });
+    await answer.body.dump();
+    if (answer.statusCode !== 200)
+      throw new UploadError(`Slack did not take the file (HTTP ${answer.statusCode}).`);
+    return opened.file_id;
+  }
+
+  /** The whole of it, before Slack hears of it: half a file must not be there. */
+  async function inspect(source: Uint8Array | { readonly path: string }): Promise<void> {
+    const look = options.inspect();
+    if (!('path' in source)) return look(source);
+    for await (const piece of createReadStream(source.path)) look(piece as Buffer);
+  }
+
+  /** Files may be confidential: they go to Slack and to nobody else, whatever an answer says. */
+  function allowed(uploadUrl: string): URL {
+    const api = new URL(options.apiUrl);
+    const url = new URL(uploadUrl);
+    const isSlack = url.hostname === api.hostname || url.hostname.endsWith(`.${api.hostname}`);
+    if (!isSlack || url.protocol !== api.protocol)
+      throw new UploadError('Slack named an address for the file that is not Slack’s.');
+    return url;
+  }
+}
+
+function explained(error: unknown): UploadError {
+  if (error instanceof UploadError) return error;
+  if (error instanceof EgressStopped)
+    return new UploadError(`The file was held back: it would have shown a secret (${error.reference}).`);
+  return new UploadError(reasonOf(error), { cause: error });
+}
+
+function reasonOf(error: unknown): string {
+  const code = slackErrorOf(error);
+  switch (code) {
+    case 'missing_scope':
+      return 'The bot lacks the permission to send files: an admin has to install it again with the current manifest.';
+    case 'file_uploads_disabled':
+    case 'file_upload_size_restricted':
+    case 'blocked_file_type':
+      return 'Your workspace does not allow this file.';
+    case 'not_in_channel':
+    case 'channel_not_found':
+      return 'The bot is not in that channel: invite it and try again.';
+    case undefined:
+      break;
+    default:
+      return `Slack refused the file (${code}).`;
+  }
+  if (error instanceof Error && error.name === 'TimeoutError') return 'Slack took too long to take the file.';
+  if (error instanceof Error && error.name === 'AbortError') return 'The bot was stopped meanwhile.';
+  return 'The file could not be made or sent.';
+}

@@ -1,0 +1,92 @@
+import type { ApiKey } from '../api/api-keys.ts';
+import type { Attachment, Message } from '../commands/define.ts';
+import { actions, context, message, section, typing } from './blocks.ts';
+import { moment } from './dates.ts';
+import { code, count, fit, foreign, grouped } from './text.ts';
+
+export interface ApiKeyList {
+  readonly keys: readonly ApiKey[];
+  /** Unreadable ones, left out. */
+  readonly skipped: number;
+  readonly asOf: Date;
+}
+
+/** A phone's three screens; more come as a file beside them. */
+const shownKeys = 60;
+const linesInSection = 20;
+
+/** The keys of the account, the reader's own first. */
+export function apiKeys(list: ApiKeyList): Message {
+  const { skipped } = list;
+  const keys = list.keys.toSorted((a, b) => Number(b.mine) - Number(a.mine));
+  const shown = keys.slice(0, shownKeys);
+  const rest = keys.length - shown.length;
+  const headline = `${count(keys.length, 'API key')}${yours(keys)}`;
+  const parts = Array.from({ length: Math.ceil(shown.length / linesInSection) }, (_, part) =>
+    section(fit(shown.slice(part * linesInSection, (part + 1) * linesInSection).map(line), 2900)),
+  );
+  const notes = [
+    rest > 0 ? `${grouped(rest)} more are in the file` : '',
+    skipped > 0
+      ? `:warning: ${count(skipped, 'key')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out`
+      : '',
+    'The CDN names no owner, date or last use of a key',
+    `as of ${moment(list.asOf)}`,
+  ];
+  return {
+    ...message(`${headline}.`, [
+      section(`*${headline}*`),
+      ...parts,
+      context(notes.filter(Boolean).join(' · ')),
+      actions(typing('Refresh', 'keys')),
+    ]),
+    ...(rest > 0 ? { files: [file(keys)] } : {}),
+  };
+}
+
+/** `SubuserAPIPullZones` → `sub-user API: pull zones`. The set is open: what is unknown stays as it came. */
+export function role(name: string): string {
+  const known: Readonly<Record<string, string>> = {
+    User: 'account',
+    UserApi: 'account API',
+    Subuser: 'sub-user',
+    SubuserAPI: 'sub-user API',
+    SubuserApi: 'sub-user API',
+    ScopedApiKey: 'scoped key',
+  };
+  const plain = known[name];
+  if (plain) return plain;
+  const [, kind, area] = /^Subuser(API)?([A-Z][A-Za-z]*)$/u.exec(name) ?? [];
+  if (!area) return foreign(name, 60) || '(empty)';
+  const words = area.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, ' ').toLowerCase();
+  return `sub-user${kind ? ' API' : ''}: ${words === 'dns' ? 'DNS' : words}`;
+}
+
+function line(key: ApiKey): string {
+  const [most, ...more] = [key.roles.slice(0, 8).map(role), key.roles.slice(8)];
+  const roles = most.join(', ') || 'no roles';
+  const others = more.flat().length;
+  return `${key.mine ? ':point_right: ' : ''}*${foreign(key.id, 20)}* ${masked(key)} · ${roles}${others > 0 ? ` and ${grouped(others)} more` : ''}${key.mine ? ' · *yours*' : ''}`;
+}
+
+function masked(key: ApiKey): string {
+  return key.tail ? code(`…${key.tail}`, 8) : '(hidden)';
+}
+
+function yours(keys: readonly ApiKey[]): string {
+  const mine = keys.find((key) => key.mine);
+  if (mine) return `, yours is ${foreign(mine.id, 20)}`;
+  return keys.length > 0 ? ', yours is not among them' : '';
+}
+
+function file(keys: readonly ApiKey[]): Attachment {
+  const rows = keys.map(({ id, tail, roles, mine }) =>
+    [id, tail ? `…${tail}` : '(hidden)', roles.join(', '), mine ? 'yours' : ''].join('\t').trimEnd(),
+  );
+  return {
+    name: 'api-keys.txt',
+    title: 'API keys',
+    mimetype: 'text/plain',
+    content: new TextEncoder().encode(`id\tends in\troles\n${rows.join('\n')}\n`),
+  };
+}

@@ -1,0 +1,153 @@
+import type { ModalView } from '@slack/types';
+import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
+import type { Attachment, Message } from '../commands/define.ts';
+import { actions, context, message, plain, section, typing } from './blocks.ts';
+import { longDay, shortDay } from './chart-days.ts';
+import { moment } from './dates.ts';
+import { percent } from './numbers.ts';
+import { count, cut, fit, foreign, grouped, unbroken } from './text.ts';
+
+export interface Scanning {
+  readonly id: string;
+  readonly metrics: UploadScanningMetrics;
+  readonly asOf: Date;
+}
+
+/** More than the 28 days there should be, and few enough for a picture. */
+const mostDays = 60;
+
+/** Totals, the share that was blocked, each day as words and as a chart. */
+export function scanning({ id, metrics, asOf }: Scanning): Message {
+  const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
+  const days = metrics.days.slice(-mostDays);
+  const totals = `${amount(scanned)} files scanned, ${amount(logged)} requests logged, ${amount(blocked)} blocked`;
+  const headline = `Upload scanning of shield zone ${foreign(id, 20)}`;
+  const share = blockedShare(metrics);
+  const blocks = [
+    section(
+      [
+        `*${headline}*`,
+        `Files scanned: *${amount(scanned)}*`,
+        `Requests logged: *${amount(logged)}*`,
+        `Requests blocked: *${amount(blocked)}*`,
+        `Blocked share: ${share}`,
+      ].join('\n'),
+    ),
+    section(days.length === 0 ? 'The CDN reports no day of the past 28.' : byDay(days)),
+    context(`The past 28 days, by the CDN’s own days · as of ${moment(asOf)}`),
+    actions(typing('Refresh', `scanning ${id}`, 0), typing('Another shield zone', 'scanning', 1)),
+  ];
+  const picture = chart(id, days, totals);
+  return { ...message(`${headline}: ${totals}.`, blocks), ...(picture ? { files: [picture] } : {}) };
+}
+
+/** Which shield zone? The CDN has no list of them that the bot may ask for. */
+export function scanningForm(): ModalView {
+  return {
+    type: 'modal',
+    callback_id: 'upload-scanning:submit',
+    title: plain('Upload scanning'),
+    submit: plain('Show'),
+    close: plain('Cancel'),
+    blocks: [
+      {
+        type: 'input',
+        block_id: 'shieldZoneId',
+        label: plain('Shield zone id'),
+        hint: plain(
+          'In the control panel: Shield, your zone; the number is in the address. It is not the pull zone’s id.',
+        ),
+        element: {
+          type: 'plain_text_input',
+          action_id: 'shieldZoneId',
+          placeholder: plain('501'),
+          max_length: 20,
+          focus_on_load: true,
+        },
+      },
+    ],
+  };
+}
+
+function amount(number: number | undefined): string {
+  return number === undefined ? 'not reported' : grouped(number);
+}
+
+function brief(number: number | undefined): string {
+  return number === undefined ? '–' : grouped(number);
+}
+
+/** Of requests where that says something: a blocked request is counted as logged by some plans and not by others. */
+function blockedShare(metrics: UploadScanningMetrics): string {
+  const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
+  if (blocked === undefined) return 'not reported';
+  const shares = [
+    logged !== undefined && logged > 0 && blocked <= logged
+      ? `*${percent(blocked, logged)}* of the requests logged`
+      : '',
+    scanned !== undefined && scanned > 0 ? `${percent(blocked, scanned)} of the files scanned` : '',
+  ].filter(Boolean);
+  return shares.join(', ') || (blocked === 0 ? 'nothing was blocked' : 'there is nothing to compare it with');
+}
+
+function byDay(days: readonly ScanDay[]): string {
+  const worst = days.reduce((most, day) =>
+    (day.blockedRequests ?? 0) > (most.blockedRequests ?? 0) ? day : most,
+  );
+  const most = worst.blockedRequests ?? 0;
+  const first = [
+    most > 0 ? `Most blocked: ${grouped(most)} on ${named(worst, longDay)}` : '',
+    days.every((day) => day.blockedRequests === 0) ? 'Nothing was blocked on any day.' : '',
+  ];
+  const lines = days.toReversed().map((day) => {
+    const { filesScanned, loggedRequests, blockedRequests } = day;
+    const numbers = [filesScanned, loggedRequests, blockedRequests].map((number) => brief(number)).join('/');
+    return unbroken(`${named(day, shortDay)} ${numbers}`);
+  });
+  const each = `Newest first, scanned/logged/blocked: ${fit(lines, 2500, ' · ')}`;
+  return [...first, each].filter(Boolean).join('\n');
+}
+
+/** A key that is no day is shown as it came: guessing would mix up days and months. */
+function named(day: ScanDay, form: (day: string) => string): string {
+  return day.day ? form(day.day) : foreign(day.label, 40) || '(no day)';
+}
+
+function chart(id: string, days: readonly ScanDay[], totals: string): Attachment | undefined {
+  const seen = days.filter((day) => day.filesScanned ?? day.loggedRequests ?? day.blockedRequests);
+  const [first, last] = [days.at(0), days.at(-1)];
+  if (!first || !last || days.length < 2 || seen.length === 0) return undefined;
+  const when = `${count(days.length, 'day')}, ${edge(first)} to ${edge(last)}`;
+  return {
+    name: `upload-scanning-${id.replaceAll(/\D/gu, '')}.png`,
+    title: `Upload scanning of shield zone ${id}`,
+    altText: cut(`Bar charts of upload scanning by day, ${when}. Altogether ${totals}.`, 1000),
+    mimetype: 'image/png',
+    content: {
+      chart: {
+        title: `Upload scanning, shield zone ${cut(id, 20)}`,
+        subtitle: when,
+        labels: days.map((day) => (day.day ? shortDay(day.day) : cut(day.label, 12))),
+        panels: [
+          {
+            kind: 'bars',
+            name: 'Files scanned',
+            series: [{ name: 'Files scanned', values: days.map((day) => day.filesScanned ?? null) }],
+          },
+          {
+            kind: 'bars',
+            name: 'Requests',
+            series: [
+              { name: 'Logged', values: days.map((day) => day.loggedRequests ?? null) },
+              { name: 'Blocked', values: days.map((day) => day.blockedRequests ?? null) },
+            ],
+          },
+        ],
+      },
+    },
+  };
+}
+
+function edge(day: ScanDay): string {
+  return day.day ? longDay(day.day) : cut(day.label, 20);
+}

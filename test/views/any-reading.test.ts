@@ -1,0 +1,144 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Chart } from '../../src/charts/chart.ts';
+import type { Message } from '../../src/commands/define.ts';
+import { apiKeys } from '../../src/views/api-keys.ts';
+import { app } from '../../src/views/apps.ts';
+import { appForm, appOptions } from '../../src/views/apps-form.ts';
+import { scanning, scanningForm } from '../../src/views/upload-scanning.ts';
+import { messageProblems, optionProblems, viewProblems } from './limits.ts';
+
+const asOf = new Date('2026-11-21T12:00:00Z');
+
+// Texts that Slack would trip over: markup, entities, quotes, line breaks, nothing at all, and far too much.
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom(
+    '',
+    ' ',
+    '<!channel>',
+    '&amp;',
+    '`',
+    'a\nb',
+    '&'.repeat(2100),
+    '<'.repeat(300),
+    '😀'.repeat(300),
+  ),
+);
+const number = fc.oneof(
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(0, -1, 1e15),
+);
+const maybe = <T>(inner: fc.Arbitrary<T>) => fc.option(inner, { nil: undefined });
+/** Members that are undefined are left out, as the client does. */
+const reported = <T extends object>(members: { [Name in keyof T]: fc.Arbitrary<T[Name]> }) =>
+  fc.record<T>(members).map((all) => {
+    const kept = Object.entries(all).filter(([, value]) => value !== undefined);
+    return Object.fromEntries(kept) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
+  });
+
+const appSummary = fc
+  .tuple(
+    reported({
+      averageLatency: maybe(number),
+      currentLatency: maybe(number),
+      totalVolumeSizeInGb: maybe(number),
+      monthlyCost: maybe(number),
+      status: maybe(text),
+    }),
+    fc.array(
+      fc
+        .tuple(text, maybe(fc.integer({ min: 0, max: 4e12 })), number)
+        .map(([label, at, latency]) => ({ label, latency, ...(at === undefined ? {} : { at }) })),
+      { maxLength: 200 },
+    ),
+  )
+  .map(([numbers, latencyChart]) => ({ ...numbers, latencyChart }));
+
+const metrics = fc
+  .tuple(
+    reported({
+      totalLoggedRequests: maybe(number),
+      totalBlockedRequests: maybe(number),
+      totalFilesScanned: maybe(number),
+    }),
+    fc.array(
+      fc
+        .tuple(
+          text,
+          maybe(fc.constantFrom('2026-11-03', '2024-02-29')),
+          reported({
+            loggedRequests: maybe(number),
+            blockedRequests: maybe(number),
+            filesScanned: maybe(number),
+          }),
+        )
+        .map(([label, day, counts]) => ({ label, ...counts, ...(day ? { day } : {}) })),
+      { maxLength: 90 },
+    ),
+  )
+  .map(([totals, days]) => ({ ...totals, days }));
+
+/** What Slack or the drawing thread would not take. */
+function problems(message: Message): string[] {
+  const files = message.files ?? [];
+  return [
+    ...messageProblems(message),
+    ...files.flatMap(({ name, altText = '', content }) => [
+      ...(/^[\w.-]{5,80}$/u.test(name) ? [] : [`a file is called ${name}`]),
+      ...(altText.length > 1000 ? ['the alternative text is too long'] : []),
+      ...('chart' in content ? chartProblems(content.chart) : []),
+    ]),
+  ];
+}
+
+function chartProblems({ title, labels, panels }: Chart): string[] {
+  const series = panels.flatMap((panel) => panel.series);
+  return [
+    ...(title.length > 60 ? ['the title is too long'] : []),
+    ...(series.every(({ values }) => values.length === labels.length) ? [] : ['not one value a label']),
+  ];
+}
+
+test('any app is a message that Slack takes', () => {
+  fc.assert(
+    // What the client lets through as an id.
+    fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), appSummary, (id, summary) => {
+      expect(problems(app({ id, app: summary, zones: undefined, asOf }))).toEqual([]);
+    }),
+  );
+});
+
+test('any scanning is a message that Slack takes', () => {
+  fc.assert(
+    fc.property(fc.nat().map(String), metrics, (id, seen) => {
+      expect(problems(scanning({ id, metrics: seen, asOf }))).toEqual([]);
+    }),
+  );
+});
+
+test('any keys are a message that Slack takes', () => {
+  const key = fc
+    .tuple(text, fc.array(text, { maxLength: 40 }), fc.boolean(), maybe(fc.string({ maxLength: 4 })))
+    .map(([id, roles, mine, tail]) => ({ id, roles, mine, ...(tail === undefined ? {} : { tail }) }));
+  fc.assert(
+    fc.property(fc.array(key, { maxLength: 150 }), fc.nat(), (keys, skipped) => {
+      expect(problems(apiKeys({ keys, skipped, asOf }))).toEqual([]);
+    }),
+  );
+});
+
+test('the forms, and a menu of any apps, are ones that Slack takes', () => {
+  expect(viewProblems(appForm())).toEqual([]);
+  expect(viewProblems(scanningForm())).toEqual([]);
+  const listed = fc.record({
+    id: fc.string({ minLength: 1, maxLength: 75 }),
+    zones: fc.array(text, { minLength: 1, maxLength: 5 }),
+  });
+  fc.assert(
+    fc.property(fc.array(listed, { maxLength: 99 }), fc.nat(), fc.boolean(), (apps, more, searched) => {
+      expect(optionProblems(appOptions(apps, { more, searched }))).toEqual([]);
+    }),
+  );
+});
