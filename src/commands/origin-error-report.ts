@@ -2,7 +2,7 @@ import type { OriginError, OriginErrorDay } from '../api/origin-errors.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Context } from './define.ts';
 import { type Counter, type Counts, createCounter } from './origin-error-counts.ts';
-import { type Days, dayMs, eachDay, shifted, startOf } from './origin-error-days.ts';
+import { type Days, eachDay, shifted, startOf } from './origin-error-days.ts';
 import { createSeenIds, type SeenIds } from './seen-ids.ts';
 import { defineShelf } from './shelves.ts';
 
@@ -37,7 +37,7 @@ interface Before {
 }
 
 /** Days read at once: each is one answer of up to hundreds of megabytes. */
-export const daysAtOnce = 3;
+const daysAtOnce = 3;
 
 const reports = defineShelf<Report>('origin-errors');
 
@@ -130,7 +130,7 @@ function comparable(day: string, { counter, moreExist }: ReadDay): Before {
 }
 
 /** Runs tasks, `most` of them at once, and waits for all; the results in the order of the tasks. */
-export async function atMost<T>(
+async function atMost<T>(
   most: number,
   tasks: readonly (() => Promise<T>)[],
 ): Promise<PromiseSettledResult<T>[]> {
@@ -150,9 +150,4 @@ export async function atMost<T>(
   };
   await Promise.all(Array.from({ length: Math.min(most, tasks.length) }, work));
   return results;
-}
-
-/** Whether a moment (ms) lies in the days. */
-export function isWithin({ first, count }: Days, at: number): boolean {
-  return at >= startOf(first) && at < startOf(first) + count * dayMs;
 }

@@ -113,7 +113,7 @@ export function noOriginErrorFile(zone: ZoneName, days: Days, today: string): Me
 }
 
 /** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
-export function daysInWords({ first, count }: Days, today: string): string {
+function daysInWords({ first, count }: Days, today: string): string {
   const last = dateOf(first, count - 1);
   if (count > 1) return last === today ? `in the last ${count} days` : `from ${first} to ${last}`;
   if (first === today) return 'today';
