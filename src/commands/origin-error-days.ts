@@ -12,7 +12,7 @@ export interface Days {
 }
 
 export const mostDays = 7;
-export const dayMs = 86_400_000;
+const dayMs = 86_400_000;
 
 const shapes = 'Type `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`. Days are UTC.';
 
