@@ -55,7 +55,7 @@ export function createHttpReceiver(options: {
     if (body['type'] === 'url_verification') return answer(response, 200, { challenge: body['challenge'] });
 
     if (body['type'] === 'app_rate_limited') {
-      log.warn({}, 'Slack holds back events: there were too many in an hour');
+      log.warn({}, 'Slack holds back events (app_rate_limited): there were too many in an hour');
       return answer(response, 200);
     }
 

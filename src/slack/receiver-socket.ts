@@ -83,7 +83,7 @@ export function createSocketReceiver(options: {
   };
 
   const rateLimited = (client: SocketModeClient, envelopeId: string): void => {
-    log.warn({}, 'Slack holds back events: there were too many in an hour');
+    log.warn({}, 'Slack holds back events (app_rate_limited): there were too many in an hour');
     // Not in the library's types; without it Slack would send the same frame again.
     const { send } = client as unknown as { send: (id: string) => Promise<void> };
     send.call(client, envelopeId).catch(() => undefined);
