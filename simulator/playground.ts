@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildApp } from '../src/app.ts';
@@ -8,6 +7,7 @@ import { readConfig } from '../src/config.ts';
 import { UserError } from '../src/errors.ts';
 import { createLogger, type Log } from '../src/log.ts';
 import { type CdnSimulator, startCdn } from './cdn/server.ts';
+import { freePort } from './free-port.ts';
 import { type SlackSimulator, startSlack } from './slack/server.ts';
 
 export interface Playground {
@@ -93,17 +93,6 @@ function whatToTry(cdn: CdnSimulator): string[] {
     'Alice is an admin: `/cdn settings` says who may do what, `/cdn why volume delete` shows a decision step by step.',
     'Change person at the top left: what is “Only visible to you” stays with the one who asked.',
   ];
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const found = server.address();
-      server.close(() => resolve(typeof found === 'object' && found ? found.port : 0));
-    });
-  });
 }
 
 /** Starts on the wished port, or on a free one where somebody else has it. */

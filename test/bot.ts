@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { type CdnSimulator, startCdn } from '../simulator/cdn/server.ts';
+import { freePort } from '../simulator/free-port.ts';
 import { type SlackSimulator, startSlack } from '../simulator/slack/server.ts';
 import { buildApp, type ChatApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
@@ -122,17 +122,6 @@ export async function linkFor(person: ReturnType<SlackSimulator['as']>): Promise
 /** The address behind the button of a message that leads to the page for keys. */
 export function pageLinkIn(message: { readonly blocks: readonly object[] } | undefined): string | undefined {
   return /"url":"([^"]*\/connect\/[^"]*)"/.exec(JSON.stringify(message?.blocks ?? []))?.[1];
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const found = server.address();
-      server.close(() => resolve(typeof found === 'object' && found ? found.port : 0));
-    });
-  });
 }
 
 /** Variables for a bot that is reached from outside, and so has its page for keys. */

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEmulator, type Emulator } from 'emulate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { freePort } from '../../simulator/free-port.ts';
 import { buildApp, type ChatApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/log.ts';
@@ -128,14 +128,3 @@ test('an answer without a response_url and a channel arrives as a direct message
     .poll(async () => JSON.stringify(await web('conversations.history', { channel: channel.id })))
     .toContain('No CDN key is connected for you.');
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const found = server.address();
-      server.close(() => resolve(typeof found === 'object' && found ? found.port : 0));
-    });
-  });
-}
