@@ -117,7 +117,7 @@ function redraw(view, depth) {
   shown.version = JSON.stringify([view, depth]);
   parts.head.textContent = plain(view.title);
   parts.back.hidden = depth < 2;
-  const surface = surfaceOf('modal', keyOf(view), { user, channel, viewId: view.id });
+  const surface = surfaceOf('modal', keyOf(view), { user, channel, viewId: view.id }, () => filledIn(view));
   keepingFocus(() => drawBlocks(parts.body, view.blocks, { ...surface, epoch: shown.epoch }));
   drawFoot();
   drawErrors();
@@ -185,15 +185,24 @@ function sent({ id }) {
   redraw(shown.view, Number(shown.form.dataset.depth));
 }
 
-async function submit() {
-  const { view, user, channel, parts } = shown;
-  if (!view.submit || shown.busy) return;
+/** What the inputs hold now, by block and action. */
+function filledIn(view) {
   const surface = { key: keyOf(view) };
   const values = {};
-  const wrong = {};
   for (const { block, element } of controls(view)) {
     const value = wire(valueOf(surface, block, element));
     values[block.block_id] = { ...values[block.block_id], [element.action_id]: value };
+  }
+  return values;
+}
+
+async function submit() {
+  const { view, user, channel, parts } = shown;
+  if (!view.submit || shown.busy) return;
+  const values = filledIn(view);
+  const wrong = {};
+  for (const { block, element } of controls(view)) {
+    const value = values[block.block_id][element.action_id];
     const words = block.type === 'input' ? wrongWith(block, value) : undefined;
     if (words) wrong[block.block_id] = words;
   }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { elementsOf } from './block-ids.ts';
 import { answerJson, argumentsOf, bodyOf, type Route } from './http.ts';
 import type { Interactions } from './interactions.ts';
+import { isObject } from './json.ts';
 import type { Modals } from './modals.ts';
 import type { Who } from './payloads.ts';
 import type { Place, Target } from './places.ts';
@@ -46,6 +47,8 @@ export function createUi(
     },
     press(args, who) {
       const found = placeOf(args, who);
+      // What is typed so far travels with a press inside a modal.
+      if ('view' in found.place && isObject(args['state'])) modals.type(found.place.view, args['state']);
       return interactions.press(
         who,
         found.place,

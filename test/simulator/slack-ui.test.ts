@@ -112,6 +112,29 @@ test('a person types, fills the modal, reads the field error, corrects it, and c
   });
 });
 
+test('what a form holds so far travels with a button that is pressed in it', async () => {
+  await post('slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn settings' });
+  const review = { type: 'button', action_id: 'settings:review', text: plain('Review') };
+  const form = { ...view, blocks: [...view.blocks, { type: 'actions', block_id: 'b', elements: [review] }] };
+  const opened = await api(slack, 'views.open', {
+    trigger_id: peer.received[0]?.body['trigger_id'],
+    view: form,
+  });
+  const { id: viewId } = opened['view'] as { id: string };
+  const where = {
+    user: 'U0ALICE00',
+    channel: 'C0OPS0000',
+    viewId,
+    blockId: 'b',
+    actionId: 'settings:review',
+  };
+  await post('press', { ...where, state: { accessKey: { accessKey: 'half' } } });
+  expect(peer.received[1]?.body).toMatchObject({
+    type: 'block_actions',
+    view: { state: { values: { accessKey: { accessKey: { value: 'half' } } } } },
+  });
+});
+
 test('a button of a message and the Home tab can be pressed', async () => {
   const blocks = [
     {
