@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import { secretKindsIn, withoutSecrets } from '../secret-search.ts';
+import { secretKindsIn } from '../secret-search.ts';
 import { makeReference } from './reference.ts';
 
 /** Where something was about to leave. */
@@ -45,8 +45,6 @@ export interface Egress {
   file(): (piece: Uint8Array) => void;
   /** A sentence with its reference in place of a text that must not leave; undefined where it may. */
   instead(sink: Sink, content: unknown): string | undefined;
-  /** A record without secrets: what is kept for good must not vanish either. */
-  cleaned<Entry extends object>(entry: Entry): Entry;
 }
 
 export function createEgress({ log }: { log: Log }): Egress {
@@ -91,16 +89,6 @@ export function createEgress({ log }: { log: Log }): Egress {
     instead(sink, content) {
       const stopped = stop(sink, content);
       return stopped && `${withheld.message} Reference ${stopped.reference}`;
-    },
-    cleaned<Entry extends object>(entry: Entry): Entry {
-      const text = JSON.stringify(entry);
-      const clean = withoutSecrets(text);
-      if (clean === text) return entry;
-      log.error(
-        { reference: makeReference(), sink: 'audit', kinds: secretKindsIn(text) },
-        'kept a secret out of a record',
-      );
-      return JSON.parse(clean) as Entry;
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { ModalView, PlainTextOption } from '@slack/types';
 import { plain } from './blocks.ts';
 import { choices } from './origin-errors.ts';
+import { zoneInput } from './zone-choice.ts';
 
 /** Which zone, and which days? `chosen` is what was typed of it. */
 export function originErrorForm(chosen: (typeof choices)[number]): ModalView {
@@ -11,18 +12,7 @@ export function originErrorForm(chosen: (typeof choices)[number]): ModalView {
     submit: plain('Show'),
     close: plain('Cancel'),
     blocks: [
-      {
-        type: 'input',
-        block_id: 'zone',
-        label: plain('Zone'),
-        element: {
-          type: 'external_select',
-          action_id: 'zones:pick',
-          placeholder: plain('Type a part of its name or hostname'),
-          min_query_length: 0,
-          focus_on_load: true,
-        },
-      },
+      zoneInput(),
       {
         type: 'input',
         block_id: 'days',

@@ -1,4 +1,4 @@
-import type { Button, ModalView, Option } from '@slack/types';
+import type { Button, InputBlock, ModalView, Option } from '@slack/types';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import type { Message } from '../commands/define.ts';
 import type { Found } from '../commands/zone-lookup.ts';
@@ -14,20 +14,23 @@ export function zoneForm(): ModalView {
     title: plain('Show a zone'),
     submit: plain('Show'),
     close: plain('Cancel'),
-    blocks: [
-      {
-        type: 'input',
-        block_id: 'zone',
-        label: plain('Zone'),
-        element: {
-          type: 'external_select',
-          action_id: 'zones:pick',
-          placeholder: plain('Type a part of its name or hostname'),
-          min_query_length: 0,
-          focus_on_load: true,
-        },
-      },
-    ],
+    blocks: [zoneInput()],
+  };
+}
+
+/** The menu of zones, in any form that asks for one. */
+export function zoneInput(): InputBlock {
+  return {
+    type: 'input',
+    block_id: 'zone',
+    label: plain('Zone'),
+    element: {
+      type: 'external_select',
+      action_id: 'zones:pick',
+      placeholder: plain('Type a part of its name or hostname'),
+      min_query_length: 0,
+      focus_on_load: true,
+    },
   };
 }
 
