@@ -1,6 +1,6 @@
 import { createCdn } from '../src/api/cdn.ts';
-import { createCounter } from '../src/commands/origin-error-counts.ts';
-import { createSeenIds } from '../src/commands/seen-ids.ts';
+import { createCounter } from '../src/reports/origin-error-counts.ts';
+import { createSeenIds } from '../src/reports/seen-ids.ts';
 import { Secret } from '../src/secret.ts';
 
 // Reads one day's origin errors in a heap of its own and prints how long it took and how far the memory grew.

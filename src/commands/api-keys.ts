@@ -1,7 +1,8 @@
 import { ApiError } from '../api/errors.ts';
 import { UserError } from '../errors.ts';
 import * as views from '../views/api-keys.ts';
-import type { Context, Feature, Message } from './define.ts';
+import type { Message } from '../views/message.ts';
+import type { Context, Feature } from './define.ts';
 
 export const apiKeys: Feature = {
   name: 'api-keys',

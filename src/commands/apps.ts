@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import * as views from '../views/apps.ts';
 import * as forms from '../views/apps-form.ts';
-import { type Command, type Context, defineForm, type Feature, type Message, type Picker } from './define.ts';
+import type { Message } from '../views/message.ts';
+import { type Command, type Context, defineForm, type Feature, type Picker } from './define.ts';
 import { allZones } from './zone-snapshot.ts';
 
 const appCommand: Command = {

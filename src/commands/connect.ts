@@ -6,13 +6,13 @@ import { rightsOf } from '../auth/policy.ts';
 import { Secret } from '../secret.ts';
 import * as views from '../views/connect.ts';
 import type { Failure } from '../views/failure.ts';
+import type { Message } from '../views/message.ts';
 import {
   type Command,
   type Context,
   defineForm,
   type Feature,
   type FormResult,
-  type Message,
   type Setup,
 } from './define.ts';
 

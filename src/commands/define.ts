@@ -1,4 +1,4 @@
-import type { HomeView, KnownBlock, ModalView, Option, PlainTextOption } from '@slack/types';
+import type { HomeView, ModalView, Option, PlainTextOption } from '@slack/types';
 import type { z } from 'zod';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit.ts';
@@ -8,31 +8,10 @@ import type { People } from '../auth/people.ts';
 import type { Policies } from '../auth/policies.ts';
 import type { Decision, Right } from '../auth/policy.ts';
 import type { Standing, Wanted } from '../auth/standing.ts';
-import type { Chart } from '../charts/chart.ts';
 import type { Failure } from '../views/failure.ts';
+import type { Message } from '../views/message.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { Words } from './words.ts';
-
-/** What a person reads: `text` stands alone (notifications, screen readers), blocks draw it. */
-export interface Message {
-  readonly text: string;
-  readonly blocks?: KnownBlock[];
-  /** Kinds of secrets that this one message brings to its person (`link-token`); anything else is held back with it. */
-  readonly carries?: readonly string[];
-  /** Sent after the text, so that no answer waits for them. Slack has no private files in channels: they go to the person's direct messages. */
-  readonly files?: readonly Attachment[];
-}
-
-export interface Attachment {
-  /** With its ending: `latency.png`. */
-  readonly name: string;
-  readonly title: string;
-  /** What the picture shows, for those who do not see it: up to 1000 characters. */
-  readonly altText?: string;
-  readonly mimetype: string;
-  /** The bytes; a spooled file, taken away once it was sent; or a chart that is drawn when it is its turn. */
-  readonly content: Uint8Array | { readonly path: string } | { readonly chart: Chart };
-}
 
 /** One message, or several in a row where each replaces the one before (a first answer, then the whole). */
 export type Answer = Message | Promise<Message> | AsyncIterable<Message>;

@@ -1,6 +1,7 @@
 import { decide } from '../auth/policy.ts';
 import * as views from '../views/help.ts';
-import type { Command, Context, Feature, Message } from './define.ts';
+import type { Message } from '../views/message.ts';
+import type { Command, Context, Feature } from './define.ts';
 import { closest } from './did-you-mean.ts';
 import { looksLikeKey } from './key-in-text.ts';
 

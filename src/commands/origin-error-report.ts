@@ -1,9 +1,9 @@
 import type { OriginError, OriginErrorDay } from '../api/origin-errors.ts';
+import { type Counter, type Counts, createCounter } from '../reports/origin-error-counts.ts';
+import { createSeenIds, type SeenIds } from '../reports/seen-ids.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Context } from './define.ts';
-import { type Counter, type Counts, createCounter } from './origin-error-counts.ts';
 import { type Days, eachDay, shifted, startOf } from './origin-error-days.ts';
-import { createSeenIds, type SeenIds } from './seen-ids.ts';
 import { defineShelf } from './shelves.ts';
 
 /** The origin errors of one zone on some days, counted. */

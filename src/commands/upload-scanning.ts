@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { Message } from '../views/message.ts';
 import * as views from '../views/upload-scanning.ts';
-import { type Context, defineForm, type Feature, type Message } from './define.ts';
+import { type Context, defineForm, type Feature } from './define.ts';
 
 const shieldZoneId = z
   .string({ error: 'Type the id of a shield zone.' })

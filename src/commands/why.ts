@@ -1,8 +1,9 @@
 import { decide, type Right } from '../auth/policy.ts';
 import type { Wanted } from '../auth/standing.ts';
 import { UserError } from '../errors.ts';
+import type { Message } from '../views/message.ts';
 import * as views from '../views/why.ts';
-import type { Command, Context, Feature, Message } from './define.ts';
+import type { Command, Context, Feature } from './define.ts';
 import { closest } from './did-you-mean.ts';
 
 const whyCommand: Command = {

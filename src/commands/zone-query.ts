@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import { UserError } from '../errors.ts';
-
+import { attention } from '../reports/attention.ts';
 import { code, foreign } from '../views/text.ts';
-import { attention } from './attention.ts';
 import { closest } from './did-you-mean.ts';
 import type { Words } from './words.ts';
 

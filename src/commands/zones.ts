@@ -1,8 +1,9 @@
 import { ApiError } from '../api/errors.ts';
 import type { ZoneSummary } from '../api/zone-summary.ts';
+import { attention, totalsOf } from '../reports/attention.ts';
+import type { Message } from '../views/message.ts';
 import * as views from '../views/zones.ts';
-import { attention, totalsOf } from './attention.ts';
-import type { Action, Command, Context, Feature, Message } from './define.ts';
+import type { Action, Command, Context, Feature } from './define.ts';
 import { closest } from './did-you-mean.ts';
 import type { Snapshot } from './snapshots.ts';
 import { sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './zone.ts';

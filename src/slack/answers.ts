@@ -1,6 +1,6 @@
-import type { Message } from '../commands/define.ts';
 import type { Log } from '../log.ts';
 import { context } from '../views/blocks.ts';
+import type { Message } from '../views/message.ts';
 import { cut } from '../views/text.ts';
 import { makeReference } from './reference.ts';
 import type { Responder } from './responder.ts';

@@ -13,13 +13,14 @@ import {
 } from '../auth/key-links.ts';
 import type { Custody } from '../auth/keys.ts';
 import { accessKey, checkKey, linkKey } from '../commands/connect.ts';
-import type { KeyPage, Message } from '../commands/define.ts';
+import type { KeyPage } from '../commands/define.ts';
 import type { Snapshots } from '../commands/snapshots.ts';
 import type { Log } from '../log.ts';
 import { carrying, type Secret } from '../secret.ts';
 import { connectedOnPage, pageOffer } from '../views/connect.ts';
 import * as views from '../views/connect-page.ts';
 import { style } from '../views/connect-page-style.ts';
+import type { Message } from '../views/message.ts';
 import { count } from '../views/text.ts';
 import { explainFailure } from './failures.ts';
 import type { InFlight } from './in-flight.ts';

@@ -1,6 +1,6 @@
 import type { Person } from '../auth/identity.ts';
-import type { Message } from '../commands/define.ts';
 import { carrying } from '../secret.ts';
+import type { Message } from '../views/message.ts';
 import type { Access } from './access.ts';
 import type { Clients } from './clients.ts';
 

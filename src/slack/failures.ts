@@ -1,10 +1,10 @@
 import { ApiError } from '../api/errors.ts';
 import { LinkedKeyError } from '../auth/keys.ts';
 import { describeApiError } from '../commands/api-failures.ts';
-import type { Message } from '../commands/define.ts';
 import { UserError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Failure, failure } from '../views/failure.ts';
+import type { Message } from '../views/message.ts';
 import { EgressStopped, withheld } from './egress.ts';
 import { makeReference } from './reference.ts';
 

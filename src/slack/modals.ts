@@ -1,8 +1,9 @@
 import type { ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { z } from 'zod';
-import type { Fields, Message } from '../commands/define.ts';
+import type { Fields } from '../commands/define.ts';
 import { UserError } from '../errors.ts';
+import type { Message } from '../views/message.ts';
 import { slackErrorOf } from './access.ts';
 
 /** What a modal remembers: the channel its answer belongs to, and its own note. Never a right, never a secret. */

@@ -1,8 +1,9 @@
 import type { ModalView } from '@slack/types';
-import type { Action, Answer, Command, Context, Message, Setup } from '../commands/define.ts';
+import type { Action, Answer, Command, Context, Setup } from '../commands/define.ts';
 import type { Words } from '../commands/words.ts';
 import { UserError } from '../errors.ts';
 import { carrying } from '../secret.ts';
+import type { Message } from '../views/message.ts';
 import { type Delivery, deliver, type Turn } from './dispatch.ts';
 import { asModal, openModal, remembering, updateModal } from './modals.ts';
 import type { Responder } from './responder.ts';

@@ -1,8 +1,9 @@
 import type { Option } from '@slack/types';
-import type { Form, FormResult, Message, Picker } from '../commands/define.ts';
+import type { Form, FormResult, Picker } from '../commands/define.ts';
 import { findAction, findCommand, findForm, findPicker, home } from '../commands/registry.ts';
 import { parseWords } from '../commands/words.ts';
 import { UserError } from '../errors.ts';
+import type { Message } from '../views/message.ts';
 import { deliver, perform, type SlackDeps, type Turn } from './dispatch.ts';
 import { asModal, fieldsOf, memoryOf, remembering, updateModal } from './modals.ts';
 import { openingOf, pressedWork, type SubmittedView, typedWork } from './opening.ts';

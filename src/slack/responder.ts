@@ -1,8 +1,8 @@
 import type { KnownBlock } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
-import type { Message } from '../commands/define.ts';
 import type { Log } from '../log.ts';
 import { carrying } from '../secret.ts';
+import type { Message } from '../views/message.ts';
 import { slackErrorOf } from './access.ts';
 import { EgressStopped } from './egress.ts';
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import type { WebClient } from '@slack/web-api';
 import type { Chart } from '../charts/chart.ts';
-import type { Attachment } from '../commands/define.ts';
+import type { Attachment } from '../views/message.ts';
 import { slackErrorOf } from './access.ts';
 import { EgressStopped } from './egress.ts';
 

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../api/api-keys.ts';
-import type { Attachment, Message } from '../commands/define.ts';
 import { actions, context, message, section, typing } from './blocks.ts';
 import { moment } from './dates.ts';
+import type { Attachment, Message } from './message.ts';
 import { code, count, fit, foreign, grouped } from './text.ts';
 
 export interface ApiKeyList {

@@ -1,10 +1,10 @@
 import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zone-summary.ts';
-import type { Attachment, Message } from '../commands/define.ts';
 import { actions, button, context, message, section, typing } from './blocks.ts';
 import { shortMoments } from './chart-days.ts';
 import { moment } from './dates.ts';
 import { listed } from './facts.ts';
+import type { Attachment, Message } from './message.ts';
 import { money } from './numbers.ts';
 import { code, count, cut, fit, foreign, grouped, plainly, unbroken } from './text.ts';
 

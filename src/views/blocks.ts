@@ -9,7 +9,7 @@ import type {
   PlainTextElement,
   SectionBlock,
 } from '@slack/types';
-import type { Message } from '../commands/define.ts';
+import type { Message } from './message.ts';
 import { cut } from './text.ts';
 
 /** What Slack takes, by element: https://docs.slack.dev/reference/block-kit/blocks */

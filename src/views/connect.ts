@@ -1,8 +1,9 @@
 import type { Button, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../auth/policy.ts';
-import type { FormResult, Message } from '../commands/define.ts';
+import type { FormResult } from '../commands/define.ts';
 import { actions, button, context, message, plain, section, typing } from './blocks.ts';
 import { moment } from './dates.ts';
+import type { Message } from './message.ts';
 import { rightsLine } from './rights.ts';
 import { code, count } from './text.ts';
 

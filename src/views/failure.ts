@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/types';
-import type { Message } from '../commands/define.ts';
 import { actions, button, context, message, section, typing } from './blocks.ts';
 import { connectButton } from './connect.ts';
+import type { Message } from './message.ts';
 import { foreign, safely } from './text.ts';
 
 export interface Failure {

@@ -1,7 +1,8 @@
 import type { Decision } from '../auth/policy.ts';
-import type { Command, Message } from '../commands/define.ts';
+import type { Command } from '../commands/define.ts';
 import { actions, context, message, section, typing } from './blocks.ts';
 import { connectButton } from './connect.ts';
+import type { Message } from './message.ts';
 import { code, count, cut, escaped, fit, foreign } from './text.ts';
 
 export interface HelpGroup {

@@ -1,8 +1,8 @@
-import type { Attachment } from '../commands/define.ts';
-import type { Counts } from '../commands/origin-error-counts.ts';
 import type { Days } from '../commands/origin-error-days.ts';
+import type { Counts } from '../reports/origin-error-counts.ts';
 import { shortMoments } from './chart-days.ts';
 import { dateOf } from './dates.ts';
+import type { Attachment } from './message.ts';
 import { count, grouped, plainly } from './text.ts';
 
 const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;

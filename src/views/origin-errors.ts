@@ -1,11 +1,11 @@
 import type { KnownBlock } from '@slack/types';
-import type { Message } from '../commands/define.ts';
-import type { Counts, Group, Sample } from '../commands/origin-error-counts.ts';
 import type { Days } from '../commands/origin-error-days.ts';
 import type { FileKind } from '../commands/origin-error-file.ts';
 import type { Report, ZoneName } from '../commands/origin-error-report.ts';
+import type { Counts, Group, Sample } from '../reports/origin-error-counts.ts';
 import { actions, button, context, message, section } from './blocks.ts';
 import { dateOf, moment } from './dates.ts';
+import type { Message } from './message.ts';
 import { percent } from './numbers.ts';
 import { hourChart, hoursOf, peakOf } from './origin-error-hours.ts';
 import { code, count, fit, foreign, grouped, plainly } from './text.ts';

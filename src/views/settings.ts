@@ -1,7 +1,8 @@
 import type { Button, KnownBlock, ModalView } from '@slack/types';
-import type { FormResult, Message } from '../commands/define.ts';
+import type { FormResult } from '../commands/define.ts';
 import { actions, button, context, message, plain, section, typing } from './blocks.ts';
 import { moment } from './dates.ts';
+import type { Message } from './message.ts';
 import { type Consequences, consequences } from './policy-changes.ts';
 
 const title = plain('Settings');

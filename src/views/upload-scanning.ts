@@ -1,9 +1,9 @@
 import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
-import type { Attachment, Message } from '../commands/define.ts';
 import { actions, context, message, plain, section, typing } from './blocks.ts';
 import { longDay, shortDay } from './chart-days.ts';
 import { moment } from './dates.ts';
+import type { Attachment, Message } from './message.ts';
 import { percent } from './numbers.ts';
 import { count, cut, fit, foreign, grouped, unbroken } from './text.ts';
 

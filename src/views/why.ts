@@ -1,9 +1,9 @@
 import type { Blind } from '../auth/people.ts';
 import type { Decision, Right } from '../auth/policy.ts';
-import type { Message } from '../commands/define.ts';
 import { blindLines } from './blind.ts';
 import { actions, message, section, typing } from './blocks.ts';
 import { connectButton } from './connect.ts';
+import type { Message } from './message.ts';
 import { code, cut } from './text.ts';
 
 /** A decision with each of its steps. */

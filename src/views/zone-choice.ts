@@ -1,8 +1,8 @@
 import type { Button, InputBlock, ModalView, Option } from '@slack/types';
 import type { ZoneSummary } from '../api/zone-summary.ts';
-import type { Message } from '../commands/define.ts';
 import type { Found } from '../commands/zone-lookup.ts';
 import { actions, limits, message, plain, section, typing } from './blocks.ts';
+import type { Message } from './message.ts';
 import { code, count, foreign, grouped, plainly } from './text.ts';
 import { quoted, showButton } from './zones.ts';
 

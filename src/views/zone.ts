@@ -1,11 +1,11 @@
 import type { KnownBlock } from '@slack/types';
 import type { Zone } from '../api/zone.ts';
-import type { Attention } from '../commands/attention.ts';
-import type { Message } from '../commands/define.ts';
 import type { Weakness } from '../commands/posture.ts';
+import type { Attention } from '../reports/attention.ts';
 import { actions, button, context, header, message, section, typing } from './blocks.ts';
 import { moment } from './dates.ts';
 import { edgeRule } from './edge-rules.ts';
+import type { Message } from './message.ts';
 import { count, fit, foreign, plainly } from './text.ts';
 import * as delivery from './zone-delivery.ts';
 import { overview } from './zone-overview.ts';

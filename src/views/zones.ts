@@ -1,11 +1,11 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { ZoneSummary } from '../api/zone-summary.ts';
-import type { Attention, Totals } from '../commands/attention.ts';
-import type { Message } from '../commands/define.ts';
 import type { ZoneQuery } from '../commands/zone-query.ts';
+import type { Attention, Totals } from '../reports/attention.ts';
 import { actions, button, context, message, section, typing } from './blocks.ts';
 import { moment } from './dates.ts';
 import type { Failure } from './failure.ts';
+import type { Message } from './message.ts';
 import { bytes, money, percent } from './numbers.ts';
 import { code, count, foreign, grouped, plainly } from './text.ts';
 

@@ -3,9 +3,9 @@ import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import type { OriginErrorEntry } from '../../simulator/cdn/origin-errors.ts';
 import { zone } from '../../simulator/cdn/zones.ts';
-import type { Message } from '../../src/commands/define.ts';
 import { findCommand } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
+import type { Message } from '../../src/views/message.ts';
 import { viewProblems } from '../views/limits.ts';
 import { alice, bob, buttons, desk, reads } from './person.ts';
 

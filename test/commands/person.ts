@@ -10,7 +10,7 @@ import type { People } from '../../src/auth/people.ts';
 import type { Policies } from '../../src/auth/policies.ts';
 import { initialPolicy } from '../../src/auth/policy.ts';
 import { createStanding } from '../../src/auth/standing.ts';
-import type { Answer, Context, Fields, FormResult, Message } from '../../src/commands/define.ts';
+import type { Answer, Context, Fields, FormResult } from '../../src/commands/define.ts';
 import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
 import { createSnapshots, type Snapshots } from '../../src/commands/snapshots.ts';
 import { parseWords } from '../../src/commands/words.ts';
@@ -18,6 +18,7 @@ import { UserError } from '../../src/errors.ts';
 import { createLogger } from '../../src/log.ts';
 import { Secret } from '../../src/secret.ts';
 import { explainFailure } from '../../src/slack/failures.ts';
+import type { Message } from '../../src/views/message.ts';
 import { messageProblems, optionProblems, viewProblems } from '../views/limits.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { PullZone } from '../../simulator/cdn/zone-fields.ts';
 import { ApiError } from '../../src/api/errors.ts';
-import type { Message } from '../../src/commands/define.ts';
 import { findCommand } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Message } from '../../src/views/message.ts';
 import { alice, bob, buttons, desk, reads } from './person.ts';
 
 /** The names on a page, in order. */

@@ -6,12 +6,12 @@ import type { Person } from '../../src/auth/identity.ts';
 import { createKeyLinks, type KeyLinks } from '../../src/auth/key-links.ts';
 import { type Custody, createCustody } from '../../src/auth/keys.ts';
 import { createSealer } from '../../src/auth/sealing.ts';
-import type { Message } from '../../src/commands/define.ts';
 import { createSnapshots } from '../../src/commands/snapshots.ts';
 import { createLogger } from '../../src/log.ts';
 import { createConnectPage } from '../../src/slack/connect-page.ts';
 import { createInFlight } from '../../src/slack/in-flight.ts';
 import type { Database } from '../../src/store/database.ts';
+import type { Message } from '../../src/views/message.ts';
 import { keyringOf } from '../auth/keyrings.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { WebClient } from '@slack/web-api';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import type { Attachment, Message } from '../../src/commands/define.ts';
 import { createLogger } from '../../src/log.ts';
 import { Secret, withSecrets } from '../../src/secret.ts';
 import { withFiles } from '../../src/slack/answers.ts';
@@ -12,6 +11,7 @@ import { createEgress } from '../../src/slack/egress.ts';
 import type { Responder } from '../../src/slack/responder.ts';
 import { createUploads, type Uploads } from '../../src/slack/uploads.ts';
 import { section } from '../../src/views/blocks.ts';
+import type { Attachment, Message } from '../../src/views/message.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Chart } from '../../src/charts/chart.ts';
-import type { Message } from '../../src/commands/define.ts';
 import { apiKeys } from '../../src/views/api-keys.ts';
 import { app } from '../../src/views/apps.ts';
 import { appForm, appOptions } from '../../src/views/apps-form.ts';
+import type { Message } from '../../src/views/message.ts';
 import { scanning, scanningForm } from '../../src/views/upload-scanning.ts';
 import { messageProblems, optionProblems, viewProblems } from './limits.ts';
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createFrequent } from '../../src/commands/frequent.ts';
-import { createCounter, prefixOf } from '../../src/commands/origin-error-counts.ts';
-import { createSeenIds } from '../../src/commands/seen-ids.ts';
-import { desk } from './person.ts';
+import { createFrequent } from '../../src/reports/frequent.ts';
+import { createCounter, prefixOf } from '../../src/reports/origin-error-counts.ts';
+import { createSeenIds } from '../../src/reports/seen-ids.ts';
+import { desk } from '../commands/person.ts';
 
 const newCounter = () => createCounter({ start: 0, hours: 48 });
 

@@ -1,0 +1,23 @@
+import type { KnownBlock } from '@slack/types';
+import type { Chart } from '../charts/chart.ts';
+
+/** What a person reads: `text` stands alone (notifications, screen readers), blocks draw it. */
+export interface Message {
+  readonly text: string;
+  readonly blocks?: KnownBlock[];
+  /** Kinds of secrets that this one message brings to its person (`link-token`); anything else is held back with it. */
+  readonly carries?: readonly string[];
+  /** Sent after the text, so that no answer waits for them. Slack has no private files in channels: they go to the person's direct messages. */
+  readonly files?: readonly Attachment[];
+}
+
+export interface Attachment {
+  /** With its ending: `latency.png`. */
+  readonly name: string;
+  readonly title: string;
+  /** What the picture shows, for those who do not see it: up to 1000 characters. */
+  readonly altText?: string;
+  readonly mimetype: string;
+  /** The bytes; a spooled file, taken away once it was sent; or a chart that is drawn when it is its turn. */
+  readonly content: Uint8Array | { readonly path: string } | { readonly chart: Chart };
+}
