@@ -1,4 +1,4 @@
-import type { HomeView, ModalView, Option, PlainTextOption } from '@slack/types';
+import type { HomeView, KnownBlock, ModalView, Option, PlainTextOption } from '@slack/types';
 import type { z } from 'zod';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit.ts';
@@ -145,7 +145,13 @@ export interface Feature {
   readonly actions?: readonly Action[];
   readonly forms?: readonly Form[];
   readonly pickers?: readonly Picker[];
+  /** Draws the Home tab; one feature does. */
   readonly home?: (context: Context) => Promise<HomeView>;
+  /**
+   * What this feature adds to the Home tab for this person: its heading and what belongs to it, or nothing. The whole
+   * tab waits for it, so it reads our own store and never the CDN. Where it fails, the tab says so in its place.
+   */
+  readonly homeSection?: (context: Context) => Promise<readonly KnownBlock[]>;
 }
 
 /** Ties a form's `read` to its `run` by a schema: field errors come from zod issues, by the block they are in. */
