@@ -11,7 +11,7 @@ function cut(document: string, borders: readonly number[] = []): { elements: unk
   const cutter = createCutter('Items');
   const elements: unknown[] = [];
   for (const [index, place] of places.entries()) {
-    cutter.push(bytes.subarray(places[index - 1] ?? 0, place), (json) => elements.push(JSON.parse(json)));
+    cutter.push(bytes.subarray(places[index - 1] ?? 0, place), (element) => elements.push(element));
   }
   return { elements, outside: cutter.end() };
 }
