@@ -19,8 +19,11 @@ export type Answer = Message | Promise<Message> | AsyncIterable<Message>;
 /** What a command, button or form has to work with. Nothing in here knows Slack. */
 export interface Context {
   readonly person: Person;
-  /** The CDN, with the person's own key. Throws a UserError with an offer to connect where no key is linked. */
-  readonly cdn: () => Promise<CdnClient>;
+  /**
+   * The CDN, with the person's own key, until `signal` or what is given ends. Throws a UserError with an offer to
+   * connect where no key is linked.
+   */
+  readonly cdn: (until?: AbortSignal) => Promise<CdnClient>;
   /** Checks a key that nobody has linked yet. */
   readonly cdnWith: (key: import('../secret.ts').Secret) => CdnClient;
   readonly custody: Custody;
@@ -135,6 +138,8 @@ export interface Picker {
   /** Inputs of forms that it serves under their own names. */
   readonly fields?: readonly string[];
   readonly needs: Right;
+  /** A form with this menu opens: what it will be asked for can be read meanwhile, in the background. */
+  readonly warm?: (context: Context) => void;
   readonly run: (typed: string, context: Context) => Promise<readonly (Option | PlainTextOption)[]>;
 }
 

@@ -7,6 +7,7 @@ import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
 import { holdsSecret, looksLikeKey } from './key-in-text.ts';
 import { originErrors } from './origin-errors.ts';
+import { scripts } from './scripts.ts';
 import { settings } from './settings.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { why } from './why.ts';
@@ -18,6 +19,7 @@ export const features: readonly Feature[] = [
   zones,
   originErrors,
   apps,
+  scripts,
   uploadScanning,
   apiKeys,
   connect,

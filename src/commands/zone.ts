@@ -1,4 +1,3 @@
-import type { Option } from '@slack/types';
 import { z } from 'zod';
 import type { Zone } from '../api/zone.ts';
 import type { ZoneSummary } from '../api/zone-summary.ts';
@@ -9,11 +8,11 @@ import type { Message } from '../views/message.ts';
 import { code } from '../views/text.ts';
 import * as views from '../views/zone.ts';
 import * as choices from '../views/zone-choice.ts';
-import { type Action, type Command, type Context, defineForm, type Picker } from './define.ts';
+import { type Action, type Command, type Context, defineForm } from './define.ts';
 import { weaknesses } from './posture.ts';
 import { lookUpZone } from './zone-lookup.ts';
-import { matches } from './zone-query.ts';
-import { allZones } from './zone-snapshot.ts';
+import { defineZonePicker } from './zone-pickers.ts';
+import { knownZones } from './zone-snapshot.ts';
 
 export const zoneCommand: Command = {
   name: 'zone',
@@ -50,34 +49,25 @@ export const zoneForm = defineForm({
   run: ({ zone }, context) => byId(zone, context),
 });
 
-/** Options in a menu, at most: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
-const mostOptions = 100;
-
-export const zonePicker: Picker = {
+export const zonePicker = defineZonePicker({
   id: 'zones:pick',
-  needs: 'read',
-  async run(typed, context): Promise<Option[]> {
-    const { zones } = await allZones(context);
-    const search = typed.trim().toLowerCase();
-    const found = zones.filter((zone) => matches(zone, search));
-    const shown = found.length > mostOptions ? found.slice(0, mostOptions - 1) : found;
-    return choices.zoneOptions(shown, found.length - shown.length);
-  },
-};
+  things: (zones) => zones,
+  candidate: ({ id, name, hostnames }) => ({ id, names: [name, ...hostnames] }),
+  option: choices.zoneOption,
+  idShape: /^\d{1,19}$/u,
+  says: { none: 'Your key sees no zones', noMatch: 'None of your zones matches' },
+});
 
 async function byId(id: string, context: Context): Promise<Message> {
   return drawn(await wholeById(id, context), context);
 }
 
 async function wholeById(id: string, context: Context): Promise<Zone> {
-  const known = context.snapshots
-    .of(context.person)
-    .peek()
-    ?.zones.find((zone) => zone.id === id);
+  const known = knownZones(context)?.zones.find((zone) => zone.id === id);
   const zone = await readWhole({ id, name: known?.name ?? '' }, context);
   if (!zone)
     throw new UserError(
-      `There is no zone ${code(id, 40)} any more.`,
+      `There is no zone ${code(id, 40)} among those that your key sees.`,
       'Type `/cdn zones` for the list as it is now.',
     );
   return zone;

@@ -2,7 +2,8 @@ import { App, type Logger, type Receiver } from '@slack/bolt';
 import type { SlackDeps } from './dispatch.ts';
 import { type Ends, listenForEnds } from './endings.ts';
 import { fieldValue, memoryOf } from './modals.ts';
-import { readForm, runAction, runCommand, runForm, runHome, runPicker } from './paths.ts';
+import { readForm, runAction, runCommand, runForm, runHome } from './paths.ts';
+import { runPicker } from './pickers.ts';
 
 export interface BoltOptions extends SlackDeps {
   readonly receiver: Receiver;

@@ -1,6 +1,5 @@
-import type { Option } from '@slack/types';
-import type { Form, FormResult, Picker } from '../commands/define.ts';
-import { findAction, findCommand, findForm, findPicker, home } from '../commands/registry.ts';
+import type { Form, FormResult } from '../commands/define.ts';
+import { findAction, findCommand, findForm, home } from '../commands/registry.ts';
 import { parseWords } from '../commands/words.ts';
 import { UserError } from '../errors.ts';
 import type { Message } from '../views/message.ts';
@@ -146,54 +145,6 @@ export async function runForm(
 
 function isFormResult(result: object): result is FormResult {
   return 'modal' in result;
-}
-
-// Slack waits three seconds for the options of a menu (slack.md §3.1).
-const pickerMs = 2_500;
-
-/** The options of a menu with search. Answers within Slack's time, whatever happens. */
-export async function runPicker(
-  deps: SlackDeps,
-  body: { actionId: string; typed: string; channelId: string | undefined },
-  raw: unknown,
-): Promise<readonly Option[]> {
-  const picker = findPicker(body.actionId);
-  if (!picker) return [note('This menu is from an older version of the bot')];
-  const { channelId } = body;
-  let options: readonly Option[] = [];
-  const work = perform(
-    deps,
-    {
-      kind: 'picker',
-      feature: picker.id,
-      body: raw,
-      claim: undefined,
-      needs: picker.needs,
-      route: { channelId },
-    },
-    async ({ context }) => {
-      options = await (picker satisfies Picker).run(body.typed, context);
-    },
-    async (message) => {
-      options = [note(message.text)];
-      return true;
-    },
-  );
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      options = [note('Still loading: type another letter in a moment')];
-      resolve();
-    }, pickerMs);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-  return options;
-}
-
-/** A line in a menu that tells instead of offering. Choosing it does no harm: no id looks like it. */
-function note(text: string): Option {
-  return { text: { type: 'plain_text', text: text.slice(0, 75) }, value: 'note' };
 }
 
 /** The Home tab was opened. */

@@ -104,9 +104,7 @@ test('without an id a form opens, with a menu of the apps the zones name and a f
   const [first = ''] = ids;
   const zone = office.cdn.data.zones.find((one) => one.MagicContainersAppId === first);
   expect(await person.searches('apps:pick', zone?.Name ?? '')).toContain(`${first} = ${first}`);
-  expect(await person.searches('apps:pick', 'no such app')).toEqual([
-    'None matches: type the id into the field below = note',
-  ]);
+  expect(await person.searches('apps:pick', 'no such app')).toEqual(['No app of your zones matches = note']);
 
   for (const fields of [
     { app: appIds.api },
@@ -129,6 +127,7 @@ test('more apps than a menu holds say so', async () => {
 test.each([
   [{}, { appId: 'Pick an app above, or type its id here.' }],
   [{ app: 'note' }, { app: 'This line is no app. Pick one.' }],
+  [{ app: 'note:2' }, { app: 'This line is no app. Pick one.' }],
   [{ app: 'a', appId: 'b' }, { appId: 'You also picked another app. Clear one of them.' }],
   [{ appId: '../zones' }, { appId: 'An id has no spaces or slashes in it.' }],
 ])('the form says by field what is wrong with %j', (fields, errors) => {

@@ -238,7 +238,9 @@ test('zone without a word opens a form whose menu searches ids, names and hostna
   const all = await person.searches('zones:pick', '');
   expect(all).toHaveLength(100);
   expect(all.at(-1)).toBe('… and 201 more: keep typing = note');
-  expect(await person.searches('zones:pick', 'nothing like it')).toEqual([]);
+  expect(await person.searches('zones:pick', 'nothing like it')).toEqual([
+    'None of your zones matches = note',
+  ]);
 });
 
 test('the form shows the zone that was picked, and refuses lines that are none', async () => {
