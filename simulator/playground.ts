@@ -43,9 +43,17 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
   const commands = features
     .flatMap((feature) => feature.commands)
     .map(({ usage, summary }) => ({ usage, summary }));
+  const shortcuts = features
+    .flatMap((feature) => feature.shortcuts ?? [])
+    .map(({ id, kind, name, description }) => ({ callbackId: id, kind, name, description }));
   const slack = await onPort(options.port, (port) =>
-    startSlack({ port, page: join(import.meta.dirname, 'page'), hints, commands }),
+    startSlack({ port, page: join(import.meta.dirname, 'page'), hints, commands, shortcuts }),
   );
+  // Something to look up by the menu of a message.
+  const [first] = cdn.data.zones;
+  slack
+    .as('U0BOB0000', 'C0OPS0000')
+    .say(`Images fail here: <https://${first?.Hostnames?.[0]?.Value ?? 'cdn.example.com'}/images/hero.webp>`);
   const config = readConfig({
     SLACK_BOT_TOKEN: slack.botToken,
     ...(http ? { SLACK_SIGNING_SECRET: slack.signingSecret } : { SLACK_APP_TOKEN: slack.appToken }),

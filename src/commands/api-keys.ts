@@ -12,6 +12,7 @@ export const apiKeys: Feature = {
       aliases: ['apikeys', 'api-keys'],
       usage: 'keys',
       summary: 'List the API keys of the account: ids, roles, last four characters, which one is yours',
+      label: 'API keys',
       examples: ['keys'],
       needs: 'read',
       run: (_, context) => list(context),

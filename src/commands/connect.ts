@@ -52,6 +52,7 @@ const disconnectCommand: Command = {
   examples: ['disconnect'],
   needs: 'none',
   run: (_, context) => forget(context),
+  changesHome: true,
 };
 
 /** Stands in for whatever was typed when a key was in it. Its words are never looked at. */
@@ -90,6 +91,7 @@ export const connect: Feature = {
       id: 'connect:forget',
       needs: 'none',
       run: (_, context) => forget(context),
+      changesHome: true,
     },
   ],
   forms: [
@@ -99,6 +101,7 @@ export const connect: Feature = {
       fields: z.object({ accessKey }),
       busy: views.connectBusy(),
       run: ({ accessKey }, context) => checkAndLink(accessKey, context),
+      changesHome: true,
     }),
   ],
 };

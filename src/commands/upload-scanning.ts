@@ -16,6 +16,7 @@ export const uploadScanning: Feature = {
       aliases: ['scan', 'upload-scanning'],
       usage: 'scanning <shieldZoneId>',
       summary: 'Upload scanning of a shield zone: totals, what was blocked, the past 28 days as a chart',
+      label: 'Upload scanning',
       examples: ['scanning 501'],
       needs: 'read',
       modal: (words) => (words.text === '' ? views.scanningForm() : undefined),

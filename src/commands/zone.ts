@@ -19,6 +19,7 @@ export const zoneCommand: Command = {
   aliases: ['show'],
   usage: 'zone <id|name|hostname>',
   summary: 'Show one zone: hostnames, caching, security, edge rules, optimizer, logging',
+  label: 'Find a zone',
   examples: ['zone shop', 'zone 1001', 'zone cdn.example.com'],
   needs: 'read',
   modal: (words) => (words.text === '' ? choices.zoneForm() : undefined),

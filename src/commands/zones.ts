@@ -2,6 +2,7 @@ import { ApiError } from '../api/errors.ts';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import { attention, totalsOf } from '../reports/attention.ts';
 import type { Message } from '../views/message.ts';
+import { zoneForm as emptyZoneForm } from '../views/zone-choice.ts';
 import * as views from '../views/zones.ts';
 import type { Action, Command, Context, Feature } from './define.ts';
 import { closest } from './did-you-mean.ts';
@@ -42,6 +43,16 @@ export const zones: Feature = {
   actions: [turnPage, showZone, sendZone],
   forms: [zoneForm],
   pickers: [zonePicker],
+  shortcuts: [
+    {
+      id: 'zones:find',
+      kind: 'global',
+      name: 'Find a zone',
+      description: 'One of your pull zones, by a part of its name, hostname or id',
+      needs: 'read',
+      modal: () => emptyZoneForm(),
+    },
+  ],
 };
 
 /**

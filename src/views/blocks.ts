@@ -21,6 +21,7 @@ export const limits = {
   option: 75,
   blocks: 50,
   homeBlocks: 100,
+  actions: 25,
 } as const;
 
 export function plain(text: string): PlainTextElement {
