@@ -22,22 +22,16 @@ export interface Below {
 export function menu(hits: readonly Option[], below: Below): Option[] {
   const { more, rest, none, id } = below;
   const own = id === undefined ? [] : [option(`Use the id ${id}`, id)];
-  if (hits.length === 0 && rest === undefined) return [...own, ...notes([none])];
   const failed = typeof rest === 'object' ? failureLines(rest) : [];
-  const waiting = hits.length > 0 ? '… the rest is still being read: keep typing' : stillReading;
-  const room = mostOptions - own.length - failed.length - (rest === 'coming' ? 1 : 0);
+  if (hits.length === 0)
+    return [...own, ...notes(rest === 'coming' ? [stillReading] : rest ? failed : [none])];
+  const waiting = rest === 'coming' ? ['… the rest is still being read: keep typing'] : [];
+  const room = mostOptions - own.length - notes([...failed, ...waiting]).length;
   // One line of the room says how many did not find any.
   const left = hits.length + more > room ? hits.length + more - (room - 1) : 0;
   const shown = left > 0 ? hits.slice(0, room - 1) : hits;
-  return [
-    ...shown,
-    ...notes([
-      ...(left > 0 ? [`… and ${grouped(left)} more: keep typing`] : []),
-      ...(rest === 'coming' ? [waiting] : []),
-      ...failed,
-    ]),
-    ...own,
-  ];
+  const missing = left > 0 ? [`… and ${grouped(left)} more: keep typing`] : [];
+  return [...shown, ...notes([...missing, ...waiting, ...failed]), ...own];
 }
 
 /** Nothing has come in time. */
@@ -45,7 +39,8 @@ export const stillReading = 'Your zones are still being read: type another lette
 
 /** Words as lines of a menu: they tell instead of offering. */
 export function notes(texts: readonly string[]): Option[] {
-  const lines = texts.flatMap((text) => wrapped(text, limits.option));
+  const sentences = texts.flatMap((text) => text.split(/(?<=[.!?]) (?=\p{Lu})/u));
+  const lines = sentences.flatMap((sentence) => wrapped(sentence, limits.option));
   return lines.map((line, index) => option(line, index === 0 ? 'note' : `note:${index + 1}`));
 }
 

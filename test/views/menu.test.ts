@@ -57,12 +57,12 @@ test.each<[string, Below, string[]]>([
       },
     },
     [
+      'Use the id 123 = 123',
       'The CDN refused this: “a <b> & c” = note',
-      'It was deleted or replaced there, or lacks this right. Connect the current = note:2',
-      'one. = note:3',
+      'It was deleted or replaced there, or lacks this right. = note:2',
+      'Connect the current one. = note:3',
       'Type /cdn connect = note:4',
       'Reference ab12 = note:5',
-      'Use the id 123 = 123',
     ],
   ],
 ])('without a line it says why: %s', (_, below, expected) => {
