@@ -5,6 +5,7 @@ import { limits } from '../views/blocks.ts';
 import type { Failure } from '../views/failure.ts';
 import { menu, mostOptions } from '../views/menu.ts';
 import type { Context, Picker } from './define.ts';
+import { holdsSecret } from './key-in-text.ts';
 import { type Candidate, createMenuIndex, type Found, type MenuIndex } from './menu-index.ts';
 import type { Snapshot, Warm } from './snapshots.ts';
 import { hostOf } from './zone-lookup.ts';
@@ -68,7 +69,8 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
         ? (await indexOf(seen.whole)).find(words, mostOptions)
         : await some(seen.zones ?? [], words);
       const id = typed.trim().replace(/^#(?=\d+$)/u, '');
-      const isNew = kind.idShape.test(id) && id.length <= longestId && !isId;
+      // A key that was pasted here by mistake is not shown again.
+      const isNew = kind.idShape.test(id) && id.length <= longestId && !isId && !holdsSecret(id);
       return menu(best.map(kind.option), {
         more: count - best.length,
         rest: seen.rest,

@@ -2,6 +2,7 @@ import { canary } from '../../simulator/cdn/canaries.ts';
 import type { Actor } from '../../simulator/slack/actor.ts';
 import { elementsOf } from '../../simulator/slack/block-ids.ts';
 import type { Json } from '../../simulator/slack/world.ts';
+import { isNote } from '../../src/views/menu.ts';
 import type { CanaryBot } from './bot.ts';
 
 /** Fields whose text is there to be read by others. Any other text field counts as a secret one. */
@@ -161,7 +162,7 @@ async function choiceFor(
       const options = await person.suggest(actionId, typed, where);
       bot.heard(options);
       done.searched.add(actionId);
-      const first = options.find(({ value }) => value !== 'note');
+      const first = options.find(({ value }) => !isNote(String(value)));
       if (first) return wrapped(String(first['value']));
     }
     return undefined;

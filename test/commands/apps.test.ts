@@ -116,6 +116,12 @@ test('without an id a form opens, with a menu of the apps the zones name and a f
   }
 });
 
+test('a key that was pasted into the menu is not offered as an id', async () => {
+  await using office = await desk({ zones: 12 });
+  const lines = await office.person().searches('apps:pick', office.cdn.key);
+  expect(lines).toEqual(['No app of your zones matches = note']);
+});
+
 test('more apps than a menu holds say so', async () => {
   await using office = await desk({ zones: 150 });
   office.cdn.data.zones.forEach((zone, index) => (zone.MagicContainersAppId = `app${index}`));

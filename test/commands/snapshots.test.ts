@@ -122,7 +122,8 @@ test('what is read in the background ends with the key, and is not kept', async 
     signals.push(until);
     return promise;
   };
-  const readings = [alice, bob].map((person) => snapshots.of(person).warm(load, nothingToExplain).coming);
+  const begin = async (person: typeof alice) => snapshots.of(person).warm(load, nothingToExplain).coming;
+  const readings = [begin(alice), begin(bob)];
   snapshots.drop(alice);
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
   resolve(rows(2));

@@ -17,10 +17,7 @@ beforeAll(async () => {
     now: () => new Date(Date.now() + ahead),
   });
 });
-afterAll(async () => {
-  await bot.stop();
-  expect(bot.slack.problems).toEqual([]);
-});
+afterAll(() => bot.stop());
 
 // A key that is linked anew: nothing is known and nothing is being read.
 beforeEach(() => connect(bot, alice, ops));
@@ -175,4 +172,22 @@ describe('once it is there', () => {
     expect((await lines('media')).filter((line) => line.startsWith('media ·'))).toEqual([]);
     expect(listReadings()).toBeGreaterThan(before);
   });
+});
+
+test('a stop does not wait for what is read in the background', async () => {
+  bot.cdn.faults.add({
+    match: wholeList,
+    times: Number.POSITIVE_INFINITY,
+    delayMs: Number.POSITIVE_INFINITY,
+  });
+  const before = listReadings();
+  await openForm('zone');
+  await bot.cdn.received(({ query }) => query['perPage'] === '1000', before + 1);
+  const logged = bot.logs.length;
+  await bot.app.stop();
+  // It was ended, not given up by its own patience, and that is no failure to tell of.
+  expect(
+    bot.logs.slice(logged).filter((line) => /refused or failed|"level":(?:40|50|"warn"|"error")/.test(line)),
+  ).toEqual([]);
+  expect(bot.slack.problems).toEqual([]);
 });
