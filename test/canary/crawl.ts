@@ -158,7 +158,8 @@ async function choiceFor(
   const many = type.startsWith('multi_');
   const wrapped = (value: string): string | string[] => (many ? [value] : value);
   if (type.endsWith('external_select')) {
-    for (const typed of ['nothing has this name', 'CANARY-typed', 's', 'a']) {
+    // What could be an id is offered as one; anything else that is typed never comes back.
+    for (const typed of ['nothing has this name', 'CANARY-typed in a menu', 's', 'a']) {
       const options = await person.suggest(actionId, typed, where);
       bot.heard(options);
       done.searched.add(actionId);
