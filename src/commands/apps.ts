@@ -4,6 +4,7 @@ import * as forms from '../views/apps-form.ts';
 import { isNote } from '../views/menu.ts';
 import type { Message } from '../views/message.ts';
 import { type Command, type Context, defineForm, type Feature } from './define.ts';
+import { markOf } from './marks.ts';
 import { defineZonePicker, namesBy } from './zone-pickers.ts';
 import { knownZones } from './zone-snapshot.ts';
 
@@ -66,7 +67,14 @@ export const apps: Feature = {
   name: 'apps',
   commands: [appCommand],
   actions: [
-    { id: 'apps:refresh', needs: 'read', run: (id, context) => summary(id, context, 'without chart') },
+    {
+      id: 'apps:refresh',
+      needs: 'read',
+      run(value, context) {
+        const [id = '', seen = ''] = value.split(' ');
+        return summary(id, context, seen);
+      },
+    },
   ],
   forms: [
     defineForm({
@@ -79,18 +87,19 @@ export const apps: Feature = {
   pickers: [appPicker],
 };
 
-async function summary(id: string, context: Context, chart?: 'without chart'): Promise<Message> {
+/** `seen` marks the points of the picture that is there already. */
+async function summary(id: string, context: Context, seen?: string): Promise<Message> {
   const client = await context.cdn();
   const app = await client.apps.summary(id);
   // Said where it is known already; it is not worth reading every zone for.
   const known = knownZones(context)?.zones;
-  const message = views.app({
+  const mark = markOf(app.latencyChart);
+  const { files, ...words } = views.app({
     id,
     app,
     zones: known?.filter((zone) => zone.appId === id),
     asOf: context.now(),
+    refresh: `${id} ${mark}`,
   });
-  if (!chart) return message;
-  const { files: _, ...words } = message;
-  return words;
+  return files && mark !== seen ? { ...words, files } : words;
 }

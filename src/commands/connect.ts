@@ -32,6 +32,7 @@ const whoamiCommand: Command = {
   aliases: ['me', 'status'],
   usage: 'whoami',
   summary: 'Whether a key is connected for you, since when, and what you may do',
+  label: 'My rights',
   examples: ['whoami'],
   needs: 'none',
   run: async (_, { custody, person, standing }) => {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Message } from '../views/message.ts';
 import * as views from '../views/upload-scanning.ts';
 import { type Context, defineForm, type Feature } from './define.ts';
+import { markOf } from './marks.ts';
 
 const shieldZoneId = z
   .string({ error: 'Type the id of a shield zone.' })
@@ -23,6 +24,16 @@ export const uploadScanning: Feature = {
       run: (words, context) => metrics(words.text.replace(/^#/u, ''), context),
     },
   ],
+  actions: [
+    {
+      id: 'upload-scanning:refresh',
+      needs: 'read',
+      run(value, context) {
+        const [id = '', seen = ''] = value.split(' ');
+        return metrics(id, context, seen);
+      },
+    },
+  ],
   forms: [
     defineForm({
       id: 'upload-scanning:submit',
@@ -33,7 +44,11 @@ export const uploadScanning: Feature = {
   ],
 };
 
-async function metrics(id: string, context: Context): Promise<Message> {
+/** `seen` marks the days of the picture that is there already. */
+async function metrics(id: string, context: Context, seen?: string): Promise<Message> {
   const { uploadScanning } = await context.cdn();
-  return views.scanning({ id, metrics: await uploadScanning.metrics(id), asOf: context.now() });
+  const metrics = await uploadScanning.metrics(id);
+  const mark = markOf(metrics.days);
+  const { files, ...words } = views.scanning({ id, metrics, asOf: context.now(), refresh: `${id} ${mark}` });
+  return files && mark !== seen ? { ...words, files } : words;
 }

@@ -10,6 +10,7 @@ import * as views from '../views/zone.ts';
 import * as choices from '../views/zone-choice.ts';
 import { type Action, type Command, type Context, defineForm } from './define.ts';
 import { weaknesses } from './posture.ts';
+import { defineShelf } from './shelves.ts';
 import { lookUpZone } from './zone-lookup.ts';
 import { defineZonePicker } from './zone-pickers.ts';
 import { knownZones } from './zone-snapshot.ts';
@@ -29,15 +30,18 @@ export const zoneCommand: Command = {
 /** A zone's button, in a list of its own or in others: the list stays, the zone comes below. */
 export const showZone: Action = { id: 'zones:show', needs: 'read', apart: true, run: byId };
 
+/** The same zone as it is now, in its place. */
+export const refreshZone: Action = { id: 'zones:refresh', needs: 'read', run: byId };
+
 /** Every field that is not secret, for those who look for one that no section has room for. */
 export const sendZone: Action = {
   id: 'zones:file',
   needs: 'read',
   apart: true,
   async run(id, context) {
-    const zone = await wholeById(id, context);
-    const json = `${JSON.stringify(wireOf(zone), undefined, 2)}\n`;
-    return views.zoneFile({ zone, json, asOf: context.now() });
+    // What the answer showed, as long as it is remembered.
+    const known = filesOf(context).peek(id);
+    return views.zoneFile(known ?? fileOf(await wholeById(id, context), context));
   },
 };
 
@@ -60,7 +64,8 @@ export const zonePicker = defineZonePicker({
 });
 
 async function byId(id: string, context: Context): Promise<Message> {
-  return drawn(await wholeById(id, context), context);
+  const files = filesOf(context);
+  return drawn(await wholeById(id, context), files, context);
 }
 
 async function wholeById(id: string, context: Context): Promise<Zone> {
@@ -75,11 +80,12 @@ async function wholeById(id: string, context: Context): Promise<Zone> {
 }
 
 async function lookUp(typed: string, context: Context): Promise<Message> {
+  const files = filesOf(context);
   const found = await lookUpZone(typed, context);
   if (found.kind !== 'one') return choices.notOneZone(found);
   const { zone, whole } = found;
   const read = whole ?? (await readWhole(zone, context));
-  if (read) return drawn(read, context);
+  if (read) return drawn(read, files, context);
   context.snapshots.of(context.person).renew();
   throw new UserError(`The zone ${code(zone.name)} is gone.`, 'Type `/cdn zones` for the list as it is now.');
 }
@@ -95,11 +101,38 @@ async function readWhole(
   return narrowed ?? pullZones.find(isIt);
 }
 
-function drawn(zone: Zone, context: Context): Message {
+function drawn(zone: Zone, files: ReturnType<typeof filesOf>, context: Context): Message {
+  const file = fileOf(zone, context);
+  if (file.json.length <= longestKept) files.keep(zone.summary.id, file);
   return views.zone({
     zone,
     attention: attention(zone.summary),
     weaknesses: weaknesses(zone),
-    asOf: context.now(),
+    asOf: file.asOf,
   });
+}
+
+interface ZoneFile {
+  readonly zone: Pick<ZoneSummary, 'id' | 'name'>;
+  readonly json: string;
+  readonly asOf: Date;
+}
+
+/** What one zone's button for everything sends. */
+const zoneFiles = defineShelf<ZoneFile>('zone-files');
+/** Two hundred of them are kept at most; a longer one is read again. */
+const longestKept = 100_000;
+
+/** To be asked for before the key is: what is read with a key that is gone must not be kept. */
+function filesOf({ person, snapshots }: Context) {
+  return snapshots.of(person).shelf(zoneFiles);
+}
+
+function fileOf(zone: Zone, context: Context): ZoneFile {
+  const { id, name } = zone.summary;
+  return {
+    zone: { id, name },
+    json: `${JSON.stringify(wireOf(zone), undefined, 2)}\n`,
+    asOf: context.now(),
+  };
 }

@@ -7,7 +7,7 @@ import * as views from '../views/zones.ts';
 import type { Action, Command, Context, Feature } from './define.ts';
 import { closest } from './did-you-mean.ts';
 import type { Snapshot } from './snapshots.ts';
-import { sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './zone.ts';
+import { refreshZone, sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './zone.ts';
 import { parseZoneQuery, readZoneQuery, select, type ZoneQuery, zoneQueryValue } from './zone-query.ts';
 import { allZones } from './zone-snapshot.ts';
 
@@ -40,7 +40,7 @@ const turnPage: Action = {
 export const zones: Feature = {
   name: 'zones',
   commands: [zonesCommand, zoneCommand],
-  actions: [turnPage, showZone, sendZone],
+  actions: [turnPage, showZone, refreshZone, sendZone],
   forms: [zoneForm],
   pickers: [zonePicker],
   shortcuts: [

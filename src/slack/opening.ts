@@ -124,7 +124,7 @@ function skeletonOf(
 ): { readonly view: ModalView; readonly fill?: Work['fill'] } | undefined {
   const view = work?.modal?.(setup);
   if (view) return work?.fill || work?.early ? { view, fill: work.fill } : undefined;
-  return work?.run && at.modal && at.apart ? { view: waiting(work.title ?? titleOf(at.modal)) } : undefined;
+  return work?.run && at.modal && at.apart ? { view: waiting(work.title ?? 'CDN') } : undefined;
 }
 
 async function showIn(

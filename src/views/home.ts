@@ -2,7 +2,7 @@ import type { HomeView, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../auth/policy.ts';
 import type { Command } from '../commands/define.ts';
 import { actions, context, header, limits, plain, section, typing } from './blocks.ts';
-import { connectButton, forgetButton } from './connect.ts';
+import { connectButton, keyButtons } from './connect.ts';
 import { moment } from './dates.ts';
 import { type Failure, failure } from './failure.ts';
 import { rightsLine } from './rights.ts';
@@ -35,9 +35,13 @@ export function home(me: {
   const top: KnownBlock[] = [
     header('Your content delivery, from Slack'),
     section(state),
-    linked ? actions(connectButton('Replace key'), forgetButton()) : actions(connectButton()),
+    ...(linked ? [] : [actions(connectButton())]),
   ];
-  const bottom = [...commandButtons(me.groups), context(`Type \`/cdn\` anywhere. As of ${moment(me.asOf)}.`)];
+  const bottom = [
+    ...commandButtons(me.groups),
+    ...(linked ? [section('*Your key*'), actions(...keyButtons())] : []),
+    context(`Type \`/cdn\` anywhere. As of ${moment(me.asOf)}.`),
+  ];
   const room = limits.homeBlocks - top.length - bottom.length;
   return { type: 'home', blocks: [...top, ...fitted(me.sections, room), ...bottom] };
 }

@@ -79,7 +79,7 @@ test('where the zones are known already, those that lead to the app are named', 
   expect([...buttons(answer).keys()]).toContain(`Zone ${named[0]?.Name}`);
 });
 
-test('refreshing shows the numbers of now and sends no second picture', async () => {
+test('refreshing shows the numbers of now, and sends a picture only where it is another one', async () => {
   await using office = await desk({ zones: 3 });
   const person = office.person();
   const [answer] = await person.says(`app ${appIds.worker}`);
@@ -88,6 +88,9 @@ test('refreshing shows the numbers of now and sends no second picture', async ()
   const [again] = await person.presses(...(buttons(answer).get('Refresh') ?? ['', '']));
   expect(reads(again)).toContain('Latency now: *77.7*');
   expect(again?.files).toBeUndefined();
+  if (app) app.latencyChart = { '2026-11-21T11:00:00Z': 9, '2026-11-21T12:00:00Z': 99 };
+  const [drawn] = await person.presses(...(buttons(again).get('Refresh') ?? ['', '']));
+  expect(drawn?.files).toHaveLength(1);
 });
 
 test('without an id a form opens, with a menu of the apps the zones name and a field for any id', async () => {

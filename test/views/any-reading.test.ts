@@ -105,7 +105,7 @@ test('any app is a message that Slack takes', () => {
   fc.assert(
     // What the client lets through as an id.
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), appSummary, (id, summary) => {
-      expect(problems(app({ id, app: summary, zones: undefined, asOf }))).toEqual([]);
+      expect(problems(app({ id, app: summary, zones: undefined, asOf, refresh: 'r' }))).toEqual([]);
     }),
   );
 });
@@ -113,7 +113,7 @@ test('any app is a message that Slack takes', () => {
 test('any scanning is a message that Slack takes', () => {
   fc.assert(
     fc.property(fc.nat().map(String), metrics, (id, seen) => {
-      expect(problems(scanning({ id, metrics: seen, asOf }))).toEqual([]);
+      expect(problems(scanning({ id, metrics: seen, asOf, refresh: 'r' }))).toEqual([]);
     }),
   );
 });
@@ -124,7 +124,7 @@ test('any keys are a message that Slack takes', () => {
     .map(([id, roles, mine, tail]) => ({ id, roles, mine, ...(tail === undefined ? {} : { tail }) }));
   fc.assert(
     fc.property(fc.array(key, { maxLength: 150 }), fc.nat(), (keys, skipped) => {
-      expect(problems(apiKeys({ keys, skipped, asOf }))).toEqual([]);
+      expect(problems(apiKeys({ keys, skipped, asOf, refresh: 'r' }))).toEqual([]);
     }),
   );
 });
