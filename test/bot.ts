@@ -69,7 +69,7 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
 }
 
 /** The shortcuts of manifest.yml: there are no others in Slack. */
-export function declaredShortcuts(): DeclaredShortcut[] {
+function declaredShortcuts(): DeclaredShortcut[] {
   const manifest = parse(readFileSync(new URL('../manifest.yml', import.meta.url), 'utf8')) as {
     features: {
       shortcuts: { callback_id: string; type: 'global' | 'message'; name: string; description: string }[];

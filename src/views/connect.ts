@@ -176,7 +176,7 @@ export function keyPasted(why: 'looks-like-key' | 'words-after-connect'): Messag
 }
 
 /** Asks once more, since a press is easily an accident, and the key would have to be fetched from the control panel. */
-export function forgetButton(label = 'Forget my key'): Button {
+function forgetButton(label = 'Forget my key'): Button {
   return button(label, 'connect:forget', 'forget', {
     style: 'danger',
     confirm: {
