@@ -104,7 +104,14 @@ function finished(state: State): Counts {
   const { words, missed } = state.prefixes.top();
   return {
     total: state.total,
-    groups: ranked.map(({ sample: _, ...group }) => group),
+    groups: ranked.map(({ errorCode, statusCode, serverZone, count, first, last }) => ({
+      errorCode,
+      statusCode,
+      serverZone,
+      count,
+      first,
+      last,
+    })),
     ungrouped: state.groups.left(),
     prefixes: words,
     prefixesMissed: missed + state.prefixesMissed,
