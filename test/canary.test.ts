@@ -68,6 +68,8 @@ describe.each([
       `"${key}" key=${key}`,
     ];
     for (const command of commands) {
+      // A button that forgets the key may have been pressed.
+      await connect(bot, alice);
       for (const words of [...command.examples, ...things.map((thing) => `${command.name} ${thing}`)]) {
         await say(bot, alice, words);
         await look(alice);
@@ -81,6 +83,22 @@ describe.each([
     await bot.slack.as(alice, ops).openHome();
     await bot.settle();
     await look(alice);
+    await connect(bot, alice);
+    const host = zone?.Hostnames?.[0]?.Value ?? '';
+    for (const { id, kind } of features.flatMap(({ shortcuts = [] }) => shortcuts)) {
+      for (const text of [
+        'no link',
+        `<https://${key}@${host}/?key=${key}>`,
+        `<https://${host}/> <https://b.${host}/>`,
+      ]) {
+        const person = bot.slack.as(alice, ops);
+        const { ts } = person.say(text);
+        bot.heard(await person.shortcut(id, kind === 'message' ? { ts } : undefined));
+        await bot.settle();
+        await look(alice);
+        while (person.modal()) await person.closeModal();
+      }
+    }
     await look(bob);
     expect(bot.slack.problems).toEqual([]);
   }, 300_000);

@@ -14,6 +14,7 @@ import {
   type Feature,
   type Shortcut,
 } from './define.ts';
+import { holdsSecret } from './key-in-text.ts';
 import { linkedHosts } from './links.ts';
 import { type Days, dayOf, mostDays, readAsked, readDays, startOf } from './origin-error-days.ts';
 import { type FileKind, fileKinds, spoolEntries } from './origin-error-file.ts';
@@ -106,7 +107,13 @@ export const originErrors: Feature = {
       id: 'origin-errors:link',
       needs: 'read',
       fields: z.object({
-        link: z.string({ error: 'Paste a link.' }).trim().min(1, { error: 'Paste a link.' }),
+        link: z
+          .string({ error: 'Paste a link.' })
+          .trim()
+          .min(1, { error: 'Paste a link.' })
+          .refine((typed) => linkedHosts(typed).length > 0 || !holdsSecret(typed), {
+            error: 'That looks like a key, so nothing was looked up. Paste a link without it.',
+          }),
       }),
       busy: linkViews.linkReading(),
       run: ({ link }, context) => countedFor(linkedHosts(link)[0] ?? link, today(context), context),

@@ -31,8 +31,8 @@ const quotes: Readonly<Record<string, string>> = {
 /** What stands behind is not read: no command takes as much, and reading stays quick whatever is pasted. */
 const longest = 4000;
 
-/** Invisible characters that copying from a web page brings along. */
-const invisible = /[\u200B-\u200F\u2060\uFEFF]/gu;
+/** Invisible characters that copying brings along: from web pages, and around names in chats of mixed directions. */
+const invisible = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFE0F\uFEFF]/gu;
 
 /**
  * Reads slash text the way phones and Slack deliver it: straight and curly quotes, dashes that a keyboard made

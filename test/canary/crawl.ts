@@ -8,6 +8,7 @@ import type { CanaryBot } from './bot.ts';
 /** Fields whose text is there to be read by others. Any other text field counts as a secret one. */
 const shownFields = new Set([
   'reason',
+  'link',
   'query',
   'filters',
   'target',

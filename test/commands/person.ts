@@ -47,13 +47,17 @@ interface Desk {
   readonly later: (ms: number) => void;
 }
 
-export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promise<Desk & AsyncDisposable> {
+/** `timeoutMs`: how long the client waits for the CDN. */
+export async function desk({
+  timeoutMs = 2000,
+  ...options
+}: Parameters<typeof startCdn>[0] & { readonly timeoutMs?: number } = {}): Promise<Desk & AsyncDisposable> {
   let now = Date.UTC(2026, 10, 21, 12, 0, 0);
   const cdn = await startCdn({ ...options, now: () => now });
   const client = createCdn({
     apiUrl: cdn.url,
     originLoggingUrl: cdn.originLoggingUrl,
-    timeoutMs: 2000,
+    timeoutMs,
     sleep: async () => {},
   });
   const snapshots = createSnapshots({ now: () => new Date(now) });

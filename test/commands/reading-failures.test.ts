@@ -1,31 +1,62 @@
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../src/api/errors.ts';
-import { describeApiError } from '../../src/commands/api-failures.ts';
-import { desk } from './person.ts';
+import type { Fault } from '../../simulator/cdn/faults.ts';
+import { createLogger } from '../../src/log.ts';
+import { describeFailure } from '../../src/slack/failures.ts';
+import { messageProblems } from '../views/limits.ts';
+import { buttons, desk, reads } from './person.ts';
 
-// Every way an answer can fail, and what the person is told of it.
-const failures = [
-  [{ status: 401 }, 'The CDN refused your key.'],
-  [{ status: 404, body: '' }, 'The CDN does not know this id.'],
-  [{ status: 429, retryAfter: 900 }, 'too many requests with your key'],
-  [{ status: 500, body: '' }, 'The CDN has a problem of its own (HTTP 500).'],
-  [{ body: 'html' as const }, 'something unreadable'],
-  [{ drop: 'before-headers' as const }, 'cannot be reached'],
-  [{ drop: 'mid-body' as const }, 'broke off in the middle'],
-] as const;
+// Every way an answer can fail, what the person is told of it, and the next step they are given.
+const failures: readonly [Fault, says: string, next: string][] = [
+  [{ status: 400, body: { Message: 'That <b>cannot</b> be.' } }, 'The CDN refused this', 'Try again'],
+  [{ status: 401 }, 'The CDN refused your key.', 'Connect your key'],
+  [{ status: 403, body: '' }, 'The CDN refused', 'Connect your key'],
+  [{ status: 404, body: '' }, 'The CDN does not know this id.', 'Try again'],
+  [{ status: 429, retryAfter: 900 }, 'too many requests with your key', 'Try again'],
+  [{ status: 500, body: '' }, 'The CDN has a problem of its own (HTTP 500).', 'Try again'],
+  [{ status: 503, body: 'html' }, 'The CDN has a problem of its own (HTTP 503).', 'Try again'],
+  [{ body: 'html' }, 'something unreadable', 'Try again'],
+  [{ body: 'not json at all' as never }, 'something unreadable', 'Try again'],
+  [{ drop: 'before-headers' }, 'cannot be reached', 'Try again'],
+  [{ drop: 'mid-body' }, 'broke off in the middle', 'Try again'],
+  [{ delayMs: Number.POSITIVE_INFINITY }, 'took too long', 'Try again'],
+];
 
-describe.each(['app app0api00000001', 'scanning 501', 'keys'])('/cdn %s', (command) => {
-  test.each(failures.map(([fault, words]) => [JSON.stringify(fault), fault, words] as const))(
-    'when the CDN fails with %s a sentence says so',
-    async (_, fault, words) => {
-      await using office = await desk({ zones: 3 });
-      office.cdn.faults.add({ ...fault, times: 50 });
+// Every operation that is read, and those that are read on the way to it.
+const readings: readonly [typed: string, host: 'main' | 'origin-logging'][] = [
+  ['zones', 'main'],
+  ['zones sort:bandwidth', 'main'],
+  ['zone shop', 'main'],
+  ['zone 1001', 'main'],
+  ['errors shop', 'main'],
+  ['errors shop yesterday', 'origin-logging'],
+  ['errors shop last 3 days', 'origin-logging'],
+  ['app app0api00000001', 'main'],
+  ['scanning 501', 'main'],
+  ['keys', 'main'],
+];
+
+describe.each(readings)('/cdn %s, reading from %s', (command, host) => {
+  test.each(failures.map((failure) => [JSON.stringify(failure[0]), ...failure] as const))(
+    'when the CDN fails with %s a sentence, a reference and a next step say so',
+    async (_, fault, says, next) => {
+      const silent = fault.delayMs !== undefined;
+      await using office = await desk({ zones: 3, ...(silent ? { timeoutMs: 50 } : {}) });
+      office.cdn.faults.add({ ...fault, match: { host }, times: 50 });
+      const failed = {
+        kind: 'command',
+        feature: 'test',
+        asks: command,
+        retry: { actionId: 'help:run', value: command },
+      };
       const error = await office
         .person()
         .says(command)
         .catch((error: unknown) => error);
-      expect(error).toBeInstanceOf(ApiError);
-      expect(describeApiError(error as ApiError).message).toContain(words);
+      const told = describeFailure(error, failed, createLogger('silent'));
+      expect(messageProblems(told)).toEqual([]);
+      expect(reads(told)).toContain(says);
+      expect(reads(told)).toMatch(/Reference [A-Z0-9]{8}/);
+      expect([...buttons(told).keys()]).toContain(next);
     },
   );
 });

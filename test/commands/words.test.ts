@@ -46,6 +46,9 @@ test.each([
   ['zone &lt;shop&gt;', ['zone', '<shop>'], {}],
   ['zone &amp;lt;', ['zone', '&lt;'], {}],
   ['zone \u200bshop\ufeff', ['zone', 'shop'], {}],
+  ['zone \u2068shop\u2069 sh\u00adop', ['zone', 'shop', 'shop'], {}],
+  ['zones\u202fshop\u2009eu', ['zones', 'shop', 'eu'], {}],
+  ['errors shop 2026–11–20', ['errors', 'shop', '2026-11-20'], {}],
   ['zone 10:30', ['zone', '10:30'], {}],
 ])('%j is read as the words %j and the named %j', (raw, list, named) => {
   const words = parseWords(raw);

@@ -125,16 +125,21 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await page.getByRole('button', { name: 'Messages' }).click();
     await type('hello *there*');
     await newest().getByText('takes slash commands only').waitFor();
+    expect(await newest().innerText()).toContain('Playground');
   });
 
   test('the ⚡ menu opens everything somebody may run, and what is chosen comes on top', async () => {
     await page.getByRole('button', { name: 'Shortcuts', exact: true }).click();
     await page.getByRole('option', { name: 'CDN menu' }).click();
-    await page.getByRole('dialog', { name: 'CDN' }).getByRole('button', { name: 'Zones', exact: true }).click();
+    await page
+      .getByRole('dialog', { name: 'CDN' })
+      .getByRole('button', { name: 'Zones', exact: true })
+      .click();
     const list = page.getByRole('dialog', { name: 'Zones' });
     await list.getByText('Page 1 of 24').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog', { name: 'CDN' }).getByText('Look').waitFor();
+    expect(await list.count()).toBe(0);
     await page.keyboard.press('Escape');
   });
 

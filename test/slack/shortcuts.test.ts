@@ -75,6 +75,8 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     const person = bot.slack.as(alice, ops);
     await person.shortcut('origin-errors:link', { ts });
     await person.waitForModal(/no link in this message/);
+    const { errors } = await person.submit({ link: bot.cdn.key });
+    expect(errors?.['link']).toMatch(/looks like a key/);
     await person.submit({ link: ` https://${hostOf(4)}/a.jpg ` });
     await person.waitForModal(new RegExp(`today in ${nameOf(4)}`));
     await person.closeModal();
