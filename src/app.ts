@@ -7,6 +7,7 @@ import { createKeyLinks } from './auth/key-links.ts';
 import { createCustody } from './auth/keys.ts';
 import { createPolicies } from './auth/policies.ts';
 import { createSealer } from './auth/sealing.ts';
+import type { Chart } from './charts/chart.ts';
 import { createCharts } from './charts/charts.ts';
 import { createSnapshots } from './commands/snapshots.ts';
 import type { Config } from './config.ts';
@@ -25,6 +26,7 @@ import { createConnectPage } from './slack/connect-page.ts';
 import { createTell } from './slack/direct-message.ts';
 import { createEgress } from './slack/egress.ts';
 import { createInFlight } from './slack/in-flight.ts';
+import { createJobPorts } from './slack/job-ports.ts';
 import { createMetrics } from './slack/metrics.ts';
 import { createPeople } from './slack/people.ts';
 import { createHttpReceiver } from './slack/receiver-http.ts';
@@ -145,6 +147,31 @@ async function wire(
   ];
   const endings = createEndings({ db, custody, pauses });
   const { publicUrl } = config.web;
+  const policies = createPolicies({ db, audit, now });
+  const draw = (chart: Chart): Promise<Uint8Array> => charts.draw(chart);
+  const inspectFile = (): ReturnType<typeof egress.file> => egress.file();
+  const spoolDirectory = join(config.store.dataDir, 'spool');
+  const queue = createQueue({
+    database,
+    log,
+    jobs,
+    now,
+    ports: createJobPorts({
+      access,
+      clients,
+      custody,
+      cdn,
+      policies,
+      people,
+      audit,
+      enqueue: (...about) => queue.enqueue(...about),
+      apiUrl,
+      draw,
+      inspectFile,
+      spoolDirectory,
+      log,
+    }),
+  });
   const connectPage =
     publicUrl === undefined
       ? undefined
@@ -171,13 +198,13 @@ async function wire(
     cdn,
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
     snapshots,
-    policies: createPolicies({ db, audit, now }),
+    policies,
     people,
     audit,
     deniedOnce: oncePerMinute(now),
-    draw: (chart) => charts.draw(chart),
-    inspectFile: () => egress.file(),
-    spoolDirectory: join(config.store.dataDir, 'spool'),
+    draw,
+    inspectFile,
+    spoolDirectory,
     claim: createClaims(db, now),
     inFlight,
     metrics,
@@ -213,7 +240,6 @@ async function wire(
       return reasons;
     },
   });
-  const queue = createQueue({ database, log, jobs, ports: {}, now });
 
   let port: number | undefined;
   let stopping: Promise<void> | undefined;

@@ -5,6 +5,8 @@ export interface Profile {
   readonly foreign: boolean;
   /** Deactivated. */
   readonly deleted: boolean;
+  /** IANA name: `Europe/Vienna`. */
+  readonly timeZone: string | undefined;
 }
 
 export interface Group {

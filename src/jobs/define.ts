@@ -2,9 +2,7 @@ import type { Kysely } from 'kysely';
 import type { z } from 'zod';
 import type { Log } from '../log.ts';
 import type { Schema } from '../store/schema.ts';
-
-/** What jobs reach outwards with (post, update, upload …): each feature that brings a job adds what it needs. */
-export interface Ports {}
+import type { Ports } from './ports.ts';
 
 export interface JobContext {
   /** Ends when the bot stops and has waited long enough, or when this run lost its claim on the job. */
@@ -13,6 +11,10 @@ export interface JobContext {
   readonly ports: Ports;
   readonly log: Log;
   readonly now: () => Date;
+  /** 1 for the first. */
+  readonly attempt: number;
+  /** After this one nobody tries again: what failed has to be told now. */
+  readonly lastAttempt: boolean;
 }
 
 export interface JobSettings {

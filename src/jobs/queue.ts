@@ -1,10 +1,9 @@
-import type { Transaction } from 'kysely';
 import type { ConstructorOptions, PgBoss, Job as StoredJob } from 'pg-boss';
 import type { Log } from '../log.ts';
 import { withSecrets } from '../secret.ts';
 import type { Database, Engine } from '../store/database.ts';
-import type { Schema } from '../store/schema.ts';
-import type { Job, Ports } from './define.ts';
+import type { Job } from './define.ts';
+import type { Enqueue, Ports } from './ports.ts';
 
 export interface Queue {
   /** Connects. With `work: false` this process only enqueues, and others do the work. */
@@ -14,8 +13,8 @@ export interface Queue {
    * moment; what still runs then is given back and runs again elsewhere.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
-  /** Stores a run of a job and answers its id. With `in`, together with the rows of that transaction or not at all. */
-  enqueue<Data>(job: Job<Data>, data: Data, options?: { readonly in?: Transaction<Schema> }): Promise<string>;
+  /** Stores a run of a job and answers its id. */
+  readonly enqueue: Enqueue;
 }
 
 interface Options {
@@ -40,7 +39,15 @@ export function createQueue({ database, log, jobs, ports, now }: Options): Queue
     job: Job<never>,
     { id, data, retryCount, signal }: StoredJob<unknown>,
   ): Promise<void> => {
-    const context = { db: database.db, ports, log, now, signal: AbortSignal.any([signal, ending.signal]) };
+    const context = {
+      db: database.db,
+      ports,
+      log,
+      now,
+      signal: AbortSignal.any([signal, ending.signal]),
+      attempt: retryCount + 1,
+      lastAttempt: retryCount >= retriesOf(job),
+    };
     const failure = await withSecrets(() => job.run(data, context)).then(
       () => undefined,
       (error: unknown) => ({ error }),
@@ -103,9 +110,12 @@ export function createQueue({ database, log, jobs, ports, now }: Options): Queue
       clearTimeout(timer);
       boss = undefined;
     },
-    async enqueue(job, data, { in: trx } = {}) {
+    async enqueue(job, data, { in: trx, at } = {}) {
       if (!boss || !fromKysely) throw new Error('The job queue is not started');
-      const id = await boss.send(job.name, job.encode(data), trx ? { db: fromKysely(trx) } : {});
+      const id = await boss.send(job.name, job.encode(data), {
+        ...(trx ? { db: fromKysely(trx) } : {}),
+        ...(at ? { startAfter: at } : {}),
+      });
       if (id === null) throw new Error(`The job ${job.name} was not stored`);
       return id;
     },
@@ -129,7 +139,11 @@ function connection(
   return { connectionString: engine.url.reveal(), application_name: 'cdn-chatops jobs', max: 4 };
 }
 
-function queueSettings({ retries = 3, timeLimitSeconds = 900 }: Job<never>): {
+function retriesOf({ retries = 3 }: Job<never>): number {
+  return retries;
+}
+
+function queueSettings(job: Job<never>): {
   notify: true;
   heartbeatSeconds: number;
   retryLimit: number;
@@ -143,11 +157,11 @@ function queueSettings({ retries = 3, timeLimitSeconds = 900 }: Job<never>): {
     notify: true,
     // The job of a process that died runs again after about three of these.
     heartbeatSeconds: 10,
-    retryLimit: retries,
+    retryLimit: retriesOf(job),
     retryDelay: 5,
     retryBackoff: true,
     retryDelayMax: 300,
-    expireInSeconds: timeLimitSeconds,
+    expireInSeconds: job.timeLimitSeconds ?? 900,
     // Finished jobs are kept for a look at what happened; the record that lasts is the audit.
     deleteAfterSeconds: dayInSeconds,
   };

@@ -132,7 +132,12 @@ function profileOf(user: User, workspace: Workspace): Profile {
     // Within an organisation people belong to several workspaces; `team_id` names one of them.
     !user.enterprise_user?.teams?.includes(workspace.teamId ?? '');
   const foreign = user.is_stranger === true || elsewhere;
-  return { admin: high && !deleted && !foreign && !user.is_bot, foreign, deleted };
+  return {
+    admin: high && !deleted && !foreign && !user.is_bot,
+    foreign,
+    deleted,
+    timeZone: user.tz || undefined,
+  };
 }
 
 async function inTime<T>(call: Promise<T>): Promise<T> {

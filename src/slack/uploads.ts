@@ -18,7 +18,11 @@ export interface Uploads {
    *
    * @throws UploadError, with why in words.
    */
-  share(files: readonly Attachment[], target: UploadTarget, comment?: string): Promise<void>;
+  share(
+    files: readonly Attachment[],
+    target: UploadTarget,
+    comment?: string,
+  ): Promise<{ readonly fileIds: readonly string[] }>;
   /** The person's conversation with the bot. */
   directMessages(userId: string): Promise<UploadTarget>;
 }
@@ -59,13 +63,14 @@ export function createUploads(options: {
         const ids: { id: string; title: string }[] = [];
         for (const file of files) ids.push({ id: await transfer(client, file), title: file.title });
         const [first, ...others] = ids;
-        if (!first) return;
+        if (!first) return { fileIds: [] };
         await client.files.completeUploadExternal({
           files: [first, ...others],
           channel_id: target.channelId,
           ...(target.threadTs ? { thread_ts: target.threadTs } : {}),
           ...(comment ? { initial_comment: comment } : {}),
         });
+        return { fileIds: ids.map(({ id }) => id) };
       } catch (error) {
         throw explained(error);
       } finally {

@@ -3,6 +3,7 @@ import { createKeyLinks } from '../../src/auth/key-links.ts';
 import { housekeeping } from '../../src/jobs/housekeeping.ts';
 import { createClaims } from '../../src/store/deliveries.ts';
 import { enginesUnderTest, keptLog } from '../store/engines.ts';
+import { noPorts } from './no-ports.ts';
 
 const { embedded } = await enginesUnderTest();
 const at = new Date('2026-11-21T08:00:00.000Z');
@@ -11,7 +12,15 @@ test('housekeeping forgets deliveries after a day, and running twice does no har
   const { db } = await embedded.empty();
   await createClaims(db, () => new Date(at.getTime() - 25 * 3_600_000))('old');
   await createClaims(db, () => new Date(at.getTime() - 3_600_000))('recent');
-  const context = { db, log: keptLog(), ports: {}, now: () => at, signal: AbortSignal.timeout(10_000) };
+  const context = {
+    db,
+    log: keptLog(),
+    ports: noPorts,
+    now: () => at,
+    signal: AbortSignal.timeout(10_000),
+    attempt: 1,
+    lastAttempt: false,
+  };
   await housekeeping.run({}, context);
   await housekeeping.run({}, context);
   expect(await db.selectFrom('deliveries').select('id').execute()).toEqual([{ id: 'recent' }]);
@@ -26,7 +35,15 @@ test('housekeeping forgets links to the page for keys a day after they expired',
   await madeAt(24).offer(person, 'recent');
   await housekeeping.run(
     {},
-    { db, log: keptLog(), ports: {}, now: () => at, signal: AbortSignal.timeout(10_000) },
+    {
+      db,
+      log: keptLog(),
+      ports: noPorts,
+      now: () => at,
+      signal: AbortSignal.timeout(10_000),
+      attempt: 1,
+      lastAttempt: false,
+    },
   );
   expect(await db.selectFrom('key_links').select('shown_for').execute()).toEqual([{ shown_for: 'recent' }]);
 });

@@ -7,6 +7,7 @@ import { jobs as registered } from '../../src/jobs/registry.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createClaims } from '../../src/store/deliveries.ts';
 import { enginesUnderTest, keptLog } from '../store/engines.ts';
+import { noPorts } from './no-ports.ts';
 
 const engines = await enginesUnderTest();
 const queues: Queue[] = [];
@@ -19,7 +20,7 @@ async function started(
   jobs: readonly Job<never>[],
   { work = true, log = keptLog() } = {},
 ) {
-  const queue = createQueue({ database, log, jobs, ports: {}, now: () => new Date() });
+  const queue = createQueue({ database, log, jobs, ports: noPorts, now: () => new Date() });
   queues.push(queue);
   await queue.start({ work });
   return queue;
@@ -202,7 +203,13 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
     test('nothing is stored before the start or after the stop', async () => {
       const database = await empty();
       const { job } = counting();
-      const queue = createQueue({ database, log: keptLog(), jobs: [job], ports: {}, now: () => new Date() });
+      const queue = createQueue({
+        database,
+        log: keptLog(),
+        jobs: [job],
+        ports: noPorts,
+        now: () => new Date(),
+      });
       await queue.stop();
       await expect(queue.enqueue(job, { n: 1 })).rejects.toThrow('The job queue is not started');
     });

@@ -44,7 +44,7 @@ const asked = (method: string): number => slack.calls.filter((call) => call.meth
 test('a workspace admin is one for five minutes, then Slack is asked again', async () => {
   const people = peopleOf(acme);
   const [first] = await Promise.all(Array.from({ length: 10 }, () => people.profile('U0ALICE00')));
-  expect(first).toEqual({ admin: true, foreign: false, deleted: false });
+  expect(first).toEqual({ admin: true, foreign: false, deleted: false, timeZone: expect.any(String) });
   expect(asked('users.info')).toBe(1);
   now += 5 * 60_000 - 1;
   await people.profile('U0ALICE00');

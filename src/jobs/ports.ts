@@ -1,0 +1,102 @@
+import type { Transaction } from 'kysely';
+import type { CdnClient } from '../api/cdn.ts';
+import type { Audit } from '../auth/audit.ts';
+import type { Person } from '../auth/identity.ts';
+import type { People } from '../auth/people.ts';
+import type { Standing } from '../auth/standing.ts';
+import type { Schema } from '../store/schema.ts';
+import type { Failure } from '../views/failure.ts';
+import type { Attachment, Message } from '../views/message.ts';
+import type { Job } from './define.ts';
+
+/** What jobs reach outwards with. `app.ts` hands them in, so that no job knows Slack's library or the queue's. */
+export interface Ports {
+  /** Slack, as the installation that this person (or anybody of the same place) belongs to. */
+  readonly slack: (place: Place, signal: AbortSignal) => SlackPort;
+  /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
+  readonly cdn: (person: Person, signal: AbortSignal) => Promise<CdnClient>;
+  /** What policy says of somebody now: what was decided when a job was stored is decided again when it runs. */
+  readonly standing: (person: Person) => Standing;
+  readonly people: (place: Place) => People;
+  readonly audit: Audit;
+  readonly enqueue: Enqueue;
+  /** A failure in words for a person, with the reference that is in the log. */
+  readonly explain: (error: unknown, feature: string) => Failure;
+  /** Where files wait to be sent; only this user of the machine can read it. */
+  readonly spoolDirectory: string;
+}
+
+/** An installation: its workspace, and its organisation where it was installed for all of it. */
+export type Place = Pick<Person, 'enterpriseId' | 'teamId'>;
+
+export type Enqueue = <Data>(job: Job<Data>, data: Data, options?: EnqueueOptions) => Promise<string>;
+
+export interface EnqueueOptions {
+  /** Together with the rows of that transaction, or not at all. */
+  readonly in?: Transaction<Schema> | undefined;
+  /** Not before. */
+  readonly at?: Date | undefined;
+}
+
+/** Where a message is, to change it or to answer in its thread. */
+export interface Posted {
+  readonly channel: string;
+  readonly ts: string;
+}
+
+/** What finds a message of ours again. Never a secret: every app in the channel may read it. */
+export interface Marker {
+  /** Lower case with underscores: `digest_run`. */
+  readonly type: string;
+  readonly payload: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Slack for jobs: its own clients, which never hold up an answer to a person. Every method throws `SlackFailure`. */
+export interface SlackPort {
+  /** Posts into a channel the bot is in, or, with a user's id, into their direct messages. Never tried twice by itself. */
+  post(channel: string, message: Message, options?: PostOptions): Promise<Posted>;
+  /** Puts another message in the place of one that was posted. */
+  update(at: Posted, message: Message): Promise<void>;
+  /** Shares files with one message. Spooled files are taken away, however it ends. */
+  share(files: readonly Attachment[], target: ShareTarget): Promise<{ readonly fileIds: readonly string[] }>;
+  /** Takes a file out of Slack; one that is gone already is no failure. */
+  deleteFile(fileId: string): Promise<void>;
+}
+
+export interface PostOptions {
+  /** Answers in the thread of that message. */
+  readonly thread?: string | undefined;
+  readonly marker?: Marker | undefined;
+}
+
+export interface ShareTarget {
+  /** A channel the bot is in; a person's direct messages are the channel that a post to them answered with. */
+  readonly channel: string;
+  readonly thread?: string | undefined;
+  /** mrkdwn, above the files. */
+  readonly comment?: string | undefined;
+}
+
+/**
+ * Slack did not do it (`refused`), or nobody knows whether it did (`unknown`: no answer came back, so doing it again
+ * may do it twice).
+ */
+export class SlackFailure extends Error {
+  override readonly name = 'SlackFailure';
+  readonly outcome: 'refused' | 'unknown';
+  /** Slack's own word (`not_in_channel`, `ratelimited`, `held_back` for what the bot stopped itself), or `no_answer`. */
+  readonly code: string;
+  /** With `ratelimited`. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    outcome: 'refused' | 'unknown',
+    code: string,
+    options: { retryAfterSeconds?: number | undefined; cause?: unknown; message?: string } = {},
+  ) {
+    super(options.message ?? `Slack: ${code}`, { cause: options.cause });
+    this.outcome = outcome;
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}

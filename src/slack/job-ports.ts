@@ -1,0 +1,162 @@
+import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
+import type { CdnClient } from '../api/cdn.ts';
+import type { Audit } from '../auth/audit.ts';
+import type { Person } from '../auth/identity.ts';
+import type { Custody } from '../auth/keys.ts';
+import type { Policies } from '../auth/policies.ts';
+import { createStanding } from '../auth/standing.ts';
+import type { Chart } from '../charts/chart.ts';
+import { UserError } from '../errors.ts';
+import { type Enqueue, type Place, type Ports, SlackFailure, type SlackPort } from '../jobs/ports.ts';
+import type { Log } from '../log.ts';
+import { carrying, type Secret } from '../secret.ts';
+import type { Message } from '../views/message.ts';
+import { type Access, slackErrorOf } from './access.ts';
+import type { Clients } from './clients.ts';
+import { EgressStopped } from './egress.ts';
+import { explainFailure } from './failures.ts';
+import type { PeopleOf } from './people.ts';
+import type { Workspace } from './sender.ts';
+import { createUploads, UploadError } from './uploads.ts';
+
+export interface JobPortsOptions {
+  readonly access: Access;
+  readonly clients: Clients;
+  readonly custody: Custody;
+  readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
+  readonly policies: Policies;
+  readonly people: PeopleOf;
+  readonly audit: Audit;
+  readonly enqueue: Enqueue;
+  readonly apiUrl: string;
+  readonly draw: (chart: Chart) => Promise<Uint8Array>;
+  readonly inspectFile: () => (piece: Uint8Array) => void;
+  readonly spoolDirectory: string;
+  readonly log: Log;
+}
+
+/** What jobs reach Slack, the CDN and policy with. */
+export function createJobPorts(options: JobPortsOptions): Ports {
+  const { access, clients, custody, policies, people, audit, enqueue, spoolDirectory, log } = options;
+  return {
+    audit,
+    enqueue,
+    spoolDirectory,
+    people: (place) => people(workspaceOf(place)),
+    explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
+    async cdn(person, signal) {
+      const linked = await custody.reveal(person);
+      if (!linked) {
+        throw new UserError(
+          `<@${person.userId}> has no CDN key connected any more.`,
+          'Connect one, then ask again.',
+          'connect',
+        );
+      }
+      return options.cdn.withKey(linked.key, signal);
+    },
+    standing: (person) =>
+      createStanding({
+        person,
+        foreign: false,
+        policies,
+        people: people(workspaceOf(person)),
+        custody,
+        linked: async () => (await custody.describe(person)) !== undefined,
+      }),
+    slack: (place, signal) => {
+      const client = async (): Promise<WebClient> => clients.job(await access.token(workspaceOf(place)));
+      const { apiUrl, draw, inspectFile } = options;
+      return createSlackPort(client, createUploads({ client, apiUrl, draw, inspect: inspectFile, signal }));
+    },
+  };
+}
+
+function createSlackPort(
+  client: () => Promise<WebClient>,
+  uploads: ReturnType<typeof createUploads>,
+): SlackPort {
+  return {
+    post: (channel, message, { thread, marker } = {}) =>
+      told(async () => {
+        const answer = await carrying(message.carries ?? [], async () =>
+          (await client()).chat.postMessage({
+            channel,
+            ...shown(message),
+            ...(thread === undefined ? {} : { thread_ts: thread }),
+            ...(marker ? { metadata: { event_type: marker.type, event_payload: marker.payload } } : {}),
+            unfurl_links: false,
+            unfurl_media: false,
+          }),
+        );
+        return { channel: answer.channel ?? channel, ts: answer.ts ?? '' };
+      }),
+    update: (at, message) =>
+      told(async () => {
+        await (await client()).chat.update({ channel: at.channel, ts: at.ts, ...shown(message) });
+      }),
+    share: (files, { channel, thread, comment }) =>
+      told(async () => uploads.share(files, { channelId: channel, threadTs: thread }, comment)),
+    deleteFile: (file) =>
+      told(async () => {
+        try {
+          await (await client()).files.delete({ file });
+        } catch (error) {
+          const code = slackErrorOf(error);
+          if (code !== 'file_not_found' && code !== 'file_deleted') throw error;
+        }
+      }),
+  };
+}
+
+function workspaceOf({ teamId, enterpriseId }: Place | Person): Workspace {
+  return { teamId, enterpriseId, isEnterpriseInstall: enterpriseId !== undefined };
+}
+
+function shown({ text, blocks }: Message): { text: string; blocks: NonNullable<Message['blocks']> } {
+  // A message that is updated without blocks would keep those it had.
+  return { text, blocks: blocks ?? [] };
+}
+
+// Slack's own troubles: its documentation leaves open whether the call took effect.
+const uncertain = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
+
+async function told<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw failureOf(error);
+  }
+}
+
+/** What a failed call means for whoever wonders whether it happened. */
+function failureOf(error: unknown): unknown {
+  if (error instanceof UploadError) {
+    const inner = error.cause === undefined ? undefined : failureOf(error.cause);
+    const [outcome, code] =
+      inner instanceof SlackFailure ? [inner.outcome, inner.code] : (['refused', 'upload_failed'] as const);
+    return new SlackFailure(outcome, code, { cause: error, message: error.message });
+  }
+  if (error instanceof EgressStopped) return new SlackFailure('refused', 'held_back', { cause: error });
+  const code = slackErrorOf(error);
+  if (code !== undefined) {
+    return new SlackFailure(uncertain.has(code) ? 'unknown' : 'refused', code, { cause: error });
+  }
+  switch (codeOf(error)) {
+    case ErrorCode.RateLimitedError: {
+      const { retryAfter } = error as WebAPIRateLimitedError;
+      return new SlackFailure('refused', 'ratelimited', { cause: error, retryAfterSeconds: retryAfter });
+    }
+    case ErrorCode.HTTPError:
+      return new SlackFailure('unknown', `http_${(error as WebAPIHTTPError).statusCode}`, { cause: error });
+    case ErrorCode.RequestError:
+      return new SlackFailure('unknown', 'no_answer', { cause: error });
+    default:
+      // Not Slack's: no token for that workspace, a bug. Nothing was sent.
+      return error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}
