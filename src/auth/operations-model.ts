@@ -70,18 +70,20 @@ export interface Approval {
   readonly at: Date;
 }
 
-/** Why an operation that was asked for does not run as it is. */
-export type VoidReason =
-  /** What is stored is not what was sealed. */
-  | 'changed'
-  /** The key that sealed it is no longer in the keyring. */
-  | 'key-gone'
-  /** The requester may no longer ask for it: role, key or the channel's cap. */
-  | 'requester-may-not'
-  /** The settings ask for more approvals now. */
-  | 'more-approvals'
-  /** Somebody whose approval counted may no longer approve. */
-  | 'approver-may-not';
+/**
+ * Why an operation that was asked for does not run as it is. `changed`: what is stored is not what was sealed.
+ * `key-gone`: the key that sealed it is no longer in the keyring. `requester-may-not`: role, key or the channel's cap
+ * no longer allow it. `more-approvals`: the settings ask for more now. `approver-may-not`: somebody whose approval
+ * counted may no longer approve.
+ */
+export const voidReasons = [
+  'changed',
+  'key-gone',
+  'requester-may-not',
+  'more-approvals',
+  'approver-may-not',
+] as const;
+export type VoidReason = (typeof voidReasons)[number];
 
 /** How it ended, or why nobody knows. Never a secret. */
 export interface Outcome {

@@ -1,8 +1,12 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Secret } from '../secret.ts';
+import { findOperation, findRequestedBy, findWaitingFor, setMessages } from '../store/operations.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Audit } from './audit.ts';
-import type { Person } from './identity.ts';
+import { type Person, tenantOf } from './identity.ts';
+import { createAgain } from './operations-again.ts';
+import { createClicks } from './operations-clicks.ts';
+import { createDue } from './operations-due.ts';
 import type {
   ClickFacts,
   Facts,
@@ -16,6 +20,11 @@ import type {
   Proposal,
   VoidReason,
 } from './operations-model.ts';
+import { createMoves } from './operations-moves.ts';
+import { createPropose } from './operations-propose.ts';
+import { eventOf, operationOf } from './operations-row.ts';
+import { createRun } from './operations-run.ts';
+import { createOperationValues } from './operations-values.ts';
 import type { Decision, Policy } from './policy.ts';
 import type { Sealer } from './sealing.ts';
 
@@ -151,4 +160,45 @@ export interface OperationsOptions {
   readonly enqueue: (operation: Operation, options: { readonly in: Transaction<Schema> }) => Promise<void>;
 }
 
-export declare function createOperations(options: OperationsOptions): Operations;
+export function createOperations(options: OperationsOptions): Operations {
+  const { db, sealer, now } = options;
+  const values = createOperationValues({ db, sealer, now });
+  const moves = createMoves({ ...options, values });
+  const propose = createPropose({ moves, sealer, values, now });
+  const clicks = createClicks({ moves, sealer, values });
+  const run = createRun({ db, moves, sealer, values, now });
+  const again = createAgain({ db, moves, sealer, values, propose });
+  const due = createDue({ db, moves, values, now });
+  return {
+    propose: (proposal) => moves.together((trx, record) => propose(trx, record, proposal)),
+    ...clicks,
+    ...run,
+    ...again,
+    ...due,
+    async noteMessage(id, message) {
+      await moves.hold(id, undefined, async ({ trx, operation }) => {
+        const others = operation.messages.filter(
+          ({ role, channel }) => role !== message.role || channel !== message.channel,
+        );
+        await setMessages(trx, id, JSON.stringify([...others, message]));
+      });
+    },
+    async find(tenant, id) {
+      const found = await findOperation(db, tenant, id);
+      return found && operationOf(found);
+    },
+    async events(tenant, id) {
+      return (await findOperation(db, tenant, id))?.events.map(eventOf) ?? [];
+    },
+    async waitingFor(person) {
+      const found = await findWaitingFor(db, tenantOf(person), person.userId, now(), mostWaiting);
+      return found.map(operationOf);
+    },
+    async requestedBy(person, most) {
+      return (await findRequestedBy(db, tenantOf(person), person.userId, most)).map(operationOf);
+    },
+  };
+}
+
+// More than anybody reads; the oldest are shown, so that what expires first is.
+const mostWaiting = 100;

@@ -1,5 +1,5 @@
-import type { OperationKind } from './operations-model.ts';
-import type { Actor, Policy } from './policy.ts';
+import { type OperationKind, rightOf } from './operations-model.ts';
+import { type Actor, approvalsFor, decideApproval, type Policy } from './policy.ts';
 
 /** Who can approve a request, and whether they are enough. */
 export interface QuorumFor {
@@ -11,9 +11,16 @@ export interface QuorumFor {
 }
 
 /** Pure: `candidates` are the people whom the policy names as approvers, with what is known of them. */
-export declare function quorum(
+export function quorum(
   policy: Policy,
   kind: OperationKind,
   candidates: readonly Actor[],
   requesterId: string,
-): QuorumFor;
+): QuorumFor {
+  const needed = approvalsFor(policy, rightOf[kind]);
+  const able = candidates.filter(
+    (actor) => actor.userId !== requesterId && decideApproval(policy, actor).allowed,
+  );
+  const ids = [...new Set(able.map(({ userId }) => userId))];
+  return { needed, able: ids, reachable: ids.length >= needed };
+}
