@@ -1,6 +1,8 @@
 import type { HomeView } from '@slack/types';
 import { apiKeys } from './api-keys.ts';
+import { approvals } from './approvals.ts';
 import { apps } from './apps.ts';
+import { audit } from './audit.ts';
 import { connect, keyPasted } from './connect.ts';
 import type { Action, Command, Context, Feature, Form, Picker } from './define.ts';
 import { help, unknownCommand } from './help.ts';
@@ -9,6 +11,8 @@ import { holdsSecret, looksLikeKey } from './key-in-text.ts';
 import { originErrors } from './origin-errors.ts';
 import { settings } from './settings.ts';
 import { uploadScanning } from './upload-scanning.ts';
+import { variables } from './variables.ts';
+import { volumes } from './volumes.ts';
 import { why } from './why.ts';
 import { type Words, withoutFirst } from './words.ts';
 import { zones } from './zones.ts';
@@ -20,8 +24,12 @@ export const features: readonly Feature[] = [
   apps,
   uploadScanning,
   apiKeys,
+  variables,
+  volumes,
+  approvals,
   connect,
   settings,
+  audit,
   why,
   help,
   homeTab,

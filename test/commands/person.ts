@@ -4,6 +4,7 @@ import type { KnownBlock } from '@slack/types';
 import { expect } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { createCdn } from '../../src/api/cdn.ts';
+import type { Audit } from '../../src/auth/audit.ts';
 import { type Person, personKey } from '../../src/auth/identity.ts';
 import type { Custody, LinkedKey } from '../../src/auth/keys.ts';
 import type { People } from '../../src/auth/people.ts';
@@ -47,7 +48,9 @@ interface Desk {
   readonly later: (ms: number) => void;
 }
 
-export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promise<Desk & AsyncDisposable> {
+export async function desk(
+  options: Parameters<typeof startCdn>[0] & { readonly audit?: Audit } = {},
+): Promise<Desk & AsyncDisposable> {
   let now = Date.UTC(2026, 10, 21, 12, 0, 0);
   const cdn = await startCdn({ ...options, now: () => now });
   const client = createCdn({
@@ -95,7 +98,8 @@ export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promis
         decide: (wanted) => standing.decide(wanted, 'C0OPS0000'),
         people: nobodyKnown,
         policies,
-        audit: { record: async () => undefined, recent: async () => [] },
+        audit: options.audit ?? nothingRecorded,
+        operations: noOperations,
         post: async () => true,
         modal: undefined,
         now: () => new Date(now),
@@ -108,11 +112,30 @@ export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promis
   };
 }
 
+/** Commands that change nothing ask the ledger nothing. */
+const noOperations = new Proxy({} as Context['operations'], {
+  get(_, name) {
+    throw new Error(`asked the ledger for ${String(name)}`);
+  },
+});
+
 /** A workspace whose admins have said nothing, and where Slack tells nothing about people. */
 const policies: Policies = {
   current: async () => initialPolicy,
   version: async () => undefined,
   save: async () => ({ saved: false, meanwhile: undefined }),
+};
+const nothingRecorded: Audit = {
+  record: async () => undefined,
+  recent: async () => [],
+  check: async () => ({
+    head: undefined,
+    verdict: { ok: true, records: 0, head: undefined },
+    since: 1,
+    checkpoint: undefined,
+    lastDay: undefined,
+  }),
+  async *pieces() {},
 };
 const nobodyKnown: People = {
   profile: async () => undefined,

@@ -103,8 +103,8 @@ export async function enginesUnderTest(): Promise<EnginesUnderTest> {
   return { embedded, postgres: { ...postgres, server: start }, both: [embedded, postgres] };
 }
 
-/** What nothing in the bot can do: its records are append-only. */
-async function emptyRecords({ db }: Database): Promise<void> {
+/** Forgets what was recorded, which nothing in the bot can do: these tables are append-only. */
+export async function emptyRecords({ db }: Database): Promise<void> {
   await db.transaction().execute(async (trx) => {
     for (const table of ['audit_records', 'operation_events']) {
       await sql`alter table ${sql.table(table)} disable trigger user`.execute(trx);
