@@ -168,3 +168,16 @@ export interface Facts {
 export interface ClickFacts extends Facts {
   readonly clicker: Actor;
 }
+
+const undoMs = 30 * 60_000;
+
+/** Whether a button may still put back the value that a variable had before. */
+export function undoOpen(operation: Operation, now: Date): boolean {
+  const { state, request, movedAt } = operation;
+  return (
+    state === 'succeeded' &&
+    request.kind === 'variable-update' &&
+    request.setsValue &&
+    now.getTime() - movedAt.getTime() < undoMs
+  );
+}

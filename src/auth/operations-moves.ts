@@ -61,10 +61,14 @@ export interface MovesOptions {
   readonly audit: Audit;
   readonly now: () => Date;
   readonly values: OperationValues;
-  readonly enqueue: (operation: Operation, options: { readonly in: Transaction<Schema> }) => Promise<void>;
+  readonly enqueue: Follow;
+  readonly follow?: Follow | undefined;
 }
 
-export function createMoves({ db, sealer, audit, now, values, enqueue }: MovesOptions): Moves {
+/** Stores work that follows a move, in the move's own transaction. */
+export type Follow = (operation: Operation, options: { readonly in: Transaction<Schema> }) => Promise<void>;
+
+export function createMoves({ db, sealer, audit, now, values, enqueue, follow }: MovesOptions): Moves {
   const together: Moves['together'] = (work) =>
     db.transaction().execute(async (trx) => {
       const records: AuditInput[] = [];
@@ -101,6 +105,7 @@ export function createMoves({ db, sealer, audit, now, values, enqueue }: MovesOp
     const after = { row: { ...row, ...moved }, events: [...events, event], triedAgainAs };
     if (row.value_mac !== null && isOverFor(step)) await values.destroy(trx, row);
     if (step.to === 'approved') await enqueue(operationOf(after), { in: trx });
+    await follow?.(operationOf(after), { in: trx });
     record(recordOf(after, step));
     return after;
   };

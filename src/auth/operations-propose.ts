@@ -9,7 +9,7 @@ import {
 import type { Schema } from '../store/schema.ts';
 import { tenantOf } from './identity.ts';
 import { type Operation, type Proposal, rightOf } from './operations-model.ts';
-import { type AddRecord, type Moves, recordOf } from './operations-moves.ts';
+import { type AddRecord, type Follow, type Moves, recordOf } from './operations-moves.ts';
 import { storedRequest } from './operations-request.ts';
 import { operationOf, signSeal, storable } from './operations-row.ts';
 import { commit, type OperationValues } from './operations-values.ts';
@@ -32,8 +32,9 @@ export function createPropose(options: {
   readonly sealer: Sealer;
   readonly values: OperationValues;
   readonly now: () => Date;
+  readonly follow?: Follow | undefined;
 }): Propose {
-  const { moves, sealer, values, now } = options;
+  const { moves, sealer, values, now, follow } = options;
   return async (trx, record, proposal, attemptOf) => {
     const { requester, channelId, request, reason, snapshot, policy } = proposal;
     const at = now();
@@ -86,6 +87,7 @@ export function createPropose(options: {
     await addOperationEvent(trx, event);
     if (committed) await values.put(trx, row, committed);
     const proposed: LoggedOperation = { row, events: [event], triedAgainAs: undefined };
+    await follow?.(operationOf(proposed), { in: trx });
     record(recordOf(proposed, { to: 'proposed', by: requester.userId }));
     if (row.approvals_needed > 0) return operationOf(proposed);
     return operationOf(await moves.move(trx, record, proposed, { to: 'approved', by: 'system' }));

@@ -20,7 +20,7 @@ import type {
   Proposal,
   VoidReason,
 } from './operations-model.ts';
-import { createMoves } from './operations-moves.ts';
+import { createMoves, type Follow } from './operations-moves.ts';
 import { createPropose } from './operations-propose.ts';
 import { eventOf, operationOf } from './operations-row.ts';
 import { createRun } from './operations-run.ts';
@@ -157,14 +157,16 @@ export interface OperationsOptions {
   readonly audit: Audit;
   readonly now: () => Date;
   /** Called in the transaction that approves. The job calls `begin`. */
-  readonly enqueue: (operation: Operation, options: { readonly in: Transaction<Schema> }) => Promise<void>;
+  readonly enqueue: Follow;
+  /** Called in the transaction of every move, the proposal first: what people see of it follows. */
+  readonly follow?: Follow | undefined;
 }
 
 export function createOperations(options: OperationsOptions): Operations {
   const { db, sealer, now } = options;
   const values = createOperationValues({ db, sealer, now });
   const moves = createMoves({ ...options, values });
-  const propose = createPropose({ moves, sealer, values, now });
+  const propose = createPropose({ ...options, moves, values });
   const clicks = createClicks({ moves, sealer, values });
   const run = createRun({ db, moves, sealer, values, now });
   const again = createAgain({ db, moves, sealer, values, propose });
