@@ -17,7 +17,7 @@ import type { StoreConfig } from './config.ts';
 import { UserError } from './errors.ts';
 import { keyringSource } from './keys-command.ts';
 import type { Log } from './log.ts';
-import { type Database, openDatabase } from './store/database.ts';
+import { type Database, hasTable, openDatabase } from './store/database.ts';
 import { brokenInWords } from './views/audit-broken.ts';
 import { count } from './views/text.ts';
 
@@ -179,6 +179,7 @@ async function ownKey(
   { db }: Database,
   config: StoreConfig,
 ): Promise<Awaited<ReturnType<typeof publicSigningKey>>> {
+  if (!(await hasTable(db, 'audit_signing_keys'))) return undefined;
   const { keyring } = await readKeyring({ ...keyringSource(config), inUse: true });
   return publicSigningKey(db, createSealer(keyring));
 }

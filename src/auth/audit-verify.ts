@@ -1,9 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { UserError } from '../errors.ts';
 import { nextAuditTenant } from '../store/audit.ts';
 import { checkpointsOf } from '../store/audit-checkpoints.ts';
+import { hasTable } from '../store/database.ts';
 import type { Schema } from '../store/schema.ts';
 import { type Broken, createChainCheck, type Link, verifyChain } from './audit-chain.ts';
 import { readRecord } from './audit-record.ts';
@@ -126,13 +127,6 @@ async function tenantsOf(
     found.add(last);
   for (const checkpoint of checkpoints) found.add(checkpoint.tenant);
   return found;
-}
-
-async function hasTable(db: Kysely<Schema>, name: keyof Schema): Promise<boolean> {
-  const { rows } = await sql<{ there: boolean }>`select to_regclass(${name}) is not null as there`.execute(
-    db,
-  );
-  return rows[0]?.there === true;
 }
 
 // Far above the longest record; a file may be anything.
