@@ -125,14 +125,14 @@ function sentence(kind: Operation['kind'], state: OperationState, outcome: Outco
       return 'Nothing was changed: the CDN could not be reached, and the request was never sent. Try again in a minute.';
     case 'unanswered':
       return `The request was sent${status}, and no clear answer came back. *It is not sent again by itself.* Look whether it was done, then say so here.`;
-    case 'abandoned':
+    case 'process-died':
       return 'The bot stopped while the request was, or may have been, under way. *It is not sent again by itself.* Look whether it was done, then say so here.';
     case 'confirmed':
       return state === 'succeeded' ? 'Somebody looked: it was done.' : 'Somebody looked: it was not done.';
     case 'void':
       return `It was voided and will not run: ${voidWords(outcome.why)}. Ask for it anew.`;
-    case 'key-ended':
-      return 'The requester’s key is no longer connected.';
+    case 'expired':
+      return 'Nothing was sent to the CDN.';
     default:
       return outcome.reason ? `Reason: ${foreign(outcome.reason, 500)}` : '';
   }
