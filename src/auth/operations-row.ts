@@ -109,7 +109,7 @@ export function approvalsIn(events: readonly EventRow[]): EventRow[] {
   );
 }
 
-export function kindOf(row: Pick<OperationRow, 'kind' | 'method'>): OperationKind {
+function kindOf(row: Pick<OperationRow, 'kind' | 'method'>): OperationKind {
   if (row.kind === 'volume-delete' || row.kind === 'variable-update') return row.kind;
   return row.method === 'DELETE' ? 'volume-delete' : 'variable-update';
 }
@@ -185,7 +185,7 @@ function readOutcome(text: string | null): Outcome | undefined {
   return text === null ? undefined : outcomeShape.safeParse(jsonOf(text)).data;
 }
 
-export function readMessages(text: string): MessageReference[] {
+function readMessages(text: string): MessageReference[] {
   return messagesShape.safeParse(jsonOf(text)).data ?? [];
 }
 

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Secret } from '../secret.ts';
 import { findOperation, findRequestedBy, findWaitingFor, setMessages } from '../store/operations.ts';
 import type { Schema } from '../store/schema.ts';

@@ -96,8 +96,7 @@ export async function ledgerOn(database: Database): Promise<Ledger> {
     ledger: another(),
     database,
     enqueued,
-    audit: async () =>
-      (await createAudit({ db: database.db, now }).recent(acme, 10_000)).toReversed() as AuditEntry[],
+    audit: async () => (await createAudit({ db: database.db, now }).recent(acme, 10_000)).toReversed(),
     advance: (minutes) => void (time += minutes * 60_000),
     another,
     async tamper(statement) {

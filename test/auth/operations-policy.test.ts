@@ -145,6 +145,7 @@ test('a quorum counts nobody who is of another organisation or no approver', () 
   expect(quorum(policy, 'volume-delete', candidates, carl.userId).able).toEqual([ben.userId]);
 });
 
+const noKey = async (): Promise<boolean> => false;
 const profiles: Record<string, Profile> = {
   [anna.userId]: { admin: false, foreign: false, deleted: false, timeZone: undefined },
   [ben.userId]: { admin: false, foreign: false, deleted: true, timeZone: undefined },
@@ -186,14 +187,13 @@ test('the facts of a click are those of now: of who asked, who has approved and 
 
   const operation = await ledger.find(acme, id);
   if (!operation) throw new Error('It is there.');
-  const linked = async (): Promise<boolean> => false;
   const standing = createStanding({
     person: carl,
     foreign: false,
     policies: remembers,
     people,
     custody,
-    linked,
+    linked: noKey,
   });
   expect(await clickFactsOf(standing, operation, carl.userId)).toEqual({
     policy: { ...saved, version: 2, destroyApprovals: 2, approvers: [] },

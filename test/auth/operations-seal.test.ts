@@ -17,7 +17,6 @@ import {
   type Ledger,
   ledgerOn,
   olivia,
-  person,
   policy,
 } from './ledger.ts';
 
@@ -239,7 +238,7 @@ test('one value has one spelling, whatever the order of its members, and it read
 test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined as unknown as Json])(
   '%s is not sealed',
   (value) => {
-    expect(() => canonicalJson([value])).toThrow();
+    expect(() => canonicalJson([value])).toThrow(/finite|JSON holds/);
   },
 );
 
