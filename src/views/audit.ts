@@ -44,9 +44,11 @@ export function auditPage(page: AuditPage): Message {
     found < view.most
       ? `${count(found, 'record')}${which}`
       : `The newest ${grouped(found)} record${found === 1 ? '' : 's'}${which}`;
-  const headline = `${capital(shown)} · ${count(records, 'record')} in all`;
-  return message(`${headline}. ${integrity(state)}`, [
-    section(`*${capital(shown)}* · ${count(records, 'record')} in all\n${integrity(state)}`),
+  const headline = state.head
+    ? [`*${capital(shown)}* · ${count(records, 'record')} in all`, integrity(state)]
+    : [integrity(state)];
+  return message(headline.join('\n'), [
+    section(headline.join('\n')),
     ...page.lines.map(row),
     ...navigation(page),
     context(foot(page)),
@@ -64,7 +66,7 @@ export function auditFile({ kind, records, head }: AuditFileView): Message {
   const text =
     kind === 'csv'
       ? `${capital(count(records, 'record'))} as a table.`
-      : `The whole record, ${count(records, 'record')}, to be checked anywhere: \`npm run audit:verify -- --file <file>\`.`;
+      : `The whole record, ${count(records, 'record')}, to be checked anywhere: \`npm run audit:verify -- --file …\`.`;
   return message(text, [section(text), ...(head === undefined ? [] : [context(`Head \`${head}\``)])]);
 }
 
@@ -76,7 +78,7 @@ export function noRecords(): Message {
 function integrity({ head, verdict, since }: AuditState): string {
   if (!verdict.ok)
     return `:rotating_light: *The record does not hold together.* ${brokenInWords(verdict.broken)}`;
-  if (!head) return 'Nothing has been recorded yet.';
+  if (!head) return '*Nothing has been recorded yet.*';
   return since === 1
     ? ':white_check_mark: All of them hold together.'
     : `:white_check_mark: The newest ${grouped(head.seq - since + 1)} hold together; \`npm run audit:verify\` looks at all.`;
@@ -129,7 +131,10 @@ function kindMenu(
     text: plain(plainly(text, 75)),
     value: at({ kind }),
   });
-  const options = [option('All kinds', undefined), ...kinds.map((kind) => option(kind, kind))];
+  const options = [
+    option('All kinds', undefined),
+    ...kinds.map((kind) => option(kind.replaceAll('-', ' '), kind)),
+  ];
   const chosen = options[view.kind === undefined ? 0 : kinds.indexOf(view.kind) + 1];
   return {
     type: 'static_select',
