@@ -1,13 +1,14 @@
 import { found, progress } from './measure/findings.ts';
+import { worstAcknowledgement } from './measure/meanwhile.ts';
 import { median, megabytes, ms, times } from './measure/numbers.ts';
 import { type Cdn, runToEnd, startCdn } from './measure/processes.ts';
 
-// One day of origin errors, counted while it arrives, against download + JSON.parse of the same answer; each reading
-// in a process of its own.
+// One day of origin errors, counted while it arrives, against download + JSON.parse of the same answer, each reading
+// in a process of its own; and how long another person's command waits for its acknowledgement while the bot counts.
 const sizes = [
-  { entries: 1_000, rounds: 5, times: undefined, growth: undefined },
-  { entries: 50_000, rounds: 5, times: undefined, growth: undefined },
-  { entries: 500_000, rounds: 3, times: 1.0, growth: 48e6 },
+  { entries: 1_000, rounds: 5, times: undefined, growth: undefined, worst: undefined },
+  { entries: 50_000, rounds: 5, times: undefined, growth: undefined, worst: undefined },
+  { entries: 500_000, rounds: 3, times: 1.0, growth: 48e6, worst: 50 },
 ] as const;
 
 for (const { entries, rounds, ...goal } of sizes) {
@@ -27,6 +28,18 @@ for (const { entries, rounds, ...goal } of sizes) {
     goal: goal.times ? `≤ ${goal.times} ×, ≤ +${megabytes(goal.growth)}` : '',
     met: goal.times ? bot.ms <= goal.times * body.ms && bot.grown <= goal.growth : undefined,
   });
+  if (goal.worst) {
+    // The day, and as many of the day before at the same time, with which it is compared.
+    const { busy, idle, commands } = await worstAcknowledgement(cdn, 'errors 1001 yesterday', 1);
+    found({
+      what: `worst acknowledgement of another command while twice ${size} origin errors are counted`,
+      bot: `${ms(busy)} (of ${commands})`,
+      beside: `the same load with nothing else under way ${ms(idle)}`,
+      ratio: '',
+      goal: `≤ ${goal.worst} ms`,
+      met: busy <= goal.worst,
+    });
+  }
   await cdn.stop();
 }
 

@@ -15,6 +15,7 @@ const benches = [
   'socket-acknowledgement',
   'zones-first-answer',
   'zones-whole-list',
+  'pickers',
   'origin-errors',
   'charts',
   'start',

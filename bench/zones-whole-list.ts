@@ -1,10 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { found, progress } from './measure/findings.ts';
-import { pace } from './measure/load.ts';
+import { worstAcknowledgement } from './measure/meanwhile.ts';
 import { median, megabytes, ms, times } from './measure/numbers.ts';
-import { ask, linkKey } from './measure/people.ts';
-import { type Cdn, runToEnd, startCdn, startTheBot, withDirectory } from './measure/processes.ts';
-import { startSlack } from './measure/slack.ts';
+import { type Cdn, runToEnd, startCdn } from './measure/processes.ts';
 
 // The whole list of an account: `pullZones.all` against download + JSON.parse, of everything in one body and of the
 // same pages in sequence, each reading in a process of its own; and how long another person's command waits for its
@@ -40,7 +37,7 @@ for (const { zones, rounds, ...goal } of sizes) {
   });
 
   if (goal.worst) {
-    const { busy, idle, commands } = await worstAcknowledgement(cdn);
+    const { busy, idle, commands } = await worstAcknowledgement(cdn, 'zones', 2);
     found({
       what: `worst acknowledgement of another command while ${size} zones are read`,
       bot: `${ms(busy)} (of ${commands})`,
@@ -71,37 +68,4 @@ function middle(readings: readonly Reading[]): Reading {
 
 function shown(reading: Reading): string {
   return `${ms(reading.ms)}, peak +${megabytes(reading.grown)}`;
-}
-
-/** Longest wait of a `/cdn help`, 100 of them a second, while somebody's whole list is read: the middle of three. */
-async function worstAcknowledgement(cdn: Cdn): Promise<{ busy: number; idle: number; commands: number }> {
-  return withDirectory(async (dataDir) => {
-    const slack = await startSlack();
-    const bot = await startTheBot({ ...slack.environment('http'), DATA_DIR: dataDir, CDN_API_URL: cdn.url });
-    const help = (): Buffer => slack.slash('help', { user: 'U0OTHER00' });
-    const during = async (work: () => Promise<unknown>): Promise<number[]> => {
-      let over = false;
-      const running = work().finally(() => {
-        over = true;
-      });
-      const taken = await pace(bot.port, help, { perSecond: 100, until: () => over });
-      await running;
-      return taken;
-    };
-    await during(() => pause(1_500));
-    const busy: number[] = [];
-    const idle: number[] = [];
-    let commands = 0;
-    for (let round = 0; round < 3; round += 1) {
-      idle.push(Math.max(...(await during(() => pause(1_500)))));
-      await linkKey(slack, bot.port, cdn.key);
-      const taken = await during(() => ask(slack, bot.port, 'zones', 2));
-      busy.push(Math.max(...taken));
-      commands += taken.length;
-    }
-    progress(`worst while reading ${busy.map(ms).join(', ')}; otherwise ${idle.map(ms).join(', ')}`);
-    await bot.stop();
-    await slack.close();
-    return { busy: median(busy), idle: median(idle), commands };
-  });
 }

@@ -43,8 +43,11 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
   const commands = features
     .flatMap((feature) => feature.commands)
     .map(({ usage, summary }) => ({ usage, summary }));
+  const shortcuts = features
+    .flatMap((feature) => feature.shortcuts ?? [])
+    .map(({ id, kind, name, description }) => ({ callbackId: id, kind, name, description }));
   const slack = await onPort(options.port, (port) =>
-    startSlack({ port, page: join(import.meta.dirname, 'page'), hints, commands }),
+    startSlack({ port, page: join(import.meta.dirname, 'page'), hints, commands, shortcuts }),
   );
   const config = readConfig({
     SLACK_BOT_TOKEN: slack.botToken,
@@ -85,11 +88,13 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
 }
 
 function whatToTry(cdn: CdnSimulator): string[] {
+  const host = cdn.data.zones[5]?.Hostnames?.[0]?.Value ?? 'cdn.example.com';
   return [
     `Type \`/cdn connect\` and paste the key with full rights: \`${cdn.key}\``,
     'Then `/cdn zones`: press *Next*, open a zone. Also: `/cdn zones only:attention`, `/cdn help`',
     `Another key, which may not list API keys: \`${cdn.restrictedKey}\`. Any other text is a wrong key.`,
     'Look into things: `/cdn errors checkout`, `/cdn app app0api00000001`, `/cdn scanning 501`, `/cdn keys`; charts come to *Messages*.',
+    `Write \`Images fail: https://${host}/images/hero.webp\` into #ops, then *⋯* beside it: *Look up origin errors*. ⚡ has more.`,
     'Alice is an admin: `/cdn settings` says who may do what, `/cdn why volume delete` shows a decision step by step.',
     'Change person at the top left: what is “Only visible to you” stays with the one who asked.',
   ];

@@ -147,7 +147,7 @@ async function wire(
   // What runs for people stops with them: a feature that runs something adds its own line.
   const pauses: Pause[] = [
     async ({ person, tenant }) => (person ? links.close(person) : links.forgetTenant(tenant)),
-    async ({ person }) => person && snapshots.drop(person),
+    async ({ person, tenant }) => (person ? snapshots.drop(person) : snapshots.dropTenant(tenant)),
   ];
   const endings = createEndings({ db, custody, pauses });
   const { publicUrl } = config.web;
@@ -293,7 +293,7 @@ async function wire(
         await receiver.stop();
         const closed = web.close();
         // Beside it: a page that waits for the CDN keeps its connection, and is told to end like everything else.
-        await inFlight.drain(graceMs);
+        await Promise.all([inFlight.drain(graceMs), snapshots.stop()]);
         await closed;
         await charts.close();
         await queue.stop();

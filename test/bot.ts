@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { parse } from 'yaml';
 import { type CdnSimulator, startCdn } from '../simulator/cdn/server.ts';
 import { freePort } from '../simulator/free-port.ts';
 import { type SlackSimulator, startSlack } from '../simulator/slack/server.ts';
+import type { DeclaredShortcut } from '../simulator/slack/shortcuts.ts';
 import { buildApp, type ChatApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { createLogger } from '../src/log.ts';
@@ -23,6 +26,10 @@ export interface Bot {
 export interface BotOptions {
   readonly transport?: 'socket' | 'http';
   readonly zones?: number;
+  /** `few`: large accounts are made sooner. */
+  readonly zoneMembers?: 'all' | 'few';
+  /** The bot's clock. */
+  readonly now?: () => Date;
   readonly env?: Readonly<Record<string, string>>;
   readonly install?: 'token' | 'oauth';
 }
@@ -31,8 +38,8 @@ export interface BotOptions {
 export async function startBot(options: BotOptions = {}): Promise<Bot> {
   const { transport = 'socket' } = options;
   const [slack, cdn, dataDir] = await Promise.all([
-    startSlack(),
-    startCdn({ zones: options.zones ?? 25 }),
+    startSlack({ shortcuts: declaredShortcuts() }),
+    startCdn({ zones: options.zones ?? 25, zoneMembers: options.zoneMembers ?? 'all' }),
     mkdtemp(join(tmpdir(), 'chatops-')),
   ]);
   const env = { ...environment({ slack, cdn, dataDir, ...options }), ...options.env };
@@ -43,7 +50,8 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
       done();
     },
   });
-  const app = await buildApp({ config: readConfig(env), log: createLogger('debug', sink) });
+  const { now = () => new Date() } = options;
+  const app = await buildApp({ config: readConfig(env), log: createLogger('debug', sink), now });
   await app.start();
   if (transport === 'http') slack.deliverTo(`http://127.0.0.1:${app.port()}/slack/events`);
   return {
@@ -58,6 +66,21 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** The shortcuts of manifest.yml: there are no others in Slack. */
+function declaredShortcuts(): DeclaredShortcut[] {
+  const manifest = parse(readFileSync(new URL('../manifest.yml', import.meta.url), 'utf8')) as {
+    features: {
+      shortcuts: { callback_id: string; type: 'global' | 'message'; name: string; description: string }[];
+    };
+  };
+  return manifest.features.shortcuts.map(({ callback_id, type, name, description }) => ({
+    callbackId: callback_id,
+    kind: type,
+    name,
+    description,
+  }));
 }
 
 /** The variables of DESIGN §8 that point a bot at the simulators. */

@@ -34,7 +34,10 @@ const checked = {
 } satisfies Pick<Manifest, 'oauth_config' | 'settings'>;
 const manifest = parse(read('manifest.yml')) as typeof checked & {
   display_information: { name: string; description: string; long_description: string };
-  features: { slash_commands: { command: string; usage_hint: string }[] };
+  features: {
+    slash_commands: { command: string; usage_hint: string }[];
+    shortcuts: { name: string; type: 'global' | 'message'; callback_id: string; description: string }[];
+  };
 };
 
 test('its scopes and settings are the ones that Slack’s type has checked', () => {
@@ -66,6 +69,14 @@ test('the one slash command is there, and its hint names words that exist', () =
   }
 });
 
+test('its shortcuts are the ones that features have, and no other', () => {
+  const had = features.flatMap(({ shortcuts = [] }) =>
+    shortcuts.map(({ id, kind, name, description }) => ({ name, type: kind, callback_id: id, description })),
+  );
+  const inOrder = (list: typeof had) => list.toSorted((a, b) => a.callback_id.localeCompare(b.callback_id));
+  expect(inOrder(manifest.features.shortcuts)).toEqual(inOrder(had));
+});
+
 describe('limits of the manifest (slack.md §3.1)', () => {
   test('texts are as long as Slack takes them', () => {
     const { display_information: shown } = manifest;
@@ -74,6 +85,13 @@ describe('limits of the manifest (slack.md §3.1)', () => {
     expect(shown.long_description.length).toBeGreaterThanOrEqual(175);
     expect(shown.long_description.length).toBeLessThanOrEqual(4000);
     for (const { command } of manifest.features.slash_commands) expect(command).toMatch(/^\/.{1,31}$/);
+    // https://docs.slack.dev/reference/app-manifest#features
+    expect(manifest.features.shortcuts.length).toBeLessThanOrEqual(10);
+    for (const { name, description, callback_id } of manifest.features.shortcuts) {
+      expect(name).toMatch(/^.{1,24}$/);
+      expect(description).toMatch(/^.{1,150}$/);
+      expect(callback_id).toMatch(/^.{1,255}$/);
+    }
   });
 
   test('Socket Mode has no request addresses', () => {

@@ -4,6 +4,8 @@ import { connect, type Socket } from 'node:net';
 interface Line {
   /** Ms from the first byte written to the last byte of the answer. @throws Error for anything but 200. */
   post(request: Buffer): Promise<number>;
+  /** The body of the last answer. */
+  body(): string;
   close(): void;
 }
 
@@ -15,6 +17,7 @@ async function openLine(port: number): Promise<Line> {
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   let answer = '';
+  let body = '';
   let sent = 0;
   let settle: { resolve: (ms: number) => void; reject: (error: Error) => void } | undefined;
   const fail = (why: string): void => settle?.reject(new Error(why));
@@ -22,6 +25,7 @@ async function openLine(port: number): Promise<Line> {
     answer += chunk.toString('latin1');
     if (!isWhole(answer)) return;
     const status = answer.slice(9, 12);
+    body = answer.slice(answer.indexOf('\r\n\r\n') + 4);
     if (status === '200') settle?.resolve(performance.now() - sent);
     else fail(`answered ${status}`);
     answer = '';
@@ -35,6 +39,7 @@ async function openLine(port: number): Promise<Line> {
         sent = performance.now();
         socket.write(request);
       }),
+    body: () => body,
     close: () => socket.destroy(),
   };
 }
@@ -51,6 +56,13 @@ function isWhole(answer: string): boolean {
 export async function post(port: number, request: Buffer): Promise<number> {
   const line = await openLine(port);
   return line.post(request).finally(() => line.close());
+}
+
+/** Sends one request for the sake of its answer. */
+export async function answerTo(port: number, request: Buffer): Promise<{ ms: number; body: string }> {
+  const line = await openLine(port);
+  const ms = await line.post(request).finally(() => line.close());
+  return { ms, body: line.body() };
 }
 
 /** Keeps `atOnce` requests under way for `forMs`; gives acknowledgements a second. */

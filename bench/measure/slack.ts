@@ -16,6 +16,8 @@ export interface BenchSlack {
   readonly submit: (callbackId: string, values: Readonly<Record<string, string>>, user?: string) => Buffer;
   /** A signed press of a button in a message of the bot. */
   readonly press: (actionId: string, value: string) => Buffer;
+  /** A signed search in a menu of a form. */
+  readonly suggest: (actionId: string, typed: string) => Buffer;
   /** The same command as an envelope's payload. */
   readonly slashPayload: (
     text: string,
@@ -127,6 +129,18 @@ export async function startSlack(): Promise<BenchSlack> {
               text: { type: 'plain_text', text: 'Press' },
             },
           ],
+        }),
+      ),
+    suggest: (actionId, typed) =>
+      signed(
+        interaction({
+          ...about(person),
+          type: 'block_suggestion',
+          container: { type: 'view', view_id: 'V0BENCH00' },
+          view: { id: 'V0BENCH00', team_id: 'T0BENCH00', type: 'modal', private_metadata: '', blocks: [] },
+          block_id: 'zone',
+          action_id: actionId,
+          value: typed,
         }),
       ),
     submit(callbackId, values, user = person) {

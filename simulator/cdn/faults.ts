@@ -3,7 +3,13 @@ import type { RecordedRequest } from './requests.ts';
 
 /** One way to misbehave, for the next `times` requests that match. */
 export interface Fault {
-  match?: { method?: string; path?: RegExp; host?: RecordedRequest['host'] };
+  match?: {
+    method?: string;
+    path?: RegExp;
+    host?: RecordedRequest['host'];
+    /** Parameters that it has, with these values. */
+    query?: Readonly<Record<string, string>>;
+  };
   /** How many requests it strikes; 1 unless told otherwise, Infinity for good. */
   times?: number;
   /** Let this many matching requests through first. */
@@ -67,6 +73,8 @@ export function createFaults(): Faults & { take(request: RecordedRequest): Fault
 function strikes({ match = {} }: Fault, request: RecordedRequest): boolean {
   if (match.method !== undefined && match.method.toUpperCase() !== request.method) return false;
   if (match.host !== undefined && match.host !== request.host) return false;
+  for (const [name, value] of Object.entries(match.query ?? {}))
+    if (request.query[name] !== value) return false;
   // `search` ignores the state that a regular expression with the g flag keeps between tests.
   return match.path === undefined || request.path.search(match.path) !== -1;
 }

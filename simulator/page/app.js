@@ -8,6 +8,7 @@ import { showHints } from './hints.js';
 import { createLook } from './look.js';
 import { drawMessages } from './messages.js';
 import { showModals } from './modal.js';
+import { globalMenu } from './shortcuts.js';
 import { drawSidebar } from './sidebar.js';
 import { surfaceOf } from './surface.js';
 import { fail } from './toast.js';
@@ -143,10 +144,7 @@ function go(user, channelId) {
 }
 
 async function send(text) {
-  if (!text.startsWith('/'))
-    return note(
-      `This playground only sends slash commands: nobody got _${text.slice(0, 80).replaceAll(/[&<>]/g, '')}_. Try \`/cdn help\`.`,
-    );
+  if (!text.startsWith('/')) return say(text);
   if (atHome()) go(at().user, dmOf(at().user));
   sending += 1;
   drawStatus(0);
@@ -154,6 +152,13 @@ async function send(text) {
   await act('slash', { user: at().user, channel: at().channel, text }).catch(fail);
   sending -= 1;
   changed();
+}
+
+/** What is no command goes to the others in the channel; the bot hears nothing of it. */
+async function say(text) {
+  if (atHome() || at().channel === dmOf(at().user))
+    return note('The app takes slash commands only: nobody got this. Try `/cdn help`.');
+  await act('say', { user: at().user, channel: at().channel, text }).catch(fail);
 }
 
 function note(words) {
@@ -174,7 +179,7 @@ const look = createLook(() => {
   if (hints && look.phone()) hints.open = false;
   if (last) keepingFocus(drawShell);
 });
-const composer = createComposer(find('composer'), send);
+let composer;
 
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && menuOpen()) {
@@ -190,6 +195,8 @@ document.addEventListener('keydown', (event) => {
 
 try {
   learn(await getWorld());
+  const menu = globalMenu(() => ({ user: at().user, channel: speaking() }));
+  composer = createComposer(find('composer'), send, menu);
   const { user, channel: first } = remembered();
   lookThrough(user, first);
   showHints(find('hints'), composer.put);

@@ -5,8 +5,11 @@ import { commands } from './world.js';
 
 const history = [];
 
-/** Builds the composer into `form`; `send(text)` gets what was typed. Returns ways to reach it from elsewhere. */
-export function createComposer(form, send) {
+/**
+ * Builds the composer into `form`; `send(text)` gets what was typed, `menu` stands beside it. Returns ways to reach it
+ * from elsewhere.
+ */
+export function createComposer(form, send, menu) {
   const list = el('div', {
     class: 'suggestions',
     role: 'listbox',
@@ -28,7 +31,7 @@ export function createComposer(form, send) {
     data: { focus: 'composer' },
   });
   const button = el('button', { type: 'submit', class: 'button primary send', 'aria-label': 'Send' }, '➤');
-  form.replaceChildren(list, field, button);
+  form.replaceChildren(...[list, menu, field, button].filter(Boolean));
   let shown = [];
   let active = -1;
   let back = 0;

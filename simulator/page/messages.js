@@ -6,6 +6,7 @@ import { el, keep } from './dom.js';
 import { emoji } from './emoji.js';
 import { drawFile } from './files.js';
 import { mrkdwn } from './mrkdwn.js';
+import { messageMenu } from './shortcuts.js';
 import { surfaceOf } from './surface.js';
 import { person } from './world.js';
 
@@ -95,6 +96,8 @@ function drawMessage(message, time, user, channel) {
     el('span', { class: 'who' }, name),
     message.bot && el('span', { class: 'badge' }, 'APP'),
     el('time', { title: time.whole }, time.short),
+    // As in Slack: what only one person sees has no menu.
+    !message.ephemeral && messageMenu({ user, channel, ts: message.ts }),
   );
   const classes = [
     'message',

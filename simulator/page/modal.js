@@ -105,7 +105,8 @@ function intoFirstField() {
   const { form, parts } = shown;
   if (document.activeElement !== form) return;
   const first = form.querySelector('[data-first]') ?? parts.body.querySelector('input, textarea, button');
-  first?.focus();
+  // A button further down leaves the beginning in sight.
+  first?.focus({ preventScroll: first.localName === 'button' });
 }
 
 function redraw(view, depth) {

@@ -13,6 +13,7 @@ export const me = () => person(watching.user) ?? world.people[0];
 export const transport = () => world.transport;
 export const hints = () => world.hints ?? [];
 export const commands = () => world.commands ?? [];
+export const shortcuts = () => world.shortcuts ?? [];
 export const at = () => watching;
 
 /** The conversation a person has with the bot. */

@@ -4,6 +4,7 @@ import type { Interactions } from './interactions.ts';
 import type { VisibleMessage } from './messages.ts';
 import type { Modals, Submission } from './modals.ts';
 import type { Place, Target } from './places.ts';
+import type { Shortcuts } from './shortcuts.ts';
 import type { Simulation } from './simulation.ts';
 import type { OpenView, VisibleView } from './views.ts';
 import type { Json } from './world.ts';
@@ -15,6 +16,10 @@ type ModalMatch = string | RegExp | ((view: VisibleView) => boolean);
 /** A person at work in the simulated Slack. */
 export interface Actor {
   slash(text: string, options?: { command?: string }): Promise<Exchange>;
+  /** Writes a message to the others in the channel; text as Slack keeps it: `<https://…>`, `&amp;`. */
+  say(text: string, options?: { blocks?: Json[]; attachments?: Json[] }): VisibleMessage;
+  /** Chooses from the ⚡ menu, or from the menu of the message with this `ts`. */
+  shortcut(callbackId: string, options?: { ts: string }): Promise<Exchange>;
   /** Presses the button in the top modal, else in the newest message that has it, else in the Home tab. */
   press(actionId: string, options?: { ts?: string; value?: string }): Promise<Exchange>;
   choose(actionId: string, value: string | string[], options?: { ts?: string }): Promise<Exchange>;
@@ -39,10 +44,10 @@ const patienceMs = 5000;
 /** Somebody by user id. With a channel they see and act in it; without one they type in #ops and see everything. */
 export function createActor(
   sim: Simulation,
-  parts: { interactions: Interactions; modals: Modals },
+  parts: { interactions: Interactions; modals: Modals; shortcuts: Shortcuts },
   where: { userId: string; channelId?: string | undefined; teamId?: string | undefined },
 ): Actor {
-  const { interactions, modals } = parts;
+  const { interactions, modals, shortcuts } = parts;
   const who = interactions.who(where.userId, where.channelId, where.teamId);
   const self = { teamId: who.person.teamId, userId: who.person.id };
   const typingIn = where.channelId ?? firstChannel(sim, self);
@@ -132,6 +137,23 @@ export function createActor(
 
   return {
     slash: (text, options) => interactions.slash(who, typingIn, text, options?.command),
+    say(text, options) {
+      const { ts } = sim.messages.post({
+        channel: typingIn,
+        user: self.userId,
+        text,
+        ...(options?.blocks ? { blocks: options.blocks } : {}),
+        ...(options?.attachments ? { attachments: options.attachments } : {}),
+      });
+      return messages().find((message) => message.ts === ts) as VisibleMessage;
+    },
+    async shortcut(callbackId, options) {
+      if (options === undefined) return await shortcuts.global(who, callbackId);
+      const message = messages().find(({ ts }) => ts === options.ts);
+      const stored = message && sim.messages.find(message.channel, message.ts);
+      if (!stored) throw new Error(`${who.person.name} sees no message ${options.ts}`);
+      return await shortcuts.message(who, callbackId, stored);
+    },
     async press(actionId, options) {
       const found = target(actionId, options?.ts, options?.value);
       return await interactions.press(who, found.place, found.target, options?.value);

@@ -25,6 +25,7 @@ export interface Interactions {
   /** Sends an interactive payload and tells the person when the app does not answer it. */
   send(who: Who, payload: Json, label: string): Promise<Exchange>;
   notice(who: Who, text: string): void;
+  triggerFor(who: Who, viewId?: string): string;
 }
 
 /** What people do in the simulated Slack, each as the delivery it causes. */
@@ -79,6 +80,7 @@ export function createInteractions(sim: Simulation): Interactions {
   return {
     notice,
     send,
+    triggerFor,
     who: (userId, channelId, teamId) => findWho(sim, userId, channelId, teamId),
 
     async slash(who, channelId, text, command = '/cdn') {

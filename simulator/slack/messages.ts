@@ -45,6 +45,8 @@ export interface StoredMessage {
   files: string[];
   reactions: string[];
   metadata: Json | undefined;
+  /** What Slack or others attached: a shared message, an unfurled link. */
+  attachments: readonly Json[];
   /** By `team/user`: what that person chose in it. */
   state: Map<string, StateValues>;
 }
@@ -111,6 +113,7 @@ export function createMessages(options: {
         files: [],
         reactions: [],
         metadata: undefined,
+        attachments: [],
         state: new Map(),
         ...fields,
         blocks: withIds(fields.blocks ?? []),

@@ -88,6 +88,7 @@ export function wireMessage(message: StoredMessage, teamId: string): Json {
     text: message.text,
     team: teamId,
     blocks: message.blocks,
+    ...(message.attachments.length > 0 ? { attachments: message.attachments } : {}),
     ...(message.threadTs === undefined ? {} : { thread_ts: message.threadTs }),
     ...(message.edited ? { edited: { user: message.user, ts: message.ts } } : {}),
     ...(message.metadata ? { metadata: message.metadata } : {}),

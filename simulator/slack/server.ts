@@ -15,6 +15,7 @@ import { createModals } from './modals.ts';
 import { createAuthorizePage } from './oauth.ts';
 import { createResponseUrls } from './response-urls.ts';
 import { createScript, type ScriptControls } from './script.ts';
+import { createShortcuts, type DeclaredShortcut } from './shortcuts.ts';
 import type { Call, Simulation } from './simulation.ts';
 import { createStaticFiles } from './static-files.ts';
 import { createTriggers } from './triggers.ts';
@@ -62,10 +63,17 @@ export interface SlackSimulator {
 /**
  * Starts a Slack on 127.0.0.1 that speaks the real protocols and holds the app to their rules (reference §2–§5).
  * `now` drives trigger ids, response_urls, codes and timestamps; `ackTimeoutMs` is measured in real time.
- * `page` is a directory of static files for `/`; `hints` and `commands` are passed on to it.
+ * `page` is a directory of static files for `/`; `hints` and `commands` are passed on to it. With the `shortcuts` of the
+ * manifest nobody finds another.
  */
 export async function startSlack(
-  options: { port?: number; now?: () => number; ackTimeoutMs?: number; page?: string } & PageWords = {},
+  options: {
+    port?: number;
+    now?: () => number;
+    ackTimeoutMs?: number;
+    page?: string;
+    shortcuts?: readonly DeclaredShortcut[];
+  } & PageWords = {},
 ): Promise<SlackSimulator> {
   const now = options.now ?? Date.now;
   const signingSecret = 'simulated-signing-secret';
@@ -155,7 +163,11 @@ export async function startSlack(
     onChange,
   };
   const interactions = createInteractions(sim);
-  const parts = { interactions, modals: createModals(sim, interactions) };
+  const parts = {
+    interactions,
+    modals: createModals(sim, interactions),
+    shortcuts: createShortcuts(sim, interactions, options.shortcuts),
+  };
   const ui = createUi(sim, parts, options);
   const routes: Route[] = [
     createWebApi(sim),

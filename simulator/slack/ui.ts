@@ -6,6 +6,7 @@ import { isObject } from './json.ts';
 import type { Modals } from './modals.ts';
 import type { Who } from './payloads.ts';
 import type { Place, Target } from './places.ts';
+import type { Shortcuts } from './shortcuts.ts';
 import type { Simulation } from './simulation.ts';
 import type { OpenView } from './views.ts';
 import { type Json, memberKey } from './world.ts';
@@ -19,10 +20,10 @@ export interface PageWords {
 /** The browser's way in (`/ui/*`): what somebody sees, what they do, and a stream that tells of every change. */
 export function createUi(
   sim: Simulation,
-  parts: { interactions: Interactions; modals: Modals },
+  parts: { interactions: Interactions; modals: Modals; shortcuts: Shortcuts },
   page: PageWords,
 ): { route: Route; close(): void } {
-  const { interactions, modals } = parts;
+  const { interactions, modals, shortcuts } = parts;
   const streams = new Set<ServerResponse>();
   let changes = 0;
   // Many changes in one turn are one line in the stream.
@@ -75,6 +76,21 @@ export function createUi(
       return {};
     },
     home: (_args, who) => interactions.openHome(who),
+    async say(args, who) {
+      sim.messages.post({
+        channel: text(args, 'channel'),
+        user: who.person.id,
+        text: linked(text(args, 'text')),
+      });
+      return {};
+    },
+    async shortcut(args, who) {
+      const callbackId = text(args, 'callbackId');
+      if (typeof args['ts'] !== 'string') return shortcuts.global(who, callbackId);
+      const message = sim.messages.find(text(args, 'channel'), args['ts']);
+      if (!message) throw new Error('This message is no longer there');
+      return shortcuts.message(who, callbackId, message);
+    },
   };
 
   function viewOf(args: Json, who: Who): OpenView {
@@ -133,6 +149,7 @@ export function createUi(
       transport: sim.deliverer.transport(),
       hints: page.hints ?? [],
       commands: page.commands ?? [],
+      shortcuts: shortcuts.declared,
     };
   }
 
@@ -188,4 +205,13 @@ function text(args: Json, name: string): string {
   const value = args[name];
   if (typeof value !== 'string') throw new Error(`${name} is missing`);
   return value;
+}
+
+/** Plain text as Slack keeps it: its three characters escaped, links marked. */
+function linked(typed: string): string {
+  return typed
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(/https?:\/\/[^\s]+/gu, '<$&>');
 }

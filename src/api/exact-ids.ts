@@ -1,10 +1,18 @@
 import { isObject } from './error-bodies.ts';
 
+/** JSON.parse of a list, except that elements with an id beyond 2^53 have their ids as text, digit by digit. */
+export function parseListWithExactIds(json: string): readonly unknown[] {
+  const elements = JSON.parse(json) as unknown[];
+  if (!elements.some(hasInexactId)) return elements;
+  const exact = parseWithExactIds(json) as unknown[];
+  return elements.map((element, index) => (hasInexactId(element) ? exact[index] : element));
+}
+
 /**
  * Whether an id in it is beyond what JSON.parse keeps exactly (2^53; the specification says int64): those whose digits
  * matter, since they are shown, compared and put into paths. Written out, as it runs for each zone of a long list.
  */
-export function hasInexactId(raw: unknown): boolean {
+function hasInexactId(raw: unknown): boolean {
   return (
     isObject(raw) &&
     (isInexact(raw['Id']) ||

@@ -1,15 +1,16 @@
-const quote = 0x22;
-const backslash = 0x5c;
-const comma = 0x2c;
-const colon = 0x3a;
-const openArray = 0x5b;
-const closeArray = 0x5d;
-const openObject = 0x7b;
-const closeObject = 0x7d;
-
-/** 1 for quotes and brackets: the bytes at which reading a value is interrupted. */
-const isSign = new Uint8Array(256);
-for (const byte of [quote, openArray, closeArray, openObject, closeObject]) isSign[byte] = 1;
+import { createBatches, type ParseList } from './json-batches.ts';
+import {
+  backslash,
+  closeArray,
+  closeObject,
+  colon,
+  comma,
+  newPlace,
+  nextBorder,
+  openArray,
+  openObject,
+  quote,
+} from './json-borders.ts';
 
 /** The rest of a document once its elements are cut out. */
 export interface Outside {
@@ -20,8 +21,8 @@ export interface Outside {
 }
 
 export interface Cutter {
-  /** Calls `take` with the JSON text of each element that ends in this chunk. */
-  readonly push: (chunk: Uint8Array, take: (json: string) => void) => void;
+  /** Calls `take` with each element that ends in this chunk. */
+  readonly push: (chunk: Uint8Array, take: (element: unknown) => void) => void;
   /** To be called after the last chunk. Throws a SyntaxError where the document is not whole. */
   readonly end: () => Outside;
 }
@@ -32,17 +33,21 @@ const longestOutside = 1_000_000;
 /**
  * Cuts a JSON document that is a list, or an object with a list in its member `member`, into the list's elements
  * while the document arrives. It only finds the borders: brackets and strings on bytes, so a chunk may end anywhere,
- * also inside a character. JSON.parse of each element, which is the caller's, checks the rest. Throws a SyntaxError
- * where the borders make no sense. Why not one JSON.parse: DESIGN §9.
+ * also inside a character. `parse`, which gets one or more elements as a list, checks the rest. Throws a SyntaxError
+ * where something is wrong, after `take` had what stood before it. Why not one JSON.parse: it would hold everybody up
+ * for seconds (docs/performance.md).
  */
-export function createCutter(member: string): Cutter {
+export function createCutter(member: string, parse: ParseList = parseJson): Cutter {
   let place: 'outside' | 'list' = 'outside';
   let found: Outside['found'] = 'nowhere';
   let depth = 0;
   let inString = false;
   let escaped = false;
-  const inside: Place = { level: 0, isText: false, isEscaped: false };
-  let elements = 0;
+  let inside = newPlace();
+  const batches = createBatches(parse);
+  // The element before came alone and ends in a brace.
+  let isBehindObject = false;
+  let isFirst = true;
   // The pieces of the element, or of the outside, that came with earlier chunks.
   let pending: Buffer[] = [];
   const outside: Buffer[] = [];
@@ -54,15 +59,20 @@ export function createCutter(member: string): Cutter {
 
   return { push, end };
 
-  function push(input: Uint8Array, take: (json: string) => void): void {
+  function push(input: Uint8Array, take: (element: unknown) => void): void {
     const chunk = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
     for (let at = 0; at < chunk.length; )
       at = place === 'list' ? cutList(chunk, at, take) : readOutside(chunk, at);
   }
 
   /** Elements from `at` on. Returns where the list ends, or the chunk. */
-  function cutList(chunk: Buffer, at: number, take: (json: string) => void): number {
+  function cutList(chunk: Buffer, at: number, take: (element: unknown) => void): number {
+    let isTried = false;
     for (let start = at; ; ) {
+      if (!isTried && batches.isReady()) {
+        isTried = true;
+        start = cutBatch(chunk, start, take);
+      }
       const border = nextBorder(chunk, start, inside);
       if (border === chunk.length) {
         pending.push(chunk.subarray(start));
@@ -70,7 +80,7 @@ export function createCutter(member: string): Cutter {
       }
       const isEnd = chunk[border] !== comma;
       if (chunk[border] === closeObject) throw new SyntaxError('A list is closed like an object.');
-      emit(chunk, start, border, take, isEnd);
+      emit(chunk.subarray(start, border), take, isEnd);
       if (isEnd) {
         place = 'outside';
         depth = found === 'top' ? 1 : 2;
@@ -80,19 +90,28 @@ export function createCutter(member: string): Cutter {
     }
   }
 
-  function emit(
-    chunk: Buffer,
-    start: number,
-    end: number,
-    take: (json: string) => void,
-    isEnd: boolean,
-  ): void {
-    let json = chunk.toString('utf8', start, end);
-    if (pending.length > 0) json = Buffer.concat([...pending, chunk.subarray(start, end)]).toString('utf8');
+  /** As many as there are from `start` on, at once. Returns where it goes on one by one. */
+  function cutBatch(chunk: Buffer, start: number, take: (element: unknown) => void): number {
+    const batch = batches.cut(chunk, start, pending);
+    if (!batch) return start;
+    isBehindObject = false;
     pending = [];
-    if (isEnd && elements === 0 && json.trim() === '') return;
-    elements += 1;
-    take(json);
+    inside = newPlace();
+    for (const element of batch.elements) take(element);
+    return batch.next;
+  }
+
+  function emit(end: Buffer, take: (element: unknown) => void, isEnd: boolean): void {
+    const bytes = pending.length === 0 ? end : Buffer.concat([...pending, end]);
+    const json = bytes.toString('utf8');
+    pending = [];
+    if (isEnd && isFirst && json.trim() === '') return;
+    isFirst = false;
+    const elements = parse(`[${json}]`);
+    if (elements.length !== 1) throw new SyntaxError('Nothing stands between two borders.');
+    if (isBehindObject && !batches.isReady()) batches.learn(bytes);
+    isBehindObject = bytes.at(-1) === closeObject;
+    take(elements[0]);
   }
 
   /** What is not in the list, byte by byte. Returns where the list begins, or the end of the chunk. */
@@ -153,6 +172,10 @@ export function createCutter(member: string): Cutter {
   }
 }
 
+function parseJson(json: string): readonly unknown[] {
+  return JSON.parse(json) as unknown[];
+}
+
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
@@ -160,49 +183,4 @@ function isSpace(byte: number): boolean {
 /** A byte of the UTF-8 byte order mark. */
 function isMark(byte: number): boolean {
   return byte === 0xef || byte === 0xbb || byte === 0xbf;
-}
-
-/** Where in an element the last chunk ended. */
-interface Place {
-  /** Brackets that are open. */
-  level: number;
-  isText: boolean;
-  /** The next byte stands behind a backslash. */
-  isEscaped: boolean;
-}
-
-/**
- * Where the element that goes on at `start` ends: the comma behind it or the bracket that closes the list; the length
- * of `bytes` where it goes on in the next chunk. Small and on its own, since this is where the time goes.
- */
-function nextBorder(bytes: Uint8Array, start: number, place: Place): number {
-  const { length } = bytes;
-  let { level, isText } = place;
-  let index = place.isEscaped ? start + 1 : start;
-  for (; index < length; index += 1) {
-    if (isText) {
-      for (; index < length; index += 1) {
-        const byte = bytes[index];
-        if (byte === quote) break;
-        // It takes the byte behind it along, which may be the first of the next chunk.
-        if (byte === backslash) index += 1;
-      }
-      if (index >= length) break;
-      isText = false;
-      continue;
-    }
-    const byte = bytes[index] as number;
-    if (isSign[byte] === 0) {
-      if (byte !== comma || level > 0) continue;
-      break;
-    }
-    if (byte === quote) isText = true;
-    else if (byte === openObject || byte === openArray) level += 1;
-    else if (level === 0) break;
-    else level -= 1;
-  }
-  place.level = level;
-  place.isText = isText;
-  place.isEscaped = index > length;
-  return Math.min(index, length);
 }

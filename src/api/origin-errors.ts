@@ -68,8 +68,8 @@ export function createOriginErrors(send: Send, hosts: Hosts, breathe: Breathe): 
       let entries = 0;
       let skipped = 0;
       const visits: Promise<void>[] = [];
-      const take = (json: string) => {
-        const entry = readEntry(JSON.parse(json));
+      const take = (raw: unknown) => {
+        const entry = readEntry(raw);
         if (entry) {
           entries += 1;
           const visited = visit(entry);

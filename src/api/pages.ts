@@ -1,5 +1,5 @@
 import { isObject } from './error-bodies.ts';
-import { hasInexactId, parseWithExactIds } from './exact-ids.ts';
+import { parseListWithExactIds } from './exact-ids.ts';
 import { readList } from './list-reader.ts';
 import type { Breathe } from './pace.ts';
 import type { Send } from './request.ts';
@@ -73,13 +73,13 @@ export function createPages(send: Send, list: PagedList, breathe: Breathe): Page
     return send(request, async (reply) => {
       const rows: Row<T>[] = [];
       let skipped = 0;
-      const outside = await readList(reply, 'Items', breathe, (json) => {
-        const raw: unknown = JSON.parse(json);
-        const row = project(hasInexactId(raw) ? parseWithExactIds(json) : raw, page);
+      const take = (raw: unknown) => {
+        const row = project(raw, page);
         if (row) rows.push(row);
         else skipped += 1;
         return !enough(page, rows.length);
-      });
+      };
+      const outside = await readList(reply, 'Items', breathe, take, parseListWithExactIds);
       if (!outside) return { rows, skipped, total: undefined, more: true };
       // A plain array holds everything, whatever page was asked for.
       if (outside.found === 'top') return { rows, skipped, total: rows.length + skipped, more: false };

@@ -3,6 +3,7 @@ import { UserError } from '../errors.ts';
 import * as views from '../views/api-keys.ts';
 import type { Message } from '../views/message.ts';
 import type { Context, Feature } from './define.ts';
+import { markOf } from './marks.ts';
 
 export const apiKeys: Feature = {
   name: 'api-keys',
@@ -12,17 +13,23 @@ export const apiKeys: Feature = {
       aliases: ['apikeys', 'api-keys'],
       usage: 'keys',
       summary: 'List the API keys of the account: ids, roles, last four characters, which one is yours',
+      label: 'API keys',
       examples: ['keys'],
       needs: 'read',
       run: (_, context) => list(context),
     },
   ],
+  actions: [{ id: 'api-keys:refresh', needs: 'read', run: (seen, context) => list(context, seen) }],
 };
 
-async function list(context: Context): Promise<Message> {
+/** `seen` marks the keys of the file that is there already. */
+async function list(context: Context, seen?: string): Promise<Message> {
   const cdn = await context.cdn();
   try {
-    return views.apiKeys({ ...(await cdn.apiKeys.list()), asOf: context.now() });
+    const listed = await cdn.apiKeys.list();
+    const mark = markOf(listed.keys);
+    const { files, ...words } = views.apiKeys({ ...listed, asOf: context.now(), refresh: mark });
+    return files && mark !== seen ? { ...words, files } : words;
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'key_refused') throw error;
     // Restricted keys are refused here only. One that was deleted is refused for everything, and is told so.

@@ -1,11 +1,12 @@
-import type { Option } from '@slack/types';
 import { z } from 'zod';
-import type { ZoneSummary } from '../api/zone-summary.ts';
 import * as views from '../views/apps.ts';
 import * as forms from '../views/apps-form.ts';
+import { isNote } from '../views/menu.ts';
 import type { Message } from '../views/message.ts';
-import { type Command, type Context, defineForm, type Feature, type Picker } from './define.ts';
-import { allZones } from './zone-snapshot.ts';
+import { type Command, type Context, defineForm, type Feature } from './define.ts';
+import { markOf } from './marks.ts';
+import { defineZonePicker, namesBy } from './zone-pickers.ts';
+import { knownZones } from './zone-snapshot.ts';
 
 const appCommand: Command = {
   name: 'app',
@@ -19,25 +20,16 @@ const appCommand: Command = {
   run: (words, context) => summary(words.text, context),
 };
 
-/** What Slack's menus hold: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
-const mostOptions = 100;
-const longestValue = 75;
-
 /** The apps that the person's zones name: the CDN has no list of apps among its operations. */
-const appPicker: Picker = {
+const appPicker = defineZonePicker({
   id: 'apps:pick',
-  needs: 'read',
-  async run(typed, context): Promise<Option[]> {
-    const apps = appsOf((await allZones(context)).zones);
-    const search = typed.trim().toLowerCase();
-    const found = apps.filter(
-      ({ id, zones }) =>
-        id.toLowerCase().includes(search) || zones.some((name) => name.toLowerCase().includes(search)),
-    );
-    const shown = found.length > mostOptions ? found.slice(0, mostOptions - 1) : found;
-    return forms.appOptions(shown, { more: found.length - shown.length, searched: search !== '' });
-  },
-};
+  fields: ['appId'],
+  things: (zones) => [...namesBy(zones, ({ appId }) => appId)].map(([id, zones]) => ({ id, zones })),
+  candidate: ({ id, zones }) => ({ id, names: [id, ...zones] }),
+  option: forms.appOption,
+  idShape: /^[^\s/\\]+$/u,
+  says: { none: 'Your zones name no app: type its id', noMatch: 'No app of your zones matches' },
+});
 
 const appFields = z
   .object({
@@ -66,7 +58,7 @@ const appFields = z
         path: ['appId'],
         message: 'Pick an app above, or type its id here.',
       });
-    if (app === 'note')
+    if (app !== undefined && isNote(app))
       fields.addIssue({ code: 'custom', path: ['app'], message: 'This line is no app. Pick one.' });
     return app ?? '';
   });
@@ -75,7 +67,14 @@ export const apps: Feature = {
   name: 'apps',
   commands: [appCommand],
   actions: [
-    { id: 'apps:refresh', needs: 'read', run: (id, context) => summary(id, context, 'without chart') },
+    {
+      id: 'apps:refresh',
+      needs: 'read',
+      run(value, context) {
+        const [id = '', seen = ''] = value.split(' ');
+        return summary(id, context, seen);
+      },
+    },
   ],
   forms: [
     defineForm({
@@ -88,29 +87,19 @@ export const apps: Feature = {
   pickers: [appPicker],
 };
 
-async function summary(id: string, context: Context, chart?: 'without chart'): Promise<Message> {
+/** `seen` marks the points of the picture that is there already. */
+async function summary(id: string, context: Context, seen?: string): Promise<Message> {
   const client = await context.cdn();
   const app = await client.apps.summary(id);
   // Said where it is known already; it is not worth reading every zone for.
-  const known = context.snapshots.of(context.person).peek()?.zones;
-  const message = views.app({
+  const known = knownZones(context)?.zones;
+  const mark = markOf(app.latencyChart);
+  const { files, ...words } = views.app({
     id,
     app,
     zones: known?.filter((zone) => zone.appId === id),
     asOf: context.now(),
+    refresh: `${id} ${mark}`,
   });
-  if (!chart) return message;
-  const { files: _, ...words } = message;
-  return words;
-}
-
-function appsOf(zones: readonly ZoneSummary[]): forms.ListedApp[] {
-  const apps = new Map<string, string[]>();
-  for (const { appId, name } of zones) {
-    if (appId === undefined || appId.length > longestValue) continue;
-    const names = apps.get(appId);
-    if (names) names.push(name);
-    else apps.set(appId, [name]);
-  }
-  return [...apps].map(([id, names]) => ({ id, zones: names }));
+  return files && mark !== seen ? { ...words, files } : words;
 }

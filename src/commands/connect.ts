@@ -33,6 +33,7 @@ const whoamiCommand: Command = {
   aliases: ['me', 'status'],
   usage: 'whoami',
   summary: 'Whether a key is connected for you, since when, and what you may do',
+  label: 'My rights',
   examples: ['whoami'],
   needs: 'none',
   run: async (_, { custody, person, standing }) => {
@@ -53,6 +54,7 @@ const disconnectCommand: Command = {
   examples: ['disconnect'],
   needs: 'none',
   run: (_, context) => forget(context),
+  changesHome: true,
 };
 
 /** Stands in for whatever was typed when a key was in it. Its words are never looked at. */
@@ -91,6 +93,7 @@ export const connect: Feature = {
       id: 'connect:forget',
       needs: 'none',
       run: (_, context) => forget(context),
+      changesHome: true,
     },
   ],
   forms: [
@@ -100,6 +103,7 @@ export const connect: Feature = {
       fields: z.object({ accessKey }),
       busy: views.connectBusy(),
       run: ({ accessKey }, context) => checkAndLink(accessKey, context),
+      changesHome: true,
     }),
   ],
 };

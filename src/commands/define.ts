@@ -1,4 +1,4 @@
-import type { HomeView, ModalView, Option, PlainTextOption } from '@slack/types';
+import type { HomeView, KnownBlock, ModalView, Option, PlainTextOption } from '@slack/types';
 import type { z } from 'zod';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit.ts';
@@ -20,8 +20,11 @@ export type Answer = Message | Promise<Message> | AsyncIterable<Message>;
 /** What a command, button or form has to work with. Nothing in here knows Slack. */
 export interface Context {
   readonly person: Person;
-  /** The CDN, with the person's own key. Throws a UserError with an offer to connect where no key is linked. */
-  readonly cdn: () => Promise<CdnClient>;
+  /**
+   * The CDN, with the person's own key, until `signal` or what is given ends. Throws a UserError with an offer to
+   * connect where no key is linked.
+   */
+  readonly cdn: (until?: AbortSignal) => Promise<CdnClient>;
   /** Checks a key that nobody has linked yet. */
   readonly cdnWith: (key: import('../secret.ts').Secret) => CdnClient;
   readonly custody: Custody;
@@ -80,6 +83,8 @@ export interface Command {
   /** Without the slash word: `zone <id|name|hostname>`. */
   readonly usage: string;
   readonly summary: string;
+  /** On its button in the Home tab and the menu; the name where there is none. */
+  readonly label?: string;
   readonly examples: readonly string[];
   readonly needs: Right;
   /** Ids may stand behind it although it needs no right: a UUID there is not taken for a key. */
@@ -92,7 +97,11 @@ export interface Command {
    */
   readonly fill?: (words: Words, context: Context) => Promise<ModalView>;
   readonly run?: (words: Words, context: Context) => Answer;
+  readonly changesHome?: ChangesHome;
 }
+
+/** What it does shows in the Home tab of whoever does it: the tab is drawn again after it was answered. */
+type ChangesHome = true;
 
 export interface Action {
   /** `feature:verb`, the action_id of the button or menu. Slack wants ids unique in a block: `feature:verb:anything` also routes here. */
@@ -111,6 +120,7 @@ export interface Action {
    * right, and run, or its modal opened, as if it had been typed. Such an action has no `run` of its own.
    */
   readonly types?: true;
+  readonly changesHome?: ChangesHome;
 }
 
 export interface Form {
@@ -123,8 +133,12 @@ export interface Form {
   ) => { readonly errors: Record<string, string> } | { readonly values: unknown };
   /** Shown while `run` works. Without it the modal closes at once and the answer comes as a message. */
   readonly busy?: ModalView;
-  /** With `busy`: the modal that replaces it. Without: the answer, private, where the form was opened. */
+  /**
+   * With `busy`: the modal that replaces it. Without: the answer, private, where the form was opened; in the form
+   * itself where that was on top of another modal or in no channel.
+   */
   readonly run: (values: unknown, context: Context) => Answer | Promise<FormResult>;
+  readonly changesHome?: ChangesHome;
 }
 /** `message` says the same to somebody who closed the modal meanwhile. */
 export type FormResult = { readonly modal: ModalView; readonly message: Message };
@@ -138,7 +152,29 @@ export interface Picker {
   /** Inputs of forms that it serves under their own names. */
   readonly fields?: readonly string[];
   readonly needs: Right;
+  /** A form with this menu opens: what it will be asked for can be read meanwhile, in the background. */
+  readonly warm?: (context: Context) => void;
   readonly run: (typed: string, context: Context) => Promise<readonly (Option | PlainTextOption)[]>;
+}
+
+/**
+ * An entry of Slack's own menus: of its ⚡ menu (`global`), or of the menu beside every message (`message`).
+ * manifest.yml names each of them.
+ */
+export interface Shortcut {
+  /** `feature:verb`, the callback_id in the manifest. */
+  readonly id: string;
+  readonly kind: 'global' | 'message';
+  /** Up to 24 characters. */
+  readonly name: string;
+  /** Up to 150 characters. */
+  readonly description: string;
+  readonly needs: Right;
+  /** Opens at once, before the person's right is decided: a form, or what stands there until `fill` or `run` is ready. */
+  readonly modal: (message: unknown) => ModalView;
+  readonly fill?: (context: Context) => Promise<ModalView>;
+  /** The answer in that modal; undefined where the modal is all there is to say. */
+  readonly run?: (message: unknown, context: Context) => Answer | undefined;
 }
 
 /** One feature, one word: the same file name in `commands`, `views` and, where the noun is the API's, `api`. */
@@ -148,7 +184,14 @@ export interface Feature {
   readonly actions?: readonly Action[];
   readonly forms?: readonly Form[];
   readonly pickers?: readonly Picker[];
+  readonly shortcuts?: readonly Shortcut[];
+  /** Draws the Home tab; one feature does. */
   readonly home?: (context: Context) => Promise<HomeView>;
+  /**
+   * What this feature adds to the Home tab for this person: its heading and what belongs to it, or nothing. The whole
+   * tab waits for it, so it reads our own store and never the CDN. Where it fails, the tab says so in its place.
+   */
+  readonly homeSection?: (context: Context) => Promise<readonly KnownBlock[]>;
 }
 
 /** Ties a form's `read` to its `run` by a schema: field errors come from zod issues, by the block they are in. */
@@ -158,11 +201,13 @@ export function defineForm<Schema extends z.ZodType>(form: {
   fields: Schema;
   busy?: ModalView;
   run: (values: z.output<Schema>, context: Context) => Answer | Promise<FormResult>;
+  changesHome?: true;
 }): Form {
   return {
     id: form.id,
     needs: form.needs,
     ...(form.busy ? { busy: form.busy } : {}),
+    ...(form.changesHome ? { changesHome: true } : {}),
     read(fields) {
       const parsed = form.fields.safeParse(fields);
       if (parsed.success) return { values: parsed.data };

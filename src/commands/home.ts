@@ -1,17 +1,69 @@
-import { rightsOf } from '../auth/policy.ts';
+import { type Actor, decide, type Policy, rightsOf } from '../auth/policy.ts';
 import * as views from '../views/home.ts';
-import type { Feature } from './define.ts';
+import type { Command, Context, Feature } from './define.ts';
 
 export const homeTab: Feature = {
   name: 'home',
   commands: [],
-  home: async ({ custody, now, person, standing }) => {
-    const [linked, policy, actor] = await Promise.all([
+  shortcuts: [
+    {
+      id: 'home:menu',
+      kind: 'global',
+      name: 'CDN menu',
+      description: 'Everything you may run, as buttons',
+      needs: 'none',
+      modal: () => views.menuSkeleton(),
+      async fill(context) {
+        const { standing } = context;
+        const [policy, actor] = await Promise.all([standing.policy(), standing.actor()]);
+        return views.menu({ groups: groupsFor(policy, actor, context), linked: actor.linked });
+      },
+    },
+  ],
+  async home(context) {
+    const { custody, now, person, standing } = context;
+    const [linked, policy, actor, sections] = await Promise.all([
       custody.describe(person),
       standing.policy(),
       standing.actor(),
+      sectionsOf(context),
     ]);
-    const rights = rightsOf(policy, actor, undefined);
-    return views.home({ userId: person.userId, linked, rights, asOf: now() });
+    return views.home({
+      userId: person.userId,
+      linked,
+      rights: rightsOf(policy, actor, undefined),
+      groups: groupsFor(policy, actor, context),
+      sections,
+      asOf: now(),
+    });
   },
 };
+
+/** Drawn with the key itself, which asks before it is forgotten. */
+const aboutTheKey = new Set(['connect', 'disconnect']);
+
+/** The commands that somebody may run, by what they do to the world. */
+function groupsFor(policy: Policy, actor: Actor, { channelId, features }: Context): views.CommandGroup[] {
+  const mine = features
+    .flatMap(({ commands }) => commands)
+    .filter(({ name }) => !aboutTheKey.has(name))
+    .filter((command) => decide(policy, actor, channelId, command).allowed);
+  return [...Map.groupBy(mine, groupOf)].map(([title, commands]) => ({ title, commands }));
+}
+
+function groupOf({ needs }: Command): string {
+  if (needs === 'read') return 'Look';
+  return needs === 'none' || needs === 'admin' ? 'This bot' : 'Act';
+}
+
+/** What features add, in their order. One that fails says so in its place, and the others stay. */
+async function sectionsOf(context: Context): Promise<readonly views.HomeSection[]> {
+  const drawn = context.features.map(async ({ name, homeSection }) => {
+    try {
+      return { name, blocks: (await homeSection?.(context)) ?? [] };
+    } catch (error) {
+      return { name, blocks: views.failedSection(name, context.explain(error)) };
+    }
+  });
+  return (await Promise.all(drawn)).filter(({ blocks }) => blocks.length > 0);
+}

@@ -1,6 +1,7 @@
 import { isExists } from 'date-fns/isExists';
-import { UserError } from '../errors.ts';
+import { type Instead, UserError } from '../errors.ts';
 import { code, count } from '../views/text.ts';
+import { quoted } from '../views/zones.ts';
 import { closest } from './did-you-mean.ts';
 
 /** Whole UTC days in a row, the way the CDN files its logs. */
@@ -26,18 +27,23 @@ export interface Asked {
 export function readAsked(list: readonly string[], now: Date): Asked {
   // The day stands behind the zone, and people put it in front as well. The longest phrase wins.
   for (let length = Math.min(3, list.length); length > 0; length -= 1) {
-    const behind = readDays(list.slice(-length).join(' '), now);
-    if (behind) return { zone: list.slice(0, -length).join(' '), days: behind };
-    const before = readDays(list.slice(0, length).join(' '), now);
-    if (before) return { zone: list.slice(length).join(' '), days: before };
+    const first = list.slice(0, -length).join(' ');
+    const behind = readDays(list.slice(-length).join(' '), now, first);
+    if (behind) return { zone: first, days: behind };
+    const last = list.slice(length).join(' ');
+    const before = readDays(list.slice(0, length).join(' '), now, last);
+    if (before) return { zone: last, days: before };
   }
   const [zone = '', ...rest] = list;
-  if (rest.length > 0) throw noDay(rest.join(' '));
+  if (rest.length > 0) throw noDay(rest.join(' '), zone);
   return { zone, days: { first: dayOf(now), count: 1 } };
 }
 
-/** `today`, `yesterday`, `2026-11-20`, `last 3 days`; undefined where it is none. Throws a UserError for days nobody can have. */
-export function readDays(typed: string, now: Date): Days | undefined {
+/**
+ * `today`, `yesterday`, `2026-11-20`, `last 3 days`; undefined where it is none. Throws a UserError for days nobody can
+ * have; where the `zone` is known, with days that can be had instead.
+ */
+export function readDays(typed: string, now: Date, zone = ''): Days | undefined {
   const words = typed.trim().toLowerCase();
   const today = dayOf(now);
   if (words === 'today') return { first: today, count: 1 };
@@ -46,9 +52,9 @@ export function readDays(typed: string, now: Date): Days | undefined {
     return { first: shifted(today, 1 - mostDays), count: mostDays };
   const last =
     /^(?:(?:the )?last |past )?(\d{1,9}) ?d(?:ays?)?$/u.exec(words) ?? /^last (\d{1,9})$/u.exec(words);
-  if (last) return lastDays(Number(last[1]), today);
+  if (last) return lastDays(Number(last[1]), today, zone);
   const date = /^(\d{4})-(\d{1,2})-(\d{1,2})$/u.exec(words);
-  if (date) return oneDay(words, date.slice(1).map(Number), today);
+  if (date) return oneDay(words, date.slice(1).map(Number), today, zone);
   return undefined;
 }
 
@@ -71,47 +77,58 @@ export function shifted(day: string, by: number): string {
   return dayOf(new Date(startOf(day) + by * dayMs));
 }
 
-function lastDays(number: number, today: string): Days {
+function lastDays(number: number, today: string, zone: string): Days {
   if (number < 1 || number > mostDays) {
     throw new UserError(
       `Origin errors can be read for 1 to ${mostDays} days at once, not for ${count(number, 'day')}.`,
       `Type \`last ${mostDays} days\`, or a single day such as \`${shifted(today, -mostDays)}\`.`,
+      instead(zone, [`last ${mostDays} days`, 'today']),
     );
   }
   return { first: shifted(today, 1 - number), count: number };
 }
 
-function oneDay(typed: string, [year = 0, month = 0, day = 0]: number[], today: string): Days {
+function oneDay(typed: string, [year = 0, month = 0, day = 0]: number[], today: string, zone: string): Days {
   if (!isExists(year, month - 1, day))
     throw new UserError(
       `There is no day ${code(typed, 20)}.`,
       'Year first, then month and day: `2026-11-20`.',
+      instead(zone, ['today', 'yesterday']),
     );
   const first = dayOf(new Date(Date.UTC(year, month - 1, day)));
   if (first > today) {
     throw new UserError(
       `${code(first, 20)} has not begun yet: it is ${code(today, 20)} in UTC, by which the CDN counts days.`,
       'Type `today` or an earlier day.',
+      instead(zone, ['today', 'yesterday']),
     );
   }
   return { first, count: 1 };
 }
 
-function noDay(typed: string): UserError {
+function noDay(typed: string, zone: string): UserError {
   const what = `${code(typed, 60)} is no day that can be read.`;
-  if (/^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/u.test(typed))
-    return new UserError(
-      what,
-      'Write it with the year first, so that nobody mistakes day and month: `2026-11-20`.',
-    );
-  if (/\bhours?\b|\d+ ?h$|minute/iu.test(typed))
-    return new UserError(
-      what,
-      `The CDN files origin errors by UTC day; the answer shows the hours. ${shapes}`,
-    );
   const [near] = closest(typed, ['today', 'yesterday'], 1);
   return new UserError(
     what,
-    near ? `Did you mean \`${near}\`? ${shapes}` : `${shapes} A zone name with spaces goes in quotes.`,
+    whyNoDay(typed, near),
+    instead(zone, near ? [near] : ['today', 'yesterday', 'last 3 days']),
   );
+}
+
+function whyNoDay(typed: string, near: string | undefined): string {
+  if (/^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/u.test(typed))
+    return 'Write it with the year first, so that nobody mistakes day and month: `2026-11-20`.';
+  if (/\bhours?\b|\d+ ?h$|minute/iu.test(typed))
+    return `The CDN files origin errors by UTC day; the answer shows the hours. ${shapes}`;
+  return near ? `Did you mean \`${near}\`? ${shapes}` : `${shapes} A zone name with spaces goes in quotes.`;
+}
+
+/** The same zone on days that there are. */
+function instead(zone: string, days: readonly string[]): Instead[] | undefined {
+  if (zone.trim() === '') return undefined;
+  return days.map((day) => ({
+    label: day.charAt(0).toUpperCase() + day.slice(1),
+    types: `errors ${quoted(zone)} ${day}`,
+  }));
 }

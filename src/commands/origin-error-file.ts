@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { OriginError } from '../api/origin-errors.ts';
 import { csvOf } from '../reports/csv.ts';
 import { createSeenIds } from '../reports/seen-ids.ts';
@@ -13,14 +14,19 @@ interface EntryFile {
   readonly entries: number;
   readonly skipped: number;
   readonly incomplete: readonly string[];
+  /** Days that were too long to be sorted. */
+  readonly unsorted: readonly string[];
 }
 
 /** Lines that are made at once: about a millisecond's work. */
 const batch = 200;
+/** Entries that are held until they can be sorted: about ten megabytes. */
+const mostSorted = 10_000;
 
 /**
- * Writes every entry of the days into a file while they arrive, each once. Undefined where there are none. Throws
- * what reading threw: half a file would pass for a whole one.
+ * Writes every entry of the days into a file, each once: by time, except on days that are too long to be held, which
+ * are written while they arrive. Undefined where there are none. Throws what reading threw: half a file would pass
+ * for a whole one.
  */
 export async function spoolEntries(
   zoneId: string,
@@ -35,23 +41,39 @@ export async function spoolEntries(
   const incomplete: string[] = [];
   let entries = 0;
   let skipped = 0;
-  let waiting: OriginError[] = [];
-  const flush = (): void | Promise<void> => {
-    const text = lines(waiting);
-    waiting = [];
-    return spool.write(text);
+  const unsorted: string[] = [];
+  const held: OriginError[] = [];
+  let written = Promise.resolve();
+  /** Whoever gives more meanwhile comes after it. */
+  const release = (): Promise<void> => {
+    written = writeAfter(written, held.splice(0));
+    // Whoever waits hears of a full disk; where reading failed meanwhile, nobody waits any more.
+    written.catch(() => undefined);
+    return written;
+  };
+  const writeAfter = async (earlier: Promise<void>, all: readonly OriginError[]): Promise<void> => {
+    await earlier;
+    for (let at = 0; at < all.length; at += batch) {
+      await spool.write(lines(all.slice(at, at + batch)));
+      await turn();
+    }
   };
   try {
     await spool.write(header);
     // One day after the other: the file is in their order.
     for (const day of eachDay(days)) {
+      let most = mostSorted;
       const read = await originErrors.forEach(zoneId, new Date(startOf(day)), (entry) => {
         if (entry.id !== '' && !ids.isNew(entry.id)) return;
         entries += 1;
-        waiting.push(entry);
-        if (waiting.length >= batch) return flush();
+        held.push(entry);
+        if (held.length < most) return;
+        most = batch;
+        return release();
       });
-      await flush();
+      if (most === mostSorted) held.sort(byTime);
+      else unsorted.push(day);
+      await release();
       skipped += read.skipped;
       if (read.moreExist) incomplete.push(day);
     }
@@ -60,11 +82,17 @@ export async function spoolEntries(
       return undefined;
     }
     await spool.finish();
-    return { path: spool.path, entries, skipped, incomplete };
+    return { path: spool.path, entries, skipped, incomplete, unsorted };
   } catch (error) {
+    await written.catch(() => undefined);
     await spool.discard();
     throw error;
   }
+}
+
+/** Those without a time come last. */
+function byTime(one: OriginError, other: OriginError): number {
+  return (one.at ?? Number.MAX_VALUE) - (other.at ?? Number.MAX_VALUE);
 }
 
 const columns = ['time', 'errorCode', 'statusCode', 'serverZone', 'url', 'message', 'logId'] as const;

@@ -2,10 +2,19 @@ import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import type { Message } from '../views/message.ts';
 import { originErrorForm } from '../views/origin-error-form.ts';
+import * as linkViews from '../views/origin-error-link.ts';
 import * as views from '../views/origin-errors.ts';
 import { code } from '../views/text.ts';
 import { notOneZone } from '../views/zone-choice.ts';
-import { type Action, type Command, type Context, defineForm, type Feature } from './define.ts';
+import {
+  type Action,
+  type Command,
+  type Context,
+  defineForm,
+  type Feature,
+  type Shortcut,
+} from './define.ts';
+import { linkedHosts } from './links.ts';
 import { type Days, dayOf, mostDays, readAsked, readDays, startOf } from './origin-error-days.ts';
 import { type FileKind, fileKinds, spoolEntries } from './origin-error-file.ts';
 import { newReport, type Report, reportOf, type ZoneName } from './origin-error-report.ts';
@@ -17,6 +26,7 @@ const errorsCommand: Command = {
   aliases: ['error', 'origin-errors'],
   usage: 'errors <zone> [today|yesterday|2026-11-20|last 3 days]',
   summary: 'Show why a zone’s origin fails: errors grouped by code, server zone and address, hour by hour',
+  label: 'Origin errors',
   examples: ['errors shop', 'errors shop yesterday', 'errors cdn.example.com last 3 days'],
   needs: 'read',
   modal: (words) => formFor(words),
@@ -27,12 +37,7 @@ const errorsCommand: Command = {
         'Which zone?',
         'Type it before the day: `/cdn errors shop 2026-11-20`. `/cdn errors` opens a form.',
       );
-    const found = await lookUpZone(zone, context);
-    // The same days for whichever zone is chosen. A single one is exact, since the choice may be made tomorrow.
-    if (found.kind !== 'one')
-      return notOneZone(found, { command: 'errors', behind: typedDays(days, context) });
-    // Whoever types wants to know how it is now; the buttons of the answer act on what it counted.
-    return drawn(await newReport(found.zone, days, context), context, 'with picture');
+    return countedFor(zone, days, context);
   },
 };
 
@@ -59,6 +64,24 @@ const sendFile: Action = {
   },
 };
 
+/** Somebody writes that a link fails, and whoever reads it looks why, without typing and without telling the channel. */
+const lookUpLink: Shortcut = {
+  id: 'origin-errors:link',
+  kind: 'message',
+  name: 'Look up origin errors',
+  description: 'Why the origin behind a link in this message fails today, shown to you alone',
+  needs: 'read',
+  modal(message) {
+    const hosts = linkedHosts(message);
+    if (hosts.length === 0) return linkViews.linkForm();
+    return hosts.length > 1 ? linkViews.linkChoice(hosts) : linkViews.linkReading(hosts[0]);
+  },
+  run(message, context) {
+    const [host, ...others] = linkedHosts(message);
+    return host === undefined || others.length > 0 ? undefined : countedFor(host, today(context), context);
+  },
+};
+
 export const originErrors: Feature = {
   name: 'origin-errors',
   commands: [errorsCommand],
@@ -76,14 +99,33 @@ export const originErrors: Feature = {
       async run({ zone: id, days: chosen }, context) {
         const days = readDays(chosen, context.now());
         if (!days) throw new Error(`the form offers days that nobody can read: ${chosen}`);
-        const found = await lookUpZone(id, context);
-        if (found.kind !== 'one')
-          return notOneZone(found, { command: 'errors', behind: typedDays(days, context) });
-        return drawn(await newReport(found.zone, days, context), context, 'with picture');
+        return countedFor(id, days, context);
       },
     }),
+    defineForm({
+      id: 'origin-errors:link',
+      needs: 'read',
+      fields: z.object({
+        link: z.string({ error: 'Paste a link.' }).trim().min(1, { error: 'Paste a link.' }),
+      }),
+      busy: linkViews.linkReading(),
+      run: ({ link }, context) => countedFor(linkedHosts(link)[0] ?? link, today(context), context),
+    }),
   ],
+  shortcuts: [lookUpLink],
 };
+
+/** What somebody asks for now is counted now; the buttons of the answer act on what it counted. */
+async function countedFor(zone: string, days: Days, context: Context): Promise<Message> {
+  const found = await lookUpZone(zone, context);
+  // The same days for whichever zone is chosen. A single one is exact, since the choice may be made tomorrow.
+  if (found.kind !== 'one') return notOneZone(found, { command: 'errors', behind: typedDays(days, context) });
+  return drawn(await newReport(found.zone, days, context), context, 'with picture');
+}
+
+function today(context: Context): Days {
+  return { first: dayOf(context.now()), count: 1 };
+}
 
 /** Without a zone there is a form; days that were typed are chosen in it. It opens without I/O, so without a clock too. */
 function formFor(words: Words): ReturnType<NonNullable<Command['modal']>> {

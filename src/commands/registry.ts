@@ -4,11 +4,12 @@ import { approvals } from './approvals.ts';
 import { apps } from './apps.ts';
 import { audit } from './audit.ts';
 import { connect, keyPasted } from './connect.ts';
-import type { Action, Command, Context, Feature, Form, Picker } from './define.ts';
+import type { Action, Command, Context, Feature, Form, Picker, Shortcut } from './define.ts';
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
 import { holdsSecret, looksLikeKey } from './key-in-text.ts';
 import { originErrors } from './origin-errors.ts';
+import { scripts } from './scripts.ts';
 import { settings } from './settings.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { variables } from './variables.ts';
@@ -22,6 +23,7 @@ export const features: readonly Feature[] = [
   zones,
   originErrors,
   apps,
+  scripts,
   uploadScanning,
   apiKeys,
   variables,
@@ -41,6 +43,7 @@ for (const command of features.flatMap((feature) => feature.commands)) {
 }
 const actions = byId(features.flatMap((feature) => feature.actions ?? []));
 const forms = byId(features.flatMap((feature) => feature.forms ?? []));
+const shortcuts = byId(features.flatMap((feature) => feature.shortcuts ?? []));
 const pickers = new Map<string, Picker>();
 for (const picker of features.flatMap((feature) => feature.pickers ?? [])) {
   for (const id of [picker.id, ...(picker.fields ?? [])]) pickers.set(id, picker);
@@ -71,6 +74,10 @@ export function findForm(callbackId: string): Form | undefined {
 
 export function findPicker(actionId: string): Picker | undefined {
   return pickers.get(routeOf(actionId));
+}
+
+export function findShortcut(callbackId: string): Shortcut | undefined {
+  return shortcuts.get(callbackId);
 }
 
 /** The Home tab of one person. */

@@ -117,6 +117,7 @@ const undo: Action = {
     const older = await versionOf(context, before.version - 1);
     return (await save(before, older?.policy ?? initialPolicy, context)).message;
   },
+  changesHome: true,
 };
 
 const groupPicker: Picker = {
@@ -139,6 +140,7 @@ export const settings: Feature = {
       needs: 'admin',
       fields,
       busy: forms.settingsBusy(),
+      changesHome: true,
       async run(values, context) {
         const before = await context.standing.policy({ fresh: true });
         const { note } = context.modal ?? {};

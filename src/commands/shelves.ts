@@ -35,8 +35,8 @@ export function createShelves(options: { now: () => Date; lifeMs: number; most?:
         kept.delete(oldest);
       }
     },
-    drop(owner: string): void {
-      for (const [name, entry] of kept) if (entry.owner === owner) kept.delete(name);
+    drop(isGone: (owner: string) => boolean): void {
+      for (const [name, { owner }] of kept) if (isGone(owner)) kept.delete(name);
     },
   };
 }

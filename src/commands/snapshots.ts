@@ -1,5 +1,7 @@
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import { type Person, personKey } from '../auth/identity.ts';
+import type { Failure } from '../views/failure.ts';
+import { createReadings, type Load, type Outcome } from './readings.ts';
 import { createShelves, type Shelf } from './shelves.ts';
 
 /** Every zone of one account, at one moment. */
@@ -15,6 +17,10 @@ export interface Snapshots {
   readonly of: (person: Person) => PersonSnapshots;
   /** Forgets a person's list, also one that is under way: the key it was read with is gone. */
   readonly drop: (person: Person) => void;
+  /** The same for everybody of an organisation or workspace. */
+  readonly dropTenant: (tenant: string) => void;
+  /** Ends what is read in the background and waits until it has ended. */
+  readonly stop: () => Promise<void>;
 }
 
 interface PersonSnapshots {
@@ -22,6 +28,11 @@ interface PersonSnapshots {
   readonly peek: () => Snapshot | undefined;
   /** What is known and fresh, else what `load` brings. Those who ask at the same time share one load. */
   readonly get: (load: () => Promise<List>) => Promise<Snapshot>;
+  /**
+   * For those who cannot wait: what is known and fresh, and what is being read in the background. That is begun here
+   * where nothing is known, or where it grows old, so that whoever asks again soon finds a new one.
+   */
+  readonly warm: (load: Load<List>, explain: (error: unknown) => Failure) => Warm;
   /** Keeps a list that was read already. */
   readonly keep: (list: List) => Snapshot;
   /** Somebody asks for a fresh list: the next `get` loads. */
@@ -33,6 +44,12 @@ interface PersonSnapshots {
   };
 }
 
+/** At least one of them is there. */
+export interface Warm {
+  readonly known: Snapshot | undefined;
+  readonly coming: Promise<Outcome<Snapshot>> | undefined;
+}
+
 interface List {
   readonly zones: readonly ZoneSummary[];
   readonly skipped: number;
@@ -40,17 +57,23 @@ interface List {
 
 /**
  * Whole zone lists in memory, so that pages, sorting and filters answer at once. Each person has a list of their
- * own, since it shows what their key sees. `lifeMs` after it was read a list is old; `rows` bounds all of them
- * together, and the one used longest ago goes first.
+ * own, since it shows what their key sees. `lifeMs` after it was read a list is old, and `refreshMs` after it it is
+ * read again for whoever uses it; `rows` bounds all of them together, and the one used longest ago goes first.
  */
-export function createSnapshots(options: { now: () => Date; lifeMs?: number; rows?: number }): Snapshots {
-  const { now, lifeMs = 5 * 60_000, rows = 200_000 } = options;
+export function createSnapshots(options: {
+  now: () => Date;
+  lifeMs?: number;
+  refreshMs?: number;
+  rows?: number;
+}): Snapshots {
+  const { now, lifeMs = 5 * 60_000, refreshMs = lifeMs * 0.8, rows = 200_000 } = options;
   // A Map keeps its order: the first is the one used longest ago.
   const kept = new Map<string, Snapshot>();
   const loading = new Map<string, Promise<Snapshot>>();
   // Counts drops. What was read with a key that is gone must not be kept, however late it arrives.
   let drops = 0;
   const shelves = createShelves({ now, lifeMs });
+  const readings = createReadings<Snapshot>({ now });
 
   return {
     of(person) {
@@ -65,17 +88,26 @@ export function createSnapshots(options: { now: () => Date; lifeMs?: number; row
         }),
         peek: () => peek(key),
         get: (load) => get(key, since, load),
+        warm: (load, explain) => warm(key, since, load, explain),
         keep: (list) => keep(key, since, list),
         renew: () => void kept.delete(key),
       };
     },
     drop(person) {
-      drops += 1;
-      kept.delete(personKey(person));
-      loading.delete(personKey(person));
-      shelves.drop(personKey(person));
+      const gone = personKey(person);
+      forget((key) => key === gone);
     },
+    dropTenant: (tenant) => forget((key) => key.startsWith(`${tenant}/`)),
+    stop: () => readings.stop(),
   };
+
+  function forget(isGone: (key: string) => boolean): void {
+    drops += 1;
+    for (const key of kept.keys()) if (isGone(key)) kept.delete(key);
+    for (const key of loading.keys()) if (isGone(key)) loading.delete(key);
+    readings.end(isGone);
+    shelves.drop(isGone);
+  }
 
   function peek(key: string): Snapshot | undefined {
     const found = kept.get(key);
@@ -88,7 +120,17 @@ export function createSnapshots(options: { now: () => Date; lifeMs?: number; row
 
   function get(key: string, since: number, load: () => Promise<List>): Promise<Snapshot> {
     const found = peek(key);
-    if (found) return Promise.resolve(found);
+    return found ? Promise.resolve(found) : read(key, since, load);
+  }
+
+  function warm(key: string, since: number, load: Load<List>, explain: (error: unknown) => Failure): Warm {
+    const known = peek(key);
+    if (known && ageOf(known) < refreshMs) return { known, coming: undefined };
+    return { known, coming: readings.begin(key, (until) => read(key, since, () => load(until)), explain) };
+  }
+
+  /** What is being read already, else what `load` brings. */
+  function read(key: string, since: number, load: () => Promise<List>): Promise<Snapshot> {
     const running = loading.get(key);
     if (running) return running;
     const started = load()
@@ -117,6 +159,10 @@ export function createSnapshots(options: { now: () => Date; lifeMs?: number; row
   }
 
   function isOld(snapshot: Snapshot): boolean {
-    return now().getTime() - snapshot.takenAt.getTime() >= lifeMs;
+    return ageOf(snapshot) >= lifeMs;
+  }
+
+  function ageOf({ takenAt }: Snapshot): number {
+    return now().getTime() - takenAt.getTime();
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Message } from '../views/message.ts';
 import * as views from '../views/upload-scanning.ts';
 import { type Context, defineForm, type Feature } from './define.ts';
+import { markOf } from './marks.ts';
 
 const shieldZoneId = z
   .string({ error: 'Type the id of a shield zone.' })
@@ -16,10 +17,21 @@ export const uploadScanning: Feature = {
       aliases: ['scan', 'upload-scanning'],
       usage: 'scanning <shieldZoneId>',
       summary: 'Upload scanning of a shield zone: totals, what was blocked, the past 28 days as a chart',
+      label: 'Upload scanning',
       examples: ['scanning 501'],
       needs: 'read',
       modal: (words) => (words.text === '' ? views.scanningForm() : undefined),
       run: (words, context) => metrics(words.text.replace(/^#/u, ''), context),
+    },
+  ],
+  actions: [
+    {
+      id: 'upload-scanning:refresh',
+      needs: 'read',
+      run(value, context) {
+        const [id = '', seen = ''] = value.split(' ');
+        return metrics(id, context, seen);
+      },
     },
   ],
   forms: [
@@ -32,7 +44,11 @@ export const uploadScanning: Feature = {
   ],
 };
 
-async function metrics(id: string, context: Context): Promise<Message> {
+/** `seen` marks the days of the picture that is there already. */
+async function metrics(id: string, context: Context, seen?: string): Promise<Message> {
   const { uploadScanning } = await context.cdn();
-  return views.scanning({ id, metrics: await uploadScanning.metrics(id), asOf: context.now() });
+  const metrics = await uploadScanning.metrics(id);
+  const mark = markOf(metrics.days);
+  const { files, ...words } = views.scanning({ id, metrics, asOf: context.now(), refresh: `${id} ${mark}` });
+  return files && mark !== seen ? { ...words, files } : words;
 }

@@ -4,7 +4,7 @@ import type { Context } from './define.ts';
 import { closest } from './did-you-mean.ts';
 import type { Snapshot } from './snapshots.ts';
 import { matches } from './zone-query.ts';
-import { allZones } from './zone-snapshot.ts';
+import { allZones, knownZones } from './zone-snapshot.ts';
 
 /** What the words of a person mean: one zone, or several, or none with what is near. */
 export type Found =
@@ -24,7 +24,7 @@ const longestSearch = 200;
 export async function lookUpZone(typed: string, context: Context): Promise<Found> {
   const host = hostOf(typed);
   const wanted: Wanted = { name: typed.trim(), words: host };
-  const known = context.snapshots.of(context.person).peek();
+  const known = knownZones(context);
   // The CDN's own search finds names in one small request; ids, other spellings and some hostnames only the whole list.
   if (!known && !/^\d+$/u.test(host) && host.length <= longestSearch) {
     const { pullZones } = await context.cdn();
@@ -41,7 +41,7 @@ export async function lookUpZone(typed: string, context: Context): Promise<Found
   return zones.length > 1 ? { kind: 'several', words: host, zones } : { kind: 'one', zone: one };
 }
 /** `https://CDN.example.com/a.jpg` → `cdn.example.com`: people paste addresses. */
-function hostOf(typed: string): string {
+export function hostOf(typed: string): string {
   return typed
     .trim()
     .toLowerCase()

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { ZoneSummary } from '../api/zone-summary.ts';
-import { UserError } from '../errors.ts';
+import { type Instead, UserError } from '../errors.ts';
 import { attention } from '../reports/attention.ts';
 import { code, foreign } from '../views/text.ts';
+import { quoted } from '../views/zones.ts';
 import { closest } from './did-you-mean.ts';
 import type { Words } from './words.ts';
 
@@ -28,6 +29,7 @@ export function readZoneQuery(words: Words): ZoneQuery {
     throw new UserError(
       `\`/cdn zones\` does not know ${code(`${name}:`, 40)}.`,
       `It knows ${choices('sort', sorts)} and ${choices('only', onlys)}.`,
+      [...insteadOf(words, 'sort', sorts), ...insteadOf(words, 'only', onlys)],
     );
   }
   const search = words.list.join(' ').trim();
@@ -39,8 +41,8 @@ export function readZoneQuery(words: Words): ZoneQuery {
   }
   return {
     search,
-    sort: chosen('sort', words.named['sort'], sorts) ?? 'name',
-    only: chosen('only', words.named['only'], onlys),
+    sort: chosen('sort', words, sorts) ?? 'name',
+    only: chosen('only', words, onlys),
     page: 1,
   };
 }
@@ -116,10 +118,11 @@ function belongs(zone: ZoneSummary, only: ZoneQuery['only']): boolean {
 }
 
 function chosen<Choice extends string>(
-  name: string,
-  value: string | undefined,
+  name: 'sort' | 'only',
+  words: Words,
   allowed: readonly Choice[],
 ): Choice | undefined {
+  const value = words.named[name];
   if (value === undefined) return undefined;
   const exact = allowed.find((choice) => choice === value.toLowerCase());
   if (exact) return exact;
@@ -127,9 +130,26 @@ function chosen<Choice extends string>(
   throw new UserError(
     `\`${name}:${foreign(value.replaceAll('`', ''), 40)}\` is not one of the choices.`,
     near ? `Did you mean \`${name}:${near}\`?` : `Choose from ${choices(name, allowed)}.`,
+    insteadOf(words, name, near ? [near, ...allowed.filter((other) => other !== near)] : allowed),
   );
 }
 
 function choices(name: string, allowed: readonly string[]): string {
   return allowed.map((choice) => `\`${name}:${choice}\``).join(', ');
+}
+
+/** The same list with a choice that there is; what else was typed, and is right, stays. */
+function insteadOf({ list, named }: Words, name: 'sort' | 'only', allowed: readonly string[]): Instead[] {
+  const other = name === 'sort' ? 'only' : 'sort';
+  const kept = [sorts, onlys].flat().find((choice) => choice === named[other]?.toLowerCase());
+  const search = list.join(' ').trim();
+  return allowed.map((choice) => ({
+    label: `${name}:${choice}`,
+    types: [
+      'zones',
+      ...(search === '' ? [] : [quoted(search)]),
+      `${name}:${choice}`,
+      ...(kept === undefined ? [] : [`${other}:${kept}`]),
+    ].join(' '),
+  }));
 }

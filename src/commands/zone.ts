@@ -1,4 +1,3 @@
-import type { Option } from '@slack/types';
 import { z } from 'zod';
 import type { Zone } from '../api/zone.ts';
 import type { ZoneSummary } from '../api/zone-summary.ts';
@@ -9,17 +8,19 @@ import type { Message } from '../views/message.ts';
 import { code } from '../views/text.ts';
 import * as views from '../views/zone.ts';
 import * as choices from '../views/zone-choice.ts';
-import { type Action, type Command, type Context, defineForm, type Picker } from './define.ts';
+import { type Action, type Command, type Context, defineForm } from './define.ts';
 import { weaknesses } from './posture.ts';
+import { defineShelf } from './shelves.ts';
 import { lookUpZone } from './zone-lookup.ts';
-import { matches } from './zone-query.ts';
-import { allZones } from './zone-snapshot.ts';
+import { defineZonePicker } from './zone-pickers.ts';
+import { knownZones } from './zone-snapshot.ts';
 
 export const zoneCommand: Command = {
   name: 'zone',
   aliases: ['show'],
   usage: 'zone <id|name|hostname>',
   summary: 'Show one zone: hostnames, caching, security, edge rules, optimizer, logging',
+  label: 'Find a zone',
   examples: ['zone shop', 'zone 1001', 'zone cdn.example.com'],
   needs: 'read',
   modal: (words) => (words.text === '' ? choices.zoneForm() : undefined),
@@ -29,15 +30,18 @@ export const zoneCommand: Command = {
 /** A zone's button, in a list of its own or in others: the list stays, the zone comes below. */
 export const showZone: Action = { id: 'zones:show', needs: 'read', apart: true, run: byId };
 
+/** The same zone as it is now, in its place. */
+export const refreshZone: Action = { id: 'zones:refresh', needs: 'read', run: byId };
+
 /** Every field that is not secret, for those who look for one that no section has room for. */
 export const sendZone: Action = {
   id: 'zones:file',
   needs: 'read',
   apart: true,
   async run(id, context) {
-    const zone = await wholeById(id, context);
-    const json = `${JSON.stringify(wireOf(zone), undefined, 2)}\n`;
-    return views.zoneFile({ zone, json, asOf: context.now() });
+    // What the answer showed, as long as it is remembered.
+    const known = filesOf(context).peek(id);
+    return views.zoneFile(known ?? fileOf(await wholeById(id, context), context));
   },
 };
 
@@ -50,45 +54,38 @@ export const zoneForm = defineForm({
   run: ({ zone }, context) => byId(zone, context),
 });
 
-/** Options in a menu, at most: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
-const mostOptions = 100;
-
-export const zonePicker: Picker = {
+export const zonePicker = defineZonePicker({
   id: 'zones:pick',
-  needs: 'read',
-  async run(typed, context): Promise<Option[]> {
-    const { zones } = await allZones(context);
-    const search = typed.trim().toLowerCase();
-    const found = zones.filter((zone) => matches(zone, search));
-    const shown = found.length > mostOptions ? found.slice(0, mostOptions - 1) : found;
-    return choices.zoneOptions(shown, found.length - shown.length);
-  },
-};
+  things: (zones) => zones,
+  candidate: ({ id, name, hostnames }) => ({ id, names: [name, ...hostnames] }),
+  option: choices.zoneOption,
+  idShape: /^\d{1,19}$/u,
+  says: { none: 'Your key sees no zones', noMatch: 'None of your zones matches' },
+});
 
 async function byId(id: string, context: Context): Promise<Message> {
-  return drawn(await wholeById(id, context), context);
+  const files = filesOf(context);
+  return drawn(await wholeById(id, context), files, context);
 }
 
 async function wholeById(id: string, context: Context): Promise<Zone> {
-  const known = context.snapshots
-    .of(context.person)
-    .peek()
-    ?.zones.find((zone) => zone.id === id);
+  const known = knownZones(context)?.zones.find((zone) => zone.id === id);
   const zone = await readWhole({ id, name: known?.name ?? '' }, context);
   if (!zone)
     throw new UserError(
-      `There is no zone ${code(id, 40)} any more.`,
+      `There is no zone ${code(id, 40)} among those that your key sees.`,
       'Type `/cdn zones` for the list as it is now.',
     );
   return zone;
 }
 
 async function lookUp(typed: string, context: Context): Promise<Message> {
+  const files = filesOf(context);
   const found = await lookUpZone(typed, context);
   if (found.kind !== 'one') return choices.notOneZone(found);
   const { zone, whole } = found;
   const read = whole ?? (await readWhole(zone, context));
-  if (read) return drawn(read, context);
+  if (read) return drawn(read, files, context);
   context.snapshots.of(context.person).renew();
   throw new UserError(`The zone ${code(zone.name)} is gone.`, 'Type `/cdn zones` for the list as it is now.');
 }
@@ -104,11 +101,38 @@ async function readWhole(
   return narrowed ?? pullZones.find(isIt);
 }
 
-function drawn(zone: Zone, context: Context): Message {
+function drawn(zone: Zone, files: ReturnType<typeof filesOf>, context: Context): Message {
+  const file = fileOf(zone, context);
+  if (file.json.length <= longestKept) files.keep(zone.summary.id, file);
   return views.zone({
     zone,
     attention: attention(zone.summary),
     weaknesses: weaknesses(zone),
-    asOf: context.now(),
+    asOf: file.asOf,
   });
+}
+
+interface ZoneFile {
+  readonly zone: Pick<ZoneSummary, 'id' | 'name'>;
+  readonly json: string;
+  readonly asOf: Date;
+}
+
+/** What one zone's button for everything sends. */
+const zoneFiles = defineShelf<ZoneFile>('zone-files');
+/** Two hundred of them are kept at most; a longer one is read again. */
+const longestKept = 100_000;
+
+/** To be asked for before the key is: what is read with a key that is gone must not be kept. */
+function filesOf({ person, snapshots }: Context) {
+  return snapshots.of(person).shelf(zoneFiles);
+}
+
+function fileOf(zone: Zone, context: Context): ZoneFile {
+  const { id, name } = zone.summary;
+  return {
+    zone: { id, name },
+    json: `${JSON.stringify(wireOf(zone), undefined, 2)}\n`,
+    asOf: context.now(),
+  };
 }

@@ -2,11 +2,12 @@ import { ApiError } from '../api/errors.ts';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import { attention, totalsOf } from '../reports/attention.ts';
 import type { Message } from '../views/message.ts';
+import { zoneForm as emptyZoneForm } from '../views/zone-choice.ts';
 import * as views from '../views/zones.ts';
 import type { Action, Command, Context, Feature } from './define.ts';
 import { closest } from './did-you-mean.ts';
 import type { Snapshot } from './snapshots.ts';
-import { sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './zone.ts';
+import { refreshZone, sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './zone.ts';
 import { parseZoneQuery, readZoneQuery, select, type ZoneQuery, zoneQueryValue } from './zone-query.ts';
 import { allZones } from './zone-snapshot.ts';
 
@@ -39,9 +40,19 @@ const turnPage: Action = {
 export const zones: Feature = {
   name: 'zones',
   commands: [zonesCommand, zoneCommand],
-  actions: [turnPage, showZone, sendZone],
+  actions: [turnPage, showZone, refreshZone, sendZone],
   forms: [zoneForm],
   pickers: [zonePicker],
+  shortcuts: [
+    {
+      id: 'zones:find',
+      kind: 'global',
+      name: 'Find a zone',
+      description: 'One of your pull zones, by a part of its name, hostname or id',
+      needs: 'read',
+      modal: () => emptyZoneForm(),
+    },
+  ],
 };
 
 /**

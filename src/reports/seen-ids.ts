@@ -4,18 +4,33 @@ export interface SeenIds {
   readonly isNew: (id: string) => boolean;
 }
 
-// Many small tables instead of a large one: making a large one larger would hold everybody up for 100 ms.
-const shards = 256;
-const smallest = 64;
+const places = 1024;
+/** Two numbers a place; both 0 is an empty place. */
+const pageLength = places * 2;
+/** Above seven eighths, looking for a place takes long. */
+const fullest = 896;
+const pagesInSlab = 32;
+/** A page is found by so many bits at most: more are only needed by ids whose hashes are alike. */
+const deepest = 20;
+// One for all, since nothing is kept in it from one call to the next.
+const moving = new Uint32Array(pageLength);
 
 /**
- * Remembers ids by 64 bits of a hash: 16 bytes an id where a set of strings takes 100. Two ids out of a million are
- * taken for one with a chance of one in thirty million. From `most` ids on nothing more is remembered, and every id
- * that was not seen until then counts as new.
+ * Remembers ids by 64 bits of a hash: about 13 bytes an id where a set of strings takes 100. Two ids out of a million
+ * are taken for one with a chance of one in thirty million. From `most` ids on nothing more is remembered, and every
+ * id that was not seen until then counts as new.
+ *
+ * Pages that split when they are full (extendible hashing; Fagin and others, 1979): a table that doubles would hold
+ * everybody up for 100 ms, and leave as much garbage as it has contents.
  */
 export function createSeenIds(most = 4_000_000): SeenIds {
-  const tables: Table[] = [];
+  const slabs: Uint32Array[] = [];
+  /** The page of each hash that ends in these bits; its length is a power of two. */
+  let directory = [0];
+  const pages: Page[] = [];
   let size = 0;
+  addPage(0);
+
   return {
     isNew(id) {
       // Two hashes side by side: multiply and mix, by primes near 2^32 divided by the golden ratio.
@@ -33,57 +48,79 @@ export function createSeenIds(most = 4_000_000): SeenIds {
       }
       high ^= length;
       high = mixed(high) ^ mixed(low ^ 0x85ebca6b);
-      low = mixed(low) ^ Math.imul(high, 0xc2b2ae35);
-      const shard = (high >>> 24) % shards;
-      const table = (tables[shard] ??= newTable(smallest));
-      if (has(table, high >>> 0, low >>> 0)) return false;
-      if (size >= most) return true;
-      size += 1;
-      tables[shard] = put(table, high >>> 0, low >>> 0);
-      return true;
+      return remember(high >>> 0, (mixed(low) ^ Math.imul(high, 0xc2b2ae35)) >>> 0);
     },
   };
+
+  function remember(high: number, low: number): boolean {
+    for (;;) {
+      const page = pages[directory[high & (directory.length - 1)] ?? 0] as Page;
+      const { slab } = page;
+      const at = placeOf(page, high, low);
+      if (slab[at] !== 0 || slab[at + 1] !== 0) return false;
+      if (size >= most || (page.used === fullest && page.depth === deepest)) return true;
+      if (page.used < fullest) {
+        size += 1;
+        put(page, at, high, low);
+        return true;
+      }
+      split(page, high);
+    }
+  }
+
+  function addPage(depth: number): Page {
+    const index = pages.length % pagesInSlab;
+    // Many pages in one piece of memory: the collector is slow to give back small ones.
+    if (index === 0) slabs.push(new Uint32Array(pageLength * pagesInSlab));
+    const slab = slabs.at(-1) as Uint32Array;
+    const page = { slab, start: index * pageLength, depth, used: 0 };
+    pages.push(page);
+    return page;
+  }
+
+  /** Moves half of a page into a new one, by the next bit of the hashes in it, of which `high` is one. */
+  function split(page: Page, high: number): void {
+    const bit = 2 ** page.depth;
+    if (bit === directory.length) directory = [...directory, ...directory];
+    page.depth += 1;
+    const other = addPage(page.depth);
+    moving.set(page.slab.subarray(page.start, page.start + pageLength));
+    page.slab.fill(0, page.start, page.start + pageLength);
+    page.used = 0;
+    for (let from = 0; from < pageLength; from += 2) {
+      const one = moving[from] ?? 0;
+      const two = moving[from + 1] ?? 0;
+      if (one === 0 && two === 0) continue;
+      const to = (one & bit) === 0 ? page : other;
+      put(to, placeOf(to, one, two), one, two);
+    }
+    for (let entry = (high & (bit - 1)) | bit; entry < directory.length; entry += bit * 2)
+      directory[entry] = pages.length - 1;
+  }
 }
 
-/** Open addressing. Both halves 0 is an empty place. */
-interface Table {
-  readonly slots: Uint32Array;
+/** Open addressing. */
+interface Page {
+  readonly slab: Uint32Array;
+  readonly start: number;
+  /** How many bits of the hashes in it are alike. */
+  depth: number;
   used: number;
 }
 
-function newTable(places: number): Table {
-  return { slots: new Uint32Array(places * 2), used: 0 };
+function put(page: Page, at: number, high: number, low: number): void {
+  page.slab[at] = high;
+  page.slab[at + 1] = low;
+  page.used += 1;
 }
 
-function has(table: Table, high: number, low: number): boolean {
-  const at = placeOf(table.slots, high, low);
-  return table.slots[at] !== 0 || table.slots[at + 1] !== 0;
-}
-
-function put(table: Table, high: number, low: number): Table {
-  const roomy = table.used * 3 < table.slots.length ? table : doubled(table);
-  const at = placeOf(roomy.slots, high, low);
-  roomy.slots[at] = high;
-  roomy.slots[at + 1] = low;
-  roomy.used += 1;
-  return roomy;
-}
-
-function doubled({ slots }: Table): Table {
-  let larger = newTable(slots.length);
-  for (let at = 0; at < slots.length; at += 2) {
-    const high = slots[at] ?? 0;
-    const low = slots[at + 1] ?? 0;
-    if (high !== 0 || low !== 0) larger = put(larger, high, low);
-  }
-  return larger;
-}
-
-/** Where the pair is, or the empty place where it belongs. */
-function placeOf(slots: Uint32Array, high: number, low: number): number {
-  const mask = slots.length - 1;
-  for (let at = (low << 1) & mask; ; at = (at + 2) & mask) {
-    if ((slots[at] === high && slots[at + 1] === low) || (slots[at] === 0 && slots[at + 1] === 0)) return at;
+/** Where the pair is in its slab, or the empty place where it belongs. */
+function placeOf({ slab, start }: Page, high: number, low: number): number {
+  for (let at = (low << 1) & (pageLength - 1); ; at = (at + 2) & (pageLength - 1)) {
+    // Written out here and below: what is made for every id is garbage half a million times.
+    const one = slab[start + at];
+    const two = slab[start + at + 1];
+    if ((one === high && two === low) || (one === 0 && two === 0)) return start + at;
   }
 }
 

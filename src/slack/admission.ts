@@ -69,7 +69,7 @@ export async function admit(
   }
   return {
     person,
-    cdn: async () => deps.cdn.withKey(await ownKey(reveal), signal),
+    cdn: async (until = signal) => deps.cdn.withKey(await ownKey(reveal), until),
     cdnWith: (key) => deps.cdn.withKey(key, signal),
     custody: deps.custody,
     ...setupOf(deps, sender, wanted.body),

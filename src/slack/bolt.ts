@@ -1,8 +1,11 @@
 import { App, type Logger, type Receiver } from '@slack/bolt';
 import type { SlackDeps } from './dispatch.ts';
 import { type Ends, listenForEnds } from './endings.ts';
+import { runHome } from './home-tab.ts';
 import { fieldValue, memoryOf } from './modals.ts';
-import { readForm, runAction, runCommand, runForm, runHome, runPicker } from './paths.ts';
+import { readForm, runAction, runCommand, runForm } from './paths.ts';
+import { runPicker } from './pickers.ts';
+import { runShortcut } from './shortcuts.ts';
 
 export interface BoltOptions extends SlackDeps {
   readonly receiver: Receiver;
@@ -68,10 +71,13 @@ export function createBolt(options: BoltOptions): App {
     await ack({ options: [...found] });
   });
 
-  app.shortcut(/[\s\S]*/, async ({ ack }) => ack());
+  app.shortcut(/[\s\S]*/, async ({ ack, body }) => {
+    await ack();
+    await runShortcut(options, body);
+  });
 
   app.event('app_home_opened', async ({ event, body }) => {
-    if (event.tab === 'home') await runHome(options, body, event.user);
+    if (event.tab === 'home') await runHome(options, body);
   });
 
   listenForEnds(app, options);

@@ -71,6 +71,8 @@ export interface Delivery extends Omit<Admitted, 'channelId' | 'modal'> {
 export interface Turn {
   readonly context: Context;
   readonly responder: Responder;
+  /** Answers another way, which may fall back on the plain one; the files of an answer go along all the same. */
+  readonly answering: (otherwise: (plain: Responder) => Responder) => Responder;
   readonly client: () => Promise<WebClient>;
 }
 
@@ -79,13 +81,14 @@ export interface Turn {
  * key, and with every failure told to the person. Never throws.
  *
  * `onFailure` shows a failure elsewhere than in a message (an open form); it says whether it could.
+ * Resolves with how it ended.
  */
 export async function perform(
   deps: SlackDeps,
   delivery: Delivery,
   work: (turn: Turn) => Promise<void>,
   onFailure?: (message: Message, turn: Pick<Turn, 'client'>) => Promise<boolean>,
-): Promise<void> {
+): Promise<Outcome> {
   const started = performance.now();
   const outcome = await deps.inFlight.run(async (signal) => {
     const sender = senderOf(delivery.body, deps.access.own());
@@ -104,11 +107,10 @@ export async function perform(
       signal,
     });
     const { fetch, log } = deps;
-    const responder = withFiles(createResponder({ route, client, fetch, log }), {
-      uploads,
-      userId: route.userId,
-      log,
-    });
+    const plain = createResponder({ route, client, fetch, log });
+    const answering: Turn['answering'] = (otherwise) =>
+      withFiles(otherwise(plain), { uploads, userId: route.userId, log });
+    const responder = answering(() => plain);
     try {
       if (delivery.claim !== undefined && !(await deps.claim(`${delivery.kind}:${delivery.claim}`)))
         return 'duplicate';
@@ -118,7 +120,7 @@ export async function perform(
       const { channelId } = route;
       const wanted = { ...delivery, channelId, modal: delivery.modal };
       const context = await admit(deps, sender, wanted, { client, signal });
-      await work({ context, responder, client });
+      await work({ context, responder, answering, client });
       return 'answered';
     } catch (error) {
       const message = describeFailure(error, delivery, deps.log);
@@ -134,6 +136,7 @@ export async function perform(
     }
   });
   report(deps, delivery, outcome, (performance.now() - started) / 1000);
+  return outcome;
 }
 
 function report(deps: SlackDeps, delivery: Delivery, outcome: Outcome, seconds: number): void {

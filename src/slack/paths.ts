@@ -1,12 +1,12 @@
-import type { Option } from '@slack/types';
-import type { Form, FormResult, Picker } from '../commands/define.ts';
-import { findAction, findCommand, findForm, findPicker, home } from '../commands/registry.ts';
+import type { Form, FormResult } from '../commands/define.ts';
+import { findAction, findCommand, findForm } from '../commands/registry.ts';
 import { parseWords } from '../commands/words.ts';
 import { UserError } from '../errors.ts';
 import type { Message } from '../views/message.ts';
 import { deliver, perform, type SlackDeps, type Turn } from './dispatch.ts';
+import { redrawHome } from './home-tab.ts';
 import { asModal, fieldsOf, memoryOf, remembering, updateModal } from './modals.ts';
-import { openingOf, pressedWork, type SubmittedView, typedWork } from './opening.ts';
+import { inModal, openingOf, pressedWork, type SubmittedView, typedWork, waiting } from './opening.ts';
 
 /** `/cdn …`, acknowledged already. */
 export async function runCommand(
@@ -16,7 +16,7 @@ export async function runCommand(
   const found = findCommand(parseWords(body.text));
   const { command } = found;
   const opening = openingOf(typedWork(found), { triggerId: body.trigger_id, channelId: body.channel_id });
-  await perform(
+  const outcome = await perform(
     deps,
     {
       kind: 'command',
@@ -36,6 +36,7 @@ export async function runCommand(
     opening.work,
     opening.onFailure,
   );
+  if (outcome === 'answered' && command.changesHome) await redrawHome(deps, body);
 }
 
 /** A press of a button or a choice in a menu, acknowledged already. */
@@ -51,7 +52,7 @@ export async function runAction(
     /** The modal the button is in. */
     modal?: SubmittedView | undefined;
   },
-  raw: unknown,
+  raw: object,
 ): Promise<void> {
   const action = findAction(body.actionId);
   const stands = action?.types ? findCommand(parseWords(body.value)) : undefined;
@@ -62,8 +63,9 @@ export async function runAction(
     triggerId: body.trigger_id,
     channelId,
     modal: body.modal,
+    apart: action?.apart ?? action?.types ?? false,
   });
-  await perform(
+  const outcome = await perform(
     deps,
     {
       kind: 'action',
@@ -91,6 +93,7 @@ export async function runAction(
     },
     opening.onFailure,
   );
+  if (outcome === 'answered' && (stands?.command ?? action)?.changesHome) await redrawHome(deps, raw);
 }
 
 /** What to acknowledge a submitted form with, decided without any I/O: its field errors, a busy view, or nothing. */
@@ -105,8 +108,16 @@ export function readForm(view: SubmittedView): { form?: Form; values?: unknown; 
   return {
     form,
     values: read.values,
-    ...(form.busy ? { reply: { response_action: 'update', view: form.busy } } : {}),
+    ...(stays(form, view)
+      ? { reply: { response_action: 'update', view: form.busy ?? waiting(view.title?.text ?? 'CDN') } }
+      : {}),
   };
+}
+
+/** Whether the answer is shown in the form itself: where it says so, and where a message would be out of sight. */
+function stays(form: Form, view: SubmittedView): boolean {
+  const inChannel = memoryOf(view.private_metadata).channel !== undefined;
+  return form.busy !== undefined || !inChannel || Boolean(view.previous_view_id);
 }
 
 /** The work of a submitted form, acknowledged already. Its outcome is shown in the form if that stays open. */
@@ -119,8 +130,8 @@ export async function runForm(
 ): Promise<void> {
   const memory = memoryOf(view.private_metadata);
   const showInModal = async (message: Message, { client }: Pick<Turn, 'client'>): Promise<boolean> =>
-    form.busy !== undefined && updateModal(await client(), view.id, asModal('That did not work', message));
-  await perform(
+    stays(form, view) && updateModal(await client(), view.id, asModal('That did not work', message));
+  const outcome = await perform(
     deps,
     {
       kind: 'form',
@@ -134,7 +145,10 @@ export async function runForm(
     },
     async (turn) => {
       const result = await form.run(values, turn.context);
-      if (!isFormResult(result)) return deliver(result, turn.responder);
+      if (!isFormResult(result)) {
+        const { channel } = memory;
+        return deliver(result, stays(form, view) ? inModal(view, turn, channel) : turn.responder);
+      }
       const next = remembering(result.modal, memory.channel);
       const shown = await updateModal(await turn.client(), view.id, next);
       // Whoever closed the form meanwhile still hears how it ended.
@@ -142,71 +156,9 @@ export async function runForm(
     },
     showInModal,
   );
+  if (outcome === 'answered' && form.changesHome) await redrawHome(deps, raw);
 }
 
 function isFormResult(result: object): result is FormResult {
   return 'modal' in result;
-}
-
-// Slack waits three seconds for the options of a menu (slack.md §3.1).
-const pickerMs = 2_500;
-
-/** The options of a menu with search. Answers within Slack's time, whatever happens. */
-export async function runPicker(
-  deps: SlackDeps,
-  body: { actionId: string; typed: string; channelId: string | undefined },
-  raw: unknown,
-): Promise<readonly Option[]> {
-  const picker = findPicker(body.actionId);
-  if (!picker) return [note('This menu is from an older version of the bot')];
-  const { channelId } = body;
-  let options: readonly Option[] = [];
-  const work = perform(
-    deps,
-    {
-      kind: 'picker',
-      feature: picker.id,
-      body: raw,
-      claim: undefined,
-      needs: picker.needs,
-      route: { channelId },
-    },
-    async ({ context }) => {
-      options = await (picker satisfies Picker).run(body.typed, context);
-    },
-    async (message) => {
-      options = [note(message.text)];
-      return true;
-    },
-  );
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      options = [note('Still loading: type another letter in a moment')];
-      resolve();
-    }, pickerMs);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-  return options;
-}
-
-/** A line in a menu that tells instead of offering. Choosing it does no harm: no id looks like it. */
-function note(text: string): Option {
-  return { text: { type: 'plain_text', text: text.slice(0, 75) }, value: 'note' };
-}
-
-/** The Home tab was opened. */
-export async function runHome(
-  deps: SlackDeps,
-  raw: { event_id?: string | undefined },
-  userId: string,
-): Promise<void> {
-  await perform(
-    deps,
-    { kind: 'home', feature: 'home', body: raw, claim: raw.event_id, needs: 'none', route: {} },
-    async ({ context, client }) => {
-      await (await client()).views.publish({ user_id: userId, view: await home(context) });
-    },
-  );
 }

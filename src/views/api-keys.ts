@@ -1,5 +1,5 @@
 import type { ApiKey } from '../api/api-keys.ts';
-import { actions, context, message, section, typing } from './blocks.ts';
+import { actions, button, context, message, section } from './blocks.ts';
 import { moment } from './dates.ts';
 import type { Attachment, Message } from './message.ts';
 import { code, count, fit, foreign, grouped } from './text.ts';
@@ -9,6 +9,8 @@ export interface ApiKeyList {
   /** Unreadable ones, left out. */
   readonly skipped: number;
   readonly asOf: Date;
+  /** What its Refresh button carries. */
+  readonly refresh: string;
 }
 
 /** A phone's three screens; more come as a file beside them. */
@@ -38,7 +40,7 @@ export function apiKeys(list: ApiKeyList): Message {
       section(`*${headline}*`),
       ...parts,
       context(notes.filter(Boolean).join(' · ')),
-      actions(typing('Refresh', 'keys')),
+      actions(button('Refresh', 'api-keys:refresh', list.refresh)),
     ]),
     ...(rest > 0 ? { files: [file(keys)] } : {}),
   };

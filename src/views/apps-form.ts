@@ -1,6 +1,6 @@
 import type { ModalView, Option } from '@slack/types';
-import { limits, plain } from './blocks.ts';
-import { grouped, plainly } from './text.ts';
+import { plain } from './blocks.ts';
+import { firstOf, option } from './menu.ts';
 
 export interface ListedApp {
   readonly id: string;
@@ -47,30 +47,7 @@ export function appForm(): ModalView {
   };
 }
 
-/** Lines of that menu. `more`: how many match beside these. */
-export function appOptions(
-  apps: readonly ListedApp[],
-  found: { readonly more: number; readonly searched: boolean },
-): Option[] {
-  if (apps.length === 0)
-    return [
-      option(
-        found.searched
-          ? 'None matches: type the id into the field below'
-          : 'Your zones name no app: type its id below',
-        'note',
-      ),
-    ];
-  const options = apps.map(({ id, zones }): Option => {
-    const [first = '', ...others] = zones;
-    const names = others.length > 0 ? `${plainly(first, 30)} +${grouped(others.length)}` : plainly(first, 40);
-    return { ...option(id, id), description: plain(plainly(`Zone ${names}`, limits.option)) };
-  });
-  return found.more > 0
-    ? [...options, option(`… and ${grouped(found.more)} more: keep typing`, 'note')]
-    : options;
-}
-
-function option(text: string, value: string): Option {
-  return { text: plain(plainly(text, limits.option)), value };
+/** A line of that menu. */
+export function appOption({ id, zones }: ListedApp): Option {
+  return option(id, id, `Zone ${firstOf(zones)}`);
 }

@@ -14,13 +14,15 @@ export interface App {
   /** The zones that lead to it, where they are known. */
   readonly zones: readonly ZoneSummary[] | undefined;
   readonly asOf: Date;
+  /** What its Refresh button carries. */
+  readonly refresh: string;
 }
 
 /** A picture of more would be a blur. */
 const mostPoints = 1000;
 
 /** Latency first: it is what people are woken for. */
-export function app({ id, app, zones, asOf }: App): Message {
+export function app({ id, app, zones, asOf, refresh }: App): Message {
   const facts = [
     `Latency now: *${latency(app.currentLatency)}* · average: ${latency(app.averageLatency)}${compared(app)}`,
     `Volumes: ${app.totalVolumeSizeInGb === undefined ? 'not reported' : `${exact(app.totalVolumeSizeInGb)} GB`}`,
@@ -40,7 +42,7 @@ export function app({ id, app, zones, asOf }: App): Message {
         `Latency as the CDN reports it: it names no unit. Cost in US dollars, by its price list. As of ${moment(asOf)}`,
       ),
       actions(
-        button('Refresh', 'apps:refresh', id),
+        button('Refresh', 'apps:refresh', refresh),
         typing('Another app', 'app'),
         ...(zones?.[0] ? [typing(`Zone ${plainly(zones[0].name, 40)}`, `zone ${zones[0].id}`, 1)] : []),
       ),

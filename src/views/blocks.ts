@@ -20,6 +20,8 @@ export const limits = {
   value: 2000,
   option: 75,
   blocks: 50,
+  homeBlocks: 100,
+  actions: 25,
 } as const;
 
 export function plain(text: string): PlainTextElement {

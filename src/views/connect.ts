@@ -8,8 +8,16 @@ import { rightsLine } from './rights.ts';
 import { code, count } from './text.ts';
 
 /** The button that opens the form, or asks for a link to the page. */
-export function connectButton(label = 'Connect your key'): Button {
-  return button(label, 'connect:open', 'open', { style: 'primary' });
+export function connectButton(
+  label = 'Connect your key',
+  more: Pick<Button, 'style'> = { style: 'primary' },
+): Button {
+  return button(label, 'connect:open', 'open', more);
+}
+
+/** For somebody whose key is connected: it is rarely what they are here for. */
+export function keyButtons(): [replace: Button, forget: Button] {
+  return [connectButton('Replace key', {}), forgetButton()];
 }
 
 /** The form for a key. `problem` says why it is shown again; what was typed is never put back. */
@@ -137,7 +145,7 @@ export function whoami(me: {
     section(
       `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${code(fingerprint)} · since ${moment(linkedAt)} · ${line}`,
     ),
-    actions(typing('Zones', 'zones'), connectButton('Replace key'), forgetButton()),
+    actions(typing('Zones', 'zones'), ...keyButtons()),
   ]);
 }
 
@@ -174,7 +182,7 @@ export function keyPasted(why: 'looks-like-key' | 'words-after-connect'): Messag
 }
 
 /** Asks once more, since a press is easily an accident, and the key would have to be fetched from the control panel. */
-export function forgetButton(label = 'Forget my key'): Button {
+function forgetButton(label = 'Forget my key'): Button {
   return button(label, 'connect:forget', 'forget', {
     style: 'danger',
     confirm: {

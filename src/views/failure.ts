@@ -1,16 +1,23 @@
 import type { KnownBlock, ModalView } from '@slack/types';
+import type { UserError } from '../errors.ts';
 import { actions, button, context, message, section, typing } from './blocks.ts';
 import { connectButton } from './connect.ts';
 import type { Message } from './message.ts';
 import { foreign, safely } from './text.ts';
+
+/** More buttons are no help. */
+const mostInstead = 6;
 
 export interface Failure {
   /** What was wrong, in mrkdwn: foreign text in it is escaped already. */
   readonly message: string;
   /** What to do next, in mrkdwn. */
   readonly hint?: string | undefined;
-  /** `connect`: draw the button that opens the form for a key. `why`: the one that shows the decision. */
-  readonly offer?: 'connect' | 'why' | undefined;
+  /**
+   * `connect`: draw the button that opens the form for a key. `why`: the one that shows the decision. Else buttons that
+   * type what would be right instead.
+   */
+  readonly offer?: UserError['offer'];
   /** What `Why?` asks about: the words of a command. */
   readonly why?: string | undefined;
   /** The id under which the failure is in the log. */
@@ -29,6 +36,9 @@ export function failure(failed: Failure): Message {
   const buttons = [
     ...(failed.offer === 'connect' ? [connectButton()] : []),
     ...(failed.offer === 'why' && failed.why ? [typing('Why?', `why ${failed.why}`)] : []),
+    ...(typeof failed.offer === 'object'
+      ? failed.offer.slice(0, mostInstead).map(({ label, types }, index) => typing(label, types, index))
+      : []),
     // A key has to be connected first; until then the same would fail again.
     ...(failed.retry && failed.offer === undefined
       ? [button('Try again', failed.retry.actionId, failed.retry.value)]

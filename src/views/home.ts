@@ -1,37 +1,106 @@
-import type { HomeView } from '@slack/types';
+import type { HomeView, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../auth/policy.ts';
-import { actions, context, header, section, typing } from './blocks.ts';
-import { connectButton, forgetButton } from './connect.ts';
+import type { Command } from '../commands/define.ts';
+import { actions, context, header, limits, plain, section, typing } from './blocks.ts';
+import { connectButton, keyButtons } from './connect.ts';
 import { moment } from './dates.ts';
+import { type Failure, failure } from './failure.ts';
 import { rightsLine } from './rights.ts';
-import { code } from './text.ts';
+import { code, foreign } from './text.ts';
 
-/** The Home tab: who I am, whether my key is connected, the next step. */
+/** What one feature adds to the tab. */
+export interface HomeSection {
+  readonly name: string;
+  readonly blocks: readonly KnownBlock[];
+}
+
+export interface CommandGroup {
+  readonly title: string;
+  readonly commands: readonly Command[];
+}
+
+/** The Home tab: who I am, my key and rights, what features add for me, and a button for each command I may run. */
 export function home(me: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
   readonly rights: Rights;
+  readonly groups: readonly CommandGroup[];
+  readonly sections: readonly HomeSection[];
   readonly asOf: Date;
 }): HomeView {
   const { linked, rights } = me;
   const state = linked
-    ? `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${code(linked.fingerprint)} · since ${moment(linked.linkedAt)} · ${rightsLine(rights)}`
+    ? `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${code(linked.fingerprint)} · since ${moment(linked.linkedAt)}\n${rightsLine(rights)}`
     : `<@${me.userId}>, *no CDN key is connected for you.*\nConnect yours, and the bot shows you what your key may see.\n${rightsLine(rights)}`;
+  const top: KnownBlock[] = [
+    header('Your content delivery, from Slack'),
+    section(state),
+    ...(linked ? [] : [actions(connectButton())]),
+  ];
+  const bottom = [
+    ...commandButtons(me.groups),
+    ...(linked ? [section('*Your key*'), actions(...keyButtons())] : []),
+    context(`Type \`/cdn\` anywhere. As of ${moment(me.asOf)}.`),
+  ];
+  const room = limits.homeBlocks - top.length - bottom.length;
+  return { type: 'home', blocks: [...top, ...fitted(me.sections, room), ...bottom] };
+}
+
+/** The same buttons as a modal, for Slack's ⚡ menu. */
+export function menu(mine: {
+  readonly groups: readonly CommandGroup[];
+  readonly linked: boolean;
+}): ModalView {
+  const first = mine.linked
+    ? []
+    : [
+        section('*No CDN key is connected for you.*\nConnect yours, and there is more to do.'),
+        actions(connectButton()),
+      ];
+  return { ...menuSkeleton(), blocks: [...first, ...commandButtons(mine.groups)] };
+}
+
+/** Stands there until it is known what somebody may run. */
+export function menuSkeleton(): ModalView {
   return {
-    type: 'home',
-    blocks: [
-      header('Your content delivery, from Slack'),
-      section(state),
-      linked
-        ? actions(
-            typing('Zones', 'zones', 0, { style: 'primary' }),
-            typing('Find a zone', 'zone', 1),
-            typing('Help', 'help', 2),
-          )
-        : actions(connectButton(), typing('Help', 'help', 2)),
-      ...(linked ? [actions(connectButton('Replace key'), forgetButton())] : []),
-      ...(rights.admin ? [actions(typing('Settings', 'settings', 3))] : []),
-      context(`Type \`/cdn\` anywhere. As of ${moment(me.asOf)}.`),
-    ],
+    type: 'modal',
+    title: plain('CDN'),
+    close: plain('Close'),
+    blocks: [section('Looking up what you may run…')],
   };
+}
+
+/** In the place of a section that could not be drawn. */
+export function failedSection(name: string, failed: Failure): KnownBlock[] {
+  return [section(`*${titleOf(name)}*`), ...(failure(failed).blocks ?? [])];
+}
+
+/** A button for each command, which types its word or opens its form. */
+function commandButtons(groups: readonly CommandGroup[]): KnownBlock[] {
+  return groups.flatMap(({ title, commands }) => [
+    section(`*${title}*`),
+    actions(
+      ...commands
+        .slice(0, limits.actions)
+        .map(({ name, label }, index) => typing(label ?? capital(name), name, index)),
+    ),
+  ]);
+}
+
+/** Every section has its share of the room; one that needs more ends visibly. */
+function fitted(sections: readonly HomeSection[], room: number): KnownBlock[] {
+  const share = Math.floor(room / Math.max(1, sections.length));
+  return sections.flatMap(({ name, blocks }) =>
+    blocks.length <= share
+      ? blocks
+      : [...blocks.slice(0, share - 1), context(`There is more of ${titleOf(name)} than fits in here.`)],
+  );
+}
+
+function titleOf(feature: string): string {
+  return foreign(feature.replaceAll('-', ' '));
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -2,7 +2,9 @@ import type { KnownBlock } from '@slack/types';
 import type { Days } from '../commands/origin-error-days.ts';
 import type { FileKind } from '../commands/origin-error-file.ts';
 import type { Report, ZoneName } from '../commands/origin-error-report.ts';
-import type { Counts, Group, Sample } from '../reports/origin-error-counts.ts';
+import type { Counts } from '../reports/origin-error-counts.ts';
+import type { Group } from '../reports/origin-error-groups.ts';
+import type { Sample } from '../reports/origin-error-samples.ts';
 import { actions, button, context, message, section } from './blocks.ts';
 import { dateOf, moment } from './dates.ts';
 import type { Message } from './message.ts';
@@ -81,6 +83,8 @@ export function originErrorFile(shown: {
   readonly entries: number;
   readonly skipped: number;
   readonly incomplete: readonly string[];
+  /** Days too long to be sorted. */
+  readonly unsorted: readonly string[];
   readonly asOf: Date;
 }): Message {
   const { zone, days, entries, skipped, incomplete, as } = shown;
@@ -91,7 +95,7 @@ export function originErrorFile(shown: {
     skipped > 0
       ? `${count(skipped, 'entry', 'entries')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`
       : '',
-    `As of ${moment(shown.asOf)}, in the order the CDN gave them within a day. Times are UTC; query values are left out.`,
+    `As of ${moment(shown.asOf)}, ${orderInWords(shown.unsorted, days)}. Times are UTC; query values are left out.`,
   ];
   return {
     ...message(text, [section(text), context(notes.filter(Boolean).join(' '))]),
@@ -104,6 +108,14 @@ export function originErrorFile(shown: {
       },
     ],
   };
+}
+
+/** A long day is not held in memory only to be sorted: a spreadsheet does it by the first column. */
+function orderInWords(unsorted: readonly string[], days: Days): string {
+  if (unsorted.length === 0) return 'sorted by time';
+  if (unsorted.length < days.count)
+    return `sorted by time, but for ${unsorted.join(', ')}: too many, so in the order the CDN gave them`;
+  return `too many to sort by time, so in the order the CDN gave them${days.count > 1 ? ' each day' : ''}`;
 }
 
 /** Where there is nothing to put into a file. */

@@ -40,6 +40,24 @@ export function plainly(text: string, length: number): string {
   return cut(flat(text), length) || '–';
 }
 
+/** Our own mrkdwn as `plain_text`: what is escaped and marked in it reads as it was meant. */
+export function unmarked(text: string): string {
+  return text.replaceAll('`', '').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
+
+/** Lines of at most `length` characters, broken between words where there are any. */
+export function wrapped(text: string, length: number): string[] {
+  const lines: string[] = [];
+  let rest = text.trim();
+  while (rest.length > length) {
+    const space = rest.lastIndexOf(' ', length);
+    const line = space > 0 ? rest.slice(0, space) : rest.slice(0, length).replace(/[\uD800-\uDBFF]$/u, '');
+    lines.push(line);
+    rest = rest.slice(line.length).trimStart();
+  }
+  return rest === '' ? lines : [...lines, rest];
+}
+
 /** `3 zones`, `1 zone`, `no zones`. */
 export function count(number: number, one: string, many = `${one}s`): string {
   if (number === 0) return `no ${many}`;

@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
-import { actions, context, message, plain, section, typing } from './blocks.ts';
+import { actions, button, context, message, plain, section, typing } from './blocks.ts';
 import { longDay, shortDay } from './chart-days.ts';
 import { moment } from './dates.ts';
 import type { Attachment, Message } from './message.ts';
@@ -11,13 +11,15 @@ export interface Scanning {
   readonly id: string;
   readonly metrics: UploadScanningMetrics;
   readonly asOf: Date;
+  /** What its Refresh button carries. */
+  readonly refresh: string;
 }
 
 /** More than the 28 days there should be, and few enough for a picture. */
 const mostDays = 60;
 
 /** Totals, the share that was blocked, each day as words and as a chart. */
-export function scanning({ id, metrics, asOf }: Scanning): Message {
+export function scanning({ id, metrics, asOf, refresh }: Scanning): Message {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
   const days = metrics.days.slice(-mostDays);
   const totals = `${amount(scanned)} files scanned, ${amount(logged)} requests logged, ${amount(blocked)} blocked`;
@@ -35,7 +37,10 @@ export function scanning({ id, metrics, asOf }: Scanning): Message {
     ),
     section(days.length === 0 ? 'The CDN reports no day of the past 28.' : byDay(days)),
     context(`The past 28 days, by the CDN’s own days · as of ${moment(asOf)}`),
-    actions(typing('Refresh', `scanning ${id}`, 0), typing('Another shield zone', 'scanning', 1)),
+    actions(
+      button('Refresh', 'upload-scanning:refresh', refresh),
+      typing('Another shield zone', 'scanning', 1),
+    ),
   ];
   const picture = chart(id, days, totals);
   return { ...message(`${headline}: ${totals}.`, blocks), ...(picture ? { files: [picture] } : {}) };

@@ -1,7 +1,8 @@
 import type { Button, InputBlock, ModalView, Option } from '@slack/types';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import type { Found } from '../commands/zone-lookup.ts';
-import { actions, limits, message, plain, section, typing } from './blocks.ts';
+import { actions, message, plain, section, typing } from './blocks.ts';
+import { option } from './menu.ts';
 import type { Message } from './message.ts';
 import { code, count, foreign, grouped, plainly } from './text.ts';
 import { quoted, showButton } from './zones.ts';
@@ -34,13 +35,9 @@ export function zoneInput(): InputBlock {
   };
 }
 
-/** Lines of that menu. `more`: how many zones match beside these. */
-export function zoneOptions(zones: readonly ZoneSummary[], more: number): Option[] {
-  const options = zones.map((zone): Option => {
-    const hostname = zone.hostnames[0];
-    return option(hostname ? `${zone.name} · ${hostname}` : zone.name, zone.id);
-  });
-  return more > 0 ? [...options, option(`… and ${grouped(more)} more: keep typing`, 'note')] : options;
+/** A line of that menu. */
+export function zoneOption({ id, name, hostnames: [hostname] }: ZoneSummary): Option {
+  return option(hostname ? `${name || id} · ${hostname}` : name || id, id);
 }
 
 const mostChoices = 10;
@@ -103,8 +100,4 @@ function command({ command, behind = '' }: For, zone: string): string {
 function choice(zone: ZoneSummary): string {
   const hostnames = zone.hostnames.slice(0, 2).map((hostname) => foreign(hostname, 60));
   return `*${foreign(zone.name, 60) || 'unnamed'}* · ${foreign(zone.id, 20)}\n${hostnames.join(', ') || 'no hostname'}`;
-}
-
-function option(text: string, value: string): Option {
-  return { text: plain(plainly(text, limits.option)), value };
 }

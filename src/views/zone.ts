@@ -1,5 +1,6 @@
 import type { KnownBlock } from '@slack/types';
 import type { Zone } from '../api/zone.ts';
+import type { ZoneSummary } from '../api/zone-summary.ts';
 import type { Weakness } from '../commands/posture.ts';
 import type { Attention } from '../reports/attention.ts';
 import { actions, button, context, header, message, section, typing } from './blocks.ts';
@@ -65,6 +66,7 @@ export function zone(shown: {
       actions(
         typing('Origin errors', `errors ${summary.id}`, 2),
         button('Everything as JSON', 'zones:file', summary.id),
+        button('Refresh', 'zones:refresh', summary.id),
         typing('All zones', 'zones'),
         typing('Another zone', 'zone', 1),
       ),
@@ -75,11 +77,11 @@ export function zone(shown: {
 
 /** A zone's settings as a file. */
 export function zoneFile(shown: {
-  readonly zone: Zone;
+  readonly zone: Pick<ZoneSummary, 'id' | 'name'>;
   readonly json: string;
   readonly asOf: Date;
 }): Message {
-  const { summary } = shown.zone;
+  const summary = shown.zone;
   const text = `Everything the CDN reports of zone ${foreign(summary.name, 80) || foreign(summary.id, 20)}, as JSON.`;
   const name = plainly(summary.name, 60).replaceAll(/[^\w.-]+/gu, '_');
   return {

@@ -1,17 +1,21 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { parseListWithExactIds } from '../../src/api/exact-ids.ts';
 import { createCutter, type Outside } from '../../src/api/json-cutter.ts';
 
 /** Cuts `document` where `borders` say, 0 to 1 each, and gives what came out. */
-function cut(document: string, borders: readonly number[] = []): { elements: unknown[]; outside: Outside } {
+function cut(
+  document: string,
+  borders: readonly number[] = [],
+  elements: unknown[] = [],
+): { elements: unknown[]; outside: Outside } {
   const bytes = Buffer.from(document);
   const places = [0, ...borders.map((border) => Math.floor(border * bytes.length)), bytes.length].sort(
     (a, b) => a - b,
   );
   const cutter = createCutter('Items');
-  const elements: unknown[] = [];
   for (const [index, place] of places.entries()) {
-    cutter.push(bytes.subarray(places[index - 1] ?? 0, place), (json) => elements.push(JSON.parse(json)));
+    cutter.push(bytes.subarray(places[index - 1] ?? 0, place), (element) => elements.push(element));
   }
   return { elements, outside: cutter.end() };
 }
@@ -112,4 +116,128 @@ test.each([
 test('what is not the list is not gathered without a limit', () => {
   const document = JSON.stringify({ other: 'x'.repeat(3_000_000), Items: [] });
   expect(() => cut(document, [0.1, 0.2, 0.3, 0.4, 0.5])).toThrow('Too much stands around the list.');
+});
+
+// Elements as a service sends them: all begin alike, and hold lists whose elements begin like them.
+const hostnames = fc.array(
+  fc.oneof(fc.record({ Id: fc.nat(), Value: text }), fc.record({ Id: fc.nat(), Name: text })),
+  { maxLength: 4 },
+);
+const zone = fc.record(
+  {
+    Id: fc.oneof(fc.nat(), text),
+    Name: fc.oneof(text, fc.constant('},{"Id":1,"Name":"')),
+    Hostnames: hostnames,
+    More: value,
+  },
+  { requiredKeys: ['Id'] },
+);
+const zones = fc.array(fc.oneof({ arbitrary: zone, weight: 9 }, { arbitrary: value, weight: 1 }), {
+  maxLength: 40,
+});
+
+test('elements that begin alike come out whole, whatever looks like the end of one', () => {
+  fc.assert(
+    fc.property(zones, fc.constantFrom(0, 0, 1), borders, (list, indent, borders) => {
+      const document = JSON.stringify({ Items: list, TotalItems: 1 }, undefined, indent);
+      expect(cut(document, borders).elements).toEqual((JSON.parse(document) as { Items: unknown[] }).Items);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a short list comes out whole, wherever it is cut in two or in three', () => {
+  const list = [1, 2, 3, 4, 5].map((Id) => ({
+    Id,
+    Name: '"},{\\漢',
+    Hostnames: [
+      { Id: 1, Value: '' },
+      { Id, Name: '😀' },
+    ],
+  }));
+  const length = Buffer.byteLength(JSON.stringify(list));
+  for (let one = 0; one <= length; one += 1) {
+    for (const other of [one, one + 1, (one + length) / 2]) {
+      const { elements } = cut(JSON.stringify(list), [one / length, Math.min(1, other / length)]);
+      expect(elements).toEqual(list);
+    }
+  }
+});
+
+test('many elements are parsed in one call', () => {
+  const list = Array.from({ length: 500 }, (_, Id) => ({
+    Id,
+    Name: `zone-${Id}`,
+    Hostnames: [{ Id }, { Id }],
+  }));
+  const bytes = Buffer.from(JSON.stringify(list));
+  const lengths: number[] = [];
+  const cutter = createCutter('Items', (json) => {
+    const elements = JSON.parse(json) as unknown[];
+    lengths.push(elements.length);
+    return elements;
+  });
+  const elements: unknown[] = [];
+  for (let at = 0; at < bytes.length; at += 5_000)
+    cutter.push(bytes.subarray(at, at + 5_000), (element) => elements.push(element));
+  cutter.end();
+  expect(elements).toEqual(list);
+  // Two to see what they look like, and those in the last piece.
+  expect(lengths.filter((length) => length === 1).length).toBeLessThan(150);
+  expect(Math.max(...lengths)).toBeGreaterThan(50);
+});
+
+test('a broken element is a syntax error behind all that stand before it, and before all behind', () => {
+  const broken = fc.constantFrom(
+    '{"Id":1,"Name":oops}',
+    '{"Id":1,"Name":"x",}',
+    '',
+    '{"Id":1 "Name":2}',
+    '{]',
+    '"\\x"',
+    '01',
+    '{"Id":1,"Name":"\n"}',
+  );
+  fc.assert(
+    fc.property(
+      fc.array(zone, { maxLength: 20 }),
+      broken,
+      fc.array(zone, { maxLength: 20 }),
+      borders,
+      (before, broken, behind, borders) => {
+        const [first, last] = [before, behind].map((list) => list.map((one) => JSON.stringify(one)));
+        // Nothing at all between two brackets is a list.
+        if (broken === '' && before.length + behind.length === 0) return;
+        const document = `[${[...(first ?? []), broken, ...(last ?? [])].join(',')}]`;
+        const taken: unknown[] = [];
+        expect(() => cut(document, borders, taken)).toThrow(SyntaxError);
+        expect(taken).toEqual(JSON.parse(`[${(first ?? []).join(',')}]`));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('an element of any length does, also one that is full of what looks like borders', () => {
+  const inner = Array.from({ length: 30_000 }, (_, Id) => ({ Id, Name: 'x' }));
+  const list = [
+    { Id: 1, Name: 'a' },
+    { Id: 2, Name: 'b' },
+    { Id: 3, Name: 'c', Hostnames: inner },
+    { Id: 4, Name: 'd' },
+  ];
+  const bytes = Buffer.byteLength(JSON.stringify(list));
+  const every = Array.from({ length: Math.floor(bytes / 10_000) }, (_, index) => (index * 10_000) / bytes);
+  expect(cut(JSON.stringify(list), every).elements).toEqual(list);
+});
+
+test('an id beyond 2^53 keeps its digits also among others, which stay numbers', () => {
+  const large = '9007199254740993';
+  const json = `[{"Id":1,"Hostnames":[{"Id":${large}}]},{"Id":${large},"StorageZoneId":5},{"Id":2,"Limit":${large}},7]`;
+  expect(parseListWithExactIds(json)).toEqual([
+    { Id: 1, Hostnames: [{ Id: Number(large) }] },
+    { Id: large, StorageZoneId: 5 },
+    { Id: 2, Limit: Number(large) },
+    7,
+  ]);
 });

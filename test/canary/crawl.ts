@@ -2,6 +2,7 @@ import { canary } from '../../simulator/cdn/canaries.ts';
 import type { Actor } from '../../simulator/slack/actor.ts';
 import { elementsOf } from '../../simulator/slack/block-ids.ts';
 import type { Json } from '../../simulator/slack/world.ts';
+import { isNote } from '../../src/views/menu.ts';
 import type { CanaryBot } from './bot.ts';
 
 /** Fields whose text is there to be read by others. Any other text field counts as a secret one. */
@@ -157,11 +158,12 @@ async function choiceFor(
   const many = type.startsWith('multi_');
   const wrapped = (value: string): string | string[] => (many ? [value] : value);
   if (type.endsWith('external_select')) {
-    for (const typed of ['nothing has this name', 'CANARY-typed', 's', 'a']) {
+    // What could be an id is offered as one; anything else that is typed never comes back.
+    for (const typed of ['nothing has this name', 'CANARY-typed in a menu', 's', 'a']) {
       const options = await person.suggest(actionId, typed, where);
       bot.heard(options);
       done.searched.add(actionId);
-      const first = options.find(({ value }) => value !== 'note');
+      const first = options.find(({ value }) => !isNote(String(value)));
       if (first) return wrapped(String(first['value']));
     }
     return undefined;

@@ -3,7 +3,7 @@ import { canaryMark } from '../../simulator/cdn/canaries.ts';
 import { personKey } from '../../src/auth/identity.ts';
 import { Secret } from '../../src/secret.ts';
 import { role } from '../../src/views/api-keys.ts';
-import { alice, desk, reads } from './person.ts';
+import { alice, buttons, desk, reads } from './person.ts';
 
 test('keys come with id, masked tail and roles in words, the reader’s own first', async () => {
   await using office = await desk({ zones: 3 });
@@ -57,6 +57,22 @@ test.each([0, 1, 60, 61, 2500])('%d keys fit into one message', async (many) => 
   const content = answer?.files?.[0]?.content;
   const lines = content instanceof Uint8Array ? new TextDecoder().decode(content).trim().split('\n') : [];
   expect(lines).toHaveLength(many > 60 ? many + 1 : 0);
+});
+
+test('refreshing takes the list’s place, and sends its file only where it is another one', async () => {
+  await using office = await desk({ zones: 3 });
+  const { apiKeys } = office.cdn.data;
+  for (let id = 100; id < 170; id += 1) apiKeys.push({ Id: id, Key: null, Roles: ['User'] });
+  const person = office.person();
+  const [answer] = await person.says('keys');
+  expect(answer?.files).toHaveLength(1);
+  const [again] = await person.presses(...(buttons(answer).get('Refresh') ?? ['', '']));
+  expect(again?.text).toBe(answer?.text);
+  expect(again?.files).toBeUndefined();
+  apiKeys.pop();
+  const [fewer] = await person.presses(...(buttons(again).get('Refresh') ?? ['', '']));
+  expect(fewer?.text).toBe('74 API keys, yours is 77.');
+  expect(fewer?.files).toHaveLength(1);
 });
 
 test.each([

@@ -79,7 +79,7 @@ test('where the zones are known already, those that lead to the app are named', 
   expect([...buttons(answer).keys()]).toContain(`Zone ${named[0]?.Name}`);
 });
 
-test('refreshing shows the numbers of now and sends no second picture', async () => {
+test('refreshing shows the numbers of now, and sends a picture only where it is another one', async () => {
   await using office = await desk({ zones: 3 });
   const person = office.person();
   const [answer] = await person.says(`app ${appIds.worker}`);
@@ -88,6 +88,9 @@ test('refreshing shows the numbers of now and sends no second picture', async ()
   const [again] = await person.presses(...(buttons(answer).get('Refresh') ?? ['', '']));
   expect(reads(again)).toContain('Latency now: *77.7*');
   expect(again?.files).toBeUndefined();
+  if (app) app.latencyChart = { '2026-11-21T11:00:00Z': 9, '2026-11-21T12:00:00Z': 99 };
+  const [drawn] = await person.presses(...(buttons(again).get('Refresh') ?? ['', '']));
+  expect(drawn?.files).toHaveLength(1);
 });
 
 test('without an id a form opens, with a menu of the apps the zones name and a field for any id', async () => {
@@ -104,9 +107,7 @@ test('without an id a form opens, with a menu of the apps the zones name and a f
   const [first = ''] = ids;
   const zone = office.cdn.data.zones.find((one) => one.MagicContainersAppId === first);
   expect(await person.searches('apps:pick', zone?.Name ?? '')).toContain(`${first} = ${first}`);
-  expect(await person.searches('apps:pick', 'no such app')).toEqual([
-    'None matches: type the id into the field below = note',
-  ]);
+  expect(await person.searches('apps:pick', 'no such app')).toEqual(['No app of your zones matches = note']);
 
   for (const fields of [
     { app: appIds.api },
@@ -116,6 +117,12 @@ test('without an id a form opens, with a menu of the apps the zones name and a f
     const [answer] = (await person.submits('apps:submit', fields)) as { text: string }[];
     expect(answer?.text).toContain('App app0api00000001: latency now 38.2');
   }
+});
+
+test('a key that was pasted into the menu is not offered as an id', async () => {
+  await using office = await desk({ zones: 12 });
+  const lines = await office.person().searches('apps:pick', office.cdn.key);
+  expect(lines).toEqual(['No app of your zones matches = note']);
 });
 
 test('more apps than a menu holds say so', async () => {
@@ -129,6 +136,7 @@ test('more apps than a menu holds say so', async () => {
 test.each([
   [{}, { appId: 'Pick an app above, or type its id here.' }],
   [{ app: 'note' }, { app: 'This line is no app. Pick one.' }],
+  [{ app: 'note:2' }, { app: 'This line is no app. Pick one.' }],
   [{ app: 'a', appId: 'b' }, { appId: 'You also picked another app. Clear one of them.' }],
   [{ appId: '../zones' }, { appId: 'An id has no spaces or slashes in it.' }],
 ])('the form says by field what is wrong with %j', (fields, errors) => {

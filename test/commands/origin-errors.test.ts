@@ -298,6 +298,34 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
   ]);
 });
 
+test('a file is sorted by time, except for days with more than can be held, which it says', async () => {
+  await using office = await desk({ zones: 12 });
+  office.cdn.data.originErrors.count = (_, day) => (day === '2026-11-20' ? 10_050 : 40);
+  const file = async (first: string, days: number) => {
+    const value = `zone=1001&name=shop&first=${first}&days=${days}&as=csv`;
+    const [answer] = await office.person().presses('origin-errors:file', value);
+    const times = parse((await fileOf(answer)).text)
+      .slice(1)
+      .map(([time = '']) => time);
+    return { says: reads(answer), times };
+  };
+  const short = await file('2026-11-19', 1);
+  expect(short.says).toContain('sorted by time. Times are UTC');
+  expect(short.times).toHaveLength(40);
+  expect(short.times).toEqual(short.times.toSorted());
+
+  const both = await file('2026-11-19', 2);
+  expect(both.says).toContain(
+    'sorted by time, but for 2026-11-20: too many, so in the order the CDN gave them.',
+  );
+  expect(both.times.slice(0, 40)).toEqual(short.times);
+  const long = both.times.slice(40);
+  expect(new Set(long.map((time) => time.slice(0, 10)))).toEqual(new Set(['2026-11-20']));
+  expect(long).toHaveLength(10_050);
+  expect(long).not.toEqual(long.toSorted());
+  expect((await file('2026-11-20', 1)).says).toContain('too many to sort by time');
+});
+
 test('no file is made of nothing', async () => {
   await using office = await shop({});
   const value = 'zone=1&name=shop&first=2026-11-21&days=1&as=csv';

@@ -147,15 +147,18 @@ const nobodyKnown: People = {
   blind: () => [],
 };
 
+/** A message, or a view. */
+type Drawn = { readonly blocks?: readonly object[] } | undefined;
+
 /** Everything a person would read, blocks joined. */
-export function reads(message: Message | undefined): string {
+export function reads(message: Drawn): string {
   const texts: string[] = [];
   collect(message?.blocks ?? [], texts);
   return texts.join('\n');
 }
 
 /** The buttons of a message: label → [action id, value]. */
-export function buttons(message: Message | undefined): Map<string, [string, string]> {
+export function buttons(message: Drawn): Map<string, [string, string]> {
   const found = new Map<string, [string, string]>();
   const look = (node: unknown): void => {
     if (Array.isArray(node)) return node.forEach(look);

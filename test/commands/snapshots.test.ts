@@ -77,3 +77,76 @@ test('what was read with a key that is gone meanwhile is not kept', async () => 
   expect(snapshots.of(alice).peek()).toBeUndefined();
   expect(snapshots.of(alice).keep(rows(2))).toBe(snapshots.of(alice).peek());
 });
+
+const nothingToExplain = (error: unknown): never => {
+  throw error;
+};
+
+test('what grows old is read again in the background for whoever uses it, and answers meanwhile', async () => {
+  const { now, later } = clock();
+  const snapshots = createSnapshots({ now, lifeMs: 1000, refreshMs: 800 });
+  const mine = snapshots.of(alice);
+  const old = mine.keep(rows(2));
+  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof rows>>();
+  let loads = 0;
+  const load = () => {
+    loads += 1;
+    return promise;
+  };
+  later(799);
+  expect(mine.warm(load, nothingToExplain)).toEqual({ known: old, coming: undefined });
+  later(1);
+  const { known, coming } = mine.warm(load, nothingToExplain);
+  expect(known).toBe(old);
+  expect(mine.warm(load, nothingToExplain).known).toBe(old);
+  resolve(rows(3));
+  expect(await coming).toEqual({ read: snapshots.of(alice).peek() });
+  expect(snapshots.of(alice).peek()?.zones).toHaveLength(3);
+  expect(loads).toBe(1);
+});
+
+test('a command that needs the list waits for the reading that is under way in the background', async () => {
+  const snapshots = createSnapshots({ now: clock().now });
+  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof rows>>();
+  const { coming } = snapshots.of(alice).warm(() => promise, nothingToExplain);
+  const waiting = snapshots.of(alice).get(() => Promise.reject(new Error('asked twice')));
+  resolve(rows(4));
+  expect(await coming).toEqual({ read: await waiting });
+});
+
+test('what is read in the background ends with the key, and is not kept', async () => {
+  const snapshots = createSnapshots({ now: clock().now });
+  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof rows>>();
+  const signals: AbortSignal[] = [];
+  const load = (until: AbortSignal) => {
+    signals.push(until);
+    return promise;
+  };
+  const begin = async (person: typeof alice) => snapshots.of(person).warm(load, nothingToExplain).coming;
+  const readings = [begin(alice), begin(bob)];
+  snapshots.drop(alice);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+  resolve(rows(2));
+  await Promise.all(readings);
+  expect(snapshots.of(alice).peek()).toBeUndefined();
+});
+
+test('an organisation that leaves takes the lists of all its people along, and of no one else', () => {
+  const snapshots = createSnapshots({ now: clock().now });
+  const elsewhere = { teamId: 'T0ACME0000', userId: 'U0ALICE00' };
+  const shelf = { name: 'counts' };
+  for (const person of [alice, bob, elsewhere]) {
+    snapshots.of(person).keep(rows(2));
+    snapshots.of(person).shelf(shelf).keep('today', 7);
+  }
+  snapshots.dropTenant(alice.teamId);
+  const left = [alice, bob, elsewhere].map((person) => [
+    snapshots.of(person).peek()?.zones.length,
+    snapshots.of(person).shelf(shelf).peek('today'),
+  ]);
+  expect(left).toEqual([
+    [undefined, undefined],
+    [undefined, undefined],
+    [2, 7],
+  ]);
+});

@@ -4,7 +4,7 @@ import { describeApiError } from '../../src/commands/api-failures.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { viewProblems } from '../views/limits.ts';
-import { desk, reads } from './person.ts';
+import { buttons, desk, reads } from './person.ts';
 
 const overview = {
   '03-11-2026': { loggedRequests: 4, blockedRequests: 1, filesScanned: 40 },
@@ -47,6 +47,24 @@ test('28 days come as a chart of two panels, whose alternative text has the tota
     ['Logged', 'Blocked'],
   ]);
   for (const label of chart?.labels ?? []) expect(label).toMatch(/^\d{1,2} (Oct|Nov)$/);
+});
+
+test('refreshing takes the text’s place, and sends a picture only where it is another one', async () => {
+  await using office = await desk({ zones: 3 });
+  const days: Record<string, (typeof overview)['03-11-2026']> = { ...overview };
+  const zone = { id: 600, plan: 'advanced' as const, overview: days };
+  office.cdn.data.shieldZones.push(zone);
+  const person = office.person();
+  const [answer] = await person.says('scanning 600');
+  expect(answer?.files).toHaveLength(1);
+  office.later(60_000);
+  const [again] = await person.presses(...(buttons(answer).get('Refresh') ?? ['', '']));
+  expect(reads(again)).toContain('12:01 UTC');
+  expect(again?.files).toBeUndefined();
+  days['05-11-2026'] = { loggedRequests: 1, blockedRequests: 1, filesScanned: 1 };
+  const [more] = await person.presses(...(buttons(again).get('Refresh') ?? ['', '']));
+  expect(reads(more)).toContain('Files scanned: *101*');
+  expect(more?.files).toHaveLength(1);
 });
 
 test('a key that is no day is shown as it came, never read month first', async () => {

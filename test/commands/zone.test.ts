@@ -124,6 +124,7 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
     Cache version: 8
     Origin errors
     Everything as JSON
+    Refresh
     All zones
     Another zone
     As of <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>. Keys, tokens and header values are never shown."
@@ -154,6 +155,24 @@ test('everything of a zone is sent as a file on request, without any secret of i
     expect(text).not.toContain('CANARY');
     expect(JSON.parse(text)).toMatchObject({ Id: String(Id) });
   }
+});
+
+test('the file of a zone holds what its answer showed, and Refresh reads anew in its place', async () => {
+  await using office = await desk({ zones: 20 });
+  const person = office.person();
+  const [answer] = await person.says('zone shop');
+  const asked = office.cdn.requests.length;
+  office.later(60_000);
+  const [file] = await person.presses(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
+  expect(reads(file)).toContain('As of <!date^1795262400^');
+  expect(office.cdn.requests).toHaveLength(asked);
+  const [again] = await person.presses(...(buttons(answer).get('Refresh') ?? ['', '']));
+  expect(reads(again)).toContain('As of <!date^1795262460^');
+  expect(office.cdn.requests.length).toBeGreaterThan(asked);
+  // Long after, what is remembered is old: the file says when it was read.
+  office.later(10 * 60_000);
+  const [late] = await person.presses(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
+  expect(reads(late)).toContain('As of <!date^1795263060^');
 });
 
 test('several matches are a choice, with a way to see the rest', async () => {
@@ -238,7 +257,9 @@ test('zone without a word opens a form whose menu searches ids, names and hostna
   const all = await person.searches('zones:pick', '');
   expect(all).toHaveLength(100);
   expect(all.at(-1)).toBe('… and 201 more: keep typing = note');
-  expect(await person.searches('zones:pick', 'nothing like it')).toEqual([]);
+  expect(await person.searches('zones:pick', 'nothing like it')).toEqual([
+    'None of your zones matches = note',
+  ]);
 });
 
 test('the form shows the zone that was picked, and refuses lines that are none', async () => {

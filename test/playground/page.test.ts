@@ -106,11 +106,36 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     expect(await page.locator('#home').innerText()).not.toContain('Fingerprint');
   });
 
-  test('text that is no command is not sent anywhere, and the page says so', async () => {
+  test('text that is no command goes to the others, and the menu of a message looks its link up', async () => {
     const before = playground.slack.calls.length;
-    await type('hello *there*');
-    await newest().getByText('only sends slash commands').waitFor();
+    const { Name: name, Hostnames: hostnames } = playground.cdn.data.zones[0] ?? {};
+    await type(`hello *there*: https://${hostnames?.[0]?.Value}/a.jpg?x=1&y=2`);
+    await newest().getByText('hello').waitFor();
     expect(playground.slack.calls.length).toBe(before);
+    await newest().hover();
+    await newest().getByRole('button', { name: 'Message shortcuts' }).click();
+    await page.getByRole('option', { name: 'Look up origin errors' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Origin errors' });
+    await dialog.getByText(`today in ${name}`).first().waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  test('in the conversation with the app nothing but commands is taken, and the page says so', async () => {
+    await page.getByRole('button', { name: 'Messages' }).click();
+    await type('hello *there*');
+    await newest().getByText('takes slash commands only').waitFor();
+  });
+
+  test('the ⚡ menu opens everything somebody may run, and what is chosen comes on top', async () => {
+    await page.getByRole('button', { name: 'Shortcuts', exact: true }).click();
+    await page.getByRole('option', { name: 'CDN menu' }).click();
+    await page.getByRole('dialog', { name: 'CDN' }).getByRole('button', { name: 'Zones', exact: true }).click();
+    const list = page.getByRole('dialog', { name: 'Zones' });
+    await list.getByText('Page 1 of 24').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'CDN' }).getByText('Look').waitFor();
+    await page.keyboard.press('Escape');
   });
 
   test('as wide as a phone the channels fold into a menu and nothing is cut off', async () => {

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFrequent } from '../../src/reports/frequent.ts';
-import { createCounter, prefixOf } from '../../src/reports/origin-error-counts.ts';
+import { createCounter } from '../../src/reports/origin-error-counts.ts';
+import { prefixOf } from '../../src/reports/path-prefix.ts';
 import { createSeenIds } from '../../src/reports/seen-ids.ts';
 import { desk } from '../commands/person.ts';
 

@@ -19,6 +19,15 @@ test('a fault can let requests through first, last for good, and be cleared', as
   expect(await status()).toBe(200);
 });
 
+test('a fault may be bound to parameters', async () => {
+  await using world = await openCdn({ zones: 5 });
+  world.cdn.faults.add({ match: { query: { perPage: '1000', search: 'a' } }, status: 503 });
+  const statuses = [];
+  for (const query of ['', '?perPage=1000', '?perPage=25&search=a', '?search=a&perPage=1000'])
+    statuses.push((await world.main(`/pullzone${query}`)).status);
+  expect(statuses).toEqual([200, 200, 200, 503]);
+});
+
 test('faults of one path come in the order they were added, and may be bound to a host', async () => {
   await using world = await openCdn({ zones: 5 });
   world.cdn.faults.add({ match: { host: 'origin-logging' }, status: 500 });

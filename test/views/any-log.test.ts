@@ -85,6 +85,7 @@ test('any log is a message that Slack takes', () => {
           entries: 3,
           skipped: 1,
           incomplete: all,
+          unsorted: all.slice(1),
           asOf,
         });
         expect(file.files?.[0]?.name).toMatch(/^[\w.-]{1,120}$/u);

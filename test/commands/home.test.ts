@@ -1,0 +1,67 @@
+import type { HomeView, KnownBlock } from '@slack/types';
+import { expect, test } from 'vitest';
+import type { Context, Feature } from '../../src/commands/define.ts';
+import { home } from '../../src/commands/registry.ts';
+import { UserError } from '../../src/errors.ts';
+import { section } from '../../src/views/blocks.ts';
+import { viewProblems } from '../views/limits.ts';
+import { desk, reads } from './person.ts';
+
+/** The Home tab as somebody sees it to whom these features add something. */
+async function homeWith(context: Context, features: readonly Feature[]): Promise<HomeView> {
+  const view = await home({ ...context, features });
+  expect(viewProblems(view)).toEqual([]);
+  return view;
+}
+
+const adding = (name: string, homeSection: NonNullable<Feature['homeSection']>): Feature => ({
+  name,
+  commands: [],
+  homeSection,
+});
+
+test('features add their sections in their order, each drawn for the person who looks', async () => {
+  await using office = await desk({ zones: 1 });
+  const { context } = office.person();
+  const view = await homeWith(context, [
+    adding('approvals', async ({ person }) => [section(`one waits for <@${person.userId}>`)]),
+    adding('nothing', async () => []),
+    adding('digests', async () => [section('two digests')]),
+  ]);
+  expect(reads(view)).toMatch(/connected[^]*one waits for <@U0ALICE00>\ntwo digests/u);
+});
+
+test('a section that fails says so with a reference, and the others stay', async () => {
+  await using office = await desk({ zones: 1 });
+  const { context } = office.person();
+  const said = reads(
+    await homeWith(context, [
+      adding('approvals', async () => {
+        throw new Error('the store is away');
+      }),
+      adding('digests', async () => {
+        throw new UserError('Digests are asleep.', 'Wake them.');
+      }),
+      adding('exports', async () => [section('one export')]),
+    ]),
+  );
+  expect(said).toContain('your CDN key is connected');
+  expect(said).toMatch(
+    /\*approvals\*\n.*wrong on our side[^]*Reference [^]*\*digests\*\n.*asleep\.\nWake them[^]*Reference/u,
+  );
+  expect(said).not.toContain('the store is away');
+  expect(said).toContain('one export');
+});
+
+test('however much is added, the tab stays within what Slack takes, and says what is left out', async () => {
+  await using office = await desk({ zones: 1 });
+  const { context } = office.person();
+  const many: KnownBlock[] = Array.from({ length: 150 }, (_, index) => section(`line ${index}`));
+  const view = await homeWith(context, [
+    adding('approvals', async () => many),
+    adding('digests', async () => [section('two digests')]),
+  ]);
+  const said = reads(view);
+  expect(said).toContain('There is more of approvals than fits in here.');
+  expect(said).toContain('two digests');
+});

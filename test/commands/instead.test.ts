@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { UserError } from '../../src/errors.ts';
+import { failure } from '../../src/views/failure.ts';
+import { messageProblems } from '../views/limits.ts';
+import { buttons, desk } from './person.ts';
+
+test.each<[typed: string, offered: string[]]>([
+  ['zones sort:size', ['zones sort:name', 'zones sort:bandwidth', 'zones sort:charges']],
+  [
+    'zones my shop sort:bandwith only:disabled',
+    [
+      'zones "my shop" sort:bandwidth only:disabled',
+      'zones "my shop" sort:name only:disabled',
+      'zones "my shop" sort:charges only:disabled',
+    ],
+  ],
+  ['zones only:wat', ['zones only:attention', 'zones only:disabled', 'zones only:suspended']],
+  [
+    'zones limit:5',
+    [
+      'zones sort:name',
+      'zones sort:bandwidth',
+      'zones sort:charges',
+      'zones only:attention',
+      'zones only:disabled',
+      'zones only:suspended',
+    ],
+  ],
+  ['errors shop yesterdy', ['errors shop yesterday']],
+  ['errors shop 20/11/2026', ['errors shop today', 'errors shop yesterday', 'errors shop last 3 days']],
+  ['errors shop last 30 days', ['errors shop last 7 days', 'errors shop today']],
+  ['errors "my shop" 2026-02-30', ['errors "my shop" today', 'errors "my shop" yesterday']],
+  ['errors 2099-01-01 shop', ['errors shop today', 'errors shop yesterday']],
+])('%j is refused with buttons that say what would be right, and keep the rest', async (typed, offered) => {
+  await using office = await desk({ zones: 3 });
+  const person = office.person();
+  const refused = await person.says(typed).catch((error: unknown) => error);
+  if (!(refused instanceof UserError)) throw new Error('it was not refused');
+  const shown = failure({ message: refused.message, hint: refused.hint, offer: refused.offer });
+  expect(messageProblems(shown)).toEqual([]);
+  const drawn = [...buttons(shown).values()];
+  expect(drawn.map(([, words]) => words)).toEqual(offered);
+  // Each of them runs.
+  for (const [action, words] of drawn) expect(await person.presses(action, words)).not.toEqual([]);
+});
