@@ -164,4 +164,13 @@ export const approvals: Feature = {
   commands: [approvalsCommand],
   actions: [approve, deny, cancel, check, again],
   forms: [denySubmit, checkSubmit],
+  async homeSection(context) {
+    const { waiting, approver } = await waitingFor(context);
+    const asked = await context.operations.requestedBy(context.person, mostAsked);
+    const open = asked.filter(({ state }) =>
+      ['proposed', 'approved', 'executing', 'unknown'].includes(state),
+    );
+    // Whoever neither approves nor waits for anything has nothing to see here.
+    return approver || open.length > 0 ? views.waitingForMe(waiting, open) : [];
+  },
 };

@@ -4,6 +4,7 @@ import { UserError } from '../errors.ts';
 import type { VolumeShown } from '../reports/affected.ts';
 import { proposed } from '../views/approval-answers.ts';
 import { failure, withFailure } from '../views/failure.ts';
+import { isNote } from '../views/menu.ts';
 import { sentView } from '../views/operations.ts';
 import * as forms from '../views/volumes.ts';
 import { asSnapshot, lookAtVolume } from './affected.ts';
@@ -50,7 +51,9 @@ const id = (what: string) =>
 
 const fields = z
   .object({
-    appId: id('the app id'),
+    appId: id('the app id').refine((value) => !isNote(value), {
+      error: 'This line is no app. Pick one, or type its id.',
+    }),
     volumeId: id('the volume id'),
     confirmVolumeId: z.string({ error: 'Type the volume id once more.' }).trim(),
     reason: z

@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { VariableShown } from '../reports/affected.ts';
-import { button, plain, section } from './blocks.ts';
+import { button, picked, plain, section } from './blocks.ts';
 import { scriptConsequences } from './operations.ts';
 import { type ApprovalNeeds, needsLine } from './volumes.ts';
 
@@ -34,7 +34,19 @@ export function variableForm(
           : 'Changes a variable of an edge script. What you leave empty stays as it is.',
       ),
       ...(known ? [section(needsLine(known.needs))] : []),
-      idInput('scriptId', 'Script id', typed.scriptId),
+      {
+        type: 'input',
+        block_id: 'scriptId',
+        label: plain('Script'),
+        hint: plain('The edge scripts that your zones run; type an id to use another.'),
+        element: {
+          type: 'external_select',
+          action_id: 'scriptId',
+          placeholder: plain('Type a part of its id or of its zone'),
+          min_query_length: 0,
+          ...(typed.scriptId ? { initial_option: picked(typed.scriptId) } : {}),
+        },
+      },
       ...(known
         ? []
         : [
@@ -43,7 +55,7 @@ export function variableForm(
               button('Show the zones', 'variables:preview', typed.scriptId ?? 'typed'),
             ),
           ]),
-      idInput('variableId', 'Variable id', typed.variableId),
+      variableInput(typed.variableId),
       {
         type: 'input',
         block_id: 'defaultValue',
@@ -96,18 +108,14 @@ export const variableBusy: ModalView = {
   blocks: [section('One moment…')],
 };
 
-function idInput(
-  name: keyof VariableTyped,
-  label: string,
-  initial: string | undefined,
-): ModalView['blocks'][number] {
+function variableInput(initial: string | undefined): ModalView['blocks'][number] {
   return {
     type: 'input',
-    block_id: name,
-    label: plain(label),
+    block_id: 'variableId',
+    label: plain('Variable id'),
     element: {
       type: 'plain_text_input',
-      action_id: name,
+      action_id: 'variableId',
       max_length: 30,
       placeholder: plain('A whole number'),
       ...(initial ? { initial_value: initial } : {}),

@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { VolumeShown } from '../reports/affected.ts';
-import { plain, section } from './blocks.ts';
+import { limits, picked, plain, section } from './blocks.ts';
 import { volumeConsequences } from './operations.ts';
 import { count } from './text.ts';
 
@@ -45,7 +45,7 @@ export function volumeForm(typed: VolumeTyped, preview?: VolumePreview): ModalVi
     ...(preview ? { private_metadata: preview.note } : {}),
     blocks: [
       ...(preview ? previewBlocks(preview) : [intro]),
-      textInput('appId', 'App id', typed.appId, 'About 15 letters and digits; `/cdn app` has a menu.'),
+      appInput(typed.appId),
       textInput('volumeId', 'Volume id', typed.volumeId, 'As the CDN’s panel shows it: my-data-volume'),
       textInput(
         'confirmVolumeId',
@@ -88,6 +88,25 @@ export const volumeBusy: ModalView = {
   close: plain('Close'),
   blocks: [section('Looking up what hangs on it…')],
 };
+
+function appInput(initial: string | undefined): ModalView['blocks'][number] {
+  // An id too long for a menu's option has to be typed.
+  if (initial !== undefined && initial.length > limits.option)
+    return textInput('appId', 'App', initial, 'About 15 letters and digits.');
+  return {
+    type: 'input',
+    block_id: 'appId',
+    label: plain('App'),
+    hint: plain('The apps that your zones lead to; type an id to use another.'),
+    element: {
+      type: 'external_select',
+      action_id: 'appId',
+      placeholder: plain('Type a part of its id or of its zone'),
+      min_query_length: 0,
+      ...(initial ? { initial_option: picked(initial) } : {}),
+    },
+  };
+}
 
 function textInput(
   name: keyof VolumeTyped,

@@ -54,6 +54,8 @@ describe('a volume is deleted', () => {
     await team.alice.slash('volume delete');
     const form = await team.alice.waitForModal('volumes:submit');
     expect(form.reads).not.toMatch(/cannot be undone/);
+    const options = await team.alice.suggest('appId', volume.appId);
+    expect(JSON.stringify(options)).toContain(volume.appId);
     await team.alice.submit({ ...volume, confirmVolumeId: volume.volumeId, reason: 'Not needed' });
     const preview = await team.alice.waitForModal(/cannot be undone/);
     expect(preview.callback_id).toBe('volumes:submit');
