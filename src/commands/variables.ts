@@ -27,7 +27,7 @@ const variableCommand: Command = {
   summary: 'Set a variable of an edge script: its value, and whether it is required',
   examples: ['variable', 'variable 301 12'],
   needs: 'change',
-  modal: (words) => (idsIn(words).scriptId ? forms.variableBusy : forms.variableForm({})),
+  modal: () => forms.variableBusy,
   async fill(words, context) {
     const typed = idsIn(words);
     if (words.list.length > 2)

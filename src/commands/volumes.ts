@@ -19,8 +19,7 @@ const volumeCommand: Command = {
   summary: 'Delete every instance of a volume, after others have approved it',
   examples: ['volume delete', 'volume delete app0api00000001 my-data-volume'],
   needs: 'destroy',
-  modal: (words) =>
-    isDelete(words) ? (idsIn(words).volumeId ? forms.volumeBusy : forms.volumeForm(idsIn(words))) : undefined,
+  modal: (words) => (isDelete(words) ? forms.volumeBusy : undefined),
   fill: async (words, context) => {
     const typed = idsIn(words);
     const { appId, volumeId } = typed;

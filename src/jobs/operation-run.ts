@@ -72,7 +72,7 @@ async function send(request: OperationRequest, cdn: CdnClient): Promise<Settled>
 }
 
 /** What an error of the CDN says about whether it was done (cdn-api.md §2.3, §2.6). */
-export function settledBy(error: ApiError, kind: OperationRequest['kind']): Settled {
+function settledBy(error: ApiError, kind: OperationRequest['kind']): Settled {
   const { status, requestId, serviceMessage } = error;
   const known = {
     ...(status === undefined ? {} : { status }),

@@ -86,7 +86,7 @@ export const volumeBusy: ModalView = {
   type: 'modal',
   title: plain('Delete a volume'),
   close: plain('Close'),
-  blocks: [section('Looking up what hangs on it…')],
+  blocks: [section('One moment: looking up what hangs on it and who has to agree…')],
 };
 
 function appInput(initial: string | undefined): ModalView['blocks'][number] {

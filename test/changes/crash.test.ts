@@ -67,7 +67,6 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       await running.end('SIGTERM');
       await Promise.all([slack.close(), cdn.close(), server?.stop()]);
       await rm(dataDir, { recursive: true, force: true });
-      expect(slack.problems).toEqual([]);
     }, 60_000);
 
     async function begin(): Promise<void> {
