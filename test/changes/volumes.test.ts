@@ -56,7 +56,9 @@ describe('a volume is deleted', () => {
     await expect
       .poll(async () => JSON.stringify(await team.alice.suggest('appId', volume.appId)))
       .toContain(volume.appId);
-    await team.alice.submit({ ...volume, confirmVolumeId: volume.volumeId, reason: 'Not needed' });
+    await team.alice.choose('appId', volume.appId);
+    const { volumeId } = volume;
+    await team.alice.submit({ volumeId, confirmVolumeId: volumeId, reason: 'Not needed' });
     const preview = await team.alice.waitForModal(/cannot be undone/);
     expect(preview.callback_id).toBe('volumes:submit');
     await team.alice.submit();
