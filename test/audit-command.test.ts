@@ -43,6 +43,8 @@ interface Store {
   readonly checkpoint: () => Promise<string>;
 }
 
+const now = (): Date => new Date('2026-11-21T00:07:00.000Z');
+
 function store(env: Env, databaseUrl?: Secret): Store {
   const inside: Store['inside'] = async (work) => {
     const dataDir = env['DATA_DIR'] ?? '';
@@ -60,7 +62,6 @@ function store(env: Env, databaseUrl?: Secret): Store {
     checkpoint: () =>
       inside(async ({ db }) => {
         const { keyring } = await readKeyring({ keys: new Secret(env['ENCRYPTION_KEYS'] ?? '') });
-        const now = (): Date => new Date('2026-11-21T00:07:00.000Z');
         const audit = createAudit({ db, now });
         const key = await signingKey({ db, sealer: createSealer(keyring), audit, now });
         const [newest] = await audit.recent(acme, 1);
@@ -79,7 +80,7 @@ describe.each([
   {
     name: 'the embedded database',
     skip: false,
-    async make(): Promise<Store> {
+    make: async (): Promise<Store> => {
       const DATA_DIR = await mkdtemp(join(directory, 'data-'));
       await copyEmbeddedDatabase(DATA_DIR);
       return store({ DATA_DIR, ENCRYPTION_KEYS: keyEntries('k1') });
@@ -88,7 +89,7 @@ describe.each([
   {
     name: `PostgreSQL${without}`,
     skip: typeof found === 'string',
-    async make(): Promise<Store> {
+    make: async (): Promise<Store> => {
       if (typeof found === 'string') throw new Error(found);
       server ??= await found.start();
       const url = await server.createDatabase();
