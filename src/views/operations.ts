@@ -93,13 +93,16 @@ export function outcomeWords({
   kind,
   state,
   outcome,
-}: Pick<Operation, 'kind' | 'state' | 'outcome'>): string {
+  movedBy,
+}: Pick<Operation, 'kind' | 'state' | 'outcome' | 'movedBy'>): string {
   if (outcome === undefined) return '';
   const reference = outcome.requestId ? ` The CDN’s request id: ${code(outcome.requestId, 80)}.` : '';
-  return `${sentence(kind, state, outcome)}${reference}`;
+  if (outcome.word === 'confirmed')
+    return `<@${movedBy}> looked: it was ${state === 'succeeded' ? '' : 'not '}done.${reference}`;
+  return `${sentence(kind, outcome)}${reference}`;
 }
 
-function sentence(kind: Operation['kind'], state: OperationState, outcome: Outcome): string {
+function sentence(kind: Operation['kind'], outcome: Outcome): string {
   const volume = kind === 'volume-delete';
   const says = outcome.facts?.['says'];
   const quoted = typeof says === 'string' && says !== '' ? ` It says: “${foreign(says, 300)}”` : '';
@@ -127,8 +130,6 @@ function sentence(kind: Operation['kind'], state: OperationState, outcome: Outco
       return `The request was sent${status}, and no clear answer came back. *It is not sent again by itself.* Look whether it was done, then say so here.`;
     case 'process-died':
       return 'The bot stopped while the request was, or may have been, under way. *It is not sent again by itself.* Look whether it was done, then say so here.';
-    case 'confirmed':
-      return state === 'succeeded' ? 'Somebody looked: it was done.' : 'Somebody looked: it was not done.';
     case 'void':
       return `It was voided and will not run: ${voidWords(outcome.why)}. Ask for it anew.`;
     case 'expired':

@@ -125,7 +125,9 @@ describe('a volume is deleted', () => {
     await team.alice.waitForModal('approvals:check-submit');
     await team.alice.submit({ seen: 'succeeded' });
     await team.alice.waitForMessage(/Noted: it was done/);
-    await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /done.*Somebody looked/s.test(reads));
+    await team.bob.waitForMessage(
+      ({ ts, reads }) => ts === card.ts && /done.*@Alice Adams looked/s.test(reads),
+    );
     expect(deletes(team, volume.volumeId)).toBe(1);
   });
 
