@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { createCdn } from './api/cdn.ts';
 import { createAudit } from './auth/audit.ts';
+import { createCheckpoints } from './auth/checkpoints.ts';
 import { createEndings, type Pause } from './auth/endings.ts';
 import { createInstallations } from './auth/installations.ts';
 import { createKeyLinks } from './auth/key-links.ts';
 import { createCustody } from './auth/keys.ts';
+import { createOperations } from './auth/operations.ts';
 import { createPolicies } from './auth/policies.ts';
 import { createSealer } from './auth/sealing.ts';
 import type { Chart } from './charts/chart.ts';
@@ -13,6 +15,8 @@ import { createSnapshots } from './commands/snapshots.ts';
 import type { Config } from './config.ts';
 import { UserError } from './errors.ts';
 import { holdConfig } from './held-secrets.ts';
+import { showOperation } from './jobs/operation-messages.ts';
+import { runOperation } from './jobs/operation-run.ts';
 import { createQueue } from './jobs/queue.ts';
 import { jobs } from './jobs/registry.ts';
 import type { Log } from './log.ts';
@@ -151,6 +155,21 @@ async function wire(
   const draw = (chart: Chart): Promise<Uint8Array> => charts.draw(chart);
   const inspectFile = (): ReturnType<typeof egress.file> => egress.file();
   const spoolDirectory = join(config.store.dataDir, 'spool');
+  const operations = createOperations({
+    db,
+    sealer,
+    audit,
+    now,
+    async enqueue({ tenant, id }, options) {
+      await queue.enqueue(runOperation, { tenant, id }, options);
+    },
+    async follow({ tenant, id, state, approvals }, options) {
+      // Only the first move posts; the others change what is there.
+      const first = state === 'proposed' && approvals.length === 0;
+      await queue.enqueue(showOperation, { tenant, id, first }, options);
+    },
+  });
+  pauses.push(async (ended) => void (await operations.stop(ended)));
   const queue = createQueue({
     database,
     log,
@@ -164,6 +183,8 @@ async function wire(
       policies,
       people,
       audit,
+      operations,
+      checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
       enqueue: (...about) => queue.enqueue(...about),
       apiUrl,
       draw,
@@ -201,6 +222,7 @@ async function wire(
     policies,
     people,
     audit,
+    operations,
     deniedOnce: oncePerMinute(now),
     draw,
     inspectFile,

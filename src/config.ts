@@ -102,6 +102,18 @@ export function readStoreConfig(env: Env): StoreConfig {
   return stored;
 }
 
+/**
+ * What a look at the audit record needs. Whoever looks need not have the keyring, and then checks no signatures.
+ *
+ * @throws UserError as `readConfig`.
+ */
+export function readCheckConfig(env: Env): StoreConfig {
+  const reader = readerOf(env);
+  const stored = readStore(reader, { keyring: 'optional' });
+  refuseWith(reader.problems);
+  return stored;
+}
+
 interface Reader {
   readonly text: (name: string) => string | undefined;
   readonly secret: (name: string) => Secret | undefined;
@@ -138,13 +150,16 @@ function mistakesIn(keys: Secret): string[] {
   }
 }
 
-function readStore({ text, secret, check, problems }: Reader): StoreConfig {
+function readStore(
+  { text, secret, check, problems }: Reader,
+  needs: { readonly keyring: 'optional' | 'needed' } = { keyring: 'needed' },
+): StoreConfig {
   const databaseUrl = secret('DATABASE_URL');
   if (databaseUrl && !/^postgres(ql)?:\/\//.test(databaseUrl.reveal())) {
     problems.push('DATABASE_URL must begin with postgres:// (leave it out to use the embedded database).');
   }
   const keyring = { keys: secret('ENCRYPTION_KEYS'), file: text('ENCRYPTION_KEYS_FILE') };
-  if (databaseUrl && !keyring.keys && !keyring.file) {
+  if (databaseUrl && needs.keyring === 'needed' && !keyring.keys && !keyring.file) {
     problems.push(
       'ENCRYPTION_KEYS or ENCRYPTION_KEYS_FILE is missing: with DATABASE_URL every replica needs the same keys ' +
         '(make one with: echo "k1:$(openssl rand -base64 32)").',

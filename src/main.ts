@@ -7,7 +7,7 @@ import { UserError } from './errors.ts';
 // knows what for, after Node was told to keep what it compiles: a quarter of a start is compiling.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/cdn-chatops', import.meta.url)));
 
-const usage = 'Usage: node src/main.ts web | worker | all | migrate | keys';
+const usage = 'Usage: node src/main.ts web | worker | all | migrate | keys | audit';
 
 async function main(word: string, rest: readonly string[]): Promise<void> {
   switch (word) {
@@ -19,6 +19,8 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
       return migrate();
     case 'keys':
       return keys(rest);
+    case 'audit':
+      return audit(rest);
     default:
       throw new UserError(`There is no “${word}”.`, usage);
   }
@@ -92,10 +94,26 @@ async function keys(words: readonly string[]): Promise<void> {
   await keysCommand(words, config, createLogger('warn'), (line) => console.log(line));
 }
 
-function fail(error: unknown): never {
-  if (error instanceof UserError) console.error([error.message, error.hint].filter(Boolean).join('\n'));
-  else console.error('The bot failed:', error instanceof Error ? (error.stack ?? error.message) : error);
-  process.exit(1);
+/** Ends with 0 where the record is whole, 1 where it is not, 2 where that could not be found out. */
+async function audit(words: readonly string[]): Promise<void> {
+  const [{ readCheckConfig }, { createLogger }, { auditCommand }] = await Promise.all([
+    import('./config.ts'),
+    import('./log.ts'),
+    import('./audit-command.ts'),
+  ]);
+  const options = {
+    config: () => readCheckConfig(process.env),
+    log: createLogger('warn'),
+    print: (line: string) => console.log(line),
+  };
+  const verdict = await auditCommand(words, options).catch((error: unknown) => fail(error, 2));
+  process.exitCode = verdict === 'whole' ? 0 : 1;
 }
 
-main(process.argv[2] ?? 'all', process.argv.slice(3)).catch(fail);
+function fail(error: unknown, code = 1): never {
+  if (error instanceof UserError) console.error([error.message, error.hint].filter(Boolean).join('\n'));
+  else console.error('The bot failed:', error instanceof Error ? (error.stack ?? error.message) : error);
+  process.exit(code);
+}
+
+main(process.argv[2] ?? 'all', process.argv.slice(3)).catch((error: unknown) => fail(error));

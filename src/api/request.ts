@@ -20,6 +20,8 @@ export interface ApiRequest {
   readonly accept?: string;
   /** Whether it only reads: the export is a POST and does. */
   readonly reads: boolean;
+  /** Never a second time, not even after a 429: somebody counts what reaches the service. */
+  readonly once?: true;
   /** Where the service has much to do before it answers: it is given three times as long. */
   readonly isSlow?: true;
 }
@@ -77,7 +79,7 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
       try {
         return await consume(await once(request));
       } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
+        if (!(error instanceof ApiError) || request.once) throw error;
         const wait = waitBeforeRetry({ error, reads: request.reads, tries, waitedMs, random: random() });
         if (wait === undefined) throw error;
         // Cut short when somebody cancels; the loop sees that.

@@ -17,7 +17,7 @@ export interface Attempted {
 }
 
 /**
- * The retry rule (cdn-api.md §1.4): 429 for every method, after the service's own Retry-After where it fits into
+ * The retry rule (cdn-api.md §1.4): 429 for every method but what is sent `once`, after the service's own Retry-After where it fits into
  * the time there is; 5xx, no connection and a body that broke off for reads only. A timeout has cost the person ten
  * seconds already and is not repeated. Milliseconds to wait before the next try, or undefined to give up.
  */

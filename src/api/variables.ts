@@ -23,7 +23,7 @@ export interface Variable {
 
 /** Update Variable (cdn-api.md §2.3). */
 export interface Variables {
-  /** Throws a UserError for a bad id, an empty change or a value that is too long. Never sent a second time blindly. */
+  /** Throws a UserError for a bad id, an empty change or a value that is too long. Sent at most once, whatever the answer. */
   readonly update: (scriptId: string, variableId: string, change: VariableChange) => Promise<Variable>;
 }
 
@@ -63,6 +63,7 @@ export function createVariables(send: Send, hosts: Hosts, onDrift: (drift: Drift
         body: JSON.stringify({ DefaultValue: defaultValue?.reveal(), Required: required }),
         secrets: defaultValue ? [defaultValue] : [],
         reads: false,
+        once: true,
       } as const;
       return send(request, async (reply): Promise<Variable> => {
         const body = await reply.json();

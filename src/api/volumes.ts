@@ -8,7 +8,7 @@ import type { Send } from './request.ts';
 /** Delete All Volume Instances (cdn-api.md §2.6). Irreversible. */
 export interface Volumes {
   /**
-   * Sent at most once, except after a 429. `ids`: the deleted instances, empty where there were none, undefined where
+   * Sent at most once, whatever the answer. `ids`: the deleted instances, empty where there were none, undefined where
    * the service did not say. Throws ApiError: `refused` while an instance is attached, `not_found` for a wrong id or a
    * volume that is already gone. Where `sent` is true and the code is timeout, unreachable, cut, unavailable or
    * unexpected, nobody knows whether it was deleted.
@@ -32,6 +32,7 @@ export function createVolumes(send: Send, hosts: Hosts, onDrift: (drift: Drift) 
         method: 'DELETE',
         address: address(hosts.api, 'mc', 'apps', app, 'volumes', volume),
         reads: false,
+        once: true,
       } as const;
       return send(request, async (reply) => {
         const body = await reply.json();

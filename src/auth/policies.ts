@@ -105,6 +105,7 @@ const stored = z.object({
   approvers: ids,
   approverGroups: ids,
   approvalChannel: z.string().optional(),
+  auditChannel: z.string().optional(),
   destroyApprovals: z.number().int().nonnegative(),
   changeApprovals: z.number().int().nonnegative(),
   expiryMinutes: z.number().int().positive(),
@@ -116,7 +117,8 @@ const stored = z.object({
 // Throws where a row cannot be read: better nobody may anything than somebody too much.
 function versionOf(row: PolicyRow): PolicyVersion {
   const body = stored.parse(JSON.parse(row.body));
-  const policy = { ...body, approvalChannel: body.approvalChannel, version: row.version };
+  const { approvalChannel, auditChannel } = body;
+  const policy = { ...body, approvalChannel, auditChannel, version: row.version };
   return { policy, by: row.changed_by, at: row.changed_at };
 }
 

@@ -7,6 +7,7 @@ export type ListField =
   | 'approverGroups'
   | 'exportChannels'
   | 'digestChannels';
+export type ChannelField = 'approvalChannel' | 'auditChannel';
 export type NumberField = 'destroyApprovals' | 'changeApprovals' | 'expiryMinutes';
 
 /** One difference between two policies. */
@@ -18,7 +19,12 @@ export type Change =
       readonly removed: readonly string[];
     }
   | { readonly kind: 'number'; readonly field: NumberField; readonly from: number; readonly to: number }
-  | { readonly kind: 'channel'; readonly from: string | undefined; readonly to: string | undefined }
+  | {
+      readonly kind: 'channel';
+      readonly field: ChannelField;
+      readonly from: string | undefined;
+      readonly to: string | undefined;
+    }
   /** `admin` = no cap. */
   | { readonly kind: 'cap'; readonly channel: string; readonly from: Right; readonly to: Right };
 
@@ -30,6 +36,7 @@ const listFields: readonly ListField[] = [
   'exportChannels',
   'digestChannels',
 ];
+const channelFields: readonly ChannelField[] = ['approvalChannel', 'auditChannel'];
 const numberFields: readonly NumberField[] = ['destroyApprovals', 'changeApprovals', 'expiryMinutes'];
 
 /** Everything in which two policies differ, beside their version. */
@@ -40,8 +47,10 @@ export function changesBetween(before: Policy, after: Policy): Change[] {
     const removed = before[field].filter((id) => !after[field].includes(id));
     if (added.length + removed.length > 0) changes.push({ kind: 'list', field, added, removed });
   }
-  if (before.approvalChannel !== after.approvalChannel)
-    changes.push({ kind: 'channel', from: before.approvalChannel, to: after.approvalChannel });
+  for (const field of channelFields) {
+    const [from, to] = [before[field], after[field]];
+    if (from !== to) changes.push({ kind: 'channel', field, from, to });
+  }
   for (const field of numberFields) {
     const [from, to] = [before[field], after[field]];
     if (from !== to) changes.push({ kind: 'number', field, from, to });
@@ -63,7 +72,7 @@ export function changeInWords(change: Change): string {
     case 'number':
       return `${change.field}: ${change.from} -> ${change.to}`;
     case 'channel':
-      return `approvalChannel: ${change.from ?? 'none'} -> ${change.to ?? 'none'}`;
+      return `${change.field}: ${change.from ?? 'none'} -> ${change.to ?? 'none'}`;
     case 'cap':
       return `cap of ${change.channel}: ${capInWords(change.from)} -> ${capInWords(change.to)}`;
   }

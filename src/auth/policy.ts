@@ -14,6 +14,8 @@ export interface Policy {
   readonly approvers: readonly string[];
   readonly approverGroups: readonly string[];
   readonly approvalChannel: string | undefined;
+  /** Where a signed checkpoint of the audit is posted each day; undefined = nowhere. */
+  readonly auditChannel: string | undefined;
   /** How many others have to agree before a deletion runs. */
   readonly destroyApprovals: number;
   /** The same for a change. */
@@ -35,6 +37,7 @@ export const initialPolicy: Policy = {
   approvers: [],
   approverGroups: [],
   approvalChannel: undefined,
+  auditChannel: undefined,
   destroyApprovals: 1,
   changeApprovals: 0,
   expiryMinutes: 30,

@@ -28,6 +28,8 @@ const nouns: Record<KeyUse['table'], [one: string, many: string]> = {
   linked_keys: ['linked key', 'linked keys'],
   installations: ['installation', 'installations'],
   installation_users: ['Slack token of a person', 'Slack tokens of people'],
+  operation_values: ['value of a variable', 'values of variables'],
+  audit_signing_keys: ['key that signs audit checkpoints', 'keys that sign audit checkpoints'],
   sealed_versions: ['version record', 'version records'],
 };
 

@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { ApiError } from '../api/errors.ts';
+import { tenantOf } from '../auth/identity.ts';
 import type { LinkedKey } from '../auth/keys.ts';
 import { rightsOf } from '../auth/policy.ts';
 import { Secret } from '../secret.ts';
@@ -118,12 +119,14 @@ async function offerPage({ keyPage }: Context): Promise<Message> {
 }
 
 /** Typed or pressed, it is meant: a key that may have leaked must go at once, and connecting again takes a minute. */
-async function forget({ custody, keyPage, person, snapshots }: Context): Promise<Message> {
+async function forget({ custody, keyPage, operations, person, snapshots }: Context): Promise<Message> {
   // First the links: one of them may be what the key came by.
   await keyPage?.close();
   const had = await custody.forget(person, { cause: 'disconnect' });
   snapshots.drop(person);
-  return views.disconnected(had);
+  // Nothing could run with a key that is gone, and whoever was asked to approve should not wait for it.
+  const stopped = await operations.stop({ person, tenant: tenantOf(person) });
+  return views.disconnected(had, stopped.length);
 }
 
 async function checkAndLink(key: Secret, context: Context): Promise<FormResult> {

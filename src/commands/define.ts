@@ -4,6 +4,7 @@ import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Custody } from '../auth/keys.ts';
+import type { Operations } from '../auth/operations.ts';
 import type { People } from '../auth/people.ts';
 import type { Policies } from '../auth/policies.ts';
 import type { Decision, Right } from '../auth/policy.ts';
@@ -43,6 +44,8 @@ export interface Context {
   readonly people: People;
   readonly policies: Policies;
   readonly audit: Audit;
+  /** What was asked for, approved and done. */
+  readonly operations: Operations;
   /** Tells a channel; false where the bot cannot write there. */
   readonly post: (channelId: string, message: Message) => Promise<boolean>;
   /** The modal that was submitted or that the button is in. */

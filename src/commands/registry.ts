@@ -1,6 +1,8 @@
 import type { HomeView } from '@slack/types';
 import { apiKeys } from './api-keys.ts';
+import { approvals } from './approvals.ts';
 import { apps } from './apps.ts';
+import { audit } from './audit.ts';
 import { connect, keyPasted } from './connect.ts';
 import type { Action, Command, Context, Feature, Form, Picker, Shortcut } from './define.ts';
 import { help, unknownCommand } from './help.ts';
@@ -10,6 +12,8 @@ import { originErrors } from './origin-errors.ts';
 import { scripts } from './scripts.ts';
 import { settings } from './settings.ts';
 import { uploadScanning } from './upload-scanning.ts';
+import { variables } from './variables.ts';
+import { volumes } from './volumes.ts';
 import { why } from './why.ts';
 import { type Words, withoutFirst } from './words.ts';
 import { zones } from './zones.ts';
@@ -22,8 +26,12 @@ export const features: readonly Feature[] = [
   scripts,
   uploadScanning,
   apiKeys,
+  variables,
+  volumes,
+  approvals,
   connect,
   settings,
+  audit,
   why,
   help,
   homeTab,

@@ -45,6 +45,10 @@ const chosen = (what: RegExp, refused: string) =>
 const users = chosen(/^[UW][A-Z0-9]+$/, 'Pick people from the list.');
 const groups = chosen(/^S[A-Z0-9]+$/, 'That line is no user group. Pick one, or leave the field empty.');
 const channels = chosen(/^[CG][A-Z0-9]+$/, 'Pick channels, not conversations between people.');
+const channel = z
+  .string()
+  .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' })
+  .optional();
 const whole = ([least, most]: readonly [number, number]) => {
   const error = `A whole number from ${least} to ${most}.`;
   return z.coerce.number({ error }).int({ error }).min(least, { error }).max(most, { error }).optional();
@@ -60,10 +64,8 @@ const fields = z
     operatorGroups: groups,
     approvers: users,
     approverGroups: groups,
-    approvalChannel: z
-      .string()
-      .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' })
-      .optional(),
+    approvalChannel: channel,
+    auditChannel: channel,
     destroyApprovals: whole(forms.ranges.destroyApprovals),
     changeApprovals: whole(forms.ranges.changeApprovals),
     expiryMinutes: whole(forms.ranges.expiryMinutes),
@@ -163,17 +165,20 @@ async function save(before: Policy, after: Policy, context: Context): Promise<Fo
     difference: changes.map(changeInWords),
   });
   if (!outcome.saved) return views.changedMeanwhile(outcome.meanwhile);
-  const { version, approvalChannel } = outcome.policy;
+  const { version, approvalChannel, auditChannel } = outcome.policy;
   const message = views.announced(person.userId, version, found);
   // Whoever followed the old channel hears that it moved.
   const channels = new Set([approvalChannel, before.approvalChannel].filter((id) => id !== undefined));
   const posted = new Map<string, boolean>();
   for (const channel of channels) posted.set(channel, await context.post(channel, message));
-  const told =
-    approvalChannel === undefined
-      ? undefined
-      : { channel: approvalChannel, failed: posted.get(approvalChannel) !== true };
-  return views.saved({ version, found, told });
+  const told = approvalChannel === undefined ? [] : [approvalChannel];
+  // Found out now, not at night when the first checkpoint is due.
+  if (auditChannel !== undefined && auditChannel !== before.auditChannel) {
+    posted.set(auditChannel, await context.post(auditChannel, views.checkpointsComeHere(person.userId)));
+    if (auditChannel !== approvalChannel) told.push(auditChannel);
+  }
+  const outcomes = told.map((channel) => ({ channel, failed: posted.get(channel) !== true }));
+  return views.saved({ version, found, told: outcomes });
 }
 
 async function overtaken(context: Context): Promise<FormResult> {
@@ -195,6 +200,7 @@ function merged(before: Policy, values: Values): Policy {
     approvers: kept('approvers'),
     approverGroups: kept('approverGroups'),
     approvalChannel: 'approvalChannel' in values ? values.approvalChannel : before.approvalChannel,
+    auditChannel: 'auditChannel' in values ? values.auditChannel : before.auditChannel,
     destroyApprovals: kept('destroyApprovals'),
     changeApprovals: kept('changeApprovals'),
     expiryMinutes: kept('expiryMinutes'),

@@ -1,7 +1,9 @@
 import type { Transaction } from 'kysely';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit.ts';
+import type { Checkpoints } from '../auth/checkpoints.ts';
 import type { Person } from '../auth/identity.ts';
+import type { Operations } from '../auth/operations.ts';
 import type { People } from '../auth/people.ts';
 import type { Standing } from '../auth/standing.ts';
 import type { Schema } from '../store/schema.ts';
@@ -19,6 +21,8 @@ export interface Ports {
   readonly standing: (person: Person) => Standing;
   readonly people: (place: Place) => People;
   readonly audit: Audit;
+  readonly operations: Operations;
+  readonly checkpoints: Checkpoints;
   readonly enqueue: Enqueue;
   /** A failure in words for a person, with the reference that is in the log. */
   readonly explain: (error: unknown, feature: string) => Failure;

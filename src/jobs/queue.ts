@@ -88,6 +88,9 @@ export function createQueue({ database, log, jobs, ports, now }: Options): Queue
         supervise: worksHere,
         schedule: worksHere,
         cronMonitorIntervalSeconds: 5,
+        // How soon the job of a process that died is noticed, beside its heartbeat.
+        superviseIntervalSeconds: 10,
+        monitorIntervalSeconds: 10,
       });
       started.on('error', (error: { code?: unknown; message?: string }) =>
         log.error({ code: error.code, reason: error.message }, 'the job queue reports an error'),

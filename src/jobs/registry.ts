@@ -1,5 +1,15 @@
+import { auditCheckpoint } from './audit-checkpoint.ts';
 import type { Job } from './define.ts';
 import { housekeeping } from './housekeeping.ts';
+import { operationClock } from './operation-clock.ts';
+import { showOperation } from './operation-messages.ts';
+import { runOperation } from './operation-run.ts';
 
 /** Every job there is. A new one is a file beside this one and a line here. */
-export const jobs: readonly Job<never>[] = [housekeeping];
+export const jobs: readonly Job<never>[] = [
+  auditCheckpoint,
+  housekeeping,
+  operationClock,
+  runOperation,
+  showOperation,
+];

@@ -12,6 +12,7 @@ import { refused } from '../views/refusal.ts';
 import { slackErrorOf } from './access.ts';
 import type { SlackDeps } from './dispatch.ts';
 import { explainFailure, type Failed } from './failures.ts';
+import { makeReference } from './reference.ts';
 import type { Sender } from './sender.ts';
 import { shownNameOf } from './shown-name.ts';
 
@@ -58,14 +59,16 @@ export async function admit(
   const decision = await standing.decide({ needs, name: wanted.feature }, channelId);
   if (!decision.allowed) {
     // People of another organisation have no record of their own: it is kept where they knocked.
+    const reference = makeReference();
     await recordDenied(
       deps,
       foreign ? (deps.access.own()?.teamId ?? tenant) : tenant,
       sender,
       wanted,
       decision,
+      reference,
     );
-    throw refusal(decision, people.blind());
+    throw refusal(decision, people.blind(), reference);
   }
   return {
     person,
@@ -82,6 +85,7 @@ export async function admit(
     people,
     policies: deps.policies,
     audit: deps.audit,
+    operations: deps.operations,
     post: (channel, message) => post(deps, client, channel, message),
     modal: wanted.modal,
     now: deps.now,
@@ -106,9 +110,9 @@ async function ownKey(reveal: () => Promise<{ readonly key: Secret } | undefined
   return linked.key;
 }
 
-function refusal(decision: Decision, blind: readonly Blind[]): UserError {
+function refusal(decision: Decision, blind: readonly Blind[], reference: string): UserError {
   const { message, hint, offer } = refused(decision, blind);
-  return new UserError(message, hint, offer);
+  return new UserError(message, hint, offer, reference);
 }
 
 /** Records an attempt once a minute for each person and command, so that nobody can flood the record. */
@@ -118,6 +122,7 @@ async function recordDenied(
   { person }: Sender,
   { asks, feature, needs, channelId }: Admitted,
   { reason }: Decision,
+  reference: string,
 ): Promise<void> {
   const subject = asks ?? feature;
   // Somebody who has yet to connect a key was not denied anything.
@@ -129,6 +134,7 @@ async function recordDenied(
       what: 'denied',
       subject,
       detail: { reason, needs, ...(channelId === undefined ? {} : { channel: channelId }) },
+      requestId: reference,
     });
   } catch (error) {
     // They are refused whether or not it could be written down.

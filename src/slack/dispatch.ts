@@ -3,6 +3,7 @@ import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Custody } from '../auth/keys.ts';
+import type { Operations } from '../auth/operations.ts';
 import type { Policies } from '../auth/policies.ts';
 import type { Chart } from '../charts/chart.ts';
 import type { Answer, Context, KeyPage, OpenModal, Setup } from '../commands/define.ts';
@@ -35,6 +36,7 @@ export interface SlackDeps {
   readonly policies: Policies;
   readonly people: PeopleOf;
   readonly audit: Audit;
+  readonly operations: Operations;
   /** False where a denied attempt like this one was recorded a moment ago. */
   readonly deniedOnce: (key: string) => boolean;
   /** False where this delivery was taken before, here or by another replica. */

@@ -29,7 +29,7 @@ export function describeFailure(error: unknown, failed: Failed, log: Log): Messa
 export function explainFailure(error: unknown, failed: Failed, log: Log): Failure {
   // Told to the log where it was stopped, and not to be tried again: the same would come out.
   if (error instanceof EgressStopped) return { ...withheld, reference: error.reference };
-  const reference = makeReference();
+  const reference = (error instanceof UserError ? error.reference : undefined) ?? makeReference();
   const where = { reference, kind: failed.kind, feature: failed.feature };
   if (error instanceof UserError) {
     // Its words may quote what somebody typed, so the log gets the place only.

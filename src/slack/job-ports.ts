@@ -1,8 +1,10 @@
 import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit.ts';
+import type { Checkpoints } from '../auth/checkpoints.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Custody } from '../auth/keys.ts';
+import type { Operations } from '../auth/operations.ts';
 import type { Policies } from '../auth/policies.ts';
 import { createStanding } from '../auth/standing.ts';
 import type { Chart } from '../charts/chart.ts';
@@ -27,6 +29,8 @@ export interface JobPortsOptions {
   readonly policies: Policies;
   readonly people: PeopleOf;
   readonly audit: Audit;
+  readonly operations: Operations;
+  readonly checkpoints: Checkpoints;
   readonly enqueue: Enqueue;
   readonly apiUrl: string;
   readonly draw: (chart: Chart) => Promise<Uint8Array>;
@@ -37,9 +41,23 @@ export interface JobPortsOptions {
 
 /** What jobs reach Slack, the CDN and policy with. */
 export function createJobPorts(options: JobPortsOptions): Ports {
-  const { access, clients, custody, policies, people, audit, enqueue, spoolDirectory, log } = options;
+  const {
+    access,
+    clients,
+    custody,
+    policies,
+    people,
+    audit,
+    operations,
+    checkpoints,
+    enqueue,
+    spoolDirectory,
+    log,
+  } = options;
   return {
     audit,
+    operations,
+    checkpoints,
     enqueue,
     spoolDirectory,
     people: (place) => people(workspaceOf(place)),

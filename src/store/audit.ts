@@ -29,15 +29,22 @@ export async function appendAudit(
   await trx.insertInto('audit_records').values(row).execute();
 }
 
+/** Which records of a tenant; nothing given = all of them. */
+export interface AuditFilter {
+  /** Whoever did it, or whom it concerns. */
+  readonly who?: string | undefined;
+  /** Any of these kinds. */
+  readonly what?: readonly string[] | undefined;
+}
+
 /** The newest records of a tenant, newest first. */
-export function recentAudit(db: Kysely<Schema>, tenant: string, most: number): Promise<AuditRow[]> {
-  return db
-    .selectFrom('audit_records')
-    .selectAll()
-    .where('tenant', '=', tenant)
-    .orderBy('seq', 'desc')
-    .limit(most)
-    .execute();
+export function recentAudit(
+  db: Kysely<Schema>,
+  tenant: string,
+  most: number,
+  filter: AuditFilter = {},
+): Promise<AuditRow[]> {
+  return records(db, tenant, filter).orderBy('seq', 'desc').limit(most).execute();
 }
 
 /** The records of a tenant after a place, oldest first. */
@@ -46,13 +53,26 @@ export function auditAfter(
   tenant: string,
   seq: number,
   most: number,
+  filter: AuditFilter = {},
 ): Promise<AuditRow[]> {
-  return db
+  return records(db, tenant, filter).where('seq', '>', seq).orderBy('seq').limit(most).execute();
+}
+
+function records(db: Kysely<Schema>, tenant: string, { who, what }: AuditFilter) {
+  let query = db.selectFrom('audit_records').selectAll().where('tenant', '=', tenant);
+  if (who !== undefined) query = query.where((is) => is.or([is('actor', '=', who), is('subject', '=', who)]));
+  if (what !== undefined) query = query.where('what', 'in', what);
+  return query;
+}
+
+/** The tenant after this one that has records. One by one: a list of all would read the whole table. */
+export async function nextAuditTenant(db: Kysely<Schema>, after: string): Promise<string | undefined> {
+  const row = await db
     .selectFrom('audit_records')
-    .selectAll()
-    .where('tenant', '=', tenant)
-    .where('seq', '>', seq)
-    .orderBy('seq')
-    .limit(most)
-    .execute();
+    .select('tenant')
+    .where('tenant', '>', after)
+    .orderBy('tenant')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.tenant;
 }

@@ -85,6 +85,14 @@ async function migrate(db: Kysely<Schema>, log: Log): Promise<void> {
   throw new Error('The database could not be changed to this version', { cause: error });
 }
 
+/** Whether a database that may be of an older version has this table. */
+export async function hasTable(db: Kysely<Schema>, name: keyof Schema): Promise<boolean> {
+  const { rows } = await sql<{ there: boolean }>`select to_regclass(${name}) is not null as there`.execute(
+    db,
+  );
+  return rows[0]?.there === true;
+}
+
 // Asked at every start: the migrator's own look at all tables takes 150 ms in the embedded database.
 async function isUpToDate(db: Kysely<Schema>): Promise<boolean> {
   const { rows: tables } = await sql<{ there: boolean }>`

@@ -28,6 +28,12 @@ export function findPolicyVersion(
     .executeTakeFirst();
 }
 
+/** Every tenant whose admins have said something. */
+export async function policyTenants(db: Kysely<Schema>): Promise<string[]> {
+  const rows = await db.selectFrom('policies').select('tenant').distinct().orderBy('tenant').execute();
+  return rows.map(({ tenant }) => tenant);
+}
+
 /** Adds the next version; false where somebody else has added it before. Which is next is for the caller to know. */
 export async function addPolicy(db: Kysely<Schema>, row: Insertable<Schema['policies']>): Promise<boolean> {
   const result = await db

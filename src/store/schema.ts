@@ -12,6 +12,11 @@ export interface Schema {
   keyring_keys: KeyringKeys;
   keyring_members: KeyringMembers;
   audit_records: AuditRecords;
+  audit_checkpoints: AuditCheckpoints;
+  audit_signing_keys: AuditSigningKeys;
+  operations: OperationsTable;
+  operation_events: OperationEvents;
+  operation_values: OperationValues;
 }
 
 /** One CDN key a person. `tenant` is the scope that `user_id` is unique in: the Enterprise organisation or the workspace. */
@@ -124,6 +129,32 @@ interface AuditRecords {
   hash: string;
 }
 
+/** What was signed and posted of a tenant's chain on a day: one row, taken by one process. */
+interface AuditCheckpoints {
+  tenant: string;
+  /** `2026-11-21`, in UTC. */
+  day: string;
+  /** `broken`: the chain did not hold, and that was posted. `unchanged`: nothing was posted. */
+  state: 'sending' | 'posted' | 'failed' | 'unknown' | 'unchanged' | 'broken';
+  /** Slack's word for why it failed. */
+  code: string | null;
+  channel: string;
+  at: Moment;
+  seq: number | null;
+  head: string | null;
+  kid: string | null;
+  signature: string | null;
+}
+
+/** The key that signs checkpoints, sealed. `tenant` is `deployment`. */
+interface AuditSigningKeys {
+  tenant: string;
+  sealed: string;
+  key_id: string;
+  made_at: Moment;
+  version: Version;
+}
+
 /** Part of what a row is sealed to. 0 = sealed before there were versions. */
 type Version = ColumnType<number, number | undefined, number>;
 /** Every version of what a tenant's admins have said; the highest one holds. Rows are only ever added. */
@@ -134,6 +165,72 @@ interface Policies {
   body: string;
   changed_by: string;
   changed_at: Moment;
+}
+
+/** What was asked for, approved and done (`auth/operations.ts`). Rows stay. */
+interface OperationsTable {
+  id: string;
+  tenant: string;
+  kind: string;
+  state: string;
+  /** Of its newest event. */
+  seq: number;
+  /** The requester, whose key executes. */
+  enterprise_id: string | null;
+  team_id: string;
+  user_id: string;
+  /** Where it was asked for. */
+  channel_id: string | null;
+  method: string;
+  path: string;
+  /** Canonical JSON, without the value. */
+  body: string | null;
+  /** HMAC of the value, under a key that is sealed with it (`operation_values`). */
+  value_mac: string | null;
+  reason: string | null;
+  /** What was shown, as canonical JSON. */
+  snapshot: string;
+  policy_version: number;
+  approvals_needed: number;
+  /** The operation it tries again. */
+  attempt_of: string | null;
+  created_at: Moment;
+  expires_at: Moment;
+  /** SHA-256 over everything above but state and seq, and its HMAC under the keyring. */
+  seal: string;
+  key_id: string;
+  mac: string;
+  moved_by: string;
+  moved_at: Moment;
+  /** JSON. */
+  outcome: string | null;
+  /** Where its messages are, as JSON. */
+  messages: string;
+  reminded_at: Maybe;
+}
+
+/** Append-only: the log of every operation, each line a move. At most one line in each log is `executing`. */
+interface OperationEvents {
+  operation_id: string;
+  seq: number;
+  at: Moment;
+  actor: string;
+  what: string;
+  outcome: string | null;
+  /** Of approvals: an HMAC under the keyring. */
+  key_id: string | null;
+  mac: string | null;
+}
+
+/** The values that variables are set to, sealed. */
+interface OperationValues {
+  tenant: string;
+  /** `<user id>/<operation id>`: part of what it is sealed to. */
+  owner_id: string;
+  operation_id: string;
+  sealed: string;
+  key_id: string;
+  version: Version;
 }
 
 type Moment = ColumnType<Date, Date, Date>;

@@ -1,7 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
 
-/** A place that holds one sealed row at a time. `userId` is empty where it belongs to the tenant itself. */
+/**
+ * A place that holds one sealed row at a time. `userId` is empty where it belongs to the tenant itself; where a person
+ * has several it also names which.
+ */
 export interface Slot {
   readonly tenant: string;
   readonly userId: string;

@@ -1,22 +1,31 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { auditKeyKind } from './audit-checkpoints.ts';
 import { installationKind, installationUserKind } from './installations.ts';
 import { linkedKeyKind } from './linked-keys.ts';
+import { variableValueKind } from './operation-values.ts';
 import type { Schema } from './schema.ts';
 import type { NewestVersion, Slot } from './sealed-versions.ts';
 
 /** A table whose rows are sealed under keys of the keyring. */
 export interface SealedTable {
-  readonly name: 'linked_keys' | 'installations' | 'installation_users';
+  readonly name:
+    | 'linked_keys'
+    | 'installations'
+    | 'installation_users'
+    | 'operation_values'
+    | 'audit_signing_keys';
   readonly kind: string;
-  /** False where a row belongs to the tenant itself. */
-  readonly ofPeople: boolean;
+  /** The column that says whose a row is; undefined where it belongs to the tenant itself. */
+  readonly owner: 'user_id' | 'owner_id' | undefined;
 }
 
 /** All of them. What is sealed in a new table is named here, so that rotation, start and status know it. */
 export const sealedTables: readonly SealedTable[] = [
-  { name: 'linked_keys', kind: linkedKeyKind, ofPeople: true },
-  { name: 'installations', kind: installationKind, ofPeople: false },
-  { name: 'installation_users', kind: installationUserKind, ofPeople: true },
+  { name: 'linked_keys', kind: linkedKeyKind, owner: 'user_id' },
+  { name: 'installations', kind: installationKind, owner: undefined },
+  { name: 'installation_users', kind: installationUserKind, owner: 'user_id' },
+  { name: 'operation_values', kind: variableValueKind, owner: 'owner_id' },
+  { name: 'audit_signing_keys', kind: auditKeyKind, owner: undefined },
 ];
 
 export interface SealedRow extends Slot {
@@ -139,6 +148,6 @@ export async function versionsToSign(
   }));
 }
 
-function userColumn({ ofPeople }: SealedTable): RawBuilder<unknown> {
-  return ofPeople ? sql`user_id` : sql`''::text`;
+function userColumn({ owner }: SealedTable): RawBuilder<unknown> {
+  return owner === undefined ? sql`''::text` : sql.ref(owner);
 }

@@ -7,6 +7,7 @@ import type {
   KnownBlock,
   MrkdwnElement,
   PlainTextElement,
+  PlainTextOption,
   SectionBlock,
 } from '@slack/types';
 import type { Message } from './message.ts';
@@ -62,6 +63,11 @@ export function button(
 /** A button that does what typing `/cdn <words>` does. `nth` keeps ids apart inside one block. */
 export function typing(label: string, words: string, nth = 0, more: Pick<Button, 'style'> = {}): Button {
   return button(label, `help:run:${nth}`, words.slice(0, limits.value), more);
+}
+
+/** What is chosen already in a menu whose options are looked up: an id stands for itself. */
+export function picked(id: string): PlainTextOption {
+  return { text: plain(cut(id, limits.option)), value: id.slice(0, limits.option) };
 }
 
 export function message(text: string, blocks: readonly KnownBlock[]): Message {

@@ -149,10 +149,16 @@ export function whoami(me: {
   ]);
 }
 
-export function disconnected(had: boolean): Message {
-  const text = had
+/** `stopped`: how many requests that waited were cancelled with it. */
+export function disconnected(had: boolean, stopped: number): Message {
+  const forgotten = had
     ? 'Your CDN key is forgotten. Nothing of it is left here; in the CDN control panel it stays valid.'
     : 'There was no CDN key to forget: none is connected for you.';
+  const requests = stopped === 1 ? '1 request of yours' : `${stopped} requests of yours`;
+  const text =
+    stopped === 0
+      ? forgotten
+      : `${forgotten} ${requests} waited and ${stopped === 1 ? 'was' : 'were'} cancelled.`;
   return message(text, [
     section(text),
     actions(connectButton(had ? 'Connect another key' : 'Connect your key')),

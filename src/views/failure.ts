@@ -1,4 +1,4 @@
-import type { KnownBlock } from '@slack/types';
+import type { KnownBlock, ModalView } from '@slack/types';
 import type { UserError } from '../errors.ts';
 import { actions, button, context, message, section, typing } from './blocks.ts';
 import { connectButton } from './connect.ts';
@@ -47,4 +47,9 @@ export function failure(failed: Failure): Message {
   if (buttons.length > 0) blocks.push(actions(...buttons));
   if (reference) blocks.push(context(reference));
   return message([what, next, reference].filter(Boolean).join(' '), blocks);
+}
+
+/** A form with what went wrong above it, and what was typed still in it. */
+export function withFailure(form: ModalView, failed: Failure): ModalView {
+  return { ...form, blocks: [...(failure(failed).blocks ?? []), ...form.blocks] };
 }

@@ -1,7 +1,15 @@
 import type { KnownBlock } from '@slack/types';
 import type { Blind } from '../auth/people.ts';
 import type { Right } from '../auth/policy.ts';
-import type { Change, Effect, ListField, NumberField, Power, Quorum } from '../auth/policy-changes.ts';
+import type {
+  Change,
+  ChannelField,
+  Effect,
+  ListField,
+  NumberField,
+  Power,
+  Quorum,
+} from '../auth/policy-changes.ts';
 import { blindLines } from './blind.ts';
 import { section } from './blocks.ts';
 import { count, fit, foreign } from './text.ts';
@@ -58,6 +66,10 @@ const listNames: Readonly<Record<ListField, string>> = {
   exportChannels: 'Exports may go to',
   digestChannels: 'Digests may go to',
 };
+const channelNames: Readonly<Record<ChannelField, string>> = {
+  approvalChannel: 'Approval channel',
+  auditChannel: 'Daily audit checkpoint goes to',
+};
 const numberNames: Readonly<Record<NumberField, string>> = {
   destroyApprovals: 'Approvals for a deletion',
   changeApprovals: 'Approvals for a change',
@@ -77,7 +89,7 @@ function changeLine(change: Change, groupName: Consequences['groupName']): strin
     case 'number':
       return `${numberNames[change.field]}: ${change.from} → *${change.to}*`;
     case 'channel':
-      return `Approval channel: ${channel(change.from)} → ${channel(change.to)}`;
+      return `${channelNames[change.field]}: ${channel(change.from)} → ${channel(change.to)}`;
     case 'cap':
       return `<#${change.channel}>: ${capped(change.from)} → *${capped(change.to)}*`;
   }

@@ -66,25 +66,24 @@ export function settingsForm({ policy, last, groups, blind }: Shown): ModalView 
       ),
       number('changeApprovals', 'Approvals for a change', policy.changeApprovals, ranges.changeApprovals),
       number('expiryMinutes', 'Minutes until a request expires', policy.expiryMinutes, ranges.expiryMinutes),
-      {
-        type: 'input',
-        block_id: 'approvalChannel',
-        optional: true,
-        label: plain('Approval channel'),
-        hint: plain('Requests and changes of settings are told there. Invite the bot to it.'),
-        element: {
-          type: 'conversations_select',
-          action_id: 'approvalChannel',
-          filter: { include: ['public', 'private'], exclude_bot_users: true },
-          ...(policy.approvalChannel === undefined ? {} : { initial_conversation: policy.approvalChannel }),
-        },
-      },
+      channel(
+        'approvalChannel',
+        'Approval channel',
+        policy.approvalChannel,
+        'Requests and changes of settings are told there. Invite the bot to it.',
+      ),
       channels('capNone', 'Channels where nothing is allowed', capped('none')),
       channels('capRead', 'Channels up to read', capped('read')),
       channels('capExport', 'Channels up to export', capped('export')),
       channels('capChange', 'Channels up to change (no deletions)', capped('change')),
       channels('exportChannels', 'Exports may go to', policy.exportChannels, 'None chosen = anywhere.'),
       channels('digestChannels', 'Digests may go to', policy.digestChannels, 'None chosen = anywhere.'),
+      channel(
+        'auditChannel',
+        'Daily audit checkpoint',
+        policy.auditChannel,
+        'A signed note of the audit record is posted there each day. Empty = off. Invite the bot to it.',
+      ),
     ],
   };
 }
@@ -139,6 +138,15 @@ function people(field: string, label: string, hint: string, chosen: readonly str
     action_id: field,
     max_selected_items: mostEntries,
     ...(chosen.length > 0 ? { initial_users: [...chosen] } : {}),
+  });
+}
+
+function channel(field: string, label: string, chosen: string | undefined, hint: string): InputBlock {
+  return input(field, label, hint, {
+    type: 'conversations_select',
+    action_id: field,
+    filter: { include: ['public', 'private'], exclude_bot_users: true },
+    ...(chosen === undefined ? {} : { initial_conversation: chosen }),
   });
 }
 

@@ -31,8 +31,8 @@ export function settingsReview(found: Consequences | { readonly problems: readon
 export interface SavedSettings {
   readonly version: number;
   readonly found: Consequences;
-  /** The channel that was told; `failed` where the bot cannot write there. */
-  readonly told: { readonly channel: string; readonly failed: boolean } | undefined;
+  /** The channels that were told; `failed` where the bot cannot write there. */
+  readonly told: readonly { readonly channel: string; readonly failed: boolean }[];
 }
 
 export function saved({ version, found, told }: SavedSettings): FormResult {
@@ -40,13 +40,13 @@ export function saved({ version, found, told }: SavedSettings): FormResult {
   const blocks: KnownBlock[] = [
     section(`:white_check_mark: *${text}*`),
     ...consequences(found),
-    ...(told ? [context(toldLine(told))] : []),
+    ...told.map((one) => context(toldLine(one))),
     actions(undoButton(version)),
   ];
   return answer(text, blocks);
 }
 
-function toldLine({ channel, failed }: NonNullable<SavedSettings['told']>): string {
+function toldLine({ channel, failed }: SavedSettings['told'][number]): string {
   return failed
     ? `:warning: <#${channel}> could not be told: invite the bot there (\`/invite @cdn\`).`
     : `<#${channel}> was told.`;
@@ -69,6 +69,14 @@ export function changedMeanwhile(last: { readonly by: string; readonly at: Date 
 export function announced(by: string, version: number, found: Consequences): Message {
   const text = `<@${by}> changed the settings of the CDN bot (version ${version}).`;
   return message(text, [section(text), ...consequences(found)]);
+}
+
+/** For the channel that was chosen for checkpoints: also finds out whether the bot can write there. */
+export function checkpointsComeHere(by: string): Message {
+  const text = `<@${by}> chose this channel for the daily checkpoint of the CDN bot’s audit record.`;
+  const why =
+    'Each is a signed line that says what the record held. Kept here, it shows later whether the record was rewritten or cut.';
+  return message(text, [section(text), context(why)]);
 }
 
 /** Puts the version before this one in its place. */

@@ -88,11 +88,11 @@ export function fit(lines: readonly string[], length: number, joint = '\n'): str
   return text;
 }
 
-/** Cuts mrkdwn that is escaped already, never inside `&amp;`. */
-function cutMarkup(text: string, length: number): string {
+/** Cuts mrkdwn that is escaped already, never inside `&amp;` or a mention. */
+export function cutMarkup(text: string, length: number): string {
   return text.length <= length
     ? text
-    : `${cut(text, length).replace(/&[a-z]*…$/u, '')}…`.replace(/……$/u, '…');
+    : `${cut(text, length).replace(/(?:&[a-z]*|<[^<>]*)…$/u, '')}…`.replace(/……$/u, '…');
 }
 
 function flat(text: string): string {

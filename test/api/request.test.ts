@@ -116,12 +116,20 @@ test('a change of a variable is sent once', async () => {
   expect(cdn.seen).toHaveLength(1);
 });
 
-test('a pause the service asks for is kept, also before a deletion: it was not carried out', async () => {
+test('a pause the service asks for is kept before reading again', async () => {
+  const cdn = await service((_, response, count) =>
+    count === 1 ? send(response, 429, '', { 'retry-after': '2' }) : { Items: [], TotalItems: 0 },
+  );
+  await list(cdn);
+  expect(cdn.waits).toEqual([2000]);
+});
+
+test('a deletion is never sent a second time, not even after a pause the service asks for', async () => {
   const cdn = await service((_, response, count) =>
     count === 1 ? send(response, 429, '', { 'retry-after': '2' }) : { ids: ['vi-1'] },
   );
-  expect(await deleteVolume(cdn)).toEqual({ ids: ['vi-1'] });
-  expect(cdn.waits).toEqual([2000]);
+  expect(await failure(deleteVolume(cdn))).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 2 });
+  expect(cdn.seen).toHaveLength(1);
 });
 
 test('a pause too long to wait for is told instead', async () => {

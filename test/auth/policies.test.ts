@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { createAudit, verifyChain } from '../../src/auth/audit.ts';
+import { createAudit } from '../../src/auth/audit.ts';
+import { verifyChain } from '../../src/auth/audit-chain.ts';
 import { createPolicies, type Policies } from '../../src/auth/policies.ts';
 import { initialPolicy, type Policy } from '../../src/auth/policy.ts';
 import type { Database } from '../../src/store/database.ts';

@@ -24,6 +24,9 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     *API keys*
     \`/cdn keys\`
     List the API keys of the account: ids, roles, last four characters, which one is yours
+    *Approvals*
+    \`/cdn approvals\`
+    What waits for your approval, and what you asked for
     *Connect*
     \`/cdn connect\`
     Connect your own CDN key
@@ -41,7 +44,7 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     /cdn zone
     /cdn errors
     /cdn app
-    A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do. \`/cdn help all\` shows 1 more command and why you may not run it."
+    A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do. \`/cdn help all\` shows 4 more commands and why you may not run them."
   `);
   expect([...buttons(answer).keys()]).toMatchInlineSnapshot(`
     [

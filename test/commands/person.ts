@@ -4,6 +4,7 @@ import type { KnownBlock } from '@slack/types';
 import { expect } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { createCdn } from '../../src/api/cdn.ts';
+import type { Audit } from '../../src/auth/audit.ts';
 import { type Person, personKey } from '../../src/auth/identity.ts';
 import type { Custody, LinkedKey } from '../../src/auth/keys.ts';
 import type { People } from '../../src/auth/people.ts';
@@ -51,7 +52,9 @@ interface Desk {
 export async function desk({
   timeoutMs = 2000,
   ...options
-}: Parameters<typeof startCdn>[0] & { readonly timeoutMs?: number } = {}): Promise<Desk & AsyncDisposable> {
+}: Parameters<typeof startCdn>[0] & { readonly timeoutMs?: number; readonly audit?: Audit } = {}): Promise<
+  Desk & AsyncDisposable
+> {
   let now = Date.UTC(2026, 10, 21, 12, 0, 0);
   const cdn = await startCdn({ ...options, now: () => now });
   const client = createCdn({
@@ -99,7 +102,8 @@ export async function desk({
         decide: (wanted) => standing.decide(wanted, 'C0OPS0000'),
         people: nobodyKnown,
         policies,
-        audit: { record: async () => undefined, recent: async () => [] },
+        audit: options.audit ?? nothingRecorded,
+        operations: noOperations,
         post: async () => true,
         modal: undefined,
         now: () => new Date(now),
@@ -112,11 +116,31 @@ export async function desk({
   };
 }
 
+/** Commands that change nothing ask the ledger nothing, and whoever disconnects has nothing there. */
+const noOperations = new Proxy({} as Context['operations'], {
+  get(_, name) {
+    if (name === 'stop') return async () => [];
+    throw new Error(`asked the ledger for ${String(name)}`);
+  },
+});
+
 /** A workspace whose admins have said nothing, and where Slack tells nothing about people. */
 const policies: Policies = {
   current: async () => initialPolicy,
   version: async () => undefined,
   save: async () => ({ saved: false, meanwhile: undefined }),
+};
+const nothingRecorded: Audit = {
+  record: async () => undefined,
+  recent: async () => [],
+  check: async () => ({
+    head: undefined,
+    verdict: { ok: true, records: 0, head: undefined },
+    since: 1,
+    checkpoint: undefined,
+    lastDay: undefined,
+  }),
+  async *pieces() {},
 };
 const nobodyKnown: People = {
   profile: async () => undefined,

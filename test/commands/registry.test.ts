@@ -36,6 +36,8 @@ test('the stable names of the design are there', () => {
     expect(findPicker(field)?.id).toBe('settings:groups');
   expect(commands.map(({ name }) => name).toSorted()).toEqual([
     'app',
+    'approvals',
+    'audit',
     'connect',
     'disconnect',
     'errors',
@@ -43,6 +45,8 @@ test('the stable names of the design are there', () => {
     'keys',
     'scanning',
     'settings',
+    'variable',
+    'volume',
     'whoami',
     'why',
     'zone',

@@ -196,7 +196,7 @@ describe('a workspace and its settings', () => {
   test('help shows what one may run, help all the rest with the reason', async () => {
     expect(await ask(people.bob, 'help')).not.toMatch(/cdn settings/);
     expect(await ask(people.bob, 'help all')).toMatch(
-      /1 command you may not run[\s\S]*cdn settings[\s\S]*not an admin/,
+      /2 commands you may not run[\s\S]*cdn settings[\s\S]*not an admin/,
     );
     expect(await ask(people.alice, 'help')).toMatch(/cdn settings/);
     expect(await ask(people.alice, 'help all')).toMatch(/may run every command|connected/);

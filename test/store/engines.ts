@@ -80,8 +80,8 @@ export async function enginesUnderTest(): Promise<EnginesUnderTest> {
       shared ??= place().then(({ open }) => open());
       const database = await shared;
       await sql`truncate linked_keys, installations, installation_users, deliveries, key_links, sealed_versions,
-        keyring_keys, keyring_members, policies`.execute(database.db);
-      await emptyAudit(database);
+        keyring_keys, keyring_members, policies, audit_checkpoints, audit_signing_keys`.execute(database.db);
+      await emptyRecords(database);
       await sql`drop schema if exists pgboss cascade`.execute(database.db);
       return database;
     };
@@ -103,11 +103,15 @@ export async function enginesUnderTest(): Promise<EnginesUnderTest> {
   return { embedded, postgres: { ...postgres, server: start }, both: [embedded, postgres] };
 }
 
-/** What nothing in the bot can do: its records are append-only. */
-async function emptyAudit({ db }: Database): Promise<void> {
+/** Forgets what was recorded, which nothing in the bot can do: these tables are append-only. */
+export async function emptyRecords({ db }: Database): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await sql`alter table audit_records disable trigger user`.execute(trx);
-    await sql`truncate audit_records`.execute(trx);
-    await sql`alter table audit_records enable trigger user`.execute(trx);
+    for (const table of ['audit_records', 'operation_events']) {
+      await sql`alter table ${sql.table(table)} disable trigger user`.execute(trx);
+    }
+    await sql`truncate audit_records, operations, operation_events, operation_values`.execute(trx);
+    for (const table of ['audit_records', 'operation_events']) {
+      await sql`alter table ${sql.table(table)} enable trigger user`.execute(trx);
+    }
   });
 }

@@ -22,7 +22,7 @@ function markupProblems(node: unknown): string[] {
   const isMrkdwn = 'type' in node && node.type === 'mrkdwn';
   const isMessage = 'blocks' in node && !('type' in node);
   if (!(isMrkdwn || isMessage) || !('text' in node) || typeof node.text !== 'string') return inner;
-  const rest = node.text.replace(/<!date\^\d+\^[^|<>]+\|[^|<>]+>|<@[UW][A-Z0-9]+>/gu, '');
+  const rest = node.text.replace(/<!date\^\d+\^[^|<>]+\|[^|<>]+>|<@[UW][A-Z0-9]+>|<#[CG][A-Z0-9]+>/gu, '');
   const foreign = /[<>]|&(?!amp;|lt;|gt;)/u.exec(rest);
   return foreign
     ? [

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { ApiError } from '../api/errors.ts';
+import { tenantOf } from '../auth/identity.ts';
+import { clickFactsOf } from '../auth/operations-facts.ts';
+import type { ClickFacts, Json, Operation } from '../auth/operations-model.ts';
+import { decideApproval } from '../auth/policy.ts';
+import { UserError } from '../errors.ts';
+import * as answers from '../views/approval-answers.ts';
+import * as views from '../views/approvals.ts';
+import { grouped } from '../views/text.ts';
+import { asSnapshot, lookAtScript, lookAtVolume } from './affected.ts';
+import { type Action, type Command, type Context, defineForm, type Feature, type Form } from './define.ts';
+import { mayAsk, needsOf } from './proposals.ts';
+
+const mostAsked = 8;
+
+const approvalsCommand: Command = {
+  name: 'approvals',
+  aliases: ['approval', 'requests'],
+  usage: 'approvals',
+  summary: 'What waits for your approval, and what you asked for',
+  examples: ['approvals'],
+  needs: 'none',
+  async run(_, context) {
+    const { waiting, approver } = await waitingFor(context);
+    const asked = await context.operations.requestedBy(context.person, mostAsked);
+    return views.approvalList({ waiting, asked, approver, asOf: context.now() });
+  },
+};
+
+async function waitingFor(context: Context): Promise<{ waiting: Operation[]; approver: boolean }> {
+  const [policy, actor] = await Promise.all([context.standing.policy(), context.standing.actor()]);
+  const approver = decideApproval(policy, actor).allowed;
+  return { approver, waiting: approver ? await context.operations.waitingFor(context.person) : [] };
+}
+
+const approve: Action = {
+  id: 'approvals:approve',
+  needs: 'none',
+  apart: true,
+  async run(id, context) {
+    const facts = await factsFor(id, context);
+    if (!facts) return answers.approveAnswer({ kind: 'not-found' });
+    return answers.approveAnswer(await context.operations.approve(id, context.person, facts));
+  },
+};
+
+const deny: Action = {
+  id: 'approvals:deny',
+  needs: 'none',
+  modal: () => views.formSkeleton('Deny the request'),
+  async fill(id, context) {
+    const operation = await context.operations.find(tenantOf(context.person), id);
+    if (operation?.state === 'proposed') return views.denyForm(operation);
+    throw new UserError(
+      operation
+        ? `There is nothing left to deny: ${views.plainState(operation)}.`
+        : 'There is no such request here any more.',
+      'See `/cdn approvals` for what waits.',
+    );
+  },
+};
+
+const denySubmit: Form = defineForm({
+  id: 'approvals:deny-submit',
+  needs: 'none',
+  fields: z.object({
+    reason: z
+      .string({ error: 'Say why: the requester reads it.' })
+      .trim()
+      .min(1, { error: 'Say why: the requester reads it.' })
+      .max(500, { error: 'At most 500 characters.' }),
+  }),
+  async run({ reason }, context) {
+    const id = context.modal?.note ?? '';
+    const facts = await factsFor(id, context);
+    if (!facts) return answers.denyAnswer({ kind: 'not-found' });
+    return answers.denyAnswer(await context.operations.deny(id, context.person, reason, facts));
+  },
+});
+
+const cancel: Action = {
+  id: 'approvals:cancel',
+  needs: 'none',
+  apart: true,
+  run: async (id, context) => answers.cancelAnswer(await context.operations.cancel(id, context.person)),
+};
+
+const check: Action = {
+  id: 'approvals:check',
+  needs: 'none',
+  modal: () => views.formSkeleton('Was it done?'),
+  async fill(id, context) {
+    const operation = await context.operations.find(tenantOf(context.person), id);
+    if (operation?.state !== 'unknown')
+      throw new UserError(
+        operation
+          ? `There is nothing to find out: ${views.plainState(operation)}.`
+          : 'There is no such request here any more.',
+        'See `/cdn approvals`.',
+      );
+    return views.checkForm(operation, await seenNow(operation, context));
+  },
+};
+
+/** What the CDN tells now of what was to be done. It has no operation that lists volumes or reads a variable. */
+async function seenNow({ request }: Operation, context: Context): Promise<string> {
+  if (request.kind === 'variable-update')
+    return 'The CDN has no operation that reads a variable: look in its panel, at the script’s variables.';
+  try {
+    const { totalVolumeSizeInGb: size } = await (await context.cdn()).apps.summary(request.appId);
+    return `The CDN reports ${size === undefined ? 'no size' : `${grouped(size)} GB`} for all volumes of the app now. Look in its panel whether this volume is still listed.`;
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof UserError)
+      return 'The app’s size could not be read with your key just now. Look in the CDN’s panel whether the volume is still listed.';
+    throw error;
+  }
+}
+
+const checkSubmit: Form = defineForm({
+  id: 'approvals:check-submit',
+  needs: 'none',
+  fields: z.object({ seen: z.enum(['succeeded', 'failed'], { error: 'Pick what you saw.' }) }),
+  async run({ seen }, context) {
+    const id = context.modal?.note ?? '';
+    const facts = await factsFor(id, context);
+    if (!facts) return answers.confirmAnswer({ kind: 'not-found' });
+    return answers.confirmAnswer(await context.operations.confirm(id, context.person, seen, facts));
+  },
+});
+
+const again: Action = {
+  id: 'approvals:again',
+  needs: 'none',
+  apart: true,
+  async run(id, context) {
+    const { operations, person, channelId } = context;
+    const operation = await operations.find(tenantOf(person), id);
+    if (!operation) return answers.tryAgainAnswer({ kind: 'not-found' });
+    if (operation.requester.userId !== person.userId)
+      return answers.tryAgainAnswer({ kind: 'not-requester', operation });
+    await mayAsk(operation.kind, context);
+    const { policy } = await needsOf(operation.kind, context);
+    const snapshot = await lookAgain(operation, context);
+    return answers.tryAgainAnswer(await operations.tryAgain(id, person, { policy, channelId, snapshot }));
+  },
+};
+
+async function lookAgain({ request }: Operation, context: Context): Promise<Json> {
+  return asSnapshot(
+    request.kind === 'volume-delete'
+      ? await lookAtVolume(request.appId, context)
+      : await lookAtScript(request.scriptId, context),
+  );
+}
+
+async function factsFor(id: string, context: Context): Promise<ClickFacts | undefined> {
+  const operation = await context.operations.find(tenantOf(context.person), id);
+  return operation && clickFactsOf(context.standing, operation, context.person.userId);
+}
+
+export const approvals: Feature = {
+  name: 'approvals',
+  commands: [approvalsCommand],
+  actions: [approve, deny, cancel, check, again],
+  forms: [denySubmit, checkSubmit],
+  async homeSection(context) {
+    const { waiting, approver } = await waitingFor(context);
+    const asked = await context.operations.requestedBy(context.person, mostAsked);
+    const open = asked.filter(({ state }) =>
+      ['proposed', 'approved', 'executing', 'unknown'].includes(state),
+    );
+    // Whoever neither approves nor waits for anything has nothing to see here.
+    return approver || open.length > 0 ? views.waitingForMe(waiting, open) : [];
+  },
+};

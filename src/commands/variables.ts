@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { tenantOf } from '../auth/identity.ts';
+import { undoOpen } from '../auth/operations-model.ts';
+import { UserError } from '../errors.ts';
+import { Secret } from '../secret.ts';
+import { proposed } from '../views/approval-answers.ts';
+import { failure, withFailure } from '../views/failure.ts';
+import type { Message } from '../views/message.ts';
+import { sentView, stateLine } from '../views/operations.ts';
+import * as forms from '../views/variables.ts';
+import { asSnapshot, lookAtScript } from './affected.ts';
+import {
+  type Action,
+  type Command,
+  type Context,
+  defineForm,
+  type Feature,
+  type FormResult,
+} from './define.ts';
+import { mayAsk, needsOf, propose } from './proposals.ts';
+import type { Words } from './words.ts';
+
+const variableCommand: Command = {
+  name: 'variable',
+  aliases: ['variables', 'var'],
+  usage: 'variable [<scriptId> <variableId>]',
+  summary: 'Set a variable of an edge script: its value, and whether it is required',
+  examples: ['variable', 'variable 301 12'],
+  needs: 'change',
+  modal: () => forms.variableBusy,
+  async fill(words, context) {
+    const typed = idsIn(words);
+    if (words.list.length > 2)
+      throw new UserError(
+        'A value is not typed into the command: everybody near could read it in the history.',
+        'Type `/cdn variable` with the two ids, or alone; the form takes the value.',
+      );
+    if (typed.scriptId === undefined) return forms.variableForm(typed);
+    return known(typed.scriptId, typed, context);
+  },
+};
+
+function idsIn({ list: [scriptId, variableId] }: Words): forms.VariableTyped {
+  return { scriptId, variableId };
+}
+
+async function known(scriptId: string, typed: forms.VariableTyped, context: Context) {
+  const [shown, needs] = await Promise.all([
+    lookAtScript(scriptId, context),
+    needsOf('variable-update', context),
+  ]);
+  return forms.variableForm(typed, { shown, needs });
+}
+
+const id = (what: string) =>
+  z
+    .string({ error: `Type ${what}.` })
+    .trim()
+    .regex(/^\d{1,19}$/, { error: `${what.replace(/^t/, 'T')} is a whole number.` });
+
+const touched = z
+  .preprocess(
+    // A menu, a checkbox or a word: whatever the form was drawn with.
+    (value) => (Array.isArray(value) ? (value.length > 0 ? 'true' : 'unchanged') : (value ?? 'unchanged')),
+    z.enum(['unchanged', 'true', 'false'], { error: 'Pick one of the three.' }),
+  )
+  .transform((value) => (value === 'unchanged' ? undefined : value === 'true'));
+
+const fields = z
+  .object({
+    scriptId: id('the script id'),
+    variableId: id('the variable id'),
+    defaultValue: z.string().max(4096, { error: 'A variable holds at most 4096 characters.' }).optional(),
+    empty: z.array(z.string()).optional(),
+    required: touched,
+  })
+  .transform(({ defaultValue, empty, ...rest }, refinement) => {
+    const clears = empty?.includes('empty') ?? false;
+    if (clears && defaultValue)
+      refinement.addIssue({
+        code: 'custom',
+        path: ['empty'],
+        message: 'There is a new value above. Take one of them back.',
+      });
+    if (!clears && !defaultValue && rest.required === undefined)
+      refinement.addIssue({
+        code: 'custom',
+        path: ['defaultValue'],
+        message: 'Nothing would change. Type a new value, or pick below.',
+      });
+    const value = clears ? '' : defaultValue || undefined;
+    return { ...rest, value: value === undefined ? undefined : new Secret(value, 'variable-value') };
+  });
+type Values = z.output<typeof fields>;
+
+async function submit(
+  { scriptId, variableId, value, required }: Values,
+  context: Context,
+): Promise<FormResult> {
+  try {
+    const message = await set({ scriptId, variableId, value, required }, undefined, context);
+    return { modal: sentView(message), message };
+  } catch (error) {
+    // All but the value stays: a secret is not sent back into a form.
+    const problem = context.explain(error);
+    return {
+      modal: withFailure(forms.variableForm({ scriptId, variableId }), problem),
+      message: failure(problem),
+    };
+  }
+}
+
+async function set(request: Values, reason: string | undefined, context: Context): Promise<Message> {
+  const [shown, { policy }] = await Promise.all([
+    lookAtScript(request.scriptId, context),
+    needsOf('variable-update', context),
+  ]);
+  const asked = { kind: 'variable-update', ...request } as const;
+  return proposed(await propose({ request: asked, reason, snapshot: asSnapshot(shown), policy }, context));
+}
+
+/** The zones that run the script typed into the form, on top of it. */
+const preview: Action = {
+  id: 'variables:preview',
+  needs: 'change',
+  modal: () => forms.variableBusy,
+  async fill(_, context) {
+    const scriptId = z
+      .string()
+      .trim()
+      .regex(/^\d{1,19}$/)
+      .safeParse(context.modal?.fields['scriptId']).data;
+    if (scriptId === undefined)
+      throw new UserError('There is no script id yet.', 'Go back, type it, and look again.');
+    return forms.scriptZones(await lookAtScript(scriptId, context));
+  },
+};
+
+const undo: Action = {
+  id: 'variables:undo',
+  needs: 'change',
+  apart: true,
+  async run(operationId, context) {
+    const { operations, person } = context;
+    const operation = await operations.find(tenantOf(person), operationId);
+    if (operation?.request.kind !== 'variable-update')
+      throw new UserError('There is no such change here any more.', 'Set the variable with `/cdn variable`.');
+    if (operation.requester.userId !== person.userId)
+      throw new UserError(
+        `Only <@${operation.requester.userId}> can undo this with a button.`,
+        'Set the variable yourself with `/cdn variable`.',
+      );
+    if (!undoOpen(operation, context.now()))
+      throw new UserError(
+        `It is too late to undo this (${stateLine(operation.state).replace(/^:\w+: /u, '')}).`,
+        'Set the variable with `/cdn variable`.',
+      );
+    const value = await operations.earlierValue(operationId);
+    if (!value)
+      throw new UserError(
+        'The value before is not known here, or something else set the variable since.',
+        'Set it with `/cdn variable`.',
+      );
+    await mayAsk('variable-update', context);
+    const { scriptId, variableId } = operation.request;
+    return set({ scriptId, variableId, value, required: undefined }, `Undo of ${operation.id}`, context);
+  },
+};
+
+export const variables: Feature = {
+  name: 'variables',
+  commands: [variableCommand],
+  actions: [preview, undo],
+  forms: [
+    defineForm({ id: 'variables:submit', needs: 'change', fields, busy: forms.variableBusy, run: submit }),
+  ],
+};

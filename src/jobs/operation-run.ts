@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import type { CdnClient } from '../api/cdn.ts';
+import { ApiError } from '../api/errors.ts';
+import type { Operations } from '../auth/operations.ts';
+import { factsOf } from '../auth/operations-facts.ts';
+import type { OperationRequest, Outcome } from '../auth/operations-model.ts';
+import { UserError } from '../errors.ts';
+import { defineJob } from './define.ts';
+
+interface Settled {
+  readonly state: 'succeeded' | 'failed' | 'unknown';
+  readonly outcome: Outcome;
+}
+
+/**
+ * Runs what was approved, with the requester's key. The ledger's `begin` lets one run through, once, ever; a run that
+ * comes after one that died finds it executing, and says that nobody knows.
+ */
+export const runOperation = defineJob({
+  name: 'operation-run',
+  data: z.object({ tenant: z.string(), id: z.string() }),
+  retries: 8,
+  timeLimitSeconds: 120,
+  atOnce: 4,
+  async run({ tenant, id }, { ports, signal, log }) {
+    const { operations } = ports;
+    const found = await operations.find(tenant, id);
+    if (!found) return;
+    // Before anything is begun: a key that does not open leaves the operation as it is, and the job tries again.
+    const cdn = await ports.cdn(found.requester, signal).catch((error: unknown) => {
+      if (error instanceof UserError) return undefined;
+      throw error;
+    });
+    const begun = await operations.begin(id, await factsOf(ports.standing(found.requester), found));
+    if (begun.kind === 'already' && begun.state === 'executing') {
+      log.warn({ operation: id }, 'an operation was begun by a process that is gone');
+      await operations.abandoned(id);
+      return;
+    }
+    if (begun.kind !== 'begun') return;
+    const settled = cdn ? await send(begun.request, cdn) : noKey;
+    log.info({ operation: id, state: settled.state, word: settled.outcome.word }, 'an operation ran');
+    await settle(operations, id, settled, signal);
+  },
+});
+
+const noKey: Settled = { state: 'failed', outcome: { word: 'key-refused' } };
+
+/** One request. Whatever comes back, or does not, becomes a state. */
+async function send(request: OperationRequest, cdn: CdnClient): Promise<Settled> {
+  try {
+    if (request.kind === 'volume-delete') {
+      const { ids } = await cdn.volumes.deleteAll(request.appId, request.volumeId);
+      if (ids === undefined) return { state: 'succeeded', outcome: { word: 'done' } };
+      return ids.length === 0
+        ? { state: 'failed', outcome: { word: 'nothing-deleted' } }
+        : { state: 'succeeded', outcome: { word: 'done', facts: { instances: ids.length } } };
+    }
+    const { scriptId, variableId, value, required } = request;
+    await cdn.variables.update(scriptId, variableId, {
+      ...(value ? { defaultValue: value } : {}),
+      ...(required === undefined ? {} : { required }),
+    });
+    return { state: 'succeeded', outcome: { word: 'done' } };
+  } catch (error) {
+    // A bad id, noticed before anything was sent.
+    if (error instanceof UserError)
+      return { state: 'failed', outcome: { word: 'refused', facts: { says: error.message } } };
+    if (error instanceof ApiError) return settledBy(error, request.kind);
+    throw error;
+  }
+}
+
+/** What an error of the CDN says about whether it was done (cdn-api.md §2.3, §2.6). */
+function settledBy(error: ApiError, kind: OperationRequest['kind']): Settled {
+  const { status, requestId, serviceMessage } = error;
+  const known = {
+    ...(status === undefined ? {} : { status }),
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+  const failed = (word: string, facts?: Outcome['facts']): Settled => ({
+    state: 'failed',
+    outcome: { word, ...known, ...(facts ? { facts } : {}) },
+  });
+  switch (error.code) {
+    case 'key_refused':
+      return failed('key-refused');
+    case 'rate_limited':
+      return failed('rate-limited');
+    case 'not_found':
+      return failed('not-found');
+    case 'refused':
+      if (kind === 'volume-delete' && status === 400 && /detach/iu.test(serviceMessage ?? ''))
+        return failed('not-detached');
+      return failed(
+        'refused',
+        serviceMessage === undefined ? undefined : { says: serviceMessage.slice(0, 300) },
+      );
+    case 'unavailable':
+    case 'unreachable':
+    case 'timeout':
+    case 'cut':
+    case 'unexpected':
+    case 'cancelled':
+      return error.sent
+        ? { state: 'unknown', outcome: { word: 'unanswered', ...known } }
+        : failed('not-sent');
+  }
+}
+
+const settleTries = 6;
+
+/** A word of the service is worth some patience with the database: without it nobody would know. */
+async function settle(
+  operations: Operations,
+  id: string,
+  { state, outcome }: Settled,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await operations.settle(id, state, outcome);
+      return;
+    } catch (error) {
+      if (tries >= settleTries || signal.aborted) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
+    }
+  }
+}

@@ -1,0 +1,277 @@
+import type { KnownBlock, ModalView } from '@slack/types';
+import type { Operation } from '../auth/operations-model.ts';
+import { actions, button, context, message, plain, section, typing } from './blocks.ts';
+import { moment } from './dates.ts';
+import type { Message } from './message.ts';
+import { askedFor, askedPlainly, consequences, outcomeWords, stateLine } from './operations.ts';
+import { code, count, foreign } from './text.ts';
+
+/** What approvers see: what would happen, who asks, what hangs on it, and two buttons as long as it waits. */
+export function approvalCard(
+  operation: Operation,
+  audience: { readonly approvers: readonly string[] },
+): Message {
+  const { requester, state } = operation;
+  const waits = state === 'proposed';
+  const text = waits
+    ? `<@${requester.userId}> asks to ${askedPlainly(operation)}. It needs ${missing(operation)}.`
+    : `${askedPlainly(operation)}: ${plainState(operation)}`;
+  return message(text, [
+    section(`<@${requester.userId}> ${waits ? 'asks to' : 'asked to'} *${askedFor(operation)}*`),
+    ...reasonBlock(operation),
+    section(consequences(operation)),
+    section(progress(operation)),
+    ...(waits ? [approveButtons(operation)] : followUp(operation)),
+    ...(waits && audience.approvers.length > 0
+      ? [context(`For ${audience.approvers.map((id) => `<@${id}>`).join(' ')}`)]
+      : []),
+    sealLine(operation),
+  ]);
+}
+
+/** A change that needed nobody's approval, told to the channel with who did it. */
+export function changeNotice(operation: Operation): Message {
+  const { requester } = operation;
+  const outcome = outcomeWords(operation);
+  return message(`<@${requester.userId}>: ${askedPlainly(operation)}, ${plainState(operation)}`, [
+    section(
+      `<@${requester.userId}>: ${askedFor(operation)}\n${stateLine(operation.state)}${outcome ? `\n${outcome}` : ''}`,
+    ),
+    ...(operation.state === 'unknown' ? [actions(checkButton(operation))] : []),
+    sealLine(operation),
+  ]);
+}
+
+/** The requester's own message, one for the whole life of the request. */
+export function requestState(
+  operation: Operation,
+  extra: { readonly undo: 'possible' | 'unknown-value' | 'no' },
+): Message {
+  const { state } = operation;
+  const waits = state === 'proposed' || state === 'approved';
+  return message(`Your request to ${askedPlainly(operation)}: ${plainState(operation)}`, [
+    section(`*Your request:* ${askedFor(operation)}`),
+    ...reasonBlock(operation),
+    section(progress(operation)),
+    ...(waits
+      ? [actions(button('Cancel the request', 'approvals:cancel', operation.id))]
+      : followUp(operation)),
+    ...undoBlocks(operation, extra.undo),
+    sealLine(operation),
+  ]);
+}
+
+/** Once, at half time, below the card: the buttons are there. */
+export function reminder(operation: Operation, approvers: readonly string[]): Message {
+  const whom = approvers.map((id) => `<@${id}>`).join(' ');
+  const text = `:hourglass_flowing_sand: ${whom} This still waits: <@${operation.requester.userId}> asks to ${askedPlainly(operation)}. It needs ${missing(operation)} and expires ${moment(operation.expiresAt)}.`;
+  return message(text, [section(text)]);
+}
+
+/** Asks an approver why not. */
+export function denyForm(operation: Operation): ModalView {
+  return {
+    type: 'modal',
+    callback_id: 'approvals:deny-submit',
+    private_metadata: operation.id,
+    title: plain('Deny the request'),
+    submit: plain('Deny'),
+    close: plain('Back'),
+    blocks: [
+      section(`<@${operation.requester.userId}> asks to *${askedFor(operation)}*`),
+      {
+        type: 'input',
+        block_id: 'reason',
+        label: plain('Why not?'),
+        hint: plain('The requester reads it.'),
+        element: {
+          type: 'plain_text_input',
+          action_id: 'reason',
+          multiline: true,
+          max_length: 500,
+          focus_on_load: true,
+        },
+      },
+    ],
+  };
+}
+
+/** Asks a person what they saw, where nobody knows the outcome. `now`: what the CDN shows at this moment. */
+export function checkForm(operation: Operation, now: string): ModalView {
+  const volume = operation.kind === 'volume-delete';
+  const options = [
+    { text: plain(volume ? 'The volume is gone' : 'The variable has the new value'), value: 'succeeded' },
+    { text: plain(volume ? 'The volume is still there' : 'The variable is as it was'), value: 'failed' },
+  ];
+  return {
+    type: 'modal',
+    callback_id: 'approvals:check-submit',
+    private_metadata: operation.id,
+    title: plain('Was it done?'),
+    submit: plain('That is what I saw'),
+    close: plain('Back'),
+    blocks: [
+      section(`Nobody knows the outcome of: *${askedFor(operation)}*`),
+      section(now),
+      {
+        type: 'input',
+        block_id: 'seen',
+        label: plain('What do you see in the CDN’s panel?'),
+        element: { type: 'radio_buttons', action_id: 'seen', options },
+      },
+    ],
+  };
+}
+
+export function formSkeleton(title: string): ModalView {
+  return { type: 'modal', title: plain(title), close: plain('Back'), blocks: [section('One moment…')] };
+}
+
+/** What waits for somebody, and what they asked for. */
+export function approvalList(lists: {
+  readonly waiting: readonly Operation[];
+  readonly asked: readonly Operation[];
+  readonly approver: boolean;
+  readonly asOf: Date;
+}): Message {
+  const { waiting, asked } = lists;
+  const text = `${count(waiting.length, 'request')} ${waiting.length === 1 ? 'waits' : 'wait'} for you. You asked for ${count(asked.length, 'change')} lately.`;
+  return message(text, [
+    section(
+      `*${count(waiting.length, 'request')}* ${waiting.length === 1 ? 'waits' : 'wait'} for your approval`,
+    ),
+    ...waitingBlocks(waiting),
+    ...(lists.approver ? [] : [context('You are not an approver: admins name them in `/cdn settings`.')]),
+    section(`*What you asked for:* ${asked.length === 0 ? 'nothing yet' : ''}`),
+    ...askedBlocks(asked),
+    context(`As of ${moment(lists.asOf)}.`),
+    actions(typing('Refresh', 'approvals')),
+  ]);
+}
+
+/** For the Home tab: only what can be acted on. */
+export function waitingForMe(waiting: readonly Operation[], open: readonly Operation[]): KnownBlock[] {
+  return [
+    section(
+      `*Approvals:* ${count(waiting.length, 'request')} ${waiting.length === 1 ? 'waits' : 'wait'} for you, ${count(open.length, 'request')} of yours ${open.length === 1 ? 'is' : 'are'} open`,
+      typing('All approvals', 'approvals'),
+    ),
+    ...waitingBlocks(waiting),
+    ...askedBlocks(open),
+  ];
+}
+
+const mostListed = 8;
+
+function waitingBlocks(waiting: readonly Operation[]): KnownBlock[] {
+  const more = waiting.length - mostListed;
+  return [
+    ...waiting
+      .slice(0, mostListed)
+      .flatMap((operation) => [
+        section(
+          `<@${operation.requester.userId}>: ${askedFor(operation)}\nneeds ${missing(operation)} · expires ${moment(operation.expiresAt)}`,
+        ),
+        approveButtons(operation),
+      ]),
+    ...(more > 0 ? [context(`and ${more} more: they are in the approval channel`)] : []),
+  ];
+}
+
+function askedBlocks(asked: readonly Operation[]): KnownBlock[] {
+  const more = asked.length - mostListed;
+  return [
+    ...asked.slice(0, mostListed).map((operation) => {
+      const { state } = operation;
+      const text = `${askedFor(operation)}\n${stateLine(state)} · ${moment(operation.movedAt)}`;
+      const open = state === 'proposed' || state === 'approved';
+      if (open) return section(text, button('Cancel', 'approvals:cancel', operation.id));
+      return state === 'unknown' ? section(text, checkButton(operation)) : section(text);
+    }),
+    ...(more > 0 ? [context(`and ${more} more`)] : []),
+  ];
+}
+
+function approveButtons({ id, request }: Operation): ReturnType<typeof actions> {
+  const irreversible = request.kind === 'volume-delete';
+  return actions(
+    button('Approve', 'approvals:approve', id, {
+      style: irreversible ? 'danger' : 'primary',
+      confirm: {
+        title: plain('Approve it?'),
+        text: plain(
+          irreversible
+            ? 'The volume is deleted as soon as enough have approved. It cannot be undone.'
+            : 'The variable is changed as soon as enough have approved.',
+        ),
+        confirm: plain('Approve'),
+        deny: plain('Back'),
+        ...(irreversible ? { style: 'danger' as const } : {}),
+      },
+    }),
+    button('Deny', 'approvals:deny', id),
+  );
+}
+
+function checkButton({ id }: Operation): ReturnType<typeof button> {
+  return button('Check and say', 'approvals:check', id, { style: 'primary' });
+}
+
+/** The next step where something went wrong. */
+function followUp(operation: Operation): KnownBlock[] {
+  const { id, state, triedAgainAs } = operation;
+  const again = triedAgainAs === undefined ? [button('Try again (new approval)', 'approvals:again', id)] : [];
+  if (state === 'unknown') return [actions(checkButton(operation), ...again)];
+  return (state === 'failed' || state === 'expired') && again.length > 0 ? [actions(...again)] : [];
+}
+
+function undoBlocks(operation: Operation, undo: 'possible' | 'unknown-value' | 'no'): KnownBlock[] {
+  switch (undo) {
+    case 'possible':
+      return [actions(button('Undo (within 30 minutes)', 'variables:undo', operation.id))];
+    case 'unknown-value':
+      return [
+        context(
+          'No undo: the value before is not known here. The CDN does not tell it, and the bot has not set it before.',
+        ),
+      ];
+    case 'no':
+      return [];
+  }
+}
+
+function reasonBlock({ reason }: Operation): KnownBlock[] {
+  return reason === undefined || reason === '' ? [] : [section(`Reason: ${foreign(reason, 500)}`)];
+}
+
+function progress(operation: Operation): string {
+  const { approvals, approvalsNeeded: needed, state, movedAt, movedBy, expiresAt } = operation;
+  const given = approvals.map(({ by }) => `<@${by}>`).join(', ');
+  const outcome = outcomeWords(operation);
+  const by = movedBy === 'system' ? '' : ` by <@${movedBy}>`;
+  const lines = [
+    `*${stateLine(state)}*${state === 'denied' || state === 'cancelled' ? by : ''} · ${moment(movedAt)}`,
+    ...(outcome ? [outcome] : []),
+    ...(needed > 0
+      ? [
+          `${approvals.length} of ${needed} ${needed === 1 ? 'approval' : 'approvals'}${given ? `: ${given}` : ''}`,
+        ]
+      : []),
+    ...(state === 'proposed' ? [`Expires ${moment(expiresAt)}`] : []),
+  ];
+  return lines.join('\n');
+}
+
+function missing({ approvals, approvalsNeeded }: Operation): string {
+  return count(approvalsNeeded - approvals.length, approvals.length > 0 ? 'further approval' : 'approval');
+}
+
+/** A state without its sign, inside a sentence. */
+export function plainState(operation: Operation): string {
+  return stateLine(operation.state).replace(/^:\w+: /u, '');
+}
+
+/** What ties the message to the record: the audit has the same seal. */
+function sealLine({ seal, createdAt }: Operation): KnownBlock {
+  return context(`Asked ${moment(createdAt)} · seal ${code(seal.slice(0, 12))}`);
+}

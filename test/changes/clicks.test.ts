@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askToDelete, configure, deletes, startTeam, type Team, type Volumes } from './team.ts';
+
+describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
+  let team: Team;
+  beforeAll(async () => {
+    team = await startTeam({ transport });
+  });
+  afterAll(async () => {
+    await team.bot.stop();
+  });
+
+  async function card({ volumeId }: Volumes): Promise<{ ts: string }> {
+    const { ts } = await team.bob.waitForMessage(
+      new RegExp(`asks to delete every instance of volume ${volumeId} `),
+    );
+    return { ts };
+  }
+
+  test('many at once make one request, and each of them is answered', async () => {
+    const volume = team.volume();
+    await askToDelete(team, volume);
+    const at = await card(volume);
+    const answered = (): number =>
+      [team.bob, team.dave].flatMap((member) =>
+        member.messages().filter(({ reads }) => /Approved\. It runs now|Too late, nothing more/.test(reads)),
+      ).length;
+    const before = answered();
+    const presses = Array.from({ length: 40 }, (_, index) =>
+      (index % 2 === 0 ? team.bob : team.dave).press('approvals:approve', at),
+    );
+    await Promise.all(presses);
+    await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*2 instances deleted`), 20_000);
+    await expect.poll(() => answered() - before, { timeout: 20_000 }).toBe(40);
+    expect(deletes(team, volume.volumeId)).toBe(1);
+  });
+
+  test('two of two have to be different people, and neither the requester', async () => {
+    await configure(team.carol, { destroyApprovals: '2' });
+    const volume = team.volume();
+    await askToDelete(team, volume);
+    const at = await card(volume);
+    await team.bob.press('approvals:approve', at);
+    await team.bob.waitForMessage(/Counted: 1 of 2/);
+    await team.bob.press('approvals:approve', at);
+    await team.bob.waitForMessage(/You have approved it already: 1 of 2/);
+    await team.alice.press('approvals:approve', at);
+    await team.alice.waitForMessage(/You asked for this yourself/);
+    expect(deletes(team, volume.volumeId)).toBe(0);
+    await team.dave.press('approvals:approve', at);
+    await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*2 instances deleted`));
+    expect(deletes(team, volume.volumeId)).toBe(1);
+  });
+
+  test('whoever is no approver is told so, admins too, and so is somebody of another organisation', async () => {
+    const volume = team.volume();
+    await askToDelete(team, volume);
+    const at = await card(volume);
+    await team.carol.press('approvals:approve', at);
+    await team.carol.waitForMessage(/You may not do this here: not an approver/);
+    const outsider = team.bot.slack.as('U0FRANK00', undefined, 'T0OTHER00');
+    await outsider
+      .press('approvals:approve', { ts: at.ts, value: 'abcdefghijkmnpqr' })
+      .catch(() => undefined);
+    expect(deletes(team, volume.volumeId)).toBe(0);
+  });
+
+  test('a made-up id finds nothing, and says so', async () => {
+    const volume = team.volume();
+    await askToDelete(team, volume);
+    const at = await card(volume);
+    await team.bob.press('approvals:approve', { ...at, value: 'abcdefghijkmnpqr' });
+    await team.bob.waitForMessage(/There is no such request here any more/);
+  });
+
+  test('more approvals asked for meanwhile void what was approved with fewer', async () => {
+    await configure(team.carol, { destroyApprovals: '1' });
+    const volume = team.volume();
+    await askToDelete(team, volume);
+    const at = await card(volume);
+    await configure(team.carol, { destroyApprovals: '2' });
+    await team.bob.press('approvals:approve', at);
+    await team.bob.waitForMessage(/void and will not run: the settings ask for more approvals now/);
+    await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*not done[^]*voided`));
+    expect(deletes(team, volume.volumeId)).toBe(0);
+  });
+
+  test('a quorum that cannot come together is said before anything is asked for', async () => {
+    await configure(team.carol, { destroyApprovals: '3' });
+    const volume = team.volume();
+    await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
+    await team.alice.waitForModal(/needs 3 approvals, and only 2 other people can give one/);
+    await team.alice.closeModal();
+  });
+
+  test('no message or form broke a rule of Slack', () => {
+    expect(team.bot.slack.problems).toEqual([]);
+  });
+});

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { clickFactsOf } from '../../src/auth/operations-facts.ts';
+import type { Operation } from '../../src/auth/operations-model.ts';
+import { initialPolicy, type Policy } from '../../src/auth/policy.ts';
+import { operationClock } from '../../src/jobs/operation-clock.ts';
+import { showOperation } from '../../src/jobs/operation-messages.ts';
+import { runOperation } from '../../src/jobs/operation-run.ts';
+import { Secret } from '../../src/secret.ts';
+import { type JobBench, jobBench } from '../jobs/ports.ts';
+import { enginesUnderTest } from '../store/engines.ts';
+import { alice, bob, carol, dave, deploys } from './team.ts';
+
+const { embedded } = await enginesUnderTest();
+const minute = 60_000;
+const requester = { teamId: 'T0ACME000', userId: alice };
+
+let slack: SlackSimulator;
+let cdn: CdnSimulator;
+beforeAll(async () => {
+  [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 3 })]);
+});
+afterAll(async () => {
+  await Promise.all([slack.close(), cdn.close()]);
+});
+
+interface Desk extends JobBench {
+  readonly ask: () => Promise<Operation>;
+  /** Runs what the moves so far have enqueued, as the queue would. */
+  readonly settle: () => Promise<void>;
+  readonly later: (ms: number) => void;
+  readonly policy: Policy;
+}
+
+async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
+  const database = await embedded.empty();
+  let now = Date.parse('2026-11-21T03:00:00Z');
+  const due: (() => Promise<void>)[] = [];
+  const bench: JobBench = await jobBench({
+    database,
+    slack,
+    cdn,
+    now: () => new Date(now),
+    ledger: {
+      enqueue: async ({ tenant, id }) => void due.push(() => runOperation.run({ tenant, id }, bench.context)),
+      follow: async ({ tenant, id, state, approvals }) => {
+        const first = state === 'proposed' && approvals.length === 0;
+        due.push(() => showOperation.run({ tenant, id, first }, bench.context));
+      },
+    },
+  });
+  await bench.custody.link(requester, new Secret(cdn.key, 'cdn-key'));
+  const wanted: Policy = {
+    ...initialPolicy,
+    operators: [alice],
+    approvers: [bob, dave],
+    approvalChannel: deploys,
+    ...settings,
+  };
+  const saved = await bench.policies.save({
+    tenant: requester.teamId,
+    base: 0,
+    policy: wanted,
+    by: carol,
+    difference: [],
+  });
+  if (!saved.saved) throw new Error('the settings were not saved');
+  const { policy } = saved;
+  return {
+    ...bench,
+    policy,
+    later: (ms) => {
+      now += ms;
+    },
+    ask: () =>
+      bench.operations.propose({
+        requester,
+        channelId: undefined,
+        request: { kind: 'volume-delete', appId: 'app0api00000001', volumeId: 'data' },
+        reason: 'The node is gone',
+        snapshot: { zonesTotal: 0, zones: [], summary: 'read' },
+        policy,
+      }),
+    async settle() {
+      while (due.length > 0) await due.shift()?.();
+    },
+  };
+}
+
+const said = (userId: string, what: RegExp) =>
+  slack
+    .as(userId)
+    .messages()
+    .filter(({ reads }) => what.test(reads));
+
+test('approvers are reminded once, at half time, below the card', async () => {
+  const { ask, settle, later, context } = await desk();
+  await ask();
+  await settle();
+  const [card] = said(bob, /asks to delete every instance/);
+  const before = said(bob, /This still waits/).length;
+  later(14 * minute);
+  await operationClock.run({}, context);
+  expect(said(bob, /This still waits/)).toHaveLength(before);
+  later(2 * minute);
+  await operationClock.run({}, context);
+  await operationClock.run({}, context);
+  const reminders = said(bob, /This still waits/).slice(before);
+  expect(reminders.map(({ reads }) => reads)).toEqual([
+    expect.stringMatching(/@Bob Brown @Dave Dunn This still waits/),
+  ]);
+  expect(reminders[0]?.threadTs).toBe(card?.ts);
+});
+
+test('what nobody approved expires, and the requester and the approvers are told', async () => {
+  const { ask, settle, later, context, operations } = await desk();
+  const operation = await ask();
+  await settle();
+  later(30 * minute);
+  await operationClock.run({}, context);
+  await settle();
+  expect(await operations.find(operation.tenant, operation.id)).toMatchObject({ state: 'expired' });
+  expect(said(alice, /Your request[^]*expired[^]*Nothing was sent to the CDN/).length).toBeGreaterThan(0);
+  expect(said(bob, /asked to delete[^]*expired/).length).toBeGreaterThan(0);
+  expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
+});
+
+test('where the approval channel cannot be written into, approvers are written to one by one', async () => {
+  const { ask, settle } = await desk({ approvalChannel: 'C0GONE000' });
+  const before = { bob: said(bob, /asks to delete/).length, dave: said(dave, /asks to delete/).length };
+  await ask();
+  await settle();
+  expect(said(bob, /asks to delete/)).toHaveLength(before.bob + 1);
+  expect(said(dave, /asks to delete/)).toHaveLength(before.dave + 1);
+});
+
+test('a post that Slack could not answer is tried again, and a card that is there is not posted twice', async () => {
+  const { ask, settle, operations, context } = await desk();
+  slack.script.fail('chat.postMessage', 'internal_error');
+  const operation = await ask();
+  await expect(settle()).rejects.toThrow('internal_error');
+  await showOperation.run({ tenant: operation.tenant, id: operation.id, first: true }, context);
+  await showOperation.run({ tenant: operation.tenant, id: operation.id, first: true }, context);
+  const found = await operations.find(operation.tenant, operation.id);
+  expect(found?.messages.map(({ role }) => role).toSorted()).toEqual(['approval', 'requester']);
+});
+
+test('whose key is gone when it runs is told so, and nothing is sent', async () => {
+  const { ask, settle, operations, custody, context, policy } = await desk();
+  const operation = await ask();
+  await settle();
+  const facts = await clickFactsOf(context.ports.standing(requester), operation, bob);
+  expect(facts.policy.version).toBe(policy.version);
+  expect(await operations.approve(operation.id, { ...requester, userId: bob }, facts)).toMatchObject({
+    kind: 'approved',
+  });
+  await custody.forget(requester, { cause: 'disconnect' });
+  await settle();
+  const after = await operations.find(operation.tenant, operation.id);
+  expect(after).toMatchObject({ state: 'failed', outcome: { word: 'void', why: 'requester-may-not' } });
+  expect(
+    said(alice, /voided and will not run: whoever asked for it may not do this any more/).length,
+  ).toBeGreaterThan(0);
+  expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
+});
+
+test('no message broke a rule of Slack', () => {
+  expect(slack.problems).toEqual([]);
+});

@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { configure, startTeam, type Team } from './team.ts';
+
+const secretValue = 'CANARY-variable-value-7f3a9c';
+
+describe('a variable is set', () => {
+  let team: Team;
+  let scriptId: string;
+  let variableId: string;
+  beforeAll(async () => {
+    team = await startTeam({ settings: { operators: ['U0ALICE00', 'U0BOB0000'] } });
+    const [script] = team.bot.cdn.data.scripts;
+    const [variable] = script?.variables ?? [];
+    scriptId = String(script?.Id);
+    variableId = String(variable?.Id);
+  });
+  afterEach(async () => {
+    for (const member of [team.alice, team.bob]) while (member.modal()) await member.closeModal();
+  });
+  afterAll(async () => {
+    await team.bot.stop();
+  });
+
+  const sent = () =>
+    team.bot.cdn.requests
+      .filter(({ path }) => path.includes('/variables/'))
+      .map(({ body }) => body as object);
+
+  async function fill(values: Record<string, unknown>): Promise<string> {
+    await team.alice.slash(`variable ${scriptId} ${variableId}`);
+    await team.alice.waitForModal('variables:submit');
+    const { errors } = await team.alice.submit(values);
+    expect(errors).toBeUndefined();
+    return (await team.alice.waitForModal(/done|not done|Asked for|waits/)).reads;
+  }
+
+  test('the form shows which zones run the script, and says that the value is a secret', async () => {
+    await team.alice.slash(`variable ${scriptId} ${variableId}`);
+    const { reads } = await team.alice.waitForModal('variables:submit');
+    expect(reads).toMatch(/pull zones? runs? this script|No pull zone/);
+    expect(reads).toMatch(/asks? for no approval/);
+  });
+
+  test('only what was touched is sent', async () => {
+    expect(await fill({ required: 'true' })).toMatch(/done/);
+    expect(sent().at(-1)).toEqual({ Required: true });
+    expect(await fill({ defaultValue: secretValue })).toMatch(/The variable is set/);
+    expect(sent().at(-1)).toEqual({ DefaultValue: secretValue });
+  });
+
+  test('the first value through the bot has no undo, the second one has, and the undo puts the first one back', async () => {
+    await team.alice.waitForMessage(/No undo: the value before is not known/);
+    await fill({ defaultValue: 'the second value' });
+    await team.alice.waitForMessage(/Undo \(within 30 minutes\)/);
+    await team.alice.press('variables:undo');
+    await team.alice.waitForMessage(/done.*set variable/s);
+    expect(sent().at(-1)).toEqual({ DefaultValue: secretValue });
+  });
+
+  test('an empty value is asked for by its own box; nothing at all is an error', async () => {
+    await team.alice.slash(`variable ${scriptId} ${variableId}`);
+    await team.alice.waitForModal('variables:submit');
+    expect((await team.alice.submit({})).errors).toEqual({
+      defaultValue: 'Nothing would change. Type a new value, or pick below.',
+    });
+    await team.alice.closeModal();
+    await fill({ empty: ['empty'] });
+    expect(sent().at(-1)).toEqual({ DefaultValue: '' });
+  });
+
+  test('a value typed into the command is refused, and not repeated', async () => {
+    await team.alice.slash(`variable ${scriptId} ${variableId} ${secretValue}`);
+    const { reads } = await team.alice.waitForModal(/not typed into the command/);
+    expect(reads).not.toContain(secretValue);
+  });
+
+  test('a wrong id is told in the form’s place, and the record has no value', async () => {
+    await team.alice.slash('variable 999999 1');
+    await team.alice.waitForModal('variables:submit');
+    await team.alice.submit({ defaultValue: 'x'.repeat(20) });
+    await team.alice.waitForModal(/knows no such script or variable/);
+    await team.carol.slash('audit 50');
+    const { reads } = await team.carol.waitForMessage(/records in all/);
+    expect(reads).toMatch(/change/);
+    expect(reads).not.toContain(secretValue);
+  });
+
+  test('with approvals it goes the way of a deletion', async () => {
+    await configure(team.carol, { changeApprovals: '1' });
+    const before = sent().length;
+    expect(await fill({ defaultValue: secretValue })).toMatch(/needs 1 approval/);
+    const card = await team.bob.waitForMessage(/asks to set variable/);
+    expect(card.reads).not.toContain(secretValue);
+    expect(sent()).toHaveLength(before);
+    await team.bob.press('approvals:approve', { ts: card.ts });
+    await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /The variable is set/.test(reads));
+    expect(sent().at(-1)).toEqual({ DefaultValue: secretValue });
+  });
+
+  test('the value is in no log and was never sent to Slack, and no rule of Slack was broken', () => {
+    expect(team.bot.slack.problems).toEqual([]);
+    expect(team.bot.logs.join('')).not.toContain(secretValue);
+    expect(JSON.stringify(team.bot.slack.calls)).not.toContain(secretValue);
+  });
+});

@@ -1,0 +1,151 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { askToDelete, deletes, startTeam, type Team } from './team.ts';
+
+describe('a volume is deleted', () => {
+  let team: Team;
+  beforeAll(async () => {
+    team = await startTeam();
+  });
+  afterEach(async () => {
+    for (const member of [team.alice, team.bob, team.dave]) while (member.modal()) await member.closeModal();
+  });
+  afterAll(async () => {
+    await team.bot.stop();
+  });
+
+  test('after somebody else has approved it, and everybody hears of it', async () => {
+    const volume = team.volume();
+    await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
+    const form = await team.alice.waitForModal('volumes:submit');
+    expect(form.reads).toMatch(/cannot be undone/);
+    expect(form.reads).toMatch(/1 other person has to approve within 30 minutes; 2 people can/);
+    await team.alice.submit({ confirmVolumeId: volume.volumeId, reason: 'The node is gone' });
+    await team.alice.waitForModal(/It needs 1 approval/);
+    const card = await team.bob.waitForMessage(
+      new RegExp(`asks to delete every instance of volume ${volume.volumeId}`),
+    );
+    expect(card.reads).toMatch(/The node is gone/);
+    await team.alice.waitForMessage(/Your request.*waits for approval/s);
+    expect(deletes(team, volume.volumeId)).toBe(0);
+
+    await team.bob.press('approvals:approve', { ts: card.ts });
+    await team.bob.waitForMessage(/Approved\. It runs now/);
+    await team.alice.waitForMessage(/Your request.*done.*2 instances deleted/s);
+    await team.bob.waitForMessage(
+      ({ ts, reads }) => ts === card.ts && /done.*2 instances deleted/s.test(reads),
+    );
+    expect(deletes(team, volume.volumeId)).toBe(1);
+
+    await team.alice.slash('approvals');
+    expect((await team.alice.waitForMessage(/What you asked for/)).reads).toMatch(/done/);
+  });
+
+  test('a wrong id typed again is an error of that field, and nothing is lost', async () => {
+    const volume = team.volume();
+    await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
+    await team.alice.waitForModal('volumes:submit');
+    const { errors } = await team.alice.submit({ confirmVolumeId: 'another', reason: 'x' });
+    expect(errors).toEqual({ confirmVolumeId: 'This is not the volume id above. Type exactly the same id.' });
+  });
+
+  test('whoever fills in the form by hand sees what hangs on it before anything is asked for', async () => {
+    const volume = team.volume();
+    await team.alice.slash('volume delete');
+    const form = await team.alice.waitForModal('volumes:submit');
+    expect(form.reads).not.toMatch(/cannot be undone/);
+    await expect
+      .poll(async () => JSON.stringify(await team.alice.suggest('appId', volume.appId)))
+      .toContain(volume.appId);
+    await team.alice.choose('appId', volume.appId);
+    const { volumeId } = volume;
+    await team.alice.submit({ volumeId, confirmVolumeId: volumeId, reason: 'Not needed' });
+    const preview = await team.alice.waitForModal(/cannot be undone/);
+    expect(preview.callback_id).toBe('volumes:submit');
+    await team.alice.submit();
+    await team.alice.waitForModal(/It needs 1 approval/);
+  });
+
+  test('the requester cannot approve, and can cancel', async () => {
+    const volume = team.volume();
+    await askToDelete(team, volume);
+    const card = await team.alice.waitForMessage(
+      new RegExp(`asks to delete every instance of volume ${volume.volumeId}`),
+    );
+    await team.alice.press('approvals:approve', { ts: card.ts });
+    await team.alice.waitForMessage(/You asked for this yourself/);
+    await team.alice.press('approvals:cancel');
+    await team.alice.waitForMessage(/Cancelled\. Nothing was sent/);
+    await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /cancelled by/.test(reads));
+    await team.bob.slash('approvals');
+    expect((await team.bob.waitForMessage(/for your approval/)).reads).not.toMatch(volume.volumeId);
+    expect(deletes(team, volume.volumeId)).toBe(0);
+  });
+
+  test('who denies it says why, and the requester reads it', async () => {
+    const volume = team.volume();
+    await askToDelete(team, volume);
+    const card = await team.bob.waitForMessage(
+      new RegExp(`asks to delete every instance of volume ${volume.volumeId}`),
+    );
+    await team.bob.press('approvals:deny', { ts: card.ts });
+    await team.bob.waitForModal('approvals:deny-submit');
+    await team.bob.submit({ reason: 'It is <needed> until Friday' });
+    await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*denied by[^]*needed[^]*until Friday`));
+    expect(deletes(team, volume.volumeId)).toBe(0);
+    // The buttons are gone from the card; one that was drawn before still answers.
+    expect(JSON.stringify((await team.dave.waitForMessage(/denied/)).blocks)).not.toContain(
+      'approvals:approve',
+    );
+  });
+
+  test('an attached instance: nothing is deleted, and what to do first is said', async () => {
+    const volume = team.volume({ attached: true });
+    await askToDelete(team, volume);
+    const card = await team.bob.waitForMessage(
+      new RegExp(`asks to delete every instance of volume ${volume.volumeId}`),
+    );
+    await team.bob.press('approvals:approve', { ts: card.ts });
+    const told = await team.alice.waitForMessage(
+      new RegExp(`${volume.volumeId}[^]*still attached\\. Detach first`),
+    );
+    expect(JSON.stringify(told.blocks)).toContain('approvals:again');
+    expect(deletes(team, volume.volumeId)).toBe(1);
+  });
+
+  test('where no answer came back nobody is told that it was done, and a person says', async () => {
+    const volume = team.volume();
+    team.bot.cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
+    await askToDelete(team, volume);
+    const card = await team.bob.waitForMessage(
+      new RegExp(`asks to delete every instance of volume ${volume.volumeId}`),
+    );
+    await team.bob.press('approvals:approve', { ts: card.ts });
+    await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*nobody knows whether it was done`));
+    await team.alice.press('approvals:check');
+    await team.alice.waitForModal('approvals:check-submit');
+    await team.alice.submit({ seen: 'succeeded' });
+    await team.alice.waitForMessage(/Noted: it was done/);
+    await team.bob.waitForMessage(
+      ({ ts, reads }) => ts === card.ts && /done.*@Alice Adams looked/s.test(reads),
+    );
+    expect(deletes(team, volume.volumeId)).toBe(1);
+  });
+
+  test('whoever is no operator is refused in the form', async () => {
+    await team.bob.slash('volume delete');
+    const { reads } = await team.bob.waitForModal(/not an operator/);
+    expect(reads).toMatch(/Why\?/);
+  });
+
+  test('the record names who, what and which seal, and no secret', async () => {
+    await team.carol.slash('audit 50');
+    const { reads } = await team.carol.waitForMessage(/records in all/);
+    expect(reads).toMatch(/@Alice Adams asked for the deletion \w{16} \(seal \w{12}\)/);
+    expect(reads).toMatch(/@Bob Brown approved the deletion/);
+    expect(reads).not.toContain('The node is gone');
+  });
+
+  test('no message or form broke a rule of Slack', () => {
+    expect(team.bot.slack.problems).toEqual([]);
+  });
+});
