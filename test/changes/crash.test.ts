@@ -27,6 +27,20 @@ type Moment =
   | 'processed, the answer on its way'
   | 'answered, while it is told';
 
+const ending = (volumeId: string): RegExp =>
+  new RegExp(`Your request[^]*volume ${volumeId} [^]*(done ·|not done ·|nobody knows whether it was done ·)`);
+
+/** Said to be done: one request. Nobody knows: none or one. Never two, never a wrong word. */
+function sure(told: string, count: number, isDeleted: boolean): void {
+  if (/nobody knows/.test(told)) expect(count).toBeLessThanOrEqual(1);
+  else
+    expect({ done: /mark: done ·/.test(told), count, isDeleted }).toEqual({
+      done: true,
+      count: 1,
+      isDeleted: true,
+    });
+}
+
 describe.each(engines)('killed with $name', ({ postgres, skip }) => {
   describe.skipIf(skip)('at any moment', () => {
     let slack: SlackSimulator;
@@ -107,11 +121,6 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       await expect.poll(() => sent(volumeId), { timeout: 60_000, interval: 2 }).toBe(1);
     }
 
-    const ending = (volumeId: string): RegExp =>
-      new RegExp(
-        `Your request[^]*volume ${volumeId} [^]*(done ·|not done ·|nobody knows whether it was done ·)`,
-      );
-
     const kill: Record<Moment, (volume: Volumes, card: { ts: string }) => Promise<void>> = {
       async 'asked for, before anybody approved'(_, card) {
         await killAndRestart();
@@ -165,17 +174,6 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       },
       'answered, while it is told': sure,
     };
-
-    /** Said to be done: one request. Nobody knows: none or one. Never two, never a wrong word. */
-    function sure(told: string, count: number, isDeleted: boolean): void {
-      if (/nobody knows/.test(told)) expect(count).toBeLessThanOrEqual(1);
-      else
-        expect({ done: /mark: done ·/.test(told), count, isDeleted }).toEqual({
-          done: true,
-          count: 1,
-          isDeleted: true,
-        });
-    }
 
     test('at most one DELETE is sent for each request, and what is told is true', async () => {
       const moments = Object.keys(kill) as Moment[];
