@@ -37,6 +37,8 @@ export interface EventFigures {
 export interface EventCounter {
   /** Takes the next piece of the file, cut anywhere. Nothing of it is kept. */
   readonly add: (piece: Uint8Array) => void;
+  /** So far. */
+  readonly rows: () => number;
   /** Once, after the last piece. */
   readonly result: () => EventFigures;
 }
@@ -126,6 +128,7 @@ export function createEventFigures(): EventCounter {
       hash.update(piece);
       reader.write(piece);
     },
+    rows: () => rows,
     result() {
       reader.end();
       leaveHour();
