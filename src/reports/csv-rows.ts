@@ -9,7 +9,7 @@ export interface CsvRow {
   /** Where the row begins and ends in the bytes, a byte order mark and its line break included. */
   start: number;
   end: number;
-  /** 0: an empty line, or a row too long to be read. */
+  /** 0: an empty line (also a byte order mark alone), or a row too long to be read. */
   cells: number;
   /** Where the text of each cell begins and ends, without its quotes (with them where some are stray), and its kind. */
   from: Int32Array;
@@ -190,15 +190,15 @@ export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOpti
       }
       if (place === places.quoted) row.broken = true;
       const behind = place === places.behindQuote ? 1 : place === places.behindBreak ? 2 : 0;
-      const isBegun = row.cells > 0 || held > cellStart || kind !== cellKinds.bare || isPassing;
-      if (isBegun) endRow(held - behind, held);
+      if (held > row.start || isPassing) endRow(held - behind, held);
     },
   };
 }
 
-/** The text of a cell as whoever reads the file gets it. */
-export function cellText({ bytes, from, to, kinds }: CsvRow, nth: number): string {
-  const text = bytes.toString('utf8', from[nth], to[nth]);
+/** The text of a cell as whoever reads the file gets it; as `latin1`, one character for each byte. */
+export function cellText(row: CsvRow, nth: number, encoding: 'utf8' | 'latin1' = 'utf8'): string {
+  const { bytes, from, to, kinds } = row;
+  const text = bytes.toString(encoding, from[nth], to[nth]);
   const kind = kinds[nth];
   if (kind === cellKinds.doubled) return text.replaceAll('""', '"');
   if (kind !== cellKinds.stray) return text;

@@ -35,10 +35,12 @@ export function eventColumns(header: readonly string[]): {
   };
   return {
     time: columnOf(time),
-    subjects: Object.entries(subjects).flatMap(([subject, known]) => {
-      const column = columnOf(known);
-      return column < 0 ? [] : [[subject as EventSubject, column] as const];
-    }),
+    subjects: (Object.entries(subjects) as [EventSubject, readonly string[]][]).flatMap(
+      ([subject, known]) => {
+        const column = columnOf(known);
+        return column < 0 ? [] : [[subject, column] as const];
+      },
+    ),
   };
 }
 

@@ -8,7 +8,7 @@ import { createTally, type Tally } from './tally.ts';
 export const eventSubjects = ['action', 'country', 'rule', 'ip', 'url'] as const;
 export type EventSubject = (typeof eventSubjects)[number];
 
-/** The most frequent words of a column, at most five. */
+/** The most frequent words of a column, at most five; cells without a word are not counted. */
 export interface TopWords {
   readonly words: readonly (readonly [word: string, count: number])[];
   /** 0: the counts are exact. Otherwise each word came at least `count` and at most `count + missed` times. */
@@ -112,8 +112,10 @@ export function createEventFigures(): EventCounter {
     for (let nth = 0; nth < tallies.length; nth += 1) {
       const { column, tally } = tallies[nth] as (typeof tallies)[number];
       if (column >= cells) continue;
-      if ((row.kinds[column] as number) <= cellKinds.quoted)
-        tally.add(row.bytes, row.from[column] as number, row.to[column] as number);
+      const from = row.from[column] as number;
+      const to = row.to[column] as number;
+      if (from === to) continue;
+      if ((row.kinds[column] as number) <= cellKinds.quoted) tally.add(row.bytes, from, to);
       else {
         const text = Buffer.from(cellText(row, column));
         tally.add(text, 0, text.length);

@@ -77,6 +77,14 @@ export function createTally({ kept = 4096, longest = 256 }: TallyOptions = {}): 
       (one, other) => (counts[other] as number) - (counts[one] as number),
     );
 
+  const shown = (word: number): readonly [string, number] => {
+    const start = starts[word] as number;
+    const length = lengths[word] as number;
+    const text = letters.toString('utf8', start, start + length);
+    // Cut, it may end within a sign.
+    return [length === longest ? `${text.replace(/\u{fffd}+$/u, '')}…` : text, counts[word] as number];
+  };
+
   /** Forgets the rarer half. */
   const thin = (): void => {
     const ranks = ranked();
@@ -107,14 +115,7 @@ export function createTally({ kept = 4096, longest = 256 }: TallyOptions = {}): 
         if (words === most) thin();
       }
     },
-    top(most) {
-      const shown = (word: number): readonly [string, number] => {
-        const start = starts[word] as number;
-        const text = letters.toString('utf8', start, start + (lengths[word] as number));
-        return [lengths[word] === longest ? `${text}…` : text, counts[word] as number];
-      };
-      return { words: ranked().slice(0, most).map(shown), missed };
-    },
+    top: (most) => ({ words: ranked().slice(0, most).map(shown), missed }),
   };
 }
 
