@@ -71,14 +71,22 @@ interface Index {
   readonly places: number[];
   /** One byte a hash: nearly every place of a text is passed by a look at it. */
   readonly may: Uint8Array;
-  /** By hash: `stride` times the form, plus how far into it the run begins. */
+  /** By hash: `longestStride` times the form, plus how far into it the run begins. */
   readonly runs: Map<number, number[]>;
+  /**
+   * A text is looked at every so many characters: no more than the shortest form has runs, and that many of its first
+   * ones are in, so that one of them is met wherever it stands. It may become less, never more.
+   */
+  stride: number;
 }
 
 const hashes = 16_384;
 const runLength = 4;
-/** A text is looked at every third character: the shortest form is six long, so one of its first three runs is met. */
-const stride = 3;
+// Keys and tokens have forms of 24 characters and more: files of hundreds of megabytes are looked through for them.
+const longestStride = 16;
+/** Of the shortest form there is, six long. With many forms the runs would fill the table. */
+const shortestStride = 3;
+const manyForms = 200;
 
 // Much in them is no secret; what is one is noted by itself.
 const documents = new Set(['installation', 'installation-user']);
@@ -92,7 +100,14 @@ const indexes = new WeakMap<NotedSecrets, Index>();
 function indexOf(list: NotedSecrets): Index {
   let index = indexes.get(list);
   if (!index) {
-    index = { done: 0, forms: [], places: [], may: new Uint8Array(hashes), runs: new Map() };
+    index = {
+      done: 0,
+      forms: [],
+      places: [],
+      may: new Uint8Array(hashes),
+      runs: new Map(),
+      stride: longestStride,
+    };
     indexes.set(list, index);
   }
   for (; index.done < list.length; index.done += 1) {
@@ -103,12 +118,15 @@ function indexOf(list: NotedSecrets): Index {
   return index;
 }
 
-function add({ done, forms, places, may, runs }: Index, form: string): void {
+function add(index: Index, form: string): void {
+  const { done, forms, places, may, runs } = index;
   const nth = forms.push(form) - 1;
   places.push(done);
-  for (let offset = 0; offset < stride; offset += 1) {
+  const most = nth < manyForms ? form.length - runLength + 1 : shortestStride;
+  index.stride = Math.min(index.stride, most);
+  for (let offset = 0; offset < index.stride; offset += 1) {
     const hash = hashAt(form, offset);
-    const run = nth * stride + offset;
+    const run = nth * longestStride + offset;
     const known = may[hash] === 1 ? runs.get(hash) : undefined;
     may[hash] = 1;
     if (known) known.push(run);
@@ -116,14 +134,14 @@ function add({ done, forms, places, may, runs }: Index, form: string): void {
   }
 }
 
-function scan({ forms, may, runs }: Index, text: string, found: (nth: number) => void): void {
+function scan({ forms, may, runs, stride }: Index, text: string, found: (nth: number) => void): void {
   const last = text.length - runLength;
   for (let at = 0; at <= last; at += stride) {
     const hash = hashAt(text, at);
     if (may[hash] === 0) continue;
     for (const run of runs.get(hash) ?? []) {
-      const start = at - (run % stride);
-      const nth = Math.floor(run / stride);
+      const start = at - (run % longestStride);
+      const nth = Math.floor(run / longestStride);
       if (start >= 0 && text.startsWith(forms[nth] ?? '', start)) found(nth);
     }
   }

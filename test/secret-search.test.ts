@@ -55,6 +55,25 @@ test('any secret is found in any spelling, wherever in a text it stands', () => 
   );
 });
 
+test('a short secret that is met after long ones, and many of them, are found wherever they stand', () => {
+  withSecrets(() => {
+    noteSecret('long', key);
+    expect(secretKindsIn('nothing')).toEqual([]);
+    for (let before = 0; before < 20; before += 1)
+      expect(secretKindsIn(`${'.'.repeat(before)}${key}`)).toEqual(['long']);
+    noteSecret('short', 'p4ss!w');
+    for (let before = 0; before < 20; before += 1) {
+      expect(secretKindsIn(`${'.'.repeat(before)}p4ss!w..`)).toEqual(['short']);
+      expect(secretKindsIn(`${'.'.repeat(before)}${key}`)).toEqual(['long']);
+    }
+    for (let nth = 0; nth < 300; nth += 1) noteSecret('many', `${nth}-0b1c2d3e-4444-${nth}`);
+    for (let before = 0; before < 20; before += 1) {
+      expect(secretKindsIn(`${'.'.repeat(before)}299-0b1c2d3e-4444-299`)).toEqual(['many']);
+      expect(secretKindsIn(`${'.'.repeat(before)}${key}`)).toEqual(['long']);
+    }
+  });
+});
+
 test('half of a key is found as well', () => {
   for (let from = 0; from <= key.length - 48; from += 1) {
     expect(foundIn(`It was ${key.slice(from, from + 48)}…`, key)).toEqual(['planted']);
