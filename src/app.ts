@@ -13,6 +13,7 @@ import { createSnapshots } from './commands/snapshots.ts';
 import type { Config } from './config.ts';
 import { UserError } from './errors.ts';
 import { holdConfig } from './held-secrets.ts';
+import { createExports } from './jobs/exports.ts';
 import { createQueue } from './jobs/queue.ts';
 import { jobs } from './jobs/registry.ts';
 import type { Log } from './log.ts';
@@ -144,6 +145,7 @@ async function wire(
   const pauses: Pause[] = [
     async ({ person, tenant }) => (person ? links.close(person) : links.forgetTenant(tenant)),
     async ({ person }) => person && snapshots.drop(person),
+    (ended) => exports.endFor(ended),
   ];
   const endings = createEndings({ db, custody, pauses });
   const { publicUrl } = config.web;
@@ -151,27 +153,23 @@ async function wire(
   const draw = (chart: Chart): Promise<Uint8Array> => charts.draw(chart);
   const inspectFile = (): ReturnType<typeof egress.file> => egress.file();
   const spoolDirectory = join(config.store.dataDir, 'spool');
-  const queue = createQueue({
-    database,
+  const ports = createJobPorts({
+    access,
+    clients,
+    custody,
+    cdn,
+    policies,
+    people,
+    audit,
+    enqueue: (...about) => queue.enqueue(...about),
+    apiUrl,
+    draw,
+    inspectFile,
+    spoolDirectory,
     log,
-    jobs,
-    now,
-    ports: createJobPorts({
-      access,
-      clients,
-      custody,
-      cdn,
-      policies,
-      people,
-      audit,
-      enqueue: (...about) => queue.enqueue(...about),
-      apiUrl,
-      draw,
-      inspectFile,
-      spoolDirectory,
-      log,
-    }),
   });
+  const queue = createQueue({ database, log, jobs, now, ports });
+  const exports = createExports({ db, ports, log, now });
   const connectPage =
     publicUrl === undefined
       ? undefined
@@ -201,6 +199,7 @@ async function wire(
     policies,
     people,
     audit,
+    exports,
     deniedOnce: oncePerMinute(now),
     draw,
     inspectFile,
@@ -254,6 +253,7 @@ async function wire(
       }
       // Before anybody is answered: starting it keeps the embedded database, and with it this thread, busy.
       await queue.start({ work: role !== 'web' });
+      if (role !== 'web') await exports.resume({ alone: database.engine === 'embedded' });
       if (answersSlack) {
         port = await web.listen().catch((error: unknown) => {
           // Over Socket Mode, without pages, nobody has to reach these endpoints: a second bot on one laptop still works.

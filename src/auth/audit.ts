@@ -12,6 +12,7 @@ export type AuditWhat =
   | 'key-entry-refused'
   | 'policy-changed'
   | 'export-made'
+  | 'export-deleted'
   | 'digest-created'
   | 'denied'
   | 'keyring-changed';

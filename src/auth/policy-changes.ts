@@ -7,7 +7,7 @@ export type ListField =
   | 'approverGroups'
   | 'exportChannels'
   | 'digestChannels';
-export type NumberField = 'destroyApprovals' | 'changeApprovals' | 'expiryMinutes';
+export type NumberField = 'destroyApprovals' | 'changeApprovals' | 'expiryMinutes' | 'exportKeepDays';
 
 /** One difference between two policies. */
 export type Change =
@@ -30,7 +30,12 @@ const listFields: readonly ListField[] = [
   'exportChannels',
   'digestChannels',
 ];
-const numberFields: readonly NumberField[] = ['destroyApprovals', 'changeApprovals', 'expiryMinutes'];
+const numberFields: readonly NumberField[] = [
+  'destroyApprovals',
+  'changeApprovals',
+  'expiryMinutes',
+  'exportKeepDays',
+];
 
 /** Everything in which two policies differ, beside their version. */
 export function changesBetween(before: Policy, after: Policy): Change[] {

@@ -3,6 +3,7 @@ import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
 import { connect, keyPasted } from './connect.ts';
 import type { Action, Command, Context, Feature, Form, Picker } from './define.ts';
+import { eventLogs } from './event-logs.ts';
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
 import { holdsSecret, looksLikeKey } from './key-in-text.ts';
@@ -19,6 +20,7 @@ export const features: readonly Feature[] = [
   originErrors,
   apps,
   uploadScanning,
+  eventLogs,
   apiKeys,
   connect,
   settings,

@@ -24,6 +24,7 @@ interface Work {
   readonly modal?: ((setup: Setup) => ModalView | undefined) | undefined;
   readonly fill?: ((context: Context) => Promise<ModalView>) | undefined;
   readonly run?: ((context: Context) => Answer) | undefined;
+  readonly redraw?: ((context: Context) => Promise<ModalView>) | undefined;
 }
 
 export function typedWork({ command, words }: { command: Command; words: Words }): Work {
@@ -36,12 +37,13 @@ export function typedWork({ command, words }: { command: Command; words: Words }
   };
 }
 
-export function pressedWork({ id, modal, fill, run }: Action, value: string): Work {
+export function pressedWork({ id, modal, fill, run, redraw }: Action, value: string): Work {
   return {
     name: id,
     modal: modal && ((setup) => modal(value, setup)),
     fill: fill && ((context) => fill(value, context)),
     run: run && ((context) => run(value, context)),
+    redraw: redraw && ((context) => redraw(value, context)),
   };
 }
 
@@ -71,6 +73,8 @@ export function openingOf(
         if (skeleton) open = { viewId: await openModal(await client(), at.triggerId, skeleton, where) };
       }),
     async work(turn) {
+      if (work?.redraw && at.modal)
+        return fillModal(at.modal.id, await work.redraw(turn.context), turn, where);
       if (open && work?.fill) return fillModal(open.viewId, await work.fill(turn.context), turn, where);
       const modal = work?.modal?.(turn.context);
       if (modal) return void (await openModal(await turn.client(), at.triggerId, modal, where));

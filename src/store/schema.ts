@@ -12,6 +12,7 @@ export interface Schema {
   keyring_keys: KeyringKeys;
   keyring_members: KeyringMembers;
   audit_records: AuditRecords;
+  exports: Exports;
 }
 
 /** One CDN key a person. `tenant` is the scope that `user_id` is unique in: the Enterprise organisation or the workspace. */
@@ -122,6 +123,38 @@ interface AuditRecords {
   request_id: string | null;
   prev_hash: string;
   hash: string;
+}
+
+/** One export of event logs, from the form until its files are deleted. Moved by compare-and-set only. */
+interface Exports {
+  id: string;
+  tenant: string;
+  /** Set only where the app is installed for the whole organisation. */
+  enterprise_id: string | null;
+  team_id: string;
+  user_id: string;
+  /** Where it goes; null = the person's direct messages. */
+  channel: string | null;
+  /** What was asked for, as JSON (`reports/event-export.ts`). */
+  request: string | null;
+  /** `asked`, `waiting`, `running`, `sharing`, `done`, `failed`, `cancelled`, `unknown`. */
+  state: string;
+  /** The attempt that works on it, and until when it is taken to be alive. */
+  run: string | null;
+  lease_until: Maybe;
+  attempt: number;
+  /** Whoever wants it ended: a user id or `system`. */
+  cancelled_by: string | null;
+  /** The message that tells how far it is. */
+  message_channel: string | null;
+  message_ts: string | null;
+  row_count: number;
+  byte_count: number;
+  /** The ids of the files in Slack, as JSON. */
+  files: string;
+  asked_at: Moment;
+  ended_at: Maybe;
+  files_deleted_at: Maybe;
 }
 
 /** Part of what a row is sealed to. 0 = sealed before there were versions. */

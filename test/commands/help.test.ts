@@ -41,7 +41,7 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     /cdn zone
     /cdn errors
     /cdn app
-    A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do. \`/cdn help all\` shows 1 more command and why you may not run it."
+    A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do. \`/cdn help all\` shows 2 more commands and why you may not run them."
   `);
   expect([...buttons(answer).keys()]).toMatchInlineSnapshot(`
     [

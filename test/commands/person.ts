@@ -95,6 +95,7 @@ export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promis
         decide: (wanted) => standing.decide(wanted, 'C0OPS0000'),
         people: nobodyKnown,
         policies,
+        exports: noExports,
         audit: { record: async () => undefined, recent: async () => [] },
         post: async () => true,
         modal: undefined,
@@ -122,6 +123,13 @@ const nobodyKnown: People = {
   configuredAdmins: [],
   blind: () => [],
 };
+
+/** Exports are tried with a whole bot (`test/slack/exports.test.ts`). */
+const noExports = new Proxy({} as Context['exports'], {
+  get(_, name) {
+    throw new Error(`nothing is exported from this desk, and it was asked for ${String(name)}`);
+  },
+});
 
 /** Everything a person would read, blocks joined. */
 export function reads(message: Message | undefined): string {
@@ -169,7 +177,7 @@ function somebody(context: Context): Somebody {
     async submits(callbackId, fields) {
       const form = findForm(callbackId);
       if (!form) throw new Error(`no form ${callbackId}`);
-      const read = form.read(fields);
+      const read = form.read(fields, { now: context.now(), note: context.modal?.note });
       if ('errors' in read) return read;
       const result = await form.run(read.values, context);
       if (!('modal' in result)) return shown(result);

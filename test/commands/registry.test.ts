@@ -39,6 +39,7 @@ test('the stable names of the design are there', () => {
     'connect',
     'disconnect',
     'errors',
+    'export',
     'help',
     'keys',
     'scanning',
