@@ -17,6 +17,7 @@ const benches = [
   'zones-whole-list',
   'origin-errors',
   'charts',
+  'export',
   'start',
   'at-rest',
 ] as const;
