@@ -15,7 +15,7 @@ import {
   unfinishedExports,
 } from '../store/exports.ts';
 import type { Schema } from '../store/schema.ts';
-import { exportCancelled, exportProgress } from '../views/event-logs.ts';
+import { exportCancelled, exportNotBegun, exportProgress } from '../views/event-logs.ts';
 import { whyNotPosted } from './export-failures.ts';
 import { messageOf, placeOf, summaryOf, writeRequest } from './export-rows.ts';
 import { type ExportData, exportJob } from './export-run.ts';
@@ -135,8 +135,14 @@ export function createExports(options: {
       if (alone) await forgetLeases(db, now());
       for (const row of await unfinishedExports(db)) {
         if (row.state === 'asked') {
-          if (alone || row.asked_at.getTime() < now().getTime() - announcedWithinMs)
-            await endIdleExport(db, row.id, 'failed', { now: now() });
+          const isLost = alone || row.asked_at.getTime() < now().getTime() - announcedWithinMs;
+          if (isLost && (await endIdleExport(db, row.id, 'failed', { now: now() }))) {
+            // Where its message is, if it is there, nobody knows.
+            await ports
+              .slack(placeOf(row), never)
+              .post(row.user_id, exportNotBegun(summaryOf(row)))
+              .catch((error: unknown) => log.warn({ error, id: row.id }, 'a lost export could not be told'));
+          }
           continue;
         }
         // A second job for the same export finds it taken, and leaves it.

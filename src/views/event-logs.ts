@@ -77,6 +77,16 @@ export function exportCancelled(one: ExportSummary, by: string): Message {
   return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${windowLine(one)}`)]);
 }
 
+/** The bot stopped before it could remember its message. */
+export function exportNotBegun(one: ExportSummary): Message {
+  const text = `Your export of shield zone ${foreign(one.request.shieldZoneId, 20)} did not begin: the bot was stopped at that moment.`;
+  return message(text, [
+    section(`:warning: ${text}\nFill in the form again; a message that still says it is under way is wrong.`),
+    context(windowLine(one)),
+    actions(againButton(one, one.request, { label: 'Export again' })),
+  ]);
+}
+
 /** Slack was told to show the files, and nobody knows whether it did. */
 export function exportUnknown(one: ExportSummary): Message {
   const text = `The files of this export *may have been posted*: the bot or Slack broke off at that very moment.`;
