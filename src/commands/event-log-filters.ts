@@ -124,7 +124,9 @@ function readQuoted(
       here += 1;
     } else {
       const behind = text.slice(here + 1).match(/^ *(,|$)/u);
-      return behind && value !== '' ? { value, end: here + behind[0].length } : undefined;
+      if (!behind || value === '') return undefined;
+      const [all, comma = ''] = behind;
+      return { value, end: here + 1 + all.length - comma.length };
     }
   }
   return undefined;

@@ -1,12 +1,28 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp, type ChatApp } from '../../src/app.ts';
+import { createAudit } from '../../src/auth/audit.ts';
 import { readConfig } from '../../src/config.ts';
+import { exportUpkeep } from '../../src/jobs/export-upkeep.ts';
+import { createQueue } from '../../src/jobs/queue.ts';
 import { createLogger } from '../../src/log.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import type { Bot } from '../bot.ts';
+import { noPorts } from '../jobs/no-ports.ts';
 import { type BotProcess, startProcess } from '../process.ts';
+import { keptLog } from '../store/engines.ts';
 import { findPostgres, type PostgresServer } from '../store/postgres.ts';
-import { ended, filesIn, openForm, people, places, send, startExportBot } from './export-bot.ts';
+import {
+  ended,
+  filesIn,
+  openForm,
+  people,
+  places,
+  saveSettings,
+  send,
+  startExportBot,
+} from './export-bot.ts';
 
 const { alice } = people;
 const { ops, deploys } = places;
@@ -64,7 +80,7 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
   });
 
   test('one that dies in the middle is followed by the other: one file, one message', async () => {
-    // Two exports at once: each process works on two, so that both have some.
+    // Each process works on two at once, so that both have some.
     worker = startProcess({ ...bot.env }, 'worker');
     await worker.printed('"ready"');
     const held = [holdService(), holdService(), holdService()];
@@ -81,4 +97,52 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
     expect(filesIn(bot.slack, deploys)).toHaveLength(3);
     expect(bot.slack.problems).toEqual([]);
   }, 120_000);
+
+  test('files go after the days that settings say, with a record of who exported what and of their end', async () => {
+    await saveSettings(bot.slack, { exportKeepDays: '2' });
+    const before = filesIn(bot.slack, ops).length;
+    const person = bot.slack.as(alice, ops);
+    await openForm(person);
+    await send(person, { channel: ops });
+    await person.waitForMessage(() => filesIn(bot.slack, ops).length > before);
+    await bot.app.stop();
+
+    const database = await openDatabase({ ...readConfig(bot.env).store, log: keptLog() });
+    const runUpkeep = async (days: number): Promise<void> => {
+      const log = keptLog();
+      const now = () => new Date(Date.now() + days * 24 * 3_600_000);
+      second = await buildApp({ config: readConfig(bot.env), log, role: 'worker', now });
+      await second.start();
+      const queue = createQueue({ database, log, jobs: [exportUpkeep], ports: noPorts, now });
+      await queue.start({ work: false });
+      const id = await queue.enqueue(exportUpkeep, {});
+      const state = async (): Promise<unknown> =>
+        (await sql<{ state: string }>`select state from pgboss.job where id = ${id}`.execute(database.db))
+          .rows;
+      await expect.poll(state, { timeout: 20_000 }).toEqual([{ state: 'completed' }]);
+      await queue.stop({ graceMs: 0 });
+      await second.stop();
+    };
+    await runUpkeep(1);
+    expect(filesIn(bot.slack, ops)).toHaveLength(before + 1);
+    await runUpkeep(3);
+    expect(filesIn(bot.slack, ops)).toEqual([]);
+
+    const records = await createAudit({ db: database.db, now: () => new Date() }).recent('T0ACME000', 50);
+    expect(records.find(({ what }) => what === 'export-made')).toMatchObject({
+      actor: alice,
+      subject: 'shield zone 501',
+      detail: {
+        outcome: 'done',
+        channel: ops,
+        rows: 200,
+        from: expect.stringMatching(/Z$/),
+        to: expect.stringMatching(/Z$/),
+        sha256: expect.stringMatching(/^[\da-f]{64}$/),
+      },
+    });
+    expect(records[0]).toMatchObject({ what: 'export-deleted', actor: 'system', detail: { afterDays: 2 } });
+    await database.close();
+    expect(bot.slack.problems).toEqual([]);
+  }, 90_000);
 });
