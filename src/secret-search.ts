@@ -8,6 +8,23 @@ export function secretKindsIn(text: string): readonly string[] {
   return [...kinds];
 }
 
+/**
+ * The same for a piece of a file, byte by byte: nothing is decoded, since a file is looked through as fast as it comes.
+ */
+export function secretKindsInBytes(bytes: Uint8Array): readonly string[] {
+  const { lists, carried } = secretsInPlay();
+  const kinds = new Set<string>();
+  for (const list of lists) {
+    if (list.length === 0) continue;
+    const index = indexOf(list);
+    scanBytes(index, bytes, (nth) => {
+      const secret = list[index.places[nth] ?? -1];
+      if (secret && !carried.has(secret.kind)) kinds.add(secret.kind);
+    });
+  }
+  return [...kinds];
+}
+
 /** The text without the live secrets that are in it. */
 export function withoutSecrets(text: string): string {
   const found = new Set<string>();
@@ -114,6 +131,9 @@ function indexOf(list: NotedSecrets): Index {
     const { kind = '', value = '' } = list[index.done] ?? {};
     if (documents.has(kind) || !isTelling(value)) continue;
     for (const form of formsOf(value)) add(index, form);
+    // As it stands in a file, where signs beyond ASCII are several bytes.
+    const inBytes = Buffer.from(value).toString('latin1');
+    if (inBytes !== value) for (const form of formsOf(inBytes)) add(index, form);
   }
   return index;
 }
@@ -145,6 +165,41 @@ function scan({ forms, may, runs, stride }: Index, text: string, found: (nth: nu
       if (start >= 0 && text.startsWith(forms[nth] ?? '', start)) found(nth);
     }
   }
+}
+
+/** Like `scan`, as if every byte were a character (Latin 1) and small. */
+function scanBytes(
+  { forms, may, runs, stride }: Index,
+  bytes: Uint8Array,
+  found: (nth: number) => void,
+): void {
+  const last = bytes.length - runLength;
+  for (let at = 0; at <= last; at += stride) {
+    const hash =
+      ((small[bytes[at] as number] as number) * 31 +
+        (small[bytes[at + 1] as number] as number) * 1021 +
+        (small[bytes[at + 2] as number] as number) * 8191 +
+        (small[bytes[at + 3] as number] as number) * 127) &
+      (hashes - 1);
+    if (may[hash] === 0) continue;
+    for (const run of runs.get(hash) ?? []) {
+      const start = at - (run % longestStride);
+      const nth = Math.floor(run / longestStride);
+      if (start >= 0 && standsAt(bytes, start, forms[nth] ?? '')) found(nth);
+    }
+  }
+}
+
+/** By byte: the same letter, small. */
+const small = Uint8Array.from({ length: 256 }, (_, byte) =>
+  String.fromCharCode(byte).toLowerCase().charCodeAt(0),
+);
+
+function standsAt(bytes: Uint8Array, start: number, form: string): boolean {
+  if (start + form.length > bytes.length) return false;
+  for (let nth = 0; nth < form.length; nth += 1)
+    if (small[bytes[start + nth] as number] !== form.charCodeAt(nth)) return false;
+  return true;
 }
 
 function hashAt(text: string, at: number): number {
