@@ -4,7 +4,8 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { csvParts } from '../reports/csv-parts.ts';
 import type { ExportRequest } from '../reports/event-export.ts';
-import { createEventFigures, type EventFigures } from '../reports/event-figures.ts';
+import type { EventFigures } from '../reports/event-figures.ts';
+import { createFiguresThread } from '../reports/figures-thread.ts';
 import { pseudonymised } from '../reports/pseudonyms.ts';
 import { spreadsheetSafe } from '../reports/spreadsheet-safe.ts';
 import { createSealedSpool, type SealedSpool } from '../sealed-spool.ts';
@@ -84,7 +85,7 @@ export async function gatherFiles(
   if (source.length !== undefined && source.length > limit) {
     throw new ExportTooLarge(source.length, { announced: true, limit });
   }
-  const figures = createEventFigures();
+  const figures = createFiguresThread();
   const files: (Omit<ExportFile, 'sha256'> & { sha256: string | undefined })[] = [];
   const spools: SealedSpool[] = [];
   let parts = 0;
@@ -93,7 +94,7 @@ export async function gatherFiles(
     const pieces = counted(wanted.pseudonyms ? through(arriving(), pseudonymised()) : arriving());
     if (wanted.split) for await (const part of csvParts(pieces, limits.partBytes)) await write(part);
     else await write(pieces);
-    const result = figures.result();
+    const result = await figures.result();
     return {
       files: files.map((file) => ({ ...file, sha256: file.sha256 ?? result.sha256 })),
       parts,
@@ -102,6 +103,8 @@ export async function gatherFiles(
   } catch (error) {
     for (const spool of spools) await spool.discard();
     throw error;
+  } finally {
+    await figures.close();
   }
 
   async function* arriving(): AsyncGenerator<Uint8Array, void> {
@@ -114,7 +117,7 @@ export async function gatherFiles(
 
   async function* counted(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
     for await (const piece of pieces) {
-      figures.add(piece);
+      await figures.add(piece);
       gathered.rows = figures.rows();
       yield piece;
     }
