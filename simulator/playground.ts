@@ -91,6 +91,7 @@ function whatToTry(cdn: CdnSimulator): string[] {
     `Another key, which may not list API keys: \`${cdn.restrictedKey}\`. Any other text is a wrong key.`,
     'Look into things: `/cdn errors checkout`, `/cdn app app0api00000001`, `/cdn scanning 501`, `/cdn keys`; charts come to *Messages*.',
     'Alice is an admin: `/cdn settings` says who may do what, `/cdn why volume delete` shows a decision step by step.',
+    'Name yourself an operator in `/cdn settings`; then `/cdn export 501 last 6h` sends events as a file.',
     'Change person at the top left: what is “Only visible to you” stays with the one who asked.',
   ];
 }

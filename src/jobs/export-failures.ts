@@ -75,7 +75,7 @@ function later({ from, to, split }: ExportRequest, now: Date): Offer[] {
 }
 
 function tooLarge({ bytes: size, announced, limit }: ExportTooLarge, { split }: ExportRequest): UserError {
-  const much = announced ? `It has ${bytes(size)}` : `It has more than ${bytes(limit)}`;
+  const much = announced ? `it has ${bytes(size)}` : `it has more than ${bytes(limit)}`;
   return new UserError(
     `This export is too large: ${much}, and ${split ? 'no more than that is sent' : 'Slack takes files up to 1 GB'}.`,
     split

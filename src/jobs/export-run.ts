@@ -8,13 +8,7 @@ import { refused } from '../views/refusal.ts';
 import { defineJob, type Job, type JobContext } from './define.ts';
 import { endExport, recordExport, tellUnknown } from './export-ends.ts';
 import { judge } from './export-failures.ts';
-import {
-  type ExportFiles,
-  type ExportLimits,
-  exportLimits,
-  type Gathered,
-  gatherFiles,
-} from './export-files.ts';
+import { type ExportFiles, exportLimits, type Gathered, gatherFiles } from './export-files.ts';
 import { attachments } from './export-parcel.ts';
 import { messageOf, personOf, placeOf, summaryOf } from './export-rows.ts';
 import { leaseMs, startWatch, type Watch } from './export-watch.ts';
@@ -26,43 +20,36 @@ export type ExportData = z.input<typeof data>;
 // Counted by attempts that failed or died: what takes the process down with it must not do so for ever.
 const mostAttempts = 5;
 
-/** The job that makes an export; one export has one row, whatever the number of jobs and attempts. */
-export function createExportJob(limits: ExportLimits): Job<ExportData> {
-  const job: Job<ExportData> = defineJob({
-    name: 'export',
-    data,
-    // It is tried again by its row; this is for processes that die.
-    retries: 3,
-    timeLimitSeconds: 2 * 60 * 60,
-    async run({ id }, context) {
-      const { db, now, ports } = context;
-      const run = randomUUID();
-      const leaseUntil = new Date(now().getTime() + leaseMs);
-      const row = await claimExport(db, { id, run, now: now(), leaseUntil });
-      if (row) return attempt({ row, run, context, limits, job });
-      const current = await findExport(db, id);
-      const unknown = current?.state === 'sharing' ? await settleUnknown(db, id, now()) : undefined;
-      if (unknown) return tellUnknown(unknown, context);
-      // Somebody works on it: should they die, this looks after it.
-      if (current?.lease_until && current.lease_until > now())
-        await ports.enqueue(job, { id }, { at: new Date(current.lease_until.getTime() + 1_000) });
-    },
-  });
-  return job;
-}
-
-export const exportJob = createExportJob(exportLimits);
+/** Makes an export. One export has one row, whatever the number of jobs and attempts. */
+export const exportJob: Job<ExportData> = defineJob({
+  name: 'export',
+  data,
+  // It is tried again by its row; this is for processes that die.
+  retries: 3,
+  timeLimitSeconds: 2 * 60 * 60,
+  async run({ id }, context) {
+    const { db, now, ports } = context;
+    const run = randomUUID();
+    const leaseUntil = new Date(now().getTime() + leaseMs);
+    const row = await claimExport(db, { id, run, now: now(), leaseUntil });
+    if (row) return attempt({ row, run, context });
+    const current = await findExport(db, id);
+    const unknown = current?.state === 'sharing' ? await settleUnknown(db, id, now()) : undefined;
+    if (unknown) return tellUnknown(unknown, context);
+    // Somebody works on it: should they die, this looks after it.
+    if (current?.lease_until && current.lease_until > now())
+      await ports.enqueue(exportJob, { id }, { at: new Date(current.lease_until.getTime() + 1_000) });
+  },
+});
 
 interface Attempt {
   readonly row: ExportRow;
   readonly run: string;
   readonly context: JobContext;
-  readonly limits: ExportLimits;
-  readonly job: Job<ExportData>;
 }
 
 async function attempt(about: Attempt): Promise<void> {
-  const { row, run, context, job } = about;
+  const { row, run, context } = about;
   const { db, ports, log, now } = context;
   const one = summaryOf(row);
   const at = messageOf(row);
@@ -124,8 +111,9 @@ async function attempt(about: Attempt): Promise<void> {
       log.warn({ error, id: one.id, attempt: row.attempt }, 'an export is tried again');
       const due = new Date(now().getTime() + verdict.retryAfterMs);
       const moved = await db.transaction().execute(async (trx) => {
-        if (!(await moveExport(trx, { id: one.id, run }, [from], 'waiting'))) return false;
-        await ports.enqueue(job, { id: one.id }, { in: trx, at: due });
+        if (!(await moveExport(trx, { id: one.id, run }, [from], 'waiting', { leaseUntil: due })))
+          return false;
+        await ports.enqueue(exportJob, { id: one.id }, { in: trx, at: due });
         return true;
       });
       const why = `${verdict.why} Trying again in ${Math.round(verdict.retryAfterMs / 1000)} s.`;
@@ -153,7 +141,7 @@ async function admitted(row: ExportRow, { ports }: JobContext): Promise<void> {
 }
 
 async function gather(
-  { row, context, limits }: Attempt,
+  { row, context }: Attempt,
   one: ExportSummary,
   watch: Watch,
   gathered: Gathered,
@@ -164,7 +152,7 @@ async function gather(
   const source = await cdn.eventLogs.export(shieldZoneId, wanted);
   watch.now('reading', source.length);
   return gatherFiles(source, one.request, {
-    limits,
+    limits: exportLimits,
     spoolDirectory: ports.spoolDirectory,
     inspectFile: ports.inspectFile,
     gathered,

@@ -139,7 +139,7 @@ interface Exports {
   request: string | null;
   /** `asked`, `waiting`, `running`, `sharing`, `done`, `failed`, `cancelled`, `unknown`. */
   state: string;
-  /** The attempt that works on it, and until when it is taken to be alive. */
+  /** The attempt that works on it, and until when it is taken to be alive; while it waits: until when. */
   run: string | null;
   lease_until: Maybe;
   attempt: number;

@@ -129,7 +129,7 @@ export function exportFailed(one: ExportSummary, failed: Failure, offers: readon
 }
 
 /** What `event-logs:again` is pressed with. */
-export function againValue(id: string, { from, to, split }: Offer): string {
+function againValue(id: string, { from, to, split }: Offer): string {
   return [id, from.getTime(), to.getTime(), split ? 'split' : 'whole'].join('|');
 }
 
@@ -149,7 +149,7 @@ function labelOf({ request }: ExportSummary, offer: Offer): string {
   return `${from}–${to} UTC`;
 }
 
-export function cancelButton(id: string, nth = 0): Button {
+function cancelButton(id: string, nth = 0): Button {
   return button('Cancel', `event-logs:cancel:${nth}`, id, {
     style: 'danger',
   });
@@ -161,7 +161,7 @@ export function windowLine({ request }: Pick<ExportSummary, 'request'>): string 
 }
 
 /** Search and filters in words. */
-export function narrowed(query: string, filters: readonly EventLogFilter[]): string {
+function narrowed(query: string, filters: readonly EventLogFilter[]): string {
   const parts = [
     ...(query === '' ? [] : [`“${foreign(query, 100)}”`]),
     ...filters.map((filter) => filterInWords(filter)),

@@ -24,7 +24,7 @@ const shownFields = new Set([
 const shownValues: Record<string, string> = {
   scriptId: '301',
   variableId: '12',
-  shieldZoneId: '1',
+  shieldZoneId: '501',
   expiryMinutes: '30',
   filters: 'country in DE',
 };

@@ -54,17 +54,6 @@ export async function send(person: Person, values: Record<string, unknown> = {})
   return reads;
 }
 
-/** The newest message of an export in a place, as somebody sees it. */
-export function progressIn(slack: Slack, channel: string, who: string = alice): VisibleMessage | undefined {
-  return slack
-    .as(who, channel)
-    .messages()
-    .findLast(
-      ({ bot, files, ephemeral, reads }) =>
-        bot && files.length === 0 && !ephemeral && /shield zone/.test(reads),
-    );
-}
-
 /** Messages with files in a place. */
 export function filesIn(slack: Slack, channel: string, who: string = alice): VisibleMessage[] {
   return slack
