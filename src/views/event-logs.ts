@@ -166,7 +166,7 @@ function narrowed(query: string, filters: readonly EventLogFilter[]): string {
     ...(query === '' ? [] : [`“${foreign(query, 100)}”`]),
     ...filters.map((filter) => filterInWords(filter)),
   ];
-  return parts.length === 0 ? 'everything' : fit(parts, 800, ' and ');
+  return parts.length === 0 ? 'everything' : fit(parts, 500, ' and ');
 }
 
 const opInWords: Readonly<Record<string, string>> = {

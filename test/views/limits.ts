@@ -14,7 +14,7 @@ export function optionProblems(options: readonly unknown[]): string[] {
   return checkSuggestions({ options: [...options] }, 'options').problems;
 }
 
-/** In mrkdwn, what is left of `<` and `>` must be ours: a date or a mention of the person. Entities must be whole. */
+/** In mrkdwn, what is left of `<` and `>` must be ours: a date, a mention of a person or channel. Entities must be whole. */
 function markupProblems(node: unknown): string[] {
   if (Array.isArray(node)) return node.flatMap(markupProblems);
   if (typeof node !== 'object' || node === null) return [];
@@ -22,7 +22,7 @@ function markupProblems(node: unknown): string[] {
   const isMrkdwn = 'type' in node && node.type === 'mrkdwn';
   const isMessage = 'blocks' in node && !('type' in node);
   if (!(isMrkdwn || isMessage) || !('text' in node) || typeof node.text !== 'string') return inner;
-  const rest = node.text.replace(/<!date\^\d+\^[^|<>]+\|[^|<>]+>|<@[UW][A-Z0-9]+>/gu, '');
+  const rest = node.text.replace(/<!date\^\d+\^[^|<>]+\|[^|<>]+>|<(?:@[UW]|#[CG])[A-Z0-9]+>/gu, '');
   const foreign = /[<>]|&(?!amp;|lt;|gt;)/u.exec(rest);
   return foreign
     ? [
