@@ -43,11 +43,11 @@ export function createFiguresThread(): FiguresThread {
   let worker: Worker | undefined;
   let failure: Error | undefined;
   let figures: EventFigures | undefined;
-  let wake: () => void = () => undefined;
+  let wake: (() => void) | undefined;
 
   const fail = (error: Error): void => {
     failure ??= error;
-    wake();
+    wake?.();
   };
   const hear = (message: FromFiguresThread): void => {
     if ('figures' in message) figures = message.figures;
@@ -55,7 +55,7 @@ export function createFiguresThread(): FiguresThread {
       free.push(message.free);
       rows = message.rows;
     }
-    wake();
+    wake?.();
   };
   const start = (): Worker =>
     new Worker(new URL('./figures-worker.ts', import.meta.url), { workerData: memory })
@@ -111,7 +111,7 @@ export function createFiguresThread(): FiguresThread {
     },
     async close() {
       failure ??= new Error('the counting was ended');
-      wake();
+      wake?.();
       await worker?.terminate();
     },
   };

@@ -45,7 +45,7 @@ test('any table is read as csv-parse reads it, wherever its bytes are cut', () =
 });
 
 test('any bytes are read to their end, the same wherever they are cut', () => {
-  const bytes = fc.string({ unit: fc.constantFrom(...'"",\r\n a\u{feff}ü'), maxLength: 60 });
+  const bytes = fc.string({ unit: fc.constantFrom(...Array.from('"",\r\n a\u{feff}ü')), maxLength: 60 });
   fc.assert(
     fc.property(bytes, cuts, (text, cuts) => {
       const file = Buffer.from(text);

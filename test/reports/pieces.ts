@@ -14,7 +14,7 @@ export function inPieces(bytes: Uint8Array, cuts: readonly number[]): Buffer[] {
 /** Any text of a cell, mostly of what means something to somebody. */
 export const cell = fc.oneof(
   fc.string({
-    unit: fc.constantFrom(...'=+-@＝＋－＠",\'\t \u00a0\u200b\u{feff}\r\nabc;|东🚀01'),
+    unit: fc.constantFrom(...Array.from('=+-@＝＋－＠",\'\t \u00a0\u200b\u{feff}\r\nabc;|东🚀01')),
     maxLength: 8,
   }),
   fc.string({ unit: 'grapheme', maxLength: 12 }),

@@ -18,8 +18,9 @@ const read = (file: Uint8Array): string[][] =>
 
 /** What a spreadsheet could see first: without blanks, invisible signs and quotes in front. */
 const beginning = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for here
   text.replace(/^[\s\u{0}-\u{1f}\u{200b}\u{feff}"]*/u, '').slice(0, 1);
-const dangerous = [...'=+-@＝＋－＠'];
+const dangerous = Array.from('=+-@＝＋－＠');
 
 test('in no cell of any table is there a formula left, and the harmless cells are what they were', async () => {
   await fc.assert(
@@ -32,7 +33,7 @@ test('in no cell of any table is there a formula left, and the harmless cells ar
           expect(dangerous).not.toContain(beginning(made));
           expect(made).not.toMatch(/^[\t\r\n]/u);
           expect([text, `'${text}`]).toContain(made);
-          if (/^[a-z\d/]/iu.test(text)) expect(made).toBe(text);
+          expect(/^[a-z\d/]/iu.test(text) ? made : text).toBe(text);
         }
     }),
     { numRuns: 500 },
