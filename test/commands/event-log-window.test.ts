@@ -6,6 +6,16 @@ import { UserError } from '../../src/errors.ts';
 
 const now = new Date('2026-11-21T12:00:30Z');
 const berlin = 'Europe/Berlin';
+/** Anything but a UserError is thrown on. */
+function windowOr(typed: string): ReturnType<typeof readWindow> | 'refused' {
+  try {
+    return readWindow(typed, now, berlin);
+  } catch (error) {
+    if (error instanceof UserError) return 'refused';
+    throw error;
+  }
+}
+
 const read = (typed: string, zone = berlin, at = now): string[] => {
   const { from, to } = readWindow(typed, at, zone);
   return [from.toISOString(), to.toISOString()].map((text) => text.slice(5, 16));
@@ -125,13 +135,10 @@ test('whatever is typed is a window that begins before it ends and does not reac
         words.map((list) => list.join(' ')),
       ),
       (typed) => {
-        try {
-          const { from, to } = readWindow(typed, now, berlin);
-          expect(from.getTime()).toBeLessThan(to.getTime());
-          expect(to.getTime()).toBeLessThanOrEqual(now.getTime());
-        } catch (error) {
-          expect(error).toBeInstanceOf(UserError);
-        }
+        const window = windowOr(typed);
+        if (window === 'refused') return;
+        expect(window.from.getTime()).toBeLessThan(window.to.getTime());
+        expect(window.to.getTime()).toBeLessThanOrEqual(now.getTime());
       },
     ),
   );

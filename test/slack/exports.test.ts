@@ -7,7 +7,6 @@ import type { VisibleMessage } from '../../simulator/slack/messages.ts';
 import type { Bot } from '../bot.ts';
 import {
   download,
-  ended,
   filesIn,
   openForm,
   people,
