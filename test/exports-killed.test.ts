@@ -48,33 +48,33 @@ const uploaded = { files: 'in 1 file below', count: 1 };
 const steps: readonly {
   where: string;
   stop: () => { reached: Promise<void>; release: () => void };
-  then: { files: string; count: number };
+  finds: { files: string; count: number };
 }[] = [
   {
     where: 'before the CDN has sent anything',
     stop: () => holdService({ until: 'request' }),
-    then: uploaded,
+    finds: uploaded,
   },
-  { where: 'while the CDN sends', stop: () => holdService({ until: 'body' }), then: uploaded },
+  { where: 'while the CDN sends', stop: () => holdService({ until: 'body' }), finds: uploaded },
   {
     where: 'before the file is announced',
     stop: () => slack.script.hold('files.getUploadURLExternal', 'before'),
-    then: uploaded,
+    finds: uploaded,
   },
   {
     where: 'while the file is on its way',
     stop: () => slack.script.hold('files.upload', 'before'),
-    then: uploaded,
+    finds: uploaded,
   },
   {
     where: 'after Slack has shown the file and before the bot knows',
     stop: () => slack.script.hold('files.completeUploadExternal', 'after'),
-    then: { files: 'may have been posted', count: 1 },
+    finds: { files: 'may have been posted', count: 1 },
   },
   {
     where: 'before Slack is told to show it, with the telling under way',
     stop: () => slack.script.hold('files.completeUploadExternal', 'before'),
-    then: { files: 'may have been posted', count: 0 },
+    finds: { files: 'may have been posted', count: 0 },
   },
 ];
 
@@ -89,7 +89,7 @@ function holdService({ until }: { until: 'request' | 'body' }): {
   return { reached: reached.promise, release: () => released.resolve() };
 }
 
-test.each(steps)('killed $where, it ends with one message and no file twice', async ({ stop, then }) => {
+test.each(steps)('killed $where, it ends with one message and no file twice', async ({ stop, finds }) => {
   const person = slack.as(alice, ops);
   const before = new Set(person.messages().map(({ ts }) => ts));
   const isNew = ({ ts }: { ts: string }): boolean => !before.has(ts);
@@ -100,13 +100,13 @@ test.each(steps)('killed $where, it ends with one message and no file twice', as
   await running.end('SIGKILL');
   expect(await readdir(join(dataDir, 'spool')).catch(() => [])).toEqual([]);
   // A call that hung in the air with the process is not carried out any more, unless it had been.
-  if (then.count === 1 || then.files !== 'may have been posted') held.release();
+  if (finds.count === 1 || finds.files !== 'may have been posted') held.release();
   await start();
   const told = await person.waitForMessage(
-    (message) => isNew(message) && message.reads.includes(then.files),
+    (message) => isNew(message) && message.reads.includes(finds.files),
     30_000,
   );
-  expect(filesIn(slack, ops).filter(isNew)).toHaveLength(then.count);
+  expect(filesIn(slack, ops).filter(isNew)).toHaveLength(finds.count);
   const progress = person
     .messages()
     .filter((message) => isNew(message) && !message.ephemeral && message.files.length === 0);

@@ -33,6 +33,8 @@ async function* pieces(whole: Buffer, size = 1000, breaksAfter = Infinity): Asyn
 const plain = { pseudonyms: false, spreadsheetSafe: false, split: false };
 const roomy = { fileBytes: 1e9, partBytes: 1e9, parts: 10 };
 
+const nothingFound = () => () => undefined;
+
 function gather(
   body: AsyncIterable<Uint8Array>,
   wanted: Partial<typeof plain> = {},
@@ -40,8 +42,7 @@ function gather(
   length?: number,
 ) {
   const gathered: Gathered = { bytes: 0, rows: 0, sent: 0 };
-  const inspectFile = () => () => undefined;
-  const options = { limits, spoolDirectory, inspectFile, gathered };
+  const options = { limits, spoolDirectory, inspectFile: nothingFound, gathered };
   return { gathered, done: gatherFiles({ body, length }, { ...plain, ...wanted }, options) };
 }
 
@@ -76,18 +77,20 @@ test('split, each file begins with the header and all rows are there once, with 
   const { files, parts } = await gather(pieces(log(700)), { split: true, spreadsheetSafe: true }, limits)
     .done;
   expect(parts).toBeGreaterThan(3);
-  expect(files.map(({ kind }) => kind)).toEqual(Array(parts).fill(['raw', 'safe']).flat());
+  expect(files.map(({ kind }) => kind)).toEqual(Array.from({ length: parts }, () => ['raw', 'safe']).flat());
   const rows: string[][] = [];
+  const bare: string[][] = [];
   for (const file of files) {
     const bytes = await bytesOf(file);
     expect(sha256(bytes)).toBe(file.sha256);
     const [first, ...rest]: string[][] = parse(bytes);
     expect(first).toEqual(['timestamp', 'action', 'ip', 'url']);
     if (file.kind === 'raw') rows.push(...rest);
-    else expect(rest.every(([, , , url]) => url?.startsWith("'="))).toBe(true);
+    else bare.push(...rest.filter(([, , , url]) => !url?.startsWith("'=")));
     await file.spooled.discard();
   }
   expect(rows).toEqual(parse(log(700)).slice(1));
+  expect(bare).toEqual([]);
 });
 
 describe('what goes wrong leaves nothing', () => {
@@ -117,6 +120,10 @@ describe('what goes wrong leaves nothing', () => {
   );
 });
 
+function api(code: ConstructorParameters<typeof ApiError>[0]['code'], more = {}): ApiError {
+  return new ApiError({ code, operation: 'Export', sent: true, ...more });
+}
+
 describe('what an attempt that failed means', () => {
   const now = new Date('2026-11-21T12:00:00Z');
   const request: ExportRequest = {
@@ -127,9 +134,6 @@ describe('what an attempt that failed means', () => {
     filters: [],
     ...plain,
   };
-  const api = (code: ConstructorParameters<typeof ApiError>[0]['code'], more = {}) =>
-    new ApiError({ code, operation: 'Export', sent: true, ...more });
-
   test('what may come back is tried again, longer and longer, and not for ever', () => {
     const waits = [1, 2, 3, 4].map((attempt) => judge(api('cut'), request, attempt, now));
     expect(waits.map((verdict) => ('retryAfterMs' in verdict ? verdict.retryAfterMs : 'tell'))).toEqual([

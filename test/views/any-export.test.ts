@@ -68,7 +68,11 @@ test('whatever was asked for, every message of an export is one that Slack takes
         views.exportCancelled(one, 'system'),
         views.exportNotBegun(one),
         views.exportUnknown(one),
-        views.exportFailed(one, { message: words, hint: words, reference: 'ABCDEFGH' }, Array(9).fill(offer)),
+        views.exportFailed(
+          one,
+          { message: words, hint: words, reference: 'ABCDEFGH' },
+          Array.from({ length: 9 }, () => offer),
+        ),
         views.exportList([one, ...others], now),
         views.exportList([], now),
         views.exportStarted(one.channel, [words, words]),
