@@ -18,6 +18,7 @@ const benches = [
   'pickers',
   'origin-errors',
   'charts',
+  'export',
   'start',
   'at-rest',
 ] as const;

@@ -97,6 +97,7 @@ function whatToTry(cdn: CdnSimulator): string[] {
     `Write \`Images fail: https://${host}/images/hero.webp\` into #ops, then *⋯* beside it: *Look up origin errors*. ⚡ has more.`,
     'Alice is an admin: `/cdn settings` says who may do what, `/cdn why volume delete` shows a decision step by step.',
     'Delete a volume with two people: in `/cdn settings` make Alice an operator, Bob an approver and #deploys the approval channel; then `/cdn volume delete app0worker00002 old-cache`, and approve it as Bob.',
+    'Name yourself an operator in `/cdn settings`; then `/cdn export 501 last 6h` sends events as a file.',
     'Change person at the top left: what is “Only visible to you” stays with the one who asked.',
   ];
 }

@@ -15,6 +15,7 @@ import { createSnapshots } from './commands/snapshots.ts';
 import type { Config } from './config.ts';
 import { UserError } from './errors.ts';
 import { holdConfig } from './held-secrets.ts';
+import { createExports } from './jobs/exports.ts';
 import { showOperation } from './jobs/operation-messages.ts';
 import { runOperation } from './jobs/operation-run.ts';
 import { createQueue } from './jobs/queue.ts';
@@ -148,6 +149,7 @@ async function wire(
   const pauses: Pause[] = [
     async ({ person, tenant }) => (person ? links.close(person) : links.forgetTenant(tenant)),
     async ({ person, tenant }) => (person ? snapshots.drop(person) : snapshots.dropTenant(tenant)),
+    (ended) => exports.endFor(ended),
   ];
   const endings = createEndings({ db, custody, pauses });
   const { publicUrl } = config.web;
@@ -170,29 +172,25 @@ async function wire(
     },
   });
   pauses.push(async (ended) => void (await operations.stop(ended)));
-  const queue = createQueue({
-    database,
+  const ports = createJobPorts({
+    access,
+    clients,
+    custody,
+    cdn,
+    policies,
+    people,
+    audit,
+    operations,
+    checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
+    enqueue: (...about) => queue.enqueue(...about),
+    apiUrl,
+    draw,
+    inspectFile,
+    spoolDirectory,
     log,
-    jobs,
-    now,
-    ports: createJobPorts({
-      access,
-      clients,
-      custody,
-      cdn,
-      policies,
-      people,
-      audit,
-      operations,
-      checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
-      enqueue: (...about) => queue.enqueue(...about),
-      apiUrl,
-      draw,
-      inspectFile,
-      spoolDirectory,
-      log,
-    }),
   });
+  const queue = createQueue({ database, log, jobs, now, ports });
+  const exports = createExports({ db, ports, log, now });
   const connectPage =
     publicUrl === undefined
       ? undefined
@@ -223,6 +221,7 @@ async function wire(
     people,
     audit,
     operations,
+    exports,
     deniedOnce: oncePerMinute(now),
     draw,
     inspectFile,
@@ -276,6 +275,7 @@ async function wire(
       }
       // Before anybody is answered: starting it keeps the embedded database, and with it this thread, busy.
       await queue.start({ work: role !== 'web' });
+      if (role !== 'web') await exports.resume({ alone: database.engine === 'embedded' });
       if (answersSlack) {
         port = await web.listen().catch((error: unknown) => {
           // Over Socket Mode, without pages, nobody has to reach these endpoints: a second bot on one laptop still works.

@@ -8,6 +8,23 @@ export function secretKindsIn(text: string): readonly string[] {
   return [...kinds];
 }
 
+/**
+ * The same for a piece of a file, byte by byte: nothing is decoded, since a file is looked through as fast as it comes.
+ */
+export function secretKindsInBytes(bytes: Uint8Array): readonly string[] {
+  const { lists, carried } = secretsInPlay();
+  const kinds = new Set<string>();
+  for (const list of lists) {
+    if (list.length === 0) continue;
+    const index = indexOf(list);
+    scanBytes(index, bytes, (nth) => {
+      const secret = list[index.places[nth] ?? -1];
+      if (secret && !carried.has(secret.kind)) kinds.add(secret.kind);
+    });
+  }
+  return [...kinds];
+}
+
 /** The text without the live secrets that are in it. */
 export function withoutSecrets(text: string): string {
   const found = new Set<string>();
@@ -71,14 +88,22 @@ interface Index {
   readonly places: number[];
   /** One byte a hash: nearly every place of a text is passed by a look at it. */
   readonly may: Uint8Array;
-  /** By hash: `stride` times the form, plus how far into it the run begins. */
+  /** By hash: `longestStride` times the form, plus how far into it the run begins. */
   readonly runs: Map<number, number[]>;
+  /**
+   * A text is looked at every so many characters: no more than the shortest form has runs, and that many of its first
+   * ones are in, so that one of them is met wherever it stands. It may become less, never more.
+   */
+  stride: number;
 }
 
 const hashes = 16_384;
 const runLength = 4;
-/** A text is looked at every third character: the shortest form is six long, so one of its first three runs is met. */
-const stride = 3;
+// Keys and tokens have forms of 24 characters and more: files of hundreds of megabytes are looked through for them.
+const longestStride = 16;
+/** Of the shortest form there is, six long. With many forms the runs would fill the table. */
+const shortestStride = 3;
+const manyForms = 200;
 
 // Much in them is no secret; what is one is noted by itself.
 const documents = new Set(['installation', 'installation-user']);
@@ -92,23 +117,36 @@ const indexes = new WeakMap<NotedSecrets, Index>();
 function indexOf(list: NotedSecrets): Index {
   let index = indexes.get(list);
   if (!index) {
-    index = { done: 0, forms: [], places: [], may: new Uint8Array(hashes), runs: new Map() };
+    index = {
+      done: 0,
+      forms: [],
+      places: [],
+      may: new Uint8Array(hashes),
+      runs: new Map(),
+      stride: longestStride,
+    };
     indexes.set(list, index);
   }
   for (; index.done < list.length; index.done += 1) {
     const { kind = '', value = '' } = list[index.done] ?? {};
     if (documents.has(kind) || !isTelling(value)) continue;
     for (const form of formsOf(value)) add(index, form);
+    // As it stands in a file, where signs beyond ASCII are several bytes.
+    const inBytes = Buffer.from(value).toString('latin1');
+    if (inBytes !== value) for (const form of formsOf(inBytes)) add(index, form);
   }
   return index;
 }
 
-function add({ done, forms, places, may, runs }: Index, form: string): void {
+function add(index: Index, form: string): void {
+  const { done, forms, places, may, runs } = index;
   const nth = forms.push(form) - 1;
   places.push(done);
-  for (let offset = 0; offset < stride; offset += 1) {
+  const most = nth < manyForms ? form.length - runLength + 1 : shortestStride;
+  index.stride = Math.min(index.stride, most);
+  for (let offset = 0; offset < index.stride; offset += 1) {
     const hash = hashAt(form, offset);
-    const run = nth * stride + offset;
+    const run = nth * longestStride + offset;
     const known = may[hash] === 1 ? runs.get(hash) : undefined;
     may[hash] = 1;
     if (known) known.push(run);
@@ -116,17 +154,52 @@ function add({ done, forms, places, may, runs }: Index, form: string): void {
   }
 }
 
-function scan({ forms, may, runs }: Index, text: string, found: (nth: number) => void): void {
+function scan({ forms, may, runs, stride }: Index, text: string, found: (nth: number) => void): void {
   const last = text.length - runLength;
   for (let at = 0; at <= last; at += stride) {
     const hash = hashAt(text, at);
     if (may[hash] === 0) continue;
     for (const run of runs.get(hash) ?? []) {
-      const start = at - (run % stride);
-      const nth = Math.floor(run / stride);
+      const start = at - (run % longestStride);
+      const nth = Math.floor(run / longestStride);
       if (start >= 0 && text.startsWith(forms[nth] ?? '', start)) found(nth);
     }
   }
+}
+
+/** Like `scan`, as if every byte were a character (Latin 1) and small. */
+function scanBytes(
+  { forms, may, runs, stride }: Index,
+  bytes: Uint8Array,
+  found: (nth: number) => void,
+): void {
+  const last = bytes.length - runLength;
+  for (let at = 0; at <= last; at += stride) {
+    const hash =
+      ((small[bytes[at] as number] as number) * 31 +
+        (small[bytes[at + 1] as number] as number) * 1021 +
+        (small[bytes[at + 2] as number] as number) * 8191 +
+        (small[bytes[at + 3] as number] as number) * 127) &
+      (hashes - 1);
+    if (may[hash] === 0) continue;
+    for (const run of runs.get(hash) ?? []) {
+      const start = at - (run % longestStride);
+      const nth = Math.floor(run / longestStride);
+      if (start >= 0 && standsAt(bytes, start, forms[nth] ?? '')) found(nth);
+    }
+  }
+}
+
+/** By byte: the same letter, small. */
+const small = Uint8Array.from({ length: 256 }, (_, byte) =>
+  String.fromCharCode(byte).toLowerCase().charCodeAt(0),
+);
+
+function standsAt(bytes: Uint8Array, start: number, form: string): boolean {
+  if (start + form.length > bytes.length) return false;
+  for (let nth = 0; nth < form.length; nth += 1)
+    if (small[bytes[start + nth] as number] !== form.charCodeAt(nth)) return false;
+  return true;
 }
 
 function hashAt(text: string, at: number): number {

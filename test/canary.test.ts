@@ -56,6 +56,7 @@ describe.each([
 
   test('every command is typed in every way, by people with a key, without one, and from elsewhere', async () => {
     await connect(bot, alice);
+    await makeOperator(bot, alice);
     const { key } = bot.cdn;
     const zone = bot.cdn.data.zones[0];
     const things = [
@@ -294,4 +295,14 @@ async function sendPage(bot: CanaryBot, messages: { blocks: unknown }[]): Promis
     bot.heard(await answer.text());
     await bot.settle();
   }
+}
+
+/** Whoever is to see the forms of exports and changes. Alice is an admin. */
+async function makeOperator(bot: CanaryBot, userId: string): Promise<void> {
+  const admin = bot.slack.as(alice, ops);
+  await admin.slash('settings');
+  await admin.waitForModal('settings:submit');
+  await admin.submit({ operators: [userId] });
+  await admin.waitForModal('settings:done');
+  await admin.closeModal();
 }

@@ -2,7 +2,7 @@ import { assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { carrying, holdSecrets, noteSecret, Secret, withSecrets } from '../src/secret.ts';
 import { isTelling } from '../src/secret-forms.ts';
-import { secretKindsIn, withoutSecrets } from '../src/secret-search.ts';
+import { secretKindsIn, secretKindsInBytes, withoutSecrets } from '../src/secret-search.ts';
 
 const key = '0b1c2d3e-1111-2222-3333-44445555666677778888-9999-aaaa-bbbb-ccccddddeeee';
 const odd = 'p&ss <w"rd>/+ü=\\100%';
@@ -53,6 +53,47 @@ test('any secret is found in any spelling, wherever in a text it stands', () => 
     }),
     { numRuns: 500 },
   );
+});
+
+test('in the bytes of a file any secret is found as in a text, and nothing else', () => {
+  const unit = constantFrom(...Array.from('abcXYZ019-_.!&"<>%+/=\\ üÉ東'));
+  const secrets = string({ unit, minLength: 6, maxLength: 60 }).filter(isTelling);
+  const bytes = string({ unit: 'grapheme', maxLength: 40 });
+  assert(
+    property(secrets, bytes, constantFrom(...spellings.slice(3)), (value, around, [, spelled]) => {
+      withSecrets(() => {
+        noteSecret('planted', value);
+        expect(secretKindsInBytes(Buffer.from(`${around}${spelled(value)}${around}`))).toEqual(['planted']);
+        const plain = around.replaceAll(/[^a-c]/gu, '');
+        expect(secretKindsInBytes(Buffer.from(plain))).toEqual(secretKindsIn(plain));
+      });
+    }),
+    { numRuns: 500 },
+  );
+  withSecrets(() => {
+    noteSecret('planted', key);
+    expect(secretKindsInBytes(Buffer.from(`1,${key.toUpperCase()},2`))).toEqual(['planted']);
+    expect(secretKindsInBytes(Buffer.from(key.slice(0, 10)))).toEqual([]);
+  });
+});
+
+test('a short secret that is met after long ones, and many of them, are found wherever they stand', () => {
+  withSecrets(() => {
+    noteSecret('long', key);
+    expect(secretKindsIn('nothing')).toEqual([]);
+    for (let before = 0; before < 20; before += 1)
+      expect(secretKindsIn(`${'.'.repeat(before)}${key}`)).toEqual(['long']);
+    noteSecret('short', 'p4ss!w');
+    for (let before = 0; before < 20; before += 1) {
+      expect(secretKindsIn(`${'.'.repeat(before)}p4ss!w..`)).toEqual(['short']);
+      expect(secretKindsIn(`${'.'.repeat(before)}${key}`)).toEqual(['long']);
+    }
+    for (let nth = 0; nth < 300; nth += 1) noteSecret('many', `${nth}-0b1c2d3e-4444-${nth}`);
+    for (let before = 0; before < 20; before += 1) {
+      expect(secretKindsIn(`${'.'.repeat(before)}299-0b1c2d3e-4444-299`)).toEqual(['many']);
+      expect(secretKindsIn(`${'.'.repeat(before)}${key}`)).toEqual(['long']);
+    }
+  });
 });
 
 test('half of a key is found as well', () => {

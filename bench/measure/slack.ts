@@ -12,8 +12,12 @@ export interface BenchSlack {
   readonly environment: (transport: 'http' | 'socket') => Record<string, string>;
   /** A signed `/cdn <text>`, ready to be written to a connection. */
   readonly slash: (text: string, options?: { user?: string; answers?: string }) => Buffer;
-  /** A signed submission of a form. */
-  readonly submit: (callbackId: string, values: Readonly<Record<string, string>>, user?: string) => Buffer;
+  /** A signed submission of a form: typed texts, chosen people. */
+  readonly submit: (
+    callbackId: string,
+    values: Readonly<Record<string, string | readonly string[]>>,
+    user?: string,
+  ) => Buffer;
   /** A signed press of a button in a message of the bot. */
   readonly press: (actionId: string, value: string) => Buffer;
   /** A signed search in a menu of a form. */
@@ -44,7 +48,8 @@ export interface Answers {
 const signingSecret = 'bench-signing-secret';
 const person = 'U0BENCH00';
 
-export async function startSlack(): Promise<BenchSlack> {
+/** `uploadUrl`: where files are to be sent. */
+export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Promise<BenchSlack> {
   const arrivals = new Map<string, (moment: number) => void>();
   const calls = new Map<string, number>();
   const awaited = new Map<string, (() => void)[]>();
@@ -75,6 +80,8 @@ export async function startSlack(): Promise<BenchSlack> {
     if (method === 'auth.test')
       return { team_id: 'T0BENCH00', user_id: 'U0BENCHBT', bot_id: 'B0BENCHBT', team: 'Bench' };
     if (method === 'apps.connections.open') return { url: socket.ticket() };
+    if (method === 'files.getUploadURLExternal') return { upload_url: uploadUrl, file_id: 'F0BENCH00' };
+    if (method === 'files.completeUploadExternal') return { files: [{ id: 'F0BENCH00' }] };
     if (method.startsWith('views.')) return { view: { id: 'V0BENCH00', hash: '1.a', type: 'modal' } };
     return { channel: 'C0BENCH00', ts: '1.000001', message_ts: '1.000001' };
   };
@@ -147,7 +154,12 @@ export async function startSlack(): Promise<BenchSlack> {
       const state = Object.fromEntries(
         Object.entries(values).map(([field, value]) => [
           field,
-          { [field]: { type: 'plain_text_input', value } },
+          {
+            [field]:
+              typeof value === 'string'
+                ? { type: 'plain_text_input', value }
+                : { type: 'multi_users_select', selected_users: value },
+          },
         ]),
       );
       const view = {

@@ -31,6 +31,8 @@ export interface Fault {
   afterBytes?: number;
   /** Send the body in pieces of this many bytes, this many ms apart. */
   trickle?: { bytes: number; everyMs: number };
+  /** Send so many bytes of the body, then wait until this settles. */
+  hold?: { afterBytes: number; until: Promise<unknown>; reached?: () => void };
   /** Put members nobody knows into every object of the body. */
   unknownMembers?: true;
   /** Give every member of this name, at any depth, this value: wrong types, nulls, new enumeration numbers. */

@@ -54,7 +54,8 @@ export async function send(
   });
   const packed = gzip ? Readable.from(body, { objectMode: false }).pipe(createGzip()) : body;
   if (fault.drop === 'mid-body') return breakOff(response, packed, fault.afterBytes);
-  for await (const piece of fault.trickle ? trickled(packed, fault.trickle, gone) : packed) {
+  const slowed = fault.trickle ? trickled(packed, fault.trickle, gone) : packed;
+  for await (const piece of fault.hold ? held(slowed, fault.hold, gone) : slowed) {
     if (gone.aborted) return;
     if (!response.write(piece)) await once(response, 'drain', { signal: gone });
   }
@@ -78,6 +79,22 @@ async function breakOff(
   }
   response.flushHeaders();
   response.destroy();
+}
+
+async function* held(body: Pieces, hold: NonNullable<Fault['hold']>, gone: AbortSignal) {
+  let left = hold.afterBytes;
+  for await (const piece of body) {
+    if (left <= piece.length && left >= 0) {
+      yield piece.subarray(0, left);
+      hold.reached?.();
+      await Promise.race([hold.until, once(gone, 'abort')]);
+      yield piece.subarray(left);
+      left = -1;
+      continue;
+    }
+    left -= left < 0 ? 0 : piece.length;
+    yield piece;
+  }
 }
 
 async function* trickled(body: Pieces, { bytes, everyMs }: NonNullable<Fault['trickle']>, gone: AbortSignal) {

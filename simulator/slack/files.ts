@@ -106,6 +106,7 @@ export function createFiles(options: {
       ok: exact,
       ...(exact ? {} : { error: 'length_mismatch' }),
     });
+    await options.script.answering('files.upload');
     if (options.script.drops('files.upload')) request.socket.destroy();
     else answer(exact ? 200 : 400, exact ? `OK - ${bytes}` : 'length mismatch');
   }

@@ -8,6 +8,14 @@ export interface ScriptControls {
   delay(method: string, ms: number, times?: number): void;
   /** The next calls are carried out, then the connection is reset. */
   drop(method: string, times?: number): void;
+  /** The next call stops before it is carried out, or after it and before its answer, until it is released. */
+  hold(method: string, when: 'before' | 'after'): Held;
+}
+
+export interface Held {
+  /** A call is there. */
+  readonly reached: Promise<void>;
+  release(): void;
 }
 
 interface Interference {
@@ -20,16 +28,20 @@ export interface Script {
   readonly controls: ScriptControls;
   /** Waits where a delay is due; then what to answer instead of doing the call, if anything. */
   readonly interfere: (method: string) => Promise<Interference | undefined>;
+  /** Waits where the answer to a call that was carried out is held back. */
+  readonly answering: (method: string) => Promise<void>;
   /** Whether the connection of this call is to be reset after it was carried out. */
   drops(method: string): boolean;
 }
 
 interface Entry {
   method: string;
-  kind: 'answer' | 'delay' | 'drop';
+  kind: 'answer' | 'delay' | 'drop' | 'hold-before' | 'hold-after';
   times: number;
   answer?: Interference;
   ms?: number;
+  reached?: () => void;
+  until?: Promise<void>;
 }
 
 export function createScript(): Script {
@@ -61,8 +73,28 @@ export function createScript(): Script {
       drop(method, times = 1) {
         entries.push({ method, kind: 'drop', times });
       },
+      hold(method, when) {
+        const reached = Promise.withResolvers<void>();
+        const released = Promise.withResolvers<void>();
+        entries.push({
+          method,
+          kind: `hold-${when}`,
+          times: 1,
+          reached: reached.resolve,
+          until: released.promise,
+        });
+        return { reached: reached.promise, release: released.resolve };
+      },
+    },
+    async answering(method) {
+      const held = take(method, 'hold-after');
+      held?.reached?.();
+      await held?.until;
     },
     async interfere(method) {
+      const held = take(method, 'hold-before');
+      held?.reached?.();
+      await held?.until;
       const delay = take(method, 'delay');
       if (delay) await new Promise<void>((resolve) => void setTimeout(resolve, delay.ms));
       return take(method, 'answer')?.answer;

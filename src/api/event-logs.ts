@@ -3,10 +3,24 @@ import { isObject, readErrorBody } from './error-bodies.ts';
 import { address, type Hosts, type IdKind, numericId } from './paths.ts';
 import type { Reply, Send } from './request.ts';
 
+/** Described by the service, not enumerated: others are warned about, not refused (cdn-api.md §2.8). */
+export const eventLogFields = [
+  'feature',
+  'ruleId',
+  'ip',
+  'ja4',
+  'ua',
+  'url',
+  'asn',
+  'country',
+  'action',
+] as const;
+export const eventLogOps = ['eq', 'in', 'contains', 'cidr', 'wildcard'] as const;
+
 export interface EventLogFilter {
-  /** feature, ruleId, ip, ja4, ua, url, asn, country, action: described, not enumerated, so not checked. */
+  /** One of `eventLogFields`, as far as is known. */
   readonly field: string;
-  /** eq, in, contains, cidr, wildcard: likewise. */
+  /** One of `eventLogOps`, likewise. */
   readonly op: string;
   /** One of them has to match. */
   readonly value: readonly string[];
@@ -44,6 +58,11 @@ export const shieldZoneIdKind: IdKind = {
 const hour = 3_600_000;
 const minute = 60_000;
 const longestWindow = 72 * hour;
+
+/** The earliest start that is surely taken, to the minute: the 72 hours less a margin, since time passes. */
+export function earliestEvents(now: Date, marginMs = 10 * minute): Date {
+  return new Date(Math.ceil((now.getTime() - longestWindow + marginMs) / minute) * minute);
+}
 
 /**
  * Checks a window against the service's 72 hours: all of it has to lie inside, `marginMs` from the edge, since time

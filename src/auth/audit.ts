@@ -15,6 +15,7 @@ export const auditWords = [
   'key-entry-refused',
   'policy-changed',
   'export-made',
+  'export-deleted',
   'digest-created',
   'denied',
   'keyring-changed',

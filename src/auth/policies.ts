@@ -111,6 +111,8 @@ const stored = z.object({
   expiryMinutes: z.number().int().positive(),
   caps: z.record(z.string(), z.enum(rights)),
   exportChannels: ids,
+  // Younger than the first policies.
+  exportKeepDays: z.number().int().nonnegative().default(0),
   digestChannels: ids,
 });
 

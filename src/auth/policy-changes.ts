@@ -8,7 +8,7 @@ export type ListField =
   | 'exportChannels'
   | 'digestChannels';
 export type ChannelField = 'approvalChannel' | 'auditChannel';
-export type NumberField = 'destroyApprovals' | 'changeApprovals' | 'expiryMinutes';
+export type NumberField = 'destroyApprovals' | 'changeApprovals' | 'expiryMinutes' | 'exportKeepDays';
 
 /** One difference between two policies. */
 export type Change =
@@ -37,7 +37,12 @@ const listFields: readonly ListField[] = [
   'digestChannels',
 ];
 const channelFields: readonly ChannelField[] = ['approvalChannel', 'auditChannel'];
-const numberFields: readonly NumberField[] = ['destroyApprovals', 'changeApprovals', 'expiryMinutes'];
+const numberFields: readonly NumberField[] = [
+  'destroyApprovals',
+  'changeApprovals',
+  'expiryMinutes',
+  'exportKeepDays',
+];
 
 /** Everything in which two policies differ, beside their version. */
 export function changesBetween(before: Policy, after: Policy): Change[] {

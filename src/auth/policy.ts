@@ -26,6 +26,8 @@ export interface Policy {
   readonly caps: Readonly<Record<string, Right>>;
   /** Where exports may go; empty = anywhere. */
   readonly exportChannels: readonly string[];
+  /** After how many days the files of an export are deleted from Slack; 0 = they stay. */
+  readonly exportKeepDays: number;
   /** Where digests may go; empty = anywhere. */
   readonly digestChannels: readonly string[];
 }
@@ -43,6 +45,7 @@ export const initialPolicy: Policy = {
   expiryMinutes: 30,
   caps: {},
   exportChannels: [],
+  exportKeepDays: 0,
   digestChannels: [],
 };
 

@@ -9,6 +9,7 @@ import type { People } from '../auth/people.ts';
 import type { Policies } from '../auth/policies.ts';
 import type { Decision, Right } from '../auth/policy.ts';
 import type { Standing, Wanted } from '../auth/standing.ts';
+import type { Exports } from '../jobs/exports.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Message } from '../views/message.ts';
 import type { Snapshots } from './snapshots.ts';
@@ -46,6 +47,7 @@ export interface Context {
   readonly audit: Audit;
   /** What was asked for, approved and done. */
   readonly operations: Operations;
+  readonly exports: Exports;
   /** Tells a channel; false where the bot cannot write there. */
   readonly post: (channelId: string, message: Message) => Promise<boolean>;
   /** The modal that was submitted or that the button is in. */
@@ -113,6 +115,12 @@ export interface Action {
   readonly fill?: (value: string, context: Context) => Promise<ModalView>;
   /** `value` is the button's value or the chosen option's. Answers replace the message, or the modal, the button is in. */
   readonly run?: (value: string, context: Context) => Answer;
+  /**
+   * Of a button or menu in a form: what takes the form's place, drawn from what was typed (`context.modal.fields`).
+   * Slack keeps what stands in an input whose block id stays, so an input that is to show something else gets another
+   * one: `from:2` is read as `from`.
+   */
+  readonly redraw?: (value: string, context: Context) => Promise<ModalView>;
   /** Answers go into a message of their own instead. */
   readonly apart?: true;
   /**
@@ -128,9 +136,7 @@ export interface Form {
   readonly id: string;
   readonly needs: Right;
   /** Reads the fields and, where they are wrong, says so by field: runs before the acknowledgement, so no I/O. */
-  readonly read: (
-    fields: Fields,
-  ) => { readonly errors: Record<string, string> } | { readonly values: unknown };
+  readonly read: (fields: Fields, about: Typed) => ReadForm;
   /** Shown while `run` works. Without it the modal closes at once and the answer comes as a message. */
   readonly busy?: ModalView;
   /**
@@ -140,6 +146,14 @@ export interface Form {
   readonly run: (values: unknown, context: Context) => Answer | Promise<FormResult>;
   readonly changesHome?: ChangesHome;
 }
+type ReadForm = { readonly errors: Record<string, string> } | { readonly values: unknown };
+
+/** When a form was sent, and the note it carried. */
+export interface Typed {
+  readonly now: Date;
+  readonly note: string | undefined;
+}
+
 /** `message` says the same to somebody who closed the modal meanwhile. */
 export type FormResult = { readonly modal: ModalView; readonly message: Message };
 

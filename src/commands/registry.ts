@@ -5,6 +5,7 @@ import { apps } from './apps.ts';
 import { audit } from './audit.ts';
 import { connect, keyPasted } from './connect.ts';
 import type { Action, Command, Context, Feature, Form, Picker, Shortcut } from './define.ts';
+import { eventLogs } from './event-logs.ts';
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
 import { holdsSecret, looksLikeKey } from './key-in-text.ts';
@@ -25,6 +26,7 @@ export const features: readonly Feature[] = [
   apps,
   scripts,
   uploadScanning,
+  eventLogs,
   apiKeys,
   variables,
   volumes,

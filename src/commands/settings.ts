@@ -69,6 +69,7 @@ const fields = z
     destroyApprovals: whole(forms.ranges.destroyApprovals),
     changeApprovals: whole(forms.ranges.changeApprovals),
     expiryMinutes: whole(forms.ranges.expiryMinutes),
+    exportKeepDays: whole(forms.ranges.exportKeepDays),
     capNone: channels,
     capRead: channels,
     capExport: channels,
@@ -206,6 +207,7 @@ function merged(before: Policy, values: Values): Policy {
     expiryMinutes: kept('expiryMinutes'),
     caps: mergedCaps(before, values),
     exportChannels: kept('exportChannels'),
+    exportKeepDays: kept('exportKeepDays'),
     digestChannels: kept('digestChannels'),
   };
 }

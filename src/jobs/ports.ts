@@ -28,6 +28,8 @@ export interface Ports {
   readonly explain: (error: unknown, feature: string) => Failure;
   /** Where files wait to be sent; only this user of the machine can read it. */
   readonly spoolDirectory: string;
+  /** Looks for live secrets in a file that will be sent, piece by piece; throws where there is one. */
+  readonly inspectFile: () => (piece: Uint8Array) => void;
 }
 
 /** An installation: its workspace, and its organisation where it was installed for all of it. */
@@ -79,6 +81,8 @@ export interface ShareTarget {
   readonly thread?: string | undefined;
   /** mrkdwn, above the files. */
   readonly comment?: string | undefined;
+  /** Runs once Slack has all bytes and nobody sees them. Where it throws, nobody ever will, and that is thrown on. */
+  readonly beforeShare?: ((fileIds: readonly string[]) => Promise<void>) | undefined;
 }
 
 /**

@@ -1,5 +1,7 @@
 import { auditCheckpoint } from './audit-checkpoint.ts';
 import type { Job } from './define.ts';
+import { exportJob } from './export-run.ts';
+import { exportUpkeep } from './export-upkeep.ts';
 import { housekeeping } from './housekeeping.ts';
 import { operationClock } from './operation-clock.ts';
 import { showOperation } from './operation-messages.ts';
@@ -8,6 +10,8 @@ import { runOperation } from './operation-run.ts';
 /** Every job there is. A new one is a file beside this one and a line here. */
 export const jobs: readonly Job<never>[] = [
   auditCheckpoint,
+  exportJob,
+  exportUpkeep,
   housekeeping,
   operationClock,
   runOperation,

@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { isFormula } from './formula.ts';
 
 export type Cell = string | number | undefined;
 
@@ -14,10 +15,6 @@ export function csvOf(rows: readonly (readonly Cell[])[]): string {
   );
 }
 
-// Spreadsheets skip blanks and control signs in front of a formula; some take the full-width signs for the plain ones.
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for here
-const formula = /^[\s\u0000-\u001f\u007f\u200b-\u200f\u2060]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
-
 function harmless(text: string): string {
-  return formula.test(text) ? `'${text}` : text;
+  return isFormula(text) ? `'${text}` : text;
 }

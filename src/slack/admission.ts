@@ -86,6 +86,7 @@ export async function admit(
     policies: deps.policies,
     audit: deps.audit,
     operations: deps.operations,
+    exports: deps.exports,
     post: (channel, message) => post(deps, client, channel, message),
     modal: wanted.modal,
     now: deps.now,

@@ -57,7 +57,7 @@ export function createBolt(options: BoltOptions): App {
   });
 
   app.view(/[\s\S]*/, async ({ ack, body, view }) => {
-    const { form, values, reply } = readForm(view);
+    const { form, values, reply } = readForm(view, options.now());
     // Bolt's type for this answer is an intersection that nothing can satisfy.
     await ack(reply as never);
     if (form) await runForm(options, form, values, view, body);

@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import { secretKindsIn } from '../secret-search.ts';
+import { secretKindsIn, secretKindsInBytes } from '../secret-search.ts';
 import { makeReference } from './reference.ts';
 
 /** Where something was about to leave. */
@@ -48,12 +48,17 @@ export interface Egress {
 }
 
 export function createEgress({ log }: { log: Log }): Egress {
-  const stop = (sink: Sink, content: unknown, call?: string): EgressStopped | undefined => {
-    const secrets = secretKindsIn(textOf(content));
+  const stop = (sink: Sink, content: unknown, call?: string): EgressStopped | undefined =>
+    stopped(sink, secretKindsIn(textOf(content)), call);
+  const stopped = (sink: Sink, secrets: readonly string[], call?: string): EgressStopped | undefined => {
     if (secrets.length === 0) return undefined;
     const reference = makeReference();
     log.error({ reference, sink, call, kinds: secrets }, 'stopped a secret on its way out');
     return new EgressStopped(sink, reference);
+  };
+  const look = (bytes: Uint8Array): void => {
+    const found = stopped('file', secretKindsInBytes(bytes));
+    if (found) throw found;
   };
   const check = (sink: Sink, content: unknown, call?: string): void => {
     const stopped = stop(sink, content, call);
@@ -77,13 +82,15 @@ export function createEgress({ log }: { log: Log }): Egress {
       };
     },
     file() {
-      let before = '';
+      let before = Buffer.alloc(0);
       return (piece) => {
-        const text =
-          before + Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1');
-        check('file', text);
+        look(piece);
         // A secret may begin in one piece and end in the next.
-        before = text.slice(-overlap);
+        const seam = Buffer.concat([before, piece.subarray(0, overlap)]);
+        if (before.length > 0) look(seam);
+        before = Buffer.from(
+          piece.length < overlap ? seam.subarray(-overlap) : piece.subarray(piece.length - overlap),
+        );
       };
     },
     instead(sink, content) {

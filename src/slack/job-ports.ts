@@ -60,6 +60,7 @@ export function createJobPorts(options: JobPortsOptions): Ports {
     checkpoints,
     enqueue,
     spoolDirectory,
+    inspectFile: options.inspectFile,
     people: (place) => people(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
     async cdn(person, signal) {
@@ -113,8 +114,8 @@ function createSlackPort(
       told(async () => {
         await (await client()).chat.update({ channel: at.channel, ts: at.ts, ...shown(message) });
       }),
-    share: (files, { channel, thread, comment }) =>
-      told(async () => uploads.share(files, { channelId: channel, threadTs: thread }, comment)),
+    share: (files, { channel, thread, comment, beforeShare }) =>
+      told(async () => uploads.share(files, { channelId: channel, threadTs: thread }, comment, beforeShare)),
     deleteFile: (file) =>
       told(async () => {
         try {

@@ -31,6 +31,7 @@ interface Work {
   readonly early?: true;
   readonly fill?: ((context: Context) => Promise<ModalView>) | undefined;
   readonly run?: ((context: Context) => Answer | undefined) | undefined;
+  readonly redraw?: ((context: Context) => Promise<ModalView>) | undefined;
 }
 
 export function typedWork({ command, words }: { command: Command; words: Words }): Work {
@@ -44,12 +45,13 @@ export function typedWork({ command, words }: { command: Command; words: Words }
   };
 }
 
-export function pressedWork({ id, modal, fill, run }: Action, value: string): Work {
+export function pressedWork({ id, modal, fill, run, redraw }: Action, value: string): Work {
   return {
     name: id,
     modal: modal && ((setup) => modal(value, setup)),
     fill: fill && ((context) => fill(value, context)),
     run: run && ((context) => run(value, context)),
+    redraw: redraw && ((context) => redraw(value, context)),
   };
 }
 
@@ -100,6 +102,8 @@ export function openingOf(work: Work | undefined, at: At): Opening {
       open = { viewId, title: skeleton.view.title.text, fill: skeleton.fill };
     },
     async work(turn) {
+      if (work?.redraw && at.modal)
+        return showFilled(at.modal.id, await work.redraw(turn.context), turn, at.channelId);
       const modal = work?.modal?.(turn.context);
       if (modal) warmMenus(modal, turn.context);
       if (open) return showIn(open, work, turn, at.channelId);
@@ -136,15 +140,20 @@ async function showIn(
   if (viewId === undefined) {
     throw new UserError('The form opened but could not be filled.', 'Close it and try the same again.');
   }
-  if (fill) {
-    const filled = await fill(turn.context);
-    warmMenus(filled, turn.context);
-    // Somebody who closed it meanwhile does not want it any more.
-    await updateModal(await turn.client(), viewId, remembering(filled, channelId));
-    return;
-  }
+  if (fill) return showFilled(viewId, await fill(turn.context), turn, channelId);
   const answer = work?.run?.(turn.context);
   if (answer) await deliver(answer, inModal({ id: viewId, title: { text: title } }, turn, channelId));
+}
+
+async function showFilled(
+  viewId: string,
+  filled: ModalView,
+  { client, context }: Turn,
+  channelId: string | undefined,
+): Promise<void> {
+  warmMenus(filled, context);
+  // Somebody who closed it meanwhile does not want it any more.
+  await updateModal(await client(), viewId, remembering(filled, channelId));
 }
 
 /** Answers in a modal that is open; to somebody who closed it, privately as ever. */

@@ -97,13 +97,14 @@ export async function runAction(
 }
 
 /** What to acknowledge a submitted form with, decided without any I/O: its field errors, a busy view, or nothing. */
-export function readForm(view: SubmittedView): { form?: Form; values?: unknown; reply?: object } {
+export function readForm(view: SubmittedView, now: Date): { form?: Form; values?: unknown; reply?: object } {
   const form = findForm(view.callback_id);
   if (!form) {
     const gone = { text: 'This form is from an older version of the bot. Type `/cdn` and start again.' };
     return { reply: { response_action: 'update', view: asModal('Too old', gone) } };
   }
-  const read = form.read(fieldsOf(view.state?.values));
+  const { note } = memoryOf(view.private_metadata);
+  const read = form.read(fieldsOf(view.state?.values), { now, note });
   if ('errors' in read) return { reply: { response_action: 'errors', errors: read.errors } };
   return {
     form,

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import type { WebClient } from '@slack/web-api';
 import type { Chart } from '../charts/chart.ts';
-import type { Attachment } from '../views/message.ts';
+import type { Attachment, Spooled } from '../views/message.ts';
 import { slackErrorOf } from './access.ts';
 import { EgressStopped } from './egress.ts';
 
@@ -15,13 +16,15 @@ export interface UploadTarget {
 export interface Uploads {
   /**
    * Shares files with one message, `comment` (mrkdwn) above them. Spooled files are taken away, however it ends.
+   * `beforeShare` runs once all bytes are at Slack and nobody sees them; where it throws, nobody ever will.
    *
-   * @throws UploadError, with why in words.
+   * @throws UploadError, with why in words; what `beforeShare` throws comes as it is.
    */
   share(
     files: readonly Attachment[],
     target: UploadTarget,
     comment?: string,
+    beforeShare?: (fileIds: readonly string[]) => Promise<void>,
   ): Promise<{ readonly fileIds: readonly string[] }>;
   /** The person's conversation with the bot. */
   directMessages(userId: string): Promise<UploadTarget>;
@@ -34,12 +37,17 @@ export class UploadError extends Error {
 
 /** Takes spooled files away. */
 export async function discard(files: readonly Attachment[]): Promise<void> {
-  for (const { content } of files) if ('path' in content) await rm(content.path, { force: true });
+  for (const { content } of files) {
+    if ('path' in content) await rm(content.path, { force: true });
+    if ('spooled' in content) await content.spooled.discard();
+  }
 }
 
 // Slack takes what it is sent at once; a connection slower than this is given up.
 const baseMs = 20_000;
 const bytesPerMs = 100;
+// A file that stops moving altogether is given up much earlier.
+const stallMs = 30_000;
 
 /**
  * The three-step upload: an address for exactly so many bytes, the bytes, then the share.
@@ -57,13 +65,18 @@ export function createUploads(options: {
   readonly signal: AbortSignal;
 }): Uploads {
   return {
-    async share(files, target, comment) {
+    async share(files, target, comment, beforeShare) {
+      let held: { readonly error: unknown } | undefined;
       try {
         const client = await options.client();
         const ids: { id: string; title: string }[] = [];
         for (const file of files) ids.push({ id: await transfer(client, file), title: file.title });
         const [first, ...others] = ids;
         if (!first) return { fileIds: [] };
+        await beforeShare?.(ids.map(({ id }) => id)).catch((error: unknown) => {
+          held = { error };
+          throw error;
+        });
         await client.files.completeUploadExternal({
           files: [first, ...others],
           channel_id: target.channelId,
@@ -72,7 +85,7 @@ export function createUploads(options: {
         });
         return { fileIds: ids.map(({ id }) => id) };
       } catch (error) {
-        throw explained(error);
+        throw held ? held.error : explained(error);
       } finally {
         await discard(files);
       }
@@ -92,7 +105,7 @@ export function createUploads(options: {
   async function transfer(client: WebClient, file: Attachment): Promise<string> {
     const { content } = file;
     const source = 'chart' in content ? await options.draw(content.chart) : content;
-    const length = 'path' in source ? (await stat(source.path)).size : source.byteLength;
+    const length = await lengthOf(source);
     if (length === 0) throw new UploadError('The file is empty, and Slack takes none without content.');
     await inspect(source);
     const alt = file.altText?.slice(0, 1000);
@@ -106,12 +119,15 @@ export function createUploads(options: {
     // With the first file, not at the start: it costs a tenth of a second there.
     const { request } = await import('undici');
     const deadline = AbortSignal.timeout(baseMs + Math.ceil(length / bytesPerMs));
+    const stall = createStallWatch();
     const answer = await request(allowed(opened.upload_url), {
       method: 'POST',
       headers: { 'content-type': file.mimetype, 'content-length': String(length) },
-      body: 'path' in source ? createReadStream(source.path) : source,
-      signal: AbortSignal.any([options.signal, deadline]),
-    });
+      body: bodyOf(source, stall.moved),
+      signal: AbortSignal.any([options.signal, deadline, stall.signal]),
+      // undici counts from the first byte that is sent, and a large file takes longer than its five minutes.
+      headersTimeout: 0,
+    }).finally(stall.end);
     await answer.body.dump();
     if (answer.statusCode !== 200)
       throw new UploadError(`Slack did not take the file (HTTP ${answer.statusCode}).`);
@@ -119,7 +135,8 @@ export function createUploads(options: {
   }
 
   /** The whole of it, before Slack hears of it: half a file must not be there. */
-  async function inspect(source: Uint8Array | { readonly path: string }): Promise<void> {
+  async function inspect(source: Source): Promise<void> {
+    if ('spooled' in source) return;
     const look = options.inspect();
     if (!('path' in source)) return look(source);
     for await (const piece of createReadStream(source.path)) look(piece as Buffer);
@@ -134,6 +151,45 @@ export function createUploads(options: {
       throw new UploadError('Slack named an address for the file that is not Slack’s.');
     return url;
   }
+}
+
+type Source = Uint8Array | { readonly path: string } | { readonly spooled: Spooled };
+
+async function lengthOf(source: Source): Promise<number> {
+  if ('path' in source) return (await stat(source.path)).size;
+  return 'spooled' in source ? source.spooled.length() : source.byteLength;
+}
+
+/** `moved` is called whenever Slack has taken something. */
+function bodyOf(source: Source, moved: () => void): Readable | Uint8Array {
+  if (source instanceof Uint8Array) return source;
+  const pieces = 'path' in source ? createReadStream(source.path) : source.spooled.read();
+  return Readable.from(watched(pieces, moved), { objectMode: false });
+}
+
+async function* watched(
+  pieces: AsyncIterable<Uint8Array>,
+  moved: () => void,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const piece of pieces) {
+    moved();
+    yield piece;
+  }
+  moved();
+}
+
+/** Ends when nothing has moved for a while. */
+function createStallWatch(): { signal: AbortSignal; moved: () => void; end: () => void } {
+  const controller = new AbortController();
+  const timer = setTimeout(
+    () => controller.abort(new DOMException('Slack stopped taking the file', 'TimeoutError')),
+    stallMs,
+  );
+  return {
+    signal: controller.signal,
+    moved: () => void timer.refresh(),
+    end: () => clearTimeout(timer),
+  };
 }
 
 function explained(error: unknown): UploadError {

@@ -17,6 +17,7 @@ export interface Schema {
   operations: OperationsTable;
   operation_events: OperationEvents;
   operation_values: OperationValues;
+  exports: Exports;
 }
 
 /** One CDN key a person. `tenant` is the scope that `user_id` is unique in: the Enterprise organisation or the workspace. */
@@ -153,6 +154,38 @@ interface AuditSigningKeys {
   key_id: string;
   made_at: Moment;
   version: Version;
+}
+
+/** One export of event logs, from the form until its files are deleted. Moved by compare-and-set only. */
+interface Exports {
+  id: string;
+  tenant: string;
+  /** Set only where the app is installed for the whole organisation. */
+  enterprise_id: string | null;
+  team_id: string;
+  user_id: string;
+  /** Where it goes; null = the person's direct messages. */
+  channel: string | null;
+  /** What was asked for, as JSON (`reports/event-export.ts`). */
+  request: string | null;
+  /** `asked`, `waiting`, `running`, `sharing`, `done`, `failed`, `cancelled`, `unknown`. */
+  state: string;
+  /** The attempt that works on it, and until when it is taken to be alive; while it waits: until when. */
+  run: string | null;
+  lease_until: Maybe;
+  attempt: number;
+  /** Whoever wants it ended: a user id or `system`. */
+  cancelled_by: string | null;
+  /** The message that tells how far it is. */
+  message_channel: string | null;
+  message_ts: string | null;
+  row_count: number;
+  byte_count: number;
+  /** The ids of the files in Slack, as JSON. */
+  files: string;
+  asked_at: Moment;
+  ended_at: Maybe;
+  files_deleted_at: Maybe;
 }
 
 /** Part of what a row is sealed to. 0 = sealed before there were versions. */

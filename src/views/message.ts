@@ -19,5 +19,17 @@ export interface Attachment {
   readonly altText?: string;
   readonly mimetype: string;
   /** The bytes; a spooled file, taken away once it was sent; or a chart that is drawn when it is its turn. */
-  readonly content: Uint8Array | { readonly path: string } | { readonly chart: Chart };
+  readonly content:
+    | Uint8Array
+    | { readonly path: string }
+    | { readonly spooled: Spooled }
+    | { readonly chart: Chart };
+}
+
+/** A file without a name, looked through for secrets while it was written. Whoever made it takes it away. */
+export interface Spooled {
+  readonly length: () => number;
+  /** All of it, from the beginning. */
+  readonly read: () => AsyncIterable<Uint8Array>;
+  readonly discard: () => Promise<void>;
 }

@@ -74,6 +74,7 @@ const numberNames: Readonly<Record<NumberField, string>> = {
   destroyApprovals: 'Approvals for a deletion',
   changeApprovals: 'Approvals for a change',
   expiryMinutes: 'Minutes until a request expires',
+  exportKeepDays: 'Days until exported files are deleted (0 = never)',
 };
 
 function changeLine(change: Change, groupName: Consequences['groupName']): string {

@@ -29,6 +29,12 @@ export function refused(decision: Decision, blind: readonly Blind[]): Refused {
       offer: 'why',
     };
   }
+  if (decision.reason === 'other-channel') {
+    return {
+      message: `That is not the place for it: ${failed?.says ?? 'only some channels are'}.`,
+      hint: 'Choose another channel. An admin can change that with `/cdn settings`.',
+    };
+  }
   return {
     message: `You may not do this: you are ${failed?.says ?? 'not allowed to'}.`,
     hint: 'An admin can change that with `/cdn settings`.',

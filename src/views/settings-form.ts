@@ -77,6 +77,12 @@ export function settingsForm({ policy, last, groups, blind }: Shown): ModalView 
       channels('capExport', 'Channels up to export', capped('export')),
       channels('capChange', 'Channels up to change (no deletions)', capped('change')),
       channels('exportChannels', 'Exports may go to', policy.exportChannels, 'None chosen = anywhere.'),
+      number(
+        'exportKeepDays',
+        'Days until exported files are deleted from Slack (0 = never)',
+        policy.exportKeepDays,
+        ranges.exportKeepDays,
+      ),
       channels('digestChannels', 'Digests may go to', policy.digestChannels, 'None chosen = anywhere.'),
       channel(
         'auditChannel',
@@ -93,6 +99,7 @@ export const ranges = {
   destroyApprovals: [0, 5],
   changeApprovals: [0, 5],
   expiryMinutes: [1, 1440],
+  exportKeepDays: [0, 365],
 } as const;
 
 /** As many as one field takes. */

@@ -200,6 +200,7 @@ describe('properties', () => {
     destroyApprovals: fc.nat(5),
     changeApprovals: fc.nat(5),
     expiryMinutes: fc.integer({ min: 1, max: 1440 }),
+    exportKeepDays: fc.nat({ max: 365 }),
     caps: fc.dictionary(id, right),
     exportChannels: ids,
     digestChannels: ids,

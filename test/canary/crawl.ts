@@ -21,12 +21,14 @@ const shownFields = new Set([
   'expiryMinutes',
   'destroyApprovals',
   'changeApprovals',
+  'exportKeepDays',
 ]);
 const shownValues: Record<string, string> = {
   scriptId: '301',
   variableId: '12',
-  shieldZoneId: '1',
+  shieldZoneId: '501',
   expiryMinutes: '30',
+  filters: 'country in DE',
 };
 
 /** How often a button of one kind is pressed: a list has many rows. */

@@ -6,6 +6,8 @@ import { UserError } from '../../src/errors.ts';
 import { viewProblems } from '../views/limits.ts';
 import { buttons, desk, reads } from './person.ts';
 
+const typed = { now: new Date(), note: undefined };
+
 test('an app’s answer has its numbers first and no unit that the CDN does not name', async () => {
   await using office = await desk({ zones: 12 });
   const [answer, ...more] = await office.person().says(`app ${appIds.api}`);
@@ -140,7 +142,7 @@ test.each([
   [{ app: 'a', appId: 'b' }, { appId: 'You also picked another app. Clear one of them.' }],
   [{ appId: '../zones' }, { appId: 'An id has no spaces or slashes in it.' }],
 ])('the form says by field what is wrong with %j', (fields, errors) => {
-  expect(findForm('apps:submit')?.read(fields)).toEqual({ errors });
+  expect(findForm('apps:submit')?.read(fields, typed)).toEqual({ errors });
 });
 
 test('an unknown app and an id that is none are refused in words', async () => {

@@ -104,6 +104,7 @@ export async function desk({
         policies,
         audit: options.audit ?? nothingRecorded,
         operations: noOperations,
+        exports: noExports,
         post: async () => true,
         modal: undefined,
         now: () => new Date(now),
@@ -153,6 +154,12 @@ const nobodyKnown: People = {
 
 /** A message, or a view. */
 type Drawn = { readonly blocks?: readonly object[] } | undefined;
+/** Exports are tried with a whole bot (`test/slack/exports.test.ts`). */
+const noExports = new Proxy({} as Context['exports'], {
+  get(_, name) {
+    throw new Error(`nothing is exported from this desk, and it was asked for ${String(name)}`);
+  },
+});
 
 /** Everything a person would read, blocks joined. */
 export function reads(message: Drawn): string {
@@ -200,7 +207,7 @@ function somebody(context: Context): Somebody {
     async submits(callbackId, fields) {
       const form = findForm(callbackId);
       if (!form) throw new Error(`no form ${callbackId}`);
-      const read = form.read(fields);
+      const read = form.read(fields, { now: context.now(), note: context.modal?.note });
       if ('errors' in read) return read;
       const result = await form.run(read.values, context);
       if (!('modal' in result)) return shown(result);

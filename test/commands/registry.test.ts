@@ -41,6 +41,7 @@ test('the stable names of the design are there', () => {
     'connect',
     'disconnect',
     'errors',
+    'export',
     'help',
     'keys',
     'scanning',

@@ -6,6 +6,8 @@ import { parseWords } from '../../src/commands/words.ts';
 import { viewProblems } from '../views/limits.ts';
 import { buttons, desk, reads } from './person.ts';
 
+const typed = { now: new Date(), note: undefined };
+
 const overview = {
   '03-11-2026': { loggedRequests: 4, blockedRequests: 1, filesScanned: 40 },
   '2026-11-04T00:00:00': { loggedRequests: 6, blockedRequests: 4, filesScanned: 60 },
@@ -120,10 +122,10 @@ test('without an id a form asks for it, and says what an id is', async () => {
   const view = command.modal?.(words, { keyPage: undefined });
   expect(view && viewProblems(view)).toEqual([]);
   const form = findForm('upload-scanning:submit');
-  expect(form?.read({ shieldZoneId: 'shop' })).toEqual({
+  expect(form?.read({ shieldZoneId: 'shop' }, typed)).toEqual({
     errors: { shieldZoneId: 'An id is a whole number, such as 501. It is not the pull zone’s id.' },
   });
-  expect(form?.read({})).toEqual({ errors: { shieldZoneId: 'Type the id of a shield zone.' } });
+  expect(form?.read({}, typed)).toEqual({ errors: { shieldZoneId: 'Type the id of a shield zone.' } });
   await using office = await desk({ zones: 3 });
   const [answer] = (await office.person().submits('upload-scanning:submit', { shieldZoneId: ' 501 ' })) as {
     text: string;

@@ -181,3 +181,14 @@ test('closing ends connections that still wait', async () => {
   await expect(world.main('/pullzone')).rejects.toThrow('fetch failed');
   await closed;
 });
+
+test('a body stops after so many bytes until it is let go on', async () => {
+  await using world = await openCdn({ zones: 5 });
+  const reached = Promise.withResolvers<void>();
+  const until = Promise.withResolvers<void>();
+  world.cdn.faults.add({ hold: { afterBytes: 10, until: until.promise, reached: reached.resolve } });
+  const answer = world.main('/pullzone');
+  await reached.promise;
+  until.resolve();
+  expect((await answer).json()).toHaveLength(5);
+});

@@ -228,6 +228,27 @@ test('rate limits, refusals, delays and dropped connections happen when they are
   expect(slack.as('U0ALICE00').messages()).toMatchObject([{ text: 'lost answer' }]);
 });
 
+test('a call is held before it is carried out, or with its answer', async () => {
+  const texts = () =>
+    slack
+      .as('U0ALICE00')
+      .messages()
+      .map(({ text }) => text);
+  const post = async (text: string) => api(slack, 'chat.postMessage', { channel: 'C0OPS0000', text });
+  const before = slack.script.hold('chat.postMessage', 'before');
+  const first = post('held before');
+  await before.reached;
+  expect(texts()).not.toContain('held before');
+  before.release();
+  expect(await first).toMatchObject({ ok: true });
+  const after = slack.script.hold('chat.postMessage', 'after');
+  const second = post('held after');
+  await after.reached;
+  expect(texts()).toContain('held after');
+  after.release();
+  expect(await second).toMatchObject({ ok: true });
+});
+
 test('a revoked token is dead and the app hears of it', async () => {
   const peer = await startPeer(slack);
   expect(await api(slack, 'auth.revoke')).toMatchObject({ ok: true, revoked: true });

@@ -358,6 +358,17 @@ test('a file is stopped where a secret begins in one piece and ends in the next'
   stopped('file');
 });
 
+test('a file is stopped however small its pieces are', () => {
+  leaking(() => {
+    const check = egress.file();
+    const pieces = [...Buffer.from(`time,status\n1,200,${secret}\n2,200`)].map((byte) => Buffer.of(byte));
+    expect(() => {
+      for (const piece of pieces) check(piece);
+    }).toThrow(EgressStopped);
+  });
+  stopped('file');
+});
+
 test('a log line keeps all but the secret, whatever it is in', () => {
   leaking(() => {
     log.info(

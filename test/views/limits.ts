@@ -14,7 +14,7 @@ export function optionProblems(options: readonly unknown[]): string[] {
   return checkSuggestions({ options: [...options] }, 'options').problems;
 }
 
-/** In mrkdwn, what is left of `<` and `>` must be ours: a date or a mention of the person. Entities must be whole. */
+/** In mrkdwn, what is left of `<` and `>` must be ours: a date, a mention of a person or channel. Entities must be whole. */
 function markupProblems(node: unknown): string[] {
   if (Array.isArray(node)) return node.flatMap(markupProblems);
   if (typeof node !== 'object' || node === null) return [];

@@ -41,6 +41,7 @@ export function createWebApi(sim: Simulation): Route {
     const answer = await perform(sim, request, call, install);
     call.ok = answer['ok'] === true;
     if (!call.ok) call.error = String(answer['error']);
+    await sim.script.answering(method);
     if (sim.script.drops(method)) request.socket.destroy();
     else answerJson(response, answer);
     return true;

@@ -1,0 +1,205 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { found, progress } from './measure/findings.ts';
+import { pace, post } from './measure/load.ts';
+import { median, megabytes, ms, times } from './measure/numbers.ts';
+import { linkKey } from './measure/people.ts';
+import {
+  type Cdn,
+  residentMemory,
+  runToEnd,
+  type Subject,
+  startCdn,
+  startSubject,
+  startTheBot,
+  withDirectory,
+} from './measure/processes.ts';
+import { type BenchSlack, startSlack } from './measure/slack.ts';
+
+// An event log from the CDN to Slack: the whole bot against curl piped into curl and against the SDK's own upload, with
+// and without a length announced, and how long another person's command waits for its acknowledgement meanwhile.
+const sizes = [
+  { bytes: 10e6, rounds: 5, sdk: true },
+  { bytes: 200e6, rounds: 3, sdk: true },
+  { bytes: 1e9, rounds: 1, sdk: false },
+] as const;
+const growth = 64e6;
+const shieldZone = '501';
+const person = 'U0BENCH00';
+
+const sink = await startSubject(['bench/export-sink.ts'], {});
+const sinkUrl = `http://127.0.0.1:${sink.port}/upload`;
+
+for (const announced of [true, false]) {
+  for (const { bytes, rounds, sdk } of sizes) {
+    const cdn = await startCdn(12, 'few', [
+      '--export-bytes',
+      String(bytes),
+      ...(announced ? ['--announce-length'] : []),
+    ]);
+    const size = `${megabytes(bytes)} ${announced ? 'with' : 'without'} a length`;
+    const bot: Reading[] = [];
+    const curl: number[] = [];
+    const upload: Reading[] = [];
+    let worst: { busy: number; idle: number } | undefined;
+    await withBot(cdn, async (slack, subject) => {
+      const run = (): Promise<Reading> => exported(slack, subject, cdn);
+      await run();
+      for (let round = 0; round < rounds; round += 1) {
+        bot.push(await run());
+        const piped = await curlIntoCurl(cdn);
+        if (piped !== undefined) curl.push(piped);
+        if (sdk && announced) upload.push(await withTheSdk(slack, cdn));
+      }
+      if (bytes === 200e6 && announced) worst = await worstAcknowledgements(slack, subject, run);
+    });
+    await cdn.stop();
+
+    const [taken, floor] = [middle(bot), median(curl)];
+    const beside = [
+      curl.length > 0 ? `curl into curl ${ms(floor)}` : 'this machine has no curl',
+      ...(upload.length > 0 ? [`filesUploadV2 ${shown(middle(upload))}`] : []),
+    ];
+    progress(`${size}: bot ${shown(taken)}, ${beside.join(', ')}`);
+    const most = bytes === 200e6 ? (announced ? 1.5 : 2.5) : undefined;
+    found({
+      what: `export of ${size}`,
+      bot: shown(taken),
+      beside: beside.join(', '),
+      ratio: curl.length > 0 ? times(taken.ms / floor) : '',
+      goal: [...(most ? [`≤ ${most} × curl`] : []), `≤ +${megabytes(growth)}`].join(', '),
+      met: (most === undefined || curl.length === 0 || taken.ms <= most * floor) && taken.grown <= growth,
+    });
+    if (!worst) continue;
+    found({
+      what: `worst acknowledgement of another command while ${megabytes(bytes)} are exported`,
+      bot: ms(worst.busy),
+      beside: `the same load with nothing else under way ${ms(worst.idle)}`,
+      ratio: '',
+      goal: '≤ 50 ms',
+      met: worst.busy <= 50,
+    });
+  }
+}
+await sink.stop();
+
+interface Reading {
+  readonly ms: number;
+  readonly grown: number;
+}
+
+async function withBot(cdn: Cdn, run: (slack: BenchSlack, bot: Subject) => Promise<void>): Promise<void> {
+  await withDirectory(async (dataDir) => {
+    const slack = await startSlack({ uploadUrl: sinkUrl });
+    const bot = await startTheBot({
+      ...slack.environment('http'),
+      DATA_DIR: dataDir,
+      CDN_API_URL: cdn.url,
+      ADMIN_USER_IDS: person,
+    });
+    await linkKey(slack, bot.port, cdn.key);
+    // Nobody may export until an admin has said who.
+    const saved = slack.nextCall('views.update');
+    await post(bot.port, slack.submit('settings:submit', { operators: [person] }));
+    await saved;
+    await run(slack, bot);
+    await bot.stop();
+    await slack.close();
+  });
+}
+
+function windowNow(): { from: number; to: number } {
+  const now = Math.floor(Date.now() / 1000);
+  return { from: now - 3_600, to: now - 60 };
+}
+
+/** From the sent form to the moment Slack is told to show the file. */
+async function exported(slack: BenchSlack, bot: Subject, cdn: Cdn): Promise<Reading> {
+  const before = await residentMemory(bot.pid);
+  // From here on the peak is counted anew: man 5 proc.
+  await writeFile(`/proc/${bot.pid}/clear_refs`, '5');
+  const { from, to } = windowNow();
+  const shared = slack.nextCall('files.completeUploadExternal');
+  const began = performance.now();
+  const fields = { shieldZoneId: shieldZone, from: String(from), to: String(to) };
+  await post(bot.port, slack.submit('event-logs:submit', fields));
+  const isThere = await Promise.race([shared.then(() => true), pause(120_000, false, { ref: false })]);
+  if (!isThere) throw new Error(`no file of ${cdn.url} was shared`);
+  const taken = performance.now() - began;
+  const status = await readFile(`/proc/${bot.pid}/status`, 'utf8');
+  const peak = Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) * 1024;
+  // Its last words and its record come after the file.
+  await pause(300);
+  return { ms: taken, grown: peak - before };
+}
+
+/** The source's address, and what it is asked. */
+function asked(cdn: Cdn): { url: string; body: string } {
+  const { from, to } = windowNow();
+  const url = `${cdn.url}/shield/event-logs/${shieldZone}/export`;
+  return { url, body: JSON.stringify({ from: from * 1000, to: to * 1000 }) };
+}
+
+/** undefined: there is no curl. */
+async function curlIntoCurl(cdn: Cdn): Promise<number | undefined> {
+  const { url, body } = asked(cdn);
+  const download =
+    'curl -sS -X POST -H "AccessKey: $KEY" -H "content-type: application/json" -d "$BODY" "$FROM"';
+  const began = performance.now();
+  try {
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${download} | curl -sS -X POST -T - "$TO"`], {
+      env: { PATH: process.env['PATH'] ?? '', KEY: cdn.key, BODY: body, FROM: url, TO: sinkUrl },
+    });
+    if (Number(stdout) < 1e6) throw new Error(`curl sent ${stdout} bytes`);
+    return performance.now() - began;
+  } catch (error) {
+    if (String(error).includes('not found')) return undefined;
+    throw error;
+  }
+}
+
+async function withTheSdk(slack: BenchSlack, cdn: Cdn): Promise<Reading> {
+  const { url, body } = asked(cdn);
+  const { SLACK_API_URL = '' } = slack.environment('http');
+  const environment = { SLACK_API_URL, EXPORT_URL: url, EXPORT_BODY: body, CDN_KEY: cdn.key };
+  const read = await runToEnd(['bench/export-sdk.ts'], environment);
+  return { ms: Number(read['ms']), grown: Number(read['grown']) };
+}
+
+/** Longest wait of a `/cdn help`, 100 of them a second, while a log is exported, the middle of three; and otherwise. */
+async function worstAcknowledgements(
+  slack: BenchSlack,
+  bot: Subject,
+  run: () => Promise<unknown>,
+): Promise<{ busy: number; idle: number }> {
+  const busy: number[] = [];
+  const idle: number[] = [];
+  const help = (): Buffer => slack.slash('help', { user: 'U0OTHER00' });
+  const during = async (work: () => Promise<unknown>): Promise<number> => {
+    let over = false;
+    const running = work().finally(() => {
+      over = true;
+    });
+    const taken = await pace(bot.port, help, { perSecond: 100, until: () => over });
+    await running;
+    return Math.max(...taken);
+  };
+  // The first commands of all load code.
+  await during(() => pause(1_500));
+  for (let round = 0; round < 3; round += 1) {
+    idle.push(await during(() => pause(1_500)));
+    busy.push(await during(run));
+  }
+  progress(`worst while exporting ${busy.map(ms).join(', ')}; otherwise ${idle.map(ms).join(', ')}`);
+  return { busy: median(busy), idle: median(idle) };
+}
+
+function middle(readings: readonly Reading[]): Reading {
+  return { ms: median(readings.map((one) => one.ms)), grown: median(readings.map((one) => one.grown)) };
+}
+
+function shown(reading: Reading): string {
+  return `${ms(reading.ms)}, peak +${megabytes(reading.grown)}`;
+}

@@ -1,0 +1,208 @@
+import { decideExport } from '../auth/destinations.ts';
+import { UserError } from '../errors.ts';
+import type { ExportRequest } from '../reports/event-export.ts';
+import { message, section } from '../views/blocks.ts';
+import * as views from '../views/event-logs.ts';
+import * as forms from '../views/event-logs-form.ts';
+import type { Message } from '../views/message.ts';
+import { refused } from '../views/refusal.ts';
+import type { Action, Command, Context, Feature, Form, FormResult } from './define.ts';
+import { type AskedExport, blankForm, formOf, readExport } from './event-log-form.ts';
+import { fitted, readWindow, usualWindow } from './event-log-window.ts';
+import type { Words } from './words.ts';
+
+const mostListed = 10;
+
+const exportCommand: Command = {
+  name: 'export',
+  aliases: ['exports', 'events'],
+  usage: 'export [<shieldZoneId>] [last 6h | 2026-11-20 10:00..12:00] | export list',
+  summary:
+    'Export a shield zone’s events as CSV into a channel or to yourself; `list` shows yours, to cancel one',
+  examples: ['export 501 last 6h', 'export 501 2026-11-20 10:00..12:00', 'export list'],
+  needs: 'export',
+  modal: (words) => (isList(words) ? undefined : forms.exportSkeleton()),
+  async fill(words, context) {
+    const [first = '', ...rest] = words.text.split(' ');
+    const hasZone = /^\d+$/u.test(first);
+    const typed = (hasZone ? rest.join(' ') : words.text).trim();
+    const form = await blank(context, hasZone ? first : '');
+    if (typed === '') return forms.exportForm(form);
+    return forms.exportForm({ ...form, ...windowTyped(typed, context, form.timeZone) });
+  },
+  run: (words, context) => {
+    if (!isList(words)) throw new Error('the form opens instead');
+    return list(context);
+  },
+};
+
+function isList({ list }: Words): boolean {
+  return ['list', 'mine', 'running'].includes(list[0]?.toLowerCase() ?? '');
+}
+
+async function list(context: Context): Promise<Message> {
+  return views.exportList(await context.exports.list(context.person, mostListed), context.now());
+}
+
+/** A window that was typed; where it cannot be read, the usual one and why. */
+function windowTyped(
+  typed: string,
+  { now }: Context,
+  timeZone: string | undefined,
+): Pick<forms.ExportForm, 'from' | 'to' | 'problem'> {
+  try {
+    const window = readWindow(typed, now(), timeZone ?? 'UTC');
+    const kept = fitted(window, now());
+    if (!kept)
+      return {
+        ...usualWindow(now()),
+        problem: 'The CDN keeps events for 72 hours only: that window lies before them.',
+      };
+    return kept.from > window.from
+      ? {
+          ...kept,
+          problem: 'The CDN keeps events for 72 hours only: the start was moved to the earliest there is.',
+        }
+      : kept;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { ...usualWindow(now()), problem: [error.message, error.hint].filter(Boolean).join(' ') };
+  }
+}
+
+async function blank({ person, people, now }: Context, shieldZoneId: string): Promise<forms.ExportForm> {
+  const profile = await people.profile(person.userId);
+  return blankForm({ shieldZoneId, timeZone: profile?.timeZone, now: now() });
+}
+
+/** A window that is one press away. */
+const chooseWindow: Action = {
+  id: 'event-logs:window',
+  needs: 'export',
+  async redraw(value, context) {
+    const form = formOf(context.modal);
+    const label = Object.hasOwn(forms.windowChoices, value) ? value : '24h';
+    const window = readWindow(`last ${label}`, context.now(), 'UTC');
+    return forms.exportForm({ ...form, ...(fitted(window, context.now()) ?? window) });
+  },
+};
+
+const addFilter: Action = {
+  id: 'event-logs:filter',
+  needs: 'export',
+  async redraw(value, context) {
+    const form = formOf(context.modal);
+    const [, line = ''] = forms.filterChoices[Number(value)] ?? [];
+    const filters = [form.filters.trimEnd(), line].filter(Boolean).join('\n');
+    return forms.exportForm({ ...form, filters });
+  },
+};
+
+const form: Form = {
+  id: 'event-logs:submit',
+  needs: 'export',
+  busy: forms.exportBusy(),
+  read: (fields, about) => readExport(fields, about),
+  async run(values, context): Promise<FormResult> {
+    const { request, channel, warnings, form: typed } = values as AskedExport;
+    try {
+      await start(request, channel, context);
+      return started(views.exportStarted(channel, warnings));
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      // What was typed is not lost: the form comes back with what was wrong.
+      const { message: text, hint, reference } = context.explain(error);
+      const problem = [text, hint, reference && `Reference ${reference}`].filter(Boolean).join('\n');
+      return {
+        modal: forms.exportForm({ ...typed, drawn: 0, problem }),
+        message: message(text, [section(`:warning: ${text}\n${hint ?? ''}`)]),
+      };
+    }
+  },
+};
+
+function started(told: Message): FormResult {
+  return {
+    modal: {
+      type: 'modal',
+      callback_id: 'event-logs:started',
+      title: { type: 'plain_text', text: 'Export events' },
+      close: { type: 'plain_text', text: 'Done' },
+      blocks: told.blocks ?? [],
+    },
+    message: told,
+  };
+}
+
+async function start(
+  request: ExportRequest,
+  channel: AskedExport['channel'],
+  { standing, people, person, exports, cdn }: Context,
+): Promise<void> {
+  const decision = await decideExport(standing, channel);
+  if (!decision.allowed) {
+    const { message: text, hint, offer } = refused(decision, people.blind());
+    throw new UserError(text, hint, offer);
+  }
+  // Without a key it would fail a moment later, in a channel.
+  await cdn();
+  await exports.ask(person, request, channel);
+}
+
+/** The same again, with another window or in several files, with the key of whoever presses. */
+const again: Action = {
+  id: 'event-logs:again',
+  needs: 'export',
+  apart: true,
+  async run(value, context) {
+    const [id = '', from, to, split] = value.split('|');
+    const before = await context.exports.find(context.person, id);
+    if (!before)
+      throw new UserError('What was exported here is forgotten.', 'Fill in the form: `/cdn export`.');
+    const window = fitted({ from: new Date(Number(from)), to: new Date(Number(to)) }, context.now());
+    if (!window) {
+      throw new UserError(
+        'The CDN keeps events for 72 hours, and that window lies before them.',
+        'Choose a later one: `/cdn export`.',
+      );
+    }
+    // Somebody else's direct messages are not the place for it.
+    const { channel, request } = before;
+    await start({ ...request, ...window, split: split === 'split' }, channel, context);
+    return views.exportStarted(channel, []);
+  },
+};
+
+const cancel: Action = {
+  id: 'event-logs:cancel',
+  needs: 'none',
+  apart: true,
+  async run(id, context) {
+    const one = await context.exports.find(context.person, id);
+    if (!one) return said('This export is long over.');
+    if (one.userId !== context.person.userId && !(await context.standing.actor()).admin) {
+      throw new UserError(`This is an export of <@${one.userId}>.`, 'They can cancel it, or an admin.');
+    }
+    switch (await context.exports.cancel(context.person, id)) {
+      case 'cancelled':
+        return said('The export was cancelled; nothing was posted.');
+      case 'ending':
+        return said('The export is being stopped; its message tells when it is.');
+      case 'late':
+        return said('Too late: Slack is being told to show the file.');
+      case 'over':
+        return said('This export has ended already.');
+    }
+  },
+};
+
+function said(text: string): Message {
+  return message(text, [section(text)]);
+}
+
+export const eventLogs: Feature = {
+  name: 'event-logs',
+  commands: [exportCommand],
+  actions: [chooseWindow, addFilter, again, cancel],
+  forms: [form],
+};

@@ -1,0 +1,153 @@
+import { ApiError } from '../api/errors.ts';
+import { earliestEvents } from '../api/event-logs.ts';
+import { UserError } from '../errors.ts';
+import type { ExportRequest } from '../reports/event-export.ts';
+import type { Offer } from '../views/event-logs.ts';
+import { bytes } from '../views/numbers.ts';
+import { ExportTooLarge } from './export-files.ts';
+import { SlackFailure } from './ports.ts';
+
+/** What to do about an attempt that failed: try again after a while, or tell the person, with ways on. */
+export type Verdict =
+  | { readonly retryAfterMs: number; readonly why: string }
+  | { readonly tell: unknown; readonly offers: readonly Offer[] };
+
+// Nobody waits longer for a pause that somebody asks for.
+const longestPauseMs = 10 * 60_000;
+const pausesMs = [2_000, 10_000, 30_000] as const;
+
+/** `attempt`: the one that failed, from 1 on. Everything up to the moment of posting is a read, and may be repeated. */
+export function judge(error: unknown, request: ExportRequest, attempt: number, now: Date): Verdict {
+  const pause = pausesMs[attempt - 1];
+  const again = (why: string, seconds?: number): Verdict | undefined => {
+    const ms = Math.max(pause ?? 0, (seconds ?? 0) * 1000);
+    return pause === undefined || ms > longestPauseMs ? undefined : { retryAfterMs: ms, why };
+  };
+  const same: Offer = { from: request.from, to: request.to, split: request.split };
+  if (error instanceof ApiError) {
+    const retry = canComeBack.has(error.code)
+      ? again(whyPaused[error.code] ?? 'The CDN did not answer.', error.retryAfterSeconds)
+      : undefined;
+    if (retry) return retry;
+    if (isAboutWindow(error)) return { tell: error, offers: later(request, now) };
+    return { tell: error, offers: canComeBack.has(error.code) ? [same] : [] };
+  }
+  if (error instanceof ExportTooLarge)
+    return { tell: tooLarge(error, request), offers: smaller(error, request) };
+  if (error instanceof SlackFailure) {
+    const passes =
+      error.code === 'ratelimited' || error.outcome === 'unknown' || error.code === 'upload_failed';
+    const retry = passes ? again('Slack did not take the file.', error.retryAfterSeconds) : undefined;
+    return retry ?? { tell: slackWords(error), offers: [same] };
+  }
+  if (isDiskFull(error)) {
+    const full = new UserError(
+      'The bot’s disk is full, so the export was given up.',
+      'Tell whoever runs this bot, or choose a smaller window.',
+    );
+    return { tell: full, offers: halves(request) };
+  }
+  if (error instanceof UserError) return { tell: error, offers: later(request, now) };
+  return { tell: error, offers: [] };
+}
+
+const canComeBack = new Set(['cut', 'timeout', 'unavailable', 'unreachable', 'rate_limited']);
+const whyPaused: Readonly<Record<string, string>> = {
+  cut: 'The CDN’s answer broke off.',
+  timeout: 'The CDN took too long.',
+  unavailable: 'The CDN has a problem of its own.',
+  unreachable: 'The CDN cannot be reached.',
+  rate_limited: 'The CDN asks for a pause.',
+};
+
+/** The service refuses a window with 400 or 401, and says so in the body only (cdn-api.md §2.8). */
+function isAboutWindow({ code, errorKey = '', serviceMessage = '' }: ApiError): boolean {
+  return (
+    code !== 'key_refused' &&
+    (/window|datetime/iu.test(errorKey) || /72 hours|past 3 days|\bwindow\b/iu.test(serviceMessage))
+  );
+}
+
+/** The same window as far as the CDN still keeps it; nothing where it keeps all of it, or nothing. */
+function later({ from, to, split }: ExportRequest, now: Date): Offer[] {
+  const earliest = earliestEvents(now);
+  return from < earliest && to > earliest ? [{ from: earliest, to, split }] : [];
+}
+
+function tooLarge({ bytes: size, announced, limit }: ExportTooLarge, { split }: ExportRequest): UserError {
+  const much = announced ? `it has ${bytes(size)}` : `it has more than ${bytes(limit)}`;
+  return new UserError(
+    `This export is too large: ${much}, and ${split ? 'no more than that is sent' : 'Slack takes files up to 1 GB'}.`,
+    split
+      ? 'Narrow the window, or filter.'
+      : 'Narrow the window: the buttons below cut it. Or let it be split into several files.',
+  );
+}
+
+const mostPieces = 4;
+
+function smaller({ bytes: size, announced, limit }: ExportTooLarge, request: ExportRequest): Offer[] {
+  // A part of the day may hold more than its share: a fifth is left free.
+  const pieces = announced ? Math.min(mostPieces, Math.max(2, Math.ceil(size / (limit * 0.8)))) : 2;
+  const splitting: Offer[] = request.split ? [] : [{ from: request.from, to: request.to, split: true }];
+  return [...splitting, ...cutIn(pieces, request)];
+}
+
+function halves(request: ExportRequest): Offer[] {
+  return cutIn(2, request);
+}
+
+const minuteMs = 60_000;
+
+function cutIn(pieces: number, { from, to, split }: ExportRequest): Offer[] {
+  const step = Math.ceil((to.getTime() - from.getTime()) / pieces / minuteMs) * minuteMs;
+  return Array.from({ length: pieces }, (_, index) => ({
+    from: new Date(from.getTime() + index * step),
+    to: new Date(Math.min(to.getTime(), from.getTime() + (index + 1) * step)),
+    split,
+  })).filter((piece) => piece.to > piece.from);
+}
+
+function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
+function slackWords(error: SlackFailure): UserError {
+  if (error.code === 'is_archived') {
+    return new UserError(
+      'The channel was archived meanwhile, so nothing was posted.',
+      'Export into another one.',
+    );
+  }
+  // What went wrong with an upload is in words already.
+  const upload = error.cause instanceof Error && error.cause.name === 'UploadError';
+  return new UserError(
+    upload ? error.message : `Slack refused the files (${error.code}).`,
+    'Try again, or export to yourself: leave the channel empty.',
+  );
+}
+
+/** Why the first message could not be posted, in words: whether the bot may write somewhere shows there. */
+export function whyNotPosted(error: unknown, channel: string | undefined): unknown {
+  if (!(error instanceof SlackFailure)) return error;
+  const where = channel === undefined ? 'your direct messages' : `<#${channel}>`;
+  switch (error.code) {
+    case 'not_in_channel':
+    case 'channel_not_found':
+      return new UserError(
+        `The bot is not in ${where}, so it cannot post there. Nothing was asked of the CDN.`,
+        'Invite it: type `/invite @cdn` in that channel, then send the form again.',
+      );
+    case 'is_archived':
+      return new UserError(`${where} is archived.`, 'Choose another channel, or only you.');
+    case 'ratelimited':
+      return new UserError('Slack asks for a pause.', 'Send the form again in a minute.');
+    default:
+      return new UserError(
+        error.outcome === 'unknown'
+          ? `Slack did not say whether it took the message for ${where}. Nothing was asked of the CDN.`
+          : `Slack does not let the bot post in ${where} (${error.code}).`,
+        'Send the form again, or choose another channel.',
+      );
+  }
+}

@@ -1,0 +1,64 @@
+import type { ExportRequest, ExportSummary } from '../reports/event-export.ts';
+import { exportChart, exportComment } from '../views/event-log-report.ts';
+import type { Attachment, Spooled } from '../views/message.ts';
+import type { ExportFile, ExportFiles, Gathered } from './export-files.ts';
+
+/** What goes to Slack together, and the words beside it. */
+export function attachments(
+  one: ExportSummary,
+  { files, parts, figures }: ExportFiles,
+  gathered: Gathered,
+): { readonly files: readonly Attachment[]; readonly comment: string; readonly bytes: number } {
+  const named = files.map((file) => ({ ...file, name: nameOf(one.request, file, parts) }));
+  const reported = named.map(({ name, kind, sha256, spooled }) => ({
+    name,
+    kind,
+    sha256,
+    bytes: spooled.length(),
+  }));
+  const chart = exportChart(one, figures);
+  return {
+    files: [
+      ...named.map(({ name, spooled }) => ({
+        name,
+        title: name,
+        mimetype: 'text/csv',
+        content: { spooled: counted(spooled, gathered) },
+      })),
+      ...(chart ? [chart] : []),
+    ],
+    comment: exportComment(one, figures, reported),
+    bytes: reported.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+/** `events-501-20261118T1000Z-20261118T1200Z-part1of3-spreadsheet.csv` */
+function nameOf(
+  { shieldZoneId, from, to }: ExportRequest,
+  { kind, part }: ExportFile,
+  parts: number,
+): string {
+  return [
+    `events-${shieldZoneId}-${compact(from)}-${compact(to)}`,
+    ...(parts > 1 ? [`part${part}of${parts}`] : []),
+    ...(kind === 'safe' ? ['spreadsheet'] : []),
+  ]
+    .join('-')
+    .concat('.csv');
+}
+
+function counted(spooled: Spooled, gathered: Gathered): Spooled {
+  return {
+    ...spooled,
+    async *read() {
+      for await (const piece of spooled.read()) {
+        gathered.sent += piece.length;
+        yield piece;
+      }
+    },
+  };
+}
+
+function compact(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replaceAll(/[-:]/gu, '')}Z`;
+}

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { decideExport } from '../auth/destinations.ts';
+import { UserError } from '../errors.ts';
+import type { ExportSummary } from '../reports/event-export.ts';
+import { claimExport, type ExportRow, findExport, moveExport, settleUnknown } from '../store/exports.ts';
+import { refused } from '../views/refusal.ts';
+import { defineJob, type Job, type JobContext } from './define.ts';
+import { endExport, recordExport, tellUnknown } from './export-ends.ts';
+import { judge } from './export-failures.ts';
+import { type ExportFiles, exportLimits, type Gathered, gatherFiles } from './export-files.ts';
+import { attachments } from './export-parcel.ts';
+import { messageOf, personOf, placeOf, summaryOf } from './export-rows.ts';
+import { leaseMs, startWatch, type Watch } from './export-watch.ts';
+import { SlackFailure } from './ports.ts';
+
+const data = z.object({ id: z.string() });
+export type ExportData = z.input<typeof data>;
+
+// Counted by attempts that failed or died: what takes the process down with it must not do so for ever.
+const mostAttempts = 5;
+
+/** Makes an export. One export has one row, whatever the number of jobs and attempts. */
+export const exportJob: Job<ExportData> = defineJob({
+  name: 'export',
+  data,
+  // It is tried again by its row; this is for processes that die.
+  retries: 3,
+  timeLimitSeconds: 2 * 60 * 60,
+  async run({ id }, context) {
+    const { db, now, ports } = context;
+    const run = randomUUID();
+    const leaseUntil = new Date(now().getTime() + leaseMs);
+    const row = await claimExport(db, { id, run, now: now(), leaseUntil });
+    if (row) return attempt({ row, run, context });
+    const current = await findExport(db, id);
+    const unknown = current?.state === 'sharing' ? await settleUnknown(db, id, now()) : undefined;
+    if (unknown) return tellUnknown(unknown, context);
+    // Somebody works on it: should they die, this looks after it.
+    if (current?.lease_until && current.lease_until > now())
+      await ports.enqueue(exportJob, { id }, { at: new Date(current.lease_until.getTime() + 1_000) });
+  },
+});
+
+interface Attempt {
+  readonly row: ExportRow;
+  readonly run: string;
+  readonly context: JobContext;
+}
+
+async function attempt(about: Attempt): Promise<void> {
+  const { row, run, context } = about;
+  const { db, ports, log, now } = context;
+  const one = summaryOf(row);
+  const at = messageOf(row);
+  if (!at) throw new Error('an export runs without a message');
+  const gathered: Gathered = { bytes: 0, rows: 0, sent: 0 };
+  const quiet = ports.slack(placeOf(row), context.signal);
+  const watch = startWatch({
+    one,
+    run,
+    attempt: row.attempt,
+    at,
+    slack: quiet,
+    far: () => gathered,
+    moved: () => (gathered.sent > 0 ? gathered.sent : gathered.bytes),
+    context,
+  });
+  let isSharing = false;
+  try {
+    if (row.attempt > mostAttempts) {
+      throw new UserError(`This export was begun ${mostAttempts} times and never came to its end.`);
+    }
+    await admitted(row, context);
+    const files = await gather(about, one, watch, gathered);
+    const sharing = (): void => {
+      isSharing = true;
+    };
+    const sent = await send(about, one, files, watch, { gathered, sharing });
+    await watch.stop();
+    const outcome = { ...one, rows: files.figures.rows, bytes: files.figures.bytes };
+    await recordExport(about, outcome, { state: 'done', sha256: files.figures.sha256, fileIds: sent });
+    await endExport(about, {
+      kind: 'done',
+      one: outcome,
+      files: files.figures.bytes === 0 ? 0 : files.files.length,
+    });
+  } catch (error) {
+    await watch.stop();
+    const from = isSharing ? 'sharing' : 'running';
+    if (isSharing && !(error instanceof SlackFailure && error.outcome === 'refused')) {
+      log.error({ error, id: one.id }, 'nobody knows whether an export was posted');
+      await recordExport(about, { ...one, ...gathered }, { state: 'unknown' });
+      return endExport(about, { kind: 'unknown', one });
+    }
+    if (watch.ending() === 'lost') return;
+    const ended = { rows: gathered.rows, bytes: gathered.bytes, endedAt: now() };
+    if (watch.ending() === 'cancelled' || error instanceof Withdrawn) {
+      if (await moveExport(db, { id: one.id, run }, [from], 'cancelled', ended))
+        await endExport(about, { kind: 'cancelled', one, by: await cancelledBy(about, watch) });
+      return;
+    }
+    if (context.signal.aborted) {
+      // Given back: this process stops, or has taken too long.
+      if (await moveExport(db, { id: one.id, run }, [from], 'waiting', { uncounted: true }))
+        await endExport(about, { kind: 'paused', one, why: 'The bot restarts; this goes on by itself.' });
+      throw error;
+    }
+    const verdict = judge(error, one.request, row.attempt, now());
+    if ('retryAfterMs' in verdict) {
+      log.warn({ error, id: one.id, attempt: row.attempt }, 'an export is tried again');
+      const due = new Date(now().getTime() + verdict.retryAfterMs);
+      const moved = await db.transaction().execute(async (trx) => {
+        if (!(await moveExport(trx, { id: one.id, run }, [from], 'waiting', { leaseUntil: due })))
+          return false;
+        await ports.enqueue(exportJob, { id: one.id }, { in: trx, at: due });
+        return true;
+      });
+      const why = `${verdict.why} Trying again in ${Math.round(verdict.retryAfterMs / 1000)} s.`;
+      if (moved) await endExport(about, { kind: 'paused', one, why });
+      return;
+    }
+    if (!(await moveExport(db, { id: one.id, run }, [from], 'failed', ended))) return;
+    const failure = ports.explain(verdict.tell, 'event-logs');
+    await endExport(about, { kind: 'failed', one, failure, offers: verdict.offers });
+  }
+}
+
+/** The export was cancelled, or taken over, at the last moment. */
+class Withdrawn extends Error {
+  override readonly name = 'Withdrawn';
+}
+
+/** What was decided when it was asked for is decided again: settings, groups and keys change. */
+async function admitted(row: ExportRow, { ports }: JobContext): Promise<void> {
+  const person = personOf(row);
+  const decision = await decideExport(ports.standing(person), row.channel ?? undefined);
+  if (decision.allowed) return;
+  const { message, hint } = refused(decision, ports.people(placeOf(row)).blind());
+  throw new UserError(`<@${row.user_id}>: ${message}`, hint);
+}
+
+async function gather(
+  { row, context }: Attempt,
+  one: ExportSummary,
+  watch: Watch,
+  gathered: Gathered,
+): Promise<ExportFiles> {
+  const { ports } = context;
+  const cdn = await ports.cdn(personOf(row), watch.signal);
+  const { shieldZoneId, ...wanted } = one.request;
+  const source = await cdn.eventLogs.export(shieldZoneId, wanted);
+  watch.now('reading', source.length);
+  return gatherFiles(source, one.request, {
+    limits: exportLimits,
+    spoolDirectory: ports.spoolDirectory,
+    inspectFile: ports.inspectFile,
+    gathered,
+  });
+}
+
+/** Gives the ids of the files in Slack; none where there was nothing to send. */
+async function send(
+  { row, run, context }: Attempt,
+  one: ExportSummary,
+  files: ExportFiles,
+  watch: Watch,
+  { gathered, sharing }: { readonly gathered: Gathered; readonly sharing: () => void },
+): Promise<readonly string[]> {
+  const { db, ports, now } = context;
+  const { figures } = files;
+  if (figures.bytes === 0) {
+    for (const { spooled } of files.files) await spooled.discard();
+    return [];
+  }
+  gathered.rows = figures.rows;
+  const parcel = attachments(one, files, gathered);
+  watch.now('sending', parcel.bytes);
+  const slack = ports.slack(placeOf(row), watch.signal);
+  const { fileIds } = await slack.share(parcel.files, {
+    channel: messageOf(row)?.channel ?? row.user_id,
+    comment: parcel.comment,
+    async beforeShare(ids) {
+      await admitted(row, context);
+      watch.now('sharing');
+      const move = {
+        files: ids,
+        rows: figures.rows,
+        bytes: figures.bytes,
+        leaseUntil: new Date(now().getTime() + leaseMs),
+      };
+      if (!(await moveExport(db, { id: one.id, run }, ['running'], 'sharing', move))) throw new Withdrawn();
+      sharing();
+    },
+  });
+  return fileIds;
+}
+
+async function cancelledBy({ row, context }: Attempt, watch: Watch): Promise<string> {
+  if (watch.ending() === 'cancelled') return watch.by();
+  return (await findExport(context.db, row.id))?.cancelled_by ?? 'system';
+}

@@ -1,0 +1,246 @@
+import { UserError } from '../errors.ts';
+
+/** How a cell stands in the file: bare, between quotes, between quotes with doubled ones inside, or with stray quotes. */
+export const cellKinds = { bare: 0, quoted: 1, doubled: 2, stray: 3 } as const;
+
+/** The row at hand. It and its bytes are used again for the next one: take out of it what is to stay. */
+export interface CsvRow {
+  bytes: Buffer;
+  /** Where the row begins and ends in the bytes, a byte order mark and its line break included. */
+  start: number;
+  end: number;
+  /** 0: an empty line (also a byte order mark alone), or a row too long to be read. */
+  cells: number;
+  /** Where the text of each cell begins and ends, without its quotes (with them where some are stray), and its kind. */
+  from: Int32Array;
+  to: Int32Array;
+  kinds: Uint8Array;
+  /** Quotes in the wrong place, or too long to be read. */
+  broken: boolean;
+}
+
+export interface CsvRows {
+  /** The next piece of the file, cut anywhere. */
+  readonly write: (piece: Uint8Array) => void;
+  /** After the last piece: the last row may have no line break. */
+  readonly end: () => void;
+}
+
+export interface CsvRowsOptions {
+  /** Bytes of a row that are held; servers take addresses and headers of a few kilobytes. */
+  readonly longest?: number;
+  /** What becomes of a longer row: one row without cells, or a UserError. */
+  readonly longer?: 'pass' | 'refuse';
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const lf = 0x0a;
+const cr = 0x0d;
+const byteOrderMark = Buffer.from('\u{feff}');
+/** Larger pieces are taken in slices of this size. */
+const slice = 65_536;
+const mostCells = 16_384;
+
+/** Where in a cell the next byte is. */
+const places = { first: 0, bare: 1, quoted: 2, behindQuote: 3, behindBreak: 4 } as const;
+
+/**
+ * Finds the rows and cells of a CSV file (RFC 4180) in pieces of bytes: line breaks and doubled quotes between quotes,
+ * CRLF and LF, a byte order mark. It never fails over a broken file: what follows a closing quote belongs to the cell
+ * (as spreadsheets read it), a quote inside a bare cell is a character, and either marks the row as broken.
+ *
+ * Our own, since csv-parse (which the tests hold this to) makes a string of every cell; the measured difference is in
+ * docs/performance.md. Here a row costs a look at each of its bytes, and nothing is decoded.
+ */
+export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOptions = {}): CsvRows {
+  const { longest = 1_048_576, longer = 'pass' } = options;
+  const row = newRow();
+  // Between two pieces: how many bytes are held, how far they are read, and in the middle of what.
+  let held = 0;
+  let at = 0;
+  let place: number = places.first;
+  let cellStart = 0;
+  let kind: number = cellKinds.bare;
+  let hasBegun = false;
+  /** The row is too long: it is followed to its end, and nothing of it is kept. */
+  let isPassing = false;
+
+  const endRow = (contentEnd: number, end: number): void => {
+    if (isPassing) {
+      row.cells = 0;
+      row.broken = true;
+      isPassing = false;
+    } else if (row.cells > 0 || contentEnd > cellStart || kind !== cellKinds.bare) {
+      endCell(row, cellStart, contentEnd, kind);
+    }
+    row.end = end;
+    onRow(row);
+    row.start = end;
+    row.cells = 0;
+    row.broken = false;
+    cellStart = end;
+    kind = cellKinds.bare;
+  };
+
+  /** Reads what is held. The loop that every byte goes through: as few looks at each as can be. */
+  const scan = (): void => {
+    const { bytes } = row;
+    const stop = held;
+    let now = at;
+    let here = place;
+    while (now < stop) {
+      if (here === places.bare) {
+        // Nearly every byte of a file is larger than a comma.
+        let byte = 0;
+        do byte = bytes[now++] as number;
+        while (byte > comma && now < stop);
+        if (byte === comma) {
+          endCell(row, cellStart, now - 1, kind);
+          cellStart = now;
+          kind = cellKinds.bare;
+          here = places.first;
+        } else if (byte === lf) {
+          const isPair = now - 2 >= cellStart && bytes[now - 2] === cr;
+          endRow(isPair ? now - 2 : now - 1, now);
+          here = places.first;
+        } else if (byte === quote) row.broken = true;
+      } else if (here === places.first) {
+        if (bytes[now] === quote) {
+          now += 1;
+          cellStart = now;
+          kind = cellKinds.quoted;
+          here = places.quoted;
+        } else here = places.bare;
+      } else if (here === places.quoted) {
+        let byte = 0;
+        do byte = bytes[now++] as number;
+        while (byte !== quote && now < stop);
+        if (byte === quote) here = places.behindQuote;
+      } else if (bytes[now] === lf) {
+        now += 1;
+        endRow(now - (here === places.behindQuote ? 2 : 3), now);
+        here = places.first;
+      } else if (here === places.behindQuote && bytes[now] === comma) {
+        endCell(row, cellStart, now - 1, kind);
+        now += 1;
+        cellStart = now;
+        kind = cellKinds.bare;
+        here = places.first;
+      } else if (here === places.behindQuote && bytes[now] === quote) {
+        kind = cellKinds.doubled;
+        now += 1;
+        here = places.quoted;
+      } else if (here === places.behindQuote && bytes[now] === cr) {
+        now += 1;
+        here = places.behindBreak;
+      } else {
+        // The cell goes on behind its closing quote.
+        cellStart -= 1;
+        kind = cellKinds.stray;
+        row.broken = true;
+        here = places.bare;
+      }
+    }
+    at = now;
+    place = here;
+  };
+
+  /** Moves the row that is not read to its end to the front. */
+  const keepRest = (): void => {
+    if (held - row.start > longest || row.cells >= mostCells) isPassing = true;
+    if (isPassing && longer === 'refuse')
+      throw new UserError(`One row of the file is larger than ${longest} bytes.`, 'Take the file as it is.');
+    // Of a row that is passed over, only what decides about its next byte.
+    const start = isPassing ? at : row.start;
+    row.bytes.copyWithin(0, start, held);
+    held -= start;
+    at -= start;
+    cellStart = isPassing ? 0 : cellStart - start;
+    if (isPassing) row.cells = 0;
+    for (let nth = 0; nth < row.cells; nth += 1) {
+      row.from[nth] = (row.from[nth] as number) - start;
+      row.to[nth] = (row.to[nth] as number) - start;
+    }
+    row.start = 0;
+  };
+
+  const begin = (): void => {
+    hasBegun = true;
+    if (row.bytes.subarray(0, Math.min(held, 3)).equals(byteOrderMark)) at = cellStart = 3;
+  };
+
+  return {
+    write(piece) {
+      for (let taken = 0; taken < piece.length; taken += slice) {
+        const part = piece.subarray(taken, taken + slice);
+        if (held + part.length > row.bytes.length) enlargeBytes(row, held + part.length);
+        row.bytes.set(part, held);
+        held += part.length;
+        if (!hasBegun && held < byteOrderMark.length) continue;
+        if (!hasBegun) begin();
+        scan();
+        keepRest();
+      }
+    },
+    end() {
+      if (!hasBegun) {
+        begin();
+        scan();
+      }
+      if (place === places.quoted) row.broken = true;
+      const behind = place === places.behindQuote ? 1 : place === places.behindBreak ? 2 : 0;
+      if (held > row.start || isPassing) endRow(held - behind, held);
+    },
+  };
+}
+
+/** The text of a cell as whoever reads the file gets it; as `latin1`, one character for each byte. */
+export function cellText(row: CsvRow, nth: number, encoding: 'utf8' | 'latin1' = 'utf8'): string {
+  const { bytes, from, to, kinds } = row;
+  const text = bytes.toString(encoding, from[nth], to[nth]);
+  const kind = kinds[nth];
+  if (kind === cellKinds.doubled) return text.replaceAll('""', '"');
+  if (kind !== cellKinds.stray) return text;
+  // `"a ""b"" c"d "e"`: up to the closing quote as between quotes, behind it as it stands.
+  const [, between = '', behind = ''] = /^"((?:[^"]|"")*)"?(.*)$/su.exec(text) ?? [];
+  return between.replaceAll('""', '"') + behind;
+}
+
+function newRow(): CsvRow {
+  return {
+    bytes: Buffer.allocUnsafeSlow(slice * 2),
+    start: 0,
+    end: 0,
+    cells: 0,
+    from: new Int32Array(64),
+    to: new Int32Array(64),
+    kinds: new Uint8Array(64),
+    broken: false,
+  };
+}
+
+function endCell(row: CsvRow, from: number, to: number, kind: number): void {
+  const nth = row.cells;
+  if (nth === row.from.length) enlargeCells(row);
+  row.from[nth] = from;
+  row.to[nth] = to;
+  row.kinds[nth] = kind;
+  row.cells = nth + 1;
+}
+
+function enlargeCells(row: CsvRow): void {
+  const { from, to, kinds } = row;
+  row.from = new Int32Array(from.length * 2);
+  row.to = new Int32Array(to.length * 2);
+  row.kinds = new Uint8Array(kinds.length * 2);
+  row.from.set(from);
+  row.to.set(to);
+  row.kinds.set(kinds);
+}
+
+function enlargeBytes(row: CsvRow, needed: number): void {
+  const larger = Buffer.allocUnsafeSlow(Math.max(needed, row.bytes.length * 2));
+  row.bytes.copy(larger);
+  row.bytes = larger;
+}

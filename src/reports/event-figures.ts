@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import { type CsvRow, cellKinds, cellText, createCsvRows } from './csv-rows.ts';
+import { eventColumns } from './event-columns.ts';
+import { createTimeReader } from './event-time.ts';
+import { createTally, type Tally } from './tally.ts';
+
+/** What people want to know of a shield event log, beside how much it is. */
+export const eventSubjects = ['action', 'country', 'rule', 'ip', 'url'] as const;
+export type EventSubject = (typeof eventSubjects)[number];
+
+/** The most frequent words of a column, at most five; cells without a word are not counted. */
+export interface TopWords {
+  readonly words: readonly (readonly [word: string, count: number])[];
+  /** 0: the counts are exact. Otherwise each word came at least `count` and at most `count + missed` times. */
+  readonly missed: number;
+}
+
+export interface EventFigures {
+  /** Without the header and empty lines. Exact: a line break between quotes begins no row. */
+  readonly rows: number;
+  /** Of these, rows with another number of cells than the header, with stray quotes, or too long to be read. */
+  readonly broken: number;
+  readonly bytes: number;
+  /** SHA-256 of the bytes, hexadecimal. */
+  readonly sha256: string;
+  /** Of the earliest and the latest row, ms; undefined where no row has a time that can be read. */
+  readonly first: number | undefined;
+  readonly last: number | undefined;
+  /** Rows by the hour (UTC, ms at its beginning), in order and without gaps; empty where no time can be read. */
+  readonly hours: readonly (readonly [start: number, count: number])[];
+  /** Rows that are in no hour. */
+  readonly untimed: number;
+  /** undefined: the file has no such column. */
+  readonly top: Readonly<Record<EventSubject, TopWords | undefined>>;
+}
+
+export interface EventCounter {
+  /** Takes the next piece of the file, cut anywhere. Nothing of it is kept. */
+  readonly add: (piece: Uint8Array) => void;
+  /** So far. */
+  readonly rows: () => number;
+  /** Once, after the last piece. */
+  readonly result: () => EventFigures;
+}
+
+const hourMs = 3_600_000;
+/** The window of an export is three days; times that lie further apart are not those of events. */
+const mostHours = 24 * 32;
+const shown = 5;
+
+/**
+ * Counts an event log in CSV while it passes, in memory that does not grow with it. The order of the columns is free,
+ * and any of them may be missing.
+ */
+export function createEventFigures(): EventCounter {
+  const hash = createHash('sha256');
+  const times = createTimeReader();
+  const hours = new Map<number, number>();
+  let bytes = 0;
+  let rows = 0;
+  let broken = 0;
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  let timed = 0;
+  let width = -1;
+  let timeColumn = -1;
+  // The hour that the last row was in: the next one mostly is as well.
+  let hour = Number.NaN;
+  let inHour = 0;
+  const tallies: { column: number; subject: EventSubject; tally: Tally }[] = [];
+
+  const readHeader = (row: CsvRow): void => {
+    width = row.cells;
+    const { time, subjects } = eventColumns(Array.from({ length: width }, (_, nth) => cellText(row, nth)));
+    timeColumn = time;
+    for (const [subject, column] of subjects) tallies.push({ column, subject, tally: createTally() });
+  };
+
+  const countTime = (row: CsvRow): void => {
+    const at = times.read(row.bytes, row.from[timeColumn] as number, row.to[timeColumn] as number);
+    if (Number.isNaN(at)) return;
+    const start = at - (at % hourMs);
+    if (start === hour) inHour += 1;
+    else if (!enterHour(start)) return;
+    if (at < first) first = at;
+    if (at > last) last = at;
+    timed += 1;
+  };
+
+  const leaveHour = (): void => {
+    if (inHour > 0) hours.set(hour, (hours.get(hour) ?? 0) + inHour);
+    inHour = 0;
+  };
+
+  const enterHour = (start: number): boolean => {
+    const isNear =
+      timed === 0 || Math.max(last, start) - Math.min(first - (first % hourMs), start) < mostHours * hourMs;
+    if (!isNear) return false;
+    leaveHour();
+    hour = start;
+    inHour = 1;
+    return true;
+  };
+
+  const onRow = (row: CsvRow): void => {
+    const { cells } = row;
+    if (cells === 0 && !row.broken) return;
+    if (width < 0) return readHeader(row);
+    rows += 1;
+    if (row.broken || cells !== width) broken += 1;
+    if (timeColumn >= 0 && timeColumn < cells) countTime(row);
+    for (let nth = 0; nth < tallies.length; nth += 1) {
+      const { column, tally } = tallies[nth] as (typeof tallies)[number];
+      if (column >= cells) continue;
+      const from = row.from[column] as number;
+      const to = row.to[column] as number;
+      if (from === to) continue;
+      if ((row.kinds[column] as number) <= cellKinds.quoted) tally.add(row.bytes, from, to);
+      else {
+        const text = Buffer.from(cellText(row, column));
+        tally.add(text, 0, text.length);
+      }
+    }
+  };
+
+  const reader = createCsvRows(onRow);
+  return {
+    add(piece) {
+      bytes += piece.length;
+      hash.update(piece);
+      reader.write(piece);
+    },
+    rows: () => rows,
+    result() {
+      reader.end();
+      leaveHour();
+      const top: Record<EventSubject, TopWords | undefined> = {
+        action: undefined,
+        country: undefined,
+        rule: undefined,
+        ip: undefined,
+        url: undefined,
+      };
+      for (const { subject, tally } of tallies) top[subject] = tally.top(shown);
+      return {
+        rows,
+        broken,
+        bytes,
+        sha256: hash.digest('hex'),
+        first: timed > 0 ? first : undefined,
+        last: timed > 0 ? last : undefined,
+        hours: timed > 0 ? withoutGaps(hours, first, last) : [],
+        untimed: rows - timed,
+        top,
+      };
+    },
+  };
+}
+
+function withoutGaps(hours: ReadonlyMap<number, number>, first: number, last: number): [number, number][] {
+  const begin = first - (first % hourMs);
+  const count = Math.floor((last - begin) / hourMs) + 1;
+  return Array.from({ length: count }, (_, nth) => {
+    const start = begin + nth * hourMs;
+    return [start, hours.get(start) ?? 0];
+  });
+}

@@ -1,0 +1,118 @@
+import { Worker } from 'node:worker_threads';
+import { createEventFigures, type EventFigures } from './event-figures.ts';
+
+/** An `EventCounter` that does its counting elsewhere. */
+export interface FiguresThread {
+  /** Takes the next piece, which may be used again afterwards. To be awaited before more is given. */
+  readonly add: (piece: Uint8Array) => Promise<void>;
+  /** So far, as far as is known here. */
+  readonly rows: () => number;
+  /** Once, after the last piece. */
+  readonly result: () => Promise<EventFigures>;
+  /** Ends the thread, whether everything was counted or not. */
+  readonly close: () => Promise<void>;
+}
+
+/** Counts these bytes of the shared memory; or, without, that was all. */
+export interface ToFiguresThread {
+  readonly slot: number;
+  readonly length: number;
+}
+export type FromFiguresThread =
+  | { readonly free: number; readonly rows: number }
+  | { readonly figures: EventFigures };
+
+export const slotBytes = 131_072;
+const slots = 8;
+/** What is smaller than this is counted here in the time that a thread takes to start. */
+const startsAt = 4;
+
+/**
+ * Counts an event log in a thread of its own: hashing and reading take about three times as long as receiving and
+ * sending, and the thread that acknowledges commands has to do those. The bytes are handed over in memory that both
+ * share, a megabyte that is used again and again. Whoever is faster than the thread waits.
+ */
+export function createFiguresThread(): FiguresThread {
+  const memory = new SharedArrayBuffer(slots * slotBytes);
+  const bytes = new Uint8Array(memory);
+  const free = Array.from({ length: slots }, (_, slot) => slot);
+  let filled: ToFiguresThread[] = [];
+  let slot: number | undefined;
+  let length = 0;
+  let rows = 0;
+  let worker: Worker | undefined;
+  let failure: Error | undefined;
+  let figures: EventFigures | undefined;
+  let wake: (() => void) | undefined;
+
+  const fail = (error: Error): void => {
+    failure ??= error;
+    wake?.();
+  };
+  const hear = (message: FromFiguresThread): void => {
+    if ('figures' in message) figures = message.figures;
+    else {
+      free.push(message.free);
+      rows = message.rows;
+    }
+    wake?.();
+  };
+  const start = (): Worker =>
+    new Worker(new URL('./figures-worker.ts', import.meta.url), { workerData: memory })
+      .on('message', hear)
+      .on('error', fail)
+      .on('exit', () => fail(new Error('the counting thread ended before its time')));
+
+  /** Waits until there is something to go on with. @throws what ended the thread. */
+  const until = async <T>(look: () => T | undefined): Promise<T> => {
+    for (;;) {
+      const found = look();
+      if (found !== undefined) return found;
+      if (failure) throw failure;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+
+  const handOver = (): void => {
+    if (slot === undefined) return;
+    filled.push({ slot, length });
+    slot = undefined;
+    length = 0;
+    if (!worker && filled.length < startsAt) return;
+    worker ??= start();
+    for (const one of filled) worker.postMessage(one);
+    filled = [];
+  };
+
+  return {
+    async add(piece) {
+      for (let taken = 0; taken < piece.length; ) {
+        slot ??= await until(() => free.shift());
+        const part = piece.subarray(taken, taken + slotBytes - length);
+        bytes.set(part, slot * slotBytes + length);
+        taken += part.length;
+        length += part.length;
+        if (length === slotBytes) handOver();
+      }
+    },
+    rows: () => rows,
+    async result() {
+      handOver();
+      if (worker) {
+        worker.postMessage(undefined);
+        return until(() => figures);
+      }
+      const counter = createEventFigures();
+      for (const { slot, length } of filled)
+        counter.add(bytes.subarray(slot * slotBytes, slot * slotBytes + length));
+      return counter.result();
+    },
+    async close() {
+      failure ??= new Error('the counting was ended');
+      wake?.();
+      await worker?.terminate();
+    },
+  };
+}

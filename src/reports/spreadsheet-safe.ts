@@ -1,0 +1,53 @@
+import type { Transform } from 'node:stream';
+import { rewriting } from './csv-rewriting.ts';
+import { cellKinds, cellText } from './csv-rows.ts';
+import { isFormula } from './formula.ts';
+
+const quote = 0x22;
+const apostrophe = 0x27;
+const comma = 0x2c;
+const lf = 0x0a;
+const cr = 0x0d;
+
+/**
+ * A copy of a CSV file that is safe to open in a spreadsheet: bytes in, bytes out. Every cell that would run as a
+ * formula gets an apostrophe in front (`isFormula` is the rule), and every cell with something in it is quoted, so that
+ * no sign in it begins a cell of its own. As text the other cells stay what they were, and so do the line breaks.
+ *
+ * Fails with a UserError where one row is larger than 8 MB: it cannot be made safe without being held.
+ */
+export function spreadsheetSafe(): Transform {
+  return rewriting((row, out) => {
+    const { bytes, start, end, cells, from, to, kinds } = row;
+    const room = out.reserve((end - start) * 2 + cells * 4 + 8);
+    const hasMark =
+      bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf && from[0] !== start;
+    let at = out.length;
+    if (hasMark) at += bytes.copy(room, at, start, start + 3);
+    for (let nth = 0; nth < cells; nth += 1) {
+      const first = from[nth] as number;
+      const last = to[nth] as number;
+      const kind = kinds[nth] as number;
+      if (nth > 0) room[at++] = comma;
+      if (first === last && kind === cellKinds.bare) continue;
+      room[at++] = quote;
+      if (mayBegin[bytes[first] as number] === 1 && isFormula(cellText(row, nth))) room[at++] = apostrophe;
+      if (kind === cellKinds.stray || (kind === cellKinds.bare && row.broken)) {
+        at += room.write(cellText(row, nth, 'latin1').replaceAll('"', '""'), at, 'latin1');
+      } else {
+        for (let index = first; index < last; index += 1) room[at++] = bytes[index] as number;
+      }
+      room[at++] = quote;
+    }
+    if (end > start && bytes[end - 1] === lf) {
+      if (end > start + 1 && bytes[end - 2] === cr) room[at++] = cr;
+      room[at++] = lf;
+    }
+    out.length = at;
+  });
+}
+
+/** Bytes that a formula can begin with: signs, blanks and what is invisible. Nearly every cell begins with another one. */
+const mayBegin = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte <= 0x20 || byte >= 0x7f || '"=+-@'.includes(String.fromCharCode(byte)) ? 1 : 0,
+);

@@ -1,0 +1,114 @@
+import type { ExportSummary } from '../reports/event-export.ts';
+import {
+  type EventFigures,
+  type EventSubject,
+  eventSubjects,
+  type TopWords,
+} from '../reports/event-figures.ts';
+import { shortMoments } from './chart-days.ts';
+import { windowLine } from './event-logs.ts';
+import type { Attachment } from './message.ts';
+import { bytes } from './numbers.ts';
+import { code, count, cut, fit, foreign, grouped } from './text.ts';
+
+/** A file as the words beside it tell of it. */
+export interface ReportedFile {
+  readonly name: string;
+  readonly kind: 'raw' | 'safe';
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+// Slack states no limit for the words beside a file; a message is cut at 4,000 in places.
+const longestComment = 3_500;
+
+/** What the message beside the files says, in mrkdwn: the number first. */
+export function exportComment(
+  one: ExportSummary,
+  figures: EventFigures,
+  files: readonly ReportedFile[],
+): string {
+  const { request } = one;
+  const size = files.filter(({ kind }) => kind === 'raw').reduce((sum, file) => sum + file.bytes, 0);
+  const lines = [
+    `*${count(figures.rows, 'event')}* of shield zone ${foreign(request.shieldZoneId, 20)}, ${bytes(size)}, for <@${one.userId}>`,
+    windowLine(one),
+    ...(figures.broken > 0
+      ? [
+          `:warning: ${count(figures.broken, 'row')} not as CSV should be: ${figures.broken === 1 ? 'it is' : 'they are'} in the file as sent.`,
+        ]
+      : []),
+    ...eventSubjects.flatMap((subject) => topLine(subject, figures.top[subject])),
+    ...(request.pseudonyms
+      ? [
+          'IP addresses are pseudonyms, the same one for the same address in this export only; the raw file is not sent.',
+        ]
+      : []),
+    ...(request.spreadsheetSafe
+      ? [
+          'The file ending in `-spreadsheet.csv` is safe to open in a spreadsheet; the other one is not changed.',
+        ]
+      : ['Open it with care: attackers write these cells, and a spreadsheet may run them.']),
+    ...hashLines(files, request.pseudonyms),
+  ];
+  return fit(lines, longestComment);
+}
+
+function hashLines(files: readonly ReportedFile[], arePseudonyms: boolean): string[] {
+  const raw = files.filter(({ kind }) => kind === 'raw');
+  const of = arePseudonyms ? 'of the file' : 'of the bytes the CDN sent';
+  const [only] = raw;
+  if (only && raw.length === 1) return [`SHA-256 ${of}: ${code(only.sha256, 64)}`];
+  return raw.map(
+    ({ name, sha256, bytes: size }) => `${code(name, 80)} ${bytes(size)}, SHA-256 ${code(sha256, 64)}`,
+  );
+}
+
+const subjectWords: Readonly<Record<EventSubject, string>> = {
+  action: 'Actions',
+  country: 'Countries',
+  rule: 'Rules',
+  ip: 'IPs',
+  url: 'URLs',
+};
+
+function topLine(subject: EventSubject, top: TopWords | undefined): string[] {
+  if (!top || top.words.length === 0) return [];
+  const about = top.missed > 0 ? 'about ' : '';
+  const words = top.words.map(
+    ([word, times]) =>
+      `${word === '' ? '(empty)' : code(word, subject === 'url' ? 80 : 60)} ${about}${grouped(times)}`,
+  );
+  return [`*${subjectWords[subject]}*: ${words.join(' · ')}`];
+}
+
+/** Events hour by hour; undefined where no time can be read. */
+export function exportChart(one: ExportSummary, figures: EventFigures): Attachment | undefined {
+  const { hours } = figures;
+  if (hours.length === 0) return undefined;
+  const title = count(figures.rows, 'event');
+  const [peakAt, peak] = hours.reduce((most, hour) => (hour[1] > most[1] ? hour : most));
+  const labels = shortMoments(hours.map(([start]) => start));
+  const zone = cut(one.request.shieldZoneId, 20);
+  const between = `${labels.at(0)} to ${labels.at(-1)} UTC`;
+  return {
+    name: `events-${zone}-by-hour.png`,
+    title: `Events by hour, shield zone ${zone}`,
+    altText: `Bar chart of ${title} of shield zone ${zone} by hour, ${between}: most at ${shortMoments([peakAt])[0]} UTC (${grouped(peak)}).`,
+    mimetype: 'image/png',
+    content: {
+      chart: {
+        title,
+        subtitle: `Shield zone ${zone}, by hour (UTC)`,
+        labels,
+        panels: [
+          {
+            kind: 'bars',
+            name: 'Events in each hour',
+            series: [{ name: 'events', values: hours.map(([, number]) => number) }],
+          },
+        ],
+      },
+    },
+  };
+}

@@ -1,0 +1,240 @@
+import type { Button, KnownBlock } from '@slack/types';
+import type { EventLogFilter } from '../api/event-logs.ts';
+import { type ExportState, type ExportSummary, isUnderWay } from '../reports/event-export.ts';
+import { actions, button, context, message, section, typing } from './blocks.ts';
+import { shortMoments } from './chart-days.ts';
+import { moment } from './dates.ts';
+import { type Failure, failure } from './failure.ts';
+import type { Message } from './message.ts';
+import { bytes } from './numbers.ts';
+import { code, count, fit, foreign, grouped } from './text.ts';
+
+/** What happens to an export at the moment. */
+export type Phase = 'starting' | 'reading' | 'sending' | 'sharing';
+
+interface Progress {
+  readonly phase: Phase;
+  readonly rows: number;
+  readonly bytes: number;
+  /** What the CDN said it will be, or what is to be sent. */
+  readonly of?: number | undefined;
+  readonly elapsedMs: number;
+  /** The attempt that runs, from 1 on. */
+  readonly attempt: number;
+}
+
+const phases: Readonly<Record<Phase, string>> = {
+  starting: 'Asking the CDN',
+  reading: 'Reading from the CDN',
+  sending: 'Sending to Slack',
+  sharing: 'Posting',
+};
+
+/** The one message of an export while it is under way. */
+export function exportProgress(one: ExportSummary, progress: Progress): Message {
+  const { phase, rows, of, elapsedMs, attempt } = progress;
+  const much = of === undefined ? bytes(progress.bytes) : `${bytes(progress.bytes)} of ${bytes(of)}`;
+  const parts = [
+    phases[phase],
+    ...(progress.bytes > 0 ? [much] : []),
+    ...(rows > 0 ? [count(rows, 'event')] : []),
+    elapsed(elapsedMs),
+    ...(attempt > 1 ? [`attempt ${attempt}`] : []),
+  ];
+  const text = `:hourglass_flowing_sand: ${parts.join(' · ')}`;
+  return message(`Exporting events of shield zone ${one.request.shieldZoneId}`, [
+    section(`*Export of shield zone ${foreign(one.request.shieldZoneId, 20)}* by <@${one.userId}>\n${text}`),
+    context(windowLine(one)),
+    ...(phase === 'sharing' ? [] : [actions(cancelButton(one.id))]),
+  ]);
+}
+
+/** It goes on by itself: after a restart, or after a pause. */
+export function exportWaiting(one: ExportSummary, why: string): Message {
+  return message(`Exporting events of shield zone ${one.request.shieldZoneId}`, [
+    section(
+      `*Export of shield zone ${foreign(one.request.shieldZoneId, 20)}* by <@${one.userId}>\n:hourglass_flowing_sand: ${why}`,
+    ),
+    context(windowLine(one)),
+    actions(cancelButton(one.id)),
+  ]);
+}
+
+/** It ended well; the file is in the message below. `empty`: there was none. */
+export function exportDone(one: ExportSummary, { files, empty }: { files: number; empty: boolean }): Message {
+  const text = empty
+    ? `No event of shield zone ${foreign(one.request.shieldZoneId, 20)} matches, so there is no file.`
+    : `*${count(one.rows, 'event')}* of shield zone ${foreign(one.request.shieldZoneId, 20)}, ${bytes(one.bytes)}, in ${count(files, 'file')} below.`;
+  return message(text, [
+    section(`:white_check_mark: ${text}`),
+    context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
+  ]);
+}
+
+export function exportCancelled(one: ExportSummary, by: string): Message {
+  const who = by === 'system' ? 'It ended with the key or the person it ran for.' : `Cancelled by <@${by}>.`;
+  const text = `The export of shield zone ${foreign(one.request.shieldZoneId, 20)} was stopped; nothing was posted.`;
+  return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${windowLine(one)}`)]);
+}
+
+/** The bot stopped before it could remember its message. */
+export function exportNotBegun(one: ExportSummary): Message {
+  const text = `Your export of shield zone ${foreign(one.request.shieldZoneId, 20)} did not begin: the bot was stopped at that moment.`;
+  return message(text, [
+    section(`:warning: ${text}\nFill in the form again; a message that still says it is under way is wrong.`),
+    context(windowLine(one)),
+    actions(againButton(one, one.request, { label: 'Export again' })),
+  ]);
+}
+
+/** Slack was told to show the files, and nobody knows whether it did. */
+export function exportUnknown(one: ExportSummary): Message {
+  const text = `The files of this export *may have been posted*: the bot or Slack broke off at that very moment.`;
+  return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
+    section(
+      `:grey_question: ${text}\nLook below for files of shield zone ${foreign(one.request.shieldZoneId, 20)}. It is not tried again by itself, so that nothing is posted twice.`,
+    ),
+    context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
+    actions(againButton(one, one.request, { label: 'Not there: export again' })),
+  ]);
+}
+
+/** A way on after a failure: the same with another window, or in several files. */
+export interface Offer {
+  readonly from: Date;
+  readonly to: Date;
+  readonly split: boolean;
+}
+
+/** It ended without a file. `offers` stand below as buttons. */
+export function exportFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
+  const told = failure(failed);
+  const lone = offers.length === 1 && offers[0] ? { label: labelOf(one, offers[0]) } : undefined;
+  return message(told.text, [
+    section(
+      `*The export of shield zone ${foreign(one.request.shieldZoneId, 20)} did not work; nothing was posted.*`,
+    ),
+    ...(told.blocks ?? []),
+    context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
+    ...(offers.length > 0
+      ? [
+          actions(
+            ...offers
+              .slice(0, 5)
+              .map((offer, nth) => againButton(one, offer, { label: labelOf(one, offer), nth, ...lone })),
+          ),
+        ]
+      : []),
+  ]);
+}
+
+/** What `event-logs:again` is pressed with. */
+function againValue(id: string, { from, to, split }: Offer): string {
+  return [id, from.getTime(), to.getTime(), split ? 'split' : 'whole'].join('|');
+}
+
+function againButton(
+  { id }: ExportSummary,
+  offer: Offer,
+  { label, nth = 0 }: { label: string; nth?: number },
+): Button {
+  return button(label, `event-logs:again:${nth}`, againValue(id, offer));
+}
+
+function labelOf({ request }: ExportSummary, offer: Offer): string {
+  if (offer.from.getTime() === request.from.getTime() && offer.to.getTime() === request.to.getTime()) {
+    return offer.split && !request.split ? 'Split into several files' : 'Export again';
+  }
+  const [from = '', to = ''] = shortMoments([offer.from.getTime(), offer.to.getTime()]);
+  return `${from}–${to} UTC`;
+}
+
+function cancelButton(id: string, nth = 0): Button {
+  return button('Cancel', `event-logs:cancel:${nth}`, id, {
+    style: 'danger',
+  });
+}
+
+/** `18 Nov 10:00 to 18 Nov 12:00`, in the reader's time zone, and what it is narrowed to. */
+export function windowLine({ request }: Pick<ExportSummary, 'request'>): string {
+  return `${moment(request.from)} to ${moment(request.to)} · ${narrowed(request.query, request.filters)}`;
+}
+
+/** Search and filters in words. */
+function narrowed(query: string, filters: readonly EventLogFilter[]): string {
+  const parts = [
+    ...(query === '' ? [] : [`“${foreign(query, 100)}”`]),
+    ...filters.map((filter) => filterInWords(filter)),
+  ];
+  return parts.length === 0 ? 'everything' : fit(parts, 500, ' and ');
+}
+
+const opInWords: Readonly<Record<string, string>> = {
+  eq: 'is',
+  in: 'is',
+  contains: 'contains',
+  cidr: 'in',
+  wildcard: 'like',
+};
+
+function filterInWords({ field, op, value }: EventLogFilter): string {
+  const says = Object.hasOwn(opInWords, op) ? opInWords[op] : foreign(op, 30);
+  const values = fit(
+    value.map((one) => code(one, 60)),
+    300,
+    ' or ',
+  );
+  return `${foreign(field, 30)} ${says} ${values}`;
+}
+
+const stateWords: Readonly<Record<ExportState, string>> = {
+  asked: 'starting',
+  waiting: 'waiting',
+  running: 'running',
+  sharing: 'being posted',
+  done: 'done',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  unknown: 'may have been posted',
+};
+
+/** Somebody's exports, the newest first. */
+export function exportList(exports: readonly ExportSummary[], now: Date): Message {
+  if (exports.length === 0) {
+    const text = 'You have no exports of the last days.';
+    return message(text, [section(text), actions(typing('Export events', 'export'))]);
+  }
+  const running = exports.filter(({ state }) => isUnderWay(state)).length;
+  const text = `${count(exports.length, 'export')}, ${running === 0 ? 'none' : grouped(running)} under way.`;
+  const blocks = exports.map((one, nth): KnownBlock => {
+    const where = one.channel === undefined ? 'to you' : `to <#${one.channel}>`;
+    const much = one.bytes > 0 ? ` · ${count(one.rows, 'event')}, ${bytes(one.bytes)}` : '';
+    const gone = one.filesDeletedAt ? ' · files deleted' : '';
+    const line = `*Shield zone ${foreign(one.request.shieldZoneId, 20)}* · ${stateWords[one.state]}${much}${gone}\n${windowLine(one)} · ${where} · ${elapsed((one.endedAt ?? now).getTime() - one.askedAt.getTime())}`;
+    return section(line, isUnderWay(one.state) ? cancelButton(one.id, nth) : undefined);
+  });
+  return message(text, [section(`*${text}*`), ...blocks, actions(typing('Export events', 'export'))]);
+}
+
+/** Told to whoever sent the form, beside the message with the progress. */
+export function exportStarted(channel: string | undefined, warnings: readonly string[]): Message {
+  const where =
+    channel === undefined
+      ? 'The progress and the file come to you as a direct message from this app.'
+      : `The progress and the file come into <#${channel}>.`;
+  const unusual = warnings.map((warning) => `:warning: In the filters, ${foreign(warning, 200)}.`);
+  const text = `The export has started. ${where}`;
+  return message(text, [
+    section(`:white_check_mark: ${text}`),
+    ...(unusual.length > 0
+      ? [section(`${fit(unusual, 2000)}\nIt is sent as you typed it; the CDN may refuse it.`)]
+      : []),
+    actions(typing('My exports', 'export list')),
+  ]);
+}
+
+/** `12 s`, `3 min 5 s`. */
+function elapsed(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ApiError } from '../../src/api/errors.ts';
+import { UserError } from '../../src/errors.ts';
+import { judge, whyNotPosted } from '../../src/jobs/export-failures.ts';
+import { ExportTooLarge, type Gathered, gatherFiles } from '../../src/jobs/export-files.ts';
+import { SlackFailure } from '../../src/jobs/ports.ts';
+import type { ExportRequest } from '../../src/reports/event-export.ts';
+
+let spoolDirectory: string;
+beforeAll(async () => {
+  spoolDirectory = await mkdtemp(join(tmpdir(), 'gather-'));
+});
+afterAll(() => rm(spoolDirectory, { recursive: true, force: true }));
+
+const header = 'timestamp,action,ip,url\r\n';
+const row = (nth: number): string =>
+  `2026-11-20T10:${String(nth % 60).padStart(2, '0')}:00Z,blocked,203.0.113.${nth % 200},"=a${nth}\n""x"""\r\n`;
+const log = (rows: number): Buffer =>
+  Buffer.from(header + Array.from({ length: rows }, (_, nth) => row(nth)).join(''));
+
+async function* pieces(whole: Buffer, size = 1000, breaksAfter = Infinity): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < whole.length; at += size) {
+    if (at > breaksAfter) throw new ApiError({ code: 'cut', operation: 'Export', sent: true });
+    yield whole.subarray(at, at + size);
+  }
+}
+
+const plain = { pseudonyms: false, spreadsheetSafe: false, split: false };
+const roomy = { fileBytes: 1e9, partBytes: 1e9, parts: 10 };
+
+const nothingFound = () => () => undefined;
+
+function gather(
+  body: AsyncIterable<Uint8Array>,
+  wanted: Partial<typeof plain> = {},
+  limits = roomy,
+  length?: number,
+) {
+  const gathered: Gathered = { bytes: 0, rows: 0, sent: 0 };
+  const options = { limits, spoolDirectory, inspectFile: nothingFound, gathered };
+  return { gathered, done: gatherFiles({ body, length }, { ...plain, ...wanted }, options) };
+}
+
+async function bytesOf({ spooled }: { spooled: { read: () => AsyncIterable<Uint8Array> } }): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const piece of spooled.read()) parts.push(piece);
+  return Buffer.concat(parts);
+}
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Spooled files that this process holds open. */
+async function openFiles(): Promise<number> {
+  const { readlink } = await import('node:fs/promises');
+  const handles = await readdir('/proc/self/fd').catch(() => []);
+  const links = await Promise.all(handles.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  return links.filter((to) => to.startsWith(spoolDirectory)).length;
+}
+
+test('one file is what came, byte for byte, with its hash', async () => {
+  const whole = log(500);
+  const { files, parts, figures } = await gather(pieces(whole)).done;
+  expect(parts).toBe(1);
+  expect((await bytesOf(files[0] as never)).equals(whole)).toBe(true);
+  expect(files[0]?.sha256).toBe(sha256(whole));
+  expect(figures).toMatchObject({ rows: 500, broken: 0, bytes: whole.length });
+  for (const { spooled } of files) await spooled.discard();
+});
+
+test('split, each file begins with the header and all rows are there once, with a safe copy of each', async () => {
+  const limits = { fileBytes: 20_000, partBytes: 10_000, parts: 10 };
+  const { files, parts } = await gather(pieces(log(700)), { split: true, spreadsheetSafe: true }, limits)
+    .done;
+  expect(parts).toBeGreaterThan(3);
+  expect(files.map(({ kind }) => kind)).toEqual(Array.from({ length: parts }, () => ['raw', 'safe']).flat());
+  const rows: string[][] = [];
+  const bare: string[][] = [];
+  for (const file of files) {
+    const bytes = await bytesOf(file);
+    expect(sha256(bytes)).toBe(file.sha256);
+    const [first, ...rest]: string[][] = parse(bytes);
+    expect(first).toEqual(['timestamp', 'action', 'ip', 'url']);
+    if (file.kind === 'raw') rows.push(...rest);
+    else bare.push(...rest.filter(([, , , url]) => !url?.startsWith("'=")));
+    await file.spooled.discard();
+  }
+  expect(rows).toEqual(parse(log(700)).slice(1));
+  expect(bare).toEqual([]);
+});
+
+describe('what goes wrong leaves nothing', () => {
+  test.each([
+    ['announced as too large', () => gather(pieces(log(100)), {}, { ...roomy, fileBytes: 1000 }, 5000)],
+    ['larger than a file may be', () => gather(pieces(log(100)), {}, { ...roomy, fileBytes: 1000 })],
+    [
+      'a copy that grows too large',
+      () =>
+        gather(pieces(log(100)), { spreadsheetSafe: true }, { ...roomy, fileBytes: log(100).length + 10 }),
+    ],
+    [
+      'more parts than there may be',
+      () => gather(pieces(log(900)), { split: true }, { fileBytes: 9000, partBytes: 9000, parts: 2 }),
+    ],
+  ])('%s', async (_, run) => {
+    await expect(run().done).rejects.toBeInstanceOf(ExportTooLarge);
+    expect(await openFiles()).toBe(0);
+  });
+
+  test.each([{}, { pseudonyms: true }, { spreadsheetSafe: true }, { split: true }])(
+    'a stream that breaks off with %o fails as it broke',
+    async (wanted) => {
+      await expect(gather(pieces(log(500), 1000, 9000), wanted).done).rejects.toMatchObject({ code: 'cut' });
+      expect(await openFiles()).toBe(0);
+    },
+  );
+});
+
+function api(code: ConstructorParameters<typeof ApiError>[0]['code'], more = {}): ApiError {
+  return new ApiError({ code, operation: 'Export', sent: true, ...more });
+}
+
+describe('what an attempt that failed means', () => {
+  const now = new Date('2026-11-21T12:00:00Z');
+  const request: ExportRequest = {
+    shieldZoneId: '501',
+    from: new Date('2026-11-21T00:00:00Z'),
+    to: new Date('2026-11-21T12:00:00Z'),
+    query: '',
+    filters: [],
+    ...plain,
+  };
+  test('what may come back is tried again, longer and longer, and not for ever', () => {
+    const waits = [1, 2, 3, 4].map((attempt) => judge(api('cut'), request, attempt, now));
+    expect(waits.map((verdict) => ('retryAfterMs' in verdict ? verdict.retryAfterMs : 'tell'))).toEqual([
+      2000,
+      10_000,
+      30_000,
+      'tell',
+    ]);
+  });
+
+  test('a pause that is asked for is kept, unless nobody would wait for it', () => {
+    expect(judge(api('rate_limited', { retryAfterSeconds: 120 }), request, 1, now)).toMatchObject({
+      retryAfterMs: 120_000,
+    });
+    expect(judge(api('rate_limited', { retryAfterSeconds: 3600 }), request, 1, now)).toHaveProperty('tell');
+  });
+
+  test('a window that slid out of the 72 hours comes back corrected', () => {
+    const old = { ...request, from: new Date('2026-11-18T11:00:00Z') };
+    for (const error of [
+      new UserError('The window reaches back more than 72 hours.'),
+      api('refused', { errorKey: 'invalid_datetime_window.event_logs' }),
+      api('refused', { serviceMessage: 'You can only view the past 3 days (72 hours) of Event Logs.' }),
+    ]) {
+      expect(judge(error, old, 1, now)).toEqual({
+        tell: error,
+        offers: [{ from: new Date('2026-11-18T12:10:00Z'), to: old.to, split: false }],
+      });
+    }
+  });
+
+  test('windows that are proposed cover the whole one, without a gap', () => {
+    for (const [bytes, pieces] of [
+      [1.2e9, 2],
+      [3e9, 4],
+      [9e10, 4],
+    ] as const) {
+      const verdict = judge(new ExportTooLarge(bytes, { announced: true, limit: 1e9 }), request, 1, now);
+      const [splitting, ...windows] = 'offers' in verdict ? verdict.offers : [];
+      expect(splitting).toEqual({ from: request.from, to: request.to, split: true });
+      expect(windows).toHaveLength(pieces);
+      expect(windows[0]?.from).toEqual(request.from);
+      expect(windows.at(-1)?.to).toEqual(request.to);
+      for (const [nth, window] of windows.slice(1).entries()) expect(window.from).toEqual(windows[nth]?.to);
+    }
+  });
+
+  test.skipIf(process.platform !== 'linux')('a full disk is told as one', async () => {
+    const full = await open('/dev/full', 'w');
+    const error: unknown = await full.write('x').catch((failure: unknown) => failure);
+    await full.close();
+    const verdict = judge(error, request, 1, now);
+    expect(verdict).toMatchObject({ tell: { message: expect.stringContaining('disk is full') } });
+    expect('offers' in verdict && verdict.offers).toHaveLength(2);
+  });
+
+  test.each([
+    ['not_in_channel', /The bot is not in <#C1>/],
+    ['channel_not_found', /The bot is not in <#C1>/],
+    ['is_archived', /<#C1> is archived/],
+    ['ratelimited', /asks for a pause/],
+    ['restricted_action', /does not let the bot post in <#C1> \(restricted_action\)/],
+  ])('a first message that is refused with %s says so', (code, words) => {
+    expect(whyNotPosted(new SlackFailure('refused', code), 'C1')).toMatchObject({
+      message: expect.stringMatching(words),
+    });
+  });
+});

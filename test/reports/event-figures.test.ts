@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { stringify } from 'csv-stringify/sync';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { csvHeader, csvLine, generateEventRows } from '../../simulator/cdn/event-rows.ts';
+import { createEventFigures, type EventFigures } from '../../src/reports/event-figures.ts';
+import { createTimeReader } from '../../src/reports/event-time.ts';
+import { cell, cuts, inPieces, table, writing } from './pieces.ts';
+
+function figures(pieces: readonly (Uint8Array | string)[]): EventFigures {
+  const counter = createEventFigures();
+  for (const piece of pieces) counter.add(Buffer.from(piece));
+  return counter.result();
+}
+
+/** The words of a column, counted as the dullest program does. */
+function topOf(words: readonly string[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const word of words) if (word !== '') counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].sort((one, other) => other[1] - one[1]).slice(0, 5);
+}
+
+const [from, to] = [Date.UTC(2026, 10, 20, 9, 30), Date.UTC(2026, 10, 21, 9, 30)];
+
+test('the figures of a file of the simulated CDN are those of its rows', () => {
+  const rows = generateEventRows(501, 3000, from, to);
+  const file = Buffer.from(`${csvHeader}${rows.map(csvLine).join('')}`);
+  const found = figures(inPieces(file, [1, 2, 5000, 66_000, 66_001, 200_000]));
+  expect(found).toMatchObject({
+    rows: 3000,
+    broken: 0,
+    untimed: 0,
+    bytes: file.length,
+    sha256: createHash('sha256').update(file).digest('hex'),
+    first: rows[0]?.timestamp,
+    last: rows.at(-1)?.timestamp,
+  });
+  expect(found.top).toEqual({
+    action: { words: topOf(rows.map((row) => row.action)), missed: 0 },
+    country: { words: topOf(rows.map((row) => row.country)), missed: 0 },
+    rule: { words: topOf(rows.map((row) => row.ruleId)), missed: 0 },
+    ip: { words: topOf(rows.map((row) => row.ip)), missed: 0 },
+    url: { words: topOf(rows.map((row) => row.url)), missed: 0 },
+  });
+  expect(found.hours).toHaveLength(25);
+  expect(found.hours[0]).toEqual([Date.UTC(2026, 10, 20, 9), 62]);
+  expect(found.hours.reduce((sum, [, count]) => sum + count, 0)).toBe(3000);
+});
+
+test('any table is counted wherever it is cut, in whatever order its columns are', () => {
+  const names = fc.shuffledSubarray(
+    ['timestamp', 'Action', 'country_code', 'Rule ID', 'clientIp', 'url', 'more'],
+    {
+      minLength: 2,
+    },
+  );
+  const file = names.chain((header) =>
+    fc.record({
+      header: fc.constant(header),
+      rows: fc.array(fc.array(cell, { minLength: header.length, maxLength: header.length })),
+    }),
+  );
+  fc.assert(
+    fc.property(file, writing, cuts, ({ header, rows }, how, cuts) => {
+      const text = Buffer.from(stringify([header, ...rows], how));
+      const found = figures(inPieces(text, cuts));
+      expect(found).toMatchObject({ rows: rows.length, broken: 0, bytes: text.length });
+      const known = {
+        action: 'Action',
+        country: 'country_code',
+        rule: 'Rule ID',
+        ip: 'clientIp',
+        url: 'url',
+      };
+      for (const [subject, name] of Object.entries(known)) {
+        const column = header.indexOf(name);
+        const counts = found.top[subject as keyof typeof known];
+        expect(counts === undefined).toBe(column < 0);
+        const expected = topOf(rows.map((row) => row[column] ?? ''));
+        expect((counts?.words ?? []).map(([, count]) => count)).toEqual(expected.map(([, count]) => count));
+        const exactly = (word: string): number => rows.filter((row) => row[column] === word).length;
+        expect(counts?.words.filter(([word, count]) => exactly(word) !== count) ?? []).toEqual([]);
+      }
+    }),
+  );
+});
+
+test('a table without a known column has a number of rows and nothing else', () => {
+  fc.assert(
+    fc.property(table, writing, (rows, how) => {
+      const {
+        rows: count,
+        top,
+        hours,
+        first,
+      } = figures([stringify([rows[0]?.map(() => 'x') ?? [], ...rows], how)]);
+      expect({ count, hours, first }).toEqual({ count: rows.length, hours: [], first: undefined });
+      expect(Object.values(top).every((words) => words === undefined)).toBe(true);
+    }),
+  );
+});
+
+test('rows that do not fit the header are counted and said to be broken', () => {
+  const found = figures(['time,action,ip\n', '2026-11-20T10:00:00Z,a\n\n', 'x,a,"1\n2"3\n', 'x,a,b,c\n,,\n']);
+  expect(found).toMatchObject({ rows: 4, broken: 3, untimed: 3 });
+  expect(found.top.action?.words).toEqual([['a', 3]]);
+  expect(found.top.ip?.words).toEqual([
+    ['1\n23', 1],
+    ['b', 1],
+  ]);
+});
+
+test('an empty file, and one with a header alone', () => {
+  const empty = { rows: 0, broken: 0, first: undefined, last: undefined, hours: [], untimed: 0 };
+  expect(figures([])).toMatchObject({ ...empty, bytes: 0 });
+  expect(figures(['time,action\n'])).toMatchObject({ ...empty, top: { action: { words: [], missed: 0 } } });
+});
+
+test('with more words than are kept the counts are at least what is said, and it is said', () => {
+  const rows = Array.from({ length: 30_000 }, (_, nth) => `x,/often\nx,/${nth}\n`);
+  const { top, rows: count } = figures(['action,url\n', ...rows]);
+  expect(count).toBe(60_000);
+  expect(top.action).toEqual({ words: [['x', 60_000]], missed: 0 });
+  const { words, missed } = top.url ?? { words: [], missed: 0 };
+  expect(words[0]).toEqual(['/often', 30_000]);
+  expect(missed).toBeGreaterThan(0);
+  for (const [word, counted] of words.slice(1)) {
+    expect(word).toMatch(/^\/\d+$/u);
+    expect(counted + missed).toBeGreaterThanOrEqual(1);
+  }
+});
+
+test('a time that no window can hold is not taken for one', () => {
+  const found = figures([
+    'time\n2026-11-20T10:00:00Z\n1970-01-01T00:00:00Z\n9999-01-01T00:00:00Z\n2026-11-20T12:00:00Z\n',
+  ]);
+  expect(found).toMatchObject({ rows: 4, untimed: 2, last: Date.UTC(2026, 10, 20, 12) });
+  expect(found.hours).toEqual([
+    [Date.UTC(2026, 10, 20, 10), 1],
+    [Date.UTC(2026, 10, 20, 11), 0],
+    [Date.UTC(2026, 10, 20, 12), 1],
+  ]);
+});
+
+const read = (text: string): number => {
+  const bytes = Buffer.from(`##${text}##`);
+  return createTimeReader().read(bytes, 2, bytes.length - 2);
+};
+const at = Date.UTC(2026, 10, 20, 10, 15, 30);
+
+test.each([
+  ['2026-11-20T10:15:30Z', at],
+  ['2026-11-20T10:15:30.123Z', at + 123],
+  ['2026-11-20T10:15:30.1234567Z', at + 123],
+  ['2026-11-20T10:15:30', at],
+  ['2026-11-20 10:15:30', at],
+  ['2026-11-20 10:15:30.5', at + 500],
+  ['2026-11-20T12:15:30+02:00', at],
+  ['2026-11-20T10:15:30.123+0000', at + 123],
+  [' 2026-11-20T10:15:30Z ', at],
+  ['1795169730', at],
+  ['1795169730123', at + 123],
+  ['1795169730123456', at + 123],
+  ['1795169730.5', at + 500],
+  ['Fri, 20 Nov 2026 10:15:30 GMT', at],
+])('%s is a time', (text, expected) => {
+  expect(read(text)).toBe(expected);
+});
+
+test.each([
+  '',
+  '-',
+  'never',
+  '7',
+  '2026-13-20T10:15:30Z',
+  '2026-11-20T25:15:30Z',
+  '2026-11-20Txx:15:30Z',
+  'x'.repeat(100),
+])('%j is none', (text) => {
+  expect(read(text)).toBeNaN();
+});
+
+test('any moment is read as Date reads it, whatever came before', () => {
+  const moment = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
+  fc.assert(
+    fc.property(fc.array(moment), (moments) => {
+      const reader = createTimeReader();
+      for (const moment of moments) {
+        const bytes = Buffer.from(moment.toISOString());
+        expect(reader.read(bytes, 0, bytes.length)).toBe(moment.getTime());
+      }
+    }),
+  );
+});

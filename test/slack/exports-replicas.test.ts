@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { buildApp, type ChatApp } from '../../src/app.ts';
+import { createAudit } from '../../src/auth/audit.ts';
+import { readConfig } from '../../src/config.ts';
+import { exportUpkeep } from '../../src/jobs/export-upkeep.ts';
+import { createQueue } from '../../src/jobs/queue.ts';
+import { createLogger } from '../../src/log.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import type { Bot } from '../bot.ts';
+import { noPorts } from '../jobs/no-ports.ts';
+import { type BotProcess, startProcess } from '../process.ts';
+import { keptLog } from '../store/engines.ts';
+import { findPostgres, type PostgresServer } from '../store/postgres.ts';
+import {
+  ended,
+  filesIn,
+  openForm,
+  people,
+  places,
+  saveSettings,
+  send,
+  startExportBot,
+} from './export-bot.ts';
+
+const { alice } = people;
+const { ops, deploys } = places;
+const postgres = await findPostgres();
+const missing = typeof postgres === 'string' ? postgres : undefined;
+
+describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  let server: PostgresServer;
+  let bot: Bot;
+  let second: ChatApp | undefined;
+  let worker: BotProcess | undefined;
+  beforeAll(async () => {
+    if (typeof postgres === 'string') return;
+    server = await postgres.start();
+    const shared = {
+      DATABASE_URL: (await server.createDatabase()).reveal(),
+      ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    };
+    bot = await startExportBot({ transport: 'http', env: shared });
+  });
+  afterEach(async () => {
+    bot?.cdn.faults.clear();
+    await second?.stop();
+    second = undefined;
+    await worker?.end('SIGKILL');
+  });
+  afterAll(async () => {
+    await bot?.stop();
+    await server?.stop();
+  });
+
+  function holdService(): { reached: Promise<void>; release: () => void } {
+    const reached = Promise.withResolvers<void>();
+    const until = Promise.withResolvers<void>();
+    bot.cdn.faults.add({
+      match: { path: /export$/ },
+      hold: { afterBytes: 1000, until: until.promise, reached: reached.resolve },
+    });
+    return { reached: reached.promise, release: () => until.resolve() };
+  }
+
+  test('one that works is cancelled through one that does not', async () => {
+    second = await buildApp({ config: readConfig(bot.env), log: createLogger('error'), role: 'web' });
+    await second.start();
+    const held = holdService();
+    const person = bot.slack.as(alice, ops);
+    await openForm(person);
+    await send(person, { channel: ops });
+    await held.reached;
+    bot.slack.deliverTo(`http://127.0.0.1:${second.port()}/slack/events`);
+    await person.press('event-logs:cancel:0');
+    await ended(bot.slack, ops, /was stopped; nothing was posted/);
+    expect(filesIn(bot.slack, ops)).toEqual([]);
+    bot.slack.deliverTo(`http://127.0.0.1:${bot.app.port()}/slack/events`);
+  });
+
+  test('one that dies in the middle is followed by the other: one file, one message', async () => {
+    // Each process works on two at once, so that both have some.
+    worker = startProcess({ ...bot.env }, 'worker');
+    await worker.printed('"ready"');
+    const held = [holdService(), holdService(), holdService()];
+    const person = bot.slack.as(alice, deploys);
+    for (const { reached } of held) {
+      await openForm(person);
+      await send(person, { channel: deploys });
+      await reached;
+    }
+    await worker.end('SIGKILL');
+    for (const { release } of held) release();
+    const done = (): number => person.messages().filter(({ reads }) => /in 1 file below/.test(reads)).length;
+    await person.waitForMessage(() => done() === 3, 90_000);
+    expect(filesIn(bot.slack, deploys)).toHaveLength(3);
+    expect(bot.slack.problems).toEqual([]);
+  }, 120_000);
+
+  test('files go after the days that settings say, with a record of who exported what and of their end', async () => {
+    await saveSettings(bot.slack, { exportKeepDays: '2' });
+    const before = filesIn(bot.slack, ops).length;
+    const person = bot.slack.as(alice, ops);
+    await openForm(person);
+    await send(person, { channel: ops });
+    await person.waitForMessage(() => filesIn(bot.slack, ops).length > before);
+    await bot.app.stop();
+
+    const database = await openDatabase({ ...readConfig(bot.env).store, log: keptLog() });
+    const runUpkeep = async (days: number): Promise<void> => {
+      const log = keptLog();
+      const now = () => new Date(Date.now() + days * 24 * 3_600_000);
+      second = await buildApp({ config: readConfig(bot.env), log, role: 'worker', now });
+      await second.start();
+      const queue = createQueue({ database, log, jobs: [exportUpkeep], ports: noPorts, now });
+      await queue.start({ work: false });
+      const id = await queue.enqueue(exportUpkeep, {});
+      const state = async (): Promise<unknown> =>
+        (await sql<{ state: string }>`select state from pgboss.job where id = ${id}`.execute(database.db))
+          .rows;
+      await expect.poll(state, { timeout: 20_000 }).toEqual([{ state: 'completed' }]);
+      await queue.stop({ graceMs: 0 });
+      await second.stop();
+    };
+    await runUpkeep(1);
+    expect(filesIn(bot.slack, ops)).toHaveLength(before + 1);
+    await runUpkeep(3);
+    expect(filesIn(bot.slack, ops)).toEqual([]);
+
+    const records = await createAudit({ db: database.db, now: () => new Date() }).recent('T0ACME000', 50);
+    expect(records.find(({ what }) => what === 'export-made')).toMatchObject({
+      actor: alice,
+      subject: 'shield zone 501',
+      detail: {
+        outcome: 'done',
+        channel: ops,
+        rows: 200,
+        from: expect.stringMatching(/Z$/),
+        to: expect.stringMatching(/Z$/),
+        sha256: expect.stringMatching(/^[\da-f]{64}$/),
+      },
+    });
+    expect(records[0]).toMatchObject({ what: 'export-deleted', actor: 'system', detail: { afterDays: 2 } });
+    await database.close();
+    expect(bot.slack.problems).toEqual([]);
+  }, 90_000);
+});

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type ExportSummary, exportStates } from '../../src/reports/event-export.ts';
+import type { EventFigures, TopWords } from '../../src/reports/event-figures.ts';
+import { exportChart, exportComment } from '../../src/views/event-log-report.ts';
+import * as views from '../../src/views/event-logs.ts';
+import { exportForm } from '../../src/views/event-logs-form.ts';
+import { messageProblems, viewProblems } from './limits.ts';
+
+const text = fc.string({ unit: 'binary', maxLength: 600 });
+const moment = fc.date({ min: new Date('2026-11-18'), max: new Date('2026-11-21'), noInvalidDate: true });
+const filter = fc.record({
+  field: text,
+  op: fc.oneof(text, fc.constantFrom('eq', 'in', 'cidr', '__proto__')),
+  value: fc.array(text, { minLength: 1, maxLength: 50 }),
+});
+const summary: fc.Arbitrary<ExportSummary> = fc.record({
+  id: fc.string({ unit: fc.constantFrom('a', 'B', '-', '_'), minLength: 12, maxLength: 12 }),
+  userId: fc.constant('U0ALICE00'),
+  channel: fc.constantFrom(undefined, 'C0OPS0000'),
+  request: fc.record({
+    shieldZoneId: fc.oneof(fc.constant('501'), text),
+    from: moment,
+    to: moment,
+    query: text,
+    filters: fc.array(filter, { maxLength: 20 }),
+    spreadsheetSafe: fc.boolean(),
+    pseudonyms: fc.boolean(),
+    split: fc.boolean(),
+  }),
+  state: fc.constantFrom(...exportStates),
+  rows: fc.nat(),
+  bytes: fc.nat({ max: 2e9 }),
+  askedAt: moment,
+  endedAt: fc.option(moment, { nil: undefined }),
+  filesDeletedAt: fc.option(moment, { nil: undefined }),
+});
+const top: fc.Arbitrary<TopWords | undefined> = fc.option(
+  fc.record({ words: fc.array(fc.tuple(text, fc.nat()), { maxLength: 5 }), missed: fc.nat({ max: 2 }) }),
+  { nil: undefined },
+);
+const figures: fc.Arbitrary<EventFigures> = fc.record({
+  rows: fc.nat(),
+  broken: fc.nat({ max: 3 }),
+  bytes: fc.nat(),
+  sha256: fc.constant('0'.repeat(64)),
+  first: fc.constant(undefined),
+  last: fc.constant(undefined),
+  hours: fc.array(fc.tuple(fc.constant(Date.UTC(2026, 10, 20)), fc.nat()), { maxLength: 73 }),
+  untimed: fc.nat(),
+  top: fc.record({ action: top, country: top, rule: top, ip: top, url: top }),
+});
+const now = new Date('2026-11-21T12:00:00Z');
+/** Markup that only we may write. */
+const foreignMarkup = /<(?!!date\^\d|@U0ALICE00>|#C0OPS0000>)/u;
+
+test('whatever was asked for, every message of an export is one that Slack takes, with nobody else’s markup', () => {
+  fc.assert(
+    fc.property(summary, fc.array(summary, { maxLength: 10 }), text, (one, others, words) => {
+      const offer = { from: one.request.from, to: one.request.to, split: true };
+      const progress = { phase: 'reading', rows: 1, bytes: 2, of: 3, elapsedMs: 61_000, attempt: 2 } as const;
+      for (const message of [
+        views.exportProgress(one, progress),
+        views.exportWaiting(one, 'The CDN asks for a pause.'),
+        views.exportDone(one, { files: 20, empty: false }),
+        views.exportDone(one, { files: 0, empty: true }),
+        views.exportCancelled(one, 'U0ALICE00'),
+        views.exportCancelled(one, 'system'),
+        views.exportNotBegun(one),
+        views.exportUnknown(one),
+        views.exportFailed(
+          one,
+          { message: words, hint: words, reference: 'ABCDEFGH' },
+          Array.from({ length: 9 }, () => offer),
+        ),
+        views.exportList([one, ...others], now),
+        views.exportList([], now),
+        views.exportStarted(one.channel, [words, words]),
+      ]) {
+        expect(messageProblems(message)).toEqual([]);
+        const shown = [
+          ...JSON.stringify(message.blocks).matchAll(/"type":"mrkdwn","text":"((?:[^"\\]|\\.)*)"/g),
+        ];
+        for (const [, mrkdwn = ''] of shown) expect(mrkdwn).not.toMatch(foreignMarkup);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('whatever the log holds, the words beside the file stay short and harmless, and the number is first', () => {
+  fc.assert(
+    fc.property(summary, figures, fc.integer({ min: 1, max: 10 }), (one, counted, parts) => {
+      const files = Array.from({ length: parts }, (_, nth) => ({
+        name: `events-501-part${nth}.csv`,
+        kind: 'raw' as const,
+        bytes: 1,
+        sha256: '0'.repeat(64),
+      }));
+      const comment = exportComment(one, counted, files);
+      expect(comment.length).toBeLessThanOrEqual(3500);
+      expect(comment).not.toMatch(foreignMarkup);
+      expect(comment).toMatch(/^\*(?:no events|[\d,]+ events?)\* of shield zone/);
+      const chart = exportChart(one, counted);
+      expect(chart === undefined).toBe(counted.hours.length === 0);
+      expect(chart?.altText?.length ?? 0).toBeLessThanOrEqual(1000);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('whatever was typed, the form that comes back is one that Slack takes', () => {
+  fc.assert(
+    fc.property(summary, text, fc.nat({ max: 9 }), (one, typed, drawn) => {
+      const form = exportForm({
+        ...one.request,
+        filters: typed.repeat(6),
+        channel: one.channel,
+        timeZone: 'Europe/Vienna',
+        drawn,
+        problem: typed,
+      });
+      expect(viewProblems(form)).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
+});
