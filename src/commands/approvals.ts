@@ -36,6 +36,7 @@ async function waitingFor(context: Context): Promise<{ waiting: Operation[]; app
 
 const approve: Action = {
   id: 'approvals:approve',
+  changesHome: true,
   needs: 'none',
   apart: true,
   async run(id, context) {
@@ -63,6 +64,7 @@ const deny: Action = {
 
 const denySubmit: Form = defineForm({
   id: 'approvals:deny-submit',
+  changesHome: true,
   needs: 'none',
   fields: z.object({
     reason: z
@@ -81,6 +83,7 @@ const denySubmit: Form = defineForm({
 
 const cancel: Action = {
   id: 'approvals:cancel',
+  changesHome: true,
   needs: 'none',
   apart: true,
   run: async (id, context) => answers.cancelAnswer(await context.operations.cancel(id, context.person)),
@@ -119,6 +122,7 @@ async function seenNow({ request }: Operation, context: Context): Promise<string
 
 const checkSubmit: Form = defineForm({
   id: 'approvals:check-submit',
+  changesHome: true,
   needs: 'none',
   fields: z.object({ seen: z.enum(['succeeded', 'failed'], { error: 'Pick what you saw.' }) }),
   async run({ seen }, context) {
@@ -131,6 +135,7 @@ const checkSubmit: Form = defineForm({
 
 const again: Action = {
   id: 'approvals:again',
+  changesHome: true,
   needs: 'none',
   apart: true,
   async run(id, context) {

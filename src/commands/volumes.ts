@@ -131,6 +131,13 @@ export const volumes: Feature = {
   name: 'volumes',
   commands: [volumeCommand],
   forms: [
-    defineForm({ id: 'volumes:submit', needs: 'destroy', fields, busy: forms.volumeBusy, run: submit }),
+    defineForm({
+      id: 'volumes:submit',
+      needs: 'destroy',
+      changesHome: true,
+      fields,
+      busy: forms.volumeBusy,
+      run: submit,
+    }),
   ],
 };
