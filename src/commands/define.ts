@@ -110,7 +110,7 @@ export interface Action {
   readonly fill?: (value: string, context: Context) => Promise<ModalView>;
   /** `value` is the button's value or the chosen option's. Answers replace the message, or the modal, the button is in. */
   readonly run?: (value: string, context: Context) => Answer;
-  /** Answers go into a message of their own instead. */
+  /** Answers go into a message of their own instead; in a modal, into one on top of it, with a way back. */
   readonly apart?: true;
   /**
    * The button stands for a typed command: `value` is looked up (`findCommand`), decided by that command's own
