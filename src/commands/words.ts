@@ -32,7 +32,7 @@ const quotes: Readonly<Record<string, string>> = {
 const longest = 4000;
 
 /** Invisible characters that copying brings along: from web pages, and around names in chats of mixed directions. */
-const invisible = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFE0F\uFEFF]/gu;
+const invisible = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]|\uFE0F/gu;
 
 /**
  * Reads slash text the way phones and Slack deliver it: straight and curly quotes, dashes that a keyboard made

@@ -15,7 +15,7 @@ const failures: readonly [Fault, says: string, next: string][] = [
   [{ status: 500, body: '' }, 'The CDN has a problem of its own (HTTP 500).', 'Try again'],
   [{ status: 503, body: 'html' }, 'The CDN has a problem of its own (HTTP 503).', 'Try again'],
   [{ body: 'html' }, 'something unreadable', 'Try again'],
-  [{ body: 'not json at all' as never }, 'something unreadable', 'Try again'],
+  [{ body: 'not json at all' }, 'something unreadable', 'Try again'],
   [{ drop: 'before-headers' }, 'cannot be reached', 'Try again'],
   [{ drop: 'mid-body' }, 'broke off in the middle', 'Try again'],
   [{ delayMs: Number.POSITIVE_INFINITY }, 'took too long', 'Try again'],
