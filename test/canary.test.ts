@@ -104,6 +104,40 @@ describe.each([
     expect(bot.slack.problems).toEqual([]);
   }, 300_000);
 
+  test('what waits for approval is denied, and looked at where nobody knows', async () => {
+    await connect(bot, alice);
+    await nameApprover(bot, bob);
+    const [app] = bot.cdn.data.apps;
+    if (!app) throw new Error('the CDN has no app');
+    app.volumes['canary-volume'] = [{ id: 'vi-canary', detached: true }];
+    for (const [form, press] of [
+      ['approvals:deny-submit', 'approvals:deny'],
+      ['approvals:check-submit', 'approvals:approve'],
+    ] as const) {
+      const [requester, approver] = [bot.slack.as(alice, ops), bot.slack.as(bob)];
+      while (requester.modal()) await requester.closeModal();
+      await requester.slash(`volume delete ${app.id} canary-volume`);
+      await requester.waitForModal('volumes:submit');
+      await requester.submit({ confirmVolumeId: 'canary-volume', reason: 'no longer needed' });
+      await requester.waitForModal(/It needs 1 approval/);
+      const card = await approver.waitForMessage(({ blocks }) => JSON.stringify(blocks).includes(press));
+      bot.cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
+      bot.heard(await approver.press(press, { ts: card.ts }));
+      if (press === 'approvals:approve') {
+        const { ts } = await approver.waitForMessage(/nobody knows/);
+        bot.heard(await approver.press('approvals:check', { ts }));
+      }
+      await approver.waitForModal(form);
+      bot.heard(
+        await approver.submit(press === 'approvals:deny' ? { reason: 'not today' } : { seen: 'succeeded' }),
+      );
+      done.submitted.add(form);
+      await bot.settle();
+      bot.cdn.faults.clear();
+    }
+    expect(bot.slack.problems).toEqual([]);
+  }, 120_000);
+
   test('…and again with certificates in every answer', async () => {
     await connect(bot, alice);
     bot.cdn.faults.add({ times: Number.POSITIVE_INFINITY, change: withCertificates });
@@ -298,11 +332,20 @@ async function sendPage(bot: CanaryBot, messages: { blocks: unknown }[]): Promis
 }
 
 /** Whoever is to see the forms of exports and changes. Alice is an admin. */
+async function nameApprover(bot: CanaryBot, userId: string): Promise<void> {
+  await configure(bot, { approvers: [userId], approvalChannel: ops, destroyApprovals: '1' });
+}
+
 async function makeOperator(bot: CanaryBot, userId: string): Promise<void> {
+  await configure(bot, { operators: [userId] });
+}
+
+async function configure(bot: CanaryBot, values: Record<string, unknown>): Promise<void> {
   const admin = bot.slack.as(alice, ops);
+  while (admin.modal()) await admin.closeModal();
   await admin.slash('settings');
   await admin.waitForModal('settings:submit');
-  await admin.submit({ operators: [userId] });
+  await admin.submit(values);
   await admin.waitForModal('settings:done');
   await admin.closeModal();
 }

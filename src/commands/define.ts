@@ -121,7 +121,7 @@ export interface Action {
    * one: `from:2` is read as `from`.
    */
   readonly redraw?: (value: string, context: Context) => Promise<ModalView>;
-  /** Answers go into a message of their own instead. */
+  /** Answers go into a message of their own instead; in a modal, into one on top of it, with a way back. */
   readonly apart?: true;
   /**
    * The button stands for a typed command: `value` is looked up (`findCommand`), decided by that command's own

@@ -89,12 +89,14 @@ function commandButtons(groups: readonly CommandGroup[]): KnownBlock[] {
 
 /** Every section has its share of the room; one that needs more ends visibly. */
 function fitted(sections: readonly HomeSection[], room: number): KnownBlock[] {
-  const share = Math.floor(room / Math.max(1, sections.length));
-  return sections.flatMap(({ name, blocks }) =>
-    blocks.length <= share
-      ? blocks
-      : [...blocks.slice(0, share - 1), context(`There is more of ${titleOf(name)} than fits in here.`)],
-  );
+  const share = Math.max(1, Math.floor(room / Math.max(1, sections.length)));
+  return sections
+    .flatMap(({ name, blocks }) =>
+      blocks.length <= share
+        ? blocks
+        : [...blocks.slice(0, share - 1), context(`There is more of ${titleOf(name)} than fits in here.`)],
+    )
+    .slice(0, room);
 }
 
 function titleOf(feature: string): string {

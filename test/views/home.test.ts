@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { home } from '../../src/commands/registry.ts';
-import { alice, desk } from '../commands/person.ts';
+import { findCommand, home } from '../../src/commands/registry.ts';
+import { home as drawn, menu } from '../../src/views/home.ts';
+import { alice, desk, reads } from '../commands/person.ts';
 import { viewProblems } from './limits.ts';
 
 test('the Home tab shows who I am, whether a key is connected, and the next step', async () => {
@@ -12,4 +13,61 @@ test('the Home tab shows who I am, whether a key is connected, and the next step
   expect(viewProblems(after)).toEqual([]);
   expect(JSON.stringify(after)).toMatch(/f1a9c0de.*rights: read/u);
   expect(JSON.stringify(after)).toContain('"value":"zones"');
+});
+
+test('it reads from who I am over what I may run to my key', async () => {
+  await using office = await desk({ zones: 1 });
+  const without = reads(await home(office.person(alice, 'none').context));
+  expect(without).toContain('Connect your key');
+  expect(without).not.toMatch(/Replace key|Zones/);
+  expect(reads(await home(office.person().context))).toMatchInlineSnapshot(`
+    "Your content delivery, from Slack
+    <@U0ALICE00>, *your CDN key is connected.*
+    Fingerprint \`f1a9c0de\` · since <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>
+    rights: read
+    *Look*
+    Zones
+    Find a zone
+    Origin errors
+    App
+    Upload scanning
+    API keys
+    *This bot*
+    My rights
+    May I?
+    Help
+    *Your key*
+    Replace key
+    Forget my key
+    Forget your CDN key?
+    You can connect one again at any time.
+    Forget it
+    Keep it
+    Type \`/cdn\` anywhere. As of <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>."
+  `);
+});
+
+test.each([0, 1, 5, 30, 150])('with %d sections and commands it is what Slack takes', async (many) => {
+  const list = <T>(make: (index: number) => T): T[] =>
+    Array.from({ length: many }, (_, index) => make(index));
+  const { command } = findCommand({ raw: 'zones', text: 'zones', list: ['zones'], named: {} });
+  const long = '<&"'.repeat(40);
+  const named = list((index) => ({ ...command, name: `${long}${index}` }));
+  const groups = named.length > 0 ? [{ title: 'Look', commands: named }] : [];
+  const view = drawn({
+    userId: 'U0ALICE00',
+    linked: { fingerprint: 'f1a9c0de', linkedAt: new Date(0) },
+    rights: { operator: true, approver: true, admin: true, may: ['read', 'export', 'change', 'destroy'] },
+    groups,
+    sections: list((index) => ({
+      name: `${long}${index}`,
+      blocks: list((line) => ({
+        type: 'section' as const,
+        text: { type: 'plain_text' as const, text: `${line}` },
+      })),
+    })),
+    asOf: new Date(0),
+  });
+  expect(viewProblems(view)).toEqual([]);
+  expect(viewProblems(menu({ groups, linked: false }))).toEqual([]);
 });
