@@ -25,13 +25,15 @@ const mostSorted = 10_000;
 
 /**
  * Writes every entry of the days into a file, each once: by time, except on days that are too long to be held, which
- * are written while they arrive. Undefined where there are none. Throws what reading threw: half a file would pass
+ * are written while they arrive. Those after `until` are left out: the file is of what was counted then. Undefined where
+ * there are none. Throws what reading threw: half a file would pass
  * for a whole one.
  */
 export async function spoolEntries(
   zoneId: string,
   days: Days,
   kind: FileKind,
+  until: number | undefined,
   context: Context,
 ): Promise<EntryFile | undefined> {
   const { originErrors } = await context.cdn();
@@ -64,6 +66,7 @@ export async function spoolEntries(
     for (const day of eachDay(days)) {
       let most = mostSorted;
       const read = await originErrors.forEach(zoneId, new Date(startOf(day)), (entry) => {
+        if (until !== undefined && (entry.at ?? 0) > until) return;
         if (entry.id !== '' && !ids.isNew(entry.id)) return;
         entries += 1;
         held.push(entry);

@@ -43,9 +43,13 @@ const reports = defineShelf<Report>('origin-errors');
 
 /** What is counted already and fresh, else counted now. */
 export async function reportOf(zone: ZoneName, days: Days, context: Context): Promise<Report> {
+  return counted(zone, days, context) ?? newReport(zone, days, context);
+}
+
+/** What is counted already and fresh, without asking anybody. */
+export function counted(zone: Pick<ZoneName, 'id'>, days: Days, context: Context): Report | undefined {
   const shelf = context.snapshots.of(context.person).shelf(reports);
-  const key = `${zone.id} ${days.first} ${days.count}`;
-  return shelf.peek(key) ?? newReport(zone, days, context);
+  return shelf.peek(`${zone.id} ${days.first} ${days.count}`);
 }
 
 /** Counts afresh, and keeps what it counted for the buttons. Throws what reading threw where no day could be read. */

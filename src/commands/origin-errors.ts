@@ -18,7 +18,7 @@ import { holdsSecret } from './key-in-text.ts';
 import { linkedHosts } from './links.ts';
 import { type Days, dayOf, mostDays, readAsked, readDays, startOf } from './origin-error-days.ts';
 import { type FileKind, fileKinds, spoolEntries } from './origin-error-file.ts';
-import { newReport, type Report, reportOf, type ZoneName } from './origin-error-report.ts';
+import { counted, newReport, type Report, reportOf, type ZoneName } from './origin-error-report.ts';
 import type { Words } from './words.ts';
 import { lookUpZone } from './zone-lookup.ts';
 
@@ -51,7 +51,10 @@ const showDay: Action = {
   },
 };
 
-/** Reads the entries once more, since counting keeps none of them: there may be half a million. */
+/**
+ * Reads the entries once more, since counting keeps none of them: there may be half a million. Those that came after
+ * the answer are left out, so that the file is of what the answer counted, as long as that is remembered.
+ */
 const sendFile: Action = {
   id: 'origin-errors:file',
   needs: 'read',
@@ -59,11 +62,18 @@ const sendFile: Action = {
   async run(value, context) {
     const { zone, days, as = 'csv' } = parseButton(value, context.now());
     const today = dayOf(context.now());
-    const file = await spoolEntries(zone.id, days, as, context);
+    const report = counted(zone, days, context);
+    const asOf = report?.takenAt ?? context.now();
+    const file = await spoolEntries(zone.id, days, as, report && latestOf(report), context);
     if (!file) return views.noOriginErrorFile(zone, days, today);
-    return views.originErrorFile({ zone, days, today, as, asOf: context.now(), ...file });
+    return views.originErrorFile({ zone, days, today, as, asOf, ...file });
   },
 };
+
+/** The CDN's clock may be ahead of ours: what was counted belongs into the file. */
+function latestOf({ takenAt, counts }: Report): number {
+  return Math.max(takenAt.getTime(), ...counts.groups.map(({ last }) => last ?? 0));
+}
 
 /** Somebody writes that a link fails, and whoever reads it looks why, without typing and without telling the channel. */
 const lookUpLink: Shortcut = {

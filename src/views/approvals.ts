@@ -1,6 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import type { Operation } from '../auth/operations-model.ts';
 import { actions, button, context, message, plain, section, typing } from './blocks.ts';
+import { connectButton } from './connect.ts';
 import { moment } from './dates.ts';
 import type { Message } from './message.ts';
 import { askedFor, askedPlainly, consequences, outcomeWords, stateLine } from './operations.ts';
@@ -56,6 +57,7 @@ export function requestState(
     ...(waits
       ? [actions(button('Cancel the request', 'approvals:cancel', operation.id))]
       : followUp(operation)),
+    ...(operation.outcome?.word === 'key-refused' ? [actions(connectButton('Connect the current key'))] : []),
     ...undoBlocks(operation, extra.undo),
     sealLine(operation),
   ]);

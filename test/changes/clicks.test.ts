@@ -58,10 +58,20 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     const at = await card(volume);
     await team.carol.press('approvals:approve', at);
     await team.carol.waitForMessage(/You may not do this here: not an approver/);
-    const outsider = team.bot.slack.as('U0FRANK00', undefined, 'T0OTHER00');
-    await outsider
-      .press('approvals:approve', { ts: at.ts, value: 'abcdefghijkmnpqr' })
-      .catch(() => undefined);
+    expect(deletes(team, volume.volumeId)).toBe(0);
+  });
+
+  test('a click of somebody of another organisation does nothing, and says so', async () => {
+    await configure(team.carol, { approvalChannel: 'C0SHARED0' });
+    const volume = team.volume();
+    await askToDelete(team, volume);
+    const at = await card(volume);
+    const visitor = team.bot.slack.as('U0EVE0000', 'C0SHARED0');
+    await visitor.press('approvals:approve', at);
+    await visitor.waitForMessage(/answers people of its own organisation only/);
+    await visitor.press('approvals:deny', at);
+    expect(visitor.modal()).toBeUndefined();
+    await configure(team.carol, { approvalChannel: 'C0DEPLOY0' });
     expect(deletes(team, volume.volumeId)).toBe(0);
   });
 

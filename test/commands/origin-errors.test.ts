@@ -326,6 +326,23 @@ test('a file is sorted by time, except for days with more than can be held, whic
   expect((await file('2026-11-20', 1)).says).toContain('too many to sort by time');
 });
 
+test('a file holds what the answer counted; what came after it only where nothing was counted before', async () => {
+  const day = '2026-11-21';
+  const first = [entry({ at: `${day}T11:00:00Z` }), entry({ at: `${day}T11:59:00Z` })];
+  await using office = await shop({ [day]: first });
+  const person = office.person();
+  const [answer] = await person.says('errors shop');
+  expect(reads(answer)).toContain('2 origin errors');
+  const value = `zone=1&name=shop&first=${day}&days=1&as=csv`;
+  office.cdn.data.originErrors.entries.set(`1/${day}`, [...first, entry({ at: `${day}T12:30:00Z` })]);
+  const rows = async (somebody: ReturnType<typeof office.person>) => {
+    const [file] = await somebody.presses('origin-errors:file', value);
+    return parse((await fileOf(file)).text).slice(1);
+  };
+  expect(await rows(person)).toHaveLength(2);
+  expect(await rows(office.person(bob))).toHaveLength(3);
+});
+
 test('no file is made of nothing', async () => {
   await using office = await shop({});
   const value = 'zone=1&name=shop&first=2026-11-21&days=1&as=csv';
