@@ -25,6 +25,7 @@ const variableCommand: Command = {
   aliases: ['variables', 'var'],
   usage: 'variable [<scriptId> <variableId>]',
   summary: 'Set a variable of an edge script: its value, and whether it is required',
+  label: 'Set a variable',
   examples: ['variable', 'variable 301 12'],
   needs: 'change',
   modal: () => forms.variableBusy,

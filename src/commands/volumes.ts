@@ -17,6 +17,7 @@ const volumeCommand: Command = {
   aliases: ['volumes'],
   usage: 'volume delete [<appId> <volumeId>]',
   summary: 'Delete every instance of a volume, after others have approved it',
+  label: 'Delete a volume',
   examples: ['volume delete', 'volume delete app0api00000001 my-data-volume'],
   needs: 'destroy',
   modal: (words) => (isDelete(words) ? forms.volumeBusy : undefined),

@@ -1,6 +1,6 @@
 import type { AuditWhat } from '../auth/audit.ts';
 import type { AuditEntry } from '../auth/audit-trail.ts';
-import { code, foreign } from './text.ts';
+import { code, foreign, grouped } from './text.ts';
 
 /** One record as people read it. */
 export interface AuditLine {
@@ -59,6 +59,15 @@ const sentences: Readonly<Partial<Record<AuditWhat, Sentence>>> = {
   'operation-denied': (entry) => `:no_entry: ${who(entry)} denied ${operation(entry)}`,
   'operation-expired': (entry) => `${capital(operation(entry))} expired`,
   'operation-cancelled': (entry) => `${who(entry)} took back ${operation(entry)}`,
+  'export-made': (entry) => {
+    const { rows, from, to, channel, outcome } = entry.detail;
+    const sent = outcome === 'done' ? 'exported' : 'may have exported';
+    const amount = typeof rows === 'number' ? `${grouped(rows)} events` : 'events';
+    const window = [from, to].map((at) => (typeof at === 'string' ? at.slice(0, 16).replace('T', ' ') : '?'));
+    return `${who(entry)} ${sent} ${amount} of ${code(entry.subject ?? '', 40)}, ${window.join(' to ')} UTC, to ${named(String(channel ?? ''))}${rest(entry, ['rows', 'from', 'to', 'channel', 'outcome', 'bytes'])}`;
+  },
+  'export-deleted': (entry) =>
+    `The bot deleted the files of an export of ${named(entry.subject)}${rest(entry)}`,
   'audit-exported': (entry) => `${who(entry)} exported the audit record${rest(entry)}`,
   'audit-key-made': (entry) =>
     `The bot made the key ${code(entry.subject ?? '', 40)} that signs audit checkpoints${rest(entry)}`,
