@@ -119,6 +119,7 @@ describe('/cdn audit', () => {
       key entry refused
       policy changed
       export made
+      export deleted
       digest created
       denied
       keyring changed

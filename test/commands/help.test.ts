@@ -44,7 +44,7 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     /cdn zone
     /cdn errors
     /cdn app
-    A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do. \`/cdn help all\` shows 4 more commands and why you may not run them."
+    A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do. \`/cdn help all\` shows 5 more commands and why you may not run them."
   `);
   expect([...buttons(answer).keys()]).toMatchInlineSnapshot(`
     [
