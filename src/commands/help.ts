@@ -58,6 +58,9 @@ async function find(search: string, context: Context): Promise<Message> {
   const mine = judged.filter(({ decision }) => decision.allowed || decision.reason === 'no-key');
   const others = judged.filter((found) => !mine.includes(found));
   if (typed === 'all') return views.otherHelp(others);
+  // Whoever asks for a command by its name hears of that one, also where they may not run it.
+  const called = others.filter(({ command: { name, aliases = [] } }) => [name, ...aliases].includes(wanted));
+  if (called.length > 0) return views.otherHelp(called);
   if (mine.length > 0)
     return views.help({ search: wanted, groups: grouped(mine), linked, others: others.length });
   if (others.length > 0) return views.otherHelp(others);

@@ -117,10 +117,15 @@ export async function desk({
   };
 }
 
-/** Commands that change nothing ask the ledger nothing, and whoever disconnects has nothing there. */
-const noOperations = new Proxy({} as Context['operations'], {
-  get(_, name) {
-    if (name === 'stop') return async () => [];
+/** Nobody has asked for anything, and whoever disconnects has nothing there; commands that only read ask nothing else. */
+const askedNothing: Partial<Context['operations']> = {
+  waitingFor: async () => [],
+  requestedBy: async () => [],
+  stop: async () => [],
+};
+const noOperations = new Proxy(askedNothing as Context['operations'], {
+  get(target, name, receiver): unknown {
+    if (name in target) return Reflect.get(target, name, receiver);
     throw new Error(`asked the ledger for ${String(name)}`);
   },
 });

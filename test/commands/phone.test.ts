@@ -21,8 +21,8 @@ const written: readonly [string, (plain: string) => string][] = [
   ['curly quotes', (plain) => plain.replace(/ ([^ :@]+)$/u, ' “$1”')],
   ['low quotes', (plain) => plain.replace(/ ([^ :@]+)$/u, ' „$1“')],
   ['short dashes in days', (plain) => plain.replaceAll(/(?<=\d)-(?=\d)/gu, '–')],
-  ['a space that autocorrection puts behind a colon', (plain) => plain.replaceAll(':', ': ')],
-  ['long dashes of options', (plain) => plain.replaceAll(/(\w+):(\w+)/gu, '—$1=$2')],
+  ['a space that autocorrection puts behind a colon', (plain) => plain.replaceAll(/(?<=[a-z]):/gu, ': ')],
+  ['long dashes of options', (plain) => plain.replaceAll(/([a-z]+):(\w+)/gu, '—$1=$2')],
   ['hostnames as links', (plain) => plain.replaceAll(/([a-z]+(?:\.[a-z]+){2,})/gu, '<http://$1|$1>')],
 ];
 

@@ -25,10 +25,6 @@ test('it reads from who I am over what I may run to my key', async () => {
     <@U0ALICE00>, *your CDN key is connected.*
     Fingerprint \`f1a9c0de\` · since <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>
     rights: read
-    *approvals*
-    :warning: Something went wrong on our side, and nothing was changed.
-    Try again. If it keeps happening, tell whoever runs this bot the reference below.
-    Reference XDTZR97S
     *Look*
     Zones
     Find a zone
