@@ -6,6 +6,7 @@ import type { ClickFacts, Json, Operation } from '../auth/operations-model.ts';
 import { decideApproval } from '../auth/policy.ts';
 import { UserError } from '../errors.ts';
 import * as answers from '../views/approval-answers.ts';
+import * as forms from '../views/approval-forms.ts';
 import * as views from '../views/approvals.ts';
 import { grouped } from '../views/text.ts';
 import { asSnapshot, lookAtScript, lookAtVolume } from './affected.ts';
@@ -49,10 +50,10 @@ const approve: Action = {
 const deny: Action = {
   id: 'approvals:deny',
   needs: 'none',
-  modal: () => views.formSkeleton('Deny the request'),
+  modal: () => forms.formSkeleton('Deny the request'),
   async fill(id, context) {
     const operation = await context.operations.find(tenantOf(context.person), id);
-    if (operation?.state === 'proposed') return views.denyForm(operation);
+    if (operation?.state === 'proposed') return forms.denyForm(operation);
     throw new UserError(
       operation
         ? `There is nothing left to deny: ${views.plainState(operation)}.`
@@ -92,7 +93,7 @@ const cancel: Action = {
 const check: Action = {
   id: 'approvals:check',
   needs: 'none',
-  modal: () => views.formSkeleton('Was it done?'),
+  modal: () => forms.formSkeleton('Was it done?'),
   async fill(id, context) {
     const operation = await context.operations.find(tenantOf(context.person), id);
     if (operation?.state !== 'unknown')
@@ -102,7 +103,7 @@ const check: Action = {
           : 'There is no such request here any more.',
         'See `/cdn approvals`.',
       );
-    return views.checkForm(operation, await seenNow(operation, context));
+    return forms.checkForm(operation, await seenNow(operation, context));
   },
 };
 
