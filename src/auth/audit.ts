@@ -13,6 +13,10 @@ export type AuditWhat =
   | 'policy-changed'
   | 'export-made'
   | 'digest-created'
+  | 'digest-changed'
+  | 'digest-paused'
+  | 'digest-taken-over'
+  | 'digest-deleted'
   | 'denied'
   | 'keyring-changed';
 

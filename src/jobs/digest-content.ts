@@ -1,0 +1,51 @@
+import type { CdnClient } from '../api/cdn.ts';
+import type { Collected, DigestSubject, PastRun } from '../reports/digest.ts';
+import { mostFigures } from '../reports/digest.ts';
+import { collect } from '../reports/digest-collect.ts';
+import { type DrawnDigest, drawDigest } from '../views/digest.ts';
+
+export interface Prepared extends DrawnDigest {
+  readonly collected: Collected;
+}
+
+const halfDayMs = 12 * 3_600_000;
+const weekMs = 14 * halfDayMs;
+
+/**
+ * Makes a digest: the one way for a run and for a preview.
+ *
+ * @throws what asking the CDN throws.
+ */
+export async function prepare(
+  subject: DigestSubject,
+  how: {
+    readonly cdn: CdnClient;
+    readonly now: Date;
+    /** Newest first. */
+    readonly history: readonly PastRun[];
+    readonly signal: AbortSignal;
+  },
+): Promise<Prepared> {
+  const { cdn, now, history, signal } = how;
+  const weekAgo = now.getTime() - weekMs;
+  const sameWeekday = history.find(({ due }) => Math.abs(due.getTime() - weekAgo) <= halfDayMs);
+  const collected = await collect(subject, { cdn, now, previous: history[0], sameWeekday, history, signal });
+  return { collected, ...drawDigest(collected, { subject, now }) };
+}
+
+/** Figures as they are stored. @throws Error where there are more than a row should hold. */
+export function storedFigures(collected: Collected): string {
+  const text = JSON.stringify(collected);
+  if (text.length > mostFigures) throw new Error(`a digest found ${text.length} characters of figures`);
+  return text;
+}
+
+/** Figures as they were stored; undefined where they cannot be read. */
+export function pastRun(row: { readonly due: Date; readonly figures: string | null }): PastRun | undefined {
+  if (row.figures === null) return undefined;
+  try {
+    return { due: row.due, figures: JSON.parse(row.figures) as Collected };
+  } catch {
+    return undefined;
+  }
+}

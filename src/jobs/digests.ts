@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { nextWake, planRun, takeToCollect, takeToLookUp, takeToSend } from '../store/digest-runs.ts';
+import { digestsDue } from '../store/digests.ts';
+import { defineJob, type JobContext } from './define.ts';
+import { digestOf } from './digest.ts';
+import { collectRun } from './digest-collecting.ts';
+import { channelMs, methodMs, postMethod } from './digest-pace.ts';
+import { planFor } from './digest-plan.ts';
+import { lookUp, sendNext } from './digest-sending.ts';
+
+/** Planned before they are due, so that a late minute of the queue delays none of them. */
+const aheadMs = 90_000;
+/** As many digests as are planned between two looks at what else there is to do. */
+const batch = 200;
+
+/** As many runs as one process works on at once: most of their time is waiting for the CDN or for Slack. */
+const atOnce = 6;
+/** A wait for longer than this is left to the next minute. */
+const longestWaitMs = 60_000;
+/** Then the queue gets its worker back; the next minute goes on. */
+const longestShiftMs = 10 * 60_000;
+
+/** Another process takes over what is being collected, or sent, for longer than this. */
+const collectingLostMs = 4 * 60_000;
+const sendingLostMs = 20_000;
+
+/** Every minute: plans what is due, and works until nothing is. */
+export const digests = defineJob({
+  name: 'digests',
+  cron: '* * * * *',
+  data: z.object({}),
+  // The next minute does the same.
+  retries: 0,
+  timeLimitSeconds: (longestShiftMs + 5 * 60_000) / 1000,
+  async run(_data, context) {
+    await planDue(context);
+    await workOff(context);
+  },
+});
+
+/** For what somebody waits for: works without waiting for the minute. */
+export const digestsNow = defineJob({
+  name: 'digests-now',
+  data: z.object({}),
+  retries: 2,
+  timeLimitSeconds: (longestShiftMs + 5 * 60_000) / 1000,
+  run: async (_data, context) => workOff(context),
+});
+
+/** Plans every run that is due by now or soon. Any number of processes may do so at once, late or twice. */
+export async function planDue({
+  db,
+  now,
+  signal,
+  log,
+}: Pick<JobContext, 'db' | 'now' | 'signal' | 'log'>): Promise<void> {
+  for (;;) {
+    const rows = await digestsDue(db, new Date(now().getTime() + aheadMs), batch);
+    let moved = 0;
+    for (const row of rows) {
+      if (signal.aborted) return;
+      if (row.next_due === null) continue;
+      const { planned, next } = planFor(digestOf(row), row.next_due, now());
+      if (await planRun(db, row, planned, next)) moved += 1;
+      if (planned.missed > 0)
+        log.warn({ digest: row.id, missed: planned.missed }, 'runs of a digest were missed');
+    }
+    // What did not move was planned by somebody else meanwhile.
+    if (rows.length < batch || moved === 0) return;
+  }
+}
+
+/** Does whatever there is to do, and waits for what is to be done in a moment. */
+export async function workOff(context: JobContext): Promise<void> {
+  const until = performance.now() + longestShiftMs;
+  const shift = async (): Promise<void> => {
+    while (!context.signal.aborted && performance.now() < until) {
+      if (await workOnce(context)) continue;
+      const wake = await nextWake(context.db, {
+        sendingMs: sendingLostMs,
+        collectingMs: collectingLostMs,
+        method: postMethod,
+      });
+      const wait = wake === undefined ? Number.POSITIVE_INFINITY : wake.getTime() - context.now().getTime();
+      if (wait > longestWaitMs) return;
+      // A moment more: what another process has just taken is not looked at again and again.
+      await delay(Math.max(0, wait) + 20, undefined, { signal: context.signal }).catch(() => undefined);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, shift));
+}
+
+/**
+ * Takes one step of one run: what may have been sent before what is to be sent before what is to be collected. False =
+ * there is none at this moment.
+ */
+export async function workOnce(context: JobContext): Promise<boolean> {
+  const { db, now, log } = context;
+  const at = now();
+  const taking = { claim: randomUUID(), now: at };
+  const lost = await takeToLookUp(
+    db,
+    taking,
+    new Date(at.getTime() - sendingLostMs),
+    new Date(at.getTime() + 60_000),
+  );
+  if (lost) return done(lookUp(lost, context));
+  const claimed = performance.now();
+  const ready = await takeToSend(db, taking, { channelMs, methodMs, method: postMethod });
+  if (ready === 'busy') return true;
+  if (ready) return done(sendNext(ready, claimed, context));
+  const due = await takeToCollect(db, taking, new Date(at.getTime() - collectingLostMs));
+  return due ? done(collectRun(due, context)) : false;
+
+  async function done(work: Promise<void>): Promise<true> {
+    // Left as it is: whoever finds the run lost goes on with it.
+    await work.catch((error: unknown) =>
+      log.error({ error, claim: taking.claim }, 'a step of a digest failed'),
+    );
+    return true;
+  }
+}
