@@ -13,6 +13,7 @@ import { createSnapshots } from './commands/snapshots.ts';
 import type { Config } from './config.ts';
 import { UserError } from './errors.ts';
 import { holdConfig } from './held-secrets.ts';
+import { createDigests } from './jobs/digest-book.ts';
 import { createQueue } from './jobs/queue.ts';
 import { jobs } from './jobs/registry.ts';
 import type { Log } from './log.ts';
@@ -140,10 +141,12 @@ async function wire(
     now,
     log,
   });
+  const digests = createDigests({ db, audit, now, enqueue: (...about) => queue.enqueue(...about) });
   // What runs for people stops with them: a feature that runs something adds its own line.
   const pauses: Pause[] = [
     async ({ person, tenant }) => (person ? links.close(person) : links.forgetTenant(tenant)),
     async ({ person }) => person && snapshots.drop(person),
+    digests.pauses,
   ];
   const endings = createEndings({ db, custody, pauses });
   const { publicUrl } = config.web;
@@ -201,6 +204,7 @@ async function wire(
     policies,
     people,
     audit,
+    digests,
     deniedOnce: oncePerMinute(now),
     draw,
     inspectFile,

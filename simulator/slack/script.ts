@@ -8,6 +8,8 @@ export interface ScriptControls {
   delay(method: string, ms: number, times?: number): void;
   /** The next calls are carried out, then the connection is reset. */
   drop(method: string, times?: number): void;
+  /** The next calls are carried out and never answered. */
+  hold(method: string, times?: number): void;
 }
 
 interface Interference {
@@ -22,11 +24,13 @@ export interface Script {
   readonly interfere: (method: string) => Promise<Interference | undefined>;
   /** Whether the connection of this call is to be reset after it was carried out. */
   drops(method: string): boolean;
+  /** Whether this call, carried out, is to stay without an answer. */
+  holds(method: string): boolean;
 }
 
 interface Entry {
   method: string;
-  kind: 'answer' | 'delay' | 'drop';
+  kind: 'answer' | 'delay' | 'drop' | 'hold';
   times: number;
   answer?: Interference;
   ms?: number;
@@ -61,6 +65,9 @@ export function createScript(): Script {
       drop(method, times = 1) {
         entries.push({ method, kind: 'drop', times });
       },
+      hold(method, times = 1) {
+        entries.push({ method, kind: 'hold', times });
+      },
     },
     async interfere(method) {
       const delay = take(method, 'delay');
@@ -68,5 +75,6 @@ export function createScript(): Script {
       return take(method, 'answer')?.answer;
     },
     drops: (method) => take(method, 'drop') !== undefined,
+    holds: (method) => take(method, 'hold') !== undefined,
   };
 }

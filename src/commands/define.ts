@@ -8,6 +8,7 @@ import type { People } from '../auth/people.ts';
 import type { Policies } from '../auth/policies.ts';
 import type { Decision, Right } from '../auth/policy.ts';
 import type { Standing, Wanted } from '../auth/standing.ts';
+import type { Digests } from '../jobs/digest-book.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Message } from '../views/message.ts';
 import type { Snapshots } from './snapshots.ts';
@@ -40,6 +41,7 @@ export interface Context {
   readonly people: People;
   readonly policies: Policies;
   readonly audit: Audit;
+  readonly digests: Digests;
   /** Tells a channel; false where the bot cannot write there. */
   readonly post: (channelId: string, message: Message) => Promise<boolean>;
   /** The modal that was submitted or that the button is in. */

@@ -3,6 +3,7 @@ import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
 import { connect, keyPasted } from './connect.ts';
 import type { Action, Command, Context, Feature, Form, Picker } from './define.ts';
+import { digest } from './digest.ts';
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
 import { holdsSecret, looksLikeKey } from './key-in-text.ts';
@@ -20,6 +21,7 @@ export const features: readonly Feature[] = [
   apps,
   uploadScanning,
   apiKeys,
+  digest,
   connect,
   settings,
   why,

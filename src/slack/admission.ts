@@ -82,6 +82,7 @@ export async function admit(
     people,
     policies: deps.policies,
     audit: deps.audit,
+    digests: deps.digests,
     post: (channel, message) => post(deps, client, channel, message),
     modal: wanted.modal,
     now: deps.now,

@@ -8,6 +8,7 @@ import type { Chart } from '../charts/chart.ts';
 import type { Answer, Context, KeyPage, OpenModal, Setup } from '../commands/define.ts';
 import type { Snapshots } from '../commands/snapshots.ts';
 import { UserError } from '../errors.ts';
+import type { Digests } from '../jobs/digest-book.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import type { Message } from '../views/message.ts';
@@ -35,6 +36,7 @@ export interface SlackDeps {
   readonly policies: Policies;
   readonly people: PeopleOf;
   readonly audit: Audit;
+  readonly digests: Digests;
   /** False where a denied attempt like this one was recorded a moment ago. */
   readonly deniedOnce: (key: string) => boolean;
   /** False where this delivery was taken before, here or by another replica. */

@@ -24,6 +24,9 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     *API keys*
     \`/cdn keys\`
     List the API keys of the account: ids, roles, last four characters, which one is yours
+    *Digests*
+    \`/cdn digest [new|list|run &lt;id&gt;|pause &lt;id&gt;|resume &lt;id&gt;|edit &lt;id&gt;|delete &lt;id&gt;]\`
+    Posts on a schedule: zones, origin errors, upload scanning, app usage, and what changed
     *Connect*
     \`/cdn connect\`
     Connect your own CDN key

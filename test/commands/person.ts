@@ -15,6 +15,7 @@ import { features, findAction, findCommand, findForm, findPicker } from '../../s
 import { createSnapshots, type Snapshots } from '../../src/commands/snapshots.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Digests } from '../../src/jobs/digest-book.ts';
 import { createLogger } from '../../src/log.ts';
 import { Secret } from '../../src/secret.ts';
 import { explainFailure } from '../../src/slack/failures.ts';
@@ -95,6 +96,7 @@ export async function desk(options: Parameters<typeof startCdn>[0] = {}): Promis
         decide: (wanted) => standing.decide(wanted, 'C0OPS0000'),
         people: nobodyKnown,
         policies,
+        digests: noDigests,
         audit: { record: async () => undefined, recent: async () => [] },
         post: async () => true,
         modal: undefined,
@@ -114,6 +116,12 @@ const policies: Policies = {
   version: async () => undefined,
   save: async () => ({ saved: false, meanwhile: undefined }),
 };
+/** Digests live in a database: their tests have one. */
+const noDigests = new Proxy({} as Digests, {
+  get(_, name) {
+    throw new Error(`this desk has no digests, and was asked for ${String(name)}`);
+  },
+});
 const nobodyKnown: People = {
   profile: async () => undefined,
   members: async () => [],

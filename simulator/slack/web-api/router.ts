@@ -8,11 +8,12 @@ import { appMethods } from './app.ts';
 import { type Method, Refused } from './call.ts';
 import { chatMethods } from './chat.ts';
 import { fileMethods } from './files.ts';
+import { historyMethods } from './history.ts';
 import { peopleMethods } from './people.ts';
 import { viewMethods } from './views.ts';
 
 const methods = new Map<string, Method>(
-  [appMethods, chatMethods, fileMethods, peopleMethods, viewMethods].flatMap((family) =>
+  [appMethods, chatMethods, fileMethods, historyMethods, peopleMethods, viewMethods].flatMap((family) =>
     Object.entries(family),
   ),
 );
@@ -42,6 +43,7 @@ export function createWebApi(sim: Simulation): Route {
     call.ok = answer['ok'] === true;
     if (!call.ok) call.error = String(answer['error']);
     if (sim.script.drops(method)) request.socket.destroy();
+    else if (sim.script.holds(method)) return true;
     else answerJson(response, answer);
     return true;
   };
