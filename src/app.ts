@@ -14,6 +14,7 @@ import type { Config } from './config.ts';
 import { UserError } from './errors.ts';
 import { holdConfig } from './held-secrets.ts';
 import { createDigests } from './jobs/digest-book.ts';
+import { digests as digestsJob } from './jobs/digests.ts';
 import { createQueue } from './jobs/queue.ts';
 import { jobs } from './jobs/registry.ts';
 import type { Log } from './log.ts';
@@ -258,6 +259,8 @@ async function wire(
       }
       // Before anybody is answered: starting it keeps the embedded database, and with it this thread, busy.
       await queue.start({ work: role !== 'web' });
+      // What was due while nothing ran begins now, not with the next minute.
+      if (role !== 'web') await queue.enqueue(digestsJob, {});
       if (answersSlack) {
         port = await web.listen().catch((error: unknown) => {
           // Over Socket Mode, without pages, nobody has to reach these endpoints: a second bot on one laptop still works.

@@ -17,8 +17,10 @@ const batch = 200;
 
 /** As many runs as one process works on at once: most of their time is waiting for the CDN or for Slack. */
 const atOnce = 6;
-/** A wait for longer than this is left to the next minute. */
-const longestWaitMs = 60_000;
+/** A wait for longer than this is a job of its own: a stop of the bot waits for what runs. */
+const longestWaitMs = 5_000;
+/** What is further away is left to the next minute. */
+const minuteMs = 60_000;
 /** Then the queue gets its worker back; the next minute goes on. */
 const longestShiftMs = 10 * 60_000;
 
@@ -73,23 +75,26 @@ export async function planDue({
 }
 
 /** Does whatever there is to do, and waits for what is to be done in a moment. */
-export async function workOff(context: JobContext): Promise<void> {
+async function workOff(context: JobContext): Promise<void> {
   const until = performance.now() + longestShiftMs;
+  const nextIn = async (): Promise<number> => {
+    const lost = { sendingMs: sendingLostMs, collectingMs: collectingLostMs, method: postMethod };
+    const wake = await nextWake(context.db, lost);
+    return wake === undefined ? Number.POSITIVE_INFINITY : wake.getTime() - context.now().getTime();
+  };
   const shift = async (): Promise<void> => {
     while (!context.signal.aborted && performance.now() < until) {
       if (await workOnce(context)) continue;
-      const wake = await nextWake(context.db, {
-        sendingMs: sendingLostMs,
-        collectingMs: collectingLostMs,
-        method: postMethod,
-      });
-      const wait = wake === undefined ? Number.POSITIVE_INFINITY : wake.getTime() - context.now().getTime();
+      const wait = await nextIn();
       if (wait > longestWaitMs) return;
       // A moment more: what another process has just taken is not looked at again and again.
       await delay(Math.max(0, wait) + 20, undefined, { signal: context.signal }).catch(() => undefined);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, shift));
+  const left = await nextIn();
+  if (context.signal.aborted || left > minuteMs) return;
+  await context.ports.enqueue(digestsNow, {}, { at: new Date(context.now().getTime() + Math.max(0, left)) });
 }
 
 /**
