@@ -22,7 +22,10 @@ test('a digest is ordered in a form, previewed, announced, run at once, paused, 
   expect(saved.reads.match(/09:00/gu)).toHaveLength(4);
   await alice.press('digests:run');
   await alice.closeModal();
-  const post = await alice.waitForMessage((message) => !message.ephemeral && /asked for by/.test(message.reads), 10_000);
+  const post = await alice.waitForMessage(
+    (message) => !message.ephemeral && /asked for by/.test(message.reads),
+    10_000,
+  );
   expect(post.reads).toMatch(/8 zones/);
   expect(bot.slack.problems).toEqual([]);
 });
