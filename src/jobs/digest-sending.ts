@@ -18,7 +18,9 @@ const freshMs = 5_000;
 const staleMs = 10 * 60_000;
 /** After a call without an answer: Slack may still be at it. */
 const settleMs = 15_000;
-/** As often as Slack is asked for one message. */
+/** As often as one message is sent again because it certainly had not arrived. */
+const mostReturns = 12;
+/** As often as Slack is asked when it does not say whether it had. */
 const mostLookups = 4;
 
 /**
@@ -75,7 +77,7 @@ export async function lookUp(run: HeldRun, context: JobContext): Promise<void> {
   const parts = readParts(run.parts);
   // Files carry no marker. The text is there already; a chart twice is worse than none.
   if (parts[run.parts_sent]?.files) return arrived(run, parts, undefined, context);
-  if (run.lookups > mostLookups) return unknown(run, 'too_often', context);
+  if (run.lookups >= mostReturns) return unknown(run, 'too_often', context);
   try {
     const found = await ports.slack(digest.owner, signal).find(markerOf(run), {
       channel: run.sent_to ?? digest.channel,
@@ -84,16 +86,19 @@ export async function lookUp(run: HeldRun, context: JobContext): Promise<void> {
       thread: run.ts ?? undefined,
     });
     if (found) return await arrived(run, parts, found, context);
-    await moveRun(db, run, 'sending', 'ready', { run_at: now() });
+    // Counted, so that a Slack which never says what it did is not asked for ever.
+    await moveRun(db, run, 'sending', 'ready', { run_at: now(), lookups: run.lookups + 1 });
   } catch (error) {
     if (signal.aborted) return;
     const trouble = troublePosting(error);
     if (trouble.kind === 'halt') return halt(digest, trouble.reason, run, context);
-    if (trouble.kind === 'later' && run.lookups < mostLookups) {
-      await moveRun(db, run, 'sending', 'sending', { run_at: new Date(now().getTime() + trouble.afterMs) });
+    const again = trouble.kind === 'later' || (error instanceof SlackFailure && error.outcome === 'unknown');
+    if (again && run.lookups + 1 < mostLookups) {
+      const afterMs = trouble.kind === 'later' ? trouble.afterMs : settleMs;
+      const at = new Date(now().getTime() + afterMs);
+      await moveRun(db, run, 'sending', 'sending', { run_at: at, lookups: run.lookups + 1 });
       return;
     }
-    if (error instanceof SlackFailure && error.outcome === 'unknown' && run.lookups < mostLookups) return;
     await unknown(run, error instanceof SlackFailure ? error.code : 'failed', context);
   }
 }

@@ -155,7 +155,7 @@ export async function takeToLookUp(
   until: Date,
 ): Promise<HeldRun | undefined> {
   const { rows } = await sql<HeldRun>`
-    update digest_runs set claim = ${claim}, run_at = ${until}::timestamptz, lookups = lookups + 1
+    update digest_runs set claim = ${claim}, run_at = ${until}::timestamptz
     where (digest_id, due) = (
       select digest_id, due from digest_runs
       where state = 'sending' and run_at <= ${now}::timestamptz and claimed_at < ${lost}::timestamptz
