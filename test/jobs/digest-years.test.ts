@@ -139,10 +139,11 @@ test('ten years in forty zones, two processes that keep dying: no run is lost, n
 
   const audit = { record: async () => undefined, recent: async () => [] };
   const digests = createDigests({ db, audit, enqueue: async () => randomUUID(), now });
-  const owner = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
   const schedules = new Map<string, Schedule>();
   for (const [index, zone] of zones.entries()) {
     const time = ['02:30', '00:00', '01:45', '23:30'][index % 4] ?? '';
+    // A workspace each: within one, posts wait for each other, and this clock goes in minutes.
+    const owner = { teamId: `T0ZONE${index}`, userId: 'U0ALICE00' };
     const schedule: Schedule = { time, zone, weekdays: [], monthDays: [31] };
     const order = {
       subject: {

@@ -31,6 +31,7 @@ export function createWebApi(sim: Simulation): Route {
     const install = token === undefined ? undefined : sim.installs.byToken(token);
     if (install) call.teamId = install.id;
     sim.calls.push(call);
+    sim.changed();
     const fault = await sim.script.interfere(method);
     if (fault) {
       call.error = fault.error;
