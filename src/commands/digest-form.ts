@@ -66,6 +66,7 @@ export const preview: Action = {
       now: context.now(),
       history: edited ? await context.digests.history(edited) : [],
       signal: context.signal,
+      explain: context.explain,
     });
     return outcomes.previewed(prepared satisfies views.DrawnDigest, order);
   },

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
+import { type Days, dayOf, startOf } from '../reports/days.ts';
 import type { Message } from '../views/message.ts';
 import { originErrorForm } from '../views/origin-error-form.ts';
 import * as views from '../views/origin-errors.ts';
 import { code } from '../views/text.ts';
 import { notOneZone } from '../views/zone-choice.ts';
 import { type Action, type Command, type Context, defineForm, type Feature } from './define.ts';
-import { type Days, dayOf, mostDays, readAsked, readDays, startOf } from './origin-error-days.ts';
+import { mostDays, readAsked, readDays } from './origin-error-days.ts';
 import { type FileKind, fileKinds, spoolEntries } from './origin-error-file.ts';
 import { newReport, type Report, reportOf, type ZoneName } from './origin-error-report.ts';
 import type { Words } from './words.ts';

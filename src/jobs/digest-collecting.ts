@@ -61,6 +61,7 @@ async function collectInTime(
     now: now(),
     history,
     signal,
+    explain: (error) => ports.explain(error, 'digest'),
   });
   await forgetFailures(db, digest.id);
   const figures = storedFigures(collected);

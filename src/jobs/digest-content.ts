@@ -1,6 +1,6 @@
 import type { CdnClient } from '../api/cdn.ts';
-import type { Collected, DigestSubject, PastRun } from '../reports/digest.ts';
-import { mostFigures } from '../reports/digest.ts';
+import type { Collected, CollectInput, DigestSubject, PastRun } from '../reports/digest.ts';
+import { figuresVersion, mostFigures } from '../reports/digest.ts';
 import { collect } from '../reports/digest-collect.ts';
 import { type DrawnDigest, drawDigest } from '../views/digest.ts';
 
@@ -24,12 +24,14 @@ export async function prepare(
     /** Newest first. */
     readonly history: readonly PastRun[];
     readonly signal: AbortSignal;
+    readonly explain: CollectInput['explain'];
   },
 ): Promise<Prepared> {
-  const { cdn, now, history, signal } = how;
+  const { cdn, now, history, signal, explain } = how;
   const weekAgo = now.getTime() - weekMs;
   const sameWeekday = history.find(({ due }) => Math.abs(due.getTime() - weekAgo) <= halfDayMs);
-  const collected = await collect(subject, { cdn, now, previous: history[0], sameWeekday, history, signal });
+  const input = { cdn, now, previous: history[0], sameWeekday, history, signal, explain };
+  const collected = await collect(subject, input);
   return { collected, ...drawDigest(collected, { subject, now }) };
 }
 
@@ -44,7 +46,8 @@ export function storedFigures(collected: Collected): string {
 export function pastRun(row: { readonly due: Date; readonly figures: string | null }): PastRun | undefined {
   if (row.figures === null) return undefined;
   try {
-    return { due: row.due, figures: JSON.parse(row.figures) as Collected };
+    const figures = JSON.parse(row.figures) as Collected;
+    return figures.version === figuresVersion ? { due: row.due, figures } : undefined;
   } catch {
     return undefined;
   }

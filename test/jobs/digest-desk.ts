@@ -25,7 +25,7 @@ export interface DigestDesk extends PortsDesk {
   work(): Promise<void>;
   /** Works on for so long, a second at a time. */
   workFor(seconds: number): Promise<void>;
-  /** What everybody reads in a channel. */
+  /** What everybody reads in a channel, without its threads. */
   reads(channel?: string, userId?: string): string[];
   /** Each run's state by its due moment. */
   runs(): Promise<Record<string, string>>;
@@ -99,6 +99,7 @@ export async function digestDesk(
       desk.slack
         .as(userId, channel)
         .messages()
+        .filter(({ threadTs }) => threadTs === undefined)
         .map(({ reads }) => reads),
     async runs() {
       const rows = await db.selectFrom('digest_runs').select(['due', 'state']).orderBy('due').execute();

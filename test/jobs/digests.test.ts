@@ -13,8 +13,11 @@ async function open(options?: Parameters<typeof digestDesk>[1]): Promise<DigestD
   return digestDesk(await embedded.empty(), options);
 }
 
+/** What went into channels, not into threads. */
 function posts({ slack }: DigestDesk) {
-  return slack.calls.filter(({ method }) => method === 'chat.postMessage');
+  return slack.calls.filter(
+    ({ method, args }) => method === 'chat.postMessage' && args['thread_ts'] === undefined,
+  );
 }
 
 test('a digest posts when it is due, within a minute, once a day', async () => {
@@ -54,7 +57,7 @@ test('a run that is some hours late says so; one that is too old says that it wa
   await desk.work();
   expect(desk.reads()).toEqual([expect.stringMatching(/Late: due Mon 23 Nov 09:00, made Mon 23 Nov 11:00/)]);
   desk.later(day + 6 * hour);
-  await desk.work();
+  await desk.workFor(3);
   expect(desk.reads()[1]).toMatch(/Skipped while I was down: the digest of Tue 24 Nov 09:00/);
   expect(await desk.runs()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'skipped' });
 });
@@ -63,7 +66,7 @@ test('after days without a process there is one message, which counts the runs t
   await using desk = await open();
   await desk.daily();
   desk.later(4 * day + hour + minute);
-  await desk.work();
+  await desk.workFor(3);
   expect(desk.reads()).toEqual([
     expect.stringMatching(/Skipped while the bot was down: 4 runs before this one/),
   ]);
