@@ -1,4 +1,3 @@
-import type { CdnClient } from '../api/cdn.ts';
 import type { Collected, CollectInput, DigestSubject, PastRun } from '../reports/digest.ts';
 import { figuresVersion, mostFigures } from '../reports/digest.ts';
 import { collect } from '../reports/digest-collect.ts';
@@ -18,20 +17,12 @@ const weekMs = 14 * halfDayMs;
  */
 export async function prepare(
   subject: DigestSubject,
-  how: {
-    readonly cdn: CdnClient;
-    readonly now: Date;
-    /** Newest first. */
-    readonly history: readonly PastRun[];
-    readonly signal: AbortSignal;
-    readonly explain: CollectInput['explain'];
-  },
+  how: Omit<CollectInput, 'previous' | 'sameWeekday'>,
 ): Promise<Prepared> {
-  const { cdn, now, history, signal, explain } = how;
+  const { now, history } = how;
   const weekAgo = now.getTime() - weekMs;
   const sameWeekday = history.find(({ due }) => Math.abs(due.getTime() - weekAgo) <= halfDayMs);
-  const input = { cdn, now, previous: history[0], sameWeekday, history, signal, explain };
-  const collected = await collect(subject, input);
+  const collected = await collect(subject, { ...how, previous: history[0], sameWeekday });
   return { collected, ...drawDigest(collected, { subject, now }) };
 }
 

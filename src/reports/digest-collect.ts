@@ -14,6 +14,7 @@ import { errorFigures, OutOfTime } from './digest-errors.ts';
 import type { Named } from './digest-figures.ts';
 import { scanFigures } from './digest-scanning.ts';
 import { zoneFigures } from './digest-zones.ts';
+import { throwIfStopped } from './stopped.ts';
 
 const atOnce = 3;
 /** Apps and shield zones are named by people, apps of zones are not: as many are asked for. */
@@ -43,10 +44,10 @@ export async function collect(subject: DigestSubject, input: CollectInput): Prom
   const { kinds, targets } = subject;
   const failed: Failed[] = [];
   const fail = (one: Failed): void => {
-    input.signal.throwIfAborted();
     const { reason } = one;
     if (reason instanceof ApiError && (reason.code === 'key_refused' || reason.code === 'cancelled'))
       throw reason;
+    throwIfStopped(input.signal, one.kind);
     failed.push(one);
   };
   const wants = (kind: DigestKind): boolean => kinds.includes(kind);
@@ -92,9 +93,8 @@ async function zoneList(
         (kind === 'errors' && targets.zones.length === 0) ||
         (kind === 'apps' && targets.apps.length === 0),
     );
-    // Names alone are missing: said nowhere, but a refused key is.
-    for (const kind of needing.length > 0 ? needing : kinds.slice(0, 0)) fail({ kind, reason });
-    if (needing.length === 0 && reason instanceof ApiError && reason.code === 'key_refused') throw reason;
+    for (const kind of needing) fail({ kind, reason });
+    // Names alone are missing; a key that is refused here is refused for the logs as well.
     return undefined;
   }
 }
@@ -158,7 +158,7 @@ async function each<T>(
   const results = await atMost(
     atOnce,
     ids.map((id) => async () => {
-      signal.throwIfAborted();
+      throwIfStopped(signal, kind);
       return read(id);
     }),
   );

@@ -9,6 +9,7 @@ import { compared, dayMs, type Earlier, earlier, noise } from './digest-series.t
 import { type Counter, type Counts, createCounter } from './origin-error-counts.ts';
 import { readDay } from './origin-error-day.ts';
 import { createSeenIds } from './seen-ids.ts';
+import { throwIfStopped } from './stopped.ts';
 
 /** As many zones' logs are read for one run: each is an answer of up to hundreds of megabytes for each day. */
 export const mostZones = 25;
@@ -63,7 +64,7 @@ export async function errorFigures(
   const results = await atMost(
     zonesAtOnce,
     zones.map((zone) => async () => {
-      input.signal.throwIfAborted();
+      throwIfStopped(input.signal, 'Get origin error logs');
       if (performance.now() - begun >= (input.patienceMs ?? 90_000)) throw new OutOfTime();
       return readZone(input.cdn, zone, window);
     }),
@@ -74,7 +75,7 @@ export async function errorFigures(
     return result.status === 'rejected' && zone ? [{ zone, reason: result.reason as unknown }] : [];
   });
   if (read.length === 0 && zones.length > 0) return { figures: undefined, failed };
-  return { figures: figuresOf(read, { ...asked, ...window }, past), failed };
+  return { figures: figuresOf(read, { ...asked, ...window, asked: zones.length }, past), failed };
 }
 
 async function readZone(
@@ -98,12 +99,12 @@ async function readZone(
 
 function figuresOf(
   read: readonly ReadZone[],
-  asked: Window & { readonly of: number; readonly scope: string },
+  about: Window & { readonly of: number; readonly asked: number; readonly scope: string },
   past: Earlier<ErrorFigures>,
 ): ErrorFigures {
-  const { of, scope, from, until, firstHour } = asked;
+  const { of, asked, scope, from, until, firstHour } = about;
   const days = (until - from) / dayMs;
-  const whole = createCounter({ start: firstHour, hours: asked.hours });
+  const whole = createCounter({ start: firstHour, hours: about.hours });
   const counted = read.map((one) => ({ ...one, counts: one.counter.result() }));
   for (const { counter } of counted) whole.merge(counter);
   const { total, hours, codes, prefixes } = whole.result();
@@ -124,6 +125,7 @@ function figuresOf(
     total,
     perDay: compared(perDay(total, days), past, (found) => found.perDay.now, noise.errors),
     read: read.length,
+    asked,
     of,
     zones: zones.toSorted((a, b) => b.total - a.total),
     codes: top(codes, mostCodes),

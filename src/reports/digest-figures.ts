@@ -98,8 +98,9 @@ export interface ErrorFigures {
   readonly from: string;
   readonly total: number;
   readonly perDay: Compared;
-  /** Logs that were read, of how many zones; where they are not all, those of the busiest. */
+  /** Zones whose logs were read, whose were to be, and how many there are: not all are asked for, but the busiest. */
   readonly read: number;
+  readonly asked: number;
   readonly of: number;
   /** Every zone whose log was read, the most errors first. */
   readonly zones: readonly ZoneErrors[];

@@ -5,10 +5,11 @@ import { count, foreign, grouped } from './text.ts';
 export function comparison(
   { now, before, weekBefore, usual }: Compared,
   shown: (value: number) => string,
+  previous = 'the previous run',
 ): string {
   return [
     weekBefore === undefined ? '' : `${change(now, weekBefore)} the same weekday`,
-    before === undefined ? '' : `${change(now, before)} the previous run`,
+    before === undefined ? '' : `${change(now, before)} ${previous}`,
     usual === undefined ? '' : `*unusual:* mostly ${shown(usual)}`,
   ]
     .filter(Boolean)
@@ -16,8 +17,12 @@ export function comparison(
 }
 
 /** ` (+37 % on the same weekday)`, or nothing. */
-export function inBrackets(of: Compared | undefined, shown: (value: number) => string): string {
-  const words = of ? comparison(of, shown) : '';
+export function inBrackets(
+  of: Compared | undefined,
+  shown: (value: number) => string,
+  previous?: string,
+): string {
+  const words = of ? comparison(of, shown, previous) : '';
   return words ? ` (${words})` : '';
 }
 
@@ -26,7 +31,7 @@ function change(now: number, before: number): string {
   if (now === before) return 'the same as';
   if (before <= 0) return 'up from nothing in';
   const ratio = now / before;
-  if (ratio >= 3) return `${grouped(Number(ratio.toPrecision(2)))} × as much as`;
+  if (ratio >= 2.95) return `${grouped(Number(ratio.toPrecision(2)))} × as much as`;
   const by = Math.round((ratio - 1) * 100);
   if (by === 0) return 'about the same as';
   return `${by > 0 ? '+' : '−'}${grouped(Math.abs(by))} % on`;

@@ -1,9 +1,10 @@
 import type { Attention } from '../reports/attention.ts';
+import type { Compared } from '../reports/digest-figures.ts';
 import type { Finding } from '../reports/digest-findings.ts';
 import { shortDay } from './chart-days.ts';
 import { comparison, exact, nameOf, names } from './digest-change.ts';
 import { bytes, money } from './numbers.ts';
-import { code, foreign, grouped } from './text.ts';
+import { code, count as countOf, foreign } from './text.ts';
 
 /** A change in one line; undefined where it is told beside the number of everything. `most`: as many names. */
 export function findingLine(finding: Finding, most: number): string | undefined {
@@ -20,20 +21,22 @@ export function findingLine(finding: Finding, most: number): string | undefined 
       return limitLine(finding.limit);
     case 'fresh': {
       const { code: word, count, zones } = finding.fresh;
-      return `:new: ${code(word, 60)} ${grouped(count)} times in ${names(zones, most)}`;
+      return `:new: ${code(word, 60)} ${countOf(count, 'time')} in ${names(zones, most)}`;
     }
     case 'traffic': {
       const { zone, perDay } = finding;
-      return `:chart_with_upwards_trend: *${nameOf(zone)}*: ${bytes(perDay.now)} a day, ${comparison(perDay, bytes)}`;
+      return `${isUp(perDay) ? ':chart_with_upwards_trend:' : ':chart_with_downwards_trend:'} *${nameOf(zone)}*: ${bytes(perDay.now)} a day, ${comparison(perDay, bytes)}`;
     }
     case 'errors': {
       const { zone, perDay } = finding;
-      return `:boom: *${nameOf(zone)}*: ${exact(perDay.now)} errors a day, ${comparison(perDay, exact)}`;
+      if (perDay.now === 0) return `:white_check_mark: *${nameOf(zone)}*: no errors any more`;
+      const sign = isUp(perDay) ? ':boom:' : ':arrow_down:';
+      return `${sign} *${nameOf(zone)}*: ${exact(perDay.now)} errors a day, ${comparison(perDay, exact)}`;
     }
     case 'blocked': {
-      const { id, perDay } = finding.scan;
+      const { id, perDay, days } = finding.scan;
       const rate = perDay ? `${exact(perDay.now)} blocked a day` : 'blocked uploads';
-      return `:no_entry: Shield zone ${foreign(id, 20)}: ${rate}, ${perDay ? comparison(perDay, exact) : ''}`;
+      return `:no_entry: Shield zone ${foreign(id, 20)}: ${rate}, ${perDay ? comparison(perDay, exact, daysBefore(days)) : ''}`;
     }
     case 'status': {
       const { id, status = '', wasStatus = '' } = finding.app;
@@ -62,10 +65,18 @@ export function findingLine(finding: Finding, most: number): string | undefined 
 
 /** `At this rate shop reaches its limit of 500 GB on 27 Nov`. */
 export function limitLine(limit: Extract<Finding, { kind: 'limit' }>['limit']): string {
-  const what = `its limit of ${bytes(limit.limit)}`;
   return limit.reaches === undefined
-    ? `:rotating_light: *${nameOf(limit)}* reached ${what}: ${bytes(limit.used)}`
-    : `:hourglass: At this rate *${nameOf(limit)}* reaches ${what} on ${shortDay(limit.reaches.slice(0, 10))}`;
+    ? `:rotating_light: *${nameOf(limit)}* reached its limit: ${bytes(limit.used)} of ${bytes(limit.limit)}`
+    : `:hourglass: At this rate *${nameOf(limit)}* reaches its limit of ${bytes(limit.limit)} on ${shortDay(limit.reaches.slice(0, 10))}`;
+}
+
+/** What the CDN's own days are compared with. */
+export function daysBefore(days: number): string {
+  return days > 1 ? `the ${days} days before` : 'the day before';
+}
+
+function isUp({ now, before = 0, weekBefore = before }: Compared): boolean {
+  return now >= weekBefore;
 }
 
 export function gigabytes(value: number): string {

@@ -3,6 +3,7 @@ import { isFailing } from '../reports/digest-apps.ts';
 import type { AppFigures, ErrorFigures, ScanFigures, ZoneFigures } from '../reports/digest-figures.ts';
 import { shortDay } from './chart-days.ts';
 import { added, comparison, exact } from './digest-change.ts';
+import { daysBefore } from './digest-findings.ts';
 import { bytes, money, percent } from './numbers.ts';
 import { runWords } from './schedule.ts';
 import { count, grouped } from './text.ts';
@@ -42,13 +43,13 @@ function zoneLine({ zones, used, charges, attention, before, newMonth, perDay, s
 }
 
 function errorLine(errors: ErrorFigures, timeZone: string): Line {
-  const { total, perDay, read, of, zones, from, since } = errors;
+  const { total, perDay, read, asked, of, zones, from, since } = errors;
   const failing = zones.filter((zone) => zone.total > 0).length;
-  const atLeast = read < of || zones.some(({ partial }) => partial) ? 'at least ' : '';
+  const atLeast = total > 0 && (read < asked || zones.some(({ partial }) => partial)) ? 'At least ' : '';
   const when = since === undefined ? 'in 24 hours' : `since ${runWords(new Date(from), timeZone)}`;
   const where = of === 1 ? '' : `, in ${grouped(failing)} of ${count(read, 'zone')}`;
   return {
-    number: `*${atLeast}${count(total, 'origin error')}* ${when}${total > 0 ? where : ''}${read < of ? ` (the busiest of ${grouped(of)})` : ''}`,
+    number: `*${atLeast}${total === 0 ? 'No origin errors' : count(total, 'origin error')}* ${when}${total > 0 ? where : ''}${asked < of ? ` (the busiest of ${grouped(of)})` : ''}`,
     compared: sentence(`${exact(perDay.now)} a day`, comparison(perDay, exact)),
   };
 }
@@ -77,7 +78,10 @@ function scanLine(scanning: readonly ScanFigures[]): Line {
   return {
     number: `${of} · ${files}`,
     compared: only?.perDay
-      ? sentence(`${exact(only.perDay.now)} blocked a day`, comparison(only.perDay, exact))
+      ? sentence(
+          `${exact(only.perDay.now)} blocked a day`,
+          comparison(only.perDay, exact, daysBefore(only.days)),
+        )
       : '',
   };
 }

@@ -5,7 +5,7 @@ import { shortDay } from './chart-days.ts';
 import { exact, inBrackets, nameOf } from './digest-change.ts';
 import { errorChart, latencyChart, scanChart } from './digest-charts.ts';
 import { detail, mostShown } from './digest-detail.ts';
-import { findingLine, gigabytes } from './digest-findings.ts';
+import { daysBefore, findingLine, gigabytes } from './digest-findings.ts';
 import { zoneDetail } from './digest-zone-detail.ts';
 import type { Message } from './message.ts';
 import { money } from './numbers.ts';
@@ -66,7 +66,7 @@ function errorDetail(errors: ErrorFigures, changes: readonly string[], timeZone:
         lines: partial.length > 0 ? [fit(partial.map(nameOf), 1000, ', ')] : [],
       },
     ],
-    `${errors.read < errors.of ? `The logs of the ${grouped(errors.read)} busiest of ${count(errors.of, 'zone')}. ` : ''}\`/cdn errors <zone>\` shows samples.`.replaceAll(
+    `${errors.asked < errors.of ? `The logs of the ${grouped(errors.asked)} busiest of ${count(errors.of, 'zone')}. ` : ''}\`/cdn errors <zone>\` shows samples.`.replaceAll(
       '<zone>',
       '&lt;zone&gt;',
     ),
@@ -113,7 +113,7 @@ function amount(number: number | undefined): string {
 function scanRow({ id, scanned, blocked, last, days, perDay }: ScanFigures): string {
   const when =
     last === undefined ? 'no day reported' : days > 1 ? `${days} days to ${shortDay(last)}` : shortDay(last);
-  const rate = perDay ? inBrackets(perDay, exact) : '';
+  const rate = perDay ? inBrackets(perDay, exact, daysBefore(days)) : '';
   return `Shield zone ${foreign(id, 20)}: *${amount(blocked)}* blocked of ${amount(scanned)} files scanned, ${when}${rate}`;
 }
 

@@ -47,8 +47,10 @@ export function zoneDetail(zones: ZoneFigures, changes: readonly string[], timeZ
       {
         title: 'All together',
         lines: [
-          ...(perDay ? [`Bandwidth: ${bytes(perDay.now)} a day${inBrackets(perDay, bytes)}`] : []),
-          ...(chargesPerDay
+          ...(perDay && (perDay.now > 0 || perDay.before)
+            ? [`Bandwidth: ${bytes(perDay.now)} a day${inBrackets(perDay, bytes)}`]
+            : []),
+          ...(chargesPerDay && (chargesPerDay.now > 0 || chargesPerDay.before)
             ? [`Charges: ${money(chargesPerDay.now)} a day${inBrackets(chargesPerDay, money)}`]
             : []),
         ],

@@ -36,10 +36,17 @@ export function drawDigest(
   const changes = findings(collected);
   const first = isFirst(collected);
   const isSame = changes.length === 0 && unread.length === 0 && !first;
+  // Where one zone does it all, what all together do is the same once more.
+  const oneDoesAll = changes.some(
+    (finding) =>
+      (finding.kind === 'traffic' && finding.perDay.now === collected.zones?.perDay?.now) ||
+      (finding.kind === 'errors' && finding.perDay.now === collected.errors?.perDay.now) ||
+      (finding.kind === 'blocked' && collected.scanning?.length === 1),
+  );
   const lines = isSame
     ? [unchanged(collected, subject.timeZone)]
     : topLines(
-        numbers,
+        oneDoesAll ? numbers.map(({ number }) => ({ number, compared: '' })) : numbers,
         changes.flatMap((finding) => findingLine(finding, mostNames) ?? []),
         unread,
       );
@@ -114,7 +121,9 @@ const kindNames: Readonly<Record<DigestKind, string>> = {
 };
 
 function subjectOf({ kind, what }: Unread): string {
-  return what === undefined ? kindNames[kind] : `${kindNames[kind]} of ${foreign(what, 60)}`;
+  if (what === undefined) return kindNames[kind];
+  const noun = kind === 'scanning' ? 'shield zone ' : kind === 'apps' ? 'app ' : '';
+  return `${kindNames[kind]} of ${noun}${foreign(what, 60)}`;
 }
 
 /** Cut where a phone would draw a fourth line; never inside of what is escaped. */
