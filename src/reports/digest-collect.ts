@@ -10,6 +10,7 @@ import {
   type Unread,
 } from './digest.ts';
 import { appFigures } from './digest-apps.ts';
+import { bounded } from './digest-bounds.ts';
 import { errorFigures, OutOfTime } from './digest-errors.ts';
 import type { Named } from './digest-figures.ts';
 import { scanFigures } from './digest-scanning.ts';
@@ -21,7 +22,7 @@ const atOnce = 3;
 const mostApps = 20;
 const mostTold = 3;
 /** A picture each, and their days are kept with the figures. */
-const mostTrends = 5;
+const mostTrends = 3;
 
 interface Failed {
   readonly kind: DigestKind;
@@ -60,7 +61,7 @@ export async function collect(subject: DigestSubject, input: CollectInput): Prom
   const apps = wants('apps') ? await appsOf(list, subject, input, fail) : undefined;
   const found = [zones, errors, scanning, apps].filter((figures) => figures !== undefined);
   if (found.length === 0 && failed[0]) throw failed[0].reason;
-  return {
+  return bounded({
     version: figuresVersion,
     at: input.now.toISOString(),
     ...(zones ? { zones } : {}),
@@ -73,7 +74,7 @@ export async function collect(subject: DigestSubject, input: CollectInput): Prom
         input,
       ),
     ),
-  };
+  });
 }
 
 type Fail = (failed: Failed) => void;
@@ -123,11 +124,10 @@ async function scansOf(
   fail: Fail,
 ): Promise<Collected['scanning']> {
   const ids = targets.shieldZones;
-  const read = await each(ids, 'scanning', input, fail, async (id) =>
+  const found = await each(ids, 'scanning', input, fail, async (id) =>
     scanFigures(id, await input.cdn.uploadScanning.metrics(id), input),
   );
-  const found = read.map((figures, index) => (index < mostTrends ? figures : { ...figures, trend: [] }));
-  return found.length > 0 || ids.length === 0 ? found : undefined;
+  return found.length > 0 || ids.length === 0 ? drawable(found) : undefined;
 }
 
 async function appsOf(
@@ -144,8 +144,13 @@ async function appsOf(
   const apps = await each(ids.slice(0, mostApps), 'apps', input, fail, async (id) =>
     appFigures(id, await input.cdn.apps.summary(id), input),
   );
-  const figures = { apps, more: Math.max(0, ids.length - mostApps) };
+  const figures = { apps: drawable(apps), more: Math.max(0, ids.length - mostApps) };
   return apps.length > 0 || ids.length === 0 ? figures : undefined;
+}
+
+/** Only the first are drawn, and it takes room to keep what a picture is made of. */
+function drawable<T extends { readonly trend: readonly unknown[] }>(found: readonly T[]): T[] {
+  return found.map((figures, index) => (index < mostTrends ? figures : { ...figures, trend: [] }));
 }
 
 async function each<T>(

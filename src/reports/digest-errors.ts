@@ -145,7 +145,7 @@ function freshCodes(
   for (const { zone, counts } of counted) {
     const before = previous?.zones.find(({ id }) => id === zone.id);
     // Where there were more than are kept, what is new cannot be told.
-    if (!before || before.codes.length >= mostCodes) continue;
+    if (!before?.codes || before.codes.length >= mostCodes) continue;
     for (const [code, count] of counts.codes) {
       const name = kept(code);
       if (name === '' || before.codes.includes(name)) continue;

@@ -117,8 +117,8 @@ export interface ErrorFigures {
 export interface ZoneErrors extends Named {
   readonly total: number;
   readonly perDay: Compared;
-  /** `''` stands for entries without a code. */
-  readonly codes: readonly string[];
+  /** `''` stands for entries without a code. Absent where they took too much room. */
+  readonly codes?: readonly string[];
   /** The CDN holds more than it gave. */
   readonly partial?: true;
 }

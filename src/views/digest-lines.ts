@@ -49,7 +49,7 @@ function errorLine(errors: ErrorFigures, timeZone: string): Line {
   const when = since === undefined ? 'in 24 hours' : `since ${runWords(new Date(from), timeZone)}`;
   const where = of === 1 ? '' : `, in ${grouped(failing)} of ${count(read, 'zone')}`;
   return {
-    number: `*${atLeast}${total === 0 ? 'No origin errors' : count(total, 'origin error')}* ${when}${total > 0 ? where : ''}${asked < of ? ` (the busiest of ${grouped(of)})` : ''}`,
+    number: `*${atLeast}${total === 0 ? 'No origin errors' : count(total, 'origin error')}* ${when}${total > 0 ? where : ''}${read < asked ? ` (${grouped(read)} of ${count(asked, 'log')} read)` : ''}${asked < of ? ` (the busiest of ${grouped(of)})` : ''}`,
     compared: sentence(`${exact(perDay.now)} a day`, comparison(perDay, exact)),
   };
 }

@@ -127,7 +127,7 @@ test('a log that cannot be read is said with its reference, and costs the rest n
   expect(told.top).toMatchInlineSnapshot(`
     [
       "*2 zones* · 0 B this month · $0.00 so far",
-      "*No origin errors* in 24 hours",
+      "*No origin errors* in 24 hours (1 of 2 logs read)",
       ":grey_question: Not read: origin errors of docs (reference REF23456), more in the thread",
       "_The first run: the next one tells what changed._",
     ]
