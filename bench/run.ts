@@ -17,6 +17,7 @@ const benches = [
   'zones-whole-list',
   'origin-errors',
   'charts',
+  'digests',
   'start',
   'at-rest',
 ] as const;

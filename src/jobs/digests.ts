@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { nextWake, planRun, takeToCollect, takeToLookUp, takeToSend } from '../store/digest-runs.ts';
+import {
+  nextToCollect,
+  nextToSend,
+  planRun,
+  takeToCollect,
+  takeToLookUp,
+  takeToSend,
+} from '../store/digest-runs.ts';
 import { digestsDue } from '../store/digests.ts';
 import { defineJob, type JobContext } from './define.ts';
 import { digestOf } from './digest.ts';
@@ -15,14 +22,15 @@ const aheadMs = 90_000;
 /** As many digests as are planned between two looks at what else there is to do. */
 const batch = 200;
 
-/** As many runs as one process works on at once: most of their time is waiting for the CDN or for Slack. */
-const atOnce = 6;
+/** As many runs as one process works on at once: most of their time is waiting for the CDN, or for Slack. */
+const collectorsAtOnce = 3;
+const sendersAtOnce = 3;
 /** A wait for longer than this is a job of its own: a stop of the bot waits for what runs. */
 const longestWaitMs = 5_000;
 /** What is further away is left to the next minute. */
 const minuteMs = 60_000;
-/** Then the queue gets its worker back; the next minute goes on. */
-const longestShiftMs = 10 * 60_000;
+/** Then the queue gets its worker back, for what somebody waits for, and another job goes on. */
+const longestShiftMs = 45_000;
 
 /** Another process takes over what is being collected, or sent, for longer than this. */
 const collectingLostMs = 4 * 60_000;
@@ -66,6 +74,7 @@ export async function planDue({
       if (row.next_due === null) continue;
       const { planned, next } = planFor(digestOf(row), row.next_due, now());
       if (await planRun(db, row, planned, next)) moved += 1;
+      await nextTurn();
       if (planned.missed > 0)
         log.warn({ digest: row.id, missed: planned.missed }, 'runs of a digest were missed');
     }
@@ -76,25 +85,45 @@ export async function planDue({
 
 /** Does whatever there is to do, and waits for what is to be done in a moment. */
 async function workOff(context: JobContext): Promise<void> {
+  const { db } = context;
+  await Promise.all([
+    shifts(collectorsAtOnce, collectOnce, () => nextToCollect(db, { lostMs: collectingLostMs }), context),
+    shifts(
+      sendersAtOnce,
+      sendOnce,
+      () => nextToSend(db, { lostMs: sendingLostMs, method: postMethod }),
+      context,
+    ),
+  ]);
+}
+
+/** So many that do one kind of step, until there is none within a moment or their time is over; then a job goes on. */
+async function shifts(
+  atOnce: number,
+  step: typeof workOnce,
+  next: () => Promise<Date | undefined>,
+  context: JobContext,
+): Promise<void> {
+  const { signal, now, ports } = context;
   const until = performance.now() + longestShiftMs;
-  const nextIn = async (): Promise<number> => {
-    const lost = { sendingMs: sendingLostMs, collectingMs: collectingLostMs, method: postMethod };
-    const wake = await nextWake(context.db, lost);
-    return wake === undefined ? Number.POSITIVE_INFINITY : wake.getTime() - context.now().getTime();
-  };
+  const nextIn = async (): Promise<number> =>
+    ((await next())?.getTime() ?? Number.POSITIVE_INFINITY) - now().getTime();
   const shift = async (): Promise<void> => {
-    while (!context.signal.aborted && performance.now() < until) {
-      if (await workOnce(context)) continue;
+    while (!signal.aborted && performance.now() < until) {
+      const worked = await step(context);
+      // The embedded database answers without leaving this thread: deliveries of Slack have to get their turn.
+      await nextTurn();
+      if (worked) continue;
       const wait = await nextIn();
       if (wait > longestWaitMs) return;
       // A moment more: what another process has just taken is not looked at again and again.
-      await delay(Math.max(0, wait) + 20, undefined, { signal: context.signal }).catch(() => undefined);
+      await delay(Math.max(5, wait + 5), undefined, { signal }).catch(() => undefined);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, shift));
   const left = await nextIn();
-  if (context.signal.aborted || left > minuteMs) return;
-  await context.ports.enqueue(digestsNow, {}, { at: new Date(context.now().getTime() + Math.max(0, left)) });
+  if (signal.aborted || left > minuteMs) return;
+  await ports.enqueue(digestsNow, {}, { at: new Date(now().getTime() + Math.max(0, left)) });
 }
 
 /**
@@ -102,28 +131,30 @@ async function workOff(context: JobContext): Promise<void> {
  * there is none at this moment.
  */
 export async function workOnce(context: JobContext): Promise<boolean> {
-  const { db, now, log } = context;
-  const at = now();
-  const taking = { claim: randomUUID(), now: at };
-  const lost = await takeToLookUp(
-    db,
-    taking,
-    new Date(at.getTime() - sendingLostMs),
-    new Date(at.getTime() + 60_000),
-  );
-  if (lost) return done(lookUp(lost, context));
-  const claimed = performance.now();
-  const ready = await takeToSend(db, taking, { channelMs, methodMs, method: postMethod });
-  if (ready === 'busy') return true;
-  if (ready) return done(sendNext(ready, claimed, context));
-  const due = await takeToCollect(db, taking, new Date(at.getTime() - collectingLostMs));
-  return due ? done(collectRun(due, context)) : false;
+  return (await sendOnce(context)) || collectOnce(context);
+}
 
-  async function done(work: Promise<void>): Promise<true> {
-    // Left as it is: whoever finds the run lost goes on with it.
-    await work.catch((error: unknown) =>
-      log.error({ error, claim: taking.claim }, 'a step of a digest failed'),
-    );
-    return true;
-  }
+async function sendOnce(context: JobContext): Promise<boolean> {
+  const at = context.now();
+  const taking = { claim: randomUUID(), now: at };
+  const lost = new Date(at.getTime() - sendingLostMs);
+  const unheardOf = await takeToLookUp(context.db, taking, lost, new Date(at.getTime() + minuteMs));
+  if (unheardOf) return done(lookUp(unheardOf, context), context);
+  const claimed = performance.now();
+  const ready = await takeToSend(context.db, taking, { channelMs, methodMs, method: postMethod });
+  if (ready === 'busy') return true;
+  return ready ? done(sendNext(ready, claimed, context), context) : false;
+}
+
+async function collectOnce(context: JobContext): Promise<boolean> {
+  const at = context.now();
+  const lost = new Date(at.getTime() - collectingLostMs);
+  const due = await takeToCollect(context.db, { claim: randomUUID(), now: at }, lost);
+  return due ? done(collectRun(due, context), context) : false;
+}
+
+async function done(work: Promise<void>, { log }: JobContext): Promise<true> {
+  // Left as it is: whoever finds the run lost goes on with it.
+  await work.catch((error: unknown) => log.error({ error }, 'a step of a digest failed'));
+  return true;
 }

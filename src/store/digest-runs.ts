@@ -258,22 +258,33 @@ export async function lastRuns(db: Kysely<Schema>, digestIds: readonly string[])
     .execute();
 }
 
-/** When there is next something to do; undefined = nothing is under way. */
-export async function nextWake(
+/** When there is next something to send, or to look up; undefined = nothing is under way. */
+export async function nextToSend(
   db: Kysely<Schema>,
-  { sendingMs, collectingMs, method }: { sendingMs: number; collectingMs: number; method: string },
+  { lostMs, method }: { readonly lostMs: number; readonly method: string },
 ): Promise<Date | undefined> {
   const { rows } = await sql<{ at: Date | null }>`
     select min(case r.state
       when 'ready' then greatest(r.run_at, c.free_at, m.free_at)
-      when 'sending' then greatest(r.run_at, r.claimed_at + ${sendingMs} * interval '1 millisecond')
-      when 'collecting' then greatest(r.run_at, r.claimed_at + ${collectingMs} * interval '1 millisecond')
-      else r.run_at end) as at
+      else greatest(r.run_at, r.claimed_at + ${lostMs} * interval '1 millisecond') end) as at
     from digest_runs r
     join digests d on d.id = r.digest_id
     left join slack_pace c on c.tenant = d.tenant and c.lane = d.channel
     left join slack_pace m on m.tenant = d.tenant and m.lane = ${method}
-    where r.state in ('due', 'collecting', 'ready', 'sending')`.execute(db);
+    where r.state in ('ready', 'sending')`.execute(db);
+  return rows[0]?.at ?? undefined;
+}
+
+/** When there is next something to collect; undefined = nothing is planned. */
+export async function nextToCollect(
+  db: Kysely<Schema>,
+  { lostMs }: { readonly lostMs: number },
+): Promise<Date | undefined> {
+  const { rows } = await sql<{ at: Date | null }>`
+    select min(case state
+      when 'due' then run_at
+      else greatest(run_at, claimed_at + ${lostMs} * interval '1 millisecond') end) as at
+    from digest_runs where state in ('due', 'collecting')`.execute(db);
   return rows[0]?.at ?? undefined;
 }
 

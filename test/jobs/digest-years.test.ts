@@ -9,7 +9,7 @@ import { createDigests } from '../../src/jobs/digest-book.ts';
 import { planDue, workOnce } from '../../src/jobs/digests.ts';
 import type { Marker, Ports, SlackPort } from '../../src/jobs/ports.ts';
 import { nextRuns, type Schedule } from '../../src/reports/schedule.ts';
-import { nextWake } from '../../src/store/digest-runs.ts';
+import { nextToCollect, nextToSend } from '../../src/store/digest-runs.ts';
 import { enginesUnderTest, keptLog } from '../store/engines.ts';
 
 const { embedded } = await enginesUnderTest();
@@ -160,7 +160,6 @@ test('ten years in forty zones, two processes that keep dying: no run is lost, n
   }
 
   const processes = [process(0.1), process(0.1)];
-  const lanes = { sendingMs: 20_000, collectingMs: 240_000, method: 'chat.postMessage' };
   let absences = 0;
   let steps = 0;
   for (;;) {
@@ -168,8 +167,9 @@ test('ten years in forty zones, two processes that keep dying: no run is lost, n
       .selectFrom('digests')
       .select(({ fn }) => fn.min('next_due').as('due'))
       .executeTakeFirstOrThrow();
-    const wake = await nextWake(db, lanes);
-    const next = Math.min(due?.getTime() ?? until, wake?.getTime() ?? until);
+    const send = await nextToSend(db, { lostMs: 20_000, method: 'chat.postMessage' });
+    const collect = await nextToCollect(db, { lostMs: 240_000 });
+    const next = Math.min(...[due, send, collect].map((wake) => wake?.getTime() ?? until));
     if (next >= until) break;
     // Behind the moment that each of the runs begins at.
     at = Math.max(at + 1, next + 60_000);
