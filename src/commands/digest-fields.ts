@@ -59,8 +59,6 @@ export const digestFields = z
     if (only === undefined) wrong('only', 'Choose from the list.');
     const targets = targetsOf(fields.target, kinds);
     if (typeof targets === 'string') wrong('target', targets);
-    else if (kinds.includes('errors') && targets.zones.length === 0)
-      wrong('target', 'Name the zones whose origin errors it tells of: type a part of their names.');
     else if (kinds.includes('scanning') && targets.shieldZones.length === 0)
       wrong('target', 'Upload scanning needs the id of a shield zone: type it, then pick “Shield zone …”.');
     const none = { zones: [], shieldZones: [], apps: [] };

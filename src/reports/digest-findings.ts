@@ -37,7 +37,7 @@ export function findings(collected: Collected): Finding[] {
 }
 
 /** What “above N” counts: zones that need attention, origin errors, blocked uploads and failing apps, together. */
-export function troubles({ zones, errors, scanning, apps }: Collected): number {
+function troubles({ zones, errors, scanning, apps }: Collected): number {
   const blocked = scanning?.reduce((sum, one) => sum + (one.blocked ?? 0), 0) ?? 0;
   const failing = apps?.apps.filter(isFailing).length ?? 0;
   return (zones?.attention ?? 0) + (errors?.total ?? 0) + blocked + failing;

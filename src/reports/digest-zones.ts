@@ -140,6 +140,6 @@ function sum(numbers: readonly (number | undefined)[]): number | undefined {
 }
 
 /** To a hundredth: what lies behind it is the computer's. */
-export function rounded(number: number): number {
+function rounded(number: number): number {
   return Math.round(number * 100) / 100;
 }

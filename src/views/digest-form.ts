@@ -63,7 +63,7 @@ export function digestForm(
         optional: true,
         label: plain('Of what'),
         hint: plain(
-          'Type a zone’s name, or the id of a shield zone or app. Empty = every zone and its apps.',
+          'Type a zone’s name, or the id of a shield zone or app. Empty = every zone and its apps; origin errors of the 25 busiest.',
         ),
         element: {
           type: 'multi_external_select',
@@ -121,7 +121,9 @@ export function digestForm(
         block_id: 'only',
         optional: true,
         label: plain('Post'),
-        hint: plain('Above: of origin errors, infected files and zones that need attention, together.'),
+        hint: plain(
+          'Above: of origin errors, blocked uploads, failing apps and zones that need attention, together.',
+        ),
         element: {
           type: 'static_select',
           action_id: 'only',

@@ -35,7 +35,10 @@ export function drawDigest(
   const numbers = numberLines(collected, subject.timeZone);
   const changes = findings(collected);
   const first = isFirst(collected);
-  const isSame = changes.length === 0 && unread.length === 0 && !first;
+  const quiet = isQuiet(collected, subject);
+  // Above a number people want to see what it is made of, new or not.
+  const isAbove = typeof subject.only === 'object' && !quiet;
+  const isSame = changes.length === 0 && unread.length === 0 && !first && !isAbove;
   // Where one zone does it all, what all together do is the same once more.
   const oneDoesAll = changes.some(
     (finding) =>
@@ -57,7 +60,7 @@ export function drawDigest(
   return {
     top: message(fit(lines, 2800), blocks),
     thread: isSame ? [] : [...threadOf(collected, subject.timeZone), ...unreadDetail(unread)],
-    quiet: isQuiet(collected, subject),
+    quiet,
   };
 
   function unchanged({ zones, errors, scanning = [], apps }: Collected, timeZone: string): string {

@@ -306,6 +306,17 @@ test('above a number: of zones that need attention, errors, blocked uploads and 
   expect((await ten.run('2026-11-03T09:00:00Z')).quiet).toBe(true);
   const nine = await story({ ...errors, only: { above: 9 } }, nineErrors());
   expect((await nine.run('2026-11-03T09:00:00Z')).quiet).toBe(false);
+  // New or not.
+  const still = await story({ ...errors, only: { above: 0 } }, nineErrors());
+  const told = await still.daily('2026-11-04', [() => undefined, () => undefined]);
+  expect(told.quiet).toBe(false);
+  expect(told.top).toMatchInlineSnapshot(`
+    [
+      "*1 zone* · 0 B this month · $0.00 so far · :warning: 1 needs attention",
+      "*No origin errors* since Wed 4 Nov 09:00",
+    ]
+  `);
+  expect(told.thread).toHaveLength(2);
 });
 
 test('a refused key is thrown, and so is a CDN of which nothing at all can be read', async () => {
@@ -318,7 +329,7 @@ test('a refused key is thrown, and so is a CDN of which nothing at all can be re
 });
 
 test('logs for which no time is left are said to be missing', async () => {
-  const digest = await story({ kinds: ['zones', 'errors'] }, twoZones, 0);
+  const digest = await story({ kinds: ['zones', 'errors'] }, twoZones, { patienceMs: 0 });
   const told = await digest.run('2026-11-03T09:00:00Z');
   expect(told.top).toMatchInlineSnapshot(`
     [
@@ -328,4 +339,25 @@ test('logs for which no time is left are said to be missing', async () => {
     ]
   `);
   expect(digest.cdn.requests.filter(({ host }) => host === 'origin-logging')).toEqual([]);
+});
+
+test('once it is stopped it asks for no further log, and says nothing half', async () => {
+  const stop = new AbortController();
+  const zones = Array.from({ length: 20 }, (_, index) => zone(2000 + index, `zone-${index}`));
+  const originErrors = {
+    entries: new Map(),
+    count: () => {
+      stop.abort();
+      return 1;
+    },
+  };
+  const digest = await story(
+    { kinds: ['zones', 'errors'] },
+    { zones, originErrors },
+    { signal: stop.signal },
+  );
+  await expect(digest.run('2026-11-03T09:00:00Z')).rejects.toMatchObject({ code: 'cancelled' });
+  const logs = digest.cdn.requests.filter(({ host }) => host === 'origin-logging');
+  // The three that were being read at once, two days each.
+  expect(logs.length).toBeLessThanOrEqual(6);
 });

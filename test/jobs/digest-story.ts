@@ -11,7 +11,7 @@ import type { Message } from '../../src/views/message.ts';
 import { messageProblems } from '../views/limits.ts';
 
 export const GB = 1e9;
-export const day = 86_400_000;
+const day = 86_400_000;
 
 /** What a person reads of one run. */
 export interface Told {
@@ -39,7 +39,7 @@ export interface Story {
 export async function story(
   subject: Partial<DigestSubject> = {},
   data: Partial<CdnData> = {},
-  patienceMs?: number,
+  how: { readonly patienceMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<Story> {
   let now = Date.UTC(2026, 10, 2, 9);
   const cdn = await startCdn({ zones: 0, data, now: () => now });
@@ -66,11 +66,11 @@ export async function story(
       now: moment,
       history,
       signal: new AbortController().signal,
+      ...how,
       explain: (error) => ({
         message: error instanceof ApiError ? `The CDN said ${error.code}.` : 'Something else failed.',
         reference: 'REF23456',
       }),
-      ...(patienceMs === undefined ? {} : { patienceMs }),
     });
     const problems = [top, ...thread].flatMap((shown) =>
       messageProblems({ text: shown.text, ...(shown.blocks ? { blocks: shown.blocks } : {}) }),
