@@ -11,10 +11,10 @@ import {
 } from './digest.ts';
 import { appFigures } from './digest-apps.ts';
 import { bounded } from './digest-bounds.ts';
-import { errorFigures, OutOfTime } from './digest-errors.ts';
+import { errorFigures, mostZones, OutOfTime } from './digest-errors.ts';
 import type { Named } from './digest-figures.ts';
 import { scanFigures } from './digest-scanning.ts';
-import { zoneFigures } from './digest-zones.ts';
+import { busiest, zoneFigures } from './digest-zones.ts';
 import { throwIfStopped } from './stopped.ts';
 
 const atOnce = 3;
@@ -110,10 +110,11 @@ async function errorsOf(
   const names = new Map(list?.zones.map(({ id, name }) => [id, name]));
   const chosen = targets.zones.map((id): Named => ({ id, name: names.get(id) ?? '' }));
   // Busy zones first: where not every log can be read, theirs are.
-  const busiest = (list?.zones ?? []).toSorted((a, b) => (b.bandwidthUsed ?? 0) - (a.bandwidthUsed ?? 0));
-  const zones = chosen.length > 0 ? chosen : busiest;
+  const all = list?.zones ?? [];
+  const zones = chosen.length > 0 ? chosen : busiest(all, mostZones);
+  const of = chosen.length > 0 ? chosen.length : all.length;
   const scope = targets.zones.toSorted().join(' ');
-  const { figures, failed } = await errorFigures({ zones, of: zones.length, scope }, input);
+  const { figures, failed } = await errorFigures({ zones, of, scope }, input);
   for (const { zone, reason } of failed) fail({ kind: 'errors', what: zone.name || zone.id, reason });
   return figures;
 }

@@ -12,7 +12,7 @@ import { createSeenIds } from './seen-ids.ts';
 import { throwIfStopped } from './stopped.ts';
 
 /** As many zones' logs are read for one run: each is an answer of up to hundreds of megabytes for each day. */
-const mostZones = 25;
+export const mostZones = 25;
 const zonesAtOnce = 3;
 const mostDays = 7;
 const mostCodes = 12;

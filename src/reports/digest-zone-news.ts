@@ -9,8 +9,7 @@ const all: readonly Attention[] = ['suspended', 'disabled', 'near-limit', 'no-ce
 export type States = Readonly<Record<Attention, State>>;
 
 /** The zones that something is wrong with, by what it is. */
-export function statesOf(zones: readonly ZoneSummary[]): States {
-  const found = byState(zones);
+export function statesOf(found: ByState): States {
   return each((state) => {
     const ids = packed(
       found[state].map(({ id }) => id),
@@ -23,6 +22,7 @@ export function statesOf(zones: readonly ZoneSummary[]): States {
 /** What is different from an earlier run. Where there are too many zones to keep, only how many more or less they are. */
 export function newsOf(
   zones: readonly ZoneSummary[],
+  found: ByState,
   before: { readonly roster?: Roster; readonly states: States; readonly zones: number },
 ): ZoneNews {
   const { roster } = before;
@@ -30,7 +30,6 @@ export function newsOf(
   const here = new Set(zones.map(({ id }) => id));
   const left = known ? [...known].flatMap(([id, name]) => (here.has(id) ? [] : [{ id, name }])) : [];
   const grown = zones.length - before.zones;
-  const found = byState(zones);
   return {
     joined: known ? some(zones.filter(({ id }) => !known.has(id))) : unnamed(grown),
     left: known ? some(left) : unnamed(-grown),
@@ -45,10 +44,9 @@ export function newsOf(
       const were = before.states[state];
       if (were.ids === undefined) return unnamed(were.count - found[state].length);
       const still = new Set(found[state].map(({ id }) => id));
-      const names = new Map(zones.map(({ id, name }) => [id, name]));
       // One that left did not recover.
-      const recovered = [...unpacked(were.ids)].filter((id) => here.has(id) && !still.has(id));
-      return some(recovered.map((id): Named => ({ id, name: names.get(id) ?? '' })));
+      const recovered = new Set([...unpacked(were.ids)].filter((id) => here.has(id) && !still.has(id)));
+      return some(recovered.size === 0 ? [] : zones.filter(({ id }) => recovered.has(id)));
     }),
   };
 }
@@ -60,7 +58,10 @@ export function isOtherAccount(zones: readonly ZoneSummary[], roster: Roster | u
   return known.size > 0 && !zones.some(({ id }) => known.has(id));
 }
 
-function byState(zones: readonly ZoneSummary[]): Readonly<Record<Attention, readonly Named[]>> {
+export type ByState = Readonly<Record<Attention, readonly Named[]>>;
+
+/** The zones of each kind of trouble. */
+export function byState(zones: readonly ZoneSummary[]): ByState {
   const found = each((): Named[] => []);
   for (const zone of zones) {
     for (const state of attention(zone)) found[state].push({ id: zone.id, name: nameIn(zone, state) });
