@@ -27,6 +27,8 @@ const collectorsAtOnce = 3;
 const sendersAtOnce = 3;
 /** A wait for longer than this is a job of its own: a stop of the bot waits for what runs. */
 const longestWaitMs = 5_000;
+/** Between two looks for what was collected meanwhile. */
+const lookMs = 200;
 /** What is further away is left to the next minute. */
 const minuteMs = 60_000;
 /** Then the queue gets its worker back, for what somebody waits for, and another job goes on. */
@@ -85,15 +87,23 @@ export async function planDue({
 
 /** Does whatever there is to do, and waits for what is to be done in a moment. */
 async function workOff(context: JobContext): Promise<void> {
-  const { db } = context;
+  const { db, now } = context;
+  let collecting = 0;
+  const collect = async (about: JobContext): Promise<boolean> => {
+    collecting += 1;
+    return collectOnce(about).finally(() => {
+      collecting -= 1;
+    });
+  };
+  const nextSend = async (): Promise<Date | undefined> => {
+    const next = await nextToSend(db, { lostMs: sendingLostMs, method: postMethod });
+    // What is collected here is sent from here.
+    const soon = new Date(now().getTime() + lookMs);
+    return collecting > 0 && (next === undefined || next > soon) ? soon : next;
+  };
   await Promise.all([
-    shifts(collectorsAtOnce, collectOnce, () => nextToCollect(db, { lostMs: collectingLostMs }), context),
-    shifts(
-      sendersAtOnce,
-      sendOnce,
-      () => nextToSend(db, { lostMs: sendingLostMs, method: postMethod }),
-      context,
-    ),
+    shifts(collectorsAtOnce, collect, () => nextToCollect(db, { lostMs: collectingLostMs }), context),
+    shifts(sendersAtOnce, sendOnce, nextSend, context),
   ]);
 }
 

@@ -192,9 +192,12 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
     test('jobs with a time of their own are scheduled, and no longer once they are gone', async () => {
       const database = await empty();
       const scheduled = async () =>
-        (await sql`select name, cron, timezone from pgboss.schedule`.execute(database.db)).rows;
+        (await sql`select name, cron, timezone from pgboss.schedule order by name`.execute(database.db)).rows;
       const queue = await started(database, registered);
-      expect(await scheduled()).toEqual([{ name: 'housekeeping', cron: '*/15 * * * *', timezone: 'UTC' }]);
+      expect(await scheduled()).toEqual([
+        { name: 'digests', cron: '* * * * *', timezone: 'UTC' },
+        { name: 'housekeeping', cron: '*/15 * * * *', timezone: 'UTC' },
+      ]);
       await queue.stop();
       await started(database, []);
       expect(await scheduled()).toEqual([]);
