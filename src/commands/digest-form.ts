@@ -82,11 +82,13 @@ export const targetPicker: Picker = {
     const search = typed.trim().toLowerCase();
     const { zones } = await allZones(context);
     const found = zones.filter((zone) => matches(zone, search));
-    const id = /^[\w-]{1,60}$/u.test(search) ? typed.trim() : undefined;
+    // What else is typed is not given back: it may be a key that went into the wrong field.
+    const shield = /^\d{1,10}$/u.test(search) ? search : undefined;
+    const app = /^[a-z\d]{8,40}$/u.test(search) ? typed.trim() : undefined;
     const apps = new Set(found.map(({ appId }) => appId).filter((app) => app !== undefined));
     const offered = [
-      ...(id !== undefined && /^\d+$/u.test(id) ? [forms.targetOption(`shield:${id}`)] : []),
-      ...(id === undefined || apps.has(id) ? [] : [forms.targetOption(`app:${id}`)]),
+      ...(shield === undefined ? [] : [forms.targetOption(`shield:${shield}`)]),
+      ...(app === undefined || apps.has(app) ? [] : [forms.targetOption(`app:${app}`)]),
       ...[...apps].slice(0, 20).map((app) => forms.targetOption(`app:${app}`)),
     ];
     const room = mostOptions - offered.length - 1;
