@@ -19,6 +19,7 @@ const benches = [
   'origin-errors',
   'charts',
   'export',
+  'digests',
   'start',
   'at-rest',
 ] as const;

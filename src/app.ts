@@ -15,6 +15,8 @@ import { createSnapshots } from './commands/snapshots.ts';
 import type { Config } from './config.ts';
 import { UserError } from './errors.ts';
 import { holdConfig } from './held-secrets.ts';
+import { createDigests } from './jobs/digest-book.ts';
+import { digests as digestsJob } from './jobs/digests.ts';
 import { createExports } from './jobs/exports.ts';
 import { showOperation } from './jobs/operation-messages.ts';
 import { runOperation } from './jobs/operation-run.ts';
@@ -145,11 +147,13 @@ async function wire(
     now,
     log,
   });
+  const digests = createDigests({ db, audit, now, enqueue: (...about) => queue.enqueue(...about) });
   // What runs for people stops with them: a feature that runs something adds its own line.
   const pauses: Pause[] = [
     async ({ person, tenant }) => (person ? links.close(person) : links.forgetTenant(tenant)),
     async ({ person, tenant }) => (person ? snapshots.drop(person) : snapshots.dropTenant(tenant)),
     (ended) => exports.endFor(ended),
+    digests.pauses,
   ];
   const endings = createEndings({ db, custody, pauses });
   const { publicUrl } = config.web;
@@ -222,6 +226,7 @@ async function wire(
     audit,
     operations,
     exports,
+    digests,
     deniedOnce: oncePerMinute(now),
     draw,
     inspectFile,
@@ -276,6 +281,8 @@ async function wire(
       // Before anybody is answered: starting it keeps the embedded database, and with it this thread, busy.
       await queue.start({ work: role !== 'web' });
       if (role !== 'web') await exports.resume({ alone: database.engine === 'embedded' });
+      // What was due while nothing ran begins now, not with the next minute.
+      if (role !== 'web') await queue.enqueue(digestsJob, {});
       if (answersSlack) {
         port = await web.listen().catch((error: unknown) => {
           // Over Socket Mode, without pages, nobody has to reach these endpoints: a second bot on one laptop still works.

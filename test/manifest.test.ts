@@ -12,8 +12,24 @@ type Manifest = Exclude<AppsManifestCreateArguments['manifest'], string>;
 const checked = {
   oauth_config: {
     scopes: {
-      bot: ['commands', 'chat:write', 'files:write', 'im:write', 'users:read', 'usergroups:read'],
-      bot_optional: ['users:read', 'usergroups:read'],
+      bot: [
+        'commands',
+        'chat:write',
+        'files:write',
+        'im:write',
+        'channels:history',
+        'groups:history',
+        'metadata.message:read',
+        'users:read',
+        'usergroups:read',
+      ],
+      bot_optional: [
+        'channels:history',
+        'groups:history',
+        'metadata.message:read',
+        'users:read',
+        'usergroups:read',
+      ],
     },
   },
   settings: {

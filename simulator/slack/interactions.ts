@@ -176,7 +176,11 @@ export function createInteractions(sim: Simulation): Interactions {
       if (checked.error) return { options: [] };
       const groups = body['option_groups'] as Json[] | undefined;
       const options = (body['options'] as Json[] | undefined) ?? [];
-      offered.set(noted(who, place, target), [
+      // A menu of several keeps what was chosen from earlier lists.
+      const several = String(element['type']).startsWith('multi_');
+      const key = noted(who, place, target);
+      offered.set(key, [
+        ...(several ? (offered.get(key) ?? []) : []),
         ...options,
         ...(groups ?? []).flatMap((group) => group['options'] as Json[]),
       ]);

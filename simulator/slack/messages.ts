@@ -59,6 +59,8 @@ export interface Messages {
   ): void;
   remove(message: StoredMessage): void;
   find(channel: string, ts: string): StoredMessage | undefined;
+  /** What everybody in a channel sees, or in one thread of it, newest first. */
+  history(channel: string, thread?: string): StoredMessage[];
   /** What one person sees, oldest first; without a channel in all conversations they are in. */
   visibleTo(who: { teamId: string; userId: string }, channel?: string): VisibleMessage[];
   readonly names: Names;
@@ -135,6 +137,13 @@ export function createMessages(options: {
       changed();
     },
     find: (channel, ts) => stored.find((message) => message.channel === channel && message.ts === ts),
+    history: (channel, thread) =>
+      stored
+        .filter((message) => message.channel === channel && message.ephemeralFor === undefined)
+        .filter(({ ts, threadTs }) =>
+          thread === undefined ? threadTs === undefined : threadTs === thread || ts === thread,
+        )
+        .toReversed(),
     visibleTo({ teamId, userId }, channel) {
       const member = memberKey(teamId, userId);
       return stored

@@ -40,6 +40,8 @@ export interface SlackSimulator {
   /** Somebody by user id; see `Actor`. */
   as(userId: string, channelId?: string, teamId?: string): Actor;
   readonly calls: Call[];
+  /** Resolves with a call of a method, whether it came already or will. */
+  called(method: string, timeoutMs?: number): Promise<Call>;
   /** Every broken limit and protocol rule, in words; tests assert that there is none. */
   readonly problems: string[];
   readonly script: ScriptControls;
@@ -200,6 +202,7 @@ export async function startSlack(
     },
     as: (userId, channelId, teamId) => createActor(sim, parts, { userId, channelId, teamId }),
     calls,
+    called: (method, timeoutMs = 5000) => waitForCall(sim, method, timeoutMs),
     problems,
     script: script.controls,
     socket: {
@@ -238,6 +241,26 @@ async function serve(
     if (response.headersSent) response.destroy();
     else response.writeHead(500, { 'content-type': 'text/plain' }).end(`simulator: ${text}`);
   }
+}
+
+function waitForCall(sim: Simulation, method: string, timeoutMs: number): Promise<Call> {
+  return new Promise((resolve, reject) => {
+    const look = (): boolean => {
+      const found = sim.calls.find((call) => call.method === method);
+      if (found) resolve(found);
+      return found !== undefined;
+    };
+    if (look()) return;
+    const timer = setTimeout(() => {
+      stop();
+      reject(new Error(`nobody called ${method} within ${timeoutMs} ms`));
+    }, timeoutMs);
+    const stop = sim.onChange(() => {
+      if (!look()) return;
+      clearTimeout(timer);
+      stop();
+    });
+  });
 }
 
 function waitForConnections(sim: Simulation, wanted: number, timeoutMs: number): Promise<void> {

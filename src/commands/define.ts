@@ -9,6 +9,7 @@ import type { People } from '../auth/people.ts';
 import type { Policies } from '../auth/policies.ts';
 import type { Decision, Right } from '../auth/policy.ts';
 import type { Standing, Wanted } from '../auth/standing.ts';
+import type { Digests } from '../jobs/digest-book.ts';
 import type { Exports } from '../jobs/exports.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Message } from '../views/message.ts';
@@ -48,6 +49,7 @@ export interface Context {
   /** What was asked for, approved and done. */
   readonly operations: Operations;
   readonly exports: Exports;
+  readonly digests: Digests;
   /** Tells a channel; false where the bot cannot write there. */
   readonly post: (channelId: string, message: Message) => Promise<boolean>;
   /** The modal that was submitted or that the button is in. */

@@ -1,19 +1,11 @@
 import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../errors.ts';
+import { type Days, dayOf, shifted } from '../reports/days.ts';
 import { code, count } from '../views/text.ts';
 import { quoted } from '../views/zones.ts';
 import { closest } from './did-you-mean.ts';
 
-/** Whole UTC days in a row, the way the CDN files its logs. */
-export interface Days {
-  /** `2026-11-20` */
-  readonly first: string;
-  /** From 1 to 7. */
-  readonly count: number;
-}
-
 export const mostDays = 7;
-const dayMs = 86_400_000;
 
 const shapes = 'Type `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`. Days are UTC.';
 
@@ -56,25 +48,6 @@ export function readDays(typed: string, now: Date, zone = ''): Days | undefined 
   const date = /^(\d{4})-(\d{1,2})-(\d{1,2})$/u.exec(words);
   if (date) return oneDay(words, date.slice(1).map(Number), today, zone);
   return undefined;
-}
-
-/** The days in order: `['2026-11-20', '2026-11-21']`. */
-export function eachDay({ first, count }: Days): string[] {
-  return Array.from({ length: count }, (_, index) => shifted(first, index));
-}
-
-/** The UTC day of a moment, as `2026-11-20`. */
-export function dayOf(at: Date): string {
-  return at.toISOString().slice(0, 10);
-}
-
-/** ms since the epoch at which a day begins. */
-export function startOf(day: string): number {
-  return Date.parse(`${day}T00:00:00Z`);
-}
-
-export function shifted(day: string, by: number): string {
-  return dayOf(new Date(startOf(day) + by * dayMs));
 }
 
 function lastDays(number: number, today: string, zone: string): Days {

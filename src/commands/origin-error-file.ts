@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { OriginError } from '../api/origin-errors.ts';
 import { csvOf } from '../reports/csv.ts';
+import { type Days, eachDay, startOf } from '../reports/days.ts';
 import { createSeenIds } from '../reports/seen-ids.ts';
 import { createSpool } from '../spool.ts';
 import type { Context } from './define.ts';
-import { type Days, eachDay, startOf } from './origin-error-days.ts';
 
 export const fileKinds = ['csv', 'ndjson'] as const;
 export type FileKind = (typeof fileKinds)[number];

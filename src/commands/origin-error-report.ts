@@ -1,9 +1,10 @@
-import type { OriginError, OriginErrorDay } from '../api/origin-errors.ts';
-import { type Counter, type Counts, createCounter } from '../reports/origin-error-counts.ts';
+import { atMost } from '../reports/at-most.ts';
+import { type Days, eachDay, shifted, startOf } from '../reports/days.ts';
+import { type Counts, createCounter } from '../reports/origin-error-counts.ts';
+import { type ReadDay, readDay } from '../reports/origin-error-day.ts';
 import { createSeenIds, type SeenIds } from '../reports/seen-ids.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Context } from './define.ts';
-import { type Days, eachDay, shifted, startOf } from './origin-error-days.ts';
 import { defineShelf } from './shelves.ts';
 
 /** The origin errors of one zone on some days, counted. */
@@ -106,52 +107,7 @@ async function count(zone: ZoneName, days: Days, context: Context): Promise<Repo
   };
 }
 
-interface ReadDay extends OriginErrorDay {
-  readonly counter: Counter;
-  readonly repeated: number;
-}
-
-async function readDay(
-  originErrors: {
-    forEach: (id: string, day: Date, visit: (entry: OriginError) => void) => Promise<OriginErrorDay>;
-  },
-  zoneId: string,
-  day: string,
-  ids: SeenIds,
-  counter: Counter,
-): Promise<ReadDay> {
-  let repeated = 0;
-  const read = await originErrors.forEach(zoneId, new Date(startOf(day)), (entry) => {
-    if (entry.id === '' || ids.isNew(entry.id)) counter.add(entry);
-    else repeated += 1;
-  });
-  return { ...read, counter, repeated };
-}
-
 function comparable(day: string, { counter, moreExist }: ReadDay): Before {
   const { total, codes } = counter.result();
   return { day, total, codes: new Set(codes.keys()), incomplete: moreExist };
-}
-
-/** Runs tasks, `most` of them at once, and waits for all; the results in the order of the tasks. */
-async function atMost<T>(
-  most: number,
-  tasks: readonly (() => Promise<T>)[],
-): Promise<PromiseSettledResult<T>[]> {
-  const results: PromiseSettledResult<T>[] = [];
-  let next = 0;
-  const work = async (): Promise<void> => {
-    for (let index = next; index < tasks.length; index = next) {
-      next += 1;
-      const task = tasks[index];
-      if (!task) return;
-      try {
-        results[index] = { status: 'fulfilled', value: await task() };
-      } catch (reason) {
-        results[index] = { status: 'rejected', reason };
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(most, tasks.length) }, work));
-  return results;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
+import { type Days, dayOf, startOf } from '../reports/days.ts';
 import type { Message } from '../views/message.ts';
 import { originErrorForm } from '../views/origin-error-form.ts';
 import * as linkViews from '../views/origin-error-link.ts';
@@ -16,7 +17,7 @@ import {
 } from './define.ts';
 import { holdsSecret } from './key-in-text.ts';
 import { linkedHosts } from './links.ts';
-import { type Days, dayOf, mostDays, readAsked, readDays, startOf } from './origin-error-days.ts';
+import { mostDays, readAsked, readDays } from './origin-error-days.ts';
 import { type FileKind, fileKinds, spoolEntries } from './origin-error-file.ts';
 import { counted, newReport, type Report, reportOf, type ZoneName } from './origin-error-report.ts';
 import type { Words } from './words.ts';

@@ -5,6 +5,7 @@ import { apps } from './apps.ts';
 import { audit } from './audit.ts';
 import { connect, keyPasted } from './connect.ts';
 import type { Action, Command, Context, Feature, Form, Picker, Shortcut } from './define.ts';
+import { digest } from './digest.ts';
 import { eventLogs } from './event-logs.ts';
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
@@ -31,6 +32,7 @@ export const features: readonly Feature[] = [
   variables,
   volumes,
   approvals,
+  digest,
   connect,
   settings,
   audit,

@@ -63,6 +63,11 @@ export interface SlackPort {
   post(channel: string, message: Message, options?: PostOptions): Promise<Posted>;
   /** Puts another message in the place of one that was posted. */
   update(at: Posted, message: Message): Promise<void>;
+  /**
+   * Looks for a message of the bot's that carries this marker: what was posted before a crash, or without an answer.
+   * Undefined = it is certainly not there. Fails with `missing_scope` where the workspace does not let the bot read.
+   */
+  find(marker: Marker, where: FindWhere): Promise<Posted | undefined>;
   /** Shares files with one message. Spooled files are taken away, however it ends. */
   share(files: readonly Attachment[], target: ShareTarget): Promise<{ readonly fileIds: readonly string[] }>;
   /** Takes a file out of Slack; one that is gone already is no failure. */
@@ -73,6 +78,14 @@ export interface PostOptions {
   /** Answers in the thread of that message. */
   readonly thread?: string | undefined;
   readonly marker?: Marker | undefined;
+}
+
+export interface FindWhere {
+  readonly channel: string;
+  /** Not before. */
+  readonly since: Date;
+  /** In the thread of that message. */
+  readonly thread?: string | undefined;
 }
 
 export interface ShareTarget {

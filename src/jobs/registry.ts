@@ -1,5 +1,7 @@
 import { auditCheckpoint } from './audit-checkpoint.ts';
 import type { Job } from './define.ts';
+import { tellPaused, tellUnknown } from './digest-telling.ts';
+import { digests, digestsNow } from './digests.ts';
 import { exportJob } from './export-run.ts';
 import { exportUpkeep } from './export-upkeep.ts';
 import { housekeeping } from './housekeeping.ts';
@@ -10,6 +12,10 @@ import { runOperation } from './operation-run.ts';
 /** Every job there is. A new one is a file beside this one and a line here. */
 export const jobs: readonly Job<never>[] = [
   auditCheckpoint,
+  digests,
+  digestsNow,
+  tellPaused,
+  tellUnknown,
   exportJob,
   exportUpkeep,
   housekeeping,

@@ -87,6 +87,7 @@ export async function admit(
     audit: deps.audit,
     operations: deps.operations,
     exports: deps.exports,
+    digests: deps.digests,
     post: (channel, message) => post(deps, client, channel, message),
     modal: wanted.modal,
     now: deps.now,

@@ -9,6 +9,7 @@ import type { Chart } from '../charts/chart.ts';
 import type { Answer, Context, KeyPage, OpenModal, Setup } from '../commands/define.ts';
 import type { Snapshots } from '../commands/snapshots.ts';
 import { UserError } from '../errors.ts';
+import type { Digests } from '../jobs/digest-book.ts';
 import type { Exports } from '../jobs/exports.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
@@ -39,6 +40,7 @@ export interface SlackDeps {
   readonly audit: Audit;
   readonly operations: Operations;
   readonly exports: Exports;
+  readonly digests: Digests;
   /** False where a denied attempt like this one was recorded a moment ago. */
   readonly deniedOnce: (key: string) => boolean;
   /** False where this delivery was taken before, here or by another replica. */

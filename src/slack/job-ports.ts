@@ -17,6 +17,7 @@ import { type Access, slackErrorOf } from './access.ts';
 import type { Clients } from './clients.ts';
 import { EgressStopped } from './egress.ts';
 import { explainFailure } from './failures.ts';
+import { findMarked } from './find-marked.ts';
 import type { PeopleOf } from './people.ts';
 import type { Workspace } from './sender.ts';
 import { createUploads, UploadError } from './uploads.ts';
@@ -114,6 +115,7 @@ function createSlackPort(
       told(async () => {
         await (await client()).chat.update({ channel: at.channel, ts: at.ts, ...shown(message) });
       }),
+    find: (marker, where) => told(async () => findMarked(await client(), marker, where)),
     share: (files, { channel, thread, comment, beforeShare }) =>
       told(async () => uploads.share(files, { channelId: channel, threadTs: thread }, comment, beforeShare)),
     deleteFile: (file) =>

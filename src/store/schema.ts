@@ -18,6 +18,9 @@ export interface Schema {
   operation_events: OperationEvents;
   operation_values: OperationValues;
   exports: Exports;
+  digests: Digests;
+  digest_runs: DigestRuns;
+  slack_pace: SlackPace;
 }
 
 /** One CDN key a person. `tenant` is the scope that `user_id` is unique in: the Enterprise organisation or the workspace. */
@@ -264,6 +267,74 @@ interface OperationValues {
   sealed: string;
   key_id: string;
   version: Version;
+}
+
+/** Posts on a schedule. What is in `body` is read and written by `jobs/digest-book.ts`. */
+interface Digests {
+  id: string;
+  tenant: string;
+  enterprise_id: string | null;
+  team_id: string;
+  /** With whose key it runs. */
+  owner: string;
+  channel: string;
+  /** What it tells of and when, as JSON. */
+  body: string;
+  /** One higher with every change that people make. */
+  revision: number;
+  /** Why it does not run; null = it runs. */
+  paused: string | null;
+  /** Who paused it; null = the bot. */
+  paused_by: string | null;
+  paused_at: Maybe;
+  /** `no` until people are told, then `yes`; null = nobody needs to be. */
+  paused_told: string | null;
+  /** The first moment that no run is planned for yet. */
+  next_due: Maybe;
+  /** Runs that failed one after the other. */
+  failures: number;
+  made_at: Moment;
+  /** Until it is purged, the deletion can be undone. */
+  deleted_at: Maybe;
+}
+
+/**
+ * Every run of a digest, once for each moment it was due. `due` → `collecting` → `ready` → `sending` → `sent`; or
+ * `quiet`, `skipped`, `failed`, `unknown`, `cancelled`. Moved only by whoever holds `claim`.
+ */
+interface DigestRuns {
+  digest_id: string;
+  due: Moment;
+  state: string;
+  /** Not before. */
+  run_at: Moment;
+  /** Who asked for it; null = the schedule. */
+  by_hand: string | null;
+  /** How many runs before it were skipped while no process ran. */
+  missed: number;
+  claim: string | null;
+  claimed_at: Maybe;
+  attempts: number;
+  /** How often Slack was asked whether a post had arrived. */
+  lookups: number;
+  /** What is sent: `digest`, `skipped`, `failed`. */
+  outcome: string | null;
+  /** The messages, as JSON, while they are being sent: what is sent after a crash is what was stored before it. */
+  parts: string | null;
+  parts_sent: number;
+  /** Where the first of them is. */
+  sent_to: string | null;
+  ts: string | null;
+  /** What it found, as JSON, for later runs to compare with. */
+  figures: string | null;
+  reason: string | null;
+}
+
+/** When the next call may be made, for each channel and method of a workspace: one table for all processes. */
+interface SlackPace {
+  tenant: string;
+  lane: string;
+  free_at: Moment;
 }
 
 type Moment = ColumnType<Date, Date, Date>;

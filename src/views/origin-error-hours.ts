@@ -1,4 +1,4 @@
-import type { Days } from '../commands/origin-error-days.ts';
+import type { Days } from '../reports/days.ts';
 import type { Counts } from '../reports/origin-error-counts.ts';
 import { shortMoments } from './chart-days.ts';
 import { dateOf } from './dates.ts';

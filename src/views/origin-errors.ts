@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/types';
-import type { Days } from '../commands/origin-error-days.ts';
 import type { FileKind } from '../commands/origin-error-file.ts';
 import type { Report, ZoneName } from '../commands/origin-error-report.ts';
+import type { Days } from '../reports/days.ts';
 import type { Counts } from '../reports/origin-error-counts.ts';
 import type { Group } from '../reports/origin-error-groups.ts';
 import type { Sample } from '../reports/origin-error-samples.ts';

@@ -131,7 +131,9 @@ async function useModal(bot: CanaryBot, person: Actor, done: Crawled): Promise<v
     else values[blockId] = value;
   }
   const sends = elementsOf(view.blocks).some(({ block }) => block['type'] === 'input');
-  if (sends && !done.submitted.has(view.callback_id)) {
+  // What lies on a form is looked at and put away: the form is sent afterwards.
+  if (!sends) return person.closeModal();
+  if (!done.submitted.has(view.callback_id)) {
     // Once with what is wrong, once with what is right where that is known.
     bot.heard(await person.submit(values));
     done.submitted.add(view.callback_id);

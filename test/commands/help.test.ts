@@ -27,6 +27,9 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     *Approvals*
     \`/cdn approvals\`
     What waits for your approval, and what you asked for
+    *Digests*
+    \`/cdn digest [new|list|run &lt;id&gt;|pause &lt;id&gt;|resume &lt;id&gt;|edit &lt;id&gt;|delete &lt;id&gt;]\`
+    Posts on a schedule: zones, origin errors, upload scanning, app usage, and what changed
     *Connect*
     \`/cdn connect\`
     Connect your own CDN key

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { eachDay, readAsked } from '../../src/commands/origin-error-days.ts';
+import { readAsked } from '../../src/commands/origin-error-days.ts';
 import { UserError } from '../../src/errors.ts';
+import { eachDay } from '../../src/reports/days.ts';
 
 const now = new Date('2026-11-21T23:30:00Z');
 const asked = (typed: string) => readAsked(typed === '' ? [] : typed.split(' '), now);

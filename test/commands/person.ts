@@ -16,6 +16,7 @@ import { features, findAction, findCommand, findForm, findPicker } from '../../s
 import { createSnapshots, type Snapshots } from '../../src/commands/snapshots.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Digests } from '../../src/jobs/digest-book.ts';
 import { createLogger } from '../../src/log.ts';
 import { Secret } from '../../src/secret.ts';
 import { explainFailure } from '../../src/slack/failures.ts';
@@ -105,6 +106,7 @@ export async function desk({
         audit: options.audit ?? nothingRecorded,
         operations: noOperations,
         exports: noExports,
+        digests: noDigests,
         post: async () => true,
         modal: undefined,
         now: () => new Date(now),
@@ -148,6 +150,12 @@ const nothingRecorded: Audit = {
   }),
   async *pieces() {},
 };
+/** Digests live in a database: their tests have one. */
+const noDigests = new Proxy({} as Digests, {
+  get(_, name) {
+    throw new Error(`this desk has no digests, and was asked for ${String(name)}`);
+  },
+});
 const nobodyKnown: People = {
   profile: async () => undefined,
   members: async () => [],

@@ -30,7 +30,8 @@ test('the stable names of the design are there', () => {
   ]) {
     expect(findAction(id)?.id).toBe(id);
   }
-  for (const id of ['connect:submit', 'settings:submit', 'zones:submit']) expect(findForm(id)?.id).toBe(id);
+  for (const id of ['connect:submit', 'digests:submit', 'settings:submit', 'zones:submit'])
+    expect(findForm(id)?.id).toBe(id);
   expect(findPicker('zones:pick')?.id).toBe('zones:pick');
   for (const field of ['operatorGroups', 'approverGroups'])
     expect(findPicker(field)?.id).toBe('settings:groups');
@@ -39,6 +40,7 @@ test('the stable names of the design are there', () => {
     'approvals',
     'audit',
     'connect',
+    'digest',
     'disconnect',
     'errors',
     'export',

@@ -237,6 +237,23 @@ test('closing is told where the view asked for it', async () => {
   expect([alice.modal(), peer.received.length]).toEqual([undefined, before]);
 });
 
+test('a picker of several keeps what was chosen from an earlier list', async () => {
+  const picker = field('zones', { type: 'multi_external_select', min_query_length: 1 });
+  await api(slack, 'views.open', { trigger_id: await trigger(), view: modal('One', { blocks: [picker] }) });
+  const alice = slack.as('U0ALICE00');
+  reply = () => ({ body: { options: [{ text: plain('shop'), value: '7' }] } });
+  await alice.suggest('zones', 'sh');
+  reply = () => ({ body: { options: [{ text: plain('docs'), value: '8' }] } });
+  await alice.suggest('zones', 'do');
+  await alice.choose('zones', ['7', '8']);
+  await expect(alice.choose('zones', ['7', '9'])).rejects.toThrow('it has: 7, 8');
+  reply = () => ({});
+  await alice.submit();
+  expect(peer.received.at(-1)?.body).toMatchObject({
+    view: { state: { values: { zones: { zones: { selected_options: [{ value: '7' }, { value: '8' }] } } } } },
+  });
+});
+
 test('a picker with search asks the app, checks what comes, and only that can be chosen', async () => {
   const picker = field('zone', { type: 'external_select', min_query_length: 1 });
   await api(slack, 'views.open', { trigger_id: await trigger(), view: modal('One', { blocks: [picker] }) });

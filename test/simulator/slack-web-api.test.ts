@@ -261,3 +261,34 @@ test('a revoked token is dead and the app hears of it', async () => {
   expect(slack.as('U0ALICE00').notices()).toEqual(['/cdn is not a valid command.']);
   await peer.close();
 });
+
+test('a channel’s history is read newest first, its threads apart, with metadata where it is asked for', async () => {
+  const metadata = { event_type: 'digest_run', event_payload: { digest: 'k7f3q' } };
+  const top = await client.chat.postMessage({ channel: 'C0OPS0000', text: 'top', metadata });
+  await client.chat.postMessage({ channel: 'C0OPS0000', text: 'detail', thread_ts: top.ts ?? '' });
+  await client.chat.postMessage({ channel: 'C0OPS0000', text: 'later' });
+  const history = await client.conversations.history({ channel: 'C0OPS0000', include_all_metadata: true });
+  expect(history.messages?.map(({ text }) => text)).toEqual(['later', 'top']);
+  expect(history.messages?.[1]?.metadata).toEqual(metadata);
+  const plain = await client.conversations.history({ channel: 'C0OPS0000' });
+  expect(plain.messages?.[1]?.metadata).toBeUndefined();
+  const replies = await client.conversations.replies({ channel: 'C0OPS0000', ts: top.ts ?? '' });
+  expect(replies.messages?.map(({ text }) => text)).toEqual(['top', 'detail']);
+  const first = await client.conversations.history({ channel: 'C0OPS0000', limit: 1 });
+  expect(first).toMatchObject({ has_more: true, messages: [{ text: 'later' }] });
+  expect(await api(slack, 'conversations.history', { channel: 'C0RANDOM0' })).toMatchObject({
+    error: 'not_in_channel',
+  });
+});
+
+test('a held call is carried out and never answered', async () => {
+  slack.script.hold('chat.postMessage', 'after');
+  const unanswered = fetch(`${slack.url}/api/chat.postMessage`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${slack.botToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ channel: 'C0OPS0000', text: 'taken' }),
+    signal: AbortSignal.timeout(300),
+  });
+  await expect(unanswered).rejects.toThrow(/timeout/);
+  expect(slack.as('U0ALICE00').messages()).toMatchObject([{ text: 'taken' }]);
+});

@@ -80,7 +80,9 @@ export async function enginesUnderTest(): Promise<EnginesUnderTest> {
       shared ??= place().then(({ open }) => open());
       const database = await shared;
       await sql`truncate linked_keys, installations, installation_users, deliveries, key_links, sealed_versions,
-        keyring_keys, keyring_members, policies, audit_checkpoints, audit_signing_keys`.execute(database.db);
+        keyring_keys, keyring_members, policies, digests, digest_runs, slack_pace, audit_checkpoints, audit_signing_keys`.execute(
+        database.db,
+      );
       await emptyRecords(database);
       await sql`drop schema if exists pgboss cascade`.execute(database.db);
       return database;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { OriginError } from '../../src/api/origin-errors.ts';
-import { eachDay, startOf } from '../../src/commands/origin-error-days.ts';
+import { eachDay, startOf } from '../../src/reports/days.ts';
 import { createCounter } from '../../src/reports/origin-error-counts.ts';
 import { noOriginErrorFile, originErrorFile, originErrors } from '../../src/views/origin-errors.ts';
 import { messageProblems } from './limits.ts';

@@ -8,11 +8,12 @@ import { appMethods } from './app.ts';
 import { type Method, Refused } from './call.ts';
 import { chatMethods } from './chat.ts';
 import { fileMethods } from './files.ts';
+import { historyMethods } from './history.ts';
 import { peopleMethods } from './people.ts';
 import { viewMethods } from './views.ts';
 
 const methods = new Map<string, Method>(
-  [appMethods, chatMethods, fileMethods, peopleMethods, viewMethods].flatMap((family) =>
+  [appMethods, chatMethods, fileMethods, historyMethods, peopleMethods, viewMethods].flatMap((family) =>
     Object.entries(family),
   ),
 );
@@ -30,6 +31,7 @@ export function createWebApi(sim: Simulation): Route {
     const install = token === undefined ? undefined : sim.installs.byToken(token);
     if (install) call.teamId = install.id;
     sim.calls.push(call);
+    sim.changed();
     const fault = await sim.script.interfere(method);
     if (fault) {
       call.error = fault.error;

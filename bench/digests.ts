@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { createAudit } from '../src/auth/audit.ts';
+import { readKeyring } from '../src/auth/keyring.ts';
+import { createCustody } from '../src/auth/keys.ts';
+import { createSealer } from '../src/auth/sealing.ts';
+import { createDigests } from '../src/jobs/digest-book.ts';
+import { channelMs, methodMs } from '../src/jobs/digest-pace.ts';
+import { createLogger } from '../src/log.ts';
+import { Secret } from '../src/secret.ts';
+import { openDatabase } from '../src/store/database.ts';
+import { found, progress } from './measure/findings.ts';
+import { pace } from './measure/load.ts';
+import { median, ms, percentile, times } from './measure/numbers.ts';
+import { startPostgres } from './measure/postgres.ts';
+import { type Cdn, startCdn, startTheBot, withDirectory } from './measure/processes.ts';
+import { startSlack } from './measure/slack.ts';
+
+// A thousand digests due in one minute, a hundred of them in one channel: the time to the last post against the floor
+// that Slack's rates allow, and what somebody who types meanwhile waits for an acknowledgement.
+const inOneChannel = 0.1;
+/** Without a post for so long, the last one was the last. */
+const silenceMs = 8_000;
+const entries = `k1:${randomBytes(32).toString('base64')}`;
+
+const cdn = await startCdn(20, 'few');
+const postgres = await startPostgres();
+await withDirectory(async (dataDir) => {
+  const embedded = { DATA_DIR: dataDir, ENCRYPTION_KEYS: entries };
+  if (typeof postgres === 'string') {
+    progress(`PostgreSQL left out: ${postgres}`);
+    return measure('embedded', embedded, cdn, 1_000);
+  }
+  // The embedded database is for small teams.
+  await measure('embedded', embedded, cdn, 200);
+  const { environment, stop } = postgres;
+  await measure('PostgreSQL', { DATA_DIR: dataDir, ...environment, ENCRYPTION_KEYS: entries }, cdn, 1_000);
+  await stop();
+});
+await cdn.stop();
+
+async function measure(
+  engine: string,
+  store: Readonly<Record<string, string>>,
+  { url, ...more }: Cdn,
+  digests: number,
+): Promise<void> {
+  const due = await prepare(store, more.key, digests);
+  const slack = await startSlack();
+  const bot = await startTheBot({
+    ...slack.environment('http'),
+    ...store,
+    CDN_API_URL: url,
+    CDN_ORIGIN_LOGGING_URL: more.originLoggingUrl,
+  });
+  let posts = 0;
+  let last = 0;
+  const ended = (): boolean => {
+    const seen = slack.called('chat.postMessage');
+    if (seen > posts) [posts, last] = [seen, Date.now()];
+    return posts >= digests && Date.now() - last > silenceMs;
+  };
+  const idle = await pace(bot.port, () => slack.slash('help'), {
+    perSecond: 50,
+    until: (sent) => sent >= 250,
+  });
+  const taken = await pace(bot.port, () => slack.slash('help'), { perSecond: 50, until: ended });
+  await bot.stop();
+  await slack.close();
+
+  const lastMs = last - due.getTime();
+  // One message a second in the busy channel; so many a minute in the workspace. Detail goes into threads, so there
+  // are more messages than digests.
+  const floorMs = Math.max((posts * inOneChannel - 1) * channelMs, (posts - 1) * methodMs);
+  found({
+    what: `${digests} digests due in one minute, a tenth in one channel, ${engine}: to the last of ${posts} posts`,
+    bot: ms(lastMs),
+    beside: `what Slack’s rates allow ${ms(floorMs)}; starts are spread over 50 s`,
+    ratio: `${times(lastMs / floorMs)} the floor`,
+    goal: '≤ 1.25 ×',
+    met: lastMs <= 1.25 * floorMs,
+  });
+  found({
+    what: `acknowledgement meanwhile, ${engine}, worst of ${taken.length}`,
+    bot: `${ms(Math.max(...taken))} (p50 ${ms(median(taken))}, p99 ${ms(percentile(taken, 99))})`,
+    beside: `before they were due: p50 ${ms(median(idle))}, p99 ${ms(percentile(idle, 99))}`,
+    ratio: `${times(median(taken) / median(idle))} p50`,
+    goal: 'worst ≤ 50 ms',
+    met: Math.max(...taken) <= 50,
+  });
+}
+
+/** Fills a database as people would have: a key, and digests that are all due a moment from now. */
+async function prepare(store: Readonly<Record<string, string>>, key: string, digests: number): Promise<Date> {
+  const { DATA_DIR: dataDir = '', DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keys = '' } = store;
+  const log = createLogger('silent');
+  const database = await openDatabase({
+    dataDir,
+    log,
+    ...(databaseUrl === undefined ? {} : { databaseUrl: new Secret(databaseUrl) }),
+  });
+  await database.migrate();
+  const { db } = database;
+  const now = (): Date => new Date();
+  const { keyring } = await readKeyring({ keys: new Secret(keys) });
+  const owner = { teamId: 'T0BENCH00', userId: 'U0BENCH00' };
+  await createCustody({ db, sealer: createSealer(keyring), now }).link(owner, new Secret(key));
+  const book = createDigests({ db, audit: createAudit({ db, now }), enqueue: async () => 'none', now });
+  for (let n = 0; n < digests; n += 1) {
+    const made = await book.order(owner, {
+      subject: {
+        kinds: ['zones'],
+        targets: { zones: [], shieldZones: [], apps: [] },
+        only: 'always',
+        timeZone: 'UTC',
+      },
+      schedule: { time: '09:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
+      channel: n < digests * inOneChannel ? 'C0BUSY000' : `C0BENCH${n}`,
+    });
+    await book.begin(made, owner);
+  }
+  const due = new Date(Date.now() + 30_000);
+  await db.updateTable('digests').set({ next_due: due }).execute();
+  await database.close();
+  return due;
+}

@@ -1,0 +1,159 @@
+import { tenantOf } from '../auth/identity.ts';
+import { UserError } from '../errors.ts';
+import { undoMinutes } from '../jobs/digest-book.ts';
+import { nextRuns } from '../reports/schedule.ts';
+import { digestSkeleton } from '../views/digest-form.ts';
+import * as views from '../views/digest-list.ts';
+import { canBeTakenOver, type Digest, pauseWords } from '../views/digest-words.ts';
+import type { Message } from '../views/message.ts';
+import { code } from '../views/text.ts';
+import type { Action, Context } from './define.ts';
+import { channelRefusal, digestBy, mayManage, overtaken, ownDigestBy } from './digest-access.ts';
+import { editForm } from './digest-form.ts';
+
+/** A run at once, into its channel. */
+export async function run(id: string, context: Context): Promise<Message> {
+  const digest = await ownDigestBy(id, context);
+  if (digest.paused && digest.paused.reason !== 'by-hand') {
+    throw new UserError(
+      `The digest ${code(digest.id)} is paused: ${pauseWords(digest.paused.reason, digest.paused.by)}.`,
+      `When that is mended: \`/cdn digest resume ${digest.id}\``,
+    );
+  }
+  await context.digests.runNow(digest, context.person);
+  return views.running(digest);
+}
+
+export async function pause(id: string, context: Context): Promise<Message> {
+  const digest = await ownDigestBy(id, context);
+  if (digest.paused) return views.isPaused(digest);
+  return views.isPaused(changed(await context.digests.pause(digest, context.person)));
+}
+
+export async function resume(id: string, context: Context): Promise<Message> {
+  const digest = await ownDigestBy(id, context);
+  if (!digest.paused) return resumed(digest, context);
+  await canRun(digest, context);
+  return resumed(changed(await context.digests.resume(digest, context.person)), context);
+}
+
+export async function remove(id: string, context: Context): Promise<Message> {
+  const digest = await ownDigestBy(id, context);
+  return views.deleted(changed(await context.digests.remove(digest, context.person)), undoMinutes);
+}
+
+async function restore(id: string, context: Context): Promise<Message> {
+  const digest = await context.digests.find(tenantOf(context.person), id);
+  if (digest) await mayManage(digest, context);
+  if (digest && !digest.deletedAt) return views.restored(digest, nextThree(digest, context));
+  const back = digest && (await context.digests.restore(digest, context.person));
+  if (!back) {
+    throw new UserError(
+      `It is too late: the digest ${code(id, 20)} is gone after ${undoMinutes} minutes.`,
+      'Make a new one: `/cdn digest new`.',
+    );
+  }
+  return views.restored(back, nextThree(back, context));
+}
+
+async function takeOver(id: string, context: Context): Promise<Message> {
+  const { person, digests } = context;
+  const digest = await digestBy(id, context);
+  if (!digest.paused || !canBeTakenOver(digest.paused.reason)) {
+    throw new UserError(
+      digest.paused
+        ? `The digest ${code(digest.id)} is ${pauseWords(digest.paused.reason, digest.paused.by)}: that is for its owner and admins.`
+        : `The digest ${code(digest.id)} runs again already, with the key of <@${digest.owner.userId}>.`,
+      '`/cdn digest list` shows how it stands.',
+    );
+  }
+  await mayPostThere(digest, context);
+  const taken = changed(await digests.takeOver(digest, person));
+  return views.takenOver(taken, person.userId, nextThree(taken, context));
+}
+
+/** What Slack did not answer for: a person has looked. */
+async function again(value: string, context: Context): Promise<Message> {
+  const [id = '', due = ''] = value.split('|');
+  const digest = await ownDigestBy(id, context);
+  const at = new Date(due);
+  const reopened = !Number.isNaN(at.getTime()) && (await context.digests.postAgain(digest, at));
+  if (!reopened)
+    throw new UserError('That run is settled already.', `A new one: \`/cdn digest run ${digest.id}\``);
+  return views.postedAgain(digest);
+}
+
+/** The owner's key has to be there; who resumes somebody else's cannot lend theirs. */
+async function canRun(digest: Digest, context: Context): Promise<void> {
+  if (await context.custody.describe(digest.owner)) return;
+  const own = digest.owner.userId === context.person.userId;
+  throw new UserError(
+    own ? 'You have no CDN key connected.' : `<@${digest.owner.userId}> has no CDN key connected.`,
+    own ? 'Connect yours, then resume it.' : 'They can connect one; or edit it, and it runs with yours.',
+    ...(own ? (['connect'] as const) : []),
+  );
+}
+
+async function mayPostThere(digest: Digest, context: Context): Promise<void> {
+  const refused = await channelRefusal(digest.channel, context);
+  if (refused !== undefined) throw new UserError(refused, 'An admin can change that with `/cdn settings`.');
+}
+
+function changed(digest: Digest | undefined): Digest {
+  if (!digest) throw overtaken();
+  return digest;
+}
+
+function resumed(digest: Digest, context: Context): Message {
+  return views.resumed(digest, nextThree(digest, context));
+}
+
+function nextThree(digest: Digest, { now }: Context): Date[] {
+  return digest.paused ? [] : nextRuns(digest.schedule, now(), 3);
+}
+
+/** Beside the message: that one belongs to everybody in its channel. */
+function apart(id: string, work: (value: string, context: Context) => Promise<Message>): Action {
+  return { id, needs: 'read', apart: true, run: work };
+}
+
+/** The menu of a row in the list. */
+const menu: Action = {
+  id: 'digests:menu',
+  needs: 'read',
+  apart: true,
+  modal: (value) => (value.startsWith('edit|') ? digestSkeleton('Edit the digest') : undefined),
+  fill: (value, context) => editForm(idIn(value), context),
+  run: (value, context) => {
+    const [verb = ''] = value.split('|');
+    const work = Object.hasOwn(inMenu, verb) ? inMenu[verb] : undefined;
+    if (!work)
+      throw new UserError('This menu is from an older version of the bot.', 'Type `/cdn digest list`.');
+    return work(idIn(value), context);
+  },
+};
+const inMenu: Readonly<Record<string, typeof run>> = { run, pause, resume, delete: remove };
+
+function idIn(value: string): string {
+  return value.slice(value.indexOf('|') + 1);
+}
+
+const edit: Action = {
+  id: 'digests:edit',
+  needs: 'read',
+  modal: () => digestSkeleton('Edit the digest'),
+  fill: editForm,
+};
+
+export const digestActions: readonly Action[] = [
+  apart('digests:run', run),
+  apart('digests:pause', pause),
+  apart('digests:resume', resume),
+  apart('digests:delete', remove),
+  menu,
+  edit,
+  // In the place of the answer, or of the notice, that offered it.
+  { id: 'digests:undo', needs: 'read', run: restore },
+  { id: 'digests:take-over', needs: 'read', run: takeOver },
+  { id: 'digests:again', needs: 'read', run: again },
+];

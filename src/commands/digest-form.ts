@@ -1,0 +1,170 @@
+import { prepare } from '../jobs/digest-content.ts';
+import { digestKinds } from '../reports/digest.ts';
+import { nextRuns } from '../reports/schedule.ts';
+import * as views from '../views/digest.ts';
+import * as forms from '../views/digest-form.ts';
+import * as outcomes from '../views/digest-saved.ts';
+import type { Digest, DigestOrder } from '../views/digest-words.ts';
+import { type Action, type Context, defineForm, type FormResult, type Picker } from './define.ts';
+import { channelRefusal, overtaken, ownDigestBy } from './digest-access.ts';
+import { digestFields, kindOf, problemsOf, valuesOf } from './digest-fields.ts';
+import { matches } from './zone-query.ts';
+import { allZones } from './zone-snapshot.ts';
+
+/** The form for a new digest; `typed` are words behind the command that may name kinds. */
+export async function newForm(typed: readonly string[], { person, people, channelId }: Context) {
+  const named = typed.map(kindOf).filter((kind) => kind !== undefined);
+  return forms.digestForm({
+    kinds: named.length > 0 ? digestKinds.filter((kind) => named.includes(kind)) : ['zones'],
+    targets: [],
+    channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
+    time: '09:00',
+    days: ['workdays'],
+    timeZone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
+    only: 'always',
+  });
+}
+
+/** The form for a digest there is. */
+export async function editForm(id: string, context: Context) {
+  const digest = await ownDigestBy(id, context);
+  const others = digest.owner.userId !== context.person.userId;
+  return forms.digestForm(valuesOf(digest), {
+    note: noteOf(digest),
+    ...(others
+      ? {
+          says: `This digest is <@${digest.owner.userId}>’s. Saved by you, it is yours and runs with your key.`,
+        }
+      : {}),
+  });
+}
+
+export const digestForm = defineForm({
+  id: 'digests:submit',
+  needs: 'read',
+  fields: digestFields,
+  busy: forms.digestBusy(),
+  async run(order, context) {
+    const note = context.modal?.note;
+    const refused = await channelRefusal(order.channel, context);
+    if (refused !== undefined) return again(order, note, refused);
+    return note === undefined ? saveNew(order, context) : saveChange(order, note, context);
+  },
+});
+
+/** Makes what the form says once, by the same code as a run, and shows it to whoever fills it in. */
+export const preview: Action = {
+  id: 'digests:preview',
+  needs: 'read',
+  modal: () => forms.digestSkeleton('Preview'),
+  async fill(_value, context) {
+    const order = problemsOf(context.modal?.fields ?? {});
+    if ('problems' in order) return outcomes.notYet(order.problems);
+    const edited = await edits(context.modal?.note, context);
+    const prepared = await prepare(order.subject, {
+      cdn: await context.cdn(),
+      now: context.now(),
+      history: edited ? await context.digests.history(edited) : [],
+      signal: context.signal,
+      explain: context.explain,
+    });
+    return outcomes.previewed(prepared satisfies views.DrawnDigest, order);
+  },
+};
+
+const mostOptions = 100;
+
+export const targetPicker: Picker = {
+  id: 'digests:targets',
+  fields: ['target'],
+  needs: 'read',
+  async run(typed, context) {
+    const search = typed.trim().toLowerCase();
+    const { zones } = await allZones(context);
+    const found = zones.filter((zone) => matches(zone, search));
+    // What else is typed is not given back: it may be a key that went into the wrong field.
+    const shield = /^\d{1,10}$/u.test(search) ? search : undefined;
+    const app = /^[a-z\d]{8,40}$/u.test(search) ? typed.trim() : undefined;
+    const apps = new Set(found.map(({ appId }) => appId).filter((app) => app !== undefined));
+    const offered = [
+      ...(shield === undefined ? [] : [forms.targetOption(`shield:${shield}`)]),
+      ...(app === undefined || apps.has(app) ? [] : [forms.targetOption(`app:${app}`)]),
+      ...[...apps].slice(0, 20).map((app) => forms.targetOption(`app:${app}`)),
+    ];
+    const room = mostOptions - offered.length - 1;
+    const more = found.length - room;
+    return [
+      ...found.slice(0, room).map(({ id: zone, name }) => forms.targetOption(`zone:${zone}`, name)),
+      ...offered,
+      ...(more > 0 ? [forms.noteOption(`… and ${more} more zones: keep typing`)] : []),
+    ];
+  },
+};
+
+export const timeZonePicker: Picker = {
+  id: 'digests:timezones',
+  fields: ['timezone'],
+  needs: 'none',
+  async run(typed, context) {
+    const wanted = typed.trim().toLowerCase().replaceAll(' ', '_');
+    const own = (await context.people.profile(context.person.userId))?.timeZone;
+    const all = [
+      ...new Set([...(own === undefined ? [] : [own]), 'UTC', ...Intl.supportedValuesOf('timeZone')]),
+    ];
+    const found = all.filter((zone) => zone.toLowerCase().includes(wanted)).slice(0, mostOptions);
+    return found.length > 0
+      ? found.map((zone) => forms.zoneOption(zone))
+      : [forms.noteOption('No time zone is called so: try a big city nearby')];
+  },
+};
+
+async function saveNew(order: DigestOrder, context: Context): Promise<FormResult> {
+  const { digests, person } = context;
+  const made = await digests.order(person, order);
+  const told = await context.post(order.channel, outcomes.announced(made, person.userId));
+  if (!told) {
+    await digests.drop(made);
+    return again(order, undefined, outcomes.invite(order.channel));
+  }
+  const digest = await digests.begin(made, person);
+  if (!digest) throw overtaken();
+  return saved(digest, context);
+}
+
+async function saveChange(order: DigestOrder, note: string, context: Context): Promise<FormResult> {
+  const { digests, person } = context;
+  const before = await edits(note, context);
+  if (!before || noteOf(before) !== note) throw overtaken();
+  if (before.channel !== order.channel || before.paused?.reason === 'bot-removed') {
+    const told = await context.post(
+      order.channel,
+      outcomes.announced({ ...before, ...order }, person.userId),
+    );
+    if (!told) return again(order, note, outcomes.invite(order.channel));
+  }
+  const digest = await digests.change(before, order, person);
+  if (!digest) throw overtaken();
+  return saved(digest, context);
+}
+
+/** The form once more, with what is wrong above it: nothing that was filled in is lost. */
+function again(order: DigestOrder, note: string | undefined, says: string): FormResult {
+  return {
+    modal: forms.digestForm(valuesOf(order), { note, says: `:warning: ${says}` }),
+    message: outcomes.notSaved(says),
+  };
+}
+
+function saved(digest: Digest, { now }: Context): FormResult {
+  return outcomes.saved(digest, nextRuns(digest.schedule, now(), 3));
+}
+
+/** Which digest a form changes, as it was when the form was drawn. */
+function noteOf({ id, revision }: Digest): string {
+  return `${id}|${revision}`;
+}
+
+async function edits(note: string | undefined, context: Context): Promise<Digest | undefined> {
+  const [id] = note?.split('|') ?? [];
+  return id === undefined ? undefined : ownDigestBy(id, context);
+}

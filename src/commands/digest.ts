@@ -1,0 +1,101 @@
+import { tenantOf } from '../auth/identity.ts';
+import { UserError } from '../errors.ts';
+import { digestSkeleton } from '../views/digest-form.ts';
+import { digestList } from '../views/digest-list.ts';
+import type { Message } from '../views/message.ts';
+import { code } from '../views/text.ts';
+import type { Command, Context, Feature } from './define.ts';
+import { closest } from './did-you-mean.ts';
+import * as steps from './digest-actions.ts';
+import { digestForm, editForm, newForm, preview, targetPicker, timeZonePicker } from './digest-form.ts';
+import type { Words } from './words.ts';
+
+/** What is done with one digest. The other words open a form, or list. */
+const byId = {
+  run: steps.run,
+  pause: steps.pause,
+  resume: steps.resume,
+  delete: steps.remove,
+  remove: steps.remove,
+} as const;
+const verbs = ['new', 'list', 'edit', ...Object.keys(byId)];
+
+/** Digests on a page. */
+const pageSize = 10;
+
+const digestCommand: Command = {
+  name: 'digest',
+  aliases: ['digests'],
+  usage: 'digest [new|list|run <id>|pause <id>|resume <id>|edit <id>|delete <id>]',
+  summary: 'Posts on a schedule: zones, origin errors, upload scanning, app usage, and what changed',
+  examples: ['digest new', 'digest list', 'digest run k7f3q'],
+  needs: 'read',
+  modal(words) {
+    const [verb, id] = typed(words);
+    if (verb === 'new') return digestSkeleton('New digest');
+    return verb === 'edit' && id !== undefined ? digestSkeleton('Edit the digest') : undefined;
+  },
+  fill(words, context) {
+    const [verb, id = ''] = typed(words);
+    return verb === 'edit' ? editForm(id, context) : newForm(words.list.slice(1), context);
+  },
+  run(words, context) {
+    const [verb = 'list', id] = typed(words);
+    if (verb === 'list') return list(Number(id ?? 1), context);
+    if (verb !== 'edit' && !isVerb(verb)) throw unknownVerb(verb);
+    // With an id, a form opens for it.
+    if (id === undefined || verb === 'edit')
+      throw new UserError(
+        'Which digest?',
+        `\`/cdn digest list\` shows their ids: \`/cdn digest ${verb} k7f3q\``,
+      );
+    return byId[verb](id, context);
+  },
+};
+
+export const digest: Feature = {
+  name: 'digests',
+  commands: [digestCommand],
+  actions: [preview, ...steps.digestActions],
+  forms: [digestForm],
+  pickers: [targetPicker, timeZonePicker],
+};
+
+/** Mine, those that come into this channel, and for admins all. */
+async function list(page: number, context: Context): Promise<Message> {
+  const { person, channelId, standing, digests, now } = context;
+  const [all, { admin }] = await Promise.all([digests.list(tenantOf(person)), standing.actor()]);
+  const seen = all.filter(
+    ({ digest }) => admin || digest.owner.userId === person.userId || digest.channel === channelId,
+  );
+  const pages = Math.max(1, Math.ceil(seen.length / pageSize));
+  const at = Number.isInteger(page) ? Math.min(Math.max(page, 1), pages) : 1;
+  return digestList({
+    listed: seen.slice((at - 1) * pageSize, at * pageSize).map((one) => ({
+      ...one,
+      manages: admin || one.digest.owner.userId === person.userId,
+    })),
+    total: seen.length,
+    page: at,
+    pages,
+    asOf: now(),
+  });
+}
+
+function unknownVerb(verb: string): UserError {
+  const [near] = closest(verb, verbs, 1);
+  return new UserError(
+    `Digests know no ${code(verb, 30)}.`,
+    near === undefined
+      ? '`/cdn digest new` makes one, `/cdn digest list` shows all.'
+      : `Did you mean \`/cdn digest ${near}\`?`,
+  );
+}
+
+function typed({ list: [verb, id] }: Words): [string | undefined, string | undefined] {
+  return [verb?.toLowerCase(), id];
+}
+
+function isVerb(word: string): word is keyof typeof byId {
+  return Object.hasOwn(byId, word);
+}

@@ -1,0 +1,32 @@
+import { type HeldRun, moveRun } from '../store/digest-runs.ts';
+import { haltDigest } from '../store/digests.ts';
+import type { Digest, PauseReason } from '../views/digest-words.ts';
+import type { JobContext } from './define.ts';
+import { tellPaused } from './digest-telling.ts';
+
+/** Stops a digest and lets people know, once: all of it is stored together, and telling them is a job of its own. */
+export async function halt(
+  digest: Digest,
+  reason: PauseReason,
+  run: HeldRun,
+  { db, ports, now, log }: JobContext,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    // Somebody else who holds the run now finds out for themselves.
+    if (!(await moveRun(trx, run, run.state, 'failed', { reason, parts: null }))) return;
+    const stopped = await haltDigest(trx, digest.id, { reason, at: now(), tell: true });
+    if (!stopped) return;
+    await ports.enqueue(tellPaused, { digestId: digest.id, revision: stopped.revision }, { in: trx });
+    await ports.audit.record(
+      {
+        tenant: digest.tenant,
+        actor: 'system',
+        what: 'digest-paused',
+        subject: digest.id,
+        detail: { reason, owner: digest.owner.userId, channel: digest.channel },
+      },
+      { in: trx },
+    );
+  });
+  log.warn({ digest: digest.id, reason }, 'a digest was paused');
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { tenantOf } from '../auth/identity.ts';
+import { type DigestRow, findDigestById, markTold } from '../store/digests.ts';
+import { passLane } from '../store/slack-pace.ts';
+import * as views from '../views/digest-notices.ts';
+import type { Message } from '../views/message.ts';
+import { defineJob, type JobContext } from './define.ts';
+import { digestOf } from './digest.ts';
+import { channelMs } from './digest-pace.ts';
+import { type Marker, SlackFailure } from './ports.ts';
+
+/** Tells that a digest stopped: its channel, else its owner, else the admins that are configured. One message. */
+export const tellPaused = defineJob({
+  name: 'digest-paused',
+  data: z.object({ digestId: z.string(), revision: z.number() }),
+  retries: 5,
+  async run({ digestId, revision }, context) {
+    const row = await findDigestById(context.db, digestId);
+    if (!row || row.revision !== revision || row.paused_told !== 'no') return;
+    const digest = digestOf(row);
+    if (!digest.paused) return;
+    const { reason } = digest.paused;
+    const notice = views.paused({ digest, reason });
+    const marker: Marker = { type: 'digest_paused', payload: { digest: digestId, revision } };
+    const owner = reason === 'owner-gone' ? [] : [digest.owner.userId];
+    const places = [digest.channel, ...owner, ...context.ports.people(digest.owner).configuredAdmins];
+    await tellFirst(places, notice, marker, row, context);
+    await markTold(context.db, row);
+  },
+});
+
+/** Tells the owner that nobody knows whether a post arrived. */
+export const tellUnknown = defineJob({
+  name: 'digest-unknown',
+  data: z.object({ digestId: z.string(), due: z.iso.datetime() }),
+  retries: 5,
+  async run({ digestId, due }, context) {
+    const row = await findDigestById(context.db, digestId);
+    if (!row) return;
+    const digest = digestOf(row);
+    const marker: Marker = { type: 'digest_unknown', payload: { digest: digestId, due } };
+    const notice = views.unknownFate({ digest, due: new Date(due) });
+    const { configuredAdmins } = context.ports.people(digest.owner);
+    await tellFirst([digest.owner.userId, ...configuredAdmins], notice, marker, row, context);
+  },
+});
+
+/** Sends a notice to the first place that takes it. An answer that got lost counts as taken: better once than twice. */
+async function tellFirst(
+  places: readonly string[],
+  notice: Message,
+  marker: Marker,
+  row: DigestRow,
+  context: JobContext,
+): Promise<void> {
+  const { owner } = digestOf(row);
+  const slack = context.ports.slack(owner, context.signal);
+  for (const [index, place] of places.entries()) {
+    // A process before this one may have sent it.
+    if (context.attempt > 1 && index === 0 && (await isThere(place))) return;
+    if (!(await passLane(context.db, { tenant: tenantOf(owner), lane: place }, context.now(), channelMs)))
+      throw new Error('another message goes to that place at this moment');
+    try {
+      await slack.post(place, notice, { marker });
+      return;
+    } catch (error) {
+      if (error instanceof SlackFailure && error.outcome === 'unknown') return;
+      if (error instanceof SlackFailure && error.code === 'ratelimited') throw error;
+      context.log.info({ digest: row.id, place, error }, 'a place could not be told about a digest');
+    }
+  }
+  context.log.error({ digest: row.id, reason: row.paused }, 'nobody could be told about a digest');
+
+  async function isThere(channel: string): Promise<boolean> {
+    const since = new Date(context.now().getTime() - 3_600_000);
+    return slack.find(marker, { channel, since }).then(
+      (found) => found !== undefined,
+      () => false,
+    );
+  }
+}

@@ -1,0 +1,67 @@
+import { ApiError } from '../api/errors.ts';
+import { LinkedKeyError } from '../auth/keys.ts';
+import type { Reason } from '../auth/policy.ts';
+import { UserError } from '../errors.ts';
+import type { PauseReason } from '../views/digest-words.ts';
+import { SlackFailure } from './ports.ts';
+
+/** What a failure means for a digest. */
+export type Trouble =
+  /** It cannot go on until a person does something. */
+  | { readonly kind: 'halt'; readonly reason: PauseReason }
+  /** The same may work in a moment. */
+  | { readonly kind: 'later'; readonly afterMs: number }
+  /** Trying again would end the same. */
+  | { readonly kind: 'failed' };
+
+// `cancelled`: the attempt took too long; that the bot stops is seen before.
+const transient = new Set(['unavailable', 'unreachable', 'timeout', 'cut', 'rate_limited', 'cancelled']);
+
+/** Between two attempts at asking the CDN, growing with each. */
+const pauseMs = 20_000;
+/** As long as the CDN may ask to be left alone. */
+const longestMs = 10 * 60_000;
+
+/** Asking the CDN failed. `attempt`: 1 for the first. */
+export function troubleAsking(error: unknown, attempt: number, most: number): Trouble {
+  if (error instanceof LinkedKeyError) return { kind: 'halt', reason: 'key-missing' };
+  if (error instanceof UserError && error.offer === 'connect') return { kind: 'halt', reason: 'key-missing' };
+  if (!(error instanceof ApiError)) return { kind: 'failed' };
+  if (error.code === 'key_refused') return { kind: 'halt', reason: 'key-refused' };
+  if (!transient.has(error.code) || attempt >= most) return { kind: 'failed' };
+  const asked = (error.retryAfterSeconds ?? 0) * 1000;
+  return { kind: 'later', afterMs: Math.min(longestMs, Math.max(asked, pauseMs * 2 ** (attempt - 1))) };
+}
+
+/** Policy refused. */
+export function haltOf(reason: Reason): PauseReason {
+  if (reason === 'no-key') return 'key-missing';
+  return reason === 'other-channel' ? 'channel-not-allowed' : 'right-lost';
+}
+
+const channelTrouble: Readonly<Record<string, PauseReason>> = {
+  not_in_channel: 'bot-removed',
+  is_archived: 'channel-archived',
+  channel_is_archived: 'channel-archived',
+  channel_not_found: 'channel-gone',
+  account_inactive: 'uninstalled',
+  token_revoked: 'uninstalled',
+  token_expired: 'uninstalled',
+  invalid_auth: 'uninstalled',
+  not_authed: 'uninstalled',
+  team_access_not_granted: 'uninstalled',
+  restricted_action: 'channel-not-allowed',
+  restricted_action_read_only_channel: 'channel-not-allowed',
+};
+
+/** Slack refused a post. */
+export function troublePosting(error: unknown): Trouble {
+  // What is no failure of Slack's is known to have sent nothing: no installation, no token.
+  if (error instanceof UserError) return { kind: 'halt', reason: 'uninstalled' };
+  if (!(error instanceof SlackFailure)) return { kind: 'failed' };
+  if (error.code === 'ratelimited') {
+    return { kind: 'later', afterMs: Math.min(longestMs, Math.max(1, error.retryAfterSeconds ?? 30) * 1000) };
+  }
+  const reason = Object.hasOwn(channelTrouble, error.code) ? channelTrouble[error.code] : undefined;
+  return reason ? { kind: 'halt', reason } : { kind: 'failed' };
+}

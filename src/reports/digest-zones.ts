@@ -1,0 +1,156 @@
+import type { ZoneSummary } from '../api/zone-summary.ts';
+import { totalsOf } from './attention.ts';
+import type { CollectInput, DigestSubject } from './digest.ts';
+import type { Compared, ZoneFigures, ZoneUse } from './digest-figures.ts';
+import { limitsOf, monthOf } from './digest-forecast.ts';
+import { named, rosterOf } from './digest-roster.ts';
+import { apartMs, compared, dayMs, type Earlier, earlier, noise, type Past } from './digest-series.ts';
+import { byState, isOtherAccount, newsOf, statesOf } from './digest-zone-news.ts';
+
+const mostBusiest = 30;
+const mostPoints = 30;
+
+/** The overview of some zones, or of all: what there is, what changed, where it leads. */
+export function zoneFigures(
+  list: { readonly zones: readonly ZoneSummary[]; readonly skipped: number },
+  subject: DigestSubject,
+  input: CollectInput,
+): ZoneFigures {
+  const { now } = input;
+  const wanted = new Set(subject.targets.zones);
+  const scope = [...wanted].toSorted().join(' ');
+  const zones = wanted.size === 0 ? list.zones : list.zones.filter(({ id }) => wanted.has(id));
+  const past = earlier(input, ({ zones: found }) =>
+    found?.scope === scope && !isOtherAccount(zones, found.roster) ? found : undefined,
+  );
+  const previous = past.previous?.figures;
+  const { attention } = totalsOf(zones);
+  const found = byState(zones);
+  const used = sum(zones.map(({ bandwidthUsed }) => bandwidthUsed));
+  const charges = sum(zones.map((zone) => zone.charges));
+  const perDay = ratesOf(used, past, now, (found) => found, noise.bytes);
+  const chargesPerDay = ratesOf(
+    charges,
+    past,
+    now,
+    (found) => ({ used: found.charges, perDay: found.chargesPerDay }),
+    noise.dollars,
+  );
+  const limits = limitsOf(zones, now, previous);
+  const roster = rosterOf(zones);
+  const here = new Set(zones.map(({ id }) => id));
+  return {
+    scope,
+    ...(past.previous ? { since: new Date(past.previous.at).toISOString() } : {}),
+    zones: zones.length,
+    skipped: list.skipped,
+    ...(used === undefined ? {} : { used }),
+    ...(charges === undefined ? {} : { charges }),
+    attention,
+    ...(previous ? { before: pick(previous) } : {}),
+    newMonth: past.previous !== undefined && isReset(used, previous?.used, past.previous.at, now),
+    ...(perDay ? { perDay } : {}),
+    ...(chargesPerDay ? { chargesPerDay } : {}),
+    busiest: busiestOf(zones, past, now),
+    limits: limits.limits,
+    moreLimits: limits.more,
+    states: statesOf(found),
+    missing: [...wanted].filter((id) => !here.has(id)),
+    ...(roster ? { roster } : {}),
+    ...(previous ? { news: newsOf(zones, found, previous) } : {}),
+    trend: trendOf(past, perDay, now),
+  };
+}
+
+function busiestOf(zones: readonly ZoneSummary[], past: Earlier<ZoneFigures>, now: Date): ZoneUse[] {
+  const busy = zones.filter(({ bandwidthUsed }) => (bandwidthUsed ?? 0) > 0);
+  return busiest(busy, mostBusiest).map((zone) => {
+    const used = zone.bandwidthUsed ?? 0;
+    const find = (found: ZoneFigures) => found.busiest.find(({ id }) => id === zone.id);
+    const perDay = ratesOf(used, past, now, find, noise.bytes);
+    return { ...named(zone), used, ...(perDay ? { perDay } : {}) };
+  });
+}
+
+/** Those with the most bandwidth, the most first: one pass, since sorting fifty thousand holds everybody up. */
+export function busiest(zones: readonly ZoneSummary[], most: number): ZoneSummary[] {
+  const found: ZoneSummary[] = [];
+  const used = (zone: ZoneSummary | undefined): number => zone?.bandwidthUsed ?? 0;
+  for (const zone of zones) {
+    if (found.length >= most && used(zone) <= used(found.at(-1))) continue;
+    const at = found.findIndex((other) => used(other) < used(zone));
+    found.splice(at === -1 ? found.length : at, 0, zone);
+    if (found.length > most) found.pop();
+  }
+  return found;
+}
+
+interface Counting {
+  readonly used?: number | undefined;
+  readonly perDay?: Compared | undefined;
+}
+
+/** How fast a counter that begins anew each month goes, compared with how fast it went in earlier runs. */
+function ratesOf(
+  used: number | undefined,
+  past: Earlier<ZoneFigures>,
+  now: Date,
+  find: (found: ZoneFigures) => Counting | undefined,
+  floor: number,
+): Compared | undefined {
+  const rate = perDayOf(used, past.base, now, (found) => find(found)?.used);
+  return rate === undefined ? undefined : compared(rate, past, (found) => find(found)?.perDay?.now, floor);
+}
+
+/**
+ * What a counter grows a day since an earlier run. Where it began anew with the month since: what it grew a day in this
+ * month, from six hours on. Undefined where it fell for another reason.
+ */
+function perDayOf(
+  used: number | undefined,
+  base: Past<ZoneFigures> | undefined,
+  now: Date,
+  read: (found: ZoneFigures) => number | undefined,
+): number | undefined {
+  const before = base && read(base.figures);
+  if (used === undefined || base === undefined || before === undefined) return undefined;
+  const reset = isReset(used, before, base.at, now);
+  if (!reset && used < before) return undefined;
+  const since = reset ? monthOf(now).start : base.at;
+  const grown = reset ? used : used - before;
+  const elapsed = now.getTime() - since;
+  return elapsed < apartMs ? undefined : rounded((grown / elapsed) * dayMs);
+}
+
+/** Whether a month's counter began anew. One that is larger than before did not, whatever the calendar says. */
+function isReset(used = 0, before = 0, at: number, now: Date): boolean {
+  return used < before && at < monthOf(now).start;
+}
+
+function trendOf(past: Earlier<ZoneFigures>, perDay: Compared | undefined, now: Date): [number, number][] {
+  const points = past.series.flatMap(({ at, figures }): [number, number][] =>
+    figures.perDay ? [[at, figures.perDay.now]] : [],
+  );
+  const latest: [number, number][] = perDay ? [[now.getTime(), perDay.now]] : [];
+  return [...points.slice(0, mostPoints - 1).toReversed(), ...latest];
+}
+
+function pick({ zones, used, charges }: ZoneFigures): NonNullable<ZoneFigures['before']> {
+  return {
+    zones,
+    ...(used === undefined ? {} : { used }),
+    ...(charges === undefined ? {} : { charges }),
+  };
+}
+
+/** Undefined where nobody reports any: that is no zero. Without zones it is. */
+function sum(numbers: readonly (number | undefined)[]): number | undefined {
+  const known = numbers.filter((one) => one !== undefined);
+  if (known.length === 0 && numbers.length > 0) return undefined;
+  return rounded(known.reduce((total, one) => total + one, 0));
+}
+
+/** To a hundredth: what lies behind it is the computer's. */
+function rounded(number: number): number {
+  return Math.round(number * 100) / 100;
+}

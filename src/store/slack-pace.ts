@@ -1,0 +1,45 @@
+import { type Kysely, sql } from 'kysely';
+import type { Schema } from './schema.ts';
+
+export interface Lane {
+  readonly tenant: string;
+  /** A channel's id, or a method's name. */
+  readonly lane: string;
+}
+
+/** Takes a lane for one call and closes it for `forMs`. False where another process's call has closed it. */
+export async function passLane(
+  db: Kysely<Schema>,
+  { tenant, lane }: Lane,
+  now: Date,
+  forMs: number,
+): Promise<boolean> {
+  const result = await sql`
+    insert into slack_pace (tenant, lane, free_at) values (${tenant}, ${lane}, ${after(now, forMs)}::timestamptz)
+    on conflict (tenant, lane) do update set free_at = excluded.free_at
+    where slack_pace.free_at <= ${now}::timestamptz`.execute(db);
+  return result.numAffectedRows === 1n;
+}
+
+/** Slack asks for a pause: nobody calls before it is over. */
+export async function closeLane(
+  db: Kysely<Schema>,
+  { tenant, lane }: Lane,
+  now: Date,
+  forMs: number,
+): Promise<void> {
+  await sql`
+    insert into slack_pace (tenant, lane, free_at) values (${tenant}, ${lane}, ${after(now, forMs)}::timestamptz)
+    on conflict (tenant, lane) do update set free_at = greatest(slack_pace.free_at, excluded.free_at)`.execute(
+    db,
+  );
+}
+
+/** Forgets lanes that nobody has used since. */
+export async function purgeLanes(db: Kysely<Schema>, before: Date): Promise<void> {
+  await db.deleteFrom('slack_pace').where('free_at', '<', before).execute();
+}
+
+function after(now: Date, ms: number): Date {
+  return new Date(now.getTime() + ms);
+}

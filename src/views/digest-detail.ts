@@ -1,0 +1,27 @@
+import { context, message, section } from './blocks.ts';
+import type { Attachment, Message } from './message.ts';
+import { fit } from './text.ts';
+
+/** As many names in one line of a thread, and as many lines of one part. */
+export const mostShown = 10;
+
+export interface Part {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+/** A message of a thread: parts under their titles; those without a line are left out. */
+export function detail(
+  title: string,
+  parts: readonly Part[],
+  note: string,
+  files: readonly Attachment[],
+): Message {
+  const drawn = parts
+    .filter(({ lines }) => lines.length > 0)
+    .map((part) => section(`*${part.title}*\n${fit(part.lines, 2700)}`));
+  return {
+    ...message(title, [section(`*${title}*`), ...drawn, context(note)]),
+    ...(files.length > 0 ? { files } : {}),
+  };
+}

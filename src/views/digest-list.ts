@@ -1,0 +1,124 @@
+import type { KnownBlock, Overflow } from '@slack/types';
+import { actions, button, context, message, plain, section, typing } from './blocks.ts';
+import { moment } from './dates.ts';
+import { resumeButton } from './digest-notices.ts';
+import { orderWords } from './digest-saved.ts';
+import { type Digest, pauseWords } from './digest-words.ts';
+import type { Message } from './message.ts';
+import { nextRunWords, runWords } from './schedule.ts';
+import { code, count } from './text.ts';
+
+interface Row {
+  readonly digest: Digest;
+  readonly last: { readonly due: Date; readonly state: string } | undefined;
+  /** Whether whoever looks may change it. */
+  readonly manages: boolean;
+}
+
+interface Listed {
+  readonly listed: readonly Row[];
+  readonly total: number;
+  readonly page: number;
+  readonly pages: number;
+  readonly asOf: Date;
+}
+
+export function digestList({ listed, total, page, pages, asOf }: Listed): Message {
+  const text =
+    total === 0
+      ? 'No digests yet: a digest posts how your CDN does, when you want it.'
+      : `${count(total, 'digest')}.`;
+  return message(text, [
+    section(total === 0 ? text : `*${text}*`),
+    ...listed.flatMap(digestRow),
+    actions(
+      typing('New digest', 'digest new', 0, total === 0 ? { style: 'primary' } : {}),
+      ...(page > 1 ? [typing('Previous', `digest list ${page - 1}`, 1)] : []),
+      ...(page < pages ? [typing('Next', `digest list ${page + 1}`, 2)] : []),
+    ),
+    ...(total === 0 ? [] : [context(`Page ${page} of ${pages} · as of ${moment(asOf)}`)]),
+  ]);
+}
+
+/** One digest: what, when, where, how it went, and a menu for whoever may change it. */
+function digestRow({ digest, last, manages }: Row): KnownBlock[] {
+  const { id, owner, channel, schedule, paused, nextDue } = digest;
+  const state = paused
+    ? `:double_vertical_bar: *paused:* ${pauseWords(paused.reason, paused.by)}`
+    : nextDue
+      ? `next ${runWords(nextDue, schedule.zone)}`
+      : '';
+  const ended = last
+    ? ` · last ${runWords(last.due, schedule.zone)}: ${ends[last.state] ?? 'under way'}`
+    : '';
+  const row = section(
+    `${code(id)} ${orderWords(digest)}\n<#${channel}> · <@${owner.userId}> · ${state}${ended}`,
+  );
+  return [manages ? { ...row, accessory: rowMenu(digest) } : row];
+}
+
+const ends: Readonly<Record<string, string>> = {
+  sent: 'posted',
+  quiet: 'silent',
+  skipped: 'skipped',
+  failed: 'failed',
+  unknown: 'nobody knows whether it arrived',
+};
+
+function rowMenu({ id, paused }: Digest): Overflow {
+  const entry = (label: string, verb: string) => ({ text: plain(label), value: `${verb}|${id}` });
+  return {
+    type: 'overflow',
+    action_id: `digests:menu:${id}`,
+    options: [
+      entry('Run now', 'run'),
+      paused ? entry('Resume', 'resume') : entry('Pause', 'pause'),
+      entry('Edit', 'edit'),
+      entry('Delete', 'delete'),
+    ],
+  };
+}
+
+export function running({ id, channel }: Digest): Message {
+  const text = `The digest ${code(id)} is on its way to <#${channel}>.`;
+  return message(text, [section(text)]);
+}
+
+export function isPaused({ id, paused }: Digest): Message {
+  const why = paused ? pauseWords(paused.reason, paused.by) : 'paused';
+  const text = `The digest ${code(id)} rests: ${why}.`;
+  return message(text, [section(text), actions(resumeButton(id))]);
+}
+
+export function resumed(digest: Digest, runs: readonly Date[]): Message {
+  const text = `The digest ${code(digest.id)} runs ${orderWords(digest)}.`;
+  return message(text, [section(text), ...nextOf(digest, runs)]);
+}
+
+export function takenOver(digest: Digest, by: string, runs: readonly Date[]): Message {
+  const text = `<@${by}> took over the digest ${code(digest.id)}: it runs with their key now.`;
+  return message(text, [section(text), ...nextOf(digest, runs)]);
+}
+
+export function deleted({ id }: Digest, minutes: number): Message {
+  const text = `The digest ${code(id)} is deleted.`;
+  return message(text, [
+    section(text),
+    actions(button('Undo', 'digests:undo', id)),
+    context(`Undo works for ${minutes} minutes.`),
+  ]);
+}
+
+export function restored(digest: Digest, runs: readonly Date[]): Message {
+  const text = `The digest ${code(digest.id)} is back.`;
+  return message(text, [section(text), ...nextOf(digest, runs)]);
+}
+
+export function postedAgain({ channel }: Digest): Message {
+  const text = `It is on its way to <#${channel}>.`;
+  return message(text, [section(text)]);
+}
+
+function nextOf({ schedule }: Digest, runs: readonly Date[]): KnownBlock[] {
+  return runs.length > 0 ? [context(nextRunWords(runs, schedule.zone))] : [];
+}

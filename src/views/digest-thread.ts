@@ -1,0 +1,130 @@
+import type { Collected } from '../reports/digest.ts';
+import type { AppFigures, ErrorFigures, ScanFigures } from '../reports/digest-figures.ts';
+import { type Finding, findings } from '../reports/digest-findings.ts';
+import { shortDay } from './chart-days.ts';
+import { exact, inBrackets, nameOf } from './digest-change.ts';
+import { errorChart, latencyChart, scanChart } from './digest-charts.ts';
+import { detail, mostShown } from './digest-detail.ts';
+import { daysBefore, findingLine, gigabytes } from './digest-findings.ts';
+import { zoneDetail } from './digest-zone-detail.ts';
+import type { Message } from './message.ts';
+import { money } from './numbers.ts';
+import { code, count, fit, foreign, grouped } from './text.ts';
+
+const mostCharts = 3;
+
+/** The detail of a digest, a message a kind: what changed in full, then what there is. */
+export function threadOf(collected: Collected, timeZone: string): Message[] {
+  const { zones, errors, scanning, apps } = collected;
+  const all = findings(collected);
+  const changes = (kinds: readonly Finding['kind'][]) =>
+    all
+      .filter(({ kind }) => kinds.includes(kind))
+      .flatMap((finding) => findingLine(finding, mostShown) ?? []);
+  return [
+    ...(zones
+      ? [zoneDetail(zones, changes(['became', 'recovered', 'joined', 'left', 'limit', 'traffic']), timeZone)]
+      : []),
+    ...(errors ? [errorDetail(errors, changes(['fresh', 'errors']), timeZone)] : []),
+    ...(scanning && scanning.length > 0 ? [scanDetail(scanning, changes(['blocked']))] : []),
+    ...(apps && apps.apps.length > 0
+      ? [appDetail(apps.apps, apps.more, changes(['status', 'latency', 'cost', 'volumes']), timeZone)]
+      : []),
+  ];
+}
+
+function errorDetail(errors: ErrorFigures, changes: readonly string[], timeZone: string): Message {
+  const failing = errors.zones.filter(({ total }) => total > 0);
+  const rest = failing.length - mostShown;
+  const partial = errors.zones.filter((zone) => zone.partial);
+  const chart = errorChart(errors, timeZone);
+  return detail(
+    'Origin errors',
+    [
+      { title: 'Changed', lines: changes },
+      {
+        title: 'By zone',
+        lines: [
+          ...failing
+            .slice(0, mostShown)
+            .map((zone) => `*${grouped(zone.total)}* · ${nameOf(zone)}${inBrackets(zone.perDay, exact)}`),
+          ...(rest > 0 ? [`and ${count(rest, 'more zone')}`] : []),
+        ],
+      },
+      {
+        title: 'By error',
+        lines: errors.codes.map(
+          ([word, times]) => `*${grouped(times)}* · ${word ? code(word, 60) : 'no code'}`,
+        ),
+      },
+      {
+        title: 'By address',
+        lines: errors.prefixes.map(([prefix, times]) => `*${grouped(times)}* · ${code(prefix, 60)}`),
+      },
+      {
+        title: 'The CDN holds more than it gave',
+        lines: partial.length > 0 ? [fit(partial.map(nameOf), 1000, ', ')] : [],
+      },
+    ],
+    `${errors.asked < errors.of ? `The logs of the ${grouped(errors.asked)} busiest of ${count(errors.of, 'zone')}. ` : ''}\`/cdn errors <zone>\` shows samples.`.replaceAll(
+      '<zone>',
+      '&lt;zone&gt;',
+    ),
+    chart ? [chart] : [],
+  );
+}
+
+function scanDetail(scanning: readonly ScanFigures[], changes: readonly string[]): Message {
+  return detail(
+    'Upload scanning',
+    [
+      { title: 'Changed', lines: changes },
+      { title: 'By shield zone', lines: scanning.map(scanRow) },
+    ],
+    'By the CDN’s own days; today is not over and not counted.',
+    scanning.flatMap((one) => scanChart(one) ?? []).slice(0, mostCharts),
+  );
+}
+
+function appDetail(
+  apps: readonly AppFigures[],
+  more: number,
+  changes: readonly string[],
+  timeZone: string,
+): Message {
+  return detail(
+    'App usage',
+    [
+      { title: 'Changed', lines: changes },
+      {
+        title: 'By app',
+        lines: [...apps.map(appRow), ...(more > 0 ? [`and ${count(more, 'more app')}`] : [])],
+      },
+    ],
+    'Latency as the CDN reports it: it names no unit.',
+    apps.flatMap((app) => latencyChart(app, timeZone) ?? []).slice(0, mostCharts),
+  );
+}
+
+function amount(number: number | undefined): string {
+  return number === undefined ? 'not reported' : grouped(number);
+}
+
+function scanRow({ id, scanned, blocked, last, days, perDay }: ScanFigures): string {
+  const when =
+    last === undefined ? 'no day reported' : days > 1 ? `${days} days to ${shortDay(last)}` : shortDay(last);
+  const rate = perDay ? inBrackets(perDay, exact, daysBefore(days)) : '';
+  return `Shield zone ${foreign(id, 20)}: *${amount(blocked)}* blocked of ${amount(scanned)} files scanned, ${when}${rate}`;
+}
+
+function appRow({ id, status, latency, average, cost, volumes }: AppFigures): string {
+  return [
+    `${code(id, 40)}${status === undefined ? '' : ` ${foreign(status, 30)}`}`,
+    `latency ${latency ? exact(latency.now) : 'not reported'}`,
+    `average ${average ? `${exact(average.now)}${inBrackets(average, exact)}` : 'not reported'}`,
+    cost
+      ? `${money(cost.now)} a month${cost.before === cost.now ? '' : inBrackets(cost, money)}`
+      : 'cost not reported',
+    ...(volumes ? [`volumes ${gigabytes(volumes.now)}`] : []),
+  ].join(' · ');
+}

@@ -1,0 +1,123 @@
+import { onTestFinished } from 'vitest';
+import type { CdnData } from '../../simulator/cdn/data.ts';
+import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import type { PullZone } from '../../simulator/cdn/zone-fields.ts';
+import { createCdn } from '../../src/api/cdn.ts';
+import { ApiError } from '../../src/api/errors.ts';
+import { pastRun, prepare, storedFigures } from '../../src/jobs/digest-content.ts';
+import type { DigestSubject, PastRun } from '../../src/reports/digest.ts';
+import { Secret } from '../../src/secret.ts';
+import type { Message } from '../../src/views/message.ts';
+import { messageProblems } from '../views/limits.ts';
+
+export const GB = 1e9;
+const day = 86_400_000;
+
+/** What a person reads of one run. */
+export interface Told {
+  /** In the channel, line by line. */
+  readonly top: readonly string[];
+  /** In the thread, a text a message. */
+  readonly thread: readonly string[];
+  readonly charts: readonly string[];
+  readonly quiet: boolean;
+  /** As it is kept for later runs. */
+  readonly stored: string;
+}
+
+/** A digest over days that a test tells, on the real client and a simulated CDN. */
+export interface Story {
+  readonly cdn: CdnSimulator;
+  /** The world, to be changed between two runs. */
+  readonly data: CdnData;
+  /** Runs it at a moment; what it found is history for those that follow. */
+  run(at: string | Date): Promise<Told>;
+  /** Runs it daily at 09:00 UTC, once for each turn, and tells the last. */
+  daily(from: string, turns: readonly ((data: CdnData) => void)[]): Promise<Told>;
+}
+
+export async function story(
+  subject: Partial<DigestSubject> = {},
+  data: Partial<CdnData> = {},
+  how: { readonly patienceMs?: number; readonly signal?: AbortSignal } = {},
+): Promise<Story> {
+  let now = Date.UTC(2026, 10, 2, 9);
+  const cdn = await startCdn({ zones: 0, data, now: () => now });
+  onTestFinished(() => cdn.close());
+  const client = createCdn({
+    apiUrl: cdn.url,
+    originLoggingUrl: cdn.originLoggingUrl,
+    now: () => now,
+    sleep: () => Promise.resolve(),
+  }).withKey(new Secret(cdn.key));
+  const history: PastRun[] = [];
+  const whole: DigestSubject = {
+    kinds: ['zones'],
+    targets: { zones: [], shieldZones: [], apps: [] },
+    only: 'always',
+    timeZone: 'UTC',
+    ...subject,
+  };
+  const run = async (at: string | Date): Promise<Told> => {
+    const moment = new Date(at);
+    now = moment.getTime();
+    const { collected, top, thread, quiet } = await prepare(whole, {
+      cdn: client,
+      now: moment,
+      history,
+      signal: new AbortController().signal,
+      ...how,
+      explain: (error) => ({
+        message: error instanceof ApiError ? `The CDN said ${error.code}.` : 'Something else failed.',
+        reference: 'REF23456',
+      }),
+    });
+    const problems = [top, ...thread].flatMap((shown) =>
+      messageProblems({ text: shown.text, ...(shown.blocks ? { blocks: shown.blocks } : {}) }),
+    );
+    if (problems.length > 0) throw new Error(problems.join('\n'));
+    const stored = storedFigures(collected);
+    const past = pastRun({ due: moment, figures: stored });
+    if (past) history.unshift(past);
+    const charts = thread.flatMap(({ files = [] }) => files.map(({ altText = '' }) => altText));
+    return { top: linesOf(top), thread: thread.map((one) => linesOf(one).join('\n')), charts, quiet, stored };
+  };
+  return {
+    cdn,
+    data: cdn.data,
+    run,
+    async daily(from, turns) {
+      let told: Told | undefined;
+      for (const [index, turn] of turns.entries()) {
+        turn(cdn.data);
+        told = await run(new Date(Date.parse(`${from}T09:00:00Z`) + index * day));
+      }
+      if (!told) throw new Error('a story without a day');
+      return told;
+    },
+  };
+}
+
+/** A zone as the CDN sends it; what is not told is as good as it can be. */
+export function zone(id: number, name: string, more: Partial<PullZone> = {}): PullZone {
+  return {
+    Id: id,
+    Name: name,
+    Enabled: true,
+    Suspended: false,
+    Hostnames: [],
+    MonthlyBandwidthUsed: 0,
+    MonthlyBandwidthLimit: 0,
+    MonthlyCharges: 0,
+    ...more,
+  } as unknown as PullZone;
+}
+
+function linesOf({ blocks = [] }: Message): string[] {
+  return blocks.flatMap((block) => {
+    if (block.type === 'section') return block.text?.text.split('\n') ?? [];
+    if (block.type === 'context')
+      return block.elements.map((element) => ('text' in element ? `_${element.text}_` : ''));
+    return [];
+  });
+}
