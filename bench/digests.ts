@@ -100,7 +100,6 @@ async function prepare(store: Readonly<Record<string, string>>, key: string, dig
   });
   await database.migrate();
   const { db } = database;
-  const now = (): Date => new Date();
   const { keyring } = await readKeyring({ keys: new Secret(keys) });
   const owner = { teamId: 'T0BENCH00', userId: 'U0BENCH00' };
   await createCustody({ db, sealer: createSealer(keyring), now }).link(owner, new Secret(key));
@@ -122,4 +121,8 @@ async function prepare(store: Readonly<Record<string, string>>, key: string, dig
   await db.updateTable('digests').set({ next_due: due }).execute();
   await database.close();
   return due;
+}
+
+function now(): Date {
+  return new Date();
 }

@@ -216,15 +216,6 @@ export async function unplanRuns(db: Kysely<Schema>, digestIds: readonly string[
   return taken.map(({ due }) => due);
 }
 
-export function findRun(db: Kysely<Schema>, key: RunKey): Promise<RunRow | undefined> {
-  return db
-    .selectFrom('digest_runs')
-    .selectAll()
-    .where('digest_id', '=', key.digest_id)
-    .where('due', '=', key.due)
-    .executeTakeFirst();
-}
-
 /** The newest runs that found figures, newest first. */
 export function pastRuns(
   db: Kysely<Schema>,

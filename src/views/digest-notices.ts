@@ -116,7 +116,7 @@ export function unknownFate({ digest, due }: { digest: Digest; due: Date }): Mes
   ]);
 }
 
-export function takeOverButton(id: string): Button {
+function takeOverButton(id: string): Button {
   return button('Take over', 'digests:take-over', id, {
     confirm: {
       title: plain('Take this digest over?'),
@@ -131,7 +131,7 @@ export function resumeButton(id: string): Button {
   return button('Resume', 'digests:resume', id);
 }
 
-export function deleteButton(id: string): Button {
+function deleteButton(id: string): Button {
   return button('Delete', 'digests:delete', id);
 }
 

@@ -40,7 +40,7 @@ export async function digestDesk(
   const waiting: { job: Job<never>; data: unknown; attempt: number; at: number }[] = [];
   const enqueue: Ports['enqueue'] = async (job, data, _options?: EnqueueOptions) => {
     job.encode(data);
-    waiting.push({ job: job as Job<never>, data, attempt: 1, at });
+    waiting.push({ job, data, attempt: 1, at });
     return randomUUID();
   };
   const desk = await portsDesk({ database, enqueue, now, ...options });

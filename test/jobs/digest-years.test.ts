@@ -100,7 +100,6 @@ test('ten years in forty zones, two processes that keep dying: no run is lost, n
   const now = (): Date => new Date(at);
   // What is in the channels: a Slack that is nothing but its messages.
   const posted = new Map<string, number>();
-  const keyOf = ({ payload }: Marker): string => `${payload['digest']} ${payload['due']} ${payload['part']}`;
 
   const process = (chance: number) => {
     const fate = dying(() => throwDice() < chance);
@@ -180,9 +179,9 @@ test('ten years in forty zones, two processes that keep dying: no run is lost, n
     at = Math.max(at + 1, next + 60_000);
     // Now and then nobody is there for hours or days.
     const luck = throwDice();
-    if (luck < 0.035) at += Math.floor(throwDice() * 150 * 24 * hour);
-    else if (luck < 0.05) at += Math.floor(throwDice() * 12 * hour);
-    if (luck < 0.05) absences += 1;
+    if (luck < 0.07) at += Math.floor(throwDice() * 150 * 24 * hour);
+    else if (luck < 0.085) at += Math.floor(throwDice() * 12 * hour);
+    if (luck < 0.085) absences += 1;
     const both = throwDice() < 0.3;
     await Promise.all(processes.filter((_, index) => both || index === steps % 2).map((step) => step()));
     steps += 1;
@@ -194,23 +193,28 @@ test('ten years in forty zones, two processes that keep dying: no run is lost, n
   const rows = await db.selectFrom('digest_runs').selectAll().execute();
   const states = new Map(rows.map((row) => [`${row.digest_id} ${row.due.toISOString()}`, row]));
   const seen = { sent: 0, skipped: 0, counted: 0 };
+  const wrong: string[] = [];
   for (const [id, schedule] of schedules) {
     for (const run of nextRuns(schedule, new Date(from), 200)) {
       if (run.getTime() >= until - 24 * hour) break;
       const key = `${id} ${run.toISOString()}`;
-      const row = states.get(key);
+      const state = states.get(key)?.state;
       const times = posted.get(`${key} 0`) ?? 0;
-      if (row?.state === 'sent') seen.sent += 1;
-      else if (row?.state === 'skipped' && times === 1) seen.skipped += 1;
+      if (state === 'sent' && times === 1) seen.sent += 1;
+      else if (state === 'skipped' && times === 1) seen.skipped += 1;
       // Skipped together with a later one, whose message counts it.
-      else if (row?.state === 'skipped' && times === 0) seen.counted += 1;
-      else expect.fail(`${key} in ${schedule.zone} is ${row?.state ?? 'lost'}`);
-      if (row.state === 'sent') expect(times, key).toBe(1);
+      else if (state === 'skipped' && times === 0) seen.counted += 1;
+      else wrong.push(`${key} in ${schedule.zone} is ${state ?? 'lost'} and was posted ${times} times`);
     }
   }
+  expect(wrong).toEqual([]);
   const missed = rows.reduce((sum, row) => sum + row.missed, 0);
   expect(missed).toBeGreaterThanOrEqual(seen.counted);
-  expect(seen.sent).toBeGreaterThan(500);
+  expect(seen.sent).toBeGreaterThan(400);
   expect(seen.skipped).toBeGreaterThan(10);
   expect(Math.max(...posted.values())).toBe(1);
 }, 120_000);
+
+function keyOf({ payload }: Marker): string {
+  return `${payload['digest']} ${payload['due']} ${payload['part']}`;
+}

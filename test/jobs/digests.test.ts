@@ -97,11 +97,10 @@ test('a storm of 429 delays the posts of a whole workspace, and none is lost or 
   desk.slack.script.rateLimit('chat.postMessage', 5, 6);
   await desk.workFor(60);
   const arrived = posts(desk).filter(({ ok }) => ok);
-  expect(arrived.map(({ args }) => args['channel']).toSorted()).toEqual([
-    'C0DEPLOY0',
-    'C0OPS0000',
-    'C0SHARED0',
-  ]);
+  expect(new Set(arrived.map(({ args }) => args['channel']))).toEqual(
+    new Set(['C0DEPLOY0', 'C0OPS0000', 'C0SHARED0']),
+  );
+  expect(arrived).toHaveLength(3);
   expect(posts(desk).filter(({ ok }) => !ok)).toHaveLength(7);
 });
 

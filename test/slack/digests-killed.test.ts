@@ -30,8 +30,6 @@ test.each([
       ...(databaseUrl ? { DATABASE_URL: databaseUrl.reveal() } : {}),
     };
     const alice = slack.as('U0ALICE00', 'C0OPS0000');
-    const isPost = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
-      !ephemeral && reads.includes('asked for by');
 
     const first = startProcess(env);
     await first.printed('"ready"');
@@ -54,6 +52,8 @@ test.each([
     // It looks for the message before it does anything else with that run, and writes down that it is there.
     await slack.socket.waitFor(1);
     await slack.called('conversations.history', 90_000);
+    // The detail in its thread is the last of it.
+    await alice.waitForMessage(({ threadTs }) => threadTs !== undefined, 30_000);
     await alice.slash('digest list');
     await alice.waitForMessage(({ reads, ephemeral }) => ephemeral && /: posted/.test(reads), 30_000);
     expect(alice.messages().filter(isPost)).toHaveLength(1);
@@ -64,3 +64,7 @@ test.each([
   },
   180_000,
 );
+
+function isPost({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean {
+  return !ephemeral && reads.includes('asked for by');
+}

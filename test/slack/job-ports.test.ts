@@ -11,10 +11,10 @@ const longAgo = new Date(0);
 
 let desk: PortsDesk;
 let port: SlackPort;
+async function enqueue(): Promise<string> {
+  throw new Error('nothing here enqueues');
+}
 beforeAll(async () => {
-  const enqueue = async (): Promise<string> => {
-    throw new Error('nothing here enqueues');
-  };
   desk = await portsDesk({ database: await embedded.empty(), enqueue });
 });
 afterAll(async () => desk[Symbol.asyncDispose]());
