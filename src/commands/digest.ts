@@ -1,7 +1,7 @@
 import { tenantOf } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import { digestSkeleton } from '../views/digest-form.ts';
-import { digestList } from '../views/digest-list.ts';
+import { digestList, myDigests } from '../views/digest-list.ts';
 import type { Message } from '../views/message.ts';
 import { code } from '../views/text.ts';
 import type { Command, Context, Feature } from './define.ts';
@@ -28,6 +28,8 @@ const digestCommand: Command = {
   aliases: ['digests'],
   usage: 'digest [new|list|run <id>|pause <id>|resume <id>|edit <id>|delete <id>]',
   summary: 'Posts on a schedule: zones, origin errors, upload scanning, app usage, and what changed',
+  label: 'Digests',
+  changesHome: true,
   examples: ['digest new', 'digest list', 'digest run k7f3q'],
   needs: 'read',
   modal(words) {
@@ -59,6 +61,11 @@ export const digest: Feature = {
   actions: [preview, ...steps.digestActions],
   forms: [digestForm],
   pickers: [targetPicker, timeZonePicker],
+  async homeSection({ digests, person }) {
+    const all = await digests.list(tenantOf(person));
+    const mine = all.filter(({ digest }) => digest.owner.userId === person.userId);
+    return mine.length > 0 ? myDigests(mine.map((one) => ({ ...one, manages: true }))) : [];
+  },
 };
 
 /** Mine, those that come into this channel, and for admins all. */

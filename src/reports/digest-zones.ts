@@ -72,10 +72,11 @@ function busiestOf(zones: readonly ZoneSummary[], past: Earlier<ZoneFigures>, no
   });
 }
 
+const used = (zone: ZoneSummary | undefined): number => zone?.bandwidthUsed ?? 0;
+
 /** Those with the most bandwidth, the most first: one pass, since sorting fifty thousand holds everybody up. */
 export function busiest(zones: readonly ZoneSummary[], most: number): ZoneSummary[] {
   const found: ZoneSummary[] = [];
-  const used = (zone: ZoneSummary | undefined): number => zone?.bandwidthUsed ?? 0;
   for (const zone of zones) {
     if (found.length >= most && used(zone) <= used(found.at(-1))) continue;
     const at = found.findIndex((other) => used(other) < used(zone));

@@ -68,6 +68,15 @@ const sentences: Readonly<Partial<Record<AuditWhat, Sentence>>> = {
   },
   'export-deleted': (entry) =>
     `The bot deleted the files of an export of ${named(entry.subject)}${rest(entry)}`,
+  'digest-created': (entry) => `${who(entry)} made the digest ${code(entry.subject ?? '', 40)}${rest(entry)}`,
+  'digest-changed': (entry) =>
+    `${who(entry)} changed the digest ${code(entry.subject ?? '', 40)}${rest(entry)}`,
+  'digest-paused': (entry) =>
+    `The digest ${code(entry.subject ?? '', 40)} was paused by ${who(entry, 'the bot')}${rest(entry)}`,
+  'digest-taken-over': (entry) =>
+    `${who(entry)} took over the digest ${code(entry.subject ?? '', 40)}${rest(entry)}`,
+  'digest-deleted': (entry) =>
+    `${who(entry)} deleted the digest ${code(entry.subject ?? '', 40)}${rest(entry)}`,
   'audit-exported': (entry) => `${who(entry)} exported the audit record${rest(entry)}`,
   'audit-key-made': (entry) =>
     `The bot made the key ${code(entry.subject ?? '', 40)} that signs audit checkpoints${rest(entry)}`,

@@ -40,6 +40,16 @@ export function digestList({ listed, total, page, pages, asOf }: Listed): Messag
   ]);
 }
 
+const mostAtHome = 5;
+
+/** For the Home tab: the first of mine, and a way to all. */
+export function myDigests(mine: readonly Row[]): KnownBlock[] {
+  return [
+    section(`*Digests:* ${count(mine.length, 'digest')} of yours`, typing('All digests', 'digest list')),
+    ...mine.slice(0, mostAtHome).flatMap(digestRow),
+  ];
+}
+
 /** One digest: what, when, where, how it went, and a menu for whoever may change it. */
 function digestRow({ digest, last, manages }: Row): KnownBlock[] {
   const { id, owner, channel, schedule, paused, nextDue } = digest;
