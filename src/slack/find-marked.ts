@@ -16,7 +16,10 @@ export async function findMarked(
   marker: Marker,
   { channel, since, thread }: FindWhere,
 ): Promise<Posted | undefined> {
-  const own = (await client.auth.test()).bot_id;
+  const { bot_id: own, response_metadata: about } = await client.auth.test();
+  // Slack may leave metadata out for whoever lacks the scope, without a word: then nothing found says nothing.
+  if (about?.scopes && !about.scopes.includes('metadata.message:read'))
+    throw new SlackFailure('refused', 'missing_scope');
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page += 1) {
     const asked = {

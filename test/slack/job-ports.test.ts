@@ -100,6 +100,20 @@ describe('finding a message by its marker', () => {
   });
 });
 
+test('a token that may not read metadata finds nothing, and says that it cannot know', async () => {
+  const scopes = 'chat:write,channels:history';
+  const fetch: typeof globalThis.fetch = async (...about) => {
+    const answer = await globalThis.fetch(...about);
+    const headers = new Headers(answer.headers);
+    headers.set('x-oauth-scopes', scopes);
+    return new Response(answer.body, { status: answer.status, headers });
+  };
+  await using narrow = await portsDesk({ database: await embedded.empty(), enqueue, fetch });
+  const blind = narrow.ports.slack(acme, AbortSignal.timeout(20_000));
+  const failure = await failing(blind.find(marker, { channel: 'C0OPS0000', since: longAgo }));
+  expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
+});
+
 describe('what a failure means', () => {
   test.each(['not_in_channel', 'is_archived', 'channel_not_found', 'token_revoked', 'msg_too_long'])(
     '%s: Slack did not do it',
