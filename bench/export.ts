@@ -8,6 +8,7 @@ import { median, megabytes, ms, times } from './measure/numbers.ts';
 import { linkKey } from './measure/people.ts';
 import {
   type Cdn,
+  processorTime,
   residentMemory,
   runToEnd,
   type Subject,
@@ -32,8 +33,11 @@ const person = 'U0BENCH00';
 const sink = await startSubject(['bench/export-sink.ts'], {});
 const sinkUrl = `http://127.0.0.1:${sink.port}/upload`;
 
+const [only] = process.argv.slice(2);
+
 for (const announced of [true, false]) {
   for (const { bytes, rounds, sdk } of sizes) {
+    if (only !== undefined && bytes !== Number(only) * 1e6) continue;
     const cdn = await startCdn(12, 'few', [
       '--export-bytes',
       String(bytes),
@@ -87,6 +91,8 @@ await sink.stop();
 
 interface Reading {
   readonly ms: number;
+  /** Time on a processor, all threads together; a thread that has ended is not in it. */
+  readonly busyMs?: number;
   readonly grown: number;
 }
 

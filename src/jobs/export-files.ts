@@ -8,7 +8,7 @@ import type { EventFigures } from '../reports/event-figures.ts';
 import { createFiguresThread } from '../reports/figures-thread.ts';
 import { pseudonymised } from '../reports/pseudonyms.ts';
 import { spreadsheetSafe } from '../reports/spreadsheet-safe.ts';
-import { createSealedSpool, type SealedSpool } from '../sealed-spool.ts';
+import type { SpoolFile } from '../transfer/transfer.ts';
 import type { Spooled } from '../views/message.ts';
 
 /** One file of an export, ready to be sent. */
@@ -67,8 +67,7 @@ export interface Gathered {
 
 export interface GatherOptions {
   readonly limits: ExportLimits;
-  readonly spoolDirectory: string;
-  readonly inspectFile: () => (piece: Uint8Array) => void;
+  readonly openFile: () => Promise<SpoolFile>;
   readonly gathered: Gathered;
 }
 
@@ -79,7 +78,7 @@ export interface GatherOptions {
 export async function gatherFiles(
   source: { readonly body: AsyncIterable<Uint8Array>; readonly length: number | undefined },
   wanted: Pick<ExportRequest, 'pseudonyms' | 'spreadsheetSafe' | 'split'>,
-  { limits, spoolDirectory, inspectFile, gathered }: GatherOptions,
+  { limits, openFile, gathered }: GatherOptions,
 ): Promise<ExportFiles> {
   const limit = wanted.split ? limits.partBytes * limits.parts : limits.fileBytes;
   if (source.length !== undefined && source.length > limit) {
@@ -87,7 +86,7 @@ export async function gatherFiles(
   }
   const figures = createFiguresThread();
   const files: (Omit<ExportFile, 'sha256'> & { sha256: string | undefined })[] = [];
-  const spools: SealedSpool[] = [];
+  const spools: SpoolFile[] = [];
   let parts = 0;
 
   try {
@@ -126,12 +125,12 @@ export async function gatherFiles(
   async function write(pieces: AsyncIterable<Uint8Array>): Promise<void> {
     parts += 1;
     if (parts > limits.parts) throw new ExportTooLarge(gathered.bytes, { announced: false, limit });
-    const raw = await openFile('raw');
+    const raw = await begin('raw');
     if (!wanted.spreadsheetSafe) {
       for await (const piece of pieces) await raw.write(piece);
       return raw.finish();
     }
-    const safe = await openFile('safe');
+    const safe = await begin('safe');
     const copy = spreadsheetSafe();
     const copying = pipeline(copy, async (safePieces: AsyncIterable<Uint8Array>) => {
       for await (const piece of safePieces) await safe.write(piece);
@@ -147,12 +146,12 @@ export async function gatherFiles(
     } finally {
       copy.destroy();
     }
-    await raw.finish();
-    await safe.finish();
+    raw.finish();
+    safe.finish();
   }
 
-  async function openFile(kind: ExportFile['kind']) {
-    const spooled = await createSealedSpool(spoolDirectory, inspectFile());
+  async function begin(kind: ExportFile['kind']) {
+    const spooled = await openFile();
     spools.push(spooled);
     // A whole file is hashed where it is counted.
     const hash = kind === 'raw' && !wanted.split ? undefined : createHash('sha256');
@@ -164,8 +163,7 @@ export async function gatherFiles(
         if (spooled.length() <= limits.fileBytes) return;
         throw new ExportTooLarge(spooled.length(), { announced: false, limit: limits.fileBytes });
       },
-      async finish(): Promise<void> {
-        await spooled.finish();
+      finish(): void {
         files.push({ spooled, kind, part, sha256: hash?.digest('hex') });
       },
     };

@@ -19,6 +19,7 @@ import { createEgress } from '../../src/slack/egress.ts';
 import { createJobPorts } from '../../src/slack/job-ports.ts';
 import { createPeople } from '../../src/slack/people.ts';
 import type { Database } from '../../src/store/database.ts';
+import { startTransfer } from '../../src/transfer/transfer.ts';
 import { keyringOf } from '../auth/keyrings.ts';
 import { keptLog } from '../store/engines.ts';
 
@@ -76,11 +77,15 @@ export async function jobBench(options: {
     enqueue: options.ledger?.enqueue ?? (async () => undefined),
     follow: options.ledger?.follow,
   });
+  const { url, originLoggingUrl } = options.cdn;
+  const cdnThrough = (fetch: typeof globalThis.fetch) => createCdn({ apiUrl: url, originLoggingUrl, fetch });
   const ports = createJobPorts({
     access,
     clients,
     custody,
-    cdn: createCdn({ apiUrl: options.cdn.url, originLoggingUrl: options.cdn.originLoggingUrl }),
+    cdn: cdnThrough(globalThis.fetch),
+    cdnThrough,
+    transfer: startTransfer,
     policies,
     people,
     audit,
