@@ -8,7 +8,6 @@ import { median, megabytes, ms, times } from './measure/numbers.ts';
 import { linkKey } from './measure/people.ts';
 import {
   type Cdn,
-  processorTime,
   residentMemory,
   runToEnd,
   type Subject,
@@ -91,8 +90,6 @@ await sink.stop();
 
 interface Reading {
   readonly ms: number;
-  /** Time on a processor, all threads together; a thread that has ended is not in it. */
-  readonly busyMs?: number;
   readonly grown: number;
 }
 

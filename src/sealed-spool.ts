@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -6,6 +6,8 @@ import { Readable } from 'node:stream';
 /** A file that is written once, then read. Everything happens at once: it is for threads that answer nobody. */
 export interface SealedSpool {
   readonly write: (piece: Uint8Array) => void;
+  /** Once, after the last piece. Gives the SHA-256 of what was written, hexadecimal. */
+  readonly finish: () => string;
   /** All of it, from the beginning. `moved` is told of each piece as it is taken. */
   readonly read: (moved?: (bytes: number) => void) => Readable;
   readonly discard: () => void;
@@ -32,15 +34,18 @@ export function createSealedSpool(directory: string): SealedSpool {
   const key = randomBytes(32);
   const counter = Buffer.alloc(16);
   const cipher = createCipheriv('aes-256-ctr', key, counter);
+  const hash = createHash('sha256');
   let length = 0;
   let isOpen = true;
 
   return {
     write(piece) {
+      hash.update(piece);
       const sealed = cipher.update(piece);
       for (let at = 0; at < sealed.length; ) at += writeSync(file, sealed, at);
       length += sealed.length;
     },
+    finish: () => hash.digest('hex'),
     read(moved) {
       const decipher = createDecipheriv('aes-256-ctr', key, counter);
       // One for all of it, since deciphering makes a copy.

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +21,7 @@ test('what was written is read, as often as one likes', async () => {
   const pieces = [1, 300_000, 7, 700_000, 0, 65_536].map((size) => randomBytes(size));
   for (const piece of pieces) spool.write(piece);
   const whole = Buffer.concat(pieces);
+  expect(spool.finish()).toBe(createHash('sha256').update(whole).digest('hex'));
   expect((await all(spool.read())).equals(whole)).toBe(true);
   let moved = 0;
   const again = spool.read((bytes) => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -25,6 +24,8 @@ export interface ExportFiles {
   readonly files: readonly ExportFile[];
   readonly parts: number;
   readonly figures: EventFigures;
+  /** Of the whole log. */
+  readonly sha256: string;
 }
 
 export interface ExportLimits {
@@ -84,8 +85,9 @@ export async function gatherFiles(
   if (source.length !== undefined && source.length > limit) {
     throw new ExportTooLarge(source.length, { announced: true, limit });
   }
-  const figures = createFiguresThread();
-  const files: (Omit<ExportFile, 'sha256'> & { sha256: string | undefined })[] = [];
+  // A whole file is hashed where it is written.
+  const figures = createFiguresThread({ hashes: wanted.split });
+  const files: ExportFile[] = [];
   const spools: SpoolFile[] = [];
   let parts = 0;
 
@@ -94,11 +96,7 @@ export async function gatherFiles(
     if (wanted.split) for await (const part of csvParts(pieces, limits.partBytes)) await write(part);
     else await write(pieces);
     const result = await figures.result();
-    return {
-      files: files.map((file) => ({ ...file, sha256: file.sha256 ?? result.sha256 })),
-      parts,
-      figures: result,
-    };
+    return { files, parts, figures: result, sha256: result.sha256 ?? files[0]?.sha256 ?? '' };
   } catch (error) {
     for (const spool of spools) await spool.discard();
     throw error;
@@ -146,25 +144,22 @@ export async function gatherFiles(
     } finally {
       copy.destroy();
     }
-    raw.finish();
-    safe.finish();
+    await raw.finish();
+    await safe.finish();
   }
 
   async function begin(kind: ExportFile['kind']) {
     const spooled = await openFile();
     spools.push(spooled);
-    // A whole file is hashed where it is counted.
-    const hash = kind === 'raw' && !wanted.split ? undefined : createHash('sha256');
     const part = parts;
     return {
       async write(piece: Uint8Array): Promise<void> {
-        hash?.update(piece);
         await spooled.write(piece);
         if (spooled.length() <= limits.fileBytes) return;
         throw new ExportTooLarge(spooled.length(), { announced: false, limit: limits.fileBytes });
       },
-      finish(): void {
-        files.push({ spooled, kind, part, sha256: hash?.digest('hex') });
+      async finish(): Promise<void> {
+        files.push({ spooled, kind, part, sha256: await spooled.finish() });
       },
     };
   }

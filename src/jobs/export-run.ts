@@ -82,7 +82,7 @@ async function attempt(about: Attempt): Promise<void> {
     const sent = await send(about, one, files, watch, { gathered, sharing });
     await watch.stop();
     const outcome = { ...one, rows: files.figures.rows, bytes: files.figures.bytes };
-    await recordExport(about, outcome, { state: 'done', sha256: files.figures.sha256, fileIds: sent });
+    await recordExport(about, outcome, { state: 'done', sha256: files.sha256, fileIds: sent });
     await endExport(about, {
       kind: 'done',
       one: outcome,

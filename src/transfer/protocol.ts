@@ -18,6 +18,8 @@ export interface Asks {
     readonly given: { readonly file: number; readonly piece: Range | Uint8Array };
     readonly back: undefined;
   };
+  /** All of it was written. */
+  readonly finish: { readonly given: { readonly file: number }; readonly back: { readonly sha256: string } };
   /** Posts a whole file. Tells meanwhile how many bytes were taken. */
   readonly send: {
     readonly given: {

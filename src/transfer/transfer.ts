@@ -4,8 +4,13 @@ import { type Ask, type Asks, type FromTransfer, slotBytes, slots, type ToTransf
 
 /** A file that is being written. */
 export interface SpoolFile extends Spooled {
-  /** To be awaited before more is given; the piece may be used again afterwards. @throws what `inspect` throws. */
+  /**
+   * To be awaited before more is given; the piece may then be used again, or the next one be asked for where it was
+   * lent. @throws what `inspect` throws; what goes wrong with the disk, at the latest when the file is finished.
+   */
   readonly write: (piece: Uint8Array) => Promise<void>;
+  /** Everything is there: from now on it can be sent. Gives the SHA-256 of it, hexadecimal. */
+  readonly finish: () => Promise<string>;
 }
 
 /** Moves what is large without the thread that answers people. */
@@ -124,17 +129,27 @@ export function startTransfer(): Transfer {
       const file = newCall();
       await ask('open', { directory }, { call: file });
       let length = 0;
+      let writing: Promise<unknown> = Promise.resolve();
       return {
         length: () => length,
         async write(piece) {
           inspect(piece);
           length += piece.length;
+          // Two under way at most. The thread does one thing after the other: a piece that is lent is written before
+          // the next one can take its place.
+          await writing;
           if (piece.buffer === memory) {
-            await ask('write', { file, piece: { from: piece.byteOffset, length: piece.length } });
-            return;
+            writing = ask('write', { file, piece: { from: piece.byteOffset, length: piece.length } });
+          } else {
+            const copy = new Uint8Array(piece);
+            writing = ask('write', { file, piece: copy }, { handedOver: [copy.buffer] });
           }
-          const copy = new Uint8Array(piece);
-          await ask('write', { file, piece: copy }, { handedOver: [copy.buffer] });
+          // Whoever waits next hears of a full disk.
+          writing.catch(() => undefined);
+        },
+        async finish() {
+          await writing;
+          return (await ask('finish', { file })).sha256;
         },
         async send({ url, headers, signal, moved }) {
           const { status } = await ask('send', { file, url: url.href, headers }, { signal, moved });

@@ -43,6 +43,7 @@ const answers: Answers = {
     known(files, file).write(bytes);
     return undefined;
   },
+  finish: ({ file }) => ({ sha256: known(files, file).finish() }),
   async send({ file, url, headers }, call) {
     let moved = 0;
     let toldAt = 0;
