@@ -60,7 +60,9 @@ export function createFiguresThread(options: EventFiguresOptions = {}): FiguresT
     wake?.();
   };
   const start = (): Worker =>
-    new Worker(new URL('./figures-worker.ts', import.meta.url), { workerData: { memory, options } satisfies FiguresThreadData })
+    new Worker(new URL('./figures-worker.ts', import.meta.url), {
+      workerData: { memory, options } satisfies FiguresThreadData,
+    })
       .on('message', hear)
       .on('error', fail)
       .on('exit', () => fail(new Error('the counting thread ended before its time')));

@@ -1,6 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEventFigures } from './event-figures.ts';
-import { type FiguresThreadData, type FromFiguresThread, slotBytes, type ToFiguresThread } from './figures-thread.ts';
+import {
+  type FiguresThreadData,
+  type FromFiguresThread,
+  slotBytes,
+  type ToFiguresThread,
+} from './figures-thread.ts';
 
 // The thread of `figures-thread.ts`: filled slots come in, they go back free, and in the end figures go out.
 const { memory, options } = workerData as FiguresThreadData;

@@ -128,23 +128,6 @@ export function createUploads(options: {
     return opened.file_id;
   }
 
-  async function put(source: Source, to: Destination): Promise<number> {
-    if ('spooled' in source) return source.spooled.send(to);
-    const { url, headers, signal, moved } = to;
-    // With the first file, not at the start: it costs a tenth of a second there.
-    const { request } = await import('undici');
-    const answer = await request(url, {
-      method: 'POST',
-      headers,
-      body: bodyOf(source, moved),
-      signal,
-      // undici counts from the first byte that is sent, and a large file takes longer than its five minutes.
-      headersTimeout: 0,
-    });
-    await answer.body.dump();
-    return answer.statusCode;
-  }
-
   /** The whole of it, before Slack hears of it: half a file must not be there. */
   async function inspect(source: Source): Promise<void> {
     if ('spooled' in source) return;
@@ -169,6 +152,23 @@ type Source = Uint8Array | { readonly path: string } | { readonly spooled: Spool
 async function lengthOf(source: Source): Promise<number> {
   if ('path' in source) return (await stat(source.path)).size;
   return 'spooled' in source ? source.spooled.length() : source.byteLength;
+}
+
+async function put(source: Source, to: Destination): Promise<number> {
+  if ('spooled' in source) return source.spooled.send(to);
+  const { url, headers, signal, moved } = to;
+  // With the first file, not at the start: it costs a tenth of a second there.
+  const { request } = await import('undici');
+  const answer = await request(url, {
+    method: 'POST',
+    headers,
+    body: bodyOf(source, moved),
+    signal,
+    // undici counts from the first byte that is sent, and a large file takes longer than its five minutes.
+    headersTimeout: 0,
+  });
+  await answer.body.dump();
+  return answer.statusCode;
 }
 
 /** `moved` is called whenever Slack has taken something. */

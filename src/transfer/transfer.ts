@@ -116,7 +116,12 @@ export function startTransfer(): Transfer {
       const { method = 'GET', body, headers, signal } = init ?? {};
       if (body && typeof body !== 'string') throw new TypeError('Only texts can be sent from here.');
       const call = newCall();
-      const given = { url, method, headers: Object.fromEntries(new Headers(headers)), body: body ?? undefined };
+      const given = {
+        url,
+        method,
+        headers: Object.fromEntries(new Headers(headers)),
+        body: body ?? undefined,
+      };
       const answer = await ask('request', given, { call, ...(signal ? { signal } : {}) });
       signal?.addEventListener('abort', () => post({ stop: call }), { once: true });
       const hasBody = ![204, 205, 304].includes(answer.status);
@@ -177,5 +182,8 @@ interface AskOptions {
 }
 
 function broken(code: string | undefined): Error {
-  return Object.assign(new Error(`a transfer failed (${code ?? 'no code'})`), code === undefined ? {} : { code });
+  return Object.assign(
+    new Error(`a transfer failed (${code ?? 'no code'})`),
+    code === undefined ? {} : { code },
+  );
 }

@@ -79,10 +79,11 @@ function stop(call: number): void {
   stops.delete(call);
 }
 
-async function answer<Name extends Ask>(name: Name, given: Asks[Ask]['given'], call: number): Promise<void> {
+async function answer(name: Ask, given: Asks[Ask]['given'], call: number): Promise<void> {
+  // The name says what is given: `ToTransfer` ties both together.
+  const handler = answers[name] as (given: Asks[Ask]['given'], call: number) => unknown;
   try {
-    const back = await answers[name](given as Asks[Name]['given'], call);
-    tell({ call, back });
+    tell({ call, back: (await handler(given, call)) as Asks[Ask]['back'] });
   } catch (error) {
     tell({ call, failed: { code: codeOf(error) } });
   }

@@ -43,6 +43,8 @@ async function* pieces(whole: Buffer, size = 1000, breaksAfter = Infinity): Asyn
 const plain = { pseudonyms: false, spreadsheetSafe: false, split: false };
 const roomy = { fileBytes: 1e9, partBytes: 1e9, parts: 10 };
 
+const openFile = () => transfer.openFile(spoolDirectory, () => undefined);
+
 function gather(
   body: AsyncIterable<Uint8Array>,
   wanted: Partial<typeof plain> = {},
@@ -50,7 +52,6 @@ function gather(
   length?: number,
 ) {
   const gathered: Gathered = { bytes: 0, rows: 0, sent: 0 };
-  const openFile = () => transfer.openFile(spoolDirectory, () => undefined);
   const options = { limits, openFile, gathered };
   return { gathered, done: gatherFiles({ body, length }, { ...plain, ...wanted }, options) };
 }
