@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID }
 import { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { giveBack } from './transfer/give-back.ts';
 
 /** A file that is written once, then read. Everything happens at once: it is for threads that answer nobody. */
 export interface SealedSpool {
@@ -44,6 +45,7 @@ export function createSealedSpool(directory: string): SealedSpool {
       const sealed = cipher.update(piece);
       for (let at = 0; at < sealed.length; ) at += writeSync(file, sealed, at);
       length += sealed.length;
+      giveBack(sealed);
     },
     finish: () => hash.digest('hex'),
     read(moved) {

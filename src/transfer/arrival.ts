@@ -1,5 +1,7 @@
-import { finished, type Readable } from 'node:stream';
+import { finished } from 'node:stream';
+import { giveBack } from './give-back.ts';
 import { type Range, slotBytes, slots } from './protocol.ts';
+import type { Answer } from './requests.ts';
 
 /** A body that is put down in memory as it comes, a few slots ahead of whoever takes it. */
 export interface Arrival {
@@ -10,7 +12,11 @@ export interface Arrival {
 // A slot that does not fill is handed out after a while, so that a slow body is not taken for one that stands still.
 const patienceMs = 5;
 
-export function createArrival(body: Readable, memory: Uint8Array): Arrival {
+/** `isOurs`: nobody else goes on with the memory of its chunks. */
+export function createArrival(
+  { body, isOurs }: Pick<Answer, 'body' | 'isOurs'>,
+  memory: Uint8Array,
+): Arrival {
   const free = Array.from({ length: slots }, (_, slot) => slot);
   const filled: { readonly slot: number; readonly length: number }[] = [];
   let slot: number | undefined;
@@ -68,6 +74,7 @@ export function createArrival(body: Readable, memory: Uint8Array): Arrival {
 
   body.on('data', (chunk: Buffer) => {
     put(chunk);
+    if (isOurs && !rest) giveBack(chunk);
     serve();
   });
   finished(body, { writable: false }, (error) => {

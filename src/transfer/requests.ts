@@ -3,6 +3,7 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { giveBack } from './give-back.ts';
 
 // Node's own client, which the runtime has loaded anyway: `fetch` copies what it receives, and both are slower.
 
@@ -11,6 +12,8 @@ export interface Answer {
   readonly headers: readonly (readonly [string, string])[];
   /** Unpacked. */
   readonly body: Readable;
+  /** Whether each of its chunks has memory of its own; what unpacks uses its memory again. */
+  readonly isOurs: boolean;
 }
 
 const unpacking: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
@@ -48,10 +51,11 @@ export async function request(
       values.map((value) => [name, value] as const),
     ),
     body: unpack ? pipeline(response, unpack(), () => undefined) : response,
+    isOurs: !unpack,
   };
 }
 
-/** Posts a body. Gives the status. */
+/** Posts a body, whose pieces are gone afterwards. Gives the status. */
 export async function post(
   url: string,
   { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: Readable },
@@ -60,7 +64,11 @@ export async function post(
   const asking = open(url, 'POST', headers);
   begun(asking);
   body.once('error', (error) => asking.destroy(error));
-  body.pipe(asking);
+  body.on('data', (piece: Buffer) => {
+    if (!asking.write(piece, () => giveBack(piece))) body.pause();
+  });
+  asking.on('drain', () => body.resume());
+  body.once('end', () => asking.end());
   try {
     const [response] = (await once(asking, 'response')) as [IncomingMessage];
     asking.on('error', () => undefined);

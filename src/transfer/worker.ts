@@ -24,7 +24,7 @@ const answers: Answers = {
     // The memory is for one of them at a time.
     for (const before of bodies.keys()) stop(before);
     const answer = await request(url, given, (asking) => stops.set(call, () => asking.destroy()));
-    bodies.set(call, createArrival(answer.body, memory));
+    bodies.set(call, createArrival(answer, memory));
     const stopAsking = stops.get(call);
     stops.set(call, () => {
       answer.body.destroy();
