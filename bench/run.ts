@@ -59,7 +59,11 @@ if (values.write) {
 
 /** Each benchmark is a process of its own: none of them measures the heap that another one left. */
 async function run(bench: string): Promise<Finding[]> {
-  const child = spawn(process.execPath, [`bench/${bench}.ts`, ...(values.only === undefined ? [] : [values.only])], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [`bench/${bench}.ts`, ...(values.only === undefined ? [] : [values.only])],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   const findings: Finding[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => findings.push(JSON.parse(line) as Finding));
   const [code] = (await once(child, 'close')) as [number | null];
