@@ -8,6 +8,7 @@ import { median, megabytes, ms, times } from './measure/numbers.ts';
 import { linkKey } from './measure/people.ts';
 import {
   type Cdn,
+  processorTimeOfAll,
   residentMemory,
   runToEnd,
   type Subject,
@@ -32,8 +33,11 @@ const person = 'U0BENCH00';
 const sink = await startSubject(['bench/export-sink.ts'], {});
 const sinkUrl = `http://127.0.0.1:${sink.port}/upload`;
 
+const [only] = process.argv.slice(2);
+
 for (const announced of [true, false]) {
   for (const { bytes, rounds, sdk } of sizes) {
+    if (only !== undefined && bytes !== Number(only) * 1e6) continue;
     const cdn = await startCdn(12, 'few', [
       '--export-bytes',
       String(bytes),
@@ -87,6 +91,8 @@ await sink.stop();
 
 interface Reading {
   readonly ms: number;
+  /** Time on a processor, all threads together. */
+  readonly busyMs?: number;
   readonly grown: number;
 }
 
@@ -122,6 +128,7 @@ async function exported(slack: BenchSlack, bot: Subject, cdn: Cdn): Promise<Read
   await writeFile(`/proc/${bot.pid}/clear_refs`, '5');
   const { from, to } = windowNow();
   const shared = slack.nextCall('files.completeUploadExternal');
+  const busyBefore = await processorTimeOfAll(bot.pid);
   const began = performance.now();
   const fields = { shieldZoneId: shieldZone, from: String(from), to: String(to) };
   await post(bot.port, slack.submit('event-logs:submit', fields));
@@ -130,9 +137,10 @@ async function exported(slack: BenchSlack, bot: Subject, cdn: Cdn): Promise<Read
   const taken = performance.now() - began;
   const status = await readFile(`/proc/${bot.pid}/status`, 'utf8');
   const peak = Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) * 1024;
+  const busyMs = (await processorTimeOfAll(bot.pid)) - busyBefore;
   // Its last words and its record come after the file.
   await pause(300);
-  return { ms: taken, grown: peak - before };
+  return { ms: taken, busyMs, grown: peak - before };
 }
 
 /** The source's address, and what it is asked. */
@@ -197,9 +205,15 @@ async function worstAcknowledgements(
 }
 
 function middle(readings: readonly Reading[]): Reading {
-  return { ms: median(readings.map((one) => one.ms)), grown: median(readings.map((one) => one.grown)) };
+  const busy = readings.flatMap(({ busyMs }) => (busyMs === undefined ? [] : [busyMs]));
+  return {
+    ms: median(readings.map((one) => one.ms)),
+    ...(busy.length > 0 ? { busyMs: median(busy) } : {}),
+    grown: median(readings.map((one) => one.grown)),
+  };
 }
 
 function shown(reading: Reading): string {
-  return `${ms(reading.ms)}, peak +${megabytes(reading.grown)}`;
+  const busy = reading.busyMs === undefined ? '' : ` (${ms(reading.busyMs)} of a processor)`;
+  return `${ms(reading.ms)}${busy}, peak +${megabytes(reading.grown)}`;
 }

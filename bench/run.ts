@@ -9,6 +9,7 @@ import { table } from './measure/table.ts';
 
 // npm run bench                      everything
 // npm run bench -- start at-rest     some of it
+// npm run bench -- export --only 200 one of the sizes of a benchmark that has several, in MB
 // npm run bench -- --write           also puts the table into docs/performance.md
 const benches = [
   'http-acknowledgement',
@@ -28,15 +29,15 @@ const markers = ['<!-- bench:begin -->', '<!-- bench:end -->'] as const;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { write: { type: 'boolean', default: false } },
+  options: { write: { type: 'boolean', default: false }, only: { type: 'string' } },
 });
 const unknown = positionals.filter((name) => !benches.some((bench) => bench === name));
 if (unknown.length > 0) {
   console.error(`There is no ${unknown.join(', ')}. Choose from: ${benches.join(', ')}`);
   process.exit(1);
 }
-if (values.write && positionals.length > 0) {
-  console.error('--write puts down a whole run: leave the names out.');
+if (values.write && (positionals.length > 0 || values.only !== undefined)) {
+  console.error('--write puts down a whole run: leave the names and --only out.');
   process.exit(1);
 }
 
@@ -59,7 +60,11 @@ if (values.write) {
 
 /** Each benchmark is a process of its own: none of them measures the heap that another one left. */
 async function run(bench: string): Promise<Finding[]> {
-  const child = spawn(process.execPath, [`bench/${bench}.ts`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [`bench/${bench}.ts`, ...(values.only === undefined ? [] : [values.only])],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   const findings: Finding[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => findings.push(JSON.parse(line) as Finding));
   const [code] = (await once(child, 'close')) as [number | null];

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createCdn } from './api/cdn.ts';
+import { type Cdn, createCdn } from './api/cdn.ts';
 import { createAudit } from './auth/audit.ts';
 import { createCheckpoints } from './auth/checkpoints.ts';
 import { createEndings, type Pause } from './auth/endings.ts';
@@ -42,6 +42,7 @@ import { tenantOfWorkspace } from './slack/sender.ts';
 import { createWeb } from './slack/server.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { createClaims } from './store/deliveries.ts';
+import { startTransfer } from './transfer/transfer.ts';
 
 /** `web` answers Slack, `worker` runs jobs, `all` does both. */
 export type Role = 'web' | 'worker' | 'all';
@@ -134,11 +135,9 @@ async function wire(
   const receiver = socket ?? http;
   if (!receiver) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
 
-  const cdn = createCdn({
-    ...config.cdn,
-    fetch: egress.fetch('cdn', options.fetch, toCdn),
-    now: () => now().getTime(),
-  });
+  const cdnThrough = (fetch: typeof globalThis.fetch): Cdn =>
+    createCdn({ ...config.cdn, fetch: egress.fetch('cdn', fetch, toCdn), now: () => now().getTime() });
+  const cdn = cdnThrough(options.fetch);
   const audit = createAudit({ db, now });
   const links = createKeyLinks({ db, now });
   const people = createPeople({
@@ -181,6 +180,10 @@ async function wire(
     clients,
     custody,
     cdn,
+    cdnThrough,
+    // A way to the network that was handed in is the only one there is.
+    transfer: () =>
+      options.fetch === globalThis.fetch ? startTransfer() : { ...startTransfer(), fetch: options.fetch },
     policies,
     people,
     audit,

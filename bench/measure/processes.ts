@@ -142,6 +142,13 @@ export async function processorTime(pid: number): Promise<number> {
   return nanoseconds / 1e6;
 }
 
+/** The same with the threads that have ended, in steps of 10 ms: man 5 proc. */
+export async function processorTimeOfAll(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
 /** Runs with an empty directory that is gone afterwards. */
 export async function withDirectory<T>(run: (path: string) => Promise<T>): Promise<T> {
   const path = await mkdtemp(join(tmpdir(), 'chatops-bench-'));

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +7,7 @@ import type { EventFigures } from '../reports/event-figures.ts';
 import { createFiguresThread } from '../reports/figures-thread.ts';
 import { pseudonymised } from '../reports/pseudonyms.ts';
 import { spreadsheetSafe } from '../reports/spreadsheet-safe.ts';
-import { createSealedSpool, type SealedSpool } from '../sealed-spool.ts';
+import type { SpoolFile } from '../transfer/transfer.ts';
 import type { Spooled } from '../views/message.ts';
 
 /** One file of an export, ready to be sent. */
@@ -25,6 +24,8 @@ export interface ExportFiles {
   readonly files: readonly ExportFile[];
   readonly parts: number;
   readonly figures: EventFigures;
+  /** Of the whole log. */
+  readonly sha256: string;
 }
 
 export interface ExportLimits {
@@ -67,8 +68,7 @@ export interface Gathered {
 
 export interface GatherOptions {
   readonly limits: ExportLimits;
-  readonly spoolDirectory: string;
-  readonly inspectFile: () => (piece: Uint8Array) => void;
+  readonly openFile: () => Promise<SpoolFile>;
   readonly gathered: Gathered;
 }
 
@@ -79,15 +79,16 @@ export interface GatherOptions {
 export async function gatherFiles(
   source: { readonly body: AsyncIterable<Uint8Array>; readonly length: number | undefined },
   wanted: Pick<ExportRequest, 'pseudonyms' | 'spreadsheetSafe' | 'split'>,
-  { limits, spoolDirectory, inspectFile, gathered }: GatherOptions,
+  { limits, openFile, gathered }: GatherOptions,
 ): Promise<ExportFiles> {
   const limit = wanted.split ? limits.partBytes * limits.parts : limits.fileBytes;
   if (source.length !== undefined && source.length > limit) {
     throw new ExportTooLarge(source.length, { announced: true, limit });
   }
-  const figures = createFiguresThread();
-  const files: (Omit<ExportFile, 'sha256'> & { sha256: string | undefined })[] = [];
-  const spools: SealedSpool[] = [];
+  // A whole file is hashed where it is written.
+  const figures = createFiguresThread({ hashes: wanted.split });
+  const files: ExportFile[] = [];
+  const spools: SpoolFile[] = [];
   let parts = 0;
 
   try {
@@ -95,11 +96,7 @@ export async function gatherFiles(
     if (wanted.split) for await (const part of csvParts(pieces, limits.partBytes)) await write(part);
     else await write(pieces);
     const result = await figures.result();
-    return {
-      files: files.map((file) => ({ ...file, sha256: file.sha256 ?? result.sha256 })),
-      parts,
-      figures: result,
-    };
+    return { files, parts, figures: result, sha256: result.sha256 ?? files[0]?.sha256 ?? '' };
   } catch (error) {
     for (const spool of spools) await spool.discard();
     throw error;
@@ -126,12 +123,12 @@ export async function gatherFiles(
   async function write(pieces: AsyncIterable<Uint8Array>): Promise<void> {
     parts += 1;
     if (parts > limits.parts) throw new ExportTooLarge(gathered.bytes, { announced: false, limit });
-    const raw = await openFile('raw');
+    const raw = await begin('raw');
     if (!wanted.spreadsheetSafe) {
       for await (const piece of pieces) await raw.write(piece);
       return raw.finish();
     }
-    const safe = await openFile('safe');
+    const safe = await begin('safe');
     const copy = spreadsheetSafe();
     const copying = pipeline(copy, async (safePieces: AsyncIterable<Uint8Array>) => {
       for await (const piece of safePieces) await safe.write(piece);
@@ -151,22 +148,18 @@ export async function gatherFiles(
     await safe.finish();
   }
 
-  async function openFile(kind: ExportFile['kind']) {
-    const spooled = await createSealedSpool(spoolDirectory, inspectFile());
+  async function begin(kind: ExportFile['kind']) {
+    const spooled = await openFile();
     spools.push(spooled);
-    // A whole file is hashed where it is counted.
-    const hash = kind === 'raw' && !wanted.split ? undefined : createHash('sha256');
     const part = parts;
     return {
       async write(piece: Uint8Array): Promise<void> {
-        hash?.update(piece);
         await spooled.write(piece);
         if (spooled.length() <= limits.fileBytes) return;
         throw new ExportTooLarge(spooled.length(), { announced: false, limit: limits.fileBytes });
       },
       async finish(): Promise<void> {
-        await spooled.finish();
-        files.push({ spooled, kind, part, sha256: hash?.digest('hex') });
+        files.push({ spooled, kind, part, sha256: await spooled.finish() });
       },
     };
   }

@@ -50,12 +50,14 @@ function nameOf(
 function counted(spooled: Spooled, gathered: Gathered): Spooled {
   return {
     ...spooled,
-    async *read() {
-      for await (const piece of spooled.read()) {
-        gathered.sent += piece.length;
-        yield piece;
-      }
-    },
+    send: (to) =>
+      spooled.send({
+        ...to,
+        moved(bytes) {
+          gathered.sent += bytes;
+          to.moved(bytes);
+        },
+      }),
   };
 }
 

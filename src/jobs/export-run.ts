@@ -4,6 +4,7 @@ import { decideExport } from '../auth/destinations.ts';
 import { UserError } from '../errors.ts';
 import type { ExportSummary } from '../reports/event-export.ts';
 import { claimExport, type ExportRow, findExport, moveExport, settleUnknown } from '../store/exports.ts';
+import type { Transfer } from '../transfer/transfer.ts';
 import { refused } from '../views/refusal.ts';
 import { defineJob, type Job, type JobContext } from './define.ts';
 import { endExport, recordExport, tellUnknown } from './export-ends.ts';
@@ -67,19 +68,21 @@ async function attempt(about: Attempt): Promise<void> {
     context,
   });
   let isSharing = false;
+  // It starts while it is looked up whether the export may go on.
+  const transfer = ports.transfer();
   try {
     if (row.attempt > mostAttempts) {
       throw new UserError(`This export was begun ${mostAttempts} times and never came to its end.`);
     }
     await admitted(row, context);
-    const files = await gather(about, one, watch, gathered);
+    const files = await gather(about, one, watch, { gathered, transfer });
     const sharing = (): void => {
       isSharing = true;
     };
     const sent = await send(about, one, files, watch, { gathered, sharing });
     await watch.stop();
     const outcome = { ...one, rows: files.figures.rows, bytes: files.figures.bytes };
-    await recordExport(about, outcome, { state: 'done', sha256: files.figures.sha256, fileIds: sent });
+    await recordExport(about, outcome, { state: 'done', sha256: files.sha256, fileIds: sent });
     await endExport(about, {
       kind: 'done',
       one: outcome,
@@ -123,6 +126,8 @@ async function attempt(about: Attempt): Promise<void> {
     if (!(await moveExport(db, { id: one.id, run }, [from], 'failed', ended))) return;
     const failure = ports.explain(verdict.tell, 'event-logs');
     await endExport(about, { kind: 'failed', one, failure, offers: verdict.offers });
+  } finally {
+    await transfer.close();
   }
 }
 
@@ -144,17 +149,16 @@ async function gather(
   { row, context }: Attempt,
   one: ExportSummary,
   watch: Watch,
-  gathered: Gathered,
+  { gathered, transfer }: { readonly gathered: Gathered; readonly transfer: Transfer },
 ): Promise<ExportFiles> {
   const { ports } = context;
-  const cdn = await ports.cdn(personOf(row), watch.signal);
+  const cdn = await ports.cdn(personOf(row), watch.signal, transfer);
   const { shieldZoneId, ...wanted } = one.request;
   const source = await cdn.eventLogs.export(shieldZoneId, wanted);
   watch.now('reading', source.length);
   return gatherFiles(source, one.request, {
     limits: exportLimits,
-    spoolDirectory: ports.spoolDirectory,
-    inspectFile: ports.inspectFile,
+    openFile: () => transfer.openFile(ports.spoolDirectory, ports.inspectFile()),
     gathered,
   });
 }

@@ -7,6 +7,7 @@ import type { Operations } from '../auth/operations.ts';
 import type { People } from '../auth/people.ts';
 import type { Standing } from '../auth/standing.ts';
 import type { Schema } from '../store/schema.ts';
+import type { Transfer } from '../transfer/transfer.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Attachment, Message } from '../views/message.ts';
 import type { Job } from './define.ts';
@@ -15,8 +16,10 @@ import type { Job } from './define.ts';
 export interface Ports {
   /** Slack, as the installation that this person (or anybody of the same place) belongs to. */
   readonly slack: (place: Place, signal: AbortSignal) => SlackPort;
-  /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
-  readonly cdn: (person: Person, signal: AbortSignal) => Promise<CdnClient>;
+  /** The CDN with this person's own key, through a transfer where much is read. @throws UserError with an offer to connect where no key is linked. */
+  readonly cdn: (person: Person, signal: AbortSignal, through?: Transfer) => Promise<CdnClient>;
+  /** What moves files without holding up those who are answered meanwhile. Close it. */
+  readonly transfer: () => Transfer;
   /** What policy says of somebody now: what was decided when a job was stored is decided again when it runs. */
   readonly standing: (person: Person) => Standing;
   readonly people: (place: Place) => People;

@@ -12,6 +12,7 @@ import { UserError } from '../errors.ts';
 import { type Enqueue, type Place, type Ports, SlackFailure, type SlackPort } from '../jobs/ports.ts';
 import type { Log } from '../log.ts';
 import { carrying, type Secret } from '../secret.ts';
+import type { Transfer } from '../transfer/transfer.ts';
 import type { Message } from '../views/message.ts';
 import { type Access, slackErrorOf } from './access.ts';
 import type { Clients } from './clients.ts';
@@ -27,6 +28,9 @@ export interface JobPortsOptions {
   readonly clients: Clients;
   readonly custody: Custody;
   readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
+  /** The same over another way to the network, which is guarded like the usual one. */
+  readonly cdnThrough: (fetch: typeof globalThis.fetch) => JobPortsOptions['cdn'];
+  readonly transfer: () => Transfer;
   readonly policies: Policies;
   readonly people: PeopleOf;
   readonly audit: Audit;
@@ -64,7 +68,8 @@ export function createJobPorts(options: JobPortsOptions): Ports {
     inspectFile: options.inspectFile,
     people: (place) => people(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
-    async cdn(person, signal) {
+    transfer: options.transfer,
+    async cdn(person, signal, through) {
       const linked = await custody.reveal(person);
       if (!linked) {
         throw new UserError(
@@ -73,7 +78,8 @@ export function createJobPorts(options: JobPortsOptions): Ports {
           'connect',
         );
       }
-      return options.cdn.withKey(linked.key, signal);
+      const cdn = through ? options.cdnThrough(through.fetch) : options.cdn;
+      return cdn.withKey(linked.key, signal);
     },
     standing: (person) =>
       createStanding({

@@ -3,7 +3,7 @@ import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { WebClient } from '@slack/web-api';
 import type { Chart } from '../charts/chart.ts';
-import type { Attachment, Spooled } from '../views/message.ts';
+import type { Attachment, Destination, Spooled } from '../views/message.ts';
 import { slackErrorOf } from './access.ts';
 import { EgressStopped } from './egress.ts';
 
@@ -116,21 +116,15 @@ export function createUploads(options: {
       ...(alt ? { alt_txt: alt, alt_text: alt } : {}),
     });
     if (!opened.upload_url || !opened.file_id) throw new UploadError('Slack gave no address for the file.');
-    // With the first file, not at the start: it costs a tenth of a second there.
-    const { request } = await import('undici');
     const deadline = AbortSignal.timeout(baseMs + Math.ceil(length / bytesPerMs));
     const stall = createStallWatch();
-    const answer = await request(allowed(opened.upload_url), {
-      method: 'POST',
+    const status = await put(source, {
+      url: allowed(opened.upload_url),
       headers: { 'content-type': file.mimetype, 'content-length': String(length) },
-      body: bodyOf(source, stall.moved),
       signal: AbortSignal.any([options.signal, deadline, stall.signal]),
-      // undici counts from the first byte that is sent, and a large file takes longer than its five minutes.
-      headersTimeout: 0,
+      moved: stall.moved,
     }).finally(stall.end);
-    await answer.body.dump();
-    if (answer.statusCode !== 200)
-      throw new UploadError(`Slack did not take the file (HTTP ${answer.statusCode}).`);
+    if (status !== 200) throw new UploadError(`Slack did not take the file (HTTP ${status}).`);
     return opened.file_id;
   }
 
@@ -160,22 +154,40 @@ async function lengthOf(source: Source): Promise<number> {
   return 'spooled' in source ? source.spooled.length() : source.byteLength;
 }
 
+async function put(source: Source, to: Destination): Promise<number> {
+  if ('spooled' in source) return source.spooled.send(to);
+  const { url, headers, signal, moved } = to;
+  // With the first file, not at the start: it costs a tenth of a second there.
+  const { request } = await import('undici');
+  const answer = await request(url, {
+    method: 'POST',
+    headers,
+    body: bodyOf(source, moved),
+    signal,
+    // undici counts from the first byte that is sent, and a large file takes longer than its five minutes.
+    headersTimeout: 0,
+  });
+  await answer.body.dump();
+  return answer.statusCode;
+}
+
 /** `moved` is called whenever Slack has taken something. */
-function bodyOf(source: Source, moved: () => void): Readable | Uint8Array {
+function bodyOf(
+  source: Uint8Array | { readonly path: string },
+  moved: (bytes: number) => void,
+): Readable | Uint8Array {
   if (source instanceof Uint8Array) return source;
-  const pieces = 'path' in source ? createReadStream(source.path) : source.spooled.read();
-  return Readable.from(watched(pieces, moved), { objectMode: false });
+  return Readable.from(watched(createReadStream(source.path), moved), { objectMode: false });
 }
 
 async function* watched(
   pieces: AsyncIterable<Uint8Array>,
-  moved: () => void,
+  moved: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array, void> {
   for await (const piece of pieces) {
-    moved();
+    moved(piece.length);
     yield piece;
   }
-  moved();
 }
 
 /** Ends when nothing has moved for a while. */

@@ -26,10 +26,19 @@ export interface Attachment {
     | { readonly chart: Chart };
 }
 
+/** Where a spooled file goes. */
+export interface Destination {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Hears how many bytes more were taken, some times a second. */
+  readonly moved: (bytes: number) => void;
+}
+
 /** A file without a name, looked through for secrets while it was written. Whoever made it takes it away. */
 export interface Spooled {
   readonly length: () => number;
-  /** All of it, from the beginning. */
-  readonly read: () => AsyncIterable<Uint8Array>;
+  /** Posts all of it, and gives the status of the answer. */
+  readonly send: (to: Destination) => Promise<number>;
   readonly discard: () => Promise<void>;
 }

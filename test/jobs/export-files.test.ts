@@ -7,15 +7,25 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/api/errors.ts';
 import { UserError } from '../../src/errors.ts';
 import { judge, whyNotPosted } from '../../src/jobs/export-failures.ts';
-import { ExportTooLarge, type Gathered, gatherFiles } from '../../src/jobs/export-files.ts';
+import { type ExportFile, ExportTooLarge, type Gathered, gatherFiles } from '../../src/jobs/export-files.ts';
 import { SlackFailure } from '../../src/jobs/ports.ts';
 import type { ExportRequest } from '../../src/reports/event-export.ts';
+import { startTransfer, type Transfer } from '../../src/transfer/transfer.ts';
+import { type Sink, startSink } from '../transfer/sink.ts';
 
 let spoolDirectory: string;
+let transfer: Transfer;
+let sink: Sink;
 beforeAll(async () => {
   spoolDirectory = await mkdtemp(join(tmpdir(), 'gather-'));
+  transfer = startTransfer();
+  sink = await startSink();
 });
-afterAll(() => rm(spoolDirectory, { recursive: true, force: true }));
+afterAll(async () => {
+  await transfer.close();
+  await sink.close();
+  await rm(spoolDirectory, { recursive: true, force: true });
+});
 
 const header = 'timestamp,action,ip,url\r\n';
 const row = (nth: number): string =>
@@ -33,7 +43,7 @@ async function* pieces(whole: Buffer, size = 1000, breaksAfter = Infinity): Asyn
 const plain = { pseudonyms: false, spreadsheetSafe: false, split: false };
 const roomy = { fileBytes: 1e9, partBytes: 1e9, parts: 10 };
 
-const nothingFound = () => () => undefined;
+const openFile = () => transfer.openFile(spoolDirectory, () => undefined);
 
 function gather(
   body: AsyncIterable<Uint8Array>,
@@ -42,14 +52,8 @@ function gather(
   length?: number,
 ) {
   const gathered: Gathered = { bytes: 0, rows: 0, sent: 0 };
-  const options = { limits, spoolDirectory, inspectFile: nothingFound, gathered };
+  const options = { limits, openFile, gathered };
   return { gathered, done: gatherFiles({ body, length }, { ...plain, ...wanted }, options) };
-}
-
-async function bytesOf({ spooled }: { spooled: { read: () => AsyncIterable<Uint8Array> } }): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  for await (const piece of spooled.read()) parts.push(piece);
-  return Buffer.concat(parts);
 }
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -66,7 +70,7 @@ test('one file is what came, byte for byte, with its hash', async () => {
   const whole = log(500);
   const { files, parts, figures } = await gather(pieces(whole)).done;
   expect(parts).toBe(1);
-  expect((await bytesOf(files[0] as never)).equals(whole)).toBe(true);
+  expect((await sink.receive((files[0] as ExportFile).spooled)).equals(whole)).toBe(true);
   expect(files[0]?.sha256).toBe(sha256(whole));
   expect(figures).toMatchObject({ rows: 500, broken: 0, bytes: whole.length });
   for (const { spooled } of files) await spooled.discard();
@@ -81,7 +85,7 @@ test('split, each file begins with the header and all rows are there once, with 
   const rows: string[][] = [];
   const bare: string[][] = [];
   for (const file of files) {
-    const bytes = await bytesOf(file);
+    const bytes = await sink.receive(file.spooled);
     expect(sha256(bytes)).toBe(file.sha256);
     const [first, ...rest]: string[][] = parse(bytes);
     expect(first).toEqual(['timestamp', 'action', 'ip', 'url']);

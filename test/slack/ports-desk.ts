@@ -21,6 +21,7 @@ import { createJobPorts } from '../../src/slack/job-ports.ts';
 import { createPeople } from '../../src/slack/people.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { Schema } from '../../src/store/schema.ts';
+import { startTransfer } from '../../src/transfer/transfer.ts';
 import { keyringOf } from '../auth/keyrings.ts';
 import { keptLog } from '../store/engines.ts';
 
@@ -81,16 +82,21 @@ export async function portsDesk(options: {
   });
   const { ledger = { enqueue: async () => undefined } } = options;
   const operations = createOperations({ db, sealer, audit, now, ...ledger });
+  const cdnThrough = (fetch: typeof globalThis.fetch) =>
+    createCdn({
+      apiUrl: cdn.url,
+      originLoggingUrl: cdn.originLoggingUrl,
+      fetch,
+      timeoutMs: 2_000,
+      sleep: async () => undefined,
+    });
   const ports = createJobPorts({
     access,
     clients,
     custody,
-    cdn: createCdn({
-      apiUrl: cdn.url,
-      originLoggingUrl: cdn.originLoggingUrl,
-      timeoutMs: 2_000,
-      sleep: async () => undefined,
-    }),
+    cdn: cdnThrough(globalThis.fetch),
+    cdnThrough,
+    transfer: startTransfer,
     policies,
     people,
     audit,
