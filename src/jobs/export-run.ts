@@ -86,7 +86,7 @@ async function attempt(about: Attempt): Promise<void> {
     await endExport(about, {
       kind: 'done',
       one: outcome,
-      files: files.figures.bytes === 0 ? 0 : files.files.length,
+      files: files.figures.empty ? 0 : files.files.length,
     });
   } catch (error) {
     await watch.stop();
@@ -173,7 +173,7 @@ async function send(
 ): Promise<readonly string[]> {
   const { db, ports, now } = context;
   const { figures } = files;
-  if (figures.bytes === 0) {
+  if (figures.empty) {
     for (const { spooled } of files.files) await spooled.discard();
     return [];
   }

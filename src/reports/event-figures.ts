@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type CsvRow, cellKinds, cellText, createCsvRows, undoubled } from './csv-rows.ts';
 import { eventColumns } from './event-columns.ts';
 import { createTimeReader } from './event-time.ts';
+import { shownUrl, shownUrlEnd } from './event-urls.ts';
 import { createTally, type Tally } from './tally.ts';
 
 /** What people want to know of a shield event log, beside how much it is. */
@@ -30,7 +31,9 @@ export interface EventFigures {
   readonly hours: readonly (readonly [start: number, count: number])[];
   /** Rows that are in no hour. */
   readonly untimed: number;
-  /** undefined: the file has no such column. */
+  /** There is nothing in the file but, at most, a header that can be read: no event, and nothing else that counts. */
+  readonly empty: boolean;
+  /** undefined: the file has no such column. URLs as `shownUrl` leaves them, and counted so. */
   readonly top: Readonly<Record<EventSubject, TopWords | undefined>>;
 }
 
@@ -117,17 +120,18 @@ export function createEventFigures({ hashes = true }: EventFiguresOptions = {}):
     if (row.broken || cells !== width) broken += 1;
     if (timeColumn >= 0 && timeColumn < cells) countTime(row);
     for (let nth = 0; nth < tallies.length; nth += 1) {
-      const { column, tally } = tallies[nth] as (typeof tallies)[number];
+      const { column, subject, tally } = tallies[nth] as (typeof tallies)[number];
       if (column >= cells) continue;
       const from = row.from[column] as number;
       const to = row.to[column] as number;
       if (from === to) continue;
       const kind = row.kinds[column] as number;
-      if (kind <= cellKinds.quoted) tally.add(row.bytes, from, to);
-      else if (kind === cellKinds.doubled) tally.add(room, 0, undoubled(row, column, room));
+      const add = subject === 'url' ? addUrl : tally.add;
+      if (kind <= cellKinds.quoted) add(row.bytes, from, to, tally);
+      else if (kind === cellKinds.doubled) add(room, 0, undoubled(row, column, room), tally);
       else {
         const text = Buffer.from(cellText(row, column));
-        tally.add(text, 0, text.length);
+        add(text, 0, text.length, tally);
       }
     }
   };
@@ -160,10 +164,20 @@ export function createEventFigures({ hashes = true }: EventFiguresOptions = {}):
         last: timed > 0 ? last : undefined,
         hours: timed > 0 ? withoutGaps(hours, first, last) : [],
         untimed: rows - timed,
+        empty: rows === 0 && (width < 0 || timeColumn >= 0 || tallies.length > 0),
         top,
       };
     },
   };
+}
+
+/** Cut before it is counted, so that each token is not a word of its own. */
+function addUrl(bytes: Buffer, from: number, to: number, tally: Tally): void {
+  const end = shownUrlEnd(bytes, from, to);
+  if (end > from) tally.add(bytes, from, end);
+  if (end >= 0) return;
+  const text = Buffer.from(shownUrl(bytes.toString('utf8', from, to)));
+  if (text.length > 0) tally.add(text, 0, text.length);
 }
 
 function withoutGaps(hours: ReadonlyMap<number, number>, first: number, last: number): [number, number][] {

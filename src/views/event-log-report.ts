@@ -69,7 +69,7 @@ const subjectWords: Readonly<Record<EventSubject, string>> = {
   country: 'Countries',
   rule: 'Rules',
   ip: 'IPs',
-  url: 'URLs',
+  url: 'URLs without queries',
 };
 
 function topLine(subject: EventSubject, top: TopWords | undefined): string[] {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { csvHeader, csvLine, generateEventRows } from '../../simulator/cdn/event-rows.ts';
 import { createEventFigures, type EventFigures } from '../../src/reports/event-figures.ts';
 import { createTimeReader } from '../../src/reports/event-time.ts';
+import { shownUrl } from '../../src/reports/event-urls.ts';
 import { cell, cuts, inPieces, table, writing } from './pieces.ts';
 
 function figures(pieces: readonly (Uint8Array | string)[]): EventFigures {
@@ -40,7 +41,7 @@ test('the figures of a file of the simulated CDN are those of its rows', () => {
     country: { words: topOf(rows.map((row) => row.country)), missed: 0 },
     rule: { words: topOf(rows.map((row) => row.ruleId)), missed: 0 },
     ip: { words: topOf(rows.map((row) => row.ip)), missed: 0 },
-    url: { words: topOf(rows.map((row) => row.url)), missed: 0 },
+    url: { words: topOf(rows.map((row) => shownUrl(row.url))), missed: 0 },
   });
   expect(found.hours).toHaveLength(25);
   expect(found.hours[0]).toEqual([Date.UTC(2026, 10, 20, 9), 62]);
@@ -76,9 +77,11 @@ test('any table is counted wherever it is cut, in whatever order its columns are
         const column = header.indexOf(name);
         const counts = found.top[subject as keyof typeof known];
         expect(counts === undefined).toBe(column < 0);
-        const expected = topOf(rows.map((row) => row[column] ?? ''));
+        const shown = subject === 'url' ? shownUrl : (word: string) => word;
+        const expected = topOf(rows.map((row) => shown(row[column] ?? '')));
         expect((counts?.words ?? []).map(([, count]) => count)).toEqual(expected.map(([, count]) => count));
-        const exactly = (word: string): number => rows.filter((row) => row[column] === word).length;
+        const exactly = (word: string): number =>
+          rows.filter((row) => shown(row[column] ?? '') === word).length;
         expect(counts?.words.filter(([word, count]) => exactly(word) !== count) ?? []).toEqual([]);
       }
     }),
@@ -108,6 +111,39 @@ test('rows that do not fit the header are counted and said to be broken', () => 
     ['1\n23', 1],
     ['b', 1],
   ]);
+});
+
+test('URLs are counted without what may be a secret in them', () => {
+  const urls = [
+    '/login?token=SECRETTOK123',
+    '/login?token=SECRETTOK456&x',
+    '/login#SECRETTOK',
+    'https://ann:SECRETTOK@shop.example/a',
+    'https://ann:SEC?RETTOK@shop.example/a?b=1',
+    '"https://ann:""SECRETTOK@shop.example/b"',
+    '/bcdn_token=SECRETTOK&expires=17/video/1.ts',
+    '/@ann/photos?SECRETTOK',
+    '?SECRETTOK',
+  ];
+  const { top, rows } = figures([['url', ...urls, ''].join('\n')]);
+  expect(rows).toBe(urls.length);
+  expect(JSON.stringify(top)).not.toMatch(/RETTOK|ann:/u);
+  expect(top.url).toEqual({
+    words: [
+      ['/login', 3],
+      ['https://shop.example/a', 2],
+      ['https://shop.example/b', 1],
+      ['/bcdn_token=…&expires=…/video/1.ts', 1],
+      ['/@ann/photos', 1],
+    ],
+    missed: 0,
+  });
+});
+
+test('a file without an event is told from one that nobody can read', () => {
+  for (const file of ['', '\r\n', 'time,action\r\n', 'url']) expect(figures([file]).empty).toBe(true);
+  for (const file of ['too many requests', 'time,action\n1,a\n', 'what,ever\n'])
+    expect(figures([file]).empty).toBe(false);
 });
 
 test('an empty file, and one with a header alone', () => {

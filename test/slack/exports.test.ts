@@ -153,12 +153,26 @@ describe('a file arrives', () => {
     expect(rows.flat().filter((cell) => /^[=+@-]/.test(cell))).toEqual([]);
   });
 
-  test('an empty log is told, without a file', async () => {
-    bot.cdn.faults.add({ match: { path: /export$/ }, body: '', headers: { 'content-type': 'text/csv' } });
+  test('what visitors asked for is told without its query; the file stays as it was sent', async () => {
+    const log = `timestamp,url\n${'2026-11-20T10:00:00Z,https://ann:PASSW0RD9@shop.example/login?token=SECRETTOK123\n'.repeat(3)}`;
+    bot.cdn.faults.add({ match: { path: /export$/ }, body: log, headers: { 'content-type': 'text/csv' } });
     await exportTo(ops);
-    await tells(ops, /No event of shield zone 501 matches/);
-    await leavesNothing();
+    await tells(ops, /in 1 file below/);
+    const [message] = shared(ops);
+    expect(message?.reads).toMatch(/https:\/\/shop\.example\/login.* 3/);
+    expect(JSON.stringify(message)).not.toMatch(/SECRETTOK|PASSW0RD/);
+    expect((await download(bot.slack, message?.files[0]?.url ?? '')).toString()).toBe(log);
   });
+
+  test.each(['', 'timestamp,action,ip,url\r\n'])(
+    'a log without an event (%j) is told, without a file',
+    async (body) => {
+      bot.cdn.faults.add({ match: { path: /export$/ }, body, headers: { 'content-type': 'text/csv' } });
+      await exportTo(ops);
+      await tells(ops, /No event of shield zone 501 matches/);
+      await leavesNothing();
+    },
+  );
 });
 
 describe('the form', () => {

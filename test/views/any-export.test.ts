@@ -48,6 +48,7 @@ const figures: fc.Arbitrary<EventFigures> = fc.record({
   last: fc.constant(undefined),
   hours: fc.array(fc.tuple(fc.constant(Date.UTC(2026, 10, 20)), fc.nat()), { maxLength: 73 }),
   untimed: fc.nat(),
+  empty: fc.boolean(),
   top: fc.record({ action: top, country: top, rule: top, ip: top, url: top }),
 });
 const now = new Date('2026-11-21T12:00:00Z');
