@@ -1,5 +1,6 @@
 import { UserError } from '../errors.ts';
 import { isObject, readErrorBody } from './error-bodies.ts';
+import type { ApiError } from './errors.ts';
 import { address, type Hosts, type IdKind, numericId } from './paths.ts';
 import type { Reply, Send } from './request.ts';
 
@@ -55,6 +56,9 @@ export const shieldZoneIdKind: IdKind = {
   hint: 'A shield zone id is a whole number, such as 501. It is not the pull zone’s id.',
 };
 
+/** As the specification calls it. */
+export const exportOperation = 'Export Event Logs as CSV';
+
 const hour = 3_600_000;
 const minute = 60_000;
 const longestWindow = 72 * hour;
@@ -87,6 +91,15 @@ export function checkEventLogWindow(
   }
 }
 
+/** The service refuses a window with 400 or 401, and says so in the body only (cdn-api.md §2.8). */
+export function isAboutWindow({ code, operation, errorKey = '', serviceMessage = '' }: ApiError): boolean {
+  return (
+    code === 'refused' &&
+    operation === exportOperation &&
+    (/window|datetime/iu.test(errorKey) || /72 hours|past 3 days|\bwindow\b/iu.test(serviceMessage))
+  );
+}
+
 export function createEventLogs(send: Send, hosts: Hosts, now: () => number): EventLogs {
   return {
     async export(shieldZoneId, { from, to, query, filters = [] }) {
@@ -98,7 +111,7 @@ export function createEventLogs(send: Send, hosts: Hosts, now: () => number): Ev
       }
       const window = { from: from.getTime(), to: Math.min(to.getTime(), now()) };
       const request = {
-        operation: 'Export Event Logs as CSV',
+        operation: exportOperation,
         method: 'POST',
         address: address(hosts.api, 'shield', 'event-logs', id, 'export'),
         accept: 'text/csv',

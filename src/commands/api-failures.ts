@@ -1,4 +1,5 @@
 import type { ApiError } from '../api/errors.ts';
+import { exportOperation, isAboutWindow } from '../api/event-logs.ts';
 import { code, count, foreign } from '../views/text.ts';
 
 export interface Explained {
@@ -31,13 +32,12 @@ function words(error: ApiError): Explained {
     case 'refused':
       return {
         message: `The CDN refused this${error.serviceMessage ? `: “${foreign(error.serviceMessage, 300)}”` : '.'}`,
-        hint: 'Nothing was changed. Check what you typed.',
+        hint: isAboutWindow(error)
+          ? 'It keeps events for 72 hours only, and the whole window has to lie in them. Choose one that does.'
+          : 'Nothing was changed. Check what you typed.',
       };
     case 'not_found':
-      return {
-        message: 'The CDN does not know this id.',
-        hint: 'Check it for slips; `/cdn zones` lists the zones your key sees.',
-      };
+      return { message: 'The CDN does not know this id.', hint: whereIdsAre(error.operation) };
     case 'rate_limited':
       return {
         message: 'The CDN asks for a pause: too many requests with your key.',
@@ -64,6 +64,23 @@ function words(error: ApiError): Explained {
       };
     case 'cancelled':
       return { message: 'This was stopped before it was done.', hint: 'Run it again.' };
+  }
+}
+
+/** Each kind of thing has its own ids: where the right one is found. */
+function whereIdsAre(operation: string): string {
+  switch (operation) {
+    case exportOperation:
+    case 'Get upload scanning metrics':
+      return 'It wants a shield zone’s id, which is not the pull zone’s. Check it for slips against the CDN’s own dashboard: the bot cannot list shield zones.';
+    case 'Get Application Usage Summary':
+      return 'It wants an app’s id. Check it for slips; `/cdn app` offers the apps that your zones belong to, and `/cdn zone` shows a zone’s.';
+    case 'Delete All Volume Instances':
+      return 'Either the app’s id or the volume’s is wrong, or the volume is gone. `/cdn app` offers the apps that your zones belong to; volumes are in the CDN’s own dashboard.';
+    case 'Update Variable':
+      return 'Either the script’s id or the variable’s is wrong, or the variable is gone. `/cdn zone` shows a zone’s scripts; variables are in the CDN’s own dashboard.';
+    default:
+      return 'Check it for slips; `/cdn zones` lists the zones your key sees.';
   }
 }
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../api/errors.ts';
-import { earliestEvents } from '../api/event-logs.ts';
+import { earliestEvents, isAboutWindow } from '../api/event-logs.ts';
 import { UserError } from '../errors.ts';
 import type { ExportRequest } from '../reports/event-export.ts';
 import type { Offer } from '../views/event-logs.ts';
@@ -29,7 +29,7 @@ export function judge(error: unknown, request: ExportRequest, attempt: number, n
       ? again(whyPaused[error.code] ?? 'The CDN did not answer.', error.retryAfterSeconds)
       : undefined;
     if (retry) return retry;
-    if (isAboutWindow(error)) return { tell: error, offers: later(request, now) };
+    if (isAboutWindow(error)) return { tell: error, offers: corrected(request, now) };
     return { tell: error, offers: canComeBack.has(error.code) ? [same] : [] };
   }
   if (error instanceof ExportTooLarge)
@@ -38,7 +38,8 @@ export function judge(error: unknown, request: ExportRequest, attempt: number, n
     const passes =
       error.code === 'ratelimited' || error.outcome === 'unknown' || error.code === 'upload_failed';
     const retry = passes ? again('Slack did not take the file.', error.retryAfterSeconds) : undefined;
-    return retry ?? { tell: slackWords(error), offers: [same] };
+    const offers = error.code === 'file_upload_size_restricted' ? halves(request) : [same];
+    return retry ?? { tell: slackWords(error), offers };
   }
   if (isDiskFull(error)) {
     const full = new UserError(
@@ -47,7 +48,9 @@ export function judge(error: unknown, request: ExportRequest, attempt: number, n
     );
     return { tell: full, offers: halves(request) };
   }
-  if (error instanceof UserError) return { tell: error, offers: later(request, now) };
+  if (error instanceof UserError) {
+    return { tell: error, offers: request.from < earliestEvents(now) ? corrected(request, now) : [] };
+  }
   return { tell: error, offers: [] };
 }
 
@@ -60,18 +63,22 @@ const whyPaused: Readonly<Record<string, string>> = {
   rate_limited: 'The CDN asks for a pause.',
 };
 
-/** The service refuses a window with 400 or 401, and says so in the body only (cdn-api.md §2.8). */
-function isAboutWindow({ code, errorKey = '', serviceMessage = '' }: ApiError): boolean {
-  return (
-    code !== 'key_refused' &&
-    (/window|datetime/iu.test(errorKey) || /72 hours|past 3 days|\bwindow\b/iu.test(serviceMessage))
-  );
-}
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
-/** The same window as far as the CDN still keeps it; nothing where it keeps all of it, or nothing. */
-function later({ from, to, split }: ExportRequest, now: Date): Offer[] {
+/**
+ * Windows instead of one that was refused: as much of it as the CDN keeps. Where by our clock nothing was wrong with
+ * it, the CDN's is another one, and the window keeps away from both edges; where that changes nothing, recent ones.
+ */
+function corrected({ from, to, split }: ExportRequest, now: Date): readonly Offer[] {
   const earliest = earliestEvents(now);
-  return from < earliest && to > earliest ? [{ from: earliest, to, split }] : [];
+  if (from < earliest && to > earliest) return [{ from: earliest, to, split }];
+  const first = earliestEvents(now, hourMs);
+  const last = new Date(Math.floor(now.getTime() / minuteMs - 10) * minuteMs);
+  const inner = { from: from < first ? first : from, to: to > last ? last : to, split };
+  const isOther = inner.from > from || inner.to < to;
+  if (isOther && inner.from < inner.to) return [inner];
+  return [24, 6].map((hours) => ({ from: new Date(last.getTime() - hours * hourMs), to: last, split }));
 }
 
 function tooLarge({ bytes: size, announced, limit }: ExportTooLarge, { split }: ExportRequest): UserError {
@@ -97,8 +104,6 @@ function halves(request: ExportRequest): Offer[] {
   return cutIn(2, request);
 }
 
-const minuteMs = 60_000;
-
 function cutIn(pieces: number, { from, to, split }: ExportRequest): Offer[] {
   const step = Math.ceil((to.getTime() - from.getTime()) / pieces / minuteMs) * minuteMs;
   return Array.from({ length: pieces }, (_, index) => ({
@@ -112,6 +117,20 @@ function isDiskFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
 
+const fromAdmin =
+  'It is the same in direct messages. Ask an admin of your Slack workspace to allow CSV files and their uploads, then export again.';
+/** What helps where exporting to oneself would fail the same way, or where something else helps more. */
+const slackSteps: Readonly<Record<string, string>> = {
+  missing_scope:
+    'It is the same in direct messages. Ask an admin of your Slack workspace to do so, then export again.',
+  file_uploads_disabled: fromAdmin,
+  blocked_file_type: fromAdmin,
+  file_upload_size_restricted:
+    'It is the same in direct messages. Choose a smaller window, or ask an admin of your Slack workspace to allow larger files.',
+  not_in_channel: 'Type `/invite @cdn` in that channel, then export again.',
+  channel_not_found: 'Type `/invite @cdn` in that channel, then export again.',
+};
+
 function slackWords(error: SlackFailure): UserError {
   if (error.code === 'is_archived') {
     return new UserError(
@@ -123,7 +142,7 @@ function slackWords(error: SlackFailure): UserError {
   const upload = error.cause instanceof Error && error.cause.name === 'UploadError';
   return new UserError(
     upload ? error.message : `Slack refused the files (${error.code}).`,
-    'Try again, or export to yourself: leave the channel empty.',
+    slackSteps[error.code] ?? 'Try again, or export to yourself: leave the channel empty.',
   );
 }
 

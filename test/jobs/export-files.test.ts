@@ -125,7 +125,7 @@ describe('what goes wrong leaves nothing', () => {
 });
 
 function api(code: ConstructorParameters<typeof ApiError>[0]['code'], more = {}): ApiError {
-  return new ApiError({ code, operation: 'Export', sent: true, ...more });
+  return new ApiError({ code, operation: 'Export Event Logs as CSV', sent: true, ...more });
 }
 
 describe('what an attempt that failed means', () => {
@@ -167,6 +167,33 @@ describe('what an attempt that failed means', () => {
         offers: [{ from: new Date('2026-11-18T12:10:00Z'), to: old.to, split: false }],
       });
     }
+  });
+
+  test('a window that only the CDN finds wrong is offered away from the edges, and recent ones after that', () => {
+    const refused = api('refused', { status: 401, errorKey: 'invalid_datetime_window.event_logs' });
+    const offers = (from: string, to: string) => {
+      const verdict = judge(refused, { ...request, from: new Date(from), to: new Date(to) }, 1, now);
+      const found = 'offers' in verdict ? verdict.offers : [];
+      return found.map(({ from, to }) => [from, to].map((at) => at.toISOString().slice(8, 16)).join(' '));
+    };
+    expect(offers('2026-11-21T06:00:00Z', '2026-11-21T12:00:00Z')).toEqual(['21T06:00 21T11:50']);
+    expect(offers('2026-11-18T12:20:00Z', '2026-11-21T11:00:00Z')).toEqual(['18T13:00 21T11:00']);
+    const recent = ['20T11:50 21T11:50', '21T05:50 21T11:50'];
+    expect(offers('2026-11-20T10:00:00Z', '2026-11-20T12:00:00Z')).toEqual(recent);
+    expect(offers('2026-11-16T10:00:00Z', '2026-11-17T12:00:00Z')).toEqual(recent);
+  });
+
+  test.each([
+    ['missing_scope', /Ask an admin/, 1],
+    ['file_uploads_disabled', /Ask an admin/, 1],
+    ['blocked_file_type', /Ask an admin/, 1],
+    ['file_upload_size_restricted', /smaller window.*ask an admin/, 2],
+    ['not_in_channel', /\/invite @cdn/, 1],
+  ])('an upload that Slack refuses with %s is told with what helps', (code, hint, buttons) => {
+    const verdict = judge(new SlackFailure('refused', code), request, 1, now);
+    expect(verdict).toMatchObject({ tell: { hint: expect.stringMatching(hint) } });
+    expect(verdict).not.toMatchObject({ tell: { hint: expect.stringContaining('to yourself') } });
+    expect('offers' in verdict && verdict.offers).toHaveLength(buttons);
   });
 
   test('windows that are proposed cover the whole one, without a gap', () => {

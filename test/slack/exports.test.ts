@@ -295,8 +295,15 @@ describe('failures', () => {
     await exportTo(ops);
     const told = await tells(ops, /did not work/);
     expect(told.reads).toMatch(/past 3 days/);
+    expect(told.reads).toMatch(/72 hours only, and the whole window has to lie in them/);
+    expect(told.reads).not.toMatch(/what you typed/i);
     expect(told.reads).not.toMatch(/key/i);
     await leavesNothing();
+    await bot.slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
+    await tells(ops, /in 1 file below/);
+    const [refused, corrected] = asked().map(({ body }) => body as { from: number; to: number });
+    expect(corrected?.from).toBe(refused?.from);
+    expect(corrected?.to).toBeLessThan(refused?.to ?? 0);
   });
 
   test('a refused key is told with the way to connect another', async () => {
@@ -306,13 +313,15 @@ describe('failures', () => {
     await leavesNothing();
   });
 
-  test.each(['file_uploads_disabled', 'blocked_file_type'])(
+  test.each(['file_uploads_disabled', 'blocked_file_type', 'missing_scope'])(
     'Slack refusing the upload (%s) is told, and the message can start it again',
     async (code) => {
       bot.slack.script.fail('files.getUploadURLExternal', code);
       await exportTo(ops);
       const told = await tells(ops, /did not work; nothing was posted/);
-      expect(told.reads).toMatch(/workspace does not allow/);
+      expect(told.reads).toMatch(/workspace does not allow|lacks the permission to send files/);
+      expect(told.reads).toMatch(/Ask an admin of your Slack workspace/);
+      expect(told.reads).not.toMatch(/export to yourself/);
       await leavesNothing();
       await bot.slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
       await tells(ops, /in 1 file below/);

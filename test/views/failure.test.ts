@@ -61,6 +61,29 @@ test.each([
   expect(messageProblems(failure(told))).toEqual([]);
 });
 
+test.each([
+  ['List Pull Zones', /`\/cdn zones`/],
+  ['Export Event Logs as CSV', /shield zone’s id, which is not the pull zone’s/],
+  ['Get upload scanning metrics', /shield zone’s id, which is not the pull zone’s/],
+  ['Get Application Usage Summary', /`\/cdn app` offers/],
+  ['Delete All Volume Instances', /volume/],
+  ['Update Variable', /variable/],
+])('an id that is not known to %s is looked up where such ids are', (operation, words) => {
+  const told = describeApiError(apiError('not_found', { operation }));
+  expect(told.hint).toMatch(words);
+  expect(told.hint.includes('/cdn zones')).toBe(operation === 'List Pull Zones');
+  expect(messageProblems(failure(told))).toEqual([]);
+});
+
+test('a window that the CDN refuses is told with the rule', () => {
+  const serviceMessage = 'You can only view the past 3 days (72 hours) of Event Logs.';
+  const told = describeApiError(
+    apiError('refused', { operation: 'Export Event Logs as CSV', status: 401, serviceMessage }),
+  );
+  expect(told.hint).toMatch(/72 hours only, and the whole window has to lie in them/);
+  expect(told.hint).not.toMatch(/what you typed/);
+});
+
 test('the request id is named for the CDN’s support', () => {
   const told = describeApiError(apiError('unavailable', { requestId: 'req-42' }));
   expect(told.hint).toContain('can look up the request `req-42`');
