@@ -19,6 +19,8 @@ export interface Variable {
   readonly name?: string;
   readonly required?: boolean;
   readonly defaultValue?: Secret;
+  /** Of the request that set it. */
+  readonly requestId?: string;
 }
 
 /** Update Variable (cdn-api.md §2.3). */
@@ -68,10 +70,12 @@ export function createVariables(send: Send, hosts: Hosts, onDrift: (drift: Drift
       return send(request, async (reply): Promise<Variable> => {
         const body = await reply.json();
         // Done, without a word about it.
-        if (body === undefined) return { id: variable };
+        const about = reply.requestId === undefined ? {} : { requestId: reply.requestId };
+        if (body === undefined) return { id: variable, ...about };
         const { Name, Required, DefaultValue } = understand(reply, body, answer, operation, onDrift);
         return {
           id: variable,
+          ...about,
           ...(typeof Name === 'string' ? { name: Name } : {}),
           ...(typeof Required === 'boolean' ? { required: Required } : {}),
           ...(typeof DefaultValue === 'string'

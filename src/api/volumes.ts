@@ -13,7 +13,10 @@ export interface Volumes {
    * volume that is already gone. Where `sent` is true and the code is timeout, unreachable, cut, unavailable or
    * unexpected, nobody knows whether it was deleted.
    */
-  readonly deleteAll: (appId: string, volumeId: string) => Promise<{ ids: readonly string[] | undefined }>;
+  readonly deleteAll: (
+    appId: string,
+    volumeId: string,
+  ) => Promise<{ readonly ids: readonly string[] | undefined; readonly requestId: string | undefined }>;
 }
 
 const answer = z.object({ ids: texts });
@@ -36,8 +39,9 @@ export function createVolumes(send: Send, hosts: Hosts, onDrift: (drift: Drift) 
       } as const;
       return send(request, async (reply) => {
         const body = await reply.json();
-        if (body === undefined) return { ids: undefined };
-        return { ids: understand(reply, body, answer, operation, onDrift).ids ?? undefined };
+        const { requestId } = reply;
+        if (body === undefined) return { ids: undefined, requestId };
+        return { ids: understand(reply, body, answer, operation, onDrift).ids ?? undefined, requestId };
       });
     },
   };

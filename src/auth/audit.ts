@@ -124,6 +124,11 @@ function storable(entry: AuditInput): Facts {
   };
 }
 
+/** Whether a record would refuse it: it has the shape of a key or token, or is one that this work has met. */
+export function isSecretLike(value: string): boolean {
+  return shapesOfSecrets.test(value) || secretKindsIn(value).length > 0;
+}
+
 /** Neither engine stores NUL or half a surrogate pair. */
 function text(name: string, value: string): string {
   // Only the place is named: the value may be the secret.

@@ -6,12 +6,13 @@ import {
   moveOperation,
 } from '../store/operations.ts';
 import type { Schema } from '../store/schema.ts';
-import type { Audit, AuditInput } from './audit.ts';
+import { type Audit, type AuditInput, isSecretLike } from './audit.ts';
 import {
   arrows,
   type Operation,
   type OperationState,
   type Outcome,
+  type ShownRequest,
   type VoidReason,
 } from './operations-model.ts';
 import { approvalsIn, operationOf, signApproval } from './operations-row.ts';
@@ -130,11 +131,16 @@ export function createMoves({ db, sealer, audit, now, values, enqueue, follow }:
   };
 }
 
-/** What an operation's line in the audit says: ids, counts and stable words, nothing that people typed. */
-export function recordOf({ row, events }: LoggedOperation, { to, by, outcome }: Step): AuditInput {
-  const facts = {
+/**
+ * What an operation's line in the audit says: what it is about by its ids, counts and stable words; no reason and no
+ * value. An id that looks like a secret is withheld, since the record refuses it, and the move with it.
+ */
+export function recordOf(logged: LoggedOperation, { to, by, outcome }: Step): AuditInput {
+  const { row, events } = logged;
+  const facts: Record<string, string | number | boolean | undefined> = {
     operation: row.id,
     kind: row.kind,
+    ...about(operationOf(logged).request),
     have: approvalsIn(events).length,
     need: row.approvals_needed,
     outcome: outcome?.word,
@@ -148,10 +154,22 @@ export function recordOf({ row, events }: LoggedOperation, { to, by, outcome }: 
     what: `operation-${to}`,
     subject: row.seal,
     detail: Object.fromEntries(
-      Object.entries(facts).filter((fact): fact is [string, string | number] => fact[1] !== undefined),
+      Object.entries(facts).filter(
+        (fact): fact is [string, string | number | boolean] => fact[1] !== undefined,
+      ),
     ),
-    requestId: outcome?.requestId,
+    requestId: outcome?.requestId === undefined ? undefined : named(outcome.requestId),
   };
+}
+
+function about(request: ShownRequest): Record<string, string | boolean | undefined> {
+  if (request.kind === 'volume-delete') return { app: named(request.appId), volume: named(request.volumeId) };
+  const { scriptId, variableId, required, setsValue } = request;
+  return { script: named(scriptId), variable: named(variableId), required, setsValue };
+}
+
+function named(id: string): string {
+  return isSecretLike(id) ? '[withheld]' : id;
 }
 
 /** Nobody tries again what was denied or taken back, or what is not what was sealed: its value is not kept. */

@@ -84,7 +84,7 @@ export function isTooLate({ operation, now }: Pick<Held, 'operation' | 'now'>): 
 
 // Neither is ours: what is stored and audited has a shape.
 const words = /^[a-z][a-z0-9-]{0,63}$/;
-const requestIds = /^(?:\w{1,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+const requestIds = /^[\w.:-]{1,80}$/;
 
 function checked({ word, requestId, ...rest }: Outcome): Outcome {
   if (!words.test(word)) throw new Error('An outcome is a word of small letters, digits and hyphens.');

@@ -128,7 +128,7 @@ export interface Operations {
   remindDue(): Promise<Operation[]>;
   /** True for exactly one caller: that one reminds. */
   markReminded(id: string): Promise<boolean>;
-  /** Keeps where a message about it is. A later one of the same role and channel takes its place. */
+  /** Keeps where a message about it is, once. */
   noteMessage(id: string, message: MessageReference): Promise<void>;
   find(tenant: string, id: string): Promise<Operation | undefined>;
   /** Its log, oldest first. */
@@ -179,13 +179,16 @@ export function createOperations(options: OperationsOptions): Operations {
     ...due,
     async noteMessage(id, message) {
       await moves.hold(id, undefined, async ({ trx, operation }) => {
-        const others = operation.messages.filter(
-          ({ role, channel }) => role !== message.role || channel !== message.channel,
-        );
-        await setMessages(trx, id, JSON.stringify([...others, message]));
+        const { role, channel, ts } = message;
+        const known = operation.messages.some((one) => one.channel === channel && one.ts === ts);
+        // Two cards may stand in one channel, after a post whose answer got lost: both are kept up to date.
+        if (known || operation.messages.length >= mostMessages) return;
+        await setMessages(trx, id, JSON.stringify([...operation.messages, { role, channel, ts }]));
       });
     },
     async find(tenant, id) {
+      // A button's value may be anything; neither engine takes NUL.
+      if (!/^[a-z0-9]{16}$/.test(id)) return undefined;
       const found = await findOperation(db, tenant, id);
       return found && operationOf(found);
     },
@@ -202,5 +205,7 @@ export function createOperations(options: OperationsOptions): Operations {
   };
 }
 
+// A card for each of twenty approvers, the requester's message, and cards that came twice.
+const mostMessages = 30;
 // More than anybody reads; the oldest are shown, so that what expires first is.
 const mostWaiting = 100;

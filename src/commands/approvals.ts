@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../api/errors.ts';
 import { tenantOf } from '../auth/identity.ts';
+import type { ApproveAnswer } from '../auth/operations.ts';
 import { clickFactsOf } from '../auth/operations-facts.ts';
 import type { ClickFacts, Json, Operation } from '../auth/operations-model.ts';
 import { decideApproval } from '../auth/policy.ts';
@@ -8,6 +9,8 @@ import { UserError } from '../errors.ts';
 import * as answers from '../views/approval-answers.ts';
 import * as forms from '../views/approval-forms.ts';
 import * as views from '../views/approvals.ts';
+import type { Message } from '../views/message.ts';
+import { refused } from '../views/refusal.ts';
 import { grouped } from '../views/text.ts';
 import { asSnapshot, lookAtScript, lookAtVolume } from './affected.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Form } from './define.ts';
@@ -22,12 +25,14 @@ const approvalsCommand: Command = {
   summary: 'What waits for your approval, and what you asked for',
   examples: ['approvals'],
   needs: 'none',
-  async run(_, context) {
-    const { waiting, approver } = await waitingFor(context);
-    const asked = await context.operations.requestedBy(context.person, mostAsked);
-    return views.approvalList({ waiting, asked, approver, asOf: context.now() });
-  },
+  run: (_, context) => list(context),
 };
+
+async function list(context: Context, done?: string): Promise<Message> {
+  const { waiting, approver } = await waitingFor(context);
+  const asked = await context.operations.requestedBy(context.person, mostAsked);
+  return views.approvalList({ waiting, asked, approver, done, asOf: context.now() });
+}
 
 async function waitingFor(context: Context): Promise<{ waiting: Operation[]; approver: boolean }> {
   const [policy, actor] = await Promise.all([context.standing.policy(), context.standing.actor()]);
@@ -41,11 +46,28 @@ const approve: Action = {
   needs: 'none',
   apart: true,
   async run(id, context) {
-    const facts = await factsFor(id, context);
-    if (!facts) return answers.approveAnswer({ kind: 'not-found' });
-    return answers.approveAnswer(await context.operations.approve(id, context.person, facts));
+    return answers.approveAnswer(await approveNow(id, context));
   },
 };
+
+/** The same in the list of what waits: the list is drawn anew. */
+const approveInList: Action = {
+  id: 'approvals:approve-listed',
+  needs: 'none',
+  changesHome: true,
+  async run(id, context) {
+    const { text } = answers.approveAnswer(await approveNow(id, context));
+    return list(context, text);
+  },
+};
+
+async function approveNow(id: string, context: Context): Promise<ApproveAnswer> {
+  const facts = await factsFor(id, context);
+  if (!facts) return { kind: 'not-found' };
+  // A card whose posting got no answer is not known; whoever presses in it shows where it is, and it is kept up to date.
+  if (context.message) await context.operations.noteMessage(id, { role: 'approval', ...context.message });
+  return context.operations.approve(id, context.person, facts);
+}
 
 const deny: Action = {
   id: 'approvals:deny',
@@ -53,7 +75,10 @@ const deny: Action = {
   modal: () => forms.formSkeleton('Deny the request'),
   async fill(id, context) {
     const operation = await context.operations.find(tenantOf(context.person), id);
-    if (operation?.state === 'proposed') return forms.denyForm(operation);
+    if (operation?.state === 'proposed') {
+      await mayDecide(operation, context);
+      return forms.denyForm(operation);
+    }
     throw new UserError(
       operation
         ? `There is nothing left to deny: ${views.plainState(operation)}.`
@@ -103,9 +128,24 @@ const check: Action = {
           : 'There is no such request here any more.',
         'See `/cdn approvals`.',
       );
+    if (operation.requester.userId !== context.person.userId) await mayDecide(operation, context);
     return forms.checkForm(operation, await seenNow(operation, context));
   },
 };
+
+/** Before a form is filled in: the ledger decides again when it is sent. */
+async function mayDecide({ requester }: Operation, context: Context): Promise<void> {
+  const [policy, actor] = await Promise.all([
+    context.standing.policy({ fresh: true }),
+    context.standing.actor({ fresh: true }),
+  ]);
+  if (requester.userId === context.person.userId)
+    throw new UserError('You asked for this yourself.', 'Cancel it instead: `/cdn approvals`.');
+  const decision = decideApproval(policy, actor);
+  if (decision.allowed) return;
+  const { message, hint, offer } = refused(decision, context.people.blind());
+  throw new UserError(message, hint, offer);
+}
 
 /** What the CDN tells now of what was to be done. It has no operation that lists volumes or reads a variable. */
 async function seenNow({ request }: Operation, context: Context): Promise<string> {
@@ -168,7 +208,7 @@ async function factsFor(id: string, context: Context): Promise<ClickFacts | unde
 export const approvals: Feature = {
   name: 'approvals',
   commands: [approvalsCommand],
-  actions: [approve, deny, cancel, check, again],
+  actions: [approve, approveInList, deny, cancel, check, again],
   forms: [denySubmit, checkSubmit],
   async homeSection(context) {
     const { waiting, approver } = await waitingFor(context);

@@ -52,6 +52,8 @@ export interface Context {
   readonly digests: Digests;
   /** Tells a channel; false where the bot cannot write there. */
   readonly post: (channelId: string, message: Message) => Promise<boolean>;
+  /** The message a pressed button is in, where everybody of its channel sees it. */
+  readonly message: { readonly channel: string; readonly ts: string } | undefined;
   /** The modal that was submitted or that the button is in. */
   readonly modal: OpenModal | undefined;
   readonly now: () => Date;

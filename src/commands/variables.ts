@@ -57,7 +57,10 @@ const id = (what: string) =>
   z
     .string({ error: `Type ${what}.` })
     .trim()
-    .regex(/^\d{1,19}$/, { error: `${what.replace(/^t/, 'T')} is a whole number.` });
+    .regex(/^\d{1,19}$/, { error: `${what.replace(/^t/, 'T')} is a whole number.` })
+    .refine((value) => /^\d{1,19}$/.test(value) && BigInt(value) < 2n ** 63n, {
+      error: 'That is too large for an id.',
+    });
 
 const touched = z
   .preprocess(

@@ -52,12 +52,25 @@ function sameFace(one: Operation, other: Operation): boolean {
 async function show(operation: Operation, posts: boolean, context: JobContext): Promise<void> {
   const { ports, signal } = context;
   const slack = ports.slack(operation.requester, signal);
+  // The card first: somebody waits for it. Neither is lost with the other.
+  const shown = await Promise.allSettled([
+    showApprovers(operation, posts, slack, context),
+    showRequester(operation, posts, slack, context),
+  ]);
+  for (const outcome of shown) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+async function showRequester(
+  operation: Operation,
+  posts: boolean,
+  slack: SlackPort,
+  context: JobContext,
+): Promise<void> {
   const own = await requesterMessage(operation, context);
   const told = operation.messages.filter(({ role }) => role === 'requester');
   if (posts && told.length === 0)
     await post(slack, operation.requester.userId, own, 'requester', operation, context);
   for (const at of told) await update(slack, at, own, context);
-  await showApprovers(operation, posts, slack, context);
 }
 
 async function showApprovers(

@@ -6,6 +6,7 @@ import { factsOf } from '../auth/operations-facts.ts';
 import type { OperationRequest, Outcome } from '../auth/operations-model.ts';
 import { UserError } from '../errors.ts';
 import { defineJob } from './define.ts';
+import type { Ports } from './ports.ts';
 
 interface Settled {
   readonly state: 'succeeded' | 'failed' | 'unknown';
@@ -38,7 +39,7 @@ export const runOperation = defineJob({
       return;
     }
     if (begun.kind !== 'begun') return;
-    const settled = cdn ? await send(begun.request, cdn) : noKey;
+    const settled = cdn ? await send(begun.request, cdn, ports) : noKey;
     log.info({ operation: id, state: settled.state, word: settled.outcome.word }, 'an operation ran');
     await settle(operations, id, settled, signal);
   },
@@ -47,28 +48,34 @@ export const runOperation = defineJob({
 const noKey: Settled = { state: 'failed', outcome: { word: 'key-refused' } };
 
 /** One request. Whatever comes back, or does not, becomes a state. */
-async function send(request: OperationRequest, cdn: CdnClient): Promise<Settled> {
+async function send(request: OperationRequest, cdn: CdnClient, ports: Ports): Promise<Settled> {
   try {
     if (request.kind === 'volume-delete') {
-      const { ids } = await cdn.volumes.deleteAll(request.appId, request.volumeId);
-      if (ids === undefined) return { state: 'succeeded', outcome: { word: 'done' } };
+      const { ids, requestId } = await cdn.volumes.deleteAll(request.appId, request.volumeId);
+      if (ids === undefined) return { state: 'succeeded', outcome: { word: 'done', requestId } };
       return ids.length === 0
-        ? { state: 'failed', outcome: { word: 'nothing-deleted' } }
-        : { state: 'succeeded', outcome: { word: 'done', facts: { instances: ids.length } } };
+        ? { state: 'failed', outcome: { word: 'nothing-deleted', requestId } }
+        : { state: 'succeeded', outcome: { word: 'done', requestId, facts: { instances: ids.length } } };
     }
     const { scriptId, variableId, value, required } = request;
-    await cdn.variables.update(scriptId, variableId, {
+    const { requestId } = await cdn.variables.update(scriptId, variableId, {
       ...(value ? { defaultValue: value } : {}),
       ...(required === undefined ? {} : { required }),
     });
-    return { state: 'succeeded', outcome: { word: 'done' } };
+    return { state: 'succeeded', outcome: { word: 'done', requestId } };
   } catch (error) {
     // A bad id, noticed before anything was sent.
-    if (error instanceof UserError)
-      return { state: 'failed', outcome: { word: 'refused', facts: { says: error.message } } };
-    if (error instanceof ApiError) return settledBy(error, request.kind);
+    if (error instanceof UserError) return { state: 'failed', outcome: { word: 'bad-id' } };
+    if (error instanceof ApiError) return withReference(settledBy(error, request.kind), error, ports);
     throw error;
   }
+}
+
+/** What people quote, and the log has. */
+function withReference({ state, outcome }: Settled, error: ApiError, ports: Ports): Settled {
+  const { reference } = ports.explain(error, 'operations');
+  if (reference === undefined) return { state, outcome };
+  return { state, outcome: { ...outcome, facts: { ...outcome.facts, reference } } };
 }
 
 /** What an error of the CDN says about whether it was done (cdn-api.md §2.3, §2.6). */

@@ -22,6 +22,7 @@ export interface Admitted extends Failed {
   readonly needs: Right;
   readonly channelId: string | undefined;
   readonly modal: OpenModal | undefined;
+  readonly message: Context['message'];
 }
 
 interface Hands {
@@ -89,6 +90,7 @@ export async function admit(
     exports: deps.exports,
     digests: deps.digests,
     post: (channel, message) => post(deps, client, channel, message),
+    message: wanted.message,
     modal: wanted.modal,
     now: deps.now,
     explain: (error) => explainFailure(error, wanted, deps.log),

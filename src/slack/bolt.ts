@@ -51,6 +51,7 @@ export function createBolt(options: BoltOptions): App {
       trigger_id: body.trigger_id,
       response_url: body.response_url || undefined,
       channelId: body.channel?.id,
+      messageTs: body.container['is_ephemeral'] === true ? undefined : body.message?.ts,
       modal: body.view?.type === 'modal' ? body.view : undefined,
     };
     await runAction(options, pressed, body);

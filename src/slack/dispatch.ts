@@ -60,7 +60,7 @@ export interface SlackDeps {
 }
 
 /** One delivery from Slack, after it was acknowledged. */
-export interface Delivery extends Omit<Admitted, 'channelId' | 'modal'> {
+export interface Delivery extends Omit<Admitted, 'channelId' | 'modal' | 'message'> {
   readonly kind: Kind;
   /** A name from the registry, never anything typed: it becomes a metric label. */
   readonly feature: string;
@@ -68,6 +68,7 @@ export interface Delivery extends Omit<Admitted, 'channelId' | 'modal'> {
   readonly claim: string | undefined;
   readonly route: Omit<Route, 'userId'>;
   readonly modal?: OpenModal | undefined;
+  readonly message?: Context['message'];
   /** Runs before anything is looked up or decided: opens what must not wait. Never for people from elsewhere. */
   readonly first?: ((early: Pick<Turn, 'client'> & { readonly setup: Setup }) => Promise<void>) | undefined;
 }
@@ -122,7 +123,7 @@ export async function perform(
         await delivery.first({ client, setup: setupOf(deps, sender, delivery.body) });
       }
       const { channelId } = route;
-      const wanted = { ...delivery, channelId, modal: delivery.modal };
+      const wanted = { ...delivery, channelId, modal: delivery.modal, message: delivery.message };
       const context = await admit(deps, sender, wanted, { client, signal });
       await work({ context, responder, answering, client });
       return 'answered';

@@ -49,6 +49,8 @@ export async function runAction(
     trigger_id: string;
     response_url?: string | undefined;
     channelId?: string | undefined;
+    /** Of the message the button is in; undefined where only one person sees it. */
+    messageTs?: string | undefined;
     /** The modal the button is in. */
     modal?: SubmittedView | undefined;
   },
@@ -81,6 +83,10 @@ export async function runAction(
       retry: needs === 'read' && action ? { actionId: action.id, value: body.value } : undefined,
       asks: stands?.command.name ?? action?.id.split(':')[0],
       modal: body.modal && { note: memory.note, fields: fieldsOf(body.modal.state?.values) },
+      message:
+        body.messageTs !== undefined && body.channelId !== undefined
+          ? { channel: body.channelId, ts: body.messageTs }
+          : undefined,
       first: opening.first,
     },
     async (turn) => {

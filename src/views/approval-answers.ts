@@ -114,10 +114,11 @@ function obstacle(answer: Obstacle): Message {
       return notFound();
     case 'already': {
       const { operation, by, at, state } = answer;
-      const whom = by === 'system' ? '' : ` by <@${by}>`;
+      const whom = by === 'system' || state === 'failed' ? '' : ` by <@${by}>`;
+      const approved = operation.approvals.map((one) => `<@${one.by}>`).join(', ');
       const outcome = outcomeWords(operation);
       return say(
-        `Too late, nothing more happens by this click. ${stateLine(state)}${whom}, ${moment(at)}.${outcome ? `\n${outcome}` : ''}`,
+        `Too late, nothing more happens by this click. ${stateLine(state)}${whom}, ${moment(at)}.${approved ? ` Approved by ${approved}.` : ''}${outcome ? `\n${outcome}` : ''}`,
       );
     }
     case 'expired':

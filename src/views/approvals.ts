@@ -75,15 +75,20 @@ export function approvalList(lists: {
   readonly waiting: readonly Operation[];
   readonly asked: readonly Operation[];
   readonly approver: boolean;
+  /** What a press in this list has just done. */
+  readonly done?: string | undefined;
   readonly asOf: Date;
 }): Message {
   const { waiting, asked } = lists;
   const text = `${count(waiting.length, 'request')} ${waiting.length === 1 ? 'waits' : 'wait'} for you. You asked for ${count(asked.length, 'change')} lately.`;
   return message(text, [
+    ...(lists.done === undefined ? [] : [section(lists.done)]),
     section(
-      `*${count(waiting.length, 'request')}* ${waiting.length === 1 ? 'waits' : 'wait'} for your approval`,
+      waiting.length === 0
+        ? '*Nothing waits for your approval*'
+        : `*${count(waiting.length, 'request')}* ${waiting.length === 1 ? 'waits' : 'wait'} for your approval`,
     ),
-    ...waitingBlocks(waiting),
+    ...waitingBlocks(waiting, 'approvals:approve-listed'),
     ...(lists.approver ? [] : [context('You are not an approver: admins name them in `/cdn settings`.')]),
     section(`*What you asked for:* ${asked.length === 0 ? 'nothing yet' : ''}`),
     ...askedBlocks(asked),
@@ -106,7 +111,7 @@ export function waitingForMe(waiting: readonly Operation[], open: readonly Opera
 
 const mostListed = 8;
 
-function waitingBlocks(waiting: readonly Operation[]): KnownBlock[] {
+function waitingBlocks(waiting: readonly Operation[], approves = 'approvals:approve'): KnownBlock[] {
   const more = waiting.length - mostListed;
   return [
     ...waiting
@@ -115,7 +120,7 @@ function waitingBlocks(waiting: readonly Operation[]): KnownBlock[] {
         section(
           `<@${operation.requester.userId}>: ${askedFor(operation)}\nneeds ${missing(operation)} · expires ${moment(operation.expiresAt)}`,
         ),
-        approveButtons(operation),
+        approveButtons(operation, approves),
       ]),
     ...(more > 0 ? [context(`and ${more} more: they are in the approval channel`)] : []),
   ];
@@ -135,10 +140,13 @@ function askedBlocks(asked: readonly Operation[]): KnownBlock[] {
   ];
 }
 
-function approveButtons({ id, request }: Operation): ReturnType<typeof actions> {
+function approveButtons(
+  { id, request }: Operation,
+  approves = 'approvals:approve',
+): ReturnType<typeof actions> {
   const irreversible = request.kind === 'volume-delete';
   return actions(
-    button('Approve', 'approvals:approve', id, {
+    button('Approve', approves, id, {
       style: irreversible ? 'danger' : 'primary',
       confirm: {
         title: plain('Approve it?'),

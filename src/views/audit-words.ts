@@ -93,10 +93,18 @@ function operation({ detail, subject }: AuditEntry): string {
   return [
     noun,
     typeof id === 'string' ? code(id, 40) : '',
+    about(detail),
     subject === undefined ? '' : `(${named(subject)})`,
   ]
     .filter(Boolean)
     .join(' ');
+}
+
+function about({ volume, app, variable, script }: AuditEntry['detail']): string {
+  if (typeof volume === 'string') return `of volume ${code(volume, 60)} of app ${code(String(app), 60)}`;
+  return typeof variable === 'string'
+    ? `of variable ${code(variable, 30)} of script ${code(String(script), 30)}`
+    : '';
 }
 
 function votes({ detail }: AuditEntry): string {

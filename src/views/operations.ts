@@ -96,10 +96,20 @@ export function outcomeWords({
   movedBy,
 }: Pick<Operation, 'kind' | 'state' | 'outcome' | 'movedBy'>): string {
   if (outcome === undefined) return '';
-  const reference = outcome.requestId ? ` The CDN’s request id: ${code(outcome.requestId, 80)}.` : '';
+  const reference = referenceOf(outcome);
   if (outcome.word === 'confirmed')
     return `<@${movedBy}> looked: it was ${state === 'succeeded' ? '' : 'not '}done.${reference}`;
   return `${sentence(kind, outcome)}${reference}`;
+}
+
+/** What to quote, where something is left to find out. */
+function referenceOf({ word, requestId, facts }: Outcome): string {
+  const own = facts?.['reference'];
+  const parts = [
+    ...(typeof own === 'string' ? [`Reference ${code(own, 20)}.`] : []),
+    ...(requestId !== undefined && word !== 'done' ? [`The CDN’s request id: ${code(requestId, 80)}.`] : []),
+  ];
+  return parts.length > 0 ? ` ${parts.join(' ')}` : '';
 }
 
 function sentence(kind: Operation['kind'], outcome: Outcome): string {
@@ -132,6 +142,14 @@ function sentence(kind: Operation['kind'], outcome: Outcome): string {
       return 'The bot stopped while the request was, or may have been, under way. *It is not sent again by itself.* Look whether it was done, then say so here.';
     case 'void':
       return `It was voided and will not run: ${voidWords(outcome.why)}. Ask for it anew.`;
+    case 'bad-id':
+      return 'Nothing was sent to the CDN: one of the ids cannot be one.';
+    case 'requester-gone':
+      return 'The requester disconnected their key, or left: nothing was sent to the CDN.';
+    case 'app-gone':
+      return 'The app was taken out of the workspace: nothing was sent to the CDN.';
+    case 'taken-back':
+      return 'The requester took it back: nothing was sent to the CDN.';
     case 'expired':
       return 'Nothing was sent to the CDN.';
     default:

@@ -53,7 +53,7 @@ export function volumeForm(typed: VolumeTyped, preview?: VolumePreview): ModalVi
         typed.confirmVolumeId,
         'So that nothing else is deleted by a slip.',
       ),
-      textInput('reason', 'Why?', typed.reason, 'Whoever approves reads it, and it is kept in the record.', {
+      textInput('reason', 'Why?', typed.reason, 'Whoever approves reads it; it is kept with the request.', {
         multiline: true,
         max_length: 500,
       }),

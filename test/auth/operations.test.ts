@@ -64,6 +64,8 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
       expect((await audit()).at(-1)?.detail).toEqual({
         operation: asked.id,
         kind: 'volume-delete',
+        app: 'app-1',
+        volume: 'vol 1',
         have: 1,
         need: 1,
         outcome: 'done',
@@ -218,7 +220,8 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
       const { id } = await ledger.propose(asks(deletion, olivia, twoOfThree));
       await ledger.noteMessage(id, { role: 'approval', channel: 'C0OPS0000', ts: '1.1' });
       await ledger.noteMessage(id, { role: 'requester', channel: 'D0OLIVIA0', ts: '2.1' });
-      await ledger.noteMessage(id, { role: 'approval', channel: 'C0OPS0000', ts: '1.2' });
+      for (const _ of [1, 2])
+        await ledger.noteMessage(id, { role: 'approval', channel: 'C0OPS0000', ts: '1.2' });
       await approve(ledger, id, ben, twoOfThree);
       await before.close();
       const restarted = another(await there.open());
@@ -226,6 +229,7 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
         state: 'proposed',
         approvals: [{ by: ben.userId }],
         messages: [
+          { role: 'approval', channel: 'C0OPS0000', ts: '1.1' },
           { role: 'requester', channel: 'D0OLIVIA0', ts: '2.1' },
           { role: 'approval', channel: 'C0OPS0000', ts: '1.2' },
         ],

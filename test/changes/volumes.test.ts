@@ -137,10 +137,67 @@ describe('a volume is deleted', () => {
     expect(reads).toMatch(/Why\?/);
   });
 
+  test('a card whose posting got no answer is kept up to date once somebody presses in it', async () => {
+    const volume = team.volume();
+    const { script } = team.bot.slack;
+    await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
+    await team.alice.waitForModal('volumes:submit');
+    // The requester's own message and the card are posted, and neither answer arrives.
+    script.drop('chat.postMessage', 2);
+    await team.alice.submit({ confirmVolumeId: volume.volumeId, reason: 'The node is gone' });
+    await team.alice.waitForModal(/It needs 1 approval/);
+    const wanted = new RegExp(`asks to delete every instance of volume ${volume.volumeId}`);
+    const card = await team.bob.waitForMessage(wanted, 20_000);
+    await team.bob.press('approvals:approve', { ts: card.ts });
+    const { reads } = await team.bob.waitForMessage(
+      ({ ts, reads }) => ts === card.ts && /2 instances deleted/.test(reads),
+      20_000,
+    );
+    expect(reads).not.toMatch(/waits for approval/);
+    expect(deletes(team, volume.volumeId)).toBe(1);
+  });
+
+  test('what cannot be an id is an error of its field; made-up buttons find nothing', async () => {
+    const { appId } = team.volume();
+    for (const volumeId of ['..', '%2e%2e', 'a%2Fb']) {
+      await team.alice.slash(`volume delete ${appId} x`);
+      await team.alice.waitForModal('volumes:submit');
+      const { errors } = await team.alice.submit({ volumeId, confirmVolumeId: volumeId, reason: 'x' });
+      expect(errors).toEqual({ volumeId: 'This cannot be an id.' });
+      await team.alice.closeModal();
+    }
+    const volume = team.volume();
+    await askToDelete(team, volume);
+    const wanted = new RegExp(`asks to delete every instance of volume ${volume.volumeId}`);
+    const { ts } = await team.bob.waitForMessage(wanted);
+    await team.bob.press('approvals:approve', { ts, value: '\u0000' });
+    await team.bob.waitForMessage(/There is no such request here any more/);
+    await team.carol.press('approvals:deny', { ts });
+    await team.carol.waitForModal(/not an approver/);
+    await team.carol.closeModal();
+  });
+
+  test('pressed in the list of what waits, the list is drawn anew', async () => {
+    const volume = team.volume();
+    await askToDelete(team, volume);
+    await team.bob.slash('approvals');
+    await team.bob.waitForMessage(new RegExp(`for your approval[^]*${volume.volumeId}`));
+    const listed = team.bob.messages().findLast(({ reads }) => /for your approval/.test(reads));
+    const value = JSON.stringify(listed?.blocks).match(
+      new RegExp(`${volume.volumeId}[^]*?"value":"(\\w{16})"`),
+    )?.[1];
+    await team.bob.press('approvals:approve-listed', { ts: listed?.ts ?? '', value: value ?? '' });
+    const { reads } = await team.bob.waitForMessage(/Approved\. It runs now[^]*for your approval/);
+    expect(reads.split('for your approval')[1]?.split('What you asked for')[0]).not.toContain(
+      volume.volumeId,
+    );
+  });
+
   test('the record names who, what and which seal, and no secret', async () => {
     await team.carol.slash('audit 50');
     const { reads } = await team.carol.waitForMessage(/records in all/);
-    expect(reads).toMatch(/@Alice Adams asked for the deletion \w{16} \(seal \w{12}\)/);
+    expect(reads).toMatch(/@Alice Adams asked for the deletion \w{16}.*\(seal \w{12}\)/);
+    expect(reads).toMatch(/volume data-\d+ of app app0api00000001/);
     expect(reads).toMatch(/@Bob Brown approved the deletion/);
     expect(reads).not.toContain('The node is gone');
   });

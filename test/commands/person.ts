@@ -108,6 +108,7 @@ export async function desk({
         exports: noExports,
         digests: noDigests,
         post: async () => true,
+        message: undefined,
         modal: undefined,
         now: () => new Date(now),
         explain: (error) =>
