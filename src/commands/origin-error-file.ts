@@ -56,7 +56,7 @@ export async function spoolEntries(
   const writeAfter = async (earlier: Promise<void>, all: readonly OriginError[]): Promise<void> => {
     await earlier;
     for (let at = 0; at < all.length; at += batch) {
-      await spool.write(lines(all.slice(at, at + batch)));
+      await spool.write(lines(all.slice(at, at + batch).map(rowOf)));
       await turn();
     }
   };
@@ -94,26 +94,56 @@ export async function spoolEntries(
 }
 
 /** Those without a time come last. */
-function byTime(one: OriginError, other: OriginError): number {
+function byTime(one: Pick<FileRow, 'at'>, other: Pick<FileRow, 'at'>): number {
   return (one.at ?? Number.MAX_VALUE) - (other.at ?? Number.MAX_VALUE);
+}
+
+/** An entry as the file shows it, in the order of the columns, with its time for sorting. */
+export interface FileRow {
+  readonly at?: number | undefined;
+  readonly cells: readonly (string | number | undefined)[];
+}
+
+export function rowOf(entry: OriginError): FileRow {
+  return { at: entry.at, cells: cells(entry) };
+}
+
+/** The same file of rows that are known: nobody is asked again. Undefined where there are none. */
+export async function spoolRows(
+  rows: readonly FileRow[],
+  known: Pick<EntryFile, 'skipped' | 'incomplete'>,
+  kind: FileKind,
+  context: Context,
+): Promise<EntryFile | undefined> {
+  if (rows.length === 0) return undefined;
+  const spool = await createSpool(context.spoolDirectory);
+  const { header, lines } = formats[kind];
+  try {
+    await spool.write(header);
+    await spool.write(lines(rows.toSorted(byTime)));
+    await spool.finish();
+  } catch (error) {
+    await spool.discard();
+    throw error;
+  }
+  return { path: spool.path, entries: rows.length, ...known, unsorted: [] };
 }
 
 const columns = ['time', 'errorCode', 'statusCode', 'serverZone', 'url', 'message', 'logId'] as const;
 
 /** One line an entry: what the answer shows of it, and nothing that may be secret. */
 const formats: Readonly<
-  Record<FileKind, { readonly header: string; readonly lines: (entries: readonly OriginError[]) => string }>
+  Record<FileKind, { readonly header: string; readonly lines: (rows: readonly FileRow[]) => string }>
 > = {
   csv: {
     header: csvOf([columns]),
-    lines: (entries) => csvOf(entries.map(cells)),
+    lines: (rows) => csvOf(rows.map(({ cells }) => cells)),
   },
   ndjson: {
     header: '',
-    lines: (entries) =>
-      entries
-        .map((entry) => {
-          const values = cells(entry);
+    lines: (rows) =>
+      rows
+        .map(({ cells: values }) => {
           return `${JSON.stringify(Object.fromEntries(columns.map((name, index) => [name, values[index]])))}\n`;
         })
         .join(''),

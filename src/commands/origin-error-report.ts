@@ -1,10 +1,11 @@
 import { atMost } from '../reports/at-most.ts';
 import { type Days, eachDay, shifted, startOf } from '../reports/days.ts';
-import { type Counts, createCounter } from '../reports/origin-error-counts.ts';
+import { type Counter, type Counts, createCounter } from '../reports/origin-error-counts.ts';
 import { type ReadDay, readDay } from '../reports/origin-error-day.ts';
 import { createSeenIds, type SeenIds } from '../reports/seen-ids.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Context } from './define.ts';
+import { type FileRow, rowOf } from './origin-error-file.ts';
 import { defineShelf } from './shelves.ts';
 
 /** The origin errors of one zone on some days, counted. */
@@ -20,6 +21,8 @@ export interface Report {
   /** Days of which the CDN holds more than it gave. */
   readonly incomplete: readonly string[];
   readonly unread: readonly { readonly day: string; readonly why: Failure }[];
+  /** Every entry as a file shows it, where there are few enough to keep. */
+  readonly rows: readonly FileRow[] | undefined;
   /** The day before the first, to compare with; undefined where it could not be read. */
   readonly before: Before | undefined;
 }
@@ -70,7 +73,9 @@ async function count(zone: ZoneName, days: Days, context: Context): Promise<Repo
   const dayBefore = shifted(days.first, -1);
   const ids = createSeenIds();
   const newCounter = () => createCounter({ start: startOf(days.first), hours: days.count * 24 });
-  const read = (day: string, ids: SeenIds) => readDay(originErrors, zone.id, day, ids, newCounter());
+  const kept = createKept();
+  const read = (day: string, ids: SeenIds) =>
+    readDay(originErrors, zone.id, day, ids, day === dayBefore ? newCounter() : kept.beside(newCounter()));
   const [before, ...results] = await atMost(daysAtOnce, [
     // Last, since it matters least.
     ...wanted.map((day) => () => read(day, ids)),
@@ -99,11 +104,30 @@ async function count(zone: ZoneName, days: Days, context: Context): Promise<Repo
     days,
     takenAt,
     counts: whole.result(),
+    rows: unread.length === 0 ? kept.rows() : undefined,
     repeated,
     skipped,
     incomplete,
     unread,
     before: before?.status === 'fulfilled' ? comparable(dayBefore, before.value) : undefined,
+  };
+}
+
+// About half a megabyte; what is more is read again when somebody wants it as a file.
+const mostKept = 2_000;
+
+/** Keeps what is counted, as a file shows it, as long as that is little. */
+function createKept() {
+  let rows: FileRow[] | undefined = [];
+  return {
+    rows: () => rows,
+    beside: (counter: Counter): Counter => ({
+      ...counter,
+      add(entry) {
+        counter.add(entry);
+        if (rows && rows.push(rowOf(entry)) > mostKept) rows = undefined;
+      },
+    }),
   };
 }
 

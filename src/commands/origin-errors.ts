@@ -18,7 +18,7 @@ import {
 import { holdsSecret } from './key-in-text.ts';
 import { linkedHosts } from './links.ts';
 import { mostDays, readAsked, readDays } from './origin-error-days.ts';
-import { type FileKind, fileKinds, spoolEntries } from './origin-error-file.ts';
+import { type FileKind, fileKinds, spoolEntries, spoolRows } from './origin-error-file.ts';
 import { counted, newReport, type Report, reportOf, type ZoneName } from './origin-error-report.ts';
 import type { Words } from './words.ts';
 import { lookUpZone } from './zone-lookup.ts';
@@ -53,8 +53,9 @@ const showDay: Action = {
 };
 
 /**
- * Reads the entries once more, since counting keeps none of them: there may be half a million. Those that came after
- * the answer are left out, so that the file is of what the answer counted, as long as that is remembered.
+ * From what the answer counted, where that were few. Else the entries are read once more, since counting keeps none of
+ * half a million; those that came after the answer are left out. The file is of what the answer counted, as long as that
+ * is remembered.
  */
 const sendFile: Action = {
   id: 'origin-errors:file',
@@ -65,7 +66,10 @@ const sendFile: Action = {
     const today = dayOf(context.now());
     const report = counted(zone, days, context);
     const asOf = report?.takenAt ?? context.now();
-    const file = await spoolEntries(zone.id, days, as, report && latestOf(report), context);
+    const { rows, skipped = 0, incomplete = [] } = report ?? {};
+    const file = rows
+      ? await spoolRows(rows, { skipped, incomplete }, as, context)
+      : await spoolEntries(zone.id, days, as, report && latestOf(report), context);
     if (!file) return views.noOriginErrorFile(zone, days, today);
     return views.originErrorFile({ zone, days, today, as, asOf, ...file });
   },

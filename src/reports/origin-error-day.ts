@@ -10,7 +10,7 @@ export interface ReadDay extends OriginErrorDay {
 
 /**
  * Counts the entries of one zone on one UTC day while they arrive, those that came twice once. Those that are not
- * `wanted` are left out.
+ * `wanted` are left out, and so from what `add` is given.
  *
  * @throws ApiError
  */

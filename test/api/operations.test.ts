@@ -67,7 +67,7 @@ test('every operation answers, and no planted secret is in what it gives', async
   expect((app as { latencyChart: unknown[] }).latencyChart).toHaveLength(30);
   expect((scanning as { days: unknown[] }).days).toHaveLength(28);
   expect(lines).toBeGreaterThan(2);
-  expect(deletion).toEqual({ ids: ['vi-5'] });
+  expect(deletion).toEqual({ ids: ['vi-5'], requestId: expect.any(String) });
   expect(JSON.stringify(given)).not.toContain('CANARY');
 });
 

@@ -343,6 +343,31 @@ test('a file holds what the answer counted; what came after it only where nothin
   expect(await rows(office.person(bob))).toHaveLength(3);
 });
 
+test('a file of few entries asks the CDN nothing more; one of many reads them again, up to what was counted', async () => {
+  const day = '2026-11-21';
+  const many = Array.from({ length: 2_100 }, (_, n) =>
+    entry({ at: `${day}T${String(8 + (n % 3)).padStart(2, '0')}:00:00Z` }),
+  );
+  for (const [entries, reads] of [
+    [many.slice(0, 3), 0],
+    [many, 1],
+  ] as const) {
+    await using office = await shop({ [day]: [...entries] });
+    const person = office.person();
+    await person.says('errors shop');
+    const before = logRequests(office.cdn.requests).length;
+    for (const as of ['csv', 'ndjson']) {
+      const [file] = await person.presses(
+        'origin-errors:file',
+        `zone=1&name=shop&first=${day}&days=1&as=${as}`,
+      );
+      const { text } = await fileOf(file);
+      expect(text.trim().split(/\r?\n/u)).toHaveLength(entries.length + (as === 'csv' ? 1 : 0));
+    }
+    expect(logRequests(office.cdn.requests)).toHaveLength(before + 2 * reads);
+  }
+});
+
 test('no file is made of nothing', async () => {
   await using office = await shop({});
   const value = 'zone=1&name=shop&first=2026-11-21&days=1&as=csv';

@@ -61,6 +61,7 @@ test('any log is a message that Slack takes', () => {
           report: {
             zone,
             days,
+            rows: undefined,
             takenAt: asOf,
             counts: counter.result(),
             repeated: holes ? 2 : 0,

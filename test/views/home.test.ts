@@ -32,6 +32,7 @@ test('it reads from who I am over what I may run to my key', async () => {
     App
     Upload scanning
     API keys
+    Digests
     *This bot*
     Approvals
     My rights
