@@ -121,6 +121,10 @@ describe('/cdn audit', () => {
       export made
       export deleted
       digest created
+      digest changed
+      digest paused
+      digest taken over
+      digest deleted
       denied
       keyring changed
       operation proposed

@@ -173,12 +173,14 @@ test('ten years in forty zones, two processes that keep dying: no run is lost, n
       .executeTakeFirstOrThrow();
     const send = await nextToSend(db, { lostMs: 20_000, method: 'chat.postMessage' });
     const collect = await nextToCollect(db, { lostMs: 240_000 });
-    const next = Math.min(...[due, send, collect].map((wake) => wake?.getTime() ?? until));
-    if (next >= until) break;
+    // What was begun is ended, however late the last absence was over.
+    const wakes = [due && due.getTime() < until ? due : undefined, send, collect];
+    const next = Math.min(...wakes.map((wake) => wake?.getTime() ?? Number.POSITIVE_INFINITY));
+    if (next === Number.POSITIVE_INFINITY) break;
     // Behind the moment that each of the runs begins at.
     at = Math.max(at + 1, next + 60_000);
     // Now and then nobody is there for hours or days.
-    const luck = throwDice();
+    const luck = at < until ? throwDice() : 1;
     if (luck < 0.07) at += Math.floor(throwDice() * 150 * 24 * hour);
     else if (luck < 0.085) at += Math.floor(throwDice() * 12 * hour);
     if (luck < 0.085) absences += 1;
@@ -210,7 +212,7 @@ test('ten years in forty zones, two processes that keep dying: no run is lost, n
   expect(wrong).toEqual([]);
   const missed = rows.reduce((sum, row) => sum + row.missed, 0);
   expect(missed).toBeGreaterThanOrEqual(seen.counted);
-  expect(seen.sent).toBeGreaterThan(400);
+  expect(seen.sent).toBeGreaterThan(300);
   expect(seen.skipped).toBeGreaterThan(10);
   expect(Math.max(...posted.values())).toBe(1);
 }, 120_000);
