@@ -181,9 +181,9 @@ test('ten years in forty zones, two processes that keep dying: no run is lost, n
     at = Math.max(at + 1, next + 60_000);
     // Now and then nobody is there for hours or days.
     const luck = at < until ? throwDice() : 1;
-    if (luck < 0.07) at += Math.floor(throwDice() * 150 * 24 * hour);
-    else if (luck < 0.085) at += Math.floor(throwDice() * 12 * hour);
-    if (luck < 0.085) absences += 1;
+    if (luck < 0.055) at += Math.floor(throwDice() * 150 * 24 * hour);
+    else if (luck < 0.07) at += Math.floor(throwDice() * 12 * hour);
+    if (luck < 0.07) absences += 1;
     const both = throwDice() < 0.3;
     await Promise.all(processes.filter((_, index) => both || index === steps % 2).map((step) => step()));
     steps += 1;
