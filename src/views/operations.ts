@@ -106,7 +106,7 @@ export function outcomeWords({
 function referenceOf({ word, requestId, facts }: Outcome): string {
   const own = facts?.['reference'];
   const parts = [
-    ...(typeof own === 'string' ? [`Reference ${code(own, 20)}.`] : []),
+    ...(typeof own === 'string' ? [`Reference ${foreign(own, 20)}.`] : []),
     ...(requestId !== undefined && word !== 'done' ? [`The CDN’s request id: ${code(requestId, 80)}.`] : []),
   ];
   return parts.length > 0 ? ` ${parts.join(' ')}` : '';
