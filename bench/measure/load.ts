@@ -36,6 +36,8 @@ async function openLine(port: number): Promise<Line> {
     post: (request) =>
       new Promise((resolve, reject) => {
         settle = { resolve, reject };
+        // Nothing more is heard of a socket that was closed before.
+        if (socket.destroyed) return fail('the connection was closed');
         sent = performance.now();
         socket.write(request);
       }),
@@ -98,7 +100,8 @@ export async function pace(
   const all = [...free];
   const send = async (): Promise<number> => {
     const due = performance.now();
-    let line = free.pop();
+    // The longest idle first: a server closes what stays idle for some seconds.
+    let line = free.shift();
     if (!line) all.push((line = await openLine(port)));
     await line.post(next());
     const taken = performance.now() - due;

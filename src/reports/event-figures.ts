@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type CsvRow, cellKinds, cellText, createCsvRows, undoubled } from './csv-rows.ts';
 import { eventColumns } from './event-columns.ts';
 import { createTimeReader } from './event-time.ts';
-import { shownUrl, shownUrlEnd } from './event-urls.ts';
+import { type Span, shownUrl } from './event-urls.ts';
 import { createTally, type Tally } from './tally.ts';
 
 /** What people want to know of a shield event log, beside how much it is. */
@@ -74,6 +74,8 @@ export function createEventFigures({ hashes = true }: EventFiguresOptions = {}):
   let timeColumn = -1;
   // For cells that stand in the file with doubled quotes; a tally looks at no more of a word.
   const room = Buffer.allocUnsafeSlow(1_024);
+  const urlRoom = Buffer.allocUnsafeSlow(1_024);
+  const word: Span = { bytes: room, from: 0, to: 0 };
   // The hour that the last row was in: the next one mostly is as well.
   let hour = Number.NaN;
   let inHour = 0;
@@ -126,13 +128,21 @@ export function createEventFigures({ hashes = true }: EventFiguresOptions = {}):
       const to = row.to[column] as number;
       if (from === to) continue;
       const kind = row.kinds[column] as number;
-      const add = subject === 'url' ? addUrl : tally.add;
-      if (kind <= cellKinds.quoted) add(row.bytes, from, to, tally);
-      else if (kind === cellKinds.doubled) add(room, 0, undoubled(row, column, room), tally);
-      else {
-        const text = Buffer.from(cellText(row, column));
-        add(text, 0, text.length, tally);
+      word.bytes = row.bytes;
+      word.from = from;
+      word.to = to;
+      if (kind === cellKinds.doubled) {
+        word.bytes = room;
+        word.from = 0;
+        word.to = undoubled(row, column, room);
+      } else if (kind === cellKinds.stray) {
+        word.bytes = Buffer.from(cellText(row, column));
+        word.from = 0;
+        word.to = word.bytes.length;
       }
+      // Cut before it is counted, so that each token is not a word of its own.
+      if (subject === 'url') shownUrl(word, urlRoom);
+      if (word.to > word.from) tally.add(word.bytes, word.from, word.to);
     }
   };
 
@@ -169,15 +179,6 @@ export function createEventFigures({ hashes = true }: EventFiguresOptions = {}):
       };
     },
   };
-}
-
-/** Cut before it is counted, so that each token is not a word of its own. */
-function addUrl(bytes: Buffer, from: number, to: number, tally: Tally): void {
-  const end = shownUrlEnd(bytes, from, to);
-  if (end > from) tally.add(bytes, from, end);
-  if (end >= 0) return;
-  const text = Buffer.from(shownUrl(bytes.toString('utf8', from, to)));
-  if (text.length > 0) tally.add(text, 0, text.length);
 }
 
 function withoutGaps(hours: ReadonlyMap<number, number>, first: number, last: number): [number, number][] {

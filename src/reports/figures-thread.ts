@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { createSpareThread, type Thread } from '../spare-thread.ts';
 import { createEventFigures, type EventFigures, type EventFiguresOptions } from './event-figures.ts';
 
 /** An `EventCounter` that does its counting elsewhere. */
@@ -13,22 +13,21 @@ export interface FiguresThread {
   readonly close: () => Promise<void>;
 }
 
-/** Counts these bytes of the shared memory; or, without, that was all. */
-export interface ToFiguresThread {
-  readonly slot: number;
-  readonly length: number;
-}
-export interface FiguresThreadData {
-  readonly memory: SharedArrayBuffer;
-  readonly options: EventFiguresOptions;
-}
+/** Begins with a new log; counts these bytes of the shared memory; that was all. */
+export type ToFiguresThread =
+  | { readonly begin: EventFiguresOptions }
+  | { readonly slot: number; readonly length: number }
+  | 'end';
 export type FromFiguresThread =
   | { readonly free: number; readonly rows: number }
   | { readonly figures: EventFigures };
 
 // Waking a thread takes a fifth of a millisecond on a busy machine: few large slots, not many small ones.
-export const slotBytes = 524_288;
+export const slotBytes = 1_048_576;
 const slots = 6;
+const spare = createSpareThread(new URL('./figures-worker.ts', import.meta.url), {
+  memoryBytes: slots * slotBytes,
+});
 
 /**
  * Counts an event log in a thread of its own: hashing and reading take about three times as long as receiving and
@@ -36,13 +35,13 @@ const slots = 6;
  * share, a few megabytes that are used again and again. Whoever is faster than the thread waits.
  */
 export function createFiguresThread(options: EventFiguresOptions = {}): FiguresThread {
-  const memory = new SharedArrayBuffer(slots * slotBytes);
-  const bytes = new Uint8Array(memory);
+  // The first slot; once it is full there is a thread, and memory that is shared with it.
+  let bytes: Uint8Array = new Uint8Array(slotBytes);
   const free = Array.from({ length: slots }, (_, slot) => slot);
   let slot: number | undefined;
   let length = 0;
   let rows = 0;
-  let worker: Worker | undefined;
+  let thread: Thread | undefined;
   let failure: Error | undefined;
   let figures: EventFigures | undefined;
   let wake: (() => void) | undefined;
@@ -59,13 +58,19 @@ export function createFiguresThread(options: EventFiguresOptions = {}): FiguresT
     }
     wake?.();
   };
-  const start = (): Worker =>
-    new Worker(new URL('./figures-worker.ts', import.meta.url), {
-      workerData: { memory, options } satisfies FiguresThreadData,
-    })
+  const start = (): Thread => {
+    const begun = spare.take();
+    begun.worker
       .on('message', hear)
       .on('error', fail)
       .on('exit', () => fail(new Error('the counting thread ended before its time')));
+    tell(begun, { begin: options });
+    const shared = new Uint8Array(begun.memory);
+    shared.set(bytes);
+    bytes = shared;
+    return begun;
+  };
+  const tell = ({ worker }: Thread, message: ToFiguresThread): void => worker.postMessage(message);
 
   /** Waits until there is something to go on with. @throws what ended the thread. */
   const until = async <T>(look: () => T | undefined): Promise<T> => {
@@ -81,8 +86,8 @@ export function createFiguresThread(options: EventFiguresOptions = {}): FiguresT
 
   const handOver = (): void => {
     if (slot === undefined) return;
-    worker ??= start();
-    worker.postMessage({ slot, length } satisfies ToFiguresThread);
+    thread ??= start();
+    tell(thread, { slot, length });
     slot = undefined;
     length = 0;
   };
@@ -100,20 +105,26 @@ export function createFiguresThread(options: EventFiguresOptions = {}): FiguresT
     },
     rows: () => rows,
     async result() {
-      if (worker) {
+      if (thread) {
         handOver();
-        worker.postMessage(undefined);
+        tell(thread, 'end');
         return until(() => figures);
       }
       // What is smaller than a slot is counted here in the time that a thread takes to start.
       const counter = createEventFigures(options);
-      if (slot !== undefined) counter.add(bytes.subarray(slot * slotBytes, slot * slotBytes + length));
+      counter.add(bytes.subarray(0, length));
       return counter.result();
     },
     async close() {
+      const isClean = figures !== undefined && !failure;
       failure ??= new Error('the counting was ended');
       wake?.();
-      await worker?.terminate();
+      const ended = thread;
+      thread = undefined;
+      if (!ended) return;
+      // Its figures are the last it says.
+      if (isClean) spare.giveBack(ended);
+      else await ended.worker.terminate();
     },
   };
 }

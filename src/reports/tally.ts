@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 /** How often each of many words came, in bounded memory, over bytes: nothing is decoded before it is shown. */
 export interface Tally {
-  readonly add: (bytes: Buffer, from: number, to: number) => void;
+  readonly add: (bytes: Uint8Array, from: number, to: number) => void;
   /** The most frequent first. Each came at least `count` times and at most `count + missed` times. */
   readonly top: (most: number) => {
     readonly words: readonly (readonly [word: string, count: number])[];
@@ -41,7 +41,7 @@ export function createTally({ kept = 4096, longest = 256 }: TallyOptions = {}): 
   let written = 0;
 
   /** The word's number, or where in the table it belongs, as -1 - place. */
-  const find = (hash: number, bytes: Buffer, from: number, length: number): number => {
+  const find = (hash: number, bytes: Uint8Array, from: number, length: number): number => {
     for (let place = hash & mask; ; place = (place + 1) & mask) {
       const word = (table[place] as number) - 1;
       if (word < 0) return -1 - place;
@@ -56,13 +56,13 @@ export function createTally({ kept = 4096, longest = 256 }: TallyOptions = {}): 
   const put = (
     place: number,
     hash: number,
-    bytes: Buffer,
+    bytes: Uint8Array,
     from: number,
     length: number,
     count: number,
   ): void => {
     if (written + length > letters.length) letters = enlarged(letters, written + length);
-    bytes.copy(letters, written, from, from + length);
+    letters.set(bytes.subarray(from, from + length), written);
     table[place] = words + 1;
     hashes[words] = hash;
     starts[words] = written;
@@ -120,7 +120,7 @@ export function createTally({ kept = 4096, longest = 256 }: TallyOptions = {}): 
 }
 
 /** Multiply and mix, four bytes at a time. */
-function hashOf(bytes: Buffer, from: number, to: number, seed: number): number {
+function hashOf(bytes: Uint8Array, from: number, to: number, seed: number): number {
   let hash = seed ^ (to - from);
   let at = from;
   for (; at + 3 < to; at += 4) {

@@ -55,5 +55,5 @@ export interface Failed {
   readonly code: string | undefined;
 }
 
-export const slotBytes = 524_288;
+export const slotBytes = 1_048_576;
 export const slots = 4;

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { createSpareThread } from '../spare-thread.ts';
 import type { Spooled } from '../views/message.ts';
 import { type Ask, type Asks, type FromTransfer, slotBytes, slots, type ToTransfer } from './protocol.ts';
 
@@ -32,6 +32,12 @@ interface Waiting {
   readonly moved: ((bytes: number) => void) | undefined;
 }
 
+const spare = createSpareThread(new URL('./worker.ts', import.meta.url), {
+  memoryBytes: slots * slotBytes,
+});
+// Of all transfers: whoever takes a thread over must not be taken for the one before.
+let calls = 0;
+
 /**
  * A thread that receives, encrypts, writes, reads and sends. A file of 200 MB leaves a gigabyte of buffers to the
  * garbage collector, which halts the thread they were made in every 30 MB, for as long as that thread's heap is large:
@@ -39,12 +45,13 @@ interface Waiting {
  * it can be looked through and counted; what leaves is not seen here again.
  */
 export function startTransfer(): Transfer {
-  const memory = new SharedArrayBuffer(slots * slotBytes);
+  const thread = spare.take();
+  const { worker, memory } = thread;
   const waiting = new Map<number, Waiting>();
-  let calls = 0;
+  /** Bodies and files that are in the thread. */
+  const held = new Set<number>();
   let failure: Error | undefined;
 
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: memory });
   const fail = (error: Error): void => {
     failure ??= error;
     for (const { reject } of waiting.values()) reject(failure);
@@ -99,7 +106,10 @@ export function startTransfer(): Transfer {
       {
         async pull(controller) {
           const range = await ask('piece', { body }, signal ? { signal } : {});
-          if (!range) return controller.close();
+          if (!range) {
+            held.delete(body);
+            return controller.close();
+          }
           const piece = new Uint8Array(memory, range.from, range.length);
           controller.enqueue(range.length === slotBytes ? piece : piece.slice());
         },
@@ -122,6 +132,7 @@ export function startTransfer(): Transfer {
         headers: Object.fromEntries(new Headers(headers)),
         body: body ?? undefined,
       };
+      held.add(call);
       const answer = await ask('request', given, { call, ...(signal ? { signal } : {}) });
       signal?.addEventListener('abort', () => post({ stop: call }), { once: true });
       const hasBody = ![204, 205, 304].includes(answer.status);
@@ -132,6 +143,7 @@ export function startTransfer(): Transfer {
     },
     async openFile(directory, inspect) {
       const file = newCall();
+      held.add(file);
       await ask('open', { directory }, { call: file });
       let length = 0;
       let writing: Promise<unknown> = Promise.resolve();
@@ -162,13 +174,18 @@ export function startTransfer(): Transfer {
         },
         async discard() {
           // With the thread the file is gone as well.
-          if (!failure) await ask('discard', { file }).catch(() => undefined);
+          if (failure) return;
+          await ask('discard', { file }).catch(() => undefined);
+          held.delete(file);
         },
       };
     },
     async close() {
+      // What is left in it ends with it.
+      const isClean = held.size === 0 && waiting.size === 0 && !failure;
       fail(new Error('the transfer was ended'));
-      await worker.terminate();
+      if (isClean) spare.giveBack(thread);
+      else await worker.terminate();
     },
   };
 }

@@ -5,8 +5,7 @@ import { expect, test } from 'vitest';
 import { csvHeader, csvLine, generateEventRows } from '../../simulator/cdn/event-rows.ts';
 import { createEventFigures, type EventFigures } from '../../src/reports/event-figures.ts';
 import { createTimeReader } from '../../src/reports/event-time.ts';
-import { shownUrl } from '../../src/reports/event-urls.ts';
-import { cell, cuts, inPieces, table, writing } from './pieces.ts';
+import { cell, cuts, inPieces, plainlyShown, table, writing } from './pieces.ts';
 
 function figures(pieces: readonly (Uint8Array | string)[]): EventFigures {
   const counter = createEventFigures();
@@ -41,7 +40,7 @@ test('the figures of a file of the simulated CDN are those of its rows', () => {
     country: { words: topOf(rows.map((row) => row.country)), missed: 0 },
     rule: { words: topOf(rows.map((row) => row.ruleId)), missed: 0 },
     ip: { words: topOf(rows.map((row) => row.ip)), missed: 0 },
-    url: { words: topOf(rows.map((row) => shownUrl(row.url))), missed: 0 },
+    url: { words: topOf(rows.map((row) => plainlyShown(row.url))), missed: 0 },
   });
   expect(found.hours).toHaveLength(25);
   expect(found.hours[0]).toEqual([Date.UTC(2026, 10, 20, 9), 62]);
@@ -77,7 +76,7 @@ test('any table is counted wherever it is cut, in whatever order its columns are
         const column = header.indexOf(name);
         const counts = found.top[subject as keyof typeof known];
         expect(counts === undefined).toBe(column < 0);
-        const shown = subject === 'url' ? shownUrl : (word: string) => word;
+        const shown = subject === 'url' ? plainlyShown : (word: string) => word;
         const expected = topOf(rows.map((row) => shown(row[column] ?? '')));
         expect((counts?.words ?? []).map(([, count]) => count)).toEqual(expected.map(([, count]) => count));
         const exactly = (word: string): number =>

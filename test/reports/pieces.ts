@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { safeUrl } from '../../src/api/hidden.ts';
 
 /** Where to cut: applied to any bytes. */
 export const cuts = fc.array(fc.nat(), { maxLength: 12 });
@@ -39,3 +40,8 @@ export const writing = fc.record({
   bom: fc.boolean(),
   eof: fc.boolean(),
 });
+
+/** A URL of a log as figures show it, in the plainest words. */
+export function plainlyShown(url: string): string {
+  return (safeUrl(url).split(/[?#]/u, 1)[0] ?? '').replaceAll(/=[^/&;]+/gu, '=…');
+}
