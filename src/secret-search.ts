@@ -86,8 +86,8 @@ interface Index {
   readonly forms: string[];
   /** By form: the place in the list of the secret it is of. */
   readonly places: number[];
-  /** One byte a hash: nearly every place of a text is passed by a look at it. */
-  readonly may: Uint8Array;
+  /** One bit a hash: nearly every place of a text is passed by a look at it. */
+  readonly may: Uint32Array;
   /** By hash: `longestStride` times the form, plus how far into it the run begins. */
   readonly runs: Map<number, number[]>;
   /**
@@ -97,7 +97,7 @@ interface Index {
   stride: number;
 }
 
-const hashes = 16_384;
+const hashBits = 16;
 const runLength = 4;
 // Keys and tokens have forms of 24 characters and more: files of hundreds of megabytes are looked through for them.
 const longestStride = 16;
@@ -121,7 +121,7 @@ function indexOf(list: NotedSecrets): Index {
       done: 0,
       forms: [],
       places: [],
-      may: new Uint8Array(hashes),
+      may: new Uint32Array(2 ** hashBits / 32),
       runs: new Map(),
       stride: longestStride,
     };
@@ -147,8 +147,8 @@ function add(index: Index, form: string): void {
   for (let offset = 0; offset < index.stride; offset += 1) {
     const hash = hashAt(form, offset);
     const run = nth * longestStride + offset;
-    const known = may[hash] === 1 ? runs.get(hash) : undefined;
-    may[hash] = 1;
+    const known = mayBe(may, hash) ? runs.get(hash) : undefined;
+    may[hash >>> 5] = (may[hash >>> 5] as number) | (1 << (hash & 31));
     if (known) known.push(run);
     else runs.set(hash, [run]);
   }
@@ -158,7 +158,7 @@ function scan({ forms, may, runs, stride }: Index, text: string, found: (nth: nu
   const last = text.length - runLength;
   for (let at = 0; at <= last; at += stride) {
     const hash = hashAt(text, at);
-    if (may[hash] === 0) continue;
+    if (!mayBe(may, hash)) continue;
     for (const run of runs.get(hash) ?? []) {
       const start = at - (run % longestStride);
       const nth = Math.floor(run / longestStride);
@@ -173,15 +173,11 @@ function scanBytes(
   bytes: Uint8Array,
   found: (nth: number) => void,
 ): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const last = bytes.length - runLength;
   for (let at = 0; at <= last; at += stride) {
-    const hash =
-      ((small[bytes[at] as number] as number) * 31 +
-        (small[bytes[at + 1] as number] as number) * 1021 +
-        (small[bytes[at + 2] as number] as number) * 8191 +
-        (small[bytes[at + 3] as number] as number) * 127) &
-      (hashes - 1);
-    if (may[hash] === 0) continue;
+    const hash = hashOf(view.getInt32(at, true));
+    if (!mayBe(may, hash)) continue;
     for (const run of runs.get(hash) ?? []) {
       const start = at - (run % longestStride);
       const nth = Math.floor(run / longestStride);
@@ -203,11 +199,22 @@ function standsAt(bytes: Uint8Array, start: number, form: string): boolean {
 }
 
 function hashAt(text: string, at: number): number {
-  return (
-    (text.charCodeAt(at) * 31 +
-      text.charCodeAt(at + 1) * 1021 +
-      text.charCodeAt(at + 2) * 8191 +
-      text.charCodeAt(at + 3) * 127) &
-    (hashes - 1)
+  return hashOf(
+    (text.charCodeAt(at) & 0xff) |
+      ((text.charCodeAt(at + 1) & 0xff) << 8) |
+      ((text.charCodeAt(at + 2) & 0xff) << 16) |
+      (text.charCodeAt(at + 3) << 24),
   );
+}
+
+// The bit that tells small letters from capital ones, in each of four bytes.
+const smallLetters = 0x20202020;
+
+/** Of four characters, small or capital: what is alike without that bit is told apart where it is compared. */
+function hashOf(four: number): number {
+  return Math.imul(four | smallLetters, 0x9e3779b1) >>> (32 - hashBits);
+}
+
+function mayBe(may: Uint32Array, hash: number): boolean {
+  return (((may[hash >>> 5] as number) >>> (hash & 31)) & 1) === 1;
 }

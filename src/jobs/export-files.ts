@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { csvParts } from '../reports/csv-parts.ts';
 import type { ExportRequest } from '../reports/event-export.ts';
 import type { EventFigures } from '../reports/event-figures.ts';
-import { createFiguresThread } from '../reports/figures-thread.ts';
 import { pseudonymised } from '../reports/pseudonyms.ts';
 import { spreadsheetSafe } from '../reports/spreadsheet-safe.ts';
+import { createFiguresThread } from '../transfer/figures-thread.ts';
 import type { SpoolFile } from '../transfer/transfer.ts';
 import type { Spooled } from '../views/message.ts';
 

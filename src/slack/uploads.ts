@@ -69,8 +69,11 @@ export function createUploads(options: {
       let held: { readonly error: unknown } | undefined;
       try {
         const client = await options.client();
+        // Drawn while the files before it are sent.
+        const begun = files.map((file) => ({ file, source: sourceOf(file.content) }));
         const ids: { id: string; title: string }[] = [];
-        for (const file of files) ids.push({ id: await transfer(client, file), title: file.title });
+        for (const { file, source } of begun)
+          ids.push({ id: await transfer(client, file, await source), title: file.title });
         const [first, ...others] = ids;
         if (!first) return { fileIds: [] };
         await beforeShare?.(ids.map(({ id }) => id)).catch((error: unknown) => {
@@ -101,10 +104,16 @@ export function createUploads(options: {
     },
   };
 
+  function sourceOf(content: Attachment['content']): Source | Promise<Source> {
+    if (!('chart' in content)) return content;
+    const drawn = options.draw(content.chart);
+    // Where a file before it fails, nobody waits for it any more.
+    drawn.catch(() => undefined);
+    return drawn;
+  }
+
   /** The first two steps. Gives the file's id. */
-  async function transfer(client: WebClient, file: Attachment): Promise<string> {
-    const { content } = file;
-    const source = 'chart' in content ? await options.draw(content.chart) : content;
+  async function transfer(client: WebClient, file: Attachment, source: Source): Promise<string> {
     const length = await lengthOf(source);
     if (length === 0) throw new UploadError('The file is empty, and Slack takes none without content.');
     await inspect(source);

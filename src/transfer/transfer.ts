@@ -1,6 +1,6 @@
-import { createSpareThread } from '../spare-thread.ts';
 import type { Spooled } from '../views/message.ts';
 import { type Ask, type Asks, type FromTransfer, slotBytes, slots, type ToTransfer } from './protocol.ts';
+import { createSpareThread } from './spare-thread.ts';
 
 /** A file that is being written. */
 export interface SpoolFile extends Spooled {

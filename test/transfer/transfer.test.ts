@@ -224,3 +224,25 @@ test('ended, it lets nobody wait and leaves nothing', async () => {
   await file.discard();
   expect((await readdir(folder)).filter((name) => name.endsWith('.spool'))).toEqual([]);
 });
+
+test.each(['nothing', 'a body', 'a file'])('the next one finds nothing of one that left %s', async (left) => {
+  answer = (response) => response.writeHead(200, { 'content-length': whole.length }).end(whole);
+  const body = (await transfer.fetch(base)).body?.getReader();
+  await body?.read();
+  while (left !== 'a body' && !(await body?.read())?.done);
+  const file = await openFile();
+  await file.write(Buffer.from('what the one before had'));
+  if (left !== 'a file') await file.discard();
+  await transfer.close();
+
+  transfer = startTransfer();
+  answer = (response) => response.writeHead(200).end('its own');
+  expect((await read(await transfer.fetch(base))).toString()).toBe('its own');
+  const own = await openFile();
+  await own.write(Buffer.from('its own'));
+  expect([own.length(), await own.finish()]).toEqual([
+    7,
+    createHash('sha256').update('its own').digest('hex'),
+  ]);
+  await own.discard();
+});

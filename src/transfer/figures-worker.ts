@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { createEventFigures } from './event-figures.ts';
+import { createEventFigures } from '../reports/event-figures.ts';
 import { type FromFiguresThread, slotBytes, type ToFiguresThread } from './figures-thread.ts';
 
 // The thread of `figures-thread.ts`: filled slots come in, they go back free, and in the end figures go out.

@@ -1,5 +1,5 @@
-import { createSpareThread, type Thread } from '../spare-thread.ts';
-import { createEventFigures, type EventFigures, type EventFiguresOptions } from './event-figures.ts';
+import { createEventFigures, type EventFigures, type EventFiguresOptions } from '../reports/event-figures.ts';
+import { createSpareThread, type Thread } from './spare-thread.ts';
 
 /** An `EventCounter` that does its counting elsewhere. */
 export interface FiguresThread {
@@ -70,7 +70,6 @@ export function createFiguresThread(options: EventFiguresOptions = {}): FiguresT
     bytes = shared;
     return begun;
   };
-  const tell = ({ worker }: Thread, message: ToFiguresThread): void => worker.postMessage(message);
 
   /** Waits until there is something to go on with. @throws what ended the thread. */
   const until = async <T>(look: () => T | undefined): Promise<T> => {
@@ -127,4 +126,8 @@ export function createFiguresThread(options: EventFiguresOptions = {}): FiguresT
       else await ended.worker.terminate();
     },
   };
+}
+
+function tell({ worker }: Thread, message: ToFiguresThread): void {
+  worker.postMessage(message);
 }

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { csvHeader, csvLine, generateEventRows } from '../../simulator/cdn/event-rows.ts';
 import { createEventFigures, type EventFigures } from '../../src/reports/event-figures.ts';
-import { createFiguresThread } from '../../src/reports/figures-thread.ts';
-import { inPieces } from './pieces.ts';
+import { createFiguresThread } from '../../src/transfer/figures-thread.ts';
+import { inPieces } from '../reports/pieces.ts';
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {

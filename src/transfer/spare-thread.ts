@@ -45,12 +45,12 @@ export function createSpareThread(
     giveBack(thread) {
       const { worker } = thread;
       forgetUser(worker);
-      if (spare) return void worker.terminate();
-      spare = thread;
       const gone = (): void => {
         if (spare === thread) forget();
       };
       worker.on('error', gone).on('exit', gone).unref();
+      if (spare) return void worker.terminate();
+      spare = thread;
       timer = setTimeout(() => {
         gone();
         void worker.terminate();
