@@ -19,8 +19,8 @@ import {
 } from './measure/processes.ts';
 import { type BenchSlack, startSlack } from './measure/slack.ts';
 
-// An event log from the CDN to Slack: the whole bot against curl piped into curl and against the SDK's own upload, with
-// and without a length announced, and how long another person's command waits for its acknowledgement meanwhile.
+// An event log from the CDN to Slack: the whole bot against curl piped into curl, the barest program that has a file in
+// between, and the SDK's own upload, with and without a length announced, and how long another person's command waits for its acknowledgement meanwhile.
 const sizes = [
   { bytes: 10e6, rounds: 5, sdk: true },
   { bytes: 200e6, rounds: 3, sdk: true },
@@ -46,6 +46,7 @@ for (const announced of [true, false]) {
     const size = `${megabytes(bytes)} ${announced ? 'with' : 'without'} a length`;
     const bot: Reading[] = [];
     const curl: number[] = [];
+    const bare: number[] = [];
     const upload: Reading[] = [];
     let worst: { busy: number; idle: number } | undefined;
     await withBot(cdn, async (slack, subject) => {
@@ -55,6 +56,7 @@ for (const announced of [true, false]) {
         bot.push(await run());
         const piped = await curlIntoCurl(cdn);
         if (piped !== undefined) curl.push(piped);
+        bare.push(await overAFile(cdn));
         if (sdk && announced) upload.push(await withTheSdk(slack, cdn));
       }
       if (bytes === 200e6 && announced) worst = await worstAcknowledgements(slack, subject, run);
@@ -64,6 +66,7 @@ for (const announced of [true, false]) {
     const [taken, floor] = [middle(bot), median(curl)];
     const beside = [
       curl.length > 0 ? `curl into curl ${ms(floor)}` : 'this machine has no curl',
+      `bare Node over a file ${ms(median(bare))}`,
       ...(upload.length > 0 ? [`filesUploadV2 ${shown(middle(upload))}`] : []),
     ];
     progress(`${size}: bot ${shown(taken)}, ${beside.join(', ')}`);
@@ -72,7 +75,10 @@ for (const announced of [true, false]) {
       what: `export of ${size}`,
       bot: shown(taken),
       beside: beside.join(', '),
-      ratio: curl.length > 0 ? times(taken.ms / floor) : '',
+      ratio: [
+        ...(curl.length > 0 ? [`${times(taken.ms / floor)} curl`] : []),
+        `${times(taken.ms / median(bare))} bare Node`,
+      ].join(', '),
       goal: [...(most ? [`≤ ${most} × curl`] : []), `≤ +${megabytes(growth)}`].join(', '),
       met: (most === undefined || curl.length === 0 || taken.ms <= most * floor) && taken.grown <= growth,
     });
@@ -166,6 +172,21 @@ async function curlIntoCurl(cdn: Cdn): Promise<number | undefined> {
     if (String(error).includes('not found')) return undefined;
     throw error;
   }
+}
+
+/** The same bytes through the barest program that puts them down in between. */
+function overAFile(cdn: Cdn): Promise<number> {
+  const { url, body } = asked(cdn);
+  return withDirectory(async (directory) => {
+    const environment = {
+      EXPORT_URL: url,
+      EXPORT_BODY: body,
+      CDN_KEY: cdn.key,
+      SINK_URL: sinkUrl,
+      SPOOL: directory,
+    };
+    return Number((await runToEnd(['bench/bare-export.ts'], environment))['ms']);
+  });
 }
 
 async function withTheSdk(slack: BenchSlack, cdn: Cdn): Promise<Reading> {

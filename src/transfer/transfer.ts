@@ -95,11 +95,6 @@ export function startTransfer(): Transfer {
     }
   }
 
-  function newCall(): number {
-    calls += 1;
-    return calls;
-  }
-
   /** A body that stays in the thread, as whoever reads it here sees it. */
   function bodyOf(body: number, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>(
@@ -188,6 +183,11 @@ export function startTransfer(): Transfer {
       else await worker.terminate();
     },
   };
+}
+
+function newCall(): number {
+  calls += 1;
+  return calls;
 }
 
 interface AskOptions {
