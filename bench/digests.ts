@@ -22,6 +22,8 @@ const inOneChannel = 0.1;
 const silenceMs = 8_000;
 const entries = `k1:${randomBytes(32).toString('base64')}`;
 
+const [only] = process.argv.slice(2);
+
 const cdn = await startCdn(20, 'few');
 const postgres = await startPostgres();
 await withDirectory(async (dataDir) => {
@@ -31,9 +33,14 @@ await withDirectory(async (dataDir) => {
     return measure('embedded', embedded, cdn, 1_000);
   }
   // The embedded database is for small teams.
-  await measure('embedded', embedded, cdn, 200);
+  await measure('embedded', embedded, cdn, Number(only ?? 200));
   const { environment, stop } = postgres;
-  await measure('PostgreSQL', { DATA_DIR: dataDir, ...environment, ENCRYPTION_KEYS: entries }, cdn, 1_000);
+  await measure(
+    'PostgreSQL',
+    { DATA_DIR: dataDir, ...environment, ENCRYPTION_KEYS: entries },
+    cdn,
+    Number(only ?? 1_000),
+  );
   await stop();
 });
 await cdn.stop();
@@ -68,6 +75,7 @@ async function measure(
   await slack.close();
 
   const lastMs = last - due.getTime();
+  progress(`${engine}: ${digests} digests, ${posts} posts in ${ms(lastMs)}; worst ${ms(Math.max(...taken))}`);
   // One message a second in the busy channel; so many a minute in the workspace. Detail goes into threads, so there
   // are more messages than digests.
   const floorMs = Math.max((posts * inOneChannel - 1) * channelMs, (posts - 1) * methodMs);

@@ -7,3 +7,5 @@ export const postMethod = 'chat.postMessage';
  */
 export const channelMs = 1_000;
 export const methodMs = 150;
+/** What a slow moment of this process may delay is sent a little closer together afterwards, within the same minute. */
+export const methodCatchUpMs = 1_000;

@@ -13,7 +13,7 @@ import { digestsDue } from '../store/digests.ts';
 import { defineJob, type JobContext } from './define.ts';
 import { digestOf } from './digest.ts';
 import { collectRun } from './digest-collecting.ts';
-import { channelMs, methodMs, postMethod } from './digest-pace.ts';
+import { channelMs, methodCatchUpMs, methodMs, postMethod } from './digest-pace.ts';
 import { planFor } from './digest-plan.ts';
 import { lookUp, sendNext } from './digest-sending.ts';
 
@@ -27,8 +27,6 @@ const collectorsAtOnce = 3;
 const sendersAtOnce = 3;
 /** A wait for longer than this is a job of its own: a stop of the bot waits for what runs. */
 const longestWaitMs = 5_000;
-/** Between two looks for what was collected meanwhile. */
-const lookMs = 200;
 /** What is further away is left to the next minute. */
 const minuteMs = 60_000;
 /** Then the queue gets its worker back, for what somebody waits for, and another job goes on. */
@@ -87,47 +85,65 @@ export async function planDue({
 
 /** Does whatever there is to do, and waits for what is to be done in a moment. */
 async function workOff(context: JobContext): Promise<void> {
-  const { db, now } = context;
-  let collecting = 0;
-  const collect = async (about: JobContext): Promise<boolean> => {
-    collecting += 1;
-    return collectOnce(about).finally(() => {
-      collecting -= 1;
-    });
+  const { db } = context;
+  // Those who send stay as long as something may be collected here, and hear of it at once.
+  let collected = new AbortController();
+  let isCollecting = true;
+  const tell = (): void => {
+    const told = collected;
+    collected = new AbortController();
+    told.abort();
   };
-  const nextSend = async (): Promise<Date | undefined> => {
-    const next = await nextToSend(db, { lostMs: sendingLostMs, method: postMethod });
-    // What is collected here is sent from here.
-    const soon = new Date(now().getTime() + lookMs);
-    return collecting > 0 && (next === undefined || next > soon) ? soon : next;
-  };
-  await Promise.all([
-    shifts(collectorsAtOnce, collect, () => nextToCollect(db, { lostMs: collectingLostMs }), context),
-    shifts(sendersAtOnce, sendOnce, nextSend, context),
-  ]);
+  const collect = async (about: JobContext): Promise<boolean> => collectOnce(about).finally(tell);
+  const collecting = shifts({
+    atOnce: collectorsAtOnce,
+    step: collect,
+    next: () => nextToCollect(db, { lostMs: collectingLostMs }),
+    context,
+  }).finally(() => {
+    isCollecting = false;
+    tell();
+  });
+  const sending = shifts({
+    atOnce: sendersAtOnce,
+    step: sendOnce,
+    next: () => nextToSend(db, { lostMs: sendingLostMs, method: postMethod }),
+    stays: () => (isCollecting ? collected.signal : undefined),
+    context,
+  });
+  await Promise.all([collecting, sending]);
+}
+
+interface Shifts {
+  readonly atOnce: number;
+  readonly step: typeof workOnce;
+  /** When there is next something to do. */
+  readonly next: () => Promise<Date | undefined>;
+  /** What ends a wait early; as long as there is such a thing nobody leaves. */
+  readonly stays?: () => AbortSignal | undefined;
+  readonly context: JobContext;
 }
 
 /** So many that do one kind of step, until there is none within a moment or their time is over; then a job goes on. */
-async function shifts(
-  atOnce: number,
-  step: typeof workOnce,
-  next: () => Promise<Date | undefined>,
-  context: JobContext,
-): Promise<void> {
+async function shifts({ atOnce, step, next, stays, context }: Shifts): Promise<void> {
   const { signal, now, ports } = context;
   const until = performance.now() + longestShiftMs;
   const nextIn = async (): Promise<number> =>
     ((await next())?.getTime() ?? Number.POSITIVE_INFINITY) - now().getTime();
   const shift = async (): Promise<void> => {
     while (!signal.aborted && performance.now() < until) {
+      const news = stays?.();
       const worked = await step(context);
       // The embedded database answers without leaving this thread: deliveries of Slack have to get their turn.
       await nextTurn();
       if (worked) continue;
       const wait = await nextIn();
-      if (wait > longestWaitMs) return;
+      if (wait > longestWaitMs && !news) return;
       // A moment more: what another process has just taken is not looked at again and again.
-      await delay(Math.max(5, wait + 5), undefined, { signal }).catch(() => undefined);
+      const pauseMs = Math.max(5, Math.min(wait, longestWaitMs) + 5);
+      await delay(pauseMs, undefined, { signal: news ? AbortSignal.any([signal, news]) : signal }).catch(
+        () => undefined,
+      );
     }
   };
   await Promise.all(Array.from({ length: atOnce }, shift));
@@ -151,7 +167,12 @@ async function sendOnce(context: JobContext): Promise<boolean> {
   const unheardOf = await takeToLookUp(context.db, taking, lost, new Date(at.getTime() + minuteMs));
   if (unheardOf) return done(lookUp(unheardOf, context), context);
   const claimed = performance.now();
-  const ready = await takeToSend(context.db, taking, { channelMs, methodMs, method: postMethod });
+  const ready = await takeToSend(context.db, taking, {
+    channelMs,
+    methodMs,
+    methodCatchUpMs,
+    method: postMethod,
+  });
   if (ready === 'busy') return true;
   return ready ? done(sendNext(ready, claimed, context), context) : false;
 }

@@ -101,6 +101,8 @@ export interface Ways {
   readonly channelMs: number;
   readonly methodMs: number;
   readonly method: string;
+  /** A late post of the workspace may be made up for by as much; in a channel everybody sees it. */
+  readonly methodCatchUpMs: number;
 }
 
 /**
@@ -126,7 +128,7 @@ export async function takeToSend(
     if (!found) return undefined;
     const { tenant, channel } = found;
     if (!(await passLane(trx, { tenant, lane: channel }, now, ways.channelMs))) return 'busy';
-    if (!(await passLane(trx, { tenant, lane: ways.method }, now, ways.methodMs))) {
+    if (!(await passLane(trx, { tenant, lane: ways.method }, now, ways.methodMs, ways.methodCatchUpMs))) {
       // Nobody posts there now: the channel stays free.
       await trx
         .updateTable('slack_pace')

@@ -9,6 +9,7 @@ import type { Log } from '../log.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { readBytes, readDay, readInteger, typeIds } from './parsers.ts';
 import type { Schema } from './schema.ts';
+import { takeTurns } from './turns.ts';
 import { startUpkeep } from './upkeep.ts';
 
 export interface Embedded {
@@ -31,7 +32,7 @@ export async function openEmbedded(dataDir: string, log: Log): Promise<Embedded>
       await create(directory);
       await chmod(directory, 0o700);
     });
-    const pglite = await start(directory);
+    const pglite = takeTurns(await start(directory));
     const upkeep = startUpkeep({ pglite, directory: join(dataDir, 'backups'), log });
     return {
       pglite,

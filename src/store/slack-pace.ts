@@ -7,16 +7,21 @@ export interface Lane {
   readonly lane: string;
 }
 
-/** Takes a lane for one call and closes it for `forMs`. False where another process's call has closed it. */
+/**
+ * Takes a lane for one call and closes it for `forMs`. False where another process's call has closed it. A lane that was
+ * free for a while is closed for less, by as much as `catchUpMs`: what came late does not make all after it later.
+ */
 export async function passLane(
   db: Kysely<Schema>,
   { tenant, lane }: Lane,
   now: Date,
   forMs: number,
+  catchUpMs = 0,
 ): Promise<boolean> {
   const result = await sql`
     insert into slack_pace (tenant, lane, free_at) values (${tenant}, ${lane}, ${after(now, forMs)}::timestamptz)
-    on conflict (tenant, lane) do update set free_at = excluded.free_at
+    on conflict (tenant, lane) do update set free_at =
+      greatest(slack_pace.free_at, ${after(now, -catchUpMs)}::timestamptz) + ${forMs} * interval '1 millisecond'
     where slack_pace.free_at <= ${now}::timestamptz`.execute(db);
   return result.numAffectedRows === 1n;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { initialPolicy } from '../../src/auth/policy.ts';
-import { workOnce } from '../../src/jobs/digests.ts';
+import { digestsNow, workOnce } from '../../src/jobs/digests.ts';
 import { enginesUnderTest } from '../store/engines.ts';
 import { alice, bob, type DigestDesk, digestDesk } from './digest-desk.ts';
 
@@ -83,6 +83,19 @@ test('one message a second goes into a channel, by any number of workers', async
   expect(at).toHaveLength(5);
   for (const [index, moment] of at.slice(1).entries())
     expect(moment - (at[index] ?? 0)).toBeGreaterThanOrEqual(1000);
+});
+
+test('those who send stay for what is collected a moment later', async () => {
+  await using desk = await open();
+  await desk.digests.runNow(await desk.daily(), alice);
+  const second = await desk.daily(alice, { channel: 'C0DEPLOY0' });
+  await desk.digests.runNow(second, alice);
+  const soon = new Date(desk.now().getTime() + 1_500);
+  await desk.db.updateTable('digest_runs').set({ run_at: soon }).where('digest_id', '=', second.id).execute();
+  const [start, began] = [desk.now().getTime(), performance.now()];
+  const now = (): Date => new Date(start + performance.now() - began);
+  await digestsNow.run({}, { ...desk.context, now });
+  expect(posts(desk).map(({ args }) => args['channel'])).toEqual(['C0OPS0000', 'C0DEPLOY0']);
 });
 
 test('a storm of 429 delays the posts of a whole workspace, and none is lost or doubled', async () => {
