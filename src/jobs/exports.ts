@@ -8,6 +8,7 @@ import {
   addExport,
   announceExport,
   askToEnd,
+  dropExport,
   endIdleExport,
   exportsOf,
   findExport,
@@ -15,11 +16,12 @@ import {
   unfinishedExports,
 } from '../store/exports.ts';
 import type { Schema } from '../store/schema.ts';
-import { exportCancelled, exportNotBegun, exportProgress } from '../views/event-logs.ts';
+import { exportCancelled, exportNotBegun } from '../views/event-log-ends.ts';
+import { exportProgress } from '../views/event-logs.ts';
 import { whyNotPosted } from './export-failures.ts';
 import { messageOf, placeOf, summaryOf, writeRequest } from './export-rows.ts';
 import { type ExportData, exportJob } from './export-run.ts';
-import type { Ports, Posted } from './ports.ts';
+import { type Ports, type Posted, SlackFailure } from './ports.ts';
 
 /** Exports of event logs, from the form to the file. */
 export interface Exports {
@@ -107,7 +109,9 @@ export function createExports(options: {
           await ports.enqueue(exportJob, { id } satisfies ExportData, { in: trx });
         });
       } catch (error) {
-        await endIdleExport(db, id, 'failed', { now: now() });
+        // What Slack refused was never there: nothing is kept of what was typed.
+        if (error instanceof SlackFailure && error.outcome === 'refused') await dropExport(db, id);
+        else await endIdleExport(db, id, 'failed', { now: now() });
         if (at) await slack.update(at, { text: 'This export could not be started.' }).catch(() => undefined);
         throw at ? error : whyNotPosted(error, channel);
       }

@@ -31,7 +31,7 @@ export interface Ports {
   readonly explain: (error: unknown, feature: string) => Failure;
   /** Where files wait to be sent; only this user of the machine can read it. */
   readonly spoolDirectory: string;
-  /** Looks for live secrets in a file that will be sent, piece by piece; throws where there is one. */
+  /** Looks for live secrets in a file that will be sent, piece by piece; throws SlackFailure `held_back` where there is one. */
   readonly inspectFile: () => (piece: Uint8Array) => void;
 }
 
@@ -112,15 +112,23 @@ export class SlackFailure extends Error {
   readonly code: string;
   /** With `ratelimited`. */
   readonly retryAfterSeconds: number | undefined;
+  /** With `held_back`: where the log tells of it. */
+  readonly reference: string | undefined;
 
   constructor(
     outcome: 'refused' | 'unknown',
     code: string,
-    options: { retryAfterSeconds?: number | undefined; cause?: unknown; message?: string } = {},
+    options: {
+      retryAfterSeconds?: number | undefined;
+      reference?: string | undefined;
+      cause?: unknown;
+      message?: string;
+    } = {},
   ) {
     super(options.message ?? `Slack: ${code}`, { cause: options.cause });
     this.outcome = outcome;
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.reference = options.reference;
   }
 }

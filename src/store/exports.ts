@@ -19,6 +19,11 @@ export async function addExport(db: Db, row: NewExport): Promise<void> {
     .execute();
 }
 
+/** Forgets an export that never began. */
+export async function dropExport(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('exports').where('id', '=', id).where('state', '=', 'asked').execute();
+}
+
 export async function findExport(db: Db, id: string): Promise<ExportRow | undefined> {
   return db.selectFrom('exports').selectAll().where('id', '=', id).executeTakeFirst();
 }
