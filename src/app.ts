@@ -17,6 +17,7 @@ import { UserError } from './errors.ts';
 import { holdConfig } from './held-secrets.ts';
 import { createDigests } from './jobs/digest-book.ts';
 import { digests as digestsJob } from './jobs/digests.ts';
+import { type ExportLimits, exportLimits as slackLimits } from './jobs/export-files.ts';
 import { createExports } from './jobs/exports.ts';
 import { showOperation } from './jobs/operation-messages.ts';
 import { runOperation } from './jobs/operation-run.ts';
@@ -53,6 +54,8 @@ export interface AppOptions {
   readonly role?: Role;
   readonly fetch?: typeof globalThis.fetch;
   readonly now?: () => Date;
+  /** Slack's unless told otherwise. */
+  readonly exportLimits?: ExportLimits;
 }
 
 export interface ChatApp {
@@ -70,13 +73,14 @@ const graceMs = 15_000;
 /** Wires everything and starts nothing but the database, which the wiring needs. */
 export async function buildApp(options: AppOptions): Promise<ChatApp> {
   const { config, log, role = 'all', fetch = globalThis.fetch, now = () => new Date() } = options;
+  const { exportLimits = slackLimits } = options;
   const release = holdConfig(config);
   const database = await openDatabase({ ...config.store, log }).catch((error: unknown) => {
     release();
     throw error;
   });
   try {
-    return await wire({ config, log, role, fetch, now, database, release });
+    return await wire({ config, log, role, fetch, now, exportLimits, database, release });
   } catch (error) {
     await database.close();
     release();
@@ -194,6 +198,7 @@ async function wire(
     draw,
     inspectFile,
     spoolDirectory,
+    exportLimits: options.exportLimits,
     log,
   });
   const queue = createQueue({ database, log, jobs, now, ports });

@@ -86,7 +86,7 @@ function corrected({ from, to, split }: ExportRequest, now: Date): readonly Offe
 function tooLarge({ bytes: size, announced, limit }: ExportTooLarge, { split }: ExportRequest): UserError {
   const much = announced ? `it has ${bytes(size)}` : `it has more than ${bytes(limit)}`;
   return new UserError(
-    `This export is too large: ${much}, and ${split ? 'no more than that is sent' : 'Slack takes files up to 1 GB'}.`,
+    `This export is too large: ${much}, and ${split ? 'no more than that is sent' : `Slack takes files up to ${bytes(limit)}`}.`,
     split
       ? 'Narrow the window, or filter.'
       : 'Narrow the window: the buttons below cut it. Or let it be split into several files.',

@@ -9,7 +9,7 @@ import { refused } from '../views/refusal.ts';
 import { defineJob, type Job, type JobContext } from './define.ts';
 import { endExport, recordExport, tellUnknown } from './export-ends.ts';
 import { judge } from './export-failures.ts';
-import { type ExportFiles, exportLimits, type Gathered, gatherFiles } from './export-files.ts';
+import { type ExportFiles, type Gathered, gatherFiles } from './export-files.ts';
 import { attachments } from './export-parcel.ts';
 import { messageOf, personOf, placeOf, summaryOf } from './export-rows.ts';
 import { leaseMs, startWatch, type Watch } from './export-watch.ts';
@@ -157,7 +157,7 @@ async function gather(
   const source = await cdn.eventLogs.export(shieldZoneId, wanted);
   watch.now('reading', source.length);
   return gatherFiles(source, one.request, {
-    limits: exportLimits,
+    limits: ports.exportLimits,
     openFile: () => transfer.openFile(ports.spoolDirectory, ports.inspectFile()),
     gathered,
   });

@@ -11,6 +11,7 @@ import type { Transfer } from '../transfer/transfer.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Attachment, Message } from '../views/message.ts';
 import type { Job } from './define.ts';
+import type { ExportLimits } from './export-files.ts';
 
 /** What jobs reach outwards with. `app.ts` hands them in, so that no job knows Slack's library or the queue's. */
 export interface Ports {
@@ -31,6 +32,8 @@ export interface Ports {
   readonly explain: (error: unknown, feature: string) => Failure;
   /** Where files wait to be sent; only this user of the machine can read it. */
   readonly spoolDirectory: string;
+  /** How large the files of exports may be. */
+  readonly exportLimits: ExportLimits;
   /** Looks for live secrets in a file that will be sent, piece by piece; throws SlackFailure `held_back` where there is one. */
   readonly inspectFile: () => (piece: Uint8Array) => void;
 }

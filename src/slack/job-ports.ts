@@ -9,6 +9,7 @@ import type { Policies } from '../auth/policies.ts';
 import { createStanding } from '../auth/standing.ts';
 import type { Chart } from '../charts/chart.ts';
 import { UserError } from '../errors.ts';
+import type { ExportLimits } from '../jobs/export-files.ts';
 import { type Enqueue, type Place, type Ports, SlackFailure, type SlackPort } from '../jobs/ports.ts';
 import type { Log } from '../log.ts';
 import { carrying, type Secret } from '../secret.ts';
@@ -41,6 +42,7 @@ export interface JobPortsOptions {
   readonly draw: (chart: Chart) => Promise<Uint8Array>;
   readonly inspectFile: () => (piece: Uint8Array) => void;
   readonly spoolDirectory: string;
+  readonly exportLimits: ExportLimits;
   readonly log: Log;
 }
 
@@ -57,6 +59,7 @@ export function createJobPorts(options: JobPortsOptions): Ports {
     checkpoints,
     enqueue,
     spoolDirectory,
+    exportLimits,
     log,
   } = options;
   return {
@@ -65,6 +68,7 @@ export function createJobPorts(options: JobPortsOptions): Ports {
     checkpoints,
     enqueue,
     spoolDirectory,
+    exportLimits,
     inspectFile() {
       const look = options.inspectFile();
       return (piece) => {

@@ -100,10 +100,12 @@ test('whatever the log holds, the words beside the file stay short and harmless,
         name: `events-501-part${nth}.csv`,
         kind: 'raw' as const,
         bytes: 1,
-        sha256: '0'.repeat(64),
+        sha256: String(nth).repeat(64),
       }));
-      const comment = exportComment(one, counted, files);
+      const comment = exportComment(one, counted, { files, sha256: 'f'.repeat(64) });
       expect(comment.length).toBeLessThanOrEqual(3500);
+      for (const { sha256 } of files) expect(comment).toContain(sha256);
+      expect(comment.includes('f'.repeat(64))).toBe(parts > 1);
       expect(comment).not.toMatch(foreignMarkup);
       expect(comment).toMatch(/^\*(?:no events|[\d,]+ events?)\* of shield zone/);
       const chart = exportChart(one, counted);
