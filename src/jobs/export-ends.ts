@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExportSummary } from '../reports/event-export.ts';
-import { type ExportRow, moveExport } from '../store/exports.ts';
+import { moveExport } from '../store/export-moves.ts';
+import type { ExportRow } from '../store/exports.ts';
 import {
   exportCancelled,
   exportDone,

@@ -1,5 +1,5 @@
 import type { ExportSummary } from '../reports/event-export.ts';
-import { beatExport } from '../store/exports.ts';
+import { beatExport } from '../store/export-moves.ts';
 import { exportProgress, type Phase } from '../views/event-logs.ts';
 import type { JobContext } from './define.ts';
 import { type Posted, SlackFailure, type SlackPort } from './ports.ts';

@@ -4,17 +4,8 @@ import { type Person, tenantOf } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type ExportRequest, type ExportSummary, isUnderWay } from '../reports/event-export.ts';
-import {
-  addExport,
-  announceExport,
-  askToEnd,
-  dropExport,
-  endIdleExport,
-  exportsOf,
-  findExport,
-  forgetLeases,
-  unfinishedExports,
-} from '../store/exports.ts';
+import { announceExport, askToEnd, endIdleExport, forgetLeases } from '../store/export-moves.ts';
+import { addExport, dropExport, exportsOf, findExport, unfinishedExports } from '../store/exports.ts';
 import type { Schema } from '../store/schema.ts';
 import { exportCancelled, exportNotBegun } from '../views/event-log-ends.ts';
 import { exportProgress } from '../views/event-logs.ts';

@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
+import { cellKinds, cellText } from './csv-cells.ts';
 import { rewriting } from './csv-rewriting.ts';
-import { cellKinds, cellText } from './csv-rows.ts';
 import { formulaBegins, isFormula, splits } from './formula.ts';
 
 const quote = 0x22;
