@@ -33,6 +33,8 @@ export interface BotOptions {
   readonly now?: () => Date;
   readonly env?: Readonly<Record<string, string>>;
   readonly exportLimits?: ExportLimits;
+  /** `web`: its jobs are left to others. */
+  readonly role?: 'web' | 'all';
   readonly install?: 'token' | 'oauth';
 }
 
@@ -57,6 +59,7 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
     config: readConfig(env),
     log: createLogger('debug', sink),
     now,
+    role: options.role ?? 'all',
     ...(exportLimits ? { exportLimits } : {}),
   });
   await app.start();

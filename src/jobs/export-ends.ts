@@ -16,7 +16,7 @@ import type { Failure } from '../views/failure.ts';
 import type { Message } from '../views/message.ts';
 import type { JobContext } from './define.ts';
 import { messageOf, placeOf, summaryOf } from './export-rows.ts';
-import { type Posted, SlackFailure, type SlackPort } from './ports.ts';
+import { type Ports, type Posted, SlackFailure, type SlackPort } from './ports.ts';
 
 /** How an attempt ended, as people are told. */
 type End =
@@ -49,9 +49,14 @@ function messageFor(end: End, told: Told): Message {
 const tries = 4;
 const longestPauseMs = 30_000;
 
+/** What telling of an end takes. */
+export type EndContext = Pick<JobContext, 'log' | 'signal'> & {
+  readonly ports: Pick<Ports, 'slack' | 'audit'>;
+};
+
 interface Ended {
   readonly row: ExportRow;
-  readonly context: JobContext;
+  readonly context: EndContext;
 }
 
 /**
@@ -131,7 +136,7 @@ export async function recordExport(
 }
 
 /** An attempt that died while posting. */
-export async function tellUnknown(row: ExportRow, context: JobContext): Promise<void> {
+export async function tellUnknown(row: ExportRow, context: EndContext): Promise<void> {
   const one = summaryOf(row);
   await context.ports.audit.record(recordOf(row, one, { state: 'unknown' }));
   await endExport({ row, context }, { kind: 'unknown', one });

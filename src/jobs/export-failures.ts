@@ -7,6 +7,16 @@ import { bytes } from '../views/numbers.ts';
 import { ExportTooLarge } from './export-files.ts';
 import { SlackFailure } from './ports.ts';
 
+/** An attempt took longer than it may. */
+export class ExportOverdue extends Error {
+  override readonly name = 'ExportOverdue';
+}
+
+const overdue = new UserError(
+  'This export was not done after two hours, so it was given up.',
+  'Narrow the window, or filter.',
+);
+
 /** What to do about an attempt that failed: try again after a while, or tell the person, with ways on. */
 export type Verdict =
   | { readonly retryAfterMs: number; readonly why: string }
@@ -34,6 +44,7 @@ export function judge(error: unknown, request: ExportRequest, attempt: number, n
   }
   if (error instanceof ExportTooLarge)
     return { tell: tooLarge(error, request), offers: smaller(error, request) };
+  if (error instanceof ExportOverdue) return { tell: overdue, offers: halves(request) };
   if (error instanceof SlackFailure && error.code === 'held_back')
     return { tell: heldBack(error), offers: [] };
   if (error instanceof SlackFailure) {

@@ -16,7 +16,10 @@ export async function announceExport(
   return numUpdatedRows > 0n;
 }
 
-/** Takes an export that waits, or whose attempt has died, for the attempt `run`. Undefined where there is none to take. */
+/**
+ * Takes an export that waits, or whose attempt has died, for the attempt `run`. Undefined where there is none to take,
+ * or where its pause is not over.
+ */
 export async function claimExport(
   db: Db,
   claim: { readonly id: string; readonly run: string; readonly now: Date; readonly leaseUntil: Date },
@@ -32,8 +35,8 @@ export async function claimExport(
     .where('id', '=', claim.id)
     .where((row) =>
       row.or([
-        row('state', '=', 'waiting'),
-        row.and([row('state', '=', 'running'), row('lease_until', '<', claim.now)]),
+        row.and([row('state', '=', 'waiting'), row('lease_until', 'is', null)]),
+        row.and([row('state', 'in', ['waiting', 'running']), row('lease_until', '<=', claim.now)]),
       ]),
     )
     .returningAll()
@@ -75,8 +78,8 @@ export interface ExportMove {
 }
 
 /**
- * Moves an export of the attempt `run` from one state to another; false where it is not there (any more). To `sharing`
- * it goes only while nobody has cancelled it.
+ * Moves an export of the attempt `run` from one state to another; false where it is not there (any more). It goes on
+ * (to `sharing`, or to wait for another attempt) only while nobody has cancelled it.
  */
 export async function moveExport(
   db: Db,
@@ -99,7 +102,7 @@ export async function moveExport(
     .where('id', '=', about.id)
     .where('run', '=', about.run)
     .where('state', 'in', from)
-    .$if(to === 'sharing', (query) => query.where('cancelled_by', 'is', null))
+    .$if(to === 'sharing' || to === 'waiting', (query) => query.where('cancelled_by', 'is', null))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -116,7 +119,7 @@ export async function settleUnknown(db: Db, id: string, now: Date): Promise<Expo
     .executeTakeFirst();
 }
 
-/** Ends an export nobody works on. */
+/** Ends an export nobody works on: one that has not begun, or waits, or whose attempt has died. */
 export async function endIdleExport(
   db: Db,
   id: string,
@@ -127,7 +130,12 @@ export async function endIdleExport(
     .updateTable('exports')
     .set({ state: to, ended_at: now, ...(by === undefined ? {} : { cancelled_by: by }) })
     .where('id', '=', id)
-    .where('state', 'in', ['asked', 'waiting'])
+    .where((row) =>
+      row.or([
+        row('state', 'in', ['asked', 'waiting']),
+        row.and([row('state', '=', 'running'), row('lease_until', '<', now)]),
+      ]),
+    )
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -139,6 +147,19 @@ export async function askToEnd(db: Db, id: string, by: string): Promise<boolean>
     .set({ cancelled_by: by })
     .where('id', '=', id)
     .where('state', '=', 'running')
+    .where('cancelled_by', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** An attempt that died lets go: the export waits for another one. False where it lives, or was cancelled. */
+export async function freeExport(db: Db, id: string, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('exports')
+    .set({ state: 'waiting', lease_until: null })
+    .where('id', '=', id)
+    .where('state', '=', 'running')
+    .where('lease_until', '<', now)
     .where('cancelled_by', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows > 0n;

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
 
 export type ExportRow = Selectable<Schema['exports']>;
@@ -11,12 +11,22 @@ type NewExport = Pick<
   'id' | 'tenant' | 'enterprise_id' | 'team_id' | 'user_id' | 'channel' | 'request' | 'asked_at'
 >;
 
+/** One of a person's exports is begun at a time: until the transaction ends, others wait here. */
+export async function lockExportsOf(
+  trx: Transaction<Schema>,
+  { tenant, userId }: { readonly tenant: string; readonly userId: string },
+): Promise<void> {
+  const name = `cdn-chatops/exports/${tenant}/${userId}`;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
+}
+
 /** A new export in the state `asked`. */
-export async function addExport(db: Db, row: NewExport): Promise<void> {
-  await db
+export async function addExport(db: Db, row: NewExport): Promise<ExportRow> {
+  return db
     .insertInto('exports')
     .values({ ...row, state: 'asked', attempt: 0, row_count: 0, byte_count: 0, files: '[]' })
-    .execute();
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 /** Forgets an export that never began. */
