@@ -17,6 +17,7 @@ import { UserError } from './errors.ts';
 import { holdConfig } from './held-secrets.ts';
 import { createDigests } from './jobs/digest-book.ts';
 import { digests as digestsJob } from './jobs/digests.ts';
+import { type ExportLimits, exportLimits as slackLimits } from './jobs/export-files.ts';
 import { createExports } from './jobs/exports.ts';
 import { showOperation } from './jobs/operation-messages.ts';
 import { runOperation } from './jobs/operation-run.ts';
@@ -53,6 +54,8 @@ export interface AppOptions {
   readonly role?: Role;
   readonly fetch?: typeof globalThis.fetch;
   readonly now?: () => Date;
+  /** Slack's unless told otherwise. */
+  readonly exportLimits?: ExportLimits;
 }
 
 export interface ChatApp {
@@ -67,16 +70,19 @@ export interface ChatApp {
 // Kubernetes and Heroku kill after thirty seconds; work that is told to end still has to answer.
 const graceMs = 15_000;
 
+const rescueEveryMs = 10_000;
+
 /** Wires everything and starts nothing but the database, which the wiring needs. */
 export async function buildApp(options: AppOptions): Promise<ChatApp> {
   const { config, log, role = 'all', fetch = globalThis.fetch, now = () => new Date() } = options;
+  const { exportLimits = slackLimits } = options;
   const release = holdConfig(config);
   const database = await openDatabase({ ...config.store, log }).catch((error: unknown) => {
     release();
     throw error;
   });
   try {
-    return await wire({ config, log, role, fetch, now, database, release });
+    return await wire({ config, log, role, fetch, now, exportLimits, database, release });
   } catch (error) {
     await database.close();
     release();
@@ -194,6 +200,7 @@ async function wire(
     draw,
     inspectFile,
     spoolDirectory,
+    exportLimits: options.exportLimits,
     log,
   });
   const queue = createQueue({ database, log, jobs, now, ports });
@@ -272,7 +279,9 @@ async function wire(
 
   let port: number | undefined;
   let stopping: Promise<void> | undefined;
+  let rescuing: NodeJS.Timeout | undefined;
   const answersSlack = role !== 'worker';
+  const alone = database.engine === 'embedded';
   return {
     port: () => port,
     async start() {
@@ -283,7 +292,14 @@ async function wire(
       }
       // Before anybody is answered: starting it keeps the embedded database, and with it this thread, busy.
       await queue.start({ work: role !== 'web' });
-      if (role !== 'web') await exports.resume({ alone: database.engine === 'embedded' });
+      if (role !== 'web') await exports.resume({ alone });
+      // The queue notices after about a minute that a process has died; exports know their own within seconds.
+      if (role !== 'web' && !alone)
+        rescuing = setInterval(() => {
+          exports
+            .rescue()
+            .catch((error: unknown) => log.warn({ error }, 'exports could not be looked after'));
+        }, rescueEveryMs);
       // What was due while nothing ran begins now, not with the next minute.
       if (role !== 'web') await queue.enqueue(digestsJob, {});
       if (answersSlack) {
@@ -306,6 +322,7 @@ async function wire(
         await Promise.all([inFlight.drain(graceMs), snapshots.stop()]);
         await closed;
         await charts.close();
+        clearInterval(rescuing);
         await queue.stop();
         await keys.stop();
         await database.close();

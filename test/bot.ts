@@ -10,6 +10,7 @@ import { type SlackSimulator, startSlack } from '../simulator/slack/server.ts';
 import type { DeclaredShortcut } from '../simulator/slack/shortcuts.ts';
 import { buildApp, type ChatApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
+import type { ExportLimits } from '../src/jobs/export-files.ts';
 import { createLogger } from '../src/log.ts';
 import { enterKey } from './page-visits.ts';
 
@@ -31,6 +32,9 @@ export interface BotOptions {
   /** The bot's clock. */
   readonly now?: () => Date;
   readonly env?: Readonly<Record<string, string>>;
+  readonly exportLimits?: ExportLimits;
+  /** `web`: its jobs are left to others. */
+  readonly role?: 'web' | 'all';
   readonly install?: 'token' | 'oauth';
 }
 
@@ -50,8 +54,14 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
       done();
     },
   });
-  const { now = () => new Date() } = options;
-  const app = await buildApp({ config: readConfig(env), log: createLogger('debug', sink), now });
+  const { now = () => new Date(), exportLimits } = options;
+  const app = await buildApp({
+    config: readConfig(env),
+    log: createLogger('debug', sink),
+    now,
+    role: options.role ?? 'all',
+    ...(exportLimits ? { exportLimits } : {}),
+  });
   await app.start();
   if (transport === 'http') slack.deliverTo(`http://127.0.0.1:${app.port()}/slack/events`);
   return {

@@ -129,6 +129,27 @@ test('killed while its message is being posted, it has not begun, and the person
   while (person.modal()) await person.closeModal();
 });
 
+test('killed after somebody has cancelled it and before it has ended, it is not begun again', async () => {
+  const person = slack.as(alice, ops);
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  const held = holdService({ until: 'body' });
+  await openForm(person);
+  await send(person, { channel: ops });
+  await held.reached;
+  const asked = cdn.requests.length;
+  await person.press('event-logs:cancel:0');
+  await person.waitForMessage(({ ts, reads }) => !before.has(ts) && reads.includes('is being stopped'));
+  await running.end('SIGKILL');
+  held.release();
+  await start();
+  await person.waitForMessage(
+    ({ ts, reads }) => !before.has(ts) && /was stopped; nothing was posted.*Cancelled by/s.test(reads),
+    30_000,
+  );
+  expect(cdn.requests.slice(asked).filter(({ path }) => path.endsWith('/export'))).toEqual([]);
+  expect(filesIn(slack, ops).filter(({ ts }) => !before.has(ts))).toEqual([]);
+});
+
 test('stopped in good order it goes on after the start, with the same message', async () => {
   const person = slack.as(alice, ops);
   const before = new Set(person.messages().map(({ ts }) => ts));

@@ -113,8 +113,10 @@ const form: Form = {
       // What was typed is not lost: the form comes back with what was wrong.
       const { message: text, hint, reference } = context.explain(error);
       const problem = [text, hint, reference && `Reference ${reference}`].filter(Boolean).join('\n');
+      // What was held back for a secret in it would be held back in the form as well.
+      const kept = error.reference !== undefined ? { ...typed, query: '', filters: '' } : typed;
       return {
-        modal: forms.exportForm({ ...typed, drawn: 0, problem }),
+        modal: forms.exportForm({ ...kept, drawn: 0, problem }),
         message: message(text, [section(`:warning: ${text}\n${hint ?? ''}`)]),
       };
     }

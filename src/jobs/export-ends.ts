@@ -1,19 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExportSummary } from '../reports/event-export.ts';
-import { type ExportRow, moveExport } from '../store/exports.ts';
+import { moveExport } from '../store/export-moves.ts';
+import type { ExportRow } from '../store/exports.ts';
 import {
   exportCancelled,
   exportDone,
+  exportEndWithheld,
   exportFailed,
   exportUnknown,
-  exportWaiting,
   type Offer,
-} from '../views/event-logs.ts';
+  type Told,
+} from '../views/event-log-ends.ts';
+import { exportWaiting } from '../views/event-logs.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Message } from '../views/message.ts';
 import type { JobContext } from './define.ts';
 import { messageOf, placeOf, summaryOf } from './export-rows.ts';
-import { type Posted, SlackFailure, type SlackPort } from './ports.ts';
+import { type Ports, type Posted, SlackFailure, type SlackPort } from './ports.ts';
 
 /** How an attempt ended, as people are told. */
 type End =
@@ -28,12 +31,12 @@ type End =
       readonly offers: readonly Offer[];
     };
 
-function messageFor(end: End): Message {
+function messageFor(end: End, told: Told): Message {
   switch (end.kind) {
     case 'done':
-      return exportDone(end.one, { files: end.files, empty: end.files === 0 });
+      return exportDone(end.one, { files: end.files, empty: end.files === 0, told });
     case 'unknown':
-      return exportUnknown(end.one);
+      return exportUnknown(end.one, told);
     case 'cancelled':
       return exportCancelled(end.one, end.by);
     case 'paused':
@@ -46,30 +49,50 @@ function messageFor(end: End): Message {
 const tries = 4;
 const longestPauseMs = 30_000;
 
-/**
- * The message of the export becomes its end. Where that message cannot be changed any more (deleted, the channel
- * archived), the person hears it directly.
- */
-export async function endExport(
-  { row, context }: { readonly row: ExportRow; readonly context: JobContext },
-  end: End,
-): Promise<void> {
-  const { ports, log } = context;
-  const slack = ports.slack(placeOf(row), context.signal);
-  const message = messageFor(end);
-  const at = messageOf(row);
-  if (at && (await replaced(slack, at, message, { row, context }))) return;
-  if (end.kind === 'paused') return;
-  await slack
-    .post(row.user_id, message)
-    .catch((error: unknown) => log.error({ error, id: row.id }, 'the end of an export could not be told'));
+/** What telling of an end takes. */
+export type EndContext = Pick<JobContext, 'log' | 'signal'> & {
+  readonly ports: Pick<Ports, 'slack' | 'audit'>;
+};
+
+interface Ended {
+  readonly row: ExportRow;
+  readonly context: EndContext;
 }
 
+/**
+ * The message of the export becomes its end. Where that message cannot be changed any more (deleted, the channel
+ * archived), the person hears it directly; where its words must not leave, without them.
+ */
+export async function endExport(about: Ended, end: End): Promise<void> {
+  const { row, context } = about;
+  const { ports, log } = context;
+  const slack = ports.slack(placeOf(row), context.signal);
+  const at = messageOf(row);
+  try {
+    if (at && (await told(end, 'there', (message) => replaced(slack, at, message, about)))) return;
+    if (end.kind === 'paused') return;
+    await told(end, 'directly', (message) => slack.post(row.user_id, message));
+  } catch (error) {
+    log.error({ error, id: row.id }, 'the end of an export could not be told');
+  }
+}
+
+/** Tells an end, and where that is held back the same without what was typed. */
+async function told<T>(end: End, where: Told, tell: (message: Message) => Promise<T>): Promise<T> {
+  try {
+    return await tell(messageFor(end, where));
+  } catch (error) {
+    if (!(error instanceof SlackFailure && error.code === 'held_back')) throw error;
+    return tell(exportEndWithheld(end.one, end.kind, error.reference));
+  }
+}
+
+/** False where the message cannot be changed. Fails only where it is held back. */
 async function replaced(
   slack: SlackPort,
   at: Posted,
   message: Message,
-  { row, context: { log, signal } }: { readonly row: ExportRow; readonly context: JobContext },
+  { row, context: { log, signal } }: Ended,
 ): Promise<boolean> {
   for (let trial = 1; trial <= tries; trial += 1) {
     try {
@@ -77,9 +100,9 @@ async function replaced(
       return true;
     } catch (error) {
       log.warn({ error, id: row.id }, 'the end of an export could not be told in its message');
-      const passes =
-        error instanceof SlackFailure && (error.code === 'ratelimited' || error.outcome === 'unknown');
-      if (!passes) return false;
+      if (!(error instanceof SlackFailure)) return false;
+      if (error.code === 'held_back') throw error;
+      if (error.code !== 'ratelimited' && error.outcome !== 'unknown') return false;
       const pauseMs = Math.min(longestPauseMs, (error.retryAfterSeconds ?? trial) * 1000);
       // A bot that stops tells at once or not at all.
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
@@ -113,7 +136,7 @@ export async function recordExport(
 }
 
 /** An attempt that died while posting. */
-export async function tellUnknown(row: ExportRow, context: JobContext): Promise<void> {
+export async function tellUnknown(row: ExportRow, context: EndContext): Promise<void> {
   const one = summaryOf(row);
   await context.ports.audit.record(recordOf(row, one, { state: 'unknown' }));
   await endExport({ row, context }, { kind: 'unknown', one });

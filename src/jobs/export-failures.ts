@@ -2,10 +2,20 @@ import { ApiError } from '../api/errors.ts';
 import { earliestEvents, isAboutWindow } from '../api/event-logs.ts';
 import { UserError } from '../errors.ts';
 import type { ExportRequest } from '../reports/event-export.ts';
-import type { Offer } from '../views/event-logs.ts';
+import type { Offer } from '../views/event-log-ends.ts';
 import { bytes } from '../views/numbers.ts';
 import { ExportTooLarge } from './export-files.ts';
 import { SlackFailure } from './ports.ts';
+
+/** An attempt took longer than it may. */
+export class ExportOverdue extends Error {
+  override readonly name = 'ExportOverdue';
+}
+
+const overdue = new UserError(
+  'This export was not done after two hours, so it was given up.',
+  'Narrow the window, or filter.',
+);
 
 /** What to do about an attempt that failed: try again after a while, or tell the person, with ways on. */
 export type Verdict =
@@ -34,6 +44,9 @@ export function judge(error: unknown, request: ExportRequest, attempt: number, n
   }
   if (error instanceof ExportTooLarge)
     return { tell: tooLarge(error, request), offers: smaller(error, request) };
+  if (error instanceof ExportOverdue) return { tell: overdue, offers: halves(request) };
+  if (error instanceof SlackFailure && error.code === 'held_back')
+    return { tell: heldBack(error), offers: [] };
   if (error instanceof SlackFailure) {
     const passes =
       error.code === 'ratelimited' || error.outcome === 'unknown' || error.code === 'upload_failed';
@@ -84,7 +97,7 @@ function corrected({ from, to, split }: ExportRequest, now: Date): readonly Offe
 function tooLarge({ bytes: size, announced, limit }: ExportTooLarge, { split }: ExportRequest): UserError {
   const much = announced ? `it has ${bytes(size)}` : `it has more than ${bytes(limit)}`;
   return new UserError(
-    `This export is too large: ${much}, and ${split ? 'no more than that is sent' : 'Slack takes files up to 1 GB'}.`,
+    `This export is too large: ${much}, and ${split ? 'no more than that is sent' : `Slack takes files up to ${bytes(limit)}`}.`,
     split
       ? 'Narrow the window, or filter.'
       : 'Narrow the window: the buttons below cut it. Or let it be split into several files.',
@@ -146,6 +159,16 @@ function slackWords(error: SlackFailure): UserError {
   );
 }
 
+/** What was to be posted holds a live secret: it would every time. */
+function heldBack({ reference }: SlackFailure): UserError {
+  return new UserError(
+    'The files were held back: a key or token that is in use stands in them, or in the words beside them.',
+    'Trying again would end the same. Tell whoever runs this bot the reference below, or filter those events out.',
+    undefined,
+    reference,
+  );
+}
+
 /** Why the first message could not be posted, in words: whether the bot may write somewhere shows there. */
 export function whyNotPosted(error: unknown, channel: string | undefined): unknown {
   if (!(error instanceof SlackFailure)) return error;
@@ -161,6 +184,13 @@ export function whyNotPosted(error: unknown, channel: string | undefined): unkno
       return new UserError(`${where} is archived.`, 'Choose another channel, or only you.');
     case 'ratelimited':
       return new UserError('Slack asks for a pause.', 'Send the form again in a minute.');
+    case 'held_back':
+      return new UserError(
+        'What you typed holds a key or token that is in use, so nothing was posted. Nothing was asked of the CDN.',
+        'Fill in the form again without it: `/cdn export`.',
+        undefined,
+        error.reference,
+      );
     default:
       return new UserError(
         error.outcome === 'unknown'

@@ -6,7 +6,7 @@ import type { ExportFile, ExportFiles, Gathered } from './export-files.ts';
 /** What goes to Slack together, and the words beside it. */
 export function attachments(
   one: ExportSummary,
-  { files, parts, figures }: ExportFiles,
+  { files, parts, figures, sha256: whole }: ExportFiles,
   gathered: Gathered,
 ): { readonly files: readonly Attachment[]; readonly comment: string; readonly bytes: number } {
   const named = files.map((file) => ({ ...file, name: nameOf(one.request, file, parts) }));
@@ -27,7 +27,7 @@ export function attachments(
       })),
       ...(chart ? [chart] : []),
     ],
-    comment: exportComment(one, figures, reported),
+    comment: exportComment(one, figures, { files: reported, sha256: whole }),
     bytes: reported.reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }

@@ -3,16 +3,17 @@ import { z } from 'zod';
 import { decideExport } from '../auth/destinations.ts';
 import { UserError } from '../errors.ts';
 import type { ExportSummary } from '../reports/event-export.ts';
-import { claimExport, type ExportRow, findExport, moveExport, settleUnknown } from '../store/exports.ts';
+import { claimExport, moveExport, settleUnknown } from '../store/export-moves.ts';
+import { type ExportRow, findExport } from '../store/exports.ts';
 import type { Transfer } from '../transfer/transfer.ts';
 import { refused } from '../views/refusal.ts';
 import { defineJob, type Job, type JobContext } from './define.ts';
 import { endExport, recordExport, tellUnknown } from './export-ends.ts';
-import { judge } from './export-failures.ts';
-import { type ExportFiles, exportLimits, type Gathered, gatherFiles } from './export-files.ts';
+import { ExportOverdue, judge } from './export-failures.ts';
+import { type ExportFiles, type Gathered, gatherFiles } from './export-files.ts';
 import { attachments } from './export-parcel.ts';
 import { messageOf, personOf, placeOf, summaryOf } from './export-rows.ts';
-import { leaseMs, startWatch, type Watch } from './export-watch.ts';
+import { attemptSeconds, leaseMs, startWatch, type Watch } from './export-watch.ts';
 import { SlackFailure } from './ports.ts';
 
 const data = z.object({ id: z.string() });
@@ -27,7 +28,7 @@ export const exportJob: Job<ExportData> = defineJob({
   data,
   // It is tried again by its row; this is for processes that die.
   retries: 3,
-  timeLimitSeconds: 2 * 60 * 60,
+  timeLimitSeconds: attemptSeconds,
   async run({ id }, context) {
     const { db, now, ports } = context;
     const run = randomUUID();
@@ -55,6 +56,8 @@ async function attempt(about: Attempt): Promise<void> {
   const one = summaryOf(row);
   const at = messageOf(row);
   if (!at) throw new Error('an export runs without a message');
+  // The attempt that was told to end has died before it did.
+  if (row.cancelled_by !== null) return endCancelled(about, one, 'running', row.cancelled_by);
   const gathered: Gathered = { bytes: 0, rows: 0, sent: 0 };
   const quiet = ports.slack(placeOf(row), context.signal);
   const watch = startWatch({
@@ -72,7 +75,10 @@ async function attempt(about: Attempt): Promise<void> {
   const transfer = ports.transfer();
   try {
     if (row.attempt > mostAttempts) {
-      throw new UserError(`This export was begun ${mostAttempts} times and never came to its end.`);
+      throw new UserError(
+        `This export was begun ${mostAttempts} times and never came to its end.`,
+        'Narrow the window, or tell whoever runs this bot the reference below.',
+      );
     }
     await admitted(row, context);
     const files = await gather(about, one, watch, { gathered, transfer });
@@ -97,19 +103,18 @@ async function attempt(about: Attempt): Promise<void> {
       return endExport(about, { kind: 'unknown', one });
     }
     if (watch.ending() === 'lost') return;
-    const ended = { rows: gathered.rows, bytes: gathered.bytes, endedAt: now() };
-    if (watch.ending() === 'cancelled' || error instanceof Withdrawn) {
-      if (await moveExport(db, { id: one.id, run }, [from], 'cancelled', ended))
-        await endExport(about, { kind: 'cancelled', one, by: await cancelledBy(about, watch) });
-      return;
-    }
+    const far = { ...one, rows: gathered.rows, bytes: gathered.bytes };
+    if (watch.ending() === 'cancelled' || error instanceof Withdrawn)
+      return endCancelled(about, far, from, await cancelledBy(about, watch));
     if (context.signal.aborted) {
-      // Given back: this process stops, or has taken too long.
+      // Given back: this process stops.
       if (await moveExport(db, { id: one.id, run }, [from], 'waiting', { uncounted: true }))
         await endExport(about, { kind: 'paused', one, why: 'The bot restarts; this goes on by itself.' });
+      else await endCancelled(about, far, from, await cancelledBy(about, watch));
       throw error;
     }
-    const verdict = judge(error, one.request, row.attempt, now());
+    const reason = watch.ending() === 'overdue' ? new ExportOverdue() : error;
+    const verdict = judge(reason, one.request, row.attempt, now());
     if ('retryAfterMs' in verdict) {
       log.warn({ error, id: one.id, attempt: row.attempt }, 'an export is tried again');
       const due = new Date(now().getTime() + verdict.retryAfterMs);
@@ -121,14 +126,29 @@ async function attempt(about: Attempt): Promise<void> {
       });
       const why = `${verdict.why} Trying again in ${Math.round(verdict.retryAfterMs / 1000)} s.`;
       if (moved) await endExport(about, { kind: 'paused', one, why });
+      else await endCancelled(about, far, from, await cancelledBy(about, watch));
       return;
     }
+    const ended = { rows: far.rows, bytes: far.bytes, endedAt: now() };
     if (!(await moveExport(db, { id: one.id, run }, [from], 'failed', ended))) return;
     const failure = ports.explain(verdict.tell, 'event-logs');
     await endExport(about, { kind: 'failed', one, failure, offers: verdict.offers });
   } finally {
     await transfer.close();
   }
+}
+
+/** Somebody cancelled it. Nothing happens where it is another attempt's by now. */
+async function endCancelled(
+  about: Attempt,
+  one: ExportSummary,
+  from: 'running' | 'sharing',
+  by: string,
+): Promise<void> {
+  const { row, run, context } = about;
+  const ended = { rows: one.rows, bytes: one.bytes, endedAt: context.now() };
+  if (await moveExport(context.db, { id: row.id, run }, [from], 'cancelled', ended))
+    await endExport(about, { kind: 'cancelled', one, by });
 }
 
 /** The export was cancelled, or taken over, at the last moment. */
@@ -157,7 +177,7 @@ async function gather(
   const source = await cdn.eventLogs.export(shieldZoneId, wanted);
   watch.now('reading', source.length);
   return gatherFiles(source, one.request, {
-    limits: exportLimits,
+    limits: ports.exportLimits,
     openFile: () => transfer.openFile(ports.spoolDirectory, ports.inspectFile()),
     gathered,
   });

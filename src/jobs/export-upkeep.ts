@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import {
   anyExportOf,
-  type ExportRow,
   exportsWithFiles,
   filesDeleted,
   forgetRequests,
   purgeExports,
   tenantsWithFiles,
-} from '../store/exports.ts';
+} from '../store/export-upkeep.ts';
+import type { ExportRow } from '../store/exports.ts';
 import { defineJob, type JobContext } from './define.ts';
 import { fileIdsOf, personOf, placeOf } from './export-rows.ts';
 

@@ -1,11 +1,14 @@
 import type { ExportSummary } from '../reports/event-export.ts';
-import { beatExport } from '../store/exports.ts';
+import { beatExport } from '../store/export-moves.ts';
 import { exportProgress, type Phase } from '../views/event-logs.ts';
 import type { JobContext } from './define.ts';
 import { type Posted, SlackFailure, type SlackPort } from './ports.ts';
 
-/** Why an attempt has to end before it is done. `lost`: another attempt has the export. */
-type Ending = 'cancelled' | 'lost';
+/**
+ * Why an attempt has to end before it is done. `lost`: another attempt has the export. `overdue`: it took so long that
+ * the queue is about to take it away.
+ */
+type Ending = 'cancelled' | 'lost' | 'overdue';
 
 /** Beside the work of an attempt: says that it lives, hears that somebody cancels, tells how far it is. */
 export interface Watch {
@@ -22,6 +25,9 @@ export interface Watch {
 
 /** As long as an attempt is taken to be alive after it last said so. */
 export const leaseMs = 20_000;
+/** As long as a process may take: what the queue allows, and time to say so. */
+export const attemptSeconds = 2 * 60 * 60;
+const overdueMs = (attemptSeconds - 5 * 60) * 1000;
 const beatMs = 1_000;
 // Slack takes about fifty changes of messages a minute, for all exports together.
 const tellMs = 3_000;
@@ -44,7 +50,9 @@ export function startWatch(options: {
   let of: number | undefined;
   let ending: Ending | undefined;
   let by = 'system';
-  let tellAfter = Date.now() + tellMs;
+  const begun = context.now().getTime();
+  // Whoever looks at what an attempt left that ended is not to wait.
+  let tellAfter = attempt > 1 ? 0 : Date.now() + tellMs;
   let alive = Date.now();
   let telling: Promise<void> = Promise.resolve();
   let isTelling = false;
@@ -84,6 +92,7 @@ export function startWatch(options: {
   };
   const tick = async (): Promise<void> => {
     await beat();
+    if (context.now().getTime() - begun > overdueMs) end('overdue');
     if (isOver) return;
     if (!isTelling && ending === undefined && Date.now() >= tellAfter) {
       tellAfter = Date.now() + tellMs;

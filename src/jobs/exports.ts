@@ -4,22 +4,24 @@ import { type Person, tenantOf } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type ExportRequest, type ExportSummary, isUnderWay } from '../reports/event-export.ts';
+import { announceExport, askToEnd, endIdleExport, forgetLeases } from '../store/export-moves.ts';
 import {
   addExport,
-  announceExport,
-  askToEnd,
-  endIdleExport,
+  dropExport,
+  type ExportRow,
   exportsOf,
   findExport,
-  forgetLeases,
+  lockExportsOf,
   unfinishedExports,
 } from '../store/exports.ts';
 import type { Schema } from '../store/schema.ts';
-import { exportCancelled, exportNotBegun, exportProgress } from '../views/event-logs.ts';
+import { exportCancelled, exportNotBegun } from '../views/event-log-ends.ts';
+import { exportProgress } from '../views/event-logs.ts';
 import { whyNotPosted } from './export-failures.ts';
+import { rescueExports } from './export-rescue.ts';
 import { messageOf, placeOf, summaryOf, writeRequest } from './export-rows.ts';
 import { type ExportData, exportJob } from './export-run.ts';
-import type { Ports, Posted } from './ports.ts';
+import { type Ports, type Posted, SlackFailure } from './ports.ts';
 
 /** Exports of event logs, from the form to the file. */
 export interface Exports {
@@ -38,17 +40,19 @@ export interface Exports {
   cancel(person: Person, id: string): Promise<'cancelled' | 'ending' | 'late' | 'over'>;
   /** Stops what runs for somebody whose key is gone, or for everybody of a tenant. */
   endFor(ended: { readonly person: Person | undefined; readonly tenant: string }): Promise<void>;
-  /** Takes up what another process has left behind. `alone`: there is no other process. */
+  /** Takes up what was left behind when a process starts. `alone`: there is no other process. */
   resume(options: { readonly alone: boolean }): Promise<void>;
+  /** Takes up what a process that died has left behind; to be called every few seconds where there are several. */
+  rescue(): Promise<void>;
 }
 
 const mostUnderWay = 3;
-// An export whose message is not there by then never got one.
-const announcedWithinMs = 60_000;
+// Slack answers within ten seconds, or never: an export whose message is not there by then never got one.
+const announcedWithinMs = 30_000;
 
 export function createExports(options: {
   readonly db: Kysely<Schema>;
-  readonly ports: Pick<Ports, 'slack' | 'enqueue'>;
+  readonly ports: Pick<Ports, 'slack' | 'enqueue' | 'audit'>;
   readonly log: Log;
   readonly now: () => Date;
 }): Exports {
@@ -73,42 +77,55 @@ export function createExports(options: {
     return row?.state === 'sharing' ? 'late' : 'over';
   };
 
+  /** Cancelled, or given up, before its message was there. */
+  const endedMeanwhile = async (id: string, at: Posted): Promise<never> => {
+    const row = await findExport(db, id);
+    if (row) {
+      const one = summaryOf(row);
+      const end = row.cancelled_by === null ? exportNotBegun(one) : exportCancelled(one, row.cancelled_by);
+      await ports.slack(placeOf(row), never).update(at, end);
+    }
+    throw new UserError('This export was stopped before it began.', 'Nothing was asked of the CDN.');
+  };
+
   return {
     async ask(person, wanted, channel) {
       const tenant = tenantOf(person);
-      const open = await unfinishedExports(db, { tenant, userId: person.userId });
-      if (open.length >= mostUnderWay) {
-        throw new UserError(
-          `You have ${mostUnderWay} exports under way, and more at once are not taken.`,
-          'Wait for one, or cancel one: `/cdn export list`.',
-        );
-      }
-      const id = randomBytes(9).toString('base64url');
-      await addExport(db, {
-        id,
-        tenant,
-        enterprise_id: person.enterpriseId ?? null,
-        team_id: person.teamId,
-        user_id: person.userId,
-        channel: channel ?? null,
-        request: writeRequest(wanted),
-        asked_at: now(),
+      const row = await db.transaction().execute(async (trx) => {
+        const { userId } = person;
+        await lockExportsOf(trx, { tenant, userId });
+        const request = writeRequest(wanted);
+        refuseMore(await unfinishedExports(trx, { tenant, userId }), request, channel);
+        return addExport(trx, {
+          id: randomBytes(9).toString('base64url'),
+          tenant,
+          enterprise_id: person.enterpriseId ?? null,
+          team_id: person.teamId,
+          user_id: userId,
+          channel: channel ?? null,
+          request,
+          asked_at: now(),
+        });
       });
-      const row = await findExport(db, id);
-      if (!row) throw new Error('an export was not stored');
+      const { id } = row;
       const slack = ports.slack(placeOf(row), never);
       let at: Posted | undefined;
       try {
         const first = { phase: 'starting', rows: 0, bytes: 0, elapsedMs: 0, attempt: 1 } as const;
         at = await slack.post(channel ?? person.userId, exportProgress(summaryOf(row), first));
         const there = at;
-        await db.transaction().execute(async (trx) => {
-          await announceExport(trx, id, there);
+        const goesOn = await db.transaction().execute(async (trx) => {
+          if (!(await announceExport(trx, id, there))) return false;
           await ports.enqueue(exportJob, { id } satisfies ExportData, { in: trx });
+          return true;
         });
+        if (!goesOn) return await endedMeanwhile(id, there);
       } catch (error) {
-        await endIdleExport(db, id, 'failed', { now: now() });
-        if (at) await slack.update(at, { text: 'This export could not be started.' }).catch(() => undefined);
+        // What Slack refused was never there: nothing is kept of what was typed.
+        if (error instanceof SlackFailure && error.outcome === 'refused') await dropExport(db, id);
+        else await endIdleExport(db, id, 'failed', { now: now() });
+        if (at && !(error instanceof UserError))
+          await slack.update(at, { text: 'This export could not be started.' }).catch(() => undefined);
         throw at ? error : whyNotPosted(error, channel);
       }
       return { id };
@@ -134,21 +151,27 @@ export function createExports(options: {
     async resume({ alone }) {
       if (alone) await forgetLeases(db, now());
       for (const row of await unfinishedExports(db)) {
-        if (row.state === 'asked') {
-          const isLost = alone || row.asked_at.getTime() < now().getTime() - announcedWithinMs;
-          if (isLost && (await endIdleExport(db, row.id, 'failed', { now: now() }))) {
-            // Where its message is, if it is there, nobody knows.
-            await ports
-              .slack(placeOf(row), never)
-              .post(row.user_id, exportNotBegun(summaryOf(row)))
-              .catch((error: unknown) => log.warn({ error, id: row.id }, 'a lost export could not be told'));
-          }
-          continue;
-        }
-        // A second job for the same export finds it taken, and leaves it.
-        if (row.lease_until === null || row.lease_until <= now())
+        // What waits has its job, unless the queue has given that up; a second one finds it taken, and leaves it.
+        if (row.state === 'waiting' && (row.lease_until === null || row.lease_until <= now()))
           await ports.enqueue(exportJob, { id: row.id });
       }
+      await rescueExports({ db, ports, log, now, announcedWithinMs: alone ? 0 : announcedWithinMs });
     },
+    rescue: () => rescueExports({ db, ports, log, now, announcedWithinMs }),
   };
+}
+
+/** Twice the same is a click too many; more than a few are more than a disk has room for. */
+function refuseMore(open: readonly ExportRow[], request: string, channel: string | undefined): void {
+  if (open.some((one) => one.request === request && (one.channel ?? undefined) === channel)) {
+    throw new UserError(
+      'The same export is under way already.',
+      'Its message tells how far it is; `/cdn export list` shows it.',
+    );
+  }
+  if (open.length < mostUnderWay) return;
+  throw new UserError(
+    `You have ${mostUnderWay} exports under way, and more at once are not taken.`,
+    'Wait for one, or cancel one: `/cdn export list`.',
+  );
 }

@@ -11,6 +11,7 @@ import type { Transfer } from '../transfer/transfer.ts';
 import type { Failure } from '../views/failure.ts';
 import type { Attachment, Message } from '../views/message.ts';
 import type { Job } from './define.ts';
+import type { ExportLimits } from './export-files.ts';
 
 /** What jobs reach outwards with. `app.ts` hands them in, so that no job knows Slack's library or the queue's. */
 export interface Ports {
@@ -31,7 +32,9 @@ export interface Ports {
   readonly explain: (error: unknown, feature: string) => Failure;
   /** Where files wait to be sent; only this user of the machine can read it. */
   readonly spoolDirectory: string;
-  /** Looks for live secrets in a file that will be sent, piece by piece; throws where there is one. */
+  /** How large the files of exports may be. */
+  readonly exportLimits: ExportLimits;
+  /** Looks for live secrets in a file that will be sent, piece by piece; throws SlackFailure `held_back` where there is one. */
   readonly inspectFile: () => (piece: Uint8Array) => void;
 }
 
@@ -112,15 +115,23 @@ export class SlackFailure extends Error {
   readonly code: string;
   /** With `ratelimited`. */
   readonly retryAfterSeconds: number | undefined;
+  /** With `held_back`: where the log tells of it. */
+  readonly reference: string | undefined;
 
   constructor(
     outcome: 'refused' | 'unknown',
     code: string,
-    options: { retryAfterSeconds?: number | undefined; cause?: unknown; message?: string } = {},
+    options: {
+      retryAfterSeconds?: number | undefined;
+      reference?: string | undefined;
+      cause?: unknown;
+      message?: string;
+    } = {},
   ) {
     super(options.message ?? `Slack: ${code}`, { cause: options.cause });
     this.outcome = outcome;
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.reference = options.reference;
   }
 }

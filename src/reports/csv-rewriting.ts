@@ -1,5 +1,6 @@
 import { Transform } from 'node:stream';
-import { type CsvRow, createCsvRows } from './csv-rows.ts';
+import type { CsvRow } from './csv-cells.ts';
+import { createCsvRows } from './csv-rows.ts';
 
 /** What a rewritten file is put together in. */
 export interface Written {

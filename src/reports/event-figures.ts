@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type CsvRow, cellKinds, cellText, createCsvRows, undoubled } from './csv-rows.ts';
+import { type CsvRow, cellKinds, cellText, undoubled } from './csv-cells.ts';
+import { createCsvRows } from './csv-rows.ts';
 import { eventColumns } from './event-columns.ts';
 import { createTimeReader } from './event-time.ts';
 import { type Span, shownUrl } from './event-urls.ts';

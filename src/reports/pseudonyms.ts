@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import { canonicalAddress, replaceAddresses } from './addresses.ts';
+import { type CsvRow, cellText } from './csv-cells.ts';
 import { rewriting } from './csv-rewriting.ts';
-import { type CsvRow, cellText } from './csv-rows.ts';
 import { addressColumns } from './event-columns.ts';
 
 /**

@@ -2,6 +2,7 @@ import { ApiError } from '../api/errors.ts';
 import { LinkedKeyError } from '../auth/keys.ts';
 import { describeApiError } from '../commands/api-failures.ts';
 import { UserError } from '../errors.ts';
+import { SlackFailure } from '../jobs/ports.ts';
 import type { Log } from '../log.ts';
 import { type Failure, failure } from '../views/failure.ts';
 import type { Message } from '../views/message.ts';
@@ -28,7 +29,8 @@ export function describeFailure(error: unknown, failed: Failed, log: Log): Messa
  */
 export function explainFailure(error: unknown, failed: Failed, log: Log): Failure {
   // Told to the log where it was stopped, and not to be tried again: the same would come out.
-  if (error instanceof EgressStopped) return { ...withheld, reference: error.reference };
+  if (error instanceof EgressStopped || (error instanceof SlackFailure && error.code === 'held_back'))
+    return { ...withheld, reference: error.reference };
   const reference = (error instanceof UserError ? error.reference : undefined) ?? makeReference();
   const where = { reference, kind: failed.kind, feature: failed.feature };
   if (error instanceof UserError) {

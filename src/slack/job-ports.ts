@@ -9,6 +9,7 @@ import type { Policies } from '../auth/policies.ts';
 import { createStanding } from '../auth/standing.ts';
 import type { Chart } from '../charts/chart.ts';
 import { UserError } from '../errors.ts';
+import type { ExportLimits } from '../jobs/export-files.ts';
 import { type Enqueue, type Place, type Ports, SlackFailure, type SlackPort } from '../jobs/ports.ts';
 import type { Log } from '../log.ts';
 import { carrying, type Secret } from '../secret.ts';
@@ -41,6 +42,7 @@ export interface JobPortsOptions {
   readonly draw: (chart: Chart) => Promise<Uint8Array>;
   readonly inspectFile: () => (piece: Uint8Array) => void;
   readonly spoolDirectory: string;
+  readonly exportLimits: ExportLimits;
   readonly log: Log;
 }
 
@@ -57,6 +59,7 @@ export function createJobPorts(options: JobPortsOptions): Ports {
     checkpoints,
     enqueue,
     spoolDirectory,
+    exportLimits,
     log,
   } = options;
   return {
@@ -65,7 +68,17 @@ export function createJobPorts(options: JobPortsOptions): Ports {
     checkpoints,
     enqueue,
     spoolDirectory,
-    inspectFile: options.inspectFile,
+    exportLimits,
+    inspectFile() {
+      const look = options.inspectFile();
+      return (piece) => {
+        try {
+          look(piece);
+        } catch (error) {
+          throw failureOf(error);
+        }
+      };
+    },
     people: (place) => people(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
     transfer: options.transfer,
@@ -159,12 +172,16 @@ async function told<T>(call: () => Promise<T>): Promise<T> {
 /** What a failed call means for whoever wonders whether it happened. */
 function failureOf(error: unknown): unknown {
   if (error instanceof UploadError) {
+    const told = { cause: error, message: error.message };
     const inner = error.cause === undefined ? undefined : failureOf(error.cause);
-    const [outcome, code] =
-      inner instanceof SlackFailure ? [inner.outcome, inner.code] : (['refused', 'upload_failed'] as const);
-    return new SlackFailure(outcome, code, { cause: error, message: error.message });
+    if (!(inner instanceof SlackFailure)) return new SlackFailure('refused', 'upload_failed', told);
+    const { outcome, code, retryAfterSeconds, reference } = inner;
+    return new SlackFailure(outcome, code, { ...told, retryAfterSeconds, reference });
   }
-  if (error instanceof EgressStopped) return new SlackFailure('refused', 'held_back', { cause: error });
+  if (error instanceof EgressStopped) {
+    const { reference } = error;
+    return new SlackFailure('refused', 'held_back', { cause: error, reference });
+  }
   const code = slackErrorOf(error);
   if (code !== undefined) {
     return new SlackFailure(uncertain.has(code) ? 'unknown' : 'refused', code, { cause: error });

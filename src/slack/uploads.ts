@@ -216,7 +216,9 @@ function createStallWatch(): { signal: AbortSignal; moved: () => void; end: () =
 function explained(error: unknown): UploadError {
   if (error instanceof UploadError) return error;
   if (error instanceof EgressStopped)
-    return new UploadError(`The file was held back: it would have shown a secret (${error.reference}).`);
+    return new UploadError(`The file was held back: it would have shown a secret (${error.reference}).`, {
+      cause: error,
+    });
   return new UploadError(reasonOf(error), { cause: error });
 }
 

@@ -22,11 +22,11 @@ export interface ReportedFile {
 // Slack states no limit for the words beside a file; a message is cut at 4,000 in places.
 const longestComment = 3_500;
 
-/** What the message beside the files says, in mrkdwn: the number first. */
+/** What the message beside the files says, in mrkdwn: the number first. `sha256`: of the whole log. */
 export function exportComment(
   one: ExportSummary,
   figures: EventFigures,
-  files: readonly ReportedFile[],
+  { files, sha256 }: { readonly files: readonly ReportedFile[]; readonly sha256: string },
 ): string {
   const { request } = one;
   const size = files.filter(({ kind }) => kind === 'raw').reduce((sum, file) => sum + file.bytes, 0);
@@ -49,19 +49,26 @@ export function exportComment(
           'The file ending in `-spreadsheet.csv` is safe to open in a spreadsheet; the other one is not changed.',
         ]
       : ['Open it with care: attackers write these cells, and a spreadsheet may run them.']),
-    ...hashLines(files, request.pseudonyms),
   ];
-  return fit(lines, longestComment);
+  // Without one of them a file could not be checked: where something has to go, it is something else.
+  const hashes = hashLines(files, sha256, request.pseudonyms).join('\n');
+  return `${fit(lines, longestComment - hashes.length - 1)}\n${hashes}`;
 }
 
-function hashLines(files: readonly ReportedFile[], arePseudonyms: boolean): string[] {
+function hashLines(files: readonly ReportedFile[], whole: string, arePseudonyms: boolean): string[] {
   const raw = files.filter(({ kind }) => kind === 'raw');
-  const of = arePseudonyms ? 'of the file' : 'of the bytes the CDN sent';
   const [only] = raw;
-  if (only && raw.length === 1) return [`SHA-256 ${of}: ${code(only.sha256, 64)}`];
-  return raw.map(
-    ({ name, sha256, bytes: size }) => `${code(name, 80)} ${bytes(size)}, SHA-256 ${code(sha256, 64)}`,
-  );
+  if (only && raw.length === 1) {
+    const of = arePseudonyms ? 'of the file' : 'of the bytes the CDN sent';
+    return [`SHA-256 ${of}: ${code(only.sha256, 64)}`];
+  }
+  const of = arePseudonyms ? 'of the parts joined' : 'of the bytes the CDN sent, which are the parts joined';
+  return [
+    ...raw.map(
+      ({ name, sha256, bytes: size }) => `${code(name, 80)} ${bytes(size)}, SHA-256 ${code(sha256, 64)}`,
+    ),
+    `SHA-256 ${of}, with one header row: ${code(whole, 64)}`,
+  ];
 }
 
 const subjectWords: Readonly<Record<EventSubject, string>> = {

@@ -2,9 +2,7 @@ import type { Button, KnownBlock } from '@slack/types';
 import type { EventLogFilter } from '../api/event-logs.ts';
 import { type ExportState, type ExportSummary, isUnderWay } from '../reports/event-export.ts';
 import { actions, button, context, message, section, typing } from './blocks.ts';
-import { shortMoments } from './chart-days.ts';
 import { moment } from './dates.ts';
-import { type Failure, failure } from './failure.ts';
 import type { Message } from './message.ts';
 import { bytes } from './numbers.ts';
 import { code, count, fit, foreign, grouped } from './text.ts';
@@ -58,95 +56,6 @@ export function exportWaiting(one: ExportSummary, why: string): Message {
     context(windowLine(one)),
     actions(cancelButton(one.id)),
   ]);
-}
-
-/** It ended well; the file is in the message below. `empty`: there was none. */
-export function exportDone(one: ExportSummary, { files, empty }: { files: number; empty: boolean }): Message {
-  const text = empty
-    ? `No event of shield zone ${foreign(one.request.shieldZoneId, 20)} matches, so there is no file.`
-    : `*${count(one.rows, 'event')}* of shield zone ${foreign(one.request.shieldZoneId, 20)}, ${bytes(one.bytes)}, in ${count(files, 'file')} below.`;
-  return message(text, [
-    section(`:white_check_mark: ${text}`),
-    context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
-  ]);
-}
-
-export function exportCancelled(one: ExportSummary, by: string): Message {
-  const who = by === 'system' ? 'It ended with the key or the person it ran for.' : `Cancelled by <@${by}>.`;
-  const text = `The export of shield zone ${foreign(one.request.shieldZoneId, 20)} was stopped; nothing was posted.`;
-  return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${windowLine(one)}`)]);
-}
-
-/** The bot stopped before it could remember its message. */
-export function exportNotBegun(one: ExportSummary): Message {
-  const text = `Your export of shield zone ${foreign(one.request.shieldZoneId, 20)} did not begin: the bot was stopped at that moment.`;
-  return message(text, [
-    section(`:warning: ${text}\nFill in the form again; a message that still says it is under way is wrong.`),
-    context(windowLine(one)),
-    actions(againButton(one, one.request, { label: 'Export again' })),
-  ]);
-}
-
-/** Slack was told to show the files, and nobody knows whether it did. */
-export function exportUnknown(one: ExportSummary): Message {
-  const text = `The files of this export *may have been posted*: the bot or Slack broke off at that very moment.`;
-  return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
-    section(
-      `:grey_question: ${text}\nLook below for files of shield zone ${foreign(one.request.shieldZoneId, 20)}. It is not tried again by itself, so that nothing is posted twice.`,
-    ),
-    context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
-    actions(againButton(one, one.request, { label: 'Not there: export again' })),
-  ]);
-}
-
-/** A way on after a failure: the same with another window, or in several files. */
-export interface Offer {
-  readonly from: Date;
-  readonly to: Date;
-  readonly split: boolean;
-}
-
-/** It ended without a file. `offers` stand below as buttons. */
-export function exportFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
-  const told = failure(failed);
-  const lone = offers.length === 1 && offers[0] ? { label: labelOf(one, offers[0]) } : undefined;
-  return message(told.text, [
-    section(
-      `*The export of shield zone ${foreign(one.request.shieldZoneId, 20)} did not work; nothing was posted.*`,
-    ),
-    ...(told.blocks ?? []),
-    context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
-    ...(offers.length > 0
-      ? [
-          actions(
-            ...offers
-              .slice(0, 5)
-              .map((offer, nth) => againButton(one, offer, { label: labelOf(one, offer), nth, ...lone })),
-          ),
-        ]
-      : []),
-  ]);
-}
-
-/** What `event-logs:again` is pressed with. */
-function againValue(id: string, { from, to, split }: Offer): string {
-  return [id, from.getTime(), to.getTime(), split ? 'split' : 'whole'].join('|');
-}
-
-function againButton(
-  { id }: ExportSummary,
-  offer: Offer,
-  { label, nth = 0 }: { label: string; nth?: number },
-): Button {
-  return button(label, `event-logs:again:${nth}`, againValue(id, offer));
-}
-
-function labelOf({ request }: ExportSummary, offer: Offer): string {
-  if (offer.from.getTime() === request.from.getTime() && offer.to.getTime() === request.to.getTime()) {
-    return offer.split && !request.split ? 'Split into several files' : 'Export again';
-  }
-  const [from = '', to = ''] = shortMoments([offer.from.getTime(), offer.to.getTime()]);
-  return `${from}–${to} UTC`;
 }
 
 function cancelButton(id: string, nth = 0): Button {

@@ -41,7 +41,7 @@ async function* pieces(whole: Buffer, size = 1000, breaksAfter = Infinity): Asyn
 }
 
 const plain = { pseudonyms: false, spreadsheetSafe: false, split: false };
-const roomy = { fileBytes: 1e9, partBytes: 1e9, parts: 10 };
+const roomy = { fileBytes: 1e9, partBytes: 1e9, parts: 10, files: 14 };
 
 const openFile = () => transfer.openFile(spoolDirectory, () => undefined);
 
@@ -77,7 +77,7 @@ test('one file is what came, byte for byte, with its hash', async () => {
 });
 
 test('split, each file begins with the header and all rows are there once, with a safe copy of each', async () => {
-  const limits = { fileBytes: 20_000, partBytes: 10_000, parts: 10 };
+  const limits = { fileBytes: 20_000, partBytes: 10_000, parts: 10, files: 14 };
   const { files, parts } = await gather(pieces(log(700)), { split: true, spreadsheetSafe: true }, limits)
     .done;
   expect(parts).toBeGreaterThan(3);
@@ -108,7 +108,8 @@ describe('what goes wrong leaves nothing', () => {
     ],
     [
       'more parts than there may be',
-      () => gather(pieces(log(900)), { split: true }, { fileBytes: 9000, partBytes: 9000, parts: 2 }),
+      () =>
+        gather(pieces(log(900)), { split: true }, { fileBytes: 9000, partBytes: 9000, parts: 2, files: 14 }),
     ],
   ])('%s', async (_, run) => {
     await expect(run().done).rejects.toBeInstanceOf(ExportTooLarge);

@@ -3,7 +3,8 @@ import { stringify } from 'csv-stringify/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
-import { type CsvRowsOptions, cellText, createCsvRows } from '../../src/reports/csv-rows.ts';
+import { cellText } from '../../src/reports/csv-cells.ts';
+import { type CsvRowsOptions, createCsvRows } from '../../src/reports/csv-rows.ts';
 import { cuts, inPieces, table, writing } from './pieces.ts';
 
 interface Read {

@@ -64,6 +64,18 @@ test('what breaks off is aborted: never visible, never completed', async () => {
   expect(await api(slack, 'files.info', { file: id })).toMatchObject({ error: 'file_not_found' });
 });
 
+test('fourteen files go into one message, and of one more Slack says nothing but that it failed', async () => {
+  const files: { id: string; title: string }[] = [];
+  for (let nth = 0; nth < 15; nth += 1) {
+    const { id, uploadUrl } = await announce(1, `part${nth}.csv`);
+    await fetch(uploadUrl, { method: 'POST', body: 'x' });
+    files.push({ id, title: `Part ${nth}` });
+  }
+  expect(await complete('', { files })).toMatchObject({ ok: false, error: 'internal_error' });
+  expect(await complete('', { files: files.slice(1) })).toMatchObject({ ok: true });
+  expect(slack.as('U0BOB0000').messages()[0]?.files).toHaveLength(14);
+});
+
 test('an upload address works once and takes no token', async () => {
   const { uploadUrl } = await announce(3);
   const upload = () =>

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../simulator/free-port.ts';
+import type { VisibleMessage } from '../../simulator/slack/messages.ts';
 import { buildApp, type ChatApp } from '../../src/app.ts';
 import { createAudit } from '../../src/auth/audit.ts';
 import { readConfig } from '../../src/config.ts';
@@ -54,20 +56,10 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
     await server?.stop();
   });
 
-  function holdService(): { reached: Promise<void>; release: () => void } {
-    const reached = Promise.withResolvers<void>();
-    const until = Promise.withResolvers<void>();
-    bot.cdn.faults.add({
-      match: { path: /export$/ },
-      hold: { afterBytes: 1000, until: until.promise, reached: reached.resolve },
-    });
-    return { reached: reached.promise, release: () => until.resolve() };
-  }
-
   test('one that works is cancelled through one that does not', async () => {
     second = await buildApp({ config: readConfig(bot.env), log: createLogger('error'), role: 'web' });
     await second.start();
-    const held = holdService();
+    const held = holdService(bot);
     const person = bot.slack.as(alice, ops);
     await openForm(person);
     await send(person, { channel: ops });
@@ -83,11 +75,11 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
     // Each process works on two at once, so that both have some.
     worker = startProcess({ ...bot.env }, 'worker');
     await worker.printed('"ready"');
-    const held = [holdService(), holdService(), holdService()];
+    const held = [holdService(bot), holdService(bot), holdService(bot)];
     const person = bot.slack.as(alice, deploys);
-    for (const { reached } of held) {
+    for (const [nth, { reached }] of held.entries()) {
       await openForm(person);
-      await send(person, { channel: deploys });
+      await send(person, { channel: deploys, query: ['wp-login', 'checkout', 'shoes'][nth] });
       await reached;
     }
     await worker.end('SIGKILL');
@@ -146,3 +138,98 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
     expect(bot.slack.problems).toEqual([]);
   }, 90_000);
 });
+
+describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  let server: PostgresServer;
+  let bot: Bot;
+  const workers: BotProcess[] = [];
+  beforeAll(async () => {
+    if (typeof postgres === 'string') return;
+    server = await postgres.start();
+    const env = {
+      DATABASE_URL: (await server.createDatabase()).reveal(),
+      ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    };
+    // Ahead of the workers by more than an attempt is taken to be alive.
+    const now = (): Date => new Date(Date.now() + 25_000);
+    bot = await startExportBot({ transport: 'http', role: 'web', env, now });
+  });
+  afterEach(async () => {
+    bot?.cdn.faults.clear();
+    for (const worker of workers.splice(0)) await worker.end('SIGKILL');
+  });
+  afterAll(async () => {
+    await bot?.stop();
+    await server?.stop();
+  });
+
+  async function startWorker(): Promise<BotProcess> {
+    const worker = startProcess({ ...bot.env }, 'worker');
+    workers.push(worker);
+    await worker.printed('"ready"');
+    return worker;
+  }
+
+  /** An export of which a worker has read the beginning, and its message. */
+  async function held(query: string): Promise<{ message: () => VisibleMessage | undefined }> {
+    const { reached } = holdService(bot);
+    const person = bot.slack.as(alice, ops);
+    const before = new Set(person.messages().map(({ ts }) => ts));
+    await openForm(person);
+    await send(person, { channel: ops, query });
+    await reached;
+    const isNew = ({ ts, ephemeral }: VisibleMessage): boolean => !before.has(ts) && !ephemeral;
+    return { message: () => person.messages().find(isNew) };
+  }
+
+  test('is cancelled at once where nobody works on it any more', async () => {
+    const worker = await startWorker();
+    const { message } = await held('wp-login');
+    await worker.end('SIGKILL');
+    await bot.slack.as(alice, ops).press('event-logs:cancel:0');
+    await bot.slack.as(alice, ops).waitForMessage(/The export was cancelled; nothing was posted/);
+    await expect.poll(() => message()?.reads).toMatch(/was stopped; nothing was posted/);
+    expect(filesIn(bot.slack, ops)).toEqual([]);
+  });
+
+  test('is begun again by another, and its message says which attempt runs', async () => {
+    const worker = await startWorker();
+    const { message } = await held('checkout');
+    await startWorker();
+    const again = holdService(bot);
+    await worker.end('SIGKILL');
+    await expect.poll(() => message()?.reads, { timeout: 40_000 }).toMatch(/attempt 2/);
+    again.release();
+    await expect.poll(() => message()?.reads, { timeout: 20_000 }).toMatch(/in 1 file below/);
+    expect(filesIn(bot.slack, ops)).toHaveLength(1);
+  }, 90_000);
+
+  test('is told of where it died while the first message was on its way', async () => {
+    const port = await freePort();
+    const web = startProcess({ ...bot.env, PORT: String(port) }, 'web');
+    workers.push(web);
+    await web.printed('"ready"');
+    await startWorker();
+    bot.slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+    const person = bot.slack.as(alice, ops);
+    await openForm(person);
+    const posting = bot.slack.script.hold('chat.postMessage', 'after');
+    await person.submit({ channel: ops, query: 'shoes' });
+    await posting.reached;
+    await web.end('SIGKILL');
+    posting.release();
+    bot.slack.deliverTo(`http://127.0.0.1:${bot.app.port()}/slack/events`);
+    await bot.slack.as(alice, `D${alice}`).waitForMessage(/did not begin.*Fill in the form again/s, 60_000);
+  }, 90_000);
+});
+
+/** The answer of the service stops after its beginning, until it is let go on. */
+function holdService(bot: Bot): { reached: Promise<void>; release: () => void } {
+  const reached = Promise.withResolvers<void>();
+  const until = Promise.withResolvers<void>();
+  bot.cdn.faults.add({
+    match: { path: /export$/ },
+    hold: { afterBytes: 1000, until: until.promise, reached: reached.resolve },
+  });
+  return { reached: reached.promise, release: () => until.resolve() };
+}

@@ -1,73 +1,18 @@
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { VisibleMessage } from '../../simulator/slack/messages.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Bot } from '../bot.ts';
-import {
-  download,
-  filesIn,
-  openForm,
-  people,
-  places,
-  saveSettings,
-  send,
-  startExportBot,
-} from './export-bot.ts';
+import { download, openForm, people, places, saveSettings, send } from './export-bot.ts';
+import { exportDesk } from './export-desk.ts';
 
 const { alice, bob, dave } = people;
 const { ops, deploys, random } = places;
+const desk = exportDesk();
+const { asked, called, exportTo, holdService, isNew, leavesNothing, shared, spoolIsEmpty, tells } = desk;
 let bot: Bot;
-
-beforeAll(async () => {
-  bot = await startExportBot();
+beforeAll(() => {
+  bot = desk.bot();
 });
-afterAll(() => bot.stop());
-
-let before: Set<string>;
-beforeEach(() => {
-  bot.slack.calls.length = 0;
-  bot.cdn.requests.length = 0;
-  bot.cdn.faults.clear();
-  Object.assign(bot.cdn.data.eventLogs, {
-    rows: 200,
-    bytes: undefined,
-    announceLength: false,
-    windowRefusal: 400,
-  });
-  before = new Set(everything().map(({ ts }) => ts));
-});
-
-function everything(): VisibleMessage[] {
-  return [alice, bob].flatMap((who) => bot.slack.as(who).messages());
-}
-
-/** Files that came in this test. */
-function shared(channel: string, who: string = alice): VisibleMessage[] {
-  return filesIn(bot.slack, channel, who).filter(({ ts }) => !before.has(ts));
-}
-
-async function tells(channel: string, words: RegExp, who: string = alice): Promise<VisibleMessage> {
-  return bot.slack
-    .as(who, channel)
-    .waitForMessage(({ ts, reads, ephemeral }) => !before.has(ts) && !ephemeral && words.test(reads), 20_000);
-}
-
-/** Nothing was posted, nothing is left. */
-async function leavesNothing(): Promise<void> {
-  expect(everything().filter(({ ts, files }) => !before.has(ts) && files.length > 0)).toEqual([]);
-  await spoolIsEmpty();
-}
-
-async function spoolIsEmpty(): Promise<void> {
-  const spool = join(bot.env['DATA_DIR'] ?? '', 'spool');
-  expect(await readdir(spool).catch(() => [])).toEqual([]);
-  expect(bot.slack.problems).toEqual([]);
-}
-
-const asked = () => bot.cdn.requests.filter(({ path }) => path.endsWith('/export'));
-const called = (method: string) => bot.slack.calls.filter((call) => call.method === method);
 
 /** What the service sends for the request that the bot made last. */
 async function sentByService(): Promise<Buffer> {
@@ -78,23 +23,6 @@ async function sentByService(): Promise<Buffer> {
     body: JSON.stringify(request?.body),
   });
   return Buffer.from(await response.arrayBuffer());
-}
-
-async function exportTo(channel: string | undefined, values: object = {}, words?: string): Promise<string> {
-  const person = bot.slack.as(alice, ops);
-  await openForm(person, words);
-  return send(person, { ...(channel ? { channel } : {}), ...values });
-}
-
-/** The answer of the service stops after its beginning, until it is let go on. */
-function holdService(): { reached: Promise<void>; release: () => void } {
-  const reached = Promise.withResolvers<void>();
-  const until = Promise.withResolvers<void>();
-  bot.cdn.faults.add({
-    match: { path: /export$/ },
-    hold: { afterBytes: 1000, until: until.promise, reached: reached.resolve },
-  });
-  return { reached: reached.promise, release: () => until.resolve() };
 }
 
 describe('a file arrives', () => {
@@ -461,7 +389,9 @@ describe('cancelling', () => {
     await held.reached;
     const person = bot.slack.as(alice, ops);
     await person.slash('export list');
-    const list = await person.waitForMessage(({ ts, reads }) => !before.has(ts) && /1 under way/.test(reads));
+    const list = await person.waitForMessage(
+      (message) => isNew(message) && /1 under way/.test(message.reads),
+    );
     expect(list.ephemeral).toBe(true);
     await person.press('event-logs:cancel:0', { ts: list.ts });
     await tells(deploys, /was stopped/);

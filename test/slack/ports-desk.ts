@@ -11,6 +11,7 @@ import { type Custody, createCustody } from '../../src/auth/keys.ts';
 import { createOperations, type Operations, type OperationsOptions } from '../../src/auth/operations.ts';
 import { createPolicies, type Policies } from '../../src/auth/policies.ts';
 import { createSealer } from '../../src/auth/sealing.ts';
+import { exportLimits } from '../../src/jobs/export-files.ts';
 import type { Enqueue, Ports } from '../../src/jobs/ports.ts';
 import { Secret } from '../../src/secret.ts';
 import { createAccess } from '../../src/slack/access.ts';
@@ -107,6 +108,7 @@ export async function portsDesk(options: {
     draw: async () => new Uint8Array([137, 80, 78, 71]),
     inspectFile: () => egress.file(),
     spoolDirectory: join(tmpdir(), `chatops-ports-${process.pid}`),
+    exportLimits,
     log,
   });
   return {

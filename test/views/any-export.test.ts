@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ExportSummary, exportStates } from '../../src/reports/event-export.ts';
 import type { EventFigures, TopWords } from '../../src/reports/event-figures.ts';
+import * as ends from '../../src/views/event-log-ends.ts';
 import { exportChart, exportComment } from '../../src/views/event-log-report.ts';
 import * as views from '../../src/views/event-logs.ts';
 import { exportForm } from '../../src/views/event-logs-form.ts';
@@ -63,13 +64,16 @@ test('whatever was asked for, every message of an export is one that Slack takes
       for (const message of [
         views.exportProgress(one, progress),
         views.exportWaiting(one, 'The CDN asks for a pause.'),
-        views.exportDone(one, { files: 20, empty: false }),
-        views.exportDone(one, { files: 0, empty: true }),
-        views.exportCancelled(one, 'U0ALICE00'),
-        views.exportCancelled(one, 'system'),
-        views.exportNotBegun(one),
-        views.exportUnknown(one),
-        views.exportFailed(
+        ends.exportDone(one, { files: 20, empty: false }),
+        ends.exportDone(one, { files: 0, empty: true }),
+        ends.exportCancelled(one, 'U0ALICE00'),
+        ends.exportCancelled(one, 'system'),
+        ends.exportNotBegun(one),
+        ends.exportUnknown(one),
+        ends.exportUnknown(one, 'directly'),
+        ends.exportDone(one, { files: 1, empty: false, told: 'directly' }),
+        ends.exportEndWithheld(one, 'failed', 'ABCD2345'),
+        ends.exportFailed(
           one,
           { message: words, hint: words, reference: 'ABCDEFGH' },
           Array.from({ length: 9 }, () => offer),
@@ -96,10 +100,12 @@ test('whatever the log holds, the words beside the file stay short and harmless,
         name: `events-501-part${nth}.csv`,
         kind: 'raw' as const,
         bytes: 1,
-        sha256: '0'.repeat(64),
+        sha256: String(nth).repeat(64),
       }));
-      const comment = exportComment(one, counted, files);
+      const comment = exportComment(one, counted, { files, sha256: 'f'.repeat(64) });
       expect(comment.length).toBeLessThanOrEqual(3500);
+      for (const { sha256 } of files) expect(comment).toContain(sha256);
+      expect(comment.includes('f'.repeat(64))).toBe(parts > 1);
       expect(comment).not.toMatch(foreignMarkup);
       expect(comment).toMatch(/^\*(?:no events|[\d,]+ events?)\* of shield zone/);
       const chart = exportChart(one, counted);

@@ -12,6 +12,8 @@ import {
   stringArg,
 } from './call.ts';
 
+const mostFiles = 14;
+
 /** The three-step upload, files.info and files.delete. */
 export const fileMethods: Record<string, Method> = {
   'files.getUploadURLExternal'(call) {
@@ -37,6 +39,8 @@ export const fileMethods: Record<string, Method> = {
     const { files: wanted } = call.args;
     if (!Array.isArray(wanted) || wanted.length === 0 || !wanted.every(isObject))
       throw new Refused('invalid_arguments', ['[ERROR] files is required']);
+    // Undocumented, and this is all that Slack says: https://github.com/slackapi/python-slack-sdk/issues/1653
+    if (wanted.length > mostFiles) throw new Refused('internal_error');
     const files = wanted.map((entry) => {
       const file = ownFile(call, String(entry['id']));
       if (file.state === 'announced')

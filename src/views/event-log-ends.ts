@@ -1,0 +1,131 @@
+import type { Button } from '@slack/types';
+import type { ExportSummary } from '../reports/event-export.ts';
+import { actions, button, context, message, section } from './blocks.ts';
+import { shortMoments } from './chart-days.ts';
+import { windowLine } from './event-logs.ts';
+import { type Failure, failure } from './failure.ts';
+import type { Message } from './message.ts';
+import { bytes } from './numbers.ts';
+import { count, foreign } from './text.ts';
+
+interface Done {
+  readonly files: number;
+  readonly empty: boolean;
+  readonly told?: Told;
+}
+
+/** Where the end is told: in the export's own message, or, where that is gone, to the person. */
+export type Told = 'there' | 'directly';
+
+/** It ended well; the file is in the message below. `empty`: there was none. */
+export function exportDone(one: ExportSummary, { files, empty, told = 'there' }: Done): Message {
+  const where = told === 'there' || one.channel === undefined ? 'below' : `in <#${one.channel}>`;
+  const text = empty
+    ? `No event of shield zone ${foreign(one.request.shieldZoneId, 20)} matches, so there is no file.`
+    : `*${count(one.rows, 'event')}* of shield zone ${foreign(one.request.shieldZoneId, 20)}, ${bytes(one.bytes)}, in ${count(files, 'file')} ${where}.`;
+  return message(text, [
+    section(`:white_check_mark: ${text}`),
+    context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
+  ]);
+}
+
+export function exportCancelled(one: ExportSummary, by: string): Message {
+  const who = by === 'system' ? 'It ended with the key or the person it ran for.' : `Cancelled by <@${by}>.`;
+  const text = `The export of shield zone ${foreign(one.request.shieldZoneId, 20)} was stopped; nothing was posted.`;
+  return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${windowLine(one)}`)]);
+}
+
+/** The bot stopped before it could remember its message. */
+export function exportNotBegun(one: ExportSummary): Message {
+  const text = `Your export of shield zone ${foreign(one.request.shieldZoneId, 20)} did not begin: the bot was stopped at that moment.`;
+  return message(text, [
+    section(`:warning: ${text}\nFill in the form again; a message that still says it is under way is wrong.`),
+    context(windowLine(one)),
+    actions(againButton(one, one.request, { label: 'Export again' })),
+  ]);
+}
+
+/** Slack was told to show the files, and nobody knows whether it did. */
+export function exportUnknown(one: ExportSummary, told: Told = 'there'): Message {
+  const where = told === 'there' || one.channel === undefined ? 'below' : `in <#${one.channel}>`;
+  const text = `The files of this export *may have been posted*: the bot or Slack broke off at that very moment.`;
+  return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
+    section(
+      `:grey_question: ${text}\nLook ${where} for files of shield zone ${foreign(one.request.shieldZoneId, 20)}. It is not tried again by itself, so that nothing is posted twice.`,
+    ),
+    context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
+    actions(againButton(one, one.request, { label: 'Not there: export again' })),
+  ]);
+}
+
+/** A way on after a failure: the same with another window, or in several files. */
+export interface Offer {
+  readonly from: Date;
+  readonly to: Date;
+  readonly split: boolean;
+}
+
+/** It ended without a file. `offers` stand below as buttons. */
+export function exportFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
+  const told = failure(failed);
+  const lone = offers.length === 1 && offers[0] ? { label: labelOf(one, offers[0]) } : undefined;
+  return message(told.text, [
+    section(
+      `*The export of shield zone ${foreign(one.request.shieldZoneId, 20)} did not work; nothing was posted.*`,
+    ),
+    ...(told.blocks ?? []),
+    context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
+    ...(offers.length > 0
+      ? [
+          actions(
+            ...offers
+              .slice(0, 5)
+              .map((offer, nth) => againButton(one, offer, { label: labelOf(one, offer), nth, ...lone })),
+          ),
+        ]
+      : []),
+  ]);
+}
+
+/** What `event-logs:again` is pressed with. */
+function againValue(id: string, { from, to, split }: Offer): string {
+  return [id, from.getTime(), to.getTime(), split ? 'split' : 'whole'].join('|');
+}
+
+function againButton(
+  { id }: ExportSummary,
+  offer: Offer,
+  { label, nth = 0 }: { label: string; nth?: number },
+): Button {
+  return button(label, `event-logs:again:${nth}`, againValue(id, offer));
+}
+
+function labelOf({ request }: ExportSummary, offer: Offer): string {
+  if (offer.from.getTime() === request.from.getTime() && offer.to.getTime() === request.to.getTime()) {
+    return offer.split && !request.split ? 'Split into several files' : 'Export again';
+  }
+  const [from = '', to = ''] = shortMoments([offer.from.getTime(), offer.to.getTime()]);
+  return `${from}–${to} UTC`;
+}
+
+const endWords = {
+  done: 'is done; its files are there',
+  unknown: 'ended, and its files may have been posted',
+  cancelled: 'was stopped; nothing was posted',
+  paused: 'goes on by itself',
+  failed: 'did not work; nothing was posted',
+} as const;
+
+/** Where the words of an end may not leave, since a live secret stands in them: without anything that was typed. */
+export function exportEndWithheld(
+  one: ExportSummary,
+  end: keyof typeof endWords,
+  reference: string | undefined,
+): Message {
+  const told = failure({
+    message: `An export by <@${one.userId}> ${endWords[end]}. The rest of this message was held back: it would have shown a secret.`,
+    hint: 'Tell whoever runs this bot the reference below.',
+    reference,
+  });
+  return message(told.text, told.blocks ?? []);
+}
