@@ -16,6 +16,7 @@ import type { Config } from './config.ts';
 import { UserError } from './errors.ts';
 import { holdConfig } from './held-secrets.ts';
 import { createDigests } from './jobs/digest-book.ts';
+import { digestsReturned } from './jobs/digest-return.ts';
 import { digests as digestsJob } from './jobs/digests.ts';
 import { type ExportLimits, exportLimits as slackLimits } from './jobs/export-files.ts';
 import { createExports } from './jobs/exports.ts';
@@ -99,7 +100,15 @@ async function wire(
   const keys = await openKeys({ config, database, log });
   const sealer = createSealer(keys.keyring);
   const custody = createCustody({ db, sealer, now });
-  const installations = createInstallations({ db, sealer, now, withLock: database.withLock });
+  const installations = createInstallations({
+    db,
+    sealer,
+    now,
+    withLock: database.withLock,
+    async stored(tenant, options) {
+      await queue.enqueue(digestsReturned, { tenant }, options);
+    },
+  });
   const snapshots = createSnapshots({ now });
   const charts = createCharts();
   const logger = boltLog(log);
@@ -302,6 +311,7 @@ async function wire(
         }, rescueEveryMs);
       // What was due while nothing ran begins now, not with the next minute.
       if (role !== 'web') await queue.enqueue(digestsJob, {});
+      if (role !== 'web') await queue.enqueue(digestsReturned, {});
       if (answersSlack) {
         port = await web.listen().catch((error: unknown) => {
           // Over Socket Mode, without pages, nobody has to reach these endpoints: a second bot on one laptop still works.

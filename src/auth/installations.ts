@@ -49,8 +49,10 @@ export function createInstallations(options: {
   sealer: Sealer;
   now: () => Date;
   withLock: WithLock;
+  /** The app is (still) installed there: called with every token that is stored, in its transaction. */
+  stored?: (tenant: string, options: { in: Transaction<Schema> }) => Promise<void>;
 }): Installations {
-  const { db, sealer, now, withLock } = options;
+  const { db, sealer, now, withLock, stored } = options;
 
   const find = async (tenant: Tenant): Promise<AnyInstallation | undefined> => {
     const row = await findInstallation(db, tenant.id);
@@ -115,6 +117,7 @@ export function createInstallations(options: {
       const row = { tenant: tenant.id, installed_at: now() };
       await db.transaction().execute(async (trx) => {
         await putInstallation(trx, { ...row, ...(await seal(trx, shared, tenant)) });
+        await stored?.(tenant.id, { in: trx });
         if (user.token === undefined) return;
         await putInstallationUser(trx, {
           ...row,

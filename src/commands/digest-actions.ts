@@ -4,6 +4,7 @@ import { undoMinutes } from '../jobs/digest-book.ts';
 import { nextRuns } from '../reports/schedule.ts';
 import { digestSkeleton } from '../views/digest-form.ts';
 import * as views from '../views/digest-list.ts';
+import * as returns from '../views/digest-return.ts';
 import { canBeTakenOver, type Digest, pauseWords } from '../views/digest-words.ts';
 import type { Message } from '../views/message.ts';
 import { code } from '../views/text.ts';
@@ -56,6 +57,22 @@ async function restore(id: string, context: Context): Promise<Message> {
   return views.restored(back, nextThree(back, context));
 }
 
+/** Everything of mine that stopped with the app. */
+async function resumeAll(_value: string, context: Context): Promise<Message> {
+  const { digests, person } = context;
+  const mine = (await digests.list(tenantOf(person))).filter(
+    ({ digest: { owner, paused } }) => owner.userId === person.userId && paused?.reason === 'uninstalled',
+  );
+  const [first] = mine;
+  if (!first)
+    throw new UserError('None of your digests rests for that any more.', '`/cdn digest list` shows them.');
+  await canRun(first.digest, context);
+  const resumed: Digest[] = [];
+  // What somebody else changed at this moment is as they left it.
+  for (const { digest } of mine) resumed.push((await digests.resume(digest, person)) ?? digest);
+  return returns.resumedAll(resumed.filter(({ paused }) => !paused));
+}
+
 async function takeOver(id: string, context: Context): Promise<Message> {
   const { person, digests } = context;
   const digest = await digestBy(id, context);
@@ -69,7 +86,10 @@ async function takeOver(id: string, context: Context): Promise<Message> {
   }
   await mayPostThere(digest, context);
   const taken = changed(await digests.takeOver(digest, person));
-  return views.takenOver(taken, person.userId, nextThree(taken, context));
+  const told = views.takenOver(taken, person.userId, nextThree(taken, context));
+  // Its channel sees it in the place of the notice; where it was pressed elsewhere, it is told.
+  if (context.message?.channel !== taken.channel) await context.post(taken.channel, told);
+  return told;
 }
 
 /** What Slack did not answer for: a person has looked. */
@@ -155,5 +175,6 @@ export const digestActions: readonly Action[] = [
   // In the place of the answer, or of the notice, that offered it.
   { id: 'digests:undo', needs: 'read', run: restore },
   { id: 'digests:take-over', needs: 'read', run: takeOver },
+  { id: 'digests:resume-all', needs: 'read', run: resumeAll },
   { id: 'digests:again', needs: 'read', run: again },
 ];

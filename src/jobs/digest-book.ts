@@ -197,17 +197,16 @@ export function createDigests(options: {
     },
     async pauses({ person, tenant }) {
       await db.transaction().execute(async (trx) => {
-        // Without the app in the workspace nobody can be told: its list says why.
-        const tell = person !== undefined;
-        const reason = tell ? 'owner-gone' : 'uninstalled';
+        const reason = person ? 'owner-gone' : 'uninstalled';
         const whose = { tenant, owner: person?.userId };
-        const stopped: DigestRow[] = await haltDigestsOf(trx, whose, { reason, at: now(), tell });
+        const stopped: DigestRow[] = await haltDigestsOf(trx, whose, { reason, at: now() });
         await unplanRuns(
           trx,
           stopped.map(({ id }) => id),
         );
         for (const { id: subject, revision } of stopped) {
-          if (tell) await enqueue(tellPaused, { digestId: subject, revision }, { in: trx });
+          // Without the app in the workspace nobody can be told before it is back (`digest-return.ts`).
+          if (person) await enqueue(tellPaused, { digestId: subject, revision }, { in: trx });
           await audit.record(
             { tenant, actor: 'system', what: 'digest-paused', subject, detail: { reason } },
             { in: trx },

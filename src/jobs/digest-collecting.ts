@@ -29,7 +29,7 @@ export async function collectRun(run: HeldRun, context: JobContext): Promise<voi
     await moveRun(db, run, 'collecting', 'cancelled');
     return;
   }
-  const late = run.by_hand === null ? lateness(digest.schedule, run.due, now()) : 'in time';
+  const late = lateness(run.by_hand === null ? digest.schedule : undefined, run.due, now());
   if (late === 'too old') {
     const said = views.skipped({ digest, due: run.due, missed: run.missed });
     await ready(run, context, 'skipped', storedParts([{ message: said }]));

@@ -14,9 +14,11 @@ export async function halt(
   await db.transaction().execute(async (trx) => {
     // Somebody else who holds the run now finds out for themselves.
     if (!(await moveRun(trx, run, run.state, 'failed', { reason, parts: null }))) return;
-    const stopped = await haltDigest(trx, digest.id, { reason, at: now(), tell: true });
+    const stopped = await haltDigest(trx, digest.id, { reason, at: now() });
     if (!stopped) return;
-    await ports.enqueue(tellPaused, { digestId: digest.id, revision: stopped.revision }, { in: trx });
+    // Without the app in the workspace nobody can be told before it is back (`digest-return.ts`).
+    if (reason !== 'uninstalled')
+      await ports.enqueue(tellPaused, { digestId: digest.id, revision: stopped.revision }, { in: trx });
     await ports.audit.record(
       {
         tenant: digest.tenant,

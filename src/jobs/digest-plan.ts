@@ -39,11 +39,15 @@ export function planFor(
   return { planned: { due, runAt: startOf(digest.id, due), missed, skipped }, next };
 }
 
-/** Whether a run that starts now is in time, late, or of no use any more. */
-export function lateness(schedule: Schedule, due: Date, now: Date): 'in time' | 'late' | 'too old' {
+/** Whether a run that starts now is in time, late, or of no use any more. Without a schedule somebody asked for it. */
+export function lateness(
+  schedule: Schedule | undefined,
+  due: Date,
+  now: Date,
+): 'in time' | 'late' | 'too old' {
   const behind = now.getTime() - due.getTime();
   if (behind <= lateMs) return 'in time';
-  const period = nextRun(schedule, due).getTime() - due.getTime();
+  const period = schedule ? nextRun(schedule, due).getTime() - due.getTime() : Number.POSITIVE_INFINITY;
   return behind > Math.min(tooOldMs, period / 2) ? 'too old' : 'late';
 }
 

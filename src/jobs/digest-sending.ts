@@ -5,6 +5,7 @@ import * as views from '../views/digest-notices.ts';
 import type { Digest } from '../views/digest-words.ts';
 import type { JobContext } from './define.ts';
 import { digestOf } from './digest.ts';
+import { pastRun } from './digest-content.ts';
 import { halt } from './digest-halt.ts';
 import { postMethod } from './digest-pace.ts';
 import { type Part, readParts, storedParts } from './digest-parts.ts';
@@ -36,8 +37,7 @@ export async function sendNext(run: HeldRun, claimed: number, context: JobContex
     await moveRun(db, run, 'sending', digest ? endOf(run) : 'cancelled', { parts: null });
     return;
   }
-  const collectedAgo = now().getTime() - run.run_at.getTime();
-  if (run.parts_sent === 0 && run.outcome === 'digest' && collectedAgo > staleMs) {
+  if (run.parts_sent === 0 && run.outcome === 'digest' && isStale(run, now())) {
     await moveRun(db, run, 'sending', 'due', { run_at: now(), parts: null });
     return;
   }
@@ -64,6 +64,12 @@ export async function sendNext(run: HeldRun, claimed: number, context: JobContex
     await slack.share(wanted.files, { channel: run.sent_to ?? '', thread });
     return undefined;
   }
+}
+
+/** By what it found, since `run_at` moves on while Slack is asked where a message is. */
+function isStale(run: HeldRun, now: Date): boolean {
+  const at = pastRun(run)?.figures.at;
+  return at === undefined || now.getTime() - Date.parse(at) > staleMs;
 }
 
 /** Looks for a message whose process died, or whose answer got lost, before anything is sent again. */

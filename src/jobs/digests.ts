@@ -160,7 +160,7 @@ export async function workOnce(context: JobContext): Promise<boolean> {
   return (await sendOnce(context)) || collectOnce(context);
 }
 
-async function sendOnce(context: JobContext): Promise<boolean> {
+export async function sendOnce(context: JobContext): Promise<boolean> {
   const at = context.now();
   const taking = { claim: randomUUID(), now: at };
   const lost = new Date(at.getTime() - sendingLostMs);
@@ -177,7 +177,7 @@ async function sendOnce(context: JobContext): Promise<boolean> {
   return ready ? done(sendNext(ready, claimed, context), context) : false;
 }
 
-async function collectOnce(context: JobContext): Promise<boolean> {
+export async function collectOnce(context: JobContext): Promise<boolean> {
   const at = context.now();
   const lost = new Date(at.getTime() - collectingLostMs);
   const due = await takeToCollect(context.db, { claim: randomUUID(), now: at }, lost);

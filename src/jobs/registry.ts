@@ -1,5 +1,6 @@
 import { auditCheckpoint } from './audit-checkpoint.ts';
 import type { Job } from './define.ts';
+import { digestsReturned, tellReturned } from './digest-return.ts';
 import { tellPaused, tellUnknown } from './digest-telling.ts';
 import { digests, digestsNow } from './digests.ts';
 import { exportJob } from './export-run.ts';
@@ -14,6 +15,8 @@ export const jobs: readonly Job<never>[] = [
   auditCheckpoint,
   digests,
   digestsNow,
+  digestsReturned,
+  tellReturned,
   tellPaused,
   tellUnknown,
   exportJob,

@@ -77,11 +77,9 @@ export async function changeDigest(
 export interface Halt {
   readonly reason: string;
   readonly at: Date;
-  /** Whether anybody has to be told. */
-  readonly tell: boolean;
 }
 
-/** Stops a digest for a reason that is not a person's, unless it is stopped already: then undefined. */
+/** Stops a digest for a reason that is not a person's, unless it is stopped already: then undefined. People are to be told. */
 export async function haltDigest(db: Kysely<Schema>, id: string, halt: Halt): Promise<DigestRow | undefined> {
   return halted(db, halt).where('id', '=', id).returningAll().executeTakeFirst();
 }
@@ -97,14 +95,14 @@ export async function haltDigestsOf(
   return query.returningAll().execute();
 }
 
-function halted(db: Kysely<Schema>, { reason, at, tell }: Halt) {
+function halted(db: Kysely<Schema>, { reason, at }: Halt) {
   return db
     .updateTable('digests')
     .set({
       paused: reason,
       paused_by: null,
       paused_at: at,
-      paused_told: tell ? 'no' : null,
+      paused_told: 'no',
       next_due: null,
       revision: sql<number>`revision + 1`,
     })

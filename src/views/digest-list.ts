@@ -1,9 +1,9 @@
 import type { KnownBlock, Overflow } from '@slack/types';
 import { actions, button, context, message, plain, section, typing } from './blocks.ts';
 import { moment } from './dates.ts';
-import { resumeButton } from './digest-notices.ts';
+import { resumeButton, takeOverButton } from './digest-notices.ts';
 import { orderWords } from './digest-saved.ts';
-import { type Digest, pauseWords } from './digest-words.ts';
+import { canBeTakenOver, type Digest, pauseWords } from './digest-words.ts';
 import type { Message } from './message.ts';
 import { nextRunWords, runWords } from './schedule.ts';
 import { code, count } from './text.ts';
@@ -51,7 +51,7 @@ export function myDigests(mine: readonly Row[]): KnownBlock[] {
 }
 
 /** One digest: what, when, where, how it went, and a menu for whoever may change it. */
-function digestRow({ digest, last, manages }: Row): KnownBlock[] {
+export function digestRow({ digest, last, manages }: Row): KnownBlock[] {
   const { id, owner, channel, schedule, paused, nextDue } = digest;
   const state = paused
     ? `:double_vertical_bar: *paused:* ${pauseWords(paused.reason, paused.by)}`
@@ -64,7 +64,8 @@ function digestRow({ digest, last, manages }: Row): KnownBlock[] {
   const row = section(
     `${code(id)} ${orderWords(digest)}\n<#${channel}> · <@${owner.userId}> · ${state}${ended}`,
   );
-  return [manages ? { ...row, accessory: rowMenu(digest) } : row];
+  if (manages) return [{ ...row, accessory: rowMenu(digest) }];
+  return [paused && canBeTakenOver(paused.reason) ? { ...row, accessory: takeOverButton(id) } : row];
 }
 
 const ends: Readonly<Record<string, string>> = {

@@ -116,7 +116,7 @@ export function unknownFate({ digest, due }: { digest: Digest; due: Date }): Mes
   ]);
 }
 
-function takeOverButton(id: string): Button {
+export function takeOverButton(id: string): Button {
   return button('Take over', 'digests:take-over', id, {
     confirm: {
       title: plain('Take this digest over?'),

@@ -12,20 +12,31 @@ export function scheduleWords({ time, zone, weekdays, monthDays }: Schedule): st
 /** `Mon 23 Nov 09:00`, by the clock of a zone. */
 export function runWords(at: Date, zone: string): string {
   const parts = new Map(
-    new Intl.DateTimeFormat('en-GB', {
-      timeZone: zone,
-      weekday: 'short',
-      day: 'numeric',
-      month: 'short',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    })
+    formatIn(zone)
       .formatToParts(at)
       .map(({ type, value }) => [type, value]),
   );
   const part = (name: string): string => parts.get(name as Intl.DateTimeFormatPartTypes) ?? '';
   return `${part('weekday')} ${part('day')} ${part('month')} ${part('hour')}:${part('minute')}`;
+}
+
+// Making one takes longer than everything else of a message; there are some hundred zones.
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatIn(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  formats.set(timeZone, made);
+  return made;
 }
 
 /** `Next: Mon 23 Nov 09:00, Tue 24 Nov 09:00 and Wed 25 Nov 09:00`. */

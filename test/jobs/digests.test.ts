@@ -200,6 +200,40 @@ test('a process that dies while it collects, or after it posted: another one goe
   expect(Object.values(await desk.runs())).toEqual(['sent']);
 });
 
+test('a post without an answer, and nobody for hours: what it made is made anew, and is late or too old', async () => {
+  for (const { hours, says } of [
+    { hours: 5, says: /Late: due Mon 23 Nov 09:00, made Mon 23 Nov 14:01/ },
+    { hours: 7, says: /^:zzz: Skipped while I was down/ },
+  ]) {
+    await using desk = await open();
+    await desk.daily();
+    desk.later(hour + minute);
+    // Made, and nobody knows whether it was posted; nobody looks, either.
+    desk.slack.script.fail('chat.postMessage', 'internal_error');
+    await desk.work();
+    expect(Object.values(await desk.runs())).toEqual(['sending']);
+    desk.later(hours * hour);
+    await desk.workFor(5);
+    expect(desk.reads()).toEqual([expect.stringMatching(says)]);
+  }
+});
+
+test('a run that somebody asked for, begun hours later: it says so, or is skipped with a word', async () => {
+  for (const { hours, says } of [
+    { hours: 5, says: /Late: due Mon 23 Nov 08:00, made Mon 23 Nov 13:00[\s\S]*asked for by/ },
+    { hours: 7, says: /^:zzz: Skipped while I was down: the digest of Mon 23 Nov 08:00/ },
+  ]) {
+    await using desk = await open();
+    const digest = await desk.daily(alice, {
+      schedule: { time: '23:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
+    });
+    await desk.digests.runNow(digest, alice);
+    desk.later(hours * hour);
+    await desk.workFor(2);
+    expect(desk.reads()).toEqual([expect.stringMatching(says)]);
+  }
+});
+
 const pauses: readonly {
   readonly why: string;
   readonly breaks: (desk: DigestDesk) => Promise<void> | void;

@@ -27,6 +27,10 @@ export const appMethods: Record<string, Method> = {
     if (id !== call.sim.clientId) throw new Refused('invalid_client_id');
     if (secret !== call.sim.clientSecret) throw new Refused('bad_client_secret');
     call.install.active = false;
+    // Its bot leaves every channel, and is in none after a new installation.
+    for (const channel of call.sim.world.channels.values()) {
+      if (channel.kind === 'channel' && call.install.covers(channel.teamId)) channel.botIsMember = false;
+    }
     void deliverEvent(call.sim, { type: 'app_uninstalled' }, { teamId: call.install.id });
     return {};
   },
