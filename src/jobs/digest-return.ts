@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type DigestRow, findDigestById } from '../store/digests.ts';
 import { endReturns, returnsOf, takeReturns } from '../store/digest-returns.ts';
+import { type DigestRow, findDigestById } from '../store/digests.ts';
 import * as views from '../views/digest-return.ts';
 import { defineJob, type JobContext } from './define.ts';
 import { digestOf } from './digest.ts';
