@@ -11,9 +11,9 @@ test('whoever asks one thing after the other lets others in, within a transactio
   await copyEmbeddedDatabase(dataDir);
   const { db, close } = await openEmbedded(dataDir, createLogger('silent'));
   let turns = 0;
-  let isOver = false;
+  const over = new AbortController();
   const others = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await nextTurn();
       turns += 1;
     }
@@ -24,7 +24,7 @@ test('whoever asks one thing after the other lets others in, within a transactio
   await db.transaction().execute(async (trx) => {
     for (let times = 0; times < 20; times += 1) await slow.execute(trx);
   });
-  isOver = true;
+  over.abort();
   await others;
   await close();
   expect(without).toBeGreaterThan(1);
