@@ -3,6 +3,7 @@ import type { Job } from './define.ts';
 import { digestsReturned, tellReturned } from './digest-return.ts';
 import { tellPaused, tellUnknown } from './digest-telling.ts';
 import { digests, digestsNow } from './digests.ts';
+import { exportBegin } from './export-begin.ts';
 import { exportJob } from './export-run.ts';
 import { exportEnd } from './export-telling.ts';
 import { exportUpkeep } from './export-upkeep.ts';
@@ -20,6 +21,7 @@ export const jobs: readonly Job<never>[] = [
   tellReturned,
   tellPaused,
   tellUnknown,
+  exportBegin,
   exportJob,
   exportEnd,
   exportUpkeep,
