@@ -94,8 +94,8 @@ function rowMenu({ id, paused }: Digest): Overflow {
   };
 }
 
-export function running({ id, channel }: Digest): Message {
-  const text = `The digest ${code(id)} is on its way to <#${channel}>.`;
+export function running({ id, channel }: Digest, isNew: boolean): Message {
+  const text = `The digest ${code(id)} is ${isNew ? '' : 'already '}on its way to <#${channel}>.`;
   return message(text, [section(text)]);
 }
 
