@@ -172,8 +172,6 @@ test('upload scanning by the CDN’s own days', async () => {
   expect(told.thread).toMatchInlineSnapshot(`
     [
       "*Upload scanning*
-    *Changed*
-    :no_entry: Shield zone 501: 40 blocked a day, 20 × as much as the same weekday, 20 × as much as the day before, *unusual:* mostly 2
     *By shield zone*
     Shield zone 501: *40* blocked of 1,000 files scanned, 9 Nov (20 × as much as the same weekday, 20 × as much as the day before, *unusual:* mostly 2)
     _By the CDN’s own days; today is not over and not counted._",
@@ -235,7 +233,7 @@ test('apps: status, latency and cost against the previous run', async () => {
     :snail: App \`app0api00000001\`: average latency 90, +125 % on the previous run
     :moneybag: App \`app0api00000001\`: $9.00 a month, +152 % on the previous run
     *By app*
-    \`app0api00000001\` failing · latency 123.46 · average 90 (+125 % on the previous run) · $9.00 a month (+152 % on the previous run) · volumes 30 GB
+    \`app0api00000001\` failing · latency 123.46 · average 90 · $9.00 a month · volumes 30 GB
     \`app0idle0000003\` active · latency 41 · average 40 (the same as the previous run) · $3.57 a month · volumes 30 GB
     _Latency as the CDN reports it: it names no unit._",
     ]
@@ -282,7 +280,7 @@ test('several kinds in one digest: a number each, then what changed, in six line
       "*Blocked uploads:* not reported · files scanned: not reported",
       "*1 app* · $18.40 a month · latency 240.9",
       ":no_entry: Newly suspended: shop, docs",
-      "and 2 more changes in the thread",
+      "and 2 more in the thread",
     ]
   `);
 });

@@ -54,9 +54,8 @@ test('a spike in a flat series is unusual', async () => {
     *Changed*
     :chart_with_upwards_trend: *shop*: 120 GB a day, 3 × as much as the previous run, *unusual:* mostly 40 GB
     *Most bandwidth this month*
-    *shop*: 480 GB, 120 GB a day (3 × as much as the previous run, *unusual:* mostly 40 GB)
+    *shop*: 480 GB
     *All together*
-    Bandwidth: 120 GB a day (3 × as much as the previous run, *unusual:* mostly 40 GB)
     Charges: $1.20 a day (3 × as much as the previous run)
     _Months are UTC, as the CDN counts them._",
     ]
@@ -154,6 +153,29 @@ test('a monthly limit: foretold once there is enough of the month, told once, th
   `);
 });
 
+test('a first run has its limits once, and no change', async () => {
+  const told = await (await story()).daily('2026-11-11', limited(450));
+  expect(told.top).toMatchInlineSnapshot(`
+    [
+      "*1 zone* · 450 GB this month · $0.00 so far · :warning: 1 needs attention",
+      ":hourglass: At this rate *shop* reaches its limit of 500 GB on 12 Nov",
+      "_The first run: the next one tells what changed._",
+    ]
+  `);
+  expect(told.thread).toMatchInlineSnapshot(`
+    [
+      "*Zones*
+    *Limits*
+    :hourglass: At this rate *shop* reaches its limit of 500 GB on 12 Nov
+    *Needs attention*
+    Above 80 % of the limit: 1 · shop
+    *Most bandwidth this month*
+    *shop*: 450 GB
+    _Months are UTC, as the CDN counts them. A limit’s day: if the rest of the month goes like the month so far._",
+    ]
+  `);
+});
+
 test('what went wrong with zones, what was mended, what came and went', async () => {
   const plain = ['shop', 'media', 'docs', 'blog'].map((name, index) => zone(1001 + index, name));
   const hostname = { Id: 1, Value: 'www.shop.example', HasCertificate: false };
@@ -189,10 +211,6 @@ test('what went wrong with zones, what was mended, what came and went', async ()
     :unlock: Newly without certificate: shop (www.shop.example)
     :heavy_minus_sign: Gone: blog, old &lt;!channel&gt;
     :heavy_plus_sign: New: fresh
-    *Needs attention*
-    Suspended: 1 · media
-    Disabled: 1 · docs
-    Without certificate: 1 · shop (www.shop.example)
     _Months are UTC, as the CDN counts them._",
     ]
   `);

@@ -76,6 +76,8 @@ export async function story(
       messageProblems({ text: shown.text, ...(shown.blocks ? { blocks: shown.blocks } : {}) }),
     );
     if (problems.length > 0) throw new Error(problems.join('\n'));
+    for (const lines of thread.map(linesOf))
+      if (new Set(lines).size < lines.length) throw new Error(`a line stands twice in:\n${lines.join('\n')}`);
     const stored = storedFigures(collected);
     const past = pastRun({ due: moment, figures: stored });
     if (past) history.unshift(past);
