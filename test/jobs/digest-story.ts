@@ -115,6 +115,42 @@ export function zone(id: number, name: string, more: Partial<PullZone> = {}): Pu
   } as unknown as PullZone;
 }
 
+/** Entries of one zone and day: a code, how many, from which hour (UTC) on. */
+export function logged(
+  data: CdnData,
+  key: string,
+  ...kinds: readonly (readonly [code: string, count: number, hour: number])[]
+): void {
+  const [, day = ''] = key.split('/');
+  data.originErrors.entries.set(
+    key,
+    kinds.flatMap(([code, count, hour], kind) =>
+      Array.from({ length: count }, (_, index) => ({
+        logId: `${key}-${kind}-${index}`,
+        timestamp: Date.parse(`${day}T${String(hour).padStart(2, '0')}:00:00Z`) + index,
+        log: JSON.stringify({ RequestUrl: '/cart/pay?card=1', Message: 'No answer', ErrorCode: code }),
+        labels: { ErrorCode: code, StatusCode: '502', ServerZone: 'DE' },
+      })),
+    ),
+  );
+}
+
+/** A zone that used so many GB, turn by turn. */
+export function used(...gigabytes: readonly number[]): ((data: CdnData) => void)[] {
+  return gigabytes.map((amount) => (data: CdnData) => {
+    data.zones = [
+      zone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyCharges: amount / 100 }),
+      zone(1002, 'docs'),
+    ];
+  });
+}
+
+/** One zone that may use 500 GB, and used so many, turn by turn. */
+export const limited = (...amounts: readonly number[]) =>
+  amounts.map((amount) => (data: CdnData) => {
+    data.zones = [zone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyBandwidthLimit: 500 * GB })];
+  });
+
 function linesOf({ blocks = [] }: Message): string[] {
   return blocks.flatMap((block) => {
     if (block.type === 'section') return block.text?.text.split('\n') ?? [];
