@@ -8,6 +8,7 @@ import type { Message } from '../views/message.ts';
 import { refused } from '../views/refusal.ts';
 import type { Action, Command, Context, Feature, Form, FormResult } from './define.ts';
 import { type AskedExport, blankForm, formOf, readExport } from './event-log-form.ts';
+import { hasToChange, rowsOf, withoutRow, withRow, withUsualOps } from './event-log-rows.ts';
 import { fitted, readWindow, usualWindow } from './event-log-window.ts';
 import type { Words } from './words.ts';
 
@@ -83,19 +84,44 @@ const chooseWindow: Action = {
     const form = formOf(context.modal);
     const label = Object.hasOwn(forms.windowChoices, value) ? value : '24h';
     const window = readWindow(`last ${label}`, context.now(), 'UTC');
-    return forms.exportForm({ ...form, ...(fitted(window, context.now()) ?? window) });
+    const drawn = form.drawn + 1;
+    return forms.exportForm({ ...form, ...(fitted(window, context.now()) ?? window), drawn });
   },
 };
 
 const addFilter: Action = {
   id: 'event-logs:filter',
   needs: 'export',
+  async redraw(_, context) {
+    const form = formOf(context.modal);
+    return forms.exportForm({ ...form, ...withRow(form) });
+  },
+};
+
+const removeFilter: Action = {
+  id: 'event-logs:filter-remove',
+  needs: 'export',
   async redraw(value, context) {
     const form = formOf(context.modal);
-    const [, line = ''] = forms.filterChoices[Number(value)] ?? [];
-    const filters = [form.filters.trimEnd(), line].filter(Boolean).join('\n');
-    return forms.exportForm({ ...form, filters });
+    return forms.exportForm({ ...form, ...withoutRow(form, Number(value)) });
   },
+};
+
+const chooseField: Action = {
+  id: 'event-logs:filter-field',
+  needs: 'export',
+  async redraw(_, context) {
+    const form = formOf(context.modal);
+    return hasToChange(form.filters, context.modal?.fields ?? {})
+      ? forms.exportForm({ ...form, ...withUsualOps(form) })
+      : undefined;
+  },
+};
+
+const chooseOp: Action = {
+  id: 'event-logs:filter-op',
+  needs: 'export',
+  redraw: async (_, context) => forms.exportForm(formOf(context.modal)),
 };
 
 const form: Form = {
@@ -114,7 +140,7 @@ const form: Form = {
       const { message: text, hint, reference } = context.explain(error);
       const problem = [text, hint, reference && `Reference ${reference}`].filter(Boolean).join('\n');
       // What was held back for a secret in it would be held back in the form as well.
-      const kept = error.reference !== undefined ? { ...typed, query: '', filters: '' } : typed;
+      const kept = error.reference !== undefined ? { ...typed, query: '', ...rowsOf([]) } : typed;
       return {
         modal: forms.exportForm({ ...kept, drawn: 0, problem }),
         message: message(text, [section(`:warning: ${text}\n${hint ?? ''}`)]),
@@ -205,6 +231,6 @@ function said(text: string): Message {
 export const eventLogs: Feature = {
   name: 'event-logs',
   commands: [exportCommand],
-  actions: [chooseWindow, addFilter, again, cancel],
+  actions: [chooseWindow, addFilter, removeFilter, chooseField, chooseOp, again, cancel],
   forms: [form],
 };

@@ -109,9 +109,11 @@ export function readForm(view: SubmittedView, now: Date): { form?: Form; values?
     const gone = { text: 'This form is from an older version of the bot. Type `/cdn` and start again.' };
     return { reply: { response_action: 'update', view: asModal('Too old', gone) } };
   }
-  const { note } = memoryOf(view.private_metadata);
+  const { note, channel } = memoryOf(view.private_metadata);
   const read = form.read(fieldsOf(view.state?.values), { now, note });
   if ('errors' in read) return { reply: { response_action: 'errors', errors: read.errors } };
+  if ('again' in read)
+    return { reply: { response_action: 'update', view: remembering(read.again, channel) } };
   return {
     form,
     values: read.values,
