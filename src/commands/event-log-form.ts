@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { checkEventLogWindow, earliestEvents } from '../api/event-logs.ts';
 import { UserError } from '../errors.ts';
 import type { ExportRequest } from '../reports/event-export.ts';
-import { type ExportForm, exportForm } from '../views/event-logs-form.ts';
+import { correctWindow, type ExportForm, exportForm } from '../views/event-logs-form.ts';
 import type { Fields, OpenModal, ReadForm, Typed } from './define.ts';
 import { readRows, rowsOf, typedRows, unfolded } from './event-log-rows.ts';
 import { usualWindow } from './event-log-window.ts';
@@ -99,12 +99,14 @@ function problemOf(
     return undefined;
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    if (window.to <= window.from) return ['to', 'The end has to lie after the start.'];
-    if (window.to > now) return ['to', 'The window ends in the future: end it now or earlier.'];
+    const press = `press “${correctWindow.label}” above`;
+    if (window.to <= window.from)
+      return ['to', `The end has to lie after the start: ${press} to swap them, or choose another end.`];
+    if (window.to > now) return ['to', `The window ends in the future: ${press}, or end it earlier.`];
     const earliest = earliestEvents(now);
     return [
       'from',
-      `The CDN keeps events for 72 hours. The earliest start now is ${inWords(earliest, timeZone)}: press “All 72 hours” above, or begin later.`,
+      `The CDN keeps events for 72 hours. The earliest start now is ${inWords(earliest, timeZone)}: ${press}, or begin later.`,
     ];
   }
 }

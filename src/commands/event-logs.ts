@@ -9,7 +9,7 @@ import { refused } from '../views/refusal.ts';
 import type { Action, Command, Context, Feature, Form, FormResult } from './define.ts';
 import { type AskedExport, blankForm, formOf, readExport } from './event-log-form.ts';
 import { hasToChange, rowsOf, withoutRow, withRow, withUsualOps } from './event-log-rows.ts';
-import { fitted, readWindow, usualWindow } from './event-log-window.ts';
+import { corrected, fitted, readWindow, usualWindow } from './event-log-window.ts';
 import type { Words } from './words.ts';
 
 const mostListed = 10;
@@ -25,9 +25,9 @@ const exportCommand: Command = {
   modal: (words) => (isList(words) ? undefined : forms.exportSkeleton()),
   async fill(words, context) {
     const [first = '', ...rest] = words.text.split(' ');
-    const hasZone = /^\d+$/u.test(first);
+    const hasZone = /^#?\d+$/u.test(first);
     const typed = (hasZone ? rest.join(' ') : words.text).trim();
-    const form = await blank(context, hasZone ? first : '');
+    const form = await blank(context, hasZone ? first.replace('#', '') : '');
     if (typed === '') return forms.exportForm(form);
     return forms.exportForm({ ...form, ...windowTyped(typed, context, form.timeZone) });
   },
@@ -59,12 +59,13 @@ function windowTyped(
         ...usualWindow(now()),
         problem: 'The CDN keeps events for 72 hours only: that window lies before them.',
       };
-    return kept.from > window.from
-      ? {
-          ...kept,
-          problem: 'The CDN keeps events for 72 hours only: the start was moved to the earliest there is.',
-        }
-      : kept;
+    const said = [
+      ...(window.swapped ? ['The window you typed ends before it begins: start and end were swapped.'] : []),
+      ...(kept.from > window.from
+        ? ['The CDN keeps events for 72 hours only: the start was moved to the earliest there is.']
+        : []),
+    ];
+    return { from: kept.from, to: kept.to, problem: said.length > 0 ? said.join(' ') : undefined };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { ...usualWindow(now()), problem: [error.message, error.hint].filter(Boolean).join(' ') };
@@ -82,9 +83,11 @@ const chooseWindow: Action = {
   needs: 'export',
   async redraw(value, context) {
     const form = formOf(context.modal);
+    const drawn = form.drawn + 1;
+    if (value === forms.correctWindow.value)
+      return forms.exportForm({ ...form, ...corrected(form.from, form.to, context.now()), drawn });
     const label = Object.hasOwn(forms.windowChoices, value) ? value : '24h';
     const window = readWindow(`last ${label}`, context.now(), 'UTC');
-    const drawn = form.drawn + 1;
     return forms.exportForm({ ...form, ...(fitted(window, context.now()) ?? window), drawn });
   },
 };
@@ -191,7 +194,13 @@ const again: Action = {
     if (!window) {
       throw new UserError(
         'The CDN keeps events for 72 hours, and that window lies before them.',
-        'Choose a later one: `/cdn export`.',
+        'Choose a later one.',
+        [
+          {
+            label: 'Export the last 24 hours',
+            types: `export ${before.request.shieldZoneId} last 24h`,
+          },
+        ],
       );
     }
     // Somebody else's direct messages are not the place for it.

@@ -48,6 +48,9 @@ function waiting(text: string, id: string): ModalView {
 /** Windows that are one press away, newest last: label by the words of the command. */
 export const windowChoices = { '1h': 'Last hour', '6h': '6 hours', '24h': '24 hours', '72h': 'All 72 hours' };
 
+/** What is wrong with a window is mended by one press as well. */
+export const correctWindow = { value: 'correct', label: 'Correct the window' };
+
 /** Where the form's own state travels; what people typed does not. */
 export interface FormNote {
   readonly zone?: string | undefined;
@@ -91,6 +94,7 @@ export function exportForm(form: ExportForm): ModalView {
         ...Object.entries(windowChoices).map(([value, label]) =>
           button(label, `event-logs:window:${value}`, value),
         ),
+        button(correctWindow.label, `event-logs:window:${correctWindow.value}`, correctWindow.value),
       ),
       moment(id('from'), 'from', 'From', form.from, 'The CDN keeps events for 72 hours.'),
       moment(id('to'), 'to', 'To', form.to, zoneHint(form.timeZone)),
