@@ -149,6 +149,8 @@ export interface Form {
    */
   readonly run: (values: unknown, context: Context) => Answer | Promise<FormResult>;
   readonly changesHome?: ChangesHome;
+  /** A CDN key may be typed into it. In every other form it is a field error, before anything is read. */
+  readonly takesKeys?: true;
 }
 /** Fields that are wrong, by block; the form once more, with something to look at before it is sent; or what it says. */
 export type ReadForm =
@@ -225,12 +227,14 @@ export function defineForm<Schema extends z.ZodType>(form: {
   busy?: ModalView;
   run: (values: z.output<Schema>, context: Context) => Answer | Promise<FormResult>;
   changesHome?: true;
+  takesKeys?: true;
 }): Form {
   return {
     id: form.id,
     needs: form.needs,
     ...(form.busy ? { busy: form.busy } : {}),
     ...(form.changesHome ? { changesHome: true } : {}),
+    ...(form.takesKeys ? { takesKeys: true } : {}),
     read(fields) {
       const parsed = form.fields.safeParse(fields);
       if (parsed.success) return { values: parsed.data };

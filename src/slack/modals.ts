@@ -99,6 +99,16 @@ export function fieldsOf(values: unknown): Fields {
   return fields;
 }
 
+/** The same where somebody typed something: by block id, the text. */
+export function textsOf(values: unknown): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const [block, inputs] of Object.entries(stateValues.parse(values ?? {}))) {
+    const typed = Object.values(inputs).flatMap(({ value }) => value ?? []);
+    if (typed.length > 0) texts[block] = typed.join('\n');
+  }
+  return texts;
+}
+
 const text = z.string().nullish();
 const option = z.object({ value: z.string() });
 const texts = z.array(z.string()).nullish();

@@ -136,6 +136,22 @@ test('what is typed in words becomes rows where it has to be looked at', async (
   });
 });
 
+test('a key typed into a field is told under it, and goes nowhere', async () => {
+  const { key } = bot.cdn;
+  const person = await alicesForm();
+  const lines = bot.logs.length;
+  bot.slack.calls.length = 0;
+  const { errors } = await person.submit({ query: key, filters: `url contains ${key}` });
+  const told = expect.stringMatching(/^This looks like a CDN key/);
+  expect(errors).toEqual({ query: told, filters: told });
+  await person.press('event-logs:filter');
+  await person.waitForModal(holds('filters-2'));
+  expect(JSON.stringify(bot.slack.calls)).not.toContain(key);
+  expect(bot.logs.slice(lines).join('')).not.toContain(key);
+  expect(asked()).toEqual([]);
+  await leavesNothing();
+});
+
 test('of two presses at once none undoes the other', async () => {
   const person = await alicesForm();
   const before = person.modal()?.hash;
