@@ -192,7 +192,16 @@ export async function takeToLookUp(
 type Moves = Partial<
   Pick<
     RunRow,
-    'run_at' | 'outcome' | 'parts' | 'parts_sent' | 'sent_to' | 'ts' | 'figures' | 'reason' | 'lookups'
+    | 'run_at'
+    | 'attempts'
+    | 'outcome'
+    | 'parts'
+    | 'parts_sent'
+    | 'sent_to'
+    | 'ts'
+    | 'figures'
+    | 'reason'
+    | 'lookups'
   >
 >;
 
