@@ -2,6 +2,8 @@ import { ApiError } from '../api/errors.ts';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import { atMost } from './at-most.ts';
 import {
+  type Book,
+  bookVersion,
   type Collected,
   type CollectInput,
   type DigestKind,
@@ -37,11 +39,14 @@ interface ZoneList {
 
 /**
  * Asks the CDN for everything a digest tells of and compares it with earlier runs. What cannot be read is told in
- * `unread` and costs the rest nothing.
+ * `unread` and costs the rest nothing. `book` is what to remember of it once it was said.
  *
  * @throws ApiError where the key is refused, where it was stopped, and where nothing at all could be read.
  */
-export async function collect(subject: DigestSubject, input: CollectInput): Promise<Collected> {
+export async function collect(
+  subject: DigestSubject,
+  input: CollectInput,
+): Promise<{ readonly collected: Collected; readonly book: Book }> {
   const { kinds, targets } = subject;
   const failed: Failed[] = [];
   const fail = (one: Failed): void => {
@@ -55,16 +60,16 @@ export async function collect(subject: DigestSubject, input: CollectInput): Prom
   const needsList = wants('zones') || wants('errors') || (wants('apps') && targets.apps.length === 0);
   const list = needsList ? await zoneList(input, subject, fail) : undefined;
 
-  const zones = wants('zones') && list ? zoneFigures(list, subject, input) : undefined;
+  const zones = wants('zones') && list ? await zoneFigures(list, subject, input) : undefined;
   const errors = wants('errors') ? await errorsOf(list, subject, input, fail) : undefined;
   const scanning = wants('scanning') ? await scansOf(subject, input, fail) : undefined;
   const apps = wants('apps') ? await appsOf(list, subject, input, fail) : undefined;
   const found = [zones, errors, scanning, apps].filter((figures) => figures !== undefined);
   if (found.length === 0 && failed[0]) throw failed[0].reason;
-  return bounded({
+  const collected = bounded({
     version: figuresVersion,
     at: input.now.toISOString(),
-    ...(zones ? { zones } : {}),
+    ...(zones ? { zones: zones.figures } : {}),
     ...(errors ? { errors } : {}),
     ...(scanning ? { scanning } : {}),
     ...(apps ? { apps } : {}),
@@ -75,6 +80,9 @@ export async function collect(subject: DigestSubject, input: CollectInput): Prom
       ),
     ),
   });
+  // What could not be read is remembered as it was.
+  const remembered = zones?.book ?? input.book?.zones;
+  return { collected, book: { version: bookVersion, ...(remembered ? { zones: remembered } : {}) } };
 }
 
 type Fail = (failed: Failed) => void;
