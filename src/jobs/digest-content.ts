@@ -1,5 +1,6 @@
 import type { Book, Collected, CollectInput, DigestSubject, PastRun } from '../reports/digest.ts';
 import { bookVersion, figuresVersion, mostFigures } from '../reports/digest.ts';
+import { codesAfterSilence } from '../reports/digest-codes.ts';
 import { collect } from '../reports/digest-collect.ts';
 import { type DrawnDigest, drawDigest } from '../views/digest.ts';
 
@@ -37,7 +38,8 @@ export async function prepare(
 export function afterSilence(before: Book | undefined, found: Book): Book {
   const zones = before?.zones;
   const isSame = zones?.scope === found.zones?.scope && zones?.since === found.zones?.since;
-  return isSame && zones ? { ...found, zones } : found;
+  const codes = before?.codes && found.codes && codesAfterSilence(before.codes, found.codes);
+  return { ...found, ...(isSame && zones ? { zones } : {}), ...(codes ? { codes } : {}) };
 }
 
 /** What a digest remembers, as it was stored; undefined where there is nothing, or it cannot be read. */

@@ -15,10 +15,6 @@ export function bounded(collected: Collected): Collected {
 const steps: readonly ((collected: Collected) => Collected)[] = [
   inErrors((errors) => ({
     ...errors,
-    zones: errors.zones.map(({ codes: _codes, ...zone }) => zone),
-  })),
-  inErrors((errors) => ({
-    ...errors,
     fresh: errors.fresh.map((one) => ({ ...one, zones: few(one.zones) })),
   })),
   inZones((zones) => ({ ...zones, busiest: zones.busiest.slice(0, 10) })),

@@ -13,7 +13,7 @@ import {
 } from './digest.ts';
 import { appFigures } from './digest-apps.ts';
 import { bounded } from './digest-bounds.ts';
-import { errorFigures, mostZones, OutOfTime } from './digest-errors.ts';
+import { errorFigures, mostZones, OutOfTime, type ReadErrors } from './digest-errors.ts';
 import type { Named } from './digest-figures.ts';
 import { scanFigures } from './digest-scanning.ts';
 import { busiest, zoneFigures } from './digest-zones.ts';
@@ -61,7 +61,8 @@ export async function collect(
   const list = needsList ? await zoneList(input, subject, fail) : undefined;
 
   const zones = wants('zones') && list ? await zoneFigures(list, subject, input) : undefined;
-  const errors = wants('errors') ? await errorsOf(list, subject, input, fail) : undefined;
+  const read = wants('errors') ? await errorsOf(list, subject, input, fail) : undefined;
+  const errors = read?.figures;
   const scanning = wants('scanning') ? await scansOf(subject, input, fail) : undefined;
   const apps = wants('apps') ? await appsOf(list, subject, input, fail) : undefined;
   const found = [zones, errors, scanning, apps].filter((figures) => figures !== undefined);
@@ -81,8 +82,15 @@ export async function collect(
     ),
   });
   // What could not be read is remembered as it was.
-  const remembered = zones?.book ?? input.book?.zones;
-  return { collected, book: { version: bookVersion, ...(remembered ? { zones: remembered } : {}) } };
+  const remembered = { zones: zones?.book ?? input.book?.zones, codes: read?.codes ?? input.book?.codes };
+  return {
+    collected,
+    book: {
+      version: bookVersion,
+      ...(remembered.zones ? { zones: remembered.zones } : {}),
+      ...(remembered.codes ? { codes: remembered.codes } : {}),
+    },
+  };
 }
 
 type Fail = (failed: Failed) => void;
@@ -113,7 +121,7 @@ async function errorsOf(
   { targets }: DigestSubject,
   input: CollectInput,
   fail: Fail,
-): Promise<Collected['errors']> {
+): Promise<ReadErrors | undefined> {
   if (!list && targets.zones.length === 0) return undefined;
   const names = new Map(list?.zones.map(({ id, name }) => [id, name]));
   const chosen = targets.zones.map((id): Named => ({ id, name: names.get(id) ?? '' }));
@@ -122,9 +130,9 @@ async function errorsOf(
   const zones = chosen.length > 0 ? chosen : busiest(all, mostZones);
   const of = chosen.length > 0 ? chosen.length : all.length;
   const scope = targets.zones.toSorted().join(' ');
-  const { figures, failed } = await errorFigures({ zones, of, scope }, input);
-  for (const { zone, reason } of failed) fail({ kind: 'errors', what: zone.name || zone.id, reason });
-  return figures;
+  const read = await errorFigures({ zones, of, scope }, input);
+  for (const { zone, reason } of read.failed) fail({ kind: 'errors', what: zone.name || zone.id, reason });
+  return read;
 }
 
 async function scansOf(

@@ -94,7 +94,7 @@ export interface ErrorFigures {
   /** Every zone whose log was read, the most errors first. */
   readonly zones: readonly ZoneErrors[];
   readonly codes: readonly (readonly [code: string, count: number])[];
-  /** Codes that a zone did not have in the previous run. */
+  /** Codes that a zone did not have for 28 days, as far as this digest has seen. */
   readonly fresh: readonly { readonly code: string; readonly count: number; readonly zones: Some }[];
   readonly prefixes: readonly (readonly [prefix: string, count: number])[];
   /** By hour, the last one the hour that it is. */
@@ -106,8 +106,6 @@ export interface ErrorFigures {
 export interface ZoneErrors extends Named {
   readonly total: number;
   readonly perDay: Compared;
-  /** `''` stands for entries without a code. Absent where they took too much room. */
-  readonly codes?: readonly string[];
   /** The CDN holds more than it gave. */
   readonly partial?: true;
 }

@@ -1,4 +1,5 @@
 import type { CdnClient } from '../api/cdn.ts';
+import type { CodeBook } from './digest-codes.ts';
 import type { AppFigures, ErrorFigures, ScanFigures, ZoneFigures } from './digest-figures.ts';
 import type { ZoneBook } from './digest-zone-book.ts';
 
@@ -61,6 +62,7 @@ export interface Explained {
 export interface Book {
   readonly version: typeof bookVersion;
   readonly zones?: ZoneBook;
+  readonly codes?: CodeBook;
 }
 
 /** A book of another version is none: the next run is a first one. */
