@@ -25,10 +25,16 @@ export async function prepare(
   const { now, book: before } = how;
   // What is remembered is a part of what is compared with: without it this is a first run.
   const history = before ? how.history : [];
-  const weekAgo = now.getTime() - weekMs;
-  const sameWeekday = history.find(({ due }) => Math.abs(due.getTime() - weekAgo) <= halfDayMs);
+  const sameWeekday = weekBefore(history, now);
   const { collected, book } = await collect(subject, { ...how, history, previous: history[0], sameWeekday });
   return { collected, book, ...drawDigest(collected, { subject, now }) };
+}
+
+/** The run nearest to the same moment a week ago, within half a day: clocks may have changed, and runs be late. */
+function weekBefore(history: readonly PastRun[], now: Date): PastRun | undefined {
+  const far = ({ due }: PastRun): number => Math.abs(due.getTime() - (now.getTime() - weekMs));
+  const near = history.filter((run) => far(run) <= halfDayMs);
+  return near.toSorted((a, b) => far(a) - far(b))[0];
 }
 
 /**

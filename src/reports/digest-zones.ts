@@ -60,7 +60,7 @@ export async function zoneFigures(
     ...(charges === undefined ? {} : { charges }),
     attention,
     ...(previous ? { before: pick(previous) } : {}),
-    newMonth: past.previous !== undefined && isReset(used, previous?.used, past.previous.at, now),
+    newMonth: past.previous !== undefined && past.previous.at < monthOf(now).start,
     ...(perDay ? { perDay } : {}),
     ...(chargesPerDay ? { chargesPerDay } : {}),
     busiest: busy,
@@ -125,7 +125,8 @@ function ratesOf(
 
 /**
  * What a counter grows a day since an earlier run. Where it began anew with the month since: what it grew a day in this
- * month, from six hours on. Undefined where it fell for another reason.
+ * month, from six hours on. Undefined where nobody can tell: it fell within a month, or did not with a new one, since it
+ * may have grown past what it was or not have begun anew yet.
  */
 function perDayOf(
   used: number | undefined,
@@ -135,17 +136,13 @@ function perDayOf(
 ): number | undefined {
   const before = base && read(base.figures);
   if (used === undefined || base === undefined || before === undefined) return undefined;
-  const reset = isReset(used, before, base.at, now);
-  if (!reset && used < before) return undefined;
-  const since = reset ? monthOf(now).start : base.at;
-  const grown = reset ? used : used - before;
+  const { start } = monthOf(now);
+  const isNewMonth = base.at < start;
+  if (isNewMonth !== used < before) return undefined;
+  const since = isNewMonth ? start : base.at;
+  const grown = isNewMonth ? used : used - before;
   const elapsed = now.getTime() - since;
   return elapsed < apartMs ? undefined : rounded((grown / elapsed) * dayMs);
-}
-
-/** Whether a month's counter began anew. One that is larger than before did not, whatever the calendar says. */
-function isReset(used = 0, before = 0, at: number, now: Date): boolean {
-  return used < before && at < monthOf(now).start;
 }
 
 function trendOf(past: Earlier<ZoneFigures>, perDay: Compared | undefined, now: Date): [number, number][] {
