@@ -7,6 +7,7 @@ import type {
   ScanFigures,
   ZoneFigures,
 } from '../reports/digest-figures.ts';
+import { moved, noise } from '../reports/digest-series.ts';
 import { shortDay } from './chart-days.ts';
 import { added, comparison, exact } from './digest-change.ts';
 import { daysBefore } from './digest-findings.ts';
@@ -30,7 +31,8 @@ export function numberLines({ zones, errors, scanning, apps }: Collected, timeZo
   ];
 }
 
-function zoneLine({ zones, used, charges, attention, before, newMonth, perDay, skipped }: ZoneFigures): Line {
+function zoneLine(figures: ZoneFigures): Line {
+  const { zones, used, charges, attention, before, newMonth, perDay, chargesPerDay, skipped } = figures;
   const since = newMonth ? undefined : before;
   return {
     number: [
@@ -44,9 +46,18 @@ function zoneLine({ zones, used, charges, attention, before, newMonth, perDay, s
         : []),
       ...(skipped > 0 ? [`:warning: ${count(skipped, 'zone')} could not be read`] : []),
     ].join(' · '),
-    compared:
-      perDay && !isNothing(perDay) ? sentence(`${bytes(perDay.now)} a day`, comparison(perDay, bytes)) : '',
+    compared: total(perDay, chargesPerDay),
   };
+}
+
+/** Of bandwidth, unless only the charges moved. */
+function total(perDay: Compared | undefined, charges: Compared | undefined): string {
+  const isMoved = perDay !== undefined && moved(perDay, noise.bytes);
+  if (charges && !isMoved && moved(charges, noise.dollars))
+    return sentence(`${money(charges.now)} a day`, comparison(charges, money));
+  return perDay && !isNothing(perDay)
+    ? sentence(`${bytes(perDay.now)} a day`, comparison(perDay, bytes))
+    : '';
 }
 
 function errorLine(errors: ErrorFigures, timeZone: string): Line {

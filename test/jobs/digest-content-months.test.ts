@@ -115,15 +115,17 @@ test('both the previous run and the same weekday are told, of a weekly digest th
   `);
 });
 
+const charged = (...dollars: readonly number[]) =>
+  dollars.map((amount) => (data: CdnData) => {
+    data.zones = [zone(1001, 'shop', { MonthlyBandwidthUsed: 10 * GB, MonthlyCharges: amount })];
+  });
+
 test('charges that jump are told beside the number of everything', async () => {
-  const charged = (...dollars: readonly number[]) =>
-    dollars.map((amount) => (data: CdnData) => {
-      data.zones = [zone(1001, 'shop', { MonthlyBandwidthUsed: 10 * GB, MonthlyCharges: amount })];
-    });
   const told = await (await story()).daily('2026-11-03', charged(2, 4, 6, 26));
   expect(told.top).toMatchInlineSnapshot(`
     [
       "*1 zone* · 10 GB this month · $26.00 so far (+$20.00)",
+      "$20.00 a day: 10 × as much as the previous run",
     ]
   `);
   expect(told.thread).toMatchInlineSnapshot(`
