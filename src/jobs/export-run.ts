@@ -178,7 +178,7 @@ async function gather(
   { gathered, transfer }: { readonly gathered: Gathered; readonly transfer: Transfer },
 ): Promise<ExportFiles> {
   const { ports } = context;
-  const cdn = await ports.cdn(personOf(row), watch.signal, transfer);
+  const cdn = await ports.cdn(personOf(row), watch.signal, { through: transfer });
   const { shieldZoneId, ...wanted } = one.request;
   const source = await cdn.eventLogs.export(shieldZoneId, wanted);
   watch.now('reading', source.length);

@@ -4,7 +4,7 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import type { PullZone } from '../../simulator/cdn/zone-fields.ts';
 import { createCdn } from '../../src/api/cdn.ts';
 import { ApiError } from '../../src/api/errors.ts';
-import { pastRun, prepare, storedFigures } from '../../src/jobs/digest-content.ts';
+import { afterSilence, bookOf, pastRun, prepare, storedFigures } from '../../src/jobs/digest-content.ts';
 import type { DigestSubject, PastRun } from '../../src/reports/digest.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Message } from '../../src/views/message.ts';
@@ -51,6 +51,7 @@ export async function story(
     sleep: () => Promise.resolve(),
   }).withKey(new Secret(cdn.key));
   const history: PastRun[] = [];
+  let remembered: string | undefined;
   const whole: DigestSubject = {
     kinds: ['zones'],
     targets: { zones: [], shieldZones: [], apps: [] },
@@ -61,10 +62,11 @@ export async function story(
   const run = async (at: string | Date): Promise<Told> => {
     const moment = new Date(at);
     now = moment.getTime();
-    const { collected, top, thread, quiet } = await prepare(whole, {
+    const { collected, book, top, thread, quiet } = await prepare(whole, {
       cdn: client,
       now: moment,
       history,
+      book: bookOf(remembered),
       signal: new AbortController().signal,
       ...how,
       explain: (error) => ({
@@ -76,9 +78,12 @@ export async function story(
       messageProblems({ text: shown.text, ...(shown.blocks ? { blocks: shown.blocks } : {}) }),
     );
     if (problems.length > 0) throw new Error(problems.join('\n'));
+    for (const lines of thread.map(linesOf))
+      if (new Set(lines).size < lines.length) throw new Error(`a line stands twice in:\n${lines.join('\n')}`);
     const stored = storedFigures(collected);
     const past = pastRun({ due: moment, figures: stored });
     if (past) history.unshift(past);
+    remembered = JSON.stringify(quiet ? afterSilence(bookOf(remembered), book) : book);
     const charts = thread.flatMap(({ files = [] }) => files.map(({ altText = '' }) => altText));
     return { top: linesOf(top), thread: thread.map((one) => linesOf(one).join('\n')), charts, quiet, stored };
   };
@@ -112,6 +117,42 @@ export function zone(id: number, name: string, more: Partial<PullZone> = {}): Pu
     ...more,
   } as unknown as PullZone;
 }
+
+/** Entries of one zone and day: a code, how many, from which hour (UTC) on. */
+export function logged(
+  data: CdnData,
+  key: string,
+  ...kinds: readonly (readonly [code: string, count: number, hour: number])[]
+): void {
+  const [, day = ''] = key.split('/');
+  data.originErrors.entries.set(
+    key,
+    kinds.flatMap(([code, count, hour], kind) =>
+      Array.from({ length: count }, (_, index) => ({
+        logId: `${key}-${kind}-${index}`,
+        timestamp: Date.parse(`${day}T${String(hour).padStart(2, '0')}:00:00Z`) + index,
+        log: JSON.stringify({ RequestUrl: '/cart/pay?card=1', Message: 'No answer', ErrorCode: code }),
+        labels: { ErrorCode: code, StatusCode: '502', ServerZone: 'DE' },
+      })),
+    ),
+  );
+}
+
+/** A zone that used so many GB, turn by turn. */
+export function used(...gigabytes: readonly number[]): ((data: CdnData) => void)[] {
+  return gigabytes.map((amount) => (data: CdnData) => {
+    data.zones = [
+      zone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyCharges: amount / 100 }),
+      zone(1002, 'docs'),
+    ];
+  });
+}
+
+/** One zone that may use 500 GB, and used so many, turn by turn. */
+export const limited = (...amounts: readonly number[]) =>
+  amounts.map((amount) => (data: CdnData) => {
+    data.zones = [zone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyBandwidthLimit: 500 * GB })];
+  });
 
 function linesOf({ blocks = [] }: Message): string[] {
   return blocks.flatMap((block) => {
