@@ -351,6 +351,35 @@ const migrations: Record<string, Migration> = {
         .execute();
     },
   },
+  '0009-export-endings': {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .alterTable('exports')
+        .addColumn('ending', 'text')
+        .addColumn('told_at', 'timestamptz')
+        .execute();
+      await sql`create index exports_untold on exports (ended_at) where ending is not null and told_at is null`.execute(
+        db,
+      );
+    },
+  },
+  '0010-digest-books': {
+    async up(db: Kysely<unknown>) {
+      // Digests that ran before have none: their next run is a first one, and says so.
+      await db.schema
+        .createTable('digest_books')
+        .addColumn('digest_id', 'text', (column) => column.primaryKey())
+        .addColumn('revision', 'integer', (column) => column.notNull())
+        .addColumn('body', 'text')
+        .addColumn('next_body', 'text')
+        .addColumn('next_due', 'timestamptz')
+        .addColumn('next_base', 'integer')
+        .addForeignKeyConstraint('digest_books_digest', ['digest_id'], 'digests', ['id'], (constraint) =>
+          constraint.onDelete('cascade'),
+        )
+        .execute();
+    },
+  },
 };
 
 export const migrationProvider: MigrationProvider = {
