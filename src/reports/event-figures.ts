@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CsvRow, cellKinds, cellText, undoubled } from './csv-cells.ts';
 import { createCsvRows } from './csv-rows.ts';
+import { createAddressReader } from './event-addresses.ts';
 import { eventColumns } from './event-columns.ts';
 import { createTimeReader } from './event-time.ts';
 import { type Span, shownUrl } from './event-urls.ts';
@@ -76,6 +77,7 @@ export function createEventFigures({ hashes = true }: EventFiguresOptions = {}):
   // For cells that stand in the file with doubled quotes; a tally looks at no more of a word.
   const room = Buffer.allocUnsafeSlow(1_024);
   const urlRoom = Buffer.allocUnsafeSlow(1_024);
+  const oneSpelling = createAddressReader();
   const word: Span = { bytes: room, from: 0, to: 0 };
   // The hour that the last row was in: the next one mostly is as well.
   let hour = Number.NaN;
@@ -143,6 +145,7 @@ export function createEventFigures({ hashes = true }: EventFiguresOptions = {}):
       }
       // Cut before it is counted, so that each token is not a word of its own.
       if (subject === 'url') shownUrl(word, urlRoom);
+      else if (subject === 'ip') oneSpelling(word);
       if (word.to > word.from) tally.add(word.bytes, word.from, word.to);
     }
   };

@@ -47,6 +47,19 @@ test('the figures of a file of the simulated CDN are those of its rows', () => {
   expect(found.hours.reduce((sum, [, count]) => sum + count, 0)).toBe(3000);
 });
 
+test('one address is counted as one, however it is written', () => {
+  const spellings = [
+    ['203.0.113.7', '203.0.113.7:443', '::ffff:203.0.113.7', '[::FFFF:cb00:7107]:80', '203.000.113.007'],
+    ['2001:db8::1', '2001:DB8:0:0:0:0:0:1', '[2001:db8::1]:443', '2001:db8::1%eth0', '"2001:db8::0:1"'],
+  ];
+  const rows = spellings.flat().map((ip) => `${ip},x\n`);
+  expect(figures(['ip,action\n', ...rows, 'unknown,x\n']).top.ip?.words).toEqual([
+    ['203.0.113.7', 5],
+    ['2001:db8::1', 5],
+    ['unknown', 1],
+  ]);
+});
+
 test('any table is counted wherever it is cut, in whatever order its columns are', () => {
   const names = fc.shuffledSubarray(
     ['timestamp', 'Action', 'country_code', 'Rule ID', 'clientIp', 'url', 'more'],
