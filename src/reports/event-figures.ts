@@ -26,9 +26,6 @@ export interface EventFigures {
   readonly bytes: number;
   /** SHA-256 of the bytes, hexadecimal; undefined where it was not wanted. */
   readonly sha256: string | undefined;
-  /** Of the earliest and the latest row, ms; undefined where no row has a time that can be read. */
-  readonly first: number | undefined;
-  readonly last: number | undefined;
   /** Rows by the hour (UTC, ms at its beginning), in order and without gaps; empty where no time can be read. */
   readonly hours: readonly (readonly [start: number, count: number])[];
   /** Rows that are in no hour. */
@@ -174,8 +171,6 @@ export function createEventFigures({ hashes = true }: EventFiguresOptions = {}):
         broken,
         bytes,
         sha256: hash?.digest('hex'),
-        first: timed > 0 ? first : undefined,
-        last: timed > 0 ? last : undefined,
         hours: timed > 0 ? withoutGaps(hours, first, last) : [],
         untimed: rows - timed,
         empty: rows === 0 && (width < 0 || timeColumn >= 0 || tallies.length > 0),

@@ -32,8 +32,6 @@ test('the figures of a file of the simulated CDN are those of its rows', () => {
     untimed: 0,
     bytes: file.length,
     sha256: createHash('sha256').update(file).digest('hex'),
-    first: rows[0]?.timestamp,
-    last: rows.at(-1)?.timestamp,
   });
   expect(found.top).toEqual({
     action: { words: topOf(rows.map((row) => row.action)), missed: 0 },
@@ -103,13 +101,8 @@ test('any table is counted wherever it is cut, in whatever order its columns are
 test('a table without a known column has a number of rows and nothing else', () => {
   fc.assert(
     fc.property(table, writing, (rows, how) => {
-      const {
-        rows: count,
-        top,
-        hours,
-        first,
-      } = figures([stringify([rows[0]?.map(() => 'x') ?? [], ...rows], how)]);
-      expect({ count, hours, first }).toEqual({ count: rows.length, hours: [], first: undefined });
+      const { rows: count, top, hours } = figures([stringify([rows[0]?.map(() => 'x') ?? [], ...rows], how)]);
+      expect({ count, hours }).toEqual({ count: rows.length, hours: [] });
       expect(Object.values(top).every((words) => words === undefined)).toBe(true);
     }),
   );
@@ -159,7 +152,7 @@ test('a file without an event is told from one that nobody can read', () => {
 });
 
 test('an empty file, and one with a header alone', () => {
-  const empty = { rows: 0, broken: 0, first: undefined, last: undefined, hours: [], untimed: 0 };
+  const empty = { rows: 0, broken: 0, hours: [], untimed: 0 };
   expect(figures([])).toMatchObject({ ...empty, bytes: 0 });
   expect(figures(['time,action\n'])).toMatchObject({ ...empty, top: { action: { words: [], missed: 0 } } });
 });
@@ -182,7 +175,7 @@ test('a time that no window can hold is not taken for one', () => {
   const found = figures([
     'time\n2026-11-20T10:00:00Z\n1970-01-01T00:00:00Z\n9999-01-01T00:00:00Z\n2026-11-20T12:00:00Z\n',
   ]);
-  expect(found).toMatchObject({ rows: 4, untimed: 2, last: Date.UTC(2026, 10, 20, 12) });
+  expect(found).toMatchObject({ rows: 4, untimed: 2 });
   expect(found.hours).toEqual([
     [Date.UTC(2026, 10, 20, 10), 1],
     [Date.UTC(2026, 10, 20, 11), 0],
