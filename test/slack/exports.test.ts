@@ -44,6 +44,7 @@ describe('a file arrives', () => {
       'Rules',
       'IPs',
       'URLs',
+      'in the worst hour',
       'everything',
     ]) {
       expect(message?.reads).toContain(words);
