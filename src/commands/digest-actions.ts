@@ -88,8 +88,8 @@ async function takeOver(id: string, context: Context): Promise<Message> {
   const taken = changed(await digests.takeOver(digest, person));
   const told = views.takenOver(taken, person.userId, nextThree(taken, context));
   // Its channel sees it in the place of the notice; where it was pressed elsewhere, it is told.
-  if (context.message?.channel !== taken.channel) await context.post(taken.channel, told);
-  return told;
+  const isSeen = context.message?.channel === taken.channel || (await context.post(taken.channel, told));
+  return isSeen ? told : views.takenOverOnly(taken);
 }
 
 /** What Slack did not answer for: a person has looked. */
