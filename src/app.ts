@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { type Cdn, createCdn } from './api/cdn.ts';
 import { createAudit } from './auth/audit.ts';
 import { createCheckpoints } from './auth/checkpoints.ts';
 import { createEndings, type Pause } from './auth/endings.ts';
@@ -17,23 +16,21 @@ import { UserError } from './errors.ts';
 import { holdConfig } from './held-secrets.ts';
 import { createDigests } from './jobs/digest-book.ts';
 import { digestsReturned } from './jobs/digest-return.ts';
-import { digests as digestsJob } from './jobs/digests.ts';
 import { type ExportLimits, exportLimits as slackLimits } from './jobs/export-files.ts';
 import { createExports } from './jobs/exports.ts';
 import { showOperation } from './jobs/operation-messages.ts';
 import { runOperation } from './jobs/operation-run.ts';
 import { createQueue } from './jobs/queue.ts';
 import { jobs } from './jobs/registry.ts';
+import { type ChatApp, createLifecycle, type Role } from './lifecycle.ts';
 import type { Log } from './log.ts';
 import { openKeys } from './open-keys.ts';
-import { createAccess } from './slack/access.ts';
+import { createOutgoing } from './outgoing.ts';
 import { oncePerMinute } from './slack/admission.ts';
 import { createBolt } from './slack/bolt.ts';
 import { boltLog } from './slack/bolt-log.ts';
-import { createClients } from './slack/clients.ts';
 import { createConnectPage } from './slack/connect-page.ts';
 import { createTell } from './slack/direct-message.ts';
-import { createEgress } from './slack/egress.ts';
 import { createInFlight } from './slack/in-flight.ts';
 import { createJobPorts } from './slack/job-ports.ts';
 import { createMetrics } from './slack/metrics.ts';
@@ -46,9 +43,6 @@ import { type Database, openDatabase } from './store/database.ts';
 import { createClaims } from './store/deliveries.ts';
 import { startTransfer } from './transfer/transfer.ts';
 
-/** `web` answers Slack, `worker` runs jobs, `all` does both. */
-export type Role = 'web' | 'worker' | 'all';
-
 export interface AppOptions {
   readonly config: Config;
   readonly log: Log;
@@ -58,20 +52,6 @@ export interface AppOptions {
   /** Slack's unless told otherwise. */
   readonly exportLimits?: ExportLimits;
 }
-
-export interface ChatApp {
-  /** Resolves when the bot can serve. @throws UserError with the reason where it cannot. */
-  start(): Promise<void>;
-  /** Stops taking deliveries, waits for what runs, closes the stores. May be called twice. */
-  stop(): Promise<void>;
-  /** Where its HTTP endpoints are, once started. */
-  readonly port: () => number | undefined;
-}
-
-// Kubernetes and Heroku kill after thirty seconds; work that is told to end still has to answer.
-const graceMs = 15_000;
-
-const rescueEveryMs = 10_000;
 
 /** Wires everything and starts nothing but the database, which the wiring needs. */
 export async function buildApp(options: AppOptions): Promise<ChatApp> {
@@ -112,32 +92,15 @@ async function wire(
   const snapshots = createSnapshots({ now });
   const charts = createCharts();
   const logger = boltLog(log);
-  const egress = createEgress({ log });
-  const { apiUrl, appToken, signingSecret, installing } = config.slack;
-  // Keys and tokens travel in one header, to these origins; the client secret to one method.
-  const toSlack = {
-    origins: [new URL(apiUrl).origin],
-    header: 'authorization',
-    body: ({ pathname }: URL) => pathname.endsWith('/oauth.v2.access'),
-  };
-  const toCdn = {
-    origins: [config.cdn.apiUrl, config.cdn.originLoggingUrl].map((url) => new URL(url).origin),
-    header: 'accesskey',
-    // The value of a variable is sent where the variable is.
-    body: () => true,
-  };
-  const slackFetch = egress.fetch('slack', options.fetch, toSlack);
-  const access = createAccess({
-    installing,
-    apiUrl,
+  const { egress, slackFetch, access, clients, cdn, cdnThrough } = createOutgoing({
+    config,
+    log,
     logger,
     installations,
-    exclusively: installations.withRefreshLock,
-    publicUrl: config.web.publicUrl,
-    fetch: slackFetch,
+    fetch: options.fetch,
     now,
   });
-  const clients = createClients({ apiUrl, logger, egress, fetch: options.fetch });
+  const { apiUrl, appToken, signingSecret } = config.slack;
   const inFlight = createInFlight();
   const socket = appToken
     ? createSocketReceiver({ appToken, apiUrl, egress, logger, log, fetch: slackFetch })
@@ -150,9 +113,6 @@ async function wire(
   const receiver = socket ?? http;
   if (!receiver) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
 
-  const cdnThrough = (fetch: typeof globalThis.fetch): Cdn =>
-    createCdn({ ...config.cdn, fetch: egress.fetch('cdn', fetch, toCdn), now: () => now().getTime() });
-  const cdn = cdnThrough(options.fetch);
   const audit = createAudit({ db, now });
   const links = createKeyLinks({ db, now });
   const people = createPeople({
@@ -286,60 +246,24 @@ async function wire(
     },
   });
 
-  let port: number | undefined;
-  let stopping: Promise<void> | undefined;
-  let rescuing: NodeJS.Timeout | undefined;
-  const answersSlack = role !== 'worker';
-  const alone = database.engine === 'embedded';
-  return {
-    port: () => port,
-    async start() {
-      await keys.start();
-      if (answersSlack) {
-        await access.verify();
-        await bolt.init();
-      }
-      // Before anybody is answered: starting it keeps the embedded database, and with it this thread, busy.
-      await queue.start({ work: role !== 'web' });
-      if (role !== 'web') await exports.resume({ alone });
-      // The queue notices after about a minute that a process has died; exports know their own within seconds.
-      if (role !== 'web' && !alone)
-        rescuing = setInterval(() => {
-          exports
-            .rescue()
-            .catch((error: unknown) => log.warn({ error }, 'exports could not be looked after'));
-        }, rescueEveryMs);
-      // What was due while nothing ran begins now, not with the next minute.
-      if (role !== 'web') await queue.enqueue(digestsJob, {});
-      if (role !== 'web') await queue.enqueue(digestsReturned, {});
-      if (answersSlack) {
-        port = await web.listen().catch((error: unknown) => {
-          // Over Socket Mode, without pages, nobody has to reach these endpoints: a second bot on one laptop still works.
-          if (http || access.installer || connectPage || !(error instanceof UserError)) throw error;
-          log.warn({ port: config.web.port }, 'no HTTP endpoints: the port is taken; set PORT to a free one');
-          return undefined;
-        });
-        await bolt.start();
-      }
-      log.info({ role, port, transport: socket ? 'socket' : 'http', store: database.engine }, 'ready');
-    },
-    stop() {
-      stopping ??= (async () => {
-        // No new deliveries first, so that the count of those under way can only fall.
-        await receiver.stop();
-        const closed = web.close();
-        // Beside it: a page that waits for the CDN keeps its connection, and is told to end like everything else.
-        await Promise.all([inFlight.drain(graceMs), snapshots.stop()]);
-        await closed;
-        await charts.close();
-        clearInterval(rescuing);
-        await queue.stop();
-        await keys.stop();
-        await database.close();
-        keys.release();
-        options.release();
-      })();
-      return stopping;
-    },
-  };
+  return createLifecycle({
+    role,
+    log,
+    database,
+    keys,
+    access,
+    bolt,
+    queue,
+    exports,
+    web,
+    receiver,
+    inFlight,
+    snapshots,
+    charts,
+    transport: socket ? 'socket' : 'http',
+    wantedPort: config.web.port,
+    // Over Socket Mode, without pages, nobody has to reach these endpoints: a second bot on one laptop still works.
+    endpointsNeeded: Boolean(http ?? access.installer ?? connectPage),
+    release: options.release,
+  });
 }

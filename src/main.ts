@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { ChatApp, Role } from './app.ts';
 import { UserError } from './errors.ts';
+import type { ChatApp, Role } from './lifecycle.ts';
 
 // The only file that reads the environment, ends the process and listens to its signals. It loads the rest when it
 // knows what for, after Node was told to keep what it compiles: a quarter of a start is compiling.

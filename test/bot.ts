@@ -8,9 +8,10 @@ import { type CdnSimulator, startCdn } from '../simulator/cdn/server.ts';
 import { freePort } from '../simulator/free-port.ts';
 import { type SlackSimulator, startSlack } from '../simulator/slack/server.ts';
 import type { DeclaredShortcut } from '../simulator/slack/shortcuts.ts';
-import { buildApp, type ChatApp } from '../src/app.ts';
+import { buildApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import type { ExportLimits } from '../src/jobs/export-files.ts';
+import type { ChatApp } from '../src/lifecycle.ts';
 import { createLogger } from '../src/log.ts';
 import { enterKey } from './page-visits.ts';
 

@@ -1,4 +1,6 @@
+import type { Finding } from '../reports/digest-findings.ts';
 import { context, message, section } from './blocks.ts';
+import { findingLine } from './digest-findings.ts';
 import type { Attachment, Message } from './message.ts';
 import { fit } from './text.ts';
 
@@ -8,6 +10,11 @@ export const mostShown = 10;
 export interface Part {
   readonly title: string;
   readonly lines: readonly string[];
+}
+
+/** What changed, in full. */
+export function changedPart(changed: readonly Finding[]): Part {
+  return { title: 'Changed', lines: changed.flatMap((finding) => findingLine(finding, mostShown) ?? []) };
 }
 
 /** A message of a thread: parts under their titles; those without a line are left out. */

@@ -4,8 +4,8 @@ import { type Finding, findings } from '../reports/digest-findings.ts';
 import { shortDay } from './chart-days.ts';
 import { exact, inBrackets, nameOf } from './digest-change.ts';
 import { errorChart, latencyChart, scanChart } from './digest-charts.ts';
-import { detail, mostShown } from './digest-detail.ts';
-import { daysBefore, findingLine, gigabytes } from './digest-findings.ts';
+import { changedPart, detail, mostShown } from './digest-detail.ts';
+import { daysBefore, gigabytes } from './digest-findings.ts';
 import { zoneDetail } from './digest-zone-detail.ts';
 import type { Message } from './message.ts';
 import { money } from './numbers.ts';
@@ -13,27 +13,36 @@ import { code, count, fit, foreign, grouped } from './text.ts';
 
 const mostCharts = 3;
 
-/** The detail of a digest, a message a kind: what changed in full, then what there is. */
+/**
+ * The detail of a digest, a message a kind: what changed in full, then what there is. What was told as a change is not
+ * told again further down; in a first run there is nothing that changed.
+ */
 export function threadOf(collected: Collected, timeZone: string): Message[] {
   const { zones, errors, scanning, apps } = collected;
   const all = findings(collected);
-  const changes = (kinds: readonly Finding['kind'][]) =>
-    all
-      .filter(({ kind }) => kinds.includes(kind))
-      .flatMap((finding) => findingLine(finding, mostShown) ?? []);
+  const changed = (...kinds: readonly Finding['kind'][]) => all.filter(({ kind }) => kinds.includes(kind));
   return [
     ...(zones
-      ? [zoneDetail(zones, changes(['became', 'recovered', 'joined', 'left', 'limit', 'traffic']), timeZone)]
+      ? [
+          zoneDetail(
+            zones,
+            zones.since === undefined
+              ? []
+              : changed('became', 'recovered', 'joined', 'left', 'limit', 'traffic'),
+            timeZone,
+          ),
+        ]
       : []),
-    ...(errors ? [errorDetail(errors, changes(['fresh', 'errors']), timeZone)] : []),
-    ...(scanning && scanning.length > 0 ? [scanDetail(scanning, changes(['blocked']))] : []),
+    ...(errors ? [errorDetail(errors, changed('fresh', 'errors'), timeZone)] : []),
+    ...(scanning && scanning.length > 0 ? [scanDetail(scanning, changed('blocked'))] : []),
     ...(apps && apps.apps.length > 0
-      ? [appDetail(apps.apps, apps.more, changes(['status', 'latency', 'cost', 'volumes']), timeZone)]
+      ? [appDetail(apps.apps, apps.more, changed('status', 'latency', 'cost', 'volumes'), timeZone)]
       : []),
   ];
 }
 
-function errorDetail(errors: ErrorFigures, changes: readonly string[], timeZone: string): Message {
+function errorDetail(errors: ErrorFigures, changed: readonly Finding[], timeZone: string): Message {
+  const told = new Set(changed.map((one) => (one.kind === 'errors' ? one.zone.id : undefined)));
   const failing = errors.zones.filter(({ total }) => total > 0);
   const rest = failing.length - mostShown;
   const partial = errors.zones.filter((zone) => zone.partial);
@@ -41,13 +50,14 @@ function errorDetail(errors: ErrorFigures, changes: readonly string[], timeZone:
   return detail(
     'Origin errors',
     [
-      { title: 'Changed', lines: changes },
+      changedPart(changed),
       {
         title: 'By zone',
         lines: [
-          ...failing
-            .slice(0, mostShown)
-            .map((zone) => `*${grouped(zone.total)}* · ${nameOf(zone)}${inBrackets(zone.perDay, exact)}`),
+          ...failing.slice(0, mostShown).map((zone) => {
+            const compared = told.has(zone.id) ? '' : inBrackets(zone.perDay, exact);
+            return `*${grouped(zone.total)}* · ${nameOf(zone)}${compared}`;
+          }),
           ...(rest > 0 ? [`and ${count(rest, 'more zone')}`] : []),
         ],
       },
@@ -74,12 +84,15 @@ function errorDetail(errors: ErrorFigures, changes: readonly string[], timeZone:
   );
 }
 
-function scanDetail(scanning: readonly ScanFigures[], changes: readonly string[]): Message {
+function scanDetail(scanning: readonly ScanFigures[], all: readonly Finding[]): Message {
+  // The CDN's own days say something unusual in a first run too: then it stands beside the number.
+  const changed = all.filter((one) => one.kind === 'blocked' && one.scan.since !== undefined);
+  const told = new Set(changed.map((one) => (one.kind === 'blocked' ? one.scan : undefined)));
   return detail(
     'Upload scanning',
     [
-      { title: 'Changed', lines: changes },
-      { title: 'By shield zone', lines: scanning.map(scanRow) },
+      changedPart(changed),
+      { title: 'By shield zone', lines: scanning.map((scan) => scanRow(scan, told.has(scan))) },
     ],
     'By the CDN’s own days; today is not over and not counted.',
     scanning.flatMap((one) => scanChart(one) ?? []).slice(0, mostCharts),
@@ -89,16 +102,19 @@ function scanDetail(scanning: readonly ScanFigures[], changes: readonly string[]
 function appDetail(
   apps: readonly AppFigures[],
   more: number,
-  changes: readonly string[],
+  changed: readonly Finding[],
   timeZone: string,
 ): Message {
   return detail(
     'App usage',
     [
-      { title: 'Changed', lines: changes },
+      changedPart(changed),
       {
         title: 'By app',
-        lines: [...apps.map(appRow), ...(more > 0 ? [`and ${count(more, 'more app')}`] : [])],
+        lines: [
+          ...apps.map((app) => appRow(app, changed)),
+          ...(more > 0 ? [`and ${count(more, 'more app')}`] : []),
+        ],
       },
     ],
     'Latency as the CDN reports it: it names no unit.',
@@ -110,20 +126,23 @@ function amount(number: number | undefined): string {
   return number === undefined ? 'not reported' : grouped(number);
 }
 
-function scanRow({ id, scanned, blocked, last, days, perDay }: ScanFigures): string {
+function scanRow({ id, scanned, blocked, last, days, perDay }: ScanFigures, isTold: boolean): string {
   const when =
     last === undefined ? 'no day reported' : days > 1 ? `${days} days to ${shortDay(last)}` : shortDay(last);
-  const rate = perDay ? inBrackets(perDay, exact, daysBefore(days)) : '';
+  const rate = perDay && !isTold ? inBrackets(perDay, exact, daysBefore(days)) : '';
   return `Shield zone ${foreign(id, 20)}: *${amount(blocked)}* blocked of ${amount(scanned)} files scanned, ${when}${rate}`;
 }
 
-function appRow({ id, status, latency, average, cost, volumes }: AppFigures): string {
+function appRow(app: AppFigures, changed: readonly Finding[]): string {
+  const { id, status, latency, average, cost, volumes } = app;
+  const isTold = (kind: 'latency' | 'cost'): boolean =>
+    changed.some((one) => one.kind === kind && one.app === app);
   return [
     `${code(id, 40)}${status === undefined ? '' : ` ${foreign(status, 30)}`}`,
     `latency ${latency ? exact(latency.now) : 'not reported'}`,
-    `average ${average ? `${exact(average.now)}${inBrackets(average, exact)}` : 'not reported'}`,
+    `average ${average ? `${exact(average.now)}${isTold('latency') ? '' : inBrackets(average, exact)}` : 'not reported'}`,
     cost
-      ? `${money(cost.now)} a month${cost.before === cost.now ? '' : inBrackets(cost, money)}`
+      ? `${money(cost.now)} a month${cost.before === cost.now || isTold('cost') ? '' : inBrackets(cost, money)}`
       : 'cost not reported',
     ...(volumes ? [`volumes ${gigabytes(volumes.now)}`] : []),
   ].join(' · ');

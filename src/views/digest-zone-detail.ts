@@ -1,8 +1,9 @@
 import type { Attention } from '../reports/attention.ts';
 import type { ZoneFigures } from '../reports/digest-figures.ts';
+import type { Finding } from '../reports/digest-findings.ts';
 import { inBrackets, nameOf, names } from './digest-change.ts';
 import { bandwidthChart } from './digest-charts.ts';
-import { detail, mostShown } from './digest-detail.ts';
+import { changedPart, detail, mostShown } from './digest-detail.ts';
 import { limitLine } from './digest-findings.ts';
 import type { Message } from './message.ts';
 import { bytes, money } from './numbers.ts';
@@ -15,22 +16,34 @@ const stateNames: Readonly<Record<Attention, string>> = {
   'no-certificate': 'Without certificate',
 };
 
-/** The zones of a digest in its thread. */
-export function zoneDetail(zones: ZoneFigures, changes: readonly string[], timeZone: string): Message {
+/** The zones of a digest in its thread. What stands in `changed` is not told again further down. */
+export function zoneDetail(zones: ZoneFigures, changed: readonly Finding[], timeZone: string): Message {
   const { states, limits, moreLimits, busiest, missing, perDay, chargesPerDay } = zones;
   const attention = (Object.keys(stateNames) as Attention[]).flatMap((state) => {
     const { count: all } = states[state];
-    return all > 0 ? [`${stateNames[state]}: ${grouped(all)} · ${names(states[state], mostShown)}`] : [];
+    const isTold = changed.some(
+      (one) => one.kind === 'became' && one.state === state && one.zones.count === all,
+    );
+    return all > 0 && !isTold
+      ? [`${stateNames[state]}: ${grouped(all)} · ${names(states[state], mostShown)}`]
+      : [];
   });
+  const told = new Set(changed.map((one) => (one.kind === 'limit' ? one.limit : undefined)));
+  const moving = new Map(
+    changed.flatMap((one) => (one.kind === 'traffic' ? [[one.zone.id, one.perDay] as const] : [])),
+  );
+  const known = limits.filter((limit) => !told.has(limit));
+  // Where one zone does it all, it was told with that zone.
+  const isTotalTold = [...moving.values()].some(({ now }) => now === perDay?.now);
   const chart = bandwidthChart(zones.trend, timeZone);
   return detail(
     'Zones',
     [
-      { title: 'Changed', lines: changes },
+      changedPart(changed),
       {
         title: 'Limits',
         lines: [
-          ...limits.map(limitLine),
+          ...known.map(limitLine),
           ...(moreLimits > 0 ? [`and ${count(moreLimits, 'more zone')}`] : []),
         ],
       },
@@ -38,16 +51,17 @@ export function zoneDetail(zones: ZoneFigures, changes: readonly string[], timeZ
       {
         title: 'Most bandwidth this month',
         lines: busiest.slice(0, mostShown).map((zone) => {
-          const rate = zone.perDay
-            ? `, ${bytes(zone.perDay.now)} a day${inBrackets(zone.perDay, bytes)}`
-            : '';
+          const rate =
+            zone.perDay && !moving.has(zone.id)
+              ? `, ${bytes(zone.perDay.now)} a day${inBrackets(zone.perDay, bytes)}`
+              : '';
           return `*${nameOf(zone)}*: ${bytes(zone.used)}${rate}`;
         }),
       },
       {
         title: 'All together',
         lines: [
-          ...(perDay && (perDay.now > 0 || perDay.before)
+          ...(perDay && !isTotalTold && (perDay.now > 0 || perDay.before)
             ? [`Bandwidth: ${bytes(perDay.now)} a day${inBrackets(perDay, bytes)}`]
             : []),
           ...(chargesPerDay && (chargesPerDay.now > 0 || chargesPerDay.before)

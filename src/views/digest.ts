@@ -7,7 +7,7 @@ import { numberLines } from './digest-lines.ts';
 import { threadOf } from './digest-thread.ts';
 import type { Message } from './message.ts';
 import { runWords } from './schedule.ts';
-import { count, cut, fit, foreign, grouped, safely } from './text.ts';
+import { cut, fit, foreign, grouped, safely } from './text.ts';
 
 /** What a digest says. */
 export interface DrawnDigest {
@@ -86,12 +86,11 @@ function topLines(
   const left = room - ownLine.length;
   const shown = changes.length > left ? changes.slice(0, Math.max(0, left - 1)) : changes;
   const more = changes.length - shown.length;
-  const moreLine = `and ${shown.length > 0 ? count(more, 'more change') : count(more, 'change')} in the thread`;
   return [
     ...numbers.map(({ number }) => number),
     ...ownLine,
     ...shown.map((line) => shortened(line)),
-    ...(more > 0 ? [moreLine] : []),
+    ...(more > 0 ? [`and ${grouped(more)} more in the thread`] : []),
     ...missing,
   ];
 }

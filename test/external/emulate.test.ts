@@ -7,8 +7,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { freePort } from '../../simulator/free-port.ts';
-import { buildApp, type ChatApp } from '../../src/app.ts';
+import { buildApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import type { ChatApp } from '../../src/lifecycle.ts';
 import { createLogger } from '../../src/log.ts';
 
 // A Slack Web API that was not written here, with its own trigger ids, view hashes and OAuth: a second opinion on

@@ -76,6 +76,8 @@ export async function story(
       messageProblems({ text: shown.text, ...(shown.blocks ? { blocks: shown.blocks } : {}) }),
     );
     if (problems.length > 0) throw new Error(problems.join('\n'));
+    for (const lines of thread.map(linesOf))
+      if (new Set(lines).size < lines.length) throw new Error(`a line stands twice in:\n${lines.join('\n')}`);
     const stored = storedFigures(collected);
     const past = pastRun({ due: moment, figures: stored });
     if (past) history.unshift(past);
@@ -112,6 +114,42 @@ export function zone(id: number, name: string, more: Partial<PullZone> = {}): Pu
     ...more,
   } as unknown as PullZone;
 }
+
+/** Entries of one zone and day: a code, how many, from which hour (UTC) on. */
+export function logged(
+  data: CdnData,
+  key: string,
+  ...kinds: readonly (readonly [code: string, count: number, hour: number])[]
+): void {
+  const [, day = ''] = key.split('/');
+  data.originErrors.entries.set(
+    key,
+    kinds.flatMap(([code, count, hour], kind) =>
+      Array.from({ length: count }, (_, index) => ({
+        logId: `${key}-${kind}-${index}`,
+        timestamp: Date.parse(`${day}T${String(hour).padStart(2, '0')}:00:00Z`) + index,
+        log: JSON.stringify({ RequestUrl: '/cart/pay?card=1', Message: 'No answer', ErrorCode: code }),
+        labels: { ErrorCode: code, StatusCode: '502', ServerZone: 'DE' },
+      })),
+    ),
+  );
+}
+
+/** A zone that used so many GB, turn by turn. */
+export function used(...gigabytes: readonly number[]): ((data: CdnData) => void)[] {
+  return gigabytes.map((amount) => (data: CdnData) => {
+    data.zones = [
+      zone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyCharges: amount / 100 }),
+      zone(1002, 'docs'),
+    ];
+  });
+}
+
+/** One zone that may use 500 GB, and used so many, turn by turn. */
+export const limited = (...amounts: readonly number[]) =>
+  amounts.map((amount) => (data: CdnData) => {
+    data.zones = [zone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyBandwidthLimit: 500 * GB })];
+  });
 
 function linesOf({ blocks = [] }: Message): string[] {
   return blocks.flatMap((block) => {

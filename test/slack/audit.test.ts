@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildApp, type ChatApp } from '../../src/app.ts';
+import { buildApp } from '../../src/app.ts';
 import { createAudit } from '../../src/auth/audit.ts';
 import { checkDatabase } from '../../src/auth/audit-verify.ts';
 import { readCheckpoints, readPublicKey } from '../../src/auth/checkpoint.ts';
 import { readConfig } from '../../src/config.ts';
 import { auditCheckpoint } from '../../src/jobs/audit-checkpoint.ts';
 import { createQueue, type Queue } from '../../src/jobs/queue.ts';
+import type { ChatApp } from '../../src/lifecycle.ts';
 import { createLogger } from '../../src/log.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';

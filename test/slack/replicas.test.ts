@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildApp, type ChatApp } from '../../src/app.ts';
+import { buildApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import type { ChatApp } from '../../src/lifecycle.ts';
 import { createLogger } from '../../src/log.ts';
 import { type Bot, connect, startBot } from '../bot.ts';
 import { findPostgres, type PostgresServer } from '../store/postgres.ts';
