@@ -33,6 +33,11 @@ const digestCommand: Command = {
   changesHome: true,
   examples: ['digest new', 'digest list', 'digest run k7f3q'],
   needs: 'read',
+  needsFor(words) {
+    const [verb = 'list'] = typed(words);
+    // Who may do what with one is decided by whose it is.
+    return verb === 'list' || isVerb(verb) ? 'none' : 'read';
+  },
   modal(words) {
     const [verb, id] = typed(words);
     if (verb === 'new') return digestSkeleton('New digest');
