@@ -1,7 +1,8 @@
 import { auditCheckpoint } from './audit-checkpoint.ts';
 import type { Job } from './define.ts';
+import { tellPauses } from './digest-pauses.ts';
 import { digestsReturned, tellReturned } from './digest-return.ts';
-import { tellPaused, tellUnknown } from './digest-telling.ts';
+import { tellUnknown } from './digest-telling.ts';
 import { digests, digestsNow } from './digests.ts';
 import { exportBegin } from './export-begin.ts';
 import { exportJob } from './export-run.ts';
@@ -19,7 +20,7 @@ export const jobs: readonly Job<never>[] = [
   digestsNow,
   digestsReturned,
   tellReturned,
-  tellPaused,
+  tellPauses,
   tellUnknown,
   exportBegin,
   exportJob,
