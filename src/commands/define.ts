@@ -125,6 +125,8 @@ export interface Action {
    * one: `from:2` is read as `from`.
    */
   readonly redraw?: (value: string, context: Context) => Promise<ModalView>;
+  /** Inputs of forms that tell of every change (`dispatch_action`), under their own names. */
+  readonly fields?: readonly string[];
   /** Answers go into a message of their own instead; in a modal, into one on top of it, with a way back. */
   readonly apart?: true;
   /**

@@ -7,7 +7,15 @@ import { code } from '../views/text.ts';
 import type { Command, Context, Feature } from './define.ts';
 import { closest } from './did-you-mean.ts';
 import * as steps from './digest-actions.ts';
-import { digestForm, editForm, newForm, preview, targetPicker, timeZonePicker } from './digest-form.ts';
+import {
+  digestForm,
+  editForm,
+  newForm,
+  preview,
+  redraw,
+  targetPicker,
+  timeZonePicker,
+} from './digest-form.ts';
 import type { Words } from './words.ts';
 
 /** What is done with one digest. The other words open a form, or list. */
@@ -58,7 +66,7 @@ const digestCommand: Command = {
 export const digest: Feature = {
   name: 'digests',
   commands: [digestCommand],
-  actions: [preview, ...steps.digestActions],
+  actions: [preview, redraw, ...steps.digestActions],
   forms: [digestForm],
   pickers: [targetPicker, timeZonePicker],
   async homeSection({ digests, person }) {
