@@ -76,6 +76,11 @@ const steps: readonly {
     stop: () => slack.script.hold('files.completeUploadExternal', 'before'),
     finds: { files: 'may have been posted', count: 0 },
   },
+  {
+    where: 'after its end was written down and before its message tells it',
+    stop: () => slack.script.hold('chat.update', 'before'),
+    finds: uploaded,
+  },
 ];
 
 function holdService({ until }: { until: 'request' | 'body' }): {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Secret } from '../secret.ts';
+import type { Allowance } from './allowance.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
 import { type Apps, createApps } from './apps.ts';
 import { createEventLogs, type EventLogs } from './event-logs.ts';
@@ -44,7 +45,7 @@ export interface CdnClient {
 
 export interface Cdn {
   /** A client for one key. `signal` ends whatever it is doing: ApiError `cancelled`. */
-  readonly withKey: (key: Secret, signal?: AbortSignal) => CdnClient;
+  readonly withKey: (key: Secret, signal?: AbortSignal, allowance?: Allowance) => CdnClient;
 }
 
 /** The CDN of one deployment. Nothing is asked of it until a client is used. */
@@ -64,8 +65,8 @@ export function createCdn(options: CdnOptions): Cdn {
   const breathe = createPace();
 
   return {
-    withKey(key, signal) {
-      const send = createSend(transport, key, signal);
+    withKey(key, signal, allowance) {
+      const send = createSend(transport, key, signal, allowance);
       return {
         pullZones: createPullZones(send, hosts, breathe, onDrift),
         apiKeys: createApiKeys(send, hosts, breathe, key),

@@ -1,6 +1,7 @@
 import { createFetch } from 'ofetch';
 import type { Secret } from '../secret.ts';
 import { withoutValues } from '../secret-search.ts';
+import type { Allowance } from './allowance.ts';
 import { createWatch, readChunks, readText, type Watch } from './bodies.ts';
 import { codeFor, type ErrorWords, readErrorBody, readErrorText } from './error-bodies.ts';
 import { ApiError, type ApiErrorCode, type ApiErrorFacts } from './errors.ts';
@@ -63,7 +64,12 @@ const longestJson = 16_000_000;
 const longestErrorBody = 64_000;
 
 /** The one way to the CDN: key, timeout, errors and retries are here and nowhere else. */
-export function createSend(transport: Transport, key: Secret, signal: AbortSignal | undefined): Send {
+export function createSend(
+  transport: Transport,
+  key: Secret,
+  signal: AbortSignal | undefined,
+  allowance?: Allowance,
+): Send {
   const { timeoutMs, now, sleep, random } = transport;
   const ofetch = createFetch({
     fetch: transport.fetch,
@@ -77,7 +83,8 @@ export function createSend(transport: Transport, key: Secret, signal: AbortSigna
       if (signal?.aborted)
         throw new ApiError({ code: 'cancelled', operation: request.operation, sent: tries > 1 });
       try {
-        return await consume(await once(request));
+        const attempt = async () => consume(await once(request));
+        return await (allowance ? allowance.spend(attempt) : attempt());
       } catch (error) {
         if (!(error instanceof ApiError) || request.once) throw error;
         const wait = waitBeforeRetry({ error, reads: request.reads, tries, waitedMs, random: random() });

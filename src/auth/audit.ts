@@ -15,6 +15,7 @@ export const auditWords = [
   'key-entry-refused',
   'policy-changed',
   'export-made',
+  'export-ended',
   'export-deleted',
   'digest-created',
   'digest-changed',

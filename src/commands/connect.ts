@@ -104,6 +104,7 @@ export const connect: Feature = {
       busy: views.connectBusy(),
       run: ({ accessKey }, context) => checkAndLink(accessKey, context),
       changesHome: true,
+      takesKeys: true,
     }),
   ],
 };

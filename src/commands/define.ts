@@ -122,9 +122,11 @@ export interface Action {
   /**
    * Of a button or menu in a form: what takes the form's place, drawn from what was typed (`context.modal.fields`).
    * Slack keeps what stands in an input whose block id stays, so an input that is to show something else gets another
-   * one: `from:2` is read as `from`.
+   * one: `from:2` is read as `from`. Undefined where the form may stay as it is. Of two presses at once one is dropped.
    */
-  readonly redraw?: (value: string, context: Context) => Promise<ModalView>;
+  readonly redraw?: (value: string, context: Context) => Promise<ModalView | undefined>;
+  /** With `redraw`: it changes what stands between the inputs, never what is in them, so of two presses both count. */
+  readonly steady?: true;
   /** Inputs of forms that tell of every change (`dispatch_action`), under their own names. */
   readonly fields?: readonly string[];
   /** Answers go into a message of their own instead; in a modal, into one on top of it, with a way back. */
@@ -151,8 +153,14 @@ export interface Form {
    */
   readonly run: (values: unknown, context: Context) => Answer | Promise<FormResult>;
   readonly changesHome?: ChangesHome;
+  /** A CDN key may be typed into it. In every other form it is a field error, before anything is read. */
+  readonly takesKeys?: true;
 }
-type ReadForm = { readonly errors: Record<string, string> } | { readonly values: unknown };
+/** Fields that are wrong, by block; the form once more, with something to look at before it is sent; or what it says. */
+export type ReadForm =
+  | { readonly errors: Record<string, string> }
+  | { readonly again: ModalView }
+  | { readonly values: unknown };
 
 /** When a form was sent, and the note it carried. */
 export interface Typed {
@@ -163,7 +171,8 @@ export interface Typed {
 /** `message` says the same to somebody who closed the modal meanwhile. */
 export type FormResult = { readonly modal: ModalView; readonly message: Message };
 
-/** A modal's inputs by block id: text, chosen option values, users, channels. Text typed by people; secrets included. */
+/**
+ * A modal's inputs by block id; menus outside of inputs, of which a block may hold several, by their action id too: text, chosen option values, users, channels. Text typed by people; secrets included. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Answers a picker with search (external select). The action_id of the select is its id, or one of its fields. */
@@ -222,12 +231,14 @@ export function defineForm<Schema extends z.ZodType>(form: {
   busy?: ModalView;
   run: (values: z.output<Schema>, context: Context) => Answer | Promise<FormResult>;
   changesHome?: true;
+  takesKeys?: true;
 }): Form {
   return {
     id: form.id,
     needs: form.needs,
     ...(form.busy ? { busy: form.busy } : {}),
     ...(form.changesHome ? { changesHome: true } : {}),
+    ...(form.takesKeys ? { takesKeys: true } : {}),
     read(fields) {
       const parsed = form.fields.safeParse(fields);
       if (parsed.success) return { values: parsed.data };

@@ -21,8 +21,8 @@ export async function run(id: string, context: Context): Promise<Message> {
       `When that is mended: \`/cdn digest resume ${digest.id}\``,
     );
   }
-  await context.digests.runNow(digest, context.person);
-  return views.running(digest);
+  const isNew = await context.digests.runNow(digest, context.person);
+  return views.running(digest, isNew);
 }
 
 export async function pause(id: string, context: Context): Promise<Message> {

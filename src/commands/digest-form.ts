@@ -45,6 +45,7 @@ export const redraw: Action = {
   id: 'digests:redraw',
   fields: ['kind', 'days', 'time', 'timezone', 'only'],
   needs: 'read',
+  steady: true,
   async redraw(_value, context) {
     const values = valuesIn(context.modal?.fields ?? {});
     const note = context.modal?.note;

@@ -72,7 +72,7 @@ export const digest: Feature = {
   async homeSection({ digests, person }) {
     const all = await digests.list(tenantOf(person));
     const mine = all.filter(({ digest }) => digest.owner.userId === person.userId);
-    return mine.length > 0 ? myDigests(mine.map((one) => ({ ...one, manages: true }))) : [];
+    return mine.length > 0 ? myDigests(mine.map((one) => ({ ...one, manages: true, own: true }))) : [];
   },
 };
 
@@ -86,10 +86,10 @@ async function list(page: number, context: Context): Promise<Message> {
   const pages = Math.max(1, Math.ceil(seen.length / pageSize));
   const at = Number.isInteger(page) ? Math.min(Math.max(page, 1), pages) : 1;
   return digestList({
-    listed: seen.slice((at - 1) * pageSize, at * pageSize).map((one) => ({
-      ...one,
-      manages: admin || one.digest.owner.userId === person.userId,
-    })),
+    listed: seen.slice((at - 1) * pageSize, at * pageSize).map((one) => {
+      const own = one.digest.owner.userId === person.userId;
+      return { ...one, own, manages: admin || own };
+    }),
     total: seen.length,
     page: at,
     pages,

@@ -9,7 +9,8 @@ export interface ReadFilters {
   readonly warnings: readonly string[];
 }
 
-const mostLines = 20;
+/** As many as an export takes. */
+export const mostFilters = 20;
 const mostValues = 50;
 const longestValue = 500;
 
@@ -42,9 +43,9 @@ export function readFilters(typed: string): ReadFilters {
   const filters: EventLogFilter[] = [];
   const problems: string[] = [];
   const warnings: string[] = [];
-  const lines = typed.replaceAll(/[\u200B-\u200F\u2060\uFEFF]/gu, '').split(/\r\n|[\r\n\u2028\u2029]/u);
+  const lines = tidy(typed).split('\n');
   for (const [index, raw] of lines.entries()) {
-    const line = raw.replaceAll(/[\u00A0\u2000-\u200A\u202F]/gu, ' ').trim();
+    const line = raw.trim();
     if (line === '') continue;
     const read = readLine(line);
     if (typeof read === 'string') problems.push(`Line ${index + 1}: ${read}`);
@@ -53,20 +54,37 @@ export function readFilters(typed: string): ReadFilters {
       warnings.push(...unusual(read));
     }
   }
-  if (filters.length > mostLines) problems.push(`At most ${mostLines} filters.`);
+  if (filters.length > mostFilters) problems.push(`At most ${mostFilters} filters.`);
   return { filters, problems, warnings };
+}
+
+/** What phones and pasting leave in a text: invisible signs, long spaces, other line breaks. */
+function tidy(typed: string): string {
+  return typed
+    .replaceAll(/[\u200B-\u200F\u2060\uFEFF]/gu, '')
+    .replaceAll(/\r\n|[\r\u2028\u2029]/gu, '\n')
+    .replaceAll(/[\u00A0\u2000-\u200A\u202F]/gu, ' ');
 }
 
 function readLine(line: string): EventLogFilter | string {
   const [, fieldTyped = '', opTyped = '', rest = ''] =
     /^(\S+?)(?:\s+|(?==))(=+|\S+)\s*(.*)$/su.exec(line) ?? [];
-  const field = known(fieldTyped, eventLogFields, fieldWords);
-  const op = known(opTyped, eventLogOps, opWords);
   if (fieldTyped === '' || rest === '')
     return 'a filter is a field, an operation and a value: country in DE, FR';
+  return readFilter(fieldTyped, opTyped, rest);
+}
+
+/** One filter from its parts; values stand in lines or with commas between them. Gives what is wrong, for people. */
+export function readFilter(fieldTyped: string, opTyped: string, typed: string): EventLogFilter | string {
+  const field = known(tidy(fieldTyped).trim(), eventLogFields, fieldWords);
+  const op = known(tidy(opTyped).trim(), eventLogOps, opWords);
   if (!/^[\w.-]{1,60}$/u.test(field)) return 'the field is one word, such as country';
   if (!/^[\w.-]{1,60}$/u.test(op)) return 'the operation is one word, such as in or contains';
-  const value = readValues(rest);
+  const value = readValues(
+    tidy(typed)
+      .trim()
+      .replaceAll(/ *,?[ \n]*\n */gu, ', '),
+  );
   if (typeof value === 'string') return value;
   if (value.length > mostValues) return `at most ${mostValues} values`;
   if (value.some((one) => one.length > longestValue)) return `a value has at most ${longestValue} characters`;
@@ -132,11 +150,27 @@ function readQuoted(
   return undefined;
 }
 
-function unusual({ field, op }: EventLogFilter): string[] {
+/** About names that the service does not tell of. */
+export function unusual({ field, op }: Pick<EventLogFilter, 'field' | 'op'>): string[] {
   const warnings: string[] = [];
-  if (!eventLogFields.some((name) => name === field)) warnings.push(`the field ${field} is not a known one`);
-  if (!eventLogOps.some((name) => name === op)) warnings.push(`the operation ${op} is not a known one`);
+  if (!isKnownField(field)) warnings.push(`the field ${field} is not a known one`);
+  if (!isKnownOp(op)) warnings.push(`the operation ${op} is not a known one`);
   return warnings;
+}
+
+export function isKnownField(field: string): boolean {
+  return eventLogFields.some((name) => name === field);
+}
+
+export function isKnownOp(op: string): boolean {
+  return eventLogOps.some((name) => name === op);
+}
+
+/** Values as `readFilter` reads them again. */
+export function typedValues(values: readonly string[]): string {
+  return values
+    .map((value) => (/^\s|[",“”„\n]|\s$/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value))
+    .join(', ');
 }
 
 function isNetwork(text: string): boolean {

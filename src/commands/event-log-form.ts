@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { checkEventLogWindow, earliestEvents } from '../api/event-logs.ts';
 import { UserError } from '../errors.ts';
 import type { ExportRequest } from '../reports/event-export.ts';
-import type { ExportForm } from '../views/event-logs-form.ts';
-import type { Fields, OpenModal, Typed } from './define.ts';
-import { readFilters } from './event-log-filters.ts';
+import { correctWindow, type ExportForm, exportForm } from '../views/event-logs-form.ts';
+import type { Fields, OpenModal, ReadForm, Typed } from './define.ts';
+import { readRows, rowsOf, typedRows, unfolded } from './event-log-rows.ts';
 import { usualWindow } from './event-log-window.ts';
 
 /** The form as it was sent, read. */
@@ -27,7 +27,7 @@ export function blankForm(about: {
     shieldZoneId: about.shieldZoneId,
     ...usualWindow(about.now),
     query: '',
-    filters: '',
+    ...rowsOf([]),
     channel: undefined,
     spreadsheetSafe: false,
     pseudonyms: false,
@@ -39,15 +39,11 @@ export function blankForm(about: {
 
 /** What was typed in an open form so far, to draw it again with something else in it. */
 export function formOf(modal: OpenModal | undefined): ExportForm {
-  const { fields } = unnumbered(modal?.fields ?? {});
-  return { ...typedForm(fields, modal?.note), drawn: noteOf(modal?.note).drawn + 1 };
+  return typedForm(unnumbered(modal?.fields ?? {}).fields, modal?.note);
 }
 
 /** Reads the form; what is wrong goes to the field it is in. */
-export function readExport(
-  typed: Fields,
-  { now, note }: Typed,
-): { readonly errors: Record<string, string> } | { readonly values: AskedExport } {
+export function readExport(typed: Fields, { now, note }: Typed): ReadForm {
   const { fields, blocks } = unnumbered(typed);
   const errors: Record<string, string> = {};
   const wrong = (field: string, message: string): void => {
@@ -71,9 +67,13 @@ export function readExport(
   if (form.channel !== undefined && !/^[CG][A-Z0-9]+$/u.test(form.channel)) {
     wrong('channel', 'Choose a channel, or leave it empty to get the file yourself.');
   }
-  const { filters, problems, warnings } = readFilters(form.filters);
-  if (problems.length > 0) wrong('filters', problems.slice(0, 3).join('\n'));
+  const { filters, problems, unsaid, warnings } = readRows(form.filters, fields);
+  for (const problem of problems) wrong(...problem);
   if (Object.keys(errors).length > 0 || !form.from || !form.to) return { errors };
+  if (unsaid.length > 0) {
+    const problem = `In the filters, ${unsaid.slice(0, 5).join('; ')}. Look below, then press Export to send it so.`;
+    return { again: exportForm({ ...form, ...unfolded(form), problem }) };
+  }
   const { from, to, channel, shieldZoneId, query, pseudonyms, spreadsheetSafe, split } = form;
   const request = {
     shieldZoneId,
@@ -86,7 +86,7 @@ export function readExport(
     spreadsheetSafe,
     split,
   };
-  return { values: { request, channel, warnings, form } };
+  return { values: { request, channel, warnings, form } satisfies AskedExport };
 }
 
 function problemOf(
@@ -99,12 +99,14 @@ function problemOf(
     return undefined;
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    if (window.to <= window.from) return ['to', 'The end has to lie after the start.'];
-    if (window.to > now) return ['to', 'The window ends in the future: end it now or earlier.'];
+    const press = `press “${correctWindow.label}” above`;
+    if (window.to <= window.from)
+      return ['to', `The end has to lie after the start: ${press} to swap them, or choose another end.`];
+    if (window.to > now) return ['to', `The window ends in the future: ${press}, or end it earlier.`];
     const earliest = earliestEvents(now);
     return [
       'from',
-      `The CDN keeps events for 72 hours. The earliest start now is ${inWords(earliest, timeZone)}: press “All 72 hours” above, or begin later.`,
+      `The CDN keeps events for 72 hours. The earliest start now is ${inWords(earliest, timeZone)}: ${press}, or begin later.`,
     ];
   }
 }
@@ -122,7 +124,7 @@ function inWords(at: Date, timeZone = 'UTC'): string {
 }
 
 function typedForm(fields: Fields, note: string | undefined): ExportForm {
-  const { zone, drawn } = noteOf(note);
+  const { zone, drawn, rows, next } = noteOf(note);
   const text = (name: string): string => {
     const value = fields[name];
     return typeof value === 'string' ? value.trim() : '';
@@ -136,7 +138,8 @@ function typedForm(fields: Fields, note: string | undefined): ExportForm {
     from: momentOf(text('from')),
     to: momentOf(text('to')),
     query: text('query'),
-    filters: typeof fields['filters'] === 'string' ? fields['filters'] : '',
+    filters: typedRows(fields, rows),
+    nextRow: next,
     channel: text('channel') || undefined,
     spreadsheetSafe: isOn('spreadsheetSafe'),
     pseudonyms: isOn('pseudonyms'),
@@ -152,24 +155,30 @@ function momentOf(text: string): Date | undefined {
   return /^\d{12,14}$/u.test(text) ? new Date(Number(text)) : undefined;
 }
 
-/** `from:2` is `from`, drawn for the second time; errors go to the block as it is called now. */
+/** `from:2` is `from`, drawn for the second time; errors go to the block as it is called now. Others keep their names. */
 function unnumbered(typed: Fields): { readonly fields: Fields; readonly blocks: Record<string, string> } {
   const fields: Record<string, Fields[string]> = {};
   const blocks: Record<string, string> = {};
   for (const [block, value] of Object.entries(typed)) {
-    const [name = block] = block.split(':', 1);
+    const name = /^(?:from|to):\d+$/u.test(block) ? block.replace(/:.*/u, '') : block;
     fields[name] = value;
     blocks[name] = block;
   }
   return { fields, blocks };
 }
 
-const note = z.object({ zone: z.string().optional(), drawn: z.number().int().nonnegative() });
+const whole = z.number().int().nonnegative();
+const note = z.object({
+  zone: z.string().optional(),
+  drawn: whole,
+  rows: z.array(z.tuple([whole, whole])),
+  next: whole,
+});
 
 function noteOf(text: string | undefined): z.output<typeof note> {
   try {
     return note.parse(JSON.parse(text ?? ''));
   } catch {
-    return { drawn: 0 };
+    return { drawn: 0, rows: [[1, 0]], next: 2 };
   }
 }

@@ -14,6 +14,12 @@ const units: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: 24 
 
 const shapes = 'Type `last 6h`, `last 30m`, `today`, `yesterday`, `2026-11-20` or `2026-11-20 10:00..12:00`.';
 
+/** A window that was typed. */
+export interface TypedWindow extends Window {
+  /** It was typed the other way round. */
+  readonly swapped?: true;
+}
+
 /** What is asked for where nobody said anything. */
 export function usualWindow(now: Date): Window {
   return { from: new Date(floor(now).getTime() - 24 * hourMs), to: floor(now) };
@@ -21,11 +27,12 @@ export function usualWindow(now: Date): Window {
 
 /**
  * The words of a window, in somebody's time zone (IANA name; a `UTC` or `Z` behind them means UTC): `last 6h`,
- * `today`, `yesterday 22:00..today 02:00`, `2026-11-20 10:00..12:00`. What reaches into the future ends now.
+ * `today`, `yesterday 22:00..today 02:00`, `2026-11-20 10:00..12:00`. What reaches into the future ends now; what ends
+ * before it begins is turned round.
  *
  * @throws UserError where they cannot be read.
  */
-export function readWindow(typed: string, now: Date, timeZone: string): Window {
+export function readWindow(typed: string, now: Date, timeZone: string): TypedWindow {
   const words = typed
     .toLowerCase()
     .replaceAll(/\s+/gu, ' ')
@@ -59,9 +66,8 @@ export function readWindow(typed: string, now: Date, timeZone: string): Window {
       ? instant(next(end.day), 0, zone)
       : instant(end.day, end.time, zone)
     : floor(now);
-  if (to <= from) {
-    throw new UserError(`The window ${code(typed, 60)} ends before it begins.`, 'Swap start and end.');
-  }
+  if (to.getTime() === from.getTime()) throw unreadable(typed);
+  if (to < from) return { ...ended({ from: to, to: from }, now, typed), swapped: true };
   return ended({ from, to }, now, typed);
 }
 
@@ -70,6 +76,15 @@ export function fitted({ from, to }: Window, now: Date): Window | undefined {
   const earliest = earliestEvents(now);
   if (to <= earliest) return undefined;
   return from < earliest ? { from: earliest, to } : { from, to };
+}
+
+/** The nearest window that is taken: it begins before it ends, ends by now, and the CDN keeps all of it. */
+export function corrected(from: Date | undefined, to: Date | undefined, now: Date): Window {
+  if (!from || !to) return usualWindow(now);
+  const [first, last] = from < to ? [from, to] : [to, from];
+  const end = last > now ? floor(now) : last;
+  const start = first < end ? first : new Date(end.getTime() - hourMs);
+  return fitted({ from: start, to: end }, now) ?? usualWindow(now);
 }
 
 function ended({ from, to }: Window, now: Date, typed: string): Window {

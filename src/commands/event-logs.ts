@@ -8,7 +8,8 @@ import type { Message } from '../views/message.ts';
 import { refused } from '../views/refusal.ts';
 import type { Action, Command, Context, Feature, Form, FormResult } from './define.ts';
 import { type AskedExport, blankForm, formOf, readExport } from './event-log-form.ts';
-import { fitted, readWindow, usualWindow } from './event-log-window.ts';
+import { hasToChange, rowsOf, withoutRow, withRow, withUsualOps } from './event-log-rows.ts';
+import { corrected, fitted, readWindow, usualWindow } from './event-log-window.ts';
 import type { Words } from './words.ts';
 
 const mostListed = 10;
@@ -24,9 +25,9 @@ const exportCommand: Command = {
   modal: (words) => (isList(words) ? undefined : forms.exportSkeleton()),
   async fill(words, context) {
     const [first = '', ...rest] = words.text.split(' ');
-    const hasZone = /^\d+$/u.test(first);
+    const hasZone = /^#?\d+$/u.test(first);
     const typed = (hasZone ? rest.join(' ') : words.text).trim();
-    const form = await blank(context, hasZone ? first : '');
+    const form = await blank(context, hasZone ? first.replace('#', '') : '');
     if (typed === '') return forms.exportForm(form);
     return forms.exportForm({ ...form, ...windowTyped(typed, context, form.timeZone) });
   },
@@ -58,12 +59,13 @@ function windowTyped(
         ...usualWindow(now()),
         problem: 'The CDN keeps events for 72 hours only: that window lies before them.',
       };
-    return kept.from > window.from
-      ? {
-          ...kept,
-          problem: 'The CDN keeps events for 72 hours only: the start was moved to the earliest there is.',
-        }
-      : kept;
+    const said = [
+      ...(window.swapped ? ['The window you typed ends before it begins: start and end were swapped.'] : []),
+      ...(kept.from > window.from
+        ? ['The CDN keeps events for 72 hours only: the start was moved to the earliest there is.']
+        : []),
+    ];
+    return { from: kept.from, to: kept.to, problem: said.length > 0 ? said.join(' ') : undefined };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { ...usualWindow(now()), problem: [error.message, error.hint].filter(Boolean).join(' ') };
@@ -81,21 +83,48 @@ const chooseWindow: Action = {
   needs: 'export',
   async redraw(value, context) {
     const form = formOf(context.modal);
+    const drawn = form.drawn + 1;
+    if (value === forms.correctWindow.value)
+      return forms.exportForm({ ...form, ...corrected(form.from, form.to, context.now()), drawn });
     const label = Object.hasOwn(forms.windowChoices, value) ? value : '24h';
     const window = readWindow(`last ${label}`, context.now(), 'UTC');
-    return forms.exportForm({ ...form, ...(fitted(window, context.now()) ?? window) });
+    return forms.exportForm({ ...form, ...(fitted(window, context.now()) ?? window), drawn });
   },
 };
 
 const addFilter: Action = {
   id: 'event-logs:filter',
   needs: 'export',
+  async redraw(_, context) {
+    const form = formOf(context.modal);
+    return forms.exportForm({ ...form, ...withRow(form) });
+  },
+};
+
+const removeFilter: Action = {
+  id: 'event-logs:filter-remove',
+  needs: 'export',
   async redraw(value, context) {
     const form = formOf(context.modal);
-    const [, line = ''] = forms.filterChoices[Number(value)] ?? [];
-    const filters = [form.filters.trimEnd(), line].filter(Boolean).join('\n');
-    return forms.exportForm({ ...form, filters });
+    return forms.exportForm({ ...form, ...withoutRow(form, Number(value)) });
   },
+};
+
+const chooseField: Action = {
+  id: 'event-logs:filter-field',
+  needs: 'export',
+  async redraw(_, context) {
+    const form = formOf(context.modal);
+    return hasToChange(form.filters, context.modal?.fields ?? {})
+      ? forms.exportForm({ ...form, ...withUsualOps(form) })
+      : undefined;
+  },
+};
+
+const chooseOp: Action = {
+  id: 'event-logs:filter-op',
+  needs: 'export',
+  redraw: async (_, context) => forms.exportForm(formOf(context.modal)),
 };
 
 const form: Form = {
@@ -114,7 +143,7 @@ const form: Form = {
       const { message: text, hint, reference } = context.explain(error);
       const problem = [text, hint, reference && `Reference ${reference}`].filter(Boolean).join('\n');
       // What was held back for a secret in it would be held back in the form as well.
-      const kept = error.reference !== undefined ? { ...typed, query: '', filters: '' } : typed;
+      const kept = error.reference !== undefined ? { ...typed, query: '', ...rowsOf([]) } : typed;
       return {
         modal: forms.exportForm({ ...kept, drawn: 0, problem }),
         message: message(text, [section(`:warning: ${text}\n${hint ?? ''}`)]),
@@ -165,7 +194,13 @@ const again: Action = {
     if (!window) {
       throw new UserError(
         'The CDN keeps events for 72 hours, and that window lies before them.',
-        'Choose a later one: `/cdn export`.',
+        'Choose a later one.',
+        [
+          {
+            label: 'Export the last 24 hours',
+            types: `export ${before.request.shieldZoneId} last 24h`,
+          },
+        ],
       );
     }
     // Somebody else's direct messages are not the place for it.
@@ -205,6 +240,6 @@ function said(text: string): Message {
 export const eventLogs: Feature = {
   name: 'event-logs',
   commands: [exportCommand],
-  actions: [chooseWindow, addFilter, again, cancel],
+  actions: [chooseWindow, addFilter, removeFilter, chooseField, chooseOp, again, cancel],
   forms: [form],
 };

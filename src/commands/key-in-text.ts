@@ -12,6 +12,25 @@ export function holdsSecret(text: string): boolean {
   return candidates(text).some((word) => isHexGroups(word) || isMarkedUuid(word) || isRandom(word));
 }
 
+/**
+ * Whether a CDN key stands in a text typed into a form. Only the shapes that keys have, and what calls itself one:
+ * fields take ids, fingerprints and parts of URLs, which look as if nobody had made them up.
+ */
+export function holdsCdnKey(text: string): boolean {
+  // Phones and web pages put other dashes, and signs that nobody sees.
+  const plain = text
+    .normalize('NFKC')
+    .replaceAll(/[\u00AD\u200B-\u200F\u2060\uFEFF]/gu, '')
+    .replaceAll(/\p{Pd}/gu, '-');
+  const groups = plain.match(/[\da-f]{4,}(?:-[\da-f]{4,}){4,}/giu) ?? [];
+  const words = candidates(plain).flatMap((word) => word.split('/'));
+  return (
+    groups.some((found) => found.length > uuidLength && /\d/u.test(found)) ||
+    words.some((word) => uuid.test(word) && word.length > uuidLength && /key|secret|token/iu.test(word))
+  );
+}
+
+const uuidLength = 36;
 const uuid = /(?<![\da-f])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\da-f])/iu;
 
 function holdsUuid(text: string): boolean {
@@ -30,13 +49,15 @@ function isHexGroups(word: string): boolean {
     /^[\da-f-]{32,}$/iu.test(word) &&
     /\d/u.test(word) &&
     dashes !== 1 &&
-    !(uuid.test(word) && word.length === 36)
+    !(uuid.test(word) && word.length === uuidLength)
   );
 }
 
 /** A UUID with more around it that no name of a zone would have: capitals, or a word that says what it is. */
 function isMarkedUuid(word: string): boolean {
-  return uuid.test(word) && word.length > 36 && (/[A-Z]/u.test(word) || /key|secret|token/iu.test(word));
+  return (
+    uuid.test(word) && word.length > uuidLength && (/[A-Z]/u.test(word) || /key|secret|token/iu.test(word))
+  );
 }
 
 /** Hostnames and paths are long too; their parts are looked at one by one, and words people make up hold together. */

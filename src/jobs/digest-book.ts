@@ -57,8 +57,8 @@ export interface Digests {
   remove(digest: Digest, by: Person): Promise<Digest | undefined>;
   /** Undoes that, as long as it can be. */
   restore(digest: Digest, by: Person): Promise<Digest | undefined>;
-  /** A run at once, whatever the schedule says. */
-  runNow(digest: Digest, by: Person): Promise<void>;
+  /** A run at once, whatever the schedule says. False where one is on its way already. */
+  runNow(digest: Digest, by: Person): Promise<boolean>;
   /** Posts a run again whose fate is unknown: a person looked. False where it is no longer so. */
   postAgain(digest: Digest, due: Date): Promise<boolean>;
   /** Stops what runs for somebody whose key has ended. */
@@ -188,9 +188,10 @@ export function createDigests(options: {
       return change(digest, by, 'digest-changed', () => ({ ...runs, deleted_at: null }), { restored: 'yes' });
     },
     async runNow(digest, by) {
-      await db.transaction().execute(async (trx) => {
-        await planByHand(trx, { digest_id: digest.id, due: now() }, by.userId);
+      return db.transaction().execute(async (trx) => {
+        if (!(await planByHand(trx, { digest_id: digest.id, due: now() }, by.userId))) return false;
         await enqueue(digestsNow, {}, { in: trx });
+        return true;
       });
     },
     async postAgain(digest, due) {

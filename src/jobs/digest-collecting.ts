@@ -1,3 +1,4 @@
+import { type Allowance, createAllowance } from '../api/allowance.ts';
 import { decideDestination } from '../auth/policy.ts';
 import { acceptBook, findBook, proposeBook } from '../store/digest-books.ts';
 import { type HeldRun, moveRun, pastRuns } from '../store/digest-runs.ts';
@@ -12,8 +13,8 @@ import { partsOf, storedParts } from './digest-parts.ts';
 import { lateness } from './digest-plan.ts';
 import { haltOf, troubleAsking } from './digest-trouble.ts';
 
-/** As often as the CDN is asked for one run. */
-const mostAttempts = 4;
+/** As many requests of one run may bring nothing: of all its parts and attempts together. */
+const mostFailedRequests = 4;
 /** As many failed runs one after the other, and the digest stops. */
 const mostFailures = 3;
 /** As many earlier runs as a run is compared with. */
@@ -36,24 +37,32 @@ export async function collectRun(run: HeldRun, context: JobContext): Promise<voi
     await ready(run, context, 'skipped', storedParts([{ message: said }]));
     return;
   }
+  // An attempt counts as one although its process may have died in it.
+  const before = run.attempts - 1;
+  const allowance = createAllowance(Math.max(1, mostFailedRequests - before));
   try {
     const refused = await refusal(digest, context);
     if (refused) return await halt(digest, refused, run, context);
-    await collectInTime(digest, run, late === 'late', context);
+    await collectInTime({ digest, run, isLate: late === 'late', allowance }, context);
   } catch (error) {
-    await failed(error, digest, run, context);
+    await failed(error, { digest, run, failures: before + Math.max(1, allowance.spent()) }, context);
   }
 }
 
+interface Attempt {
+  readonly digest: Digest;
+  readonly run: HeldRun;
+  readonly isLate: boolean;
+  readonly allowance: Allowance;
+}
+
 async function collectInTime(
-  digest: Digest,
-  run: HeldRun,
-  late: boolean,
+  { digest, run, isLate, allowance }: Attempt,
   context: JobContext,
 ): Promise<void> {
   const { db, ports, now } = context;
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(collectingMs)]);
-  const cdn = await ports.cdn(digest.owner, signal);
+  const cdn = await ports.cdn(digest.owner, signal, { allowance });
   const history = (await pastRuns(db, digest.id, run.due, mostHistory)).flatMap(
     (past) => pastRun(past) ?? [],
   );
@@ -83,7 +92,7 @@ async function collectInTime(
   const framed = views.framed(top, {
     digest,
     due: run.due,
-    late: late ? now() : undefined,
+    late: isLate ? now() : undefined,
     missed: run.missed,
     byHand: run.by_hand ?? undefined,
     next: digest.nextDue,
@@ -116,18 +125,26 @@ async function refusal(digest: Digest, { ports }: JobContext) {
   return destination.allowed ? undefined : haltOf(destination.reason);
 }
 
-async function failed(error: unknown, digest: Digest, run: HeldRun, context: JobContext): Promise<void> {
+interface Failed {
+  readonly digest: Digest;
+  readonly run: HeldRun;
+  /** Requests that brought nothing, of all attempts of this run. */
+  readonly failures: number;
+}
+
+async function failed(error: unknown, { digest, run, failures }: Failed, context: JobContext): Promise<void> {
   const { db, now, log, ports, signal } = context;
   // The bot stops: another process, or this one later, begins again.
   if (signal.aborted) {
     await moveRun(db, run, 'collecting', 'due', { run_at: now() });
     return;
   }
-  const trouble = troubleAsking(error, run.attempts, mostAttempts);
+  const trouble = troubleAsking(error, failures, mostFailedRequests);
   if (trouble.kind === 'halt') return halt(digest, trouble.reason, run, context);
   if (trouble.kind === 'later') {
-    log.warn({ digest: digest.id, attempt: run.attempts, error }, 'a digest tries the CDN again later');
-    await moveRun(db, run, 'collecting', 'due', { run_at: new Date(now().getTime() + trouble.afterMs) });
+    log.warn({ digest: digest.id, failures, error }, 'a digest tries the CDN again later');
+    const at = new Date(now().getTime() + trouble.afterMs);
+    await moveRun(db, run, 'collecting', 'due', { run_at: at, attempts: failures });
     return;
   }
   const explained = ports.explain(error, 'digest');

@@ -1,3 +1,4 @@
+import { isUnwell } from '../api/allowance.ts';
 import { ApiError } from '../api/errors.ts';
 import { LinkedKeyError } from '../auth/keys.ts';
 import type { Reason } from '../auth/policy.ts';
@@ -14,23 +15,22 @@ export type Trouble =
   /** Trying again would end the same. */
   | { readonly kind: 'failed' };
 
-// `cancelled`: the attempt took too long; that the bot stops is seen before.
-const transient = new Set(['unavailable', 'unreachable', 'timeout', 'cut', 'rate_limited', 'cancelled']);
-
 /** Between two attempts at asking the CDN, growing with each. */
 const pauseMs = 20_000;
 /** As long as the CDN may ask to be left alone. */
 const longestMs = 10 * 60_000;
 
-/** Asking the CDN failed. `attempt`: 1 for the first. */
-export function troubleAsking(error: unknown, attempt: number, most: number): Trouble {
+/** Asking the CDN failed. `failures`: requests of this run that brought nothing, 1 at least; `most` of them end it. */
+export function troubleAsking(error: unknown, failures: number, most: number): Trouble {
   if (error instanceof LinkedKeyError) return { kind: 'halt', reason: 'key-missing' };
   if (error instanceof UserError && error.offer === 'connect') return { kind: 'halt', reason: 'key-missing' };
   if (!(error instanceof ApiError)) return { kind: 'failed' };
   if (error.code === 'key_refused') return { kind: 'halt', reason: 'key-refused' };
-  if (!transient.has(error.code) || attempt >= most) return { kind: 'failed' };
+  // `cancelled`: the attempt took too long; that the bot stops is seen before.
+  const mayWork = isUnwell(error) || error.code === 'cancelled';
+  if (!mayWork || failures >= most) return { kind: 'failed' };
   const asked = (error.retryAfterSeconds ?? 0) * 1000;
-  return { kind: 'later', afterMs: Math.min(longestMs, Math.max(asked, pauseMs * 2 ** (attempt - 1))) };
+  return { kind: 'later', afterMs: Math.min(longestMs, Math.max(asked, pauseMs * 2 ** (failures - 1))) };
 }
 
 /** Policy refused. */

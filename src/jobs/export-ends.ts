@@ -1,160 +1,61 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { ExportSummary } from '../reports/event-export.ts';
-import { moveExport } from '../store/export-moves.ts';
-import type { ExportRow } from '../store/exports.ts';
-import {
-  exportCancelled,
-  exportDone,
-  exportEndWithheld,
-  exportFailed,
-  exportUnknown,
-  type Offer,
-  type Told,
-} from '../views/event-log-ends.ts';
-import { exportWaiting } from '../views/event-logs.ts';
-import type { Failure } from '../views/failure.ts';
-import type { Message } from '../views/message.ts';
-import type { JobContext } from './define.ts';
-import { messageOf, placeOf, summaryOf } from './export-rows.ts';
-import { type Ports, type Posted, SlackFailure, type SlackPort } from './ports.ts';
+import type { Kysely, Transaction } from 'kysely';
+import type { ExportEnd } from '../store/export-endings.ts';
+import { settleUnknown } from '../store/export-moves.ts';
+import { type ExportRow, findExport } from '../store/exports.ts';
+import type { Schema } from '../store/schema.ts';
+import { type Ending, writeEnding } from './export-endings.ts';
+import { summaryOf } from './export-rows.ts';
+import { exportEnd } from './export-telling.ts';
+import type { Ports } from './ports.ts';
 
-/** How an attempt ended, as people are told. */
-type End =
-  | { readonly kind: 'done'; readonly one: ExportSummary; readonly files: number }
-  | { readonly kind: 'unknown'; readonly one: ExportSummary }
-  | { readonly kind: 'cancelled'; readonly one: ExportSummary; readonly by: string }
-  | { readonly kind: 'paused'; readonly one: ExportSummary; readonly why: string }
-  | {
-      readonly kind: 'failed';
-      readonly one: ExportSummary;
-      readonly failure: Failure;
-      readonly offers: readonly Offer[];
-    };
-
-function messageFor(end: End, told: Told): Message {
-  switch (end.kind) {
-    case 'done':
-      return exportDone(end.one, { files: end.files, empty: end.files === 0, told });
-    case 'unknown':
-      return exportUnknown(end.one, told);
-    case 'cancelled':
-      return exportCancelled(end.one, end.by);
-    case 'paused':
-      return exportWaiting(end.one, end.why);
-    case 'failed':
-      return exportFailed(end.one, end.failure, end.offers);
-  }
-}
-
-const tries = 4;
-const longestPauseMs = 30_000;
-
-/** What telling of an end takes. */
-export type EndContext = Pick<JobContext, 'log' | 'signal'> & {
-  readonly ports: Pick<Ports, 'slack' | 'audit'>;
-};
-
-interface Ended {
-  readonly row: ExportRow;
-  readonly context: EndContext;
+/** What ending an export takes. */
+export interface EndContext {
+  readonly db: Kysely<Schema>;
+  readonly ports: Pick<Ports, 'audit' | 'enqueue'>;
+  readonly now: () => Date;
 }
 
 /**
- * The message of the export becomes its end. Where that message cannot be changed any more (deleted, the channel
- * archived), the person hears it directly; where its words must not leave, without them.
+ * Ends an export: `move` and what it stores, the record, and the job that tells people, all of it or nothing. A process
+ * that dies afterwards takes none of them with it. False where `move` found that it had ended already.
  */
-export async function endExport(about: Ended, end: End): Promise<void> {
-  const { row, context } = about;
-  const { ports, log } = context;
-  const slack = ports.slack(placeOf(row), context.signal);
-  const at = messageOf(row);
-  try {
-    if (at && (await told(end, 'there', (message) => replaced(slack, at, message, about)))) return;
-    if (end.kind === 'paused') return;
-    await told(end, 'directly', (message) => slack.post(row.user_id, message));
-  } catch (error) {
-    log.error({ error, id: row.id }, 'the end of an export could not be told');
-  }
-}
-
-/** Tells an end, and where that is held back the same without what was typed. */
-async function told<T>(end: End, where: Told, tell: (message: Message) => Promise<T>): Promise<T> {
-  try {
-    return await tell(messageFor(end, where));
-  } catch (error) {
-    if (!(error instanceof SlackFailure && error.code === 'held_back')) throw error;
-    return tell(exportEndWithheld(end.one, end.kind, error.reference));
-  }
-}
-
-/** False where the message cannot be changed. Fails only where it is held back. */
-async function replaced(
-  slack: SlackPort,
-  at: Posted,
-  message: Message,
-  { row, context: { log, signal } }: Ended,
+export async function endExport(
+  { db, ports, now }: EndContext,
+  { id, ending, sha256 }: { readonly id: string; readonly ending: Ending; readonly sha256?: string },
+  move: (trx: Transaction<Schema>, end: ExportEnd) => Promise<boolean>,
 ): Promise<boolean> {
-  for (let trial = 1; trial <= tries; trial += 1) {
-    try {
-      await slack.update(at, message);
-      return true;
-    } catch (error) {
-      log.warn({ error, id: row.id }, 'the end of an export could not be told in its message');
-      if (!(error instanceof SlackFailure)) return false;
-      if (error.code === 'held_back') throw error;
-      if (error.code !== 'ratelimited' && error.outcome !== 'unknown') return false;
-      const pauseMs = Math.min(longestPauseMs, (error.retryAfterSeconds ?? trial) * 1000);
-      // A bot that stops tells at once or not at all.
-      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
-  return false;
-}
-
-/** The last move of an export whose files were, or may have been, posted: together with its record. */
-export async function recordExport(
-  { row, run, context }: { readonly row: ExportRow; readonly run: string; readonly context: JobContext },
-  one: ExportSummary,
-  outcome: {
-    readonly state: 'done' | 'unknown';
-    readonly sha256?: string;
-    readonly fileIds?: readonly string[];
-  },
-): Promise<void> {
-  const { db, now } = context;
-  await db.transaction().execute(async (trx) => {
-    const move = {
-      endedAt: now(),
-      rows: one.rows,
-      bytes: one.bytes,
-      ...(outcome.fileIds ? { files: outcome.fileIds } : {}),
-    };
-    if (await moveExport(trx, { id: row.id, run }, ['running', 'sharing'], outcome.state, move)) {
-      await context.ports.audit.record(recordOf(row, one, outcome), { in: trx });
-    }
+  return db.transaction().execute(async (trx) => {
+    if (!(await move(trx, { endedAt: now(), ending: writeEnding(ending) }))) return false;
+    const row = await findExport(trx, id);
+    if (!row) throw new Error('an export is gone while it ends');
+    await ports.enqueue(exportEnd, { id }, { in: trx });
+    await ports.audit.record(recordOf(row, ending, sha256), { in: trx });
+    return true;
   });
 }
 
-/** An attempt that died while posting. */
-export async function tellUnknown(row: ExportRow, context: EndContext): Promise<void> {
-  const one = summaryOf(row);
-  await context.ports.audit.record(recordOf(row, one, { state: 'unknown' }));
-  await endExport({ row, context }, { kind: 'unknown', one });
+/** Ends an export whose attempt died while Slack was asked to show the files. False where none did. */
+export async function endUnknown(context: EndContext, id: string): Promise<boolean> {
+  return endExport(context, { id, ending: { kind: 'unknown' } }, (trx, end) =>
+    settleUnknown(trx, id, context.now(), end),
+  );
 }
 
 function recordOf(
   row: ExportRow,
-  { request, rows, bytes, userId }: ExportSummary,
-  { state, sha256 }: { readonly state: 'done' | 'unknown'; readonly sha256?: string },
-): Parameters<JobContext['ports']['audit']['record']>[0] {
+  ending: Ending,
+  sha256: string | undefined,
+): Parameters<Ports['audit']['record']>[0] {
+  const { request, rows, bytes } = summaryOf(row);
   return {
     tenant: row.tenant,
-    actor: userId,
-    what: 'export-made',
+    actor: row.user_id,
+    what: ending.kind === 'done' || ending.kind === 'unknown' ? 'export-made' : 'export-ended',
     subject: `shield zone ${request.shieldZoneId}`,
     detail: {
       export: row.id,
-      outcome: state,
+      outcome: ending.kind,
+      ...(ending.kind === 'cancelled' ? { by: ending.by } : {}),
       from: request.from.toISOString(),
       to: request.to.toISOString(),
       channel: row.channel ?? 'direct message',

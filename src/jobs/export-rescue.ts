@@ -1,17 +1,15 @@
 import type { Kysely } from 'kysely';
 import type { Log } from '../log.ts';
-import { endIdleExport, freeExport, settleUnknown } from '../store/export-moves.ts';
+import { endIdleExport, freeExport } from '../store/export-moves.ts';
 import { type ExportRow, unfinishedExports } from '../store/exports.ts';
 import type { Schema } from '../store/schema.ts';
-import { exportNotBegun } from '../views/event-log-ends.ts';
-import { endExport, tellUnknown } from './export-ends.ts';
-import { placeOf, summaryOf } from './export-rows.ts';
+import { endExport, endUnknown } from './export-ends.ts';
 import { exportJob } from './export-run.ts';
 import type { Ports } from './ports.ts';
 
 interface Rescue {
   readonly db: Kysely<Schema>;
-  readonly ports: Pick<Ports, 'slack' | 'enqueue' | 'audit'>;
+  readonly ports: Pick<Ports, 'enqueue' | 'audit'>;
   readonly log: Log;
   readonly now: () => Date;
   /** An export whose message is not there by then never got one. */
@@ -33,26 +31,23 @@ export async function rescueExports(rescue: Rescue): Promise<void> {
   }
 }
 
-async function rescueOne(row: ExportRow, { db, ports, log, now, announcedWithinMs }: Rescue): Promise<void> {
+async function rescueOne(row: ExportRow, rescue: Rescue): Promise<void> {
+  const { db, ports, now, announcedWithinMs } = rescue;
   const { id } = row;
-  const context = { ports, log, signal: new AbortController().signal };
   if (row.state === 'asked') {
     if (row.asked_at.getTime() > now().getTime() - announcedWithinMs) return;
-    if (!(await endIdleExport(db, id, 'failed', { now: now() }))) return;
     // Where its message is, if it is there, nobody knows.
-    await ports.slack(placeOf(row), context.signal).post(row.user_id, exportNotBegun(summaryOf(row)));
+    await endExport(rescue, { id, ending: { kind: 'not-begun' } }, (trx, end) =>
+      endIdleExport(trx, id, 'failed', { end }),
+    );
     return;
   }
   if (row.lease_until === null || row.lease_until >= now()) return;
-  if (row.state === 'sharing') {
-    const unknown = await settleUnknown(db, id, now());
-    if (unknown) await tellUnknown(unknown, context);
-    return;
-  }
+  if (row.state === 'sharing') return void (await endUnknown(rescue, id));
   if (row.state !== 'running') return;
   if (row.cancelled_by !== null) {
-    if (await endIdleExport(db, id, 'cancelled', { now: now() }))
-      await endExport({ row, context }, { kind: 'cancelled', one: summaryOf(row), by: row.cancelled_by });
+    const ending = { kind: 'cancelled', by: row.cancelled_by } as const;
+    await endExport(rescue, { id, ending }, (trx, end) => endIdleExport(trx, id, 'cancelled', { end }));
     return;
   }
   await db.transaction().execute(async (trx) => {

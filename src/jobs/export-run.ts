@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { decideExport } from '../auth/destinations.ts';
 import { UserError } from '../errors.ts';
 import type { ExportSummary } from '../reports/event-export.ts';
-import { claimExport, moveExport, settleUnknown } from '../store/export-moves.ts';
+import { claimExport, type ExportMove, moveExport } from '../store/export-moves.ts';
 import { type ExportRow, findExport } from '../store/exports.ts';
 import type { Transfer } from '../transfer/transfer.ts';
+import { exportWaiting } from '../views/event-logs.ts';
 import { refused } from '../views/refusal.ts';
 import { defineJob, type Job, type JobContext } from './define.ts';
-import { endExport, recordExport, tellUnknown } from './export-ends.ts';
+import { type Ending, stateOf } from './export-endings.ts';
+import { endExport, endUnknown } from './export-ends.ts';
 import { ExportOverdue, judge } from './export-failures.ts';
 import { type ExportFiles, type Gathered, gatherFiles } from './export-files.ts';
 import { attachments } from './export-parcel.ts';
@@ -36,8 +38,7 @@ export const exportJob: Job<ExportData> = defineJob({
     const row = await claimExport(db, { id, run, now: now(), leaseUntil });
     if (row) return attempt({ row, run, context });
     const current = await findExport(db, id);
-    const unknown = current?.state === 'sharing' ? await settleUnknown(db, id, now()) : undefined;
-    if (unknown) return tellUnknown(unknown, context);
+    if (current?.state === 'sharing' && (await endUnknown(context, id))) return;
     // Somebody works on it: should they die, this looks after it.
     if (current?.lease_until && current.lease_until > now())
       await ports.enqueue(exportJob, { id }, { at: new Date(current.lease_until.getTime() + 1_000) });
@@ -57,7 +58,7 @@ async function attempt(about: Attempt): Promise<void> {
   const at = messageOf(row);
   if (!at) throw new Error('an export runs without a message');
   // The attempt that was told to end has died before it did.
-  if (row.cancelled_by !== null) return endCancelled(about, one, 'running', row.cancelled_by);
+  if (row.cancelled_by !== null) return end(about, { kind: 'cancelled', by: row.cancelled_by }, ['running']);
   const gathered: Gathered = { bytes: 0, rows: 0, sent: 0 };
   const quiet = ports.slack(placeOf(row), context.signal);
   const watch = startWatch({
@@ -87,30 +88,27 @@ async function attempt(about: Attempt): Promise<void> {
     };
     const sent = await send(about, one, files, watch, { gathered, sharing });
     await watch.stop();
-    const outcome = { ...one, rows: files.figures.rows, bytes: files.figures.bytes };
-    await recordExport(about, outcome, { state: 'done', sha256: files.sha256, fileIds: sent });
-    await endExport(about, {
-      kind: 'done',
-      one: outcome,
-      files: files.figures.empty ? 0 : files.files.length,
-    });
+    const { figures, sha256 } = files;
+    const done: Ending = { kind: 'done', files: figures.empty ? 0 : files.files.length };
+    const { rows, bytes } = figures;
+    await end(about, done, ['running', 'sharing'], { rows, bytes, files: sent }, sha256);
   } catch (error) {
     await watch.stop();
     const from = isSharing ? 'sharing' : 'running';
+    const far = { rows: gathered.rows, bytes: gathered.bytes };
     if (isSharing && !(error instanceof SlackFailure && error.outcome === 'refused')) {
       log.error({ error, id: one.id }, 'nobody knows whether an export was posted');
-      await recordExport(about, { ...one, ...gathered }, { state: 'unknown' });
-      return endExport(about, { kind: 'unknown', one });
+      return end(about, { kind: 'unknown' }, ['sharing'], far);
     }
     if (watch.ending() === 'lost') return;
-    const far = { ...one, rows: gathered.rows, bytes: gathered.bytes };
-    if (watch.ending() === 'cancelled' || error instanceof Withdrawn)
-      return endCancelled(about, far, from, await cancelledBy(about, watch));
+    const endCancelled = async (): Promise<void> =>
+      end(about, { kind: 'cancelled', by: await cancelledBy(about, watch) }, [from], far);
+    if (watch.ending() === 'cancelled' || error instanceof Withdrawn) return endCancelled();
     if (context.signal.aborted) {
       // Given back: this process stops.
       if (await moveExport(db, { id: one.id, run }, [from], 'waiting', { uncounted: true }))
-        await endExport(about, { kind: 'paused', one, why: 'The bot restarts; this goes on by itself.' });
-      else await endCancelled(about, far, from, await cancelledBy(about, watch));
+        await tellPause(about, one, 'The bot restarts; this goes on by itself.');
+      else await endCancelled();
       throw error;
     }
     const reason = watch.ending() === 'overdue' ? new ExportOverdue() : error;
@@ -125,30 +123,38 @@ async function attempt(about: Attempt): Promise<void> {
         return true;
       });
       const why = `${verdict.why} Trying again in ${Math.round(verdict.retryAfterMs / 1000)} s.`;
-      if (moved) await endExport(about, { kind: 'paused', one, why });
-      else await endCancelled(about, far, from, await cancelledBy(about, watch));
+      if (moved) await tellPause(about, one, why);
+      else await endCancelled();
       return;
     }
-    const ended = { rows: far.rows, bytes: far.bytes, endedAt: now() };
-    if (!(await moveExport(db, { id: one.id, run }, [from], 'failed', ended))) return;
-    const failure = ports.explain(verdict.tell, 'event-logs');
-    await endExport(about, { kind: 'failed', one, failure, offers: verdict.offers });
+    const { retry: _, ...failure } = ports.explain(verdict.tell, 'event-logs');
+    await end(about, { kind: 'failed', failure, offers: verdict.offers }, [from], far);
   } finally {
     await transfer.close();
   }
 }
 
-/** Somebody cancelled it. Nothing happens where it is another attempt's by now. */
-async function endCancelled(
-  about: Attempt,
-  one: ExportSummary,
-  from: 'running' | 'sharing',
-  by: string,
+/** Ends what this attempt works on. Nothing happens where it is another attempt's by now. */
+async function end(
+  { row: { id }, run, context }: Attempt,
+  ending: Ending,
+  from: readonly ('running' | 'sharing')[],
+  move: Pick<ExportMove, 'rows' | 'bytes' | 'files'> = {},
+  sha256?: string,
 ): Promise<void> {
-  const { row, run, context } = about;
-  const ended = { rows: one.rows, bytes: one.bytes, endedAt: context.now() };
-  if (await moveExport(context.db, { id: row.id, run }, [from], 'cancelled', ended))
-    await endExport(about, { kind: 'cancelled', one, by });
+  const about = { id, ending, ...(sha256 === undefined ? {} : { sha256 }) };
+  await endExport(context, about, (trx, end) =>
+    moveExport(trx, { id, run }, from, stateOf[ending.kind], { ...move, end }),
+  );
+}
+
+/** Best effort: the next attempt says where it is by itself. */
+async function tellPause({ row, context }: Attempt, one: ExportSummary, why: string): Promise<void> {
+  const at = messageOf(row);
+  const slack = context.ports.slack(placeOf(row), context.signal);
+  await (at && slack.update(at, exportWaiting(one, why)))?.catch((error: unknown) =>
+    context.log.warn({ error, id: row.id }, 'the pause of an export could not be told'),
+  );
 }
 
 /** The export was cancelled, or taken over, at the last moment. */
@@ -172,7 +178,7 @@ async function gather(
   { gathered, transfer }: { readonly gathered: Gathered; readonly transfer: Transfer },
 ): Promise<ExportFiles> {
   const { ports } = context;
-  const cdn = await ports.cdn(personOf(row), watch.signal, transfer);
+  const cdn = await ports.cdn(personOf(row), watch.signal, { through: transfer });
   const { shieldZoneId, ...wanted } = one.request;
   const source = await cdn.eventLogs.export(shieldZoneId, wanted);
   watch.now('reading', source.length);

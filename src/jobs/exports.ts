@@ -4,6 +4,7 @@ import { type Person, tenantOf } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type ExportRequest, type ExportSummary, isUnderWay } from '../reports/event-export.ts';
+import { foundMessage, untoldExports } from '../store/export-endings.ts';
 import { announceExport, askToEnd, endIdleExport, forgetLeases } from '../store/export-moves.ts';
 import {
   addExport,
@@ -15,12 +16,14 @@ import {
   unfinishedExports,
 } from '../store/exports.ts';
 import type { Schema } from '../store/schema.ts';
-import { exportCancelled, exportNotBegun } from '../views/event-log-ends.ts';
 import { exportProgress } from '../views/event-logs.ts';
+import { endingOf } from './export-endings.ts';
+import { endExport } from './export-ends.ts';
 import { whyNotPosted } from './export-failures.ts';
 import { rescueExports } from './export-rescue.ts';
-import { messageOf, placeOf, summaryOf, writeRequest } from './export-rows.ts';
+import { placeOf, summaryOf, writeRequest } from './export-rows.ts';
 import { type ExportData, exportJob } from './export-run.ts';
+import { exportEnd, showEnd } from './export-telling.ts';
 import { type Ports, type Posted, SlackFailure } from './ports.ts';
 
 /** Exports of event logs, from the form to the file. */
@@ -57,34 +60,32 @@ export function createExports(options: {
   readonly now: () => Date;
 }): Exports {
   const { db, ports, log, now } = options;
+  const context = { db, ports, now };
   const never = new AbortController().signal;
 
   const stop = async (id: string, by: string): Promise<'cancelled' | 'ending' | 'late' | 'over'> => {
-    if (await endIdleExport(db, id, 'cancelled', { by, now: now() })) {
-      const row = await findExport(db, id);
-      const at = row && messageOf(row);
-      if (row && at) {
-        await ports
-          .slack(placeOf(row), never)
-          .update(at, exportCancelled(summaryOf(row), by))
-          .catch((error: unknown) => log.warn({ error, id }, 'a stopped export could not be told'));
-      }
-      return 'cancelled';
-    }
+    const isIdle = await endExport(context, { id, ending: { kind: 'cancelled', by } }, (trx, end) =>
+      endIdleExport(trx, id, 'cancelled', { by, end }),
+    );
+    if (isIdle) return 'cancelled';
     if (await askToEnd(db, id, by)) return 'ending';
     const row = await findExport(db, id);
     if (row?.state === 'running') return 'ending';
     return row?.state === 'sharing' ? 'late' : 'over';
   };
 
+  const notBegun = async (id: string): Promise<void> => {
+    await endExport(context, { id, ending: { kind: 'not-begun' } }, (trx, end) =>
+      endIdleExport(trx, id, 'failed', { end }),
+    );
+  };
+
   /** Cancelled, or given up, before its message was there. */
   const endedMeanwhile = async (id: string, at: Posted): Promise<never> => {
+    await foundMessage(db, id, at);
     const row = await findExport(db, id);
-    if (row) {
-      const one = summaryOf(row);
-      const end = row.cancelled_by === null ? exportNotBegun(one) : exportCancelled(one, row.cancelled_by);
-      await ports.slack(placeOf(row), never).update(at, end);
-    }
+    const ending = row && endingOf(row);
+    if (ending) await showEnd(ports.slack(placeOf(row), never), at, row, ending);
     throw new UserError('This export was stopped before it began.', 'Nothing was asked of the CDN.');
   };
 
@@ -123,7 +124,7 @@ export function createExports(options: {
       } catch (error) {
         // What Slack refused was never there: nothing is kept of what was typed.
         if (error instanceof SlackFailure && error.outcome === 'refused') await dropExport(db, id);
-        else await endIdleExport(db, id, 'failed', { now: now() });
+        else await notBegun(id);
         if (at && !(error instanceof UserError))
           await slack.update(at, { text: 'This export could not be started.' }).catch(() => undefined);
         throw at ? error : whyNotPosted(error, channel);
@@ -155,6 +156,8 @@ export function createExports(options: {
         if (row.state === 'waiting' && (row.lease_until === null || row.lease_until <= now()))
           await ports.enqueue(exportJob, { id: row.id });
       }
+      // Their jobs are there as well, but wait for their turn, or for a process that died to be given up.
+      for (const { id } of await untoldExports(db)) await ports.enqueue(exportEnd, { id });
       await rescueExports({ db, ports, log, now, announcedWithinMs: alone ? 0 : announcedWithinMs });
     },
     rescue: () => rescueExports({ db, ports, log, now, announcedWithinMs }),

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import type { Allowance } from '../api/allowance.ts';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit.ts';
 import type { Checkpoints } from '../auth/checkpoints.ts';
@@ -17,8 +18,8 @@ import type { ExportLimits } from './export-files.ts';
 export interface Ports {
   /** Slack, as the installation that this person (or anybody of the same place) belongs to. */
   readonly slack: (place: Place, signal: AbortSignal) => SlackPort;
-  /** The CDN with this person's own key, through a transfer where much is read. @throws UserError with an offer to connect where no key is linked. */
-  readonly cdn: (person: Person, signal: AbortSignal, through?: Transfer) => Promise<CdnClient>;
+  /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
+  readonly cdn: (person: Person, signal: AbortSignal, how?: AskedBy) => Promise<CdnClient>;
   /** What moves files without holding up those who are answered meanwhile. Close it. */
   readonly transfer: () => Transfer;
   /** What policy says of somebody now: what was decided when a job was stored is decided again when it runs. */
@@ -36,6 +37,13 @@ export interface Ports {
   readonly exportLimits: ExportLimits;
   /** Looks for live secrets in a file that will be sent, piece by piece; throws SlackFailure `held_back` where there is one. */
   readonly inspectFile: () => (piece: Uint8Array) => void;
+}
+
+export interface AskedBy {
+  /** Where much is read. */
+  readonly through?: Transfer;
+  /** Where nobody waits, and a CDN that is down is to be left alone. */
+  readonly allowance?: Allowance;
 }
 
 /** An installation: its workspace, and its organisation where it was installed for all of it. */

@@ -4,6 +4,7 @@ import { digestsReturned, tellReturned } from './digest-return.ts';
 import { tellPaused, tellUnknown } from './digest-telling.ts';
 import { digests, digestsNow } from './digests.ts';
 import { exportJob } from './export-run.ts';
+import { exportEnd } from './export-telling.ts';
 import { exportUpkeep } from './export-upkeep.ts';
 import { housekeeping } from './housekeeping.ts';
 import { operationClock } from './operation-clock.ts';
@@ -20,6 +21,7 @@ export const jobs: readonly Job<never>[] = [
   tellPaused,
   tellUnknown,
   exportJob,
+  exportEnd,
   exportUpkeep,
   housekeeping,
   operationClock,

@@ -1,4 +1,5 @@
 import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
+import type { Allowance } from '../api/allowance.ts';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit.ts';
 import type { Checkpoints } from '../auth/checkpoints.ts';
@@ -28,7 +29,7 @@ export interface JobPortsOptions {
   readonly access: Access;
   readonly clients: Clients;
   readonly custody: Custody;
-  readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
+  readonly cdn: { withKey(key: Secret, signal?: AbortSignal, allowance?: Allowance): CdnClient };
   /** The same over another way to the network, which is guarded like the usual one. */
   readonly cdnThrough: (fetch: typeof globalThis.fetch) => JobPortsOptions['cdn'];
   readonly transfer: () => Transfer;
@@ -82,7 +83,7 @@ export function createJobPorts(options: JobPortsOptions): Ports {
     people: (place) => people(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
     transfer: options.transfer,
-    async cdn(person, signal, through) {
+    async cdn(person, signal, { through, allowance } = {}) {
       const linked = await custody.reveal(person);
       if (!linked) {
         throw new UserError(
@@ -92,7 +93,7 @@ export function createJobPorts(options: JobPortsOptions): Ports {
         );
       }
       const cdn = through ? options.cdnThrough(through.fetch) : options.cdn;
-      return cdn.withKey(linked.key, signal);
+      return cdn.withKey(linked.key, signal, allowance);
     },
     standing: (person) =>
       createStanding({

@@ -54,10 +54,18 @@ export function memoryOf(privateMetadata: string | undefined): z.output<typeof m
   }
 }
 
-/** Puts another view into an open modal. False where the person has closed it. */
-export async function updateModal(client: WebClient, viewId: string, view: ModalView): Promise<boolean> {
+/**
+ * Puts another view into an open modal. False where the person has closed it, or where `hash` says that it was drawn
+ * from another view than the one that stands there now.
+ */
+export async function updateModal(
+  client: WebClient,
+  viewId: string,
+  view: ModalView,
+  hash?: string,
+): Promise<boolean> {
   try {
-    await client.views.update({ view_id: viewId, view });
+    await client.views.update({ view_id: viewId, view, ...(hash === undefined ? {} : { hash }) });
     return true;
   } catch (error) {
     if (slackErrorOf(error) === undefined) throw error;
@@ -77,14 +85,28 @@ export function asModal(title: string, message: Message): ModalView {
   };
 }
 
-/** What the inputs of a modal hold, by block id; each kind of input keeps its value under another name. */
+/**
+ * What the inputs of a modal hold, by block id; each kind of input keeps its value under another name. Menus outside of
+ * inputs, whose action ids are `feature:verb`, are told by these as well, since several stand in one block.
+ */
 export function fieldsOf(values: unknown): Fields {
   const fields: Record<string, string | readonly string[] | undefined> = {};
   for (const [block, inputs] of Object.entries(stateValues.parse(values ?? {}))) {
     const state = Object.values(inputs)[0];
     fields[block] = state && fieldValue(state);
+    for (const [id, chosen] of Object.entries(inputs)) if (id.includes(':')) fields[id] = fieldValue(chosen);
   }
   return fields;
+}
+
+/** The same where somebody typed something: by block id, the text. */
+export function textsOf(values: unknown): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const [block, inputs] of Object.entries(stateValues.parse(values ?? {}))) {
+    const typed = Object.values(inputs).flatMap(({ value }) => value ?? []);
+    if (typed.length > 0) texts[block] = typed.join('\n');
+  }
+  return texts;
 }
 
 const text = z.string().nullish();

@@ -31,7 +31,8 @@ interface Work {
   readonly early?: true;
   readonly fill?: ((context: Context) => Promise<ModalView>) | undefined;
   readonly run?: ((context: Context) => Answer | undefined) | undefined;
-  readonly redraw?: ((context: Context) => Promise<ModalView>) | undefined;
+  readonly redraw?: ((context: Context) => Promise<ModalView | undefined>) | undefined;
+  readonly steady?: true | undefined;
 }
 
 export function typedWork({ command, words }: { command: Command; words: Words }): Work {
@@ -45,13 +46,14 @@ export function typedWork({ command, words }: { command: Command; words: Words }
   };
 }
 
-export function pressedWork({ id, modal, fill, run, redraw }: Action, value: string): Work {
+export function pressedWork({ id, modal, fill, run, redraw, steady }: Action, value: string): Work {
   return {
     name: id,
     modal: modal && ((setup) => modal(value, setup)),
     fill: fill && ((context) => fill(value, context)),
     run: run && ((context) => run(value, context)),
     redraw: redraw && ((context) => redraw(value, context)),
+    steady,
   };
 }
 
@@ -102,8 +104,12 @@ export function openingOf(work: Work | undefined, at: At): Opening {
       open = { viewId, title: skeleton.view.title.text, fill: skeleton.fill };
     },
     async work(turn) {
-      if (work?.redraw && at.modal)
-        return showFilled(at.modal.id, await work.redraw(turn.context), turn, at.channelId);
+      if (work?.redraw && at.modal) {
+        const { id, hash } = at.modal;
+        const drawn = await work.redraw(turn.context);
+        // Drawn from what another press has changed meanwhile, it would undo that: what stands there stays.
+        return drawn && showFilled(id, drawn, turn, at.channelId, work.steady ? undefined : hash);
+      }
       const modal = work?.modal?.(turn.context);
       if (modal) warmMenus(modal, turn.context);
       if (open) return showIn(open, work, turn, at.channelId);
@@ -150,10 +156,11 @@ async function showFilled(
   filled: ModalView,
   { client, context }: Turn,
   channelId: string | undefined,
+  hash?: string,
 ): Promise<void> {
   warmMenus(filled, context);
   // Somebody who closed it meanwhile does not want it any more.
-  await updateModal(await client(), viewId, remembering(filled, channelId));
+  await updateModal(await client(), viewId, remembering(filled, channelId), hash);
 }
 
 /** Answers in a modal that is open; to somebody who closed it, privately as ever. */

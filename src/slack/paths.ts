@@ -1,11 +1,12 @@
-import type { Form, FormResult } from '../commands/define.ts';
+import type { Fields, Form, FormResult } from '../commands/define.ts';
+import { holdsCdnKey } from '../commands/key-in-text.ts';
 import { findAction, findCommand, findForm } from '../commands/registry.ts';
 import { parseWords } from '../commands/words.ts';
 import { UserError } from '../errors.ts';
 import type { Message } from '../views/message.ts';
 import { deliver, perform, type SlackDeps, type Turn } from './dispatch.ts';
 import { redrawHome } from './home-tab.ts';
-import { asModal, fieldsOf, memoryOf, remembering, updateModal } from './modals.ts';
+import { asModal, fieldsOf, memoryOf, remembering, textsOf, updateModal } from './modals.ts';
 import { inModal, openingOf, pressedWork, type SubmittedView, typedWork, waiting } from './opening.ts';
 
 /** `/cdn …`, acknowledged already. */
@@ -82,7 +83,7 @@ export async function runAction(
       },
       retry: needs === 'read' && action ? { actionId: action.id, value: body.value } : undefined,
       asks: stands?.command.name ?? action?.id.split(':')[0],
-      modal: body.modal && { note: memory.note, fields: fieldsOf(body.modal.state?.values) },
+      modal: body.modal && { note: memory.note, fields: fieldsWithoutKeys(body.modal.state?.values) },
       message:
         body.messageTs !== undefined && body.channelId !== undefined
           ? { channel: body.channelId, ts: body.messageTs }
@@ -109,9 +110,13 @@ export function readForm(view: SubmittedView, now: Date): { form?: Form; values?
     const gone = { text: 'This form is from an older version of the bot. Type `/cdn` and start again.' };
     return { reply: { response_action: 'update', view: asModal('Too old', gone) } };
   }
-  const { note } = memoryOf(view.private_metadata);
+  const keys = form.takesKeys ? {} : keyErrors(textsOf(view.state?.values));
+  if (Object.keys(keys).length > 0) return { reply: { response_action: 'errors', errors: keys } };
+  const { note, channel } = memoryOf(view.private_metadata);
   const read = form.read(fieldsOf(view.state?.values), { now, note });
   if ('errors' in read) return { reply: { response_action: 'errors', errors: read.errors } };
+  if ('again' in read)
+    return { reply: { response_action: 'update', view: remembering(read.again, channel) } };
   return {
     form,
     values: read.values,
@@ -119,6 +124,21 @@ export function readForm(view: SubmittedView, now: Date): { form?: Form; values?
       ? { reply: { response_action: 'update', view: form.busy ?? waiting(view.title?.text ?? 'CDN') } }
       : {}),
   };
+}
+
+/** By block, where a key was typed: nothing of it goes anywhere. */
+function keyErrors(texts: Readonly<Record<string, string>>): Record<string, string> {
+  const held = Object.entries(texts).filter(([, typed]) => holdsCdnKey(typed));
+  const error =
+    'This looks like a CDN key. Take it out: nothing of it was kept. Keys go into /cdn connect and nowhere else.';
+  return Object.fromEntries(held.map(([block]) => [block, error]));
+}
+
+/** What an open form holds when a button in it is pressed; a key in it is left out, so that it is drawn nowhere. */
+function fieldsWithoutKeys(values: unknown): Fields {
+  const held = keyErrors(textsOf(values));
+  const fields = Object.entries(fieldsOf(values));
+  return Object.fromEntries(fields.map(([block, value]) => [block, block in held ? undefined : value]));
 }
 
 /** Whether the answer is shown in the form itself: where it says so, and where a message would be out of sight. */

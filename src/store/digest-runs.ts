@@ -1,4 +1,4 @@
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
 import { passLane } from './slack-pace.ts';
 
@@ -51,9 +51,32 @@ export async function planRun(
   });
 }
 
-/** Plans a run that somebody asks for. */
-export async function planByHand(db: Kysely<Schema>, key: RunKey, by: string): Promise<void> {
-  await addRuns(db, [newRun(key, key.due, { by_hand: by })]);
+/** What somebody asked for is one wish, however often it is pressed within this time. */
+const oneWishMs = 5_000;
+
+/**
+ * Plans a run that somebody asks for, in a transaction. False where one is on its way into the channel already, or they
+ * asked a moment ago; whoever asks at the same time waits here.
+ */
+export async function planByHand(trx: Transaction<Schema>, key: RunKey, by: string): Promise<boolean> {
+  await trx.selectFrom('digests').select('id').where('id', '=', key.digest_id).forUpdate().execute();
+  const under = await trx
+    .selectFrom('digest_runs')
+    .select('due')
+    .where('digest_id', '=', key.digest_id)
+    .where(
+      sql<SqlBool>`(state = 'due' and (by_hand is not null or run_at <= ${key.due}::timestamptz)
+        or state = 'collecting' or (state in ('ready', 'sending') and parts_sent = 0)
+        or (by_hand = ${by} and state in ('ready', 'sending', 'sent') and due > ${since(key.due, oneWishMs)}::timestamptz))`,
+    )
+    .executeTakeFirst();
+  if (under) return false;
+  await addRuns(trx, [newRun(key, key.due, { by_hand: by })]);
+  return true;
+}
+
+function since(at: Date, ms: number): Date {
+  return new Date(at.getTime() - ms);
 }
 
 function newRun(
@@ -169,7 +192,16 @@ export async function takeToLookUp(
 type Moves = Partial<
   Pick<
     RunRow,
-    'run_at' | 'outcome' | 'parts' | 'parts_sent' | 'sent_to' | 'ts' | 'figures' | 'reason' | 'lookups'
+    | 'run_at'
+    | 'attempts'
+    | 'outcome'
+    | 'parts'
+    | 'parts_sent'
+    | 'sent_to'
+    | 'ts'
+    | 'figures'
+    | 'reason'
+    | 'lookups'
   >
 >;
 

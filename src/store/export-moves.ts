@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { ExportEnd } from './export-endings.ts';
 import type { Db, ExportRow } from './exports.ts';
 
 /** Its message is there: it may run. False where it was ended meanwhile. */
@@ -71,7 +72,7 @@ export interface ExportMove {
   readonly bytes?: number;
   /** Ids of files in Slack. */
   readonly files?: readonly string[];
-  readonly endedAt?: Date;
+  readonly end?: ExportEnd;
   readonly leaseUntil?: Date;
   /** It was not this attempt's fault: it does not count. */
   readonly uncounted?: true;
@@ -86,7 +87,7 @@ export async function moveExport(
   about: { readonly id: string; readonly run: string },
   from: readonly string[],
   to: string,
-  { rows, bytes, files, endedAt, leaseUntil, uncounted }: ExportMove = {},
+  { rows, bytes, files, end, leaseUntil, uncounted }: ExportMove = {},
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('exports')
@@ -96,7 +97,7 @@ export async function moveExport(
       ...(rows === undefined ? {} : { row_count: rows }),
       ...(bytes === undefined ? {} : { byte_count: bytes }),
       ...(files === undefined ? {} : { files: JSON.stringify(files) }),
-      ...(endedAt === undefined ? {} : { ended_at: endedAt }),
+      ...(end ? { ended_at: end.endedAt, ending: end.ending } : {}),
       ...(uncounted ? { attempt: sql<number>`attempt - 1` } : {}),
     })
     .where('id', '=', about.id)
@@ -108,15 +109,20 @@ export async function moveExport(
 }
 
 /** An attempt that died while Slack was asked to show the files: the export ends as `unknown`. */
-export async function settleUnknown(db: Db, id: string, now: Date): Promise<ExportRow | undefined> {
-  return db
+export async function settleUnknown(
+  db: Db,
+  id: string,
+  now: Date,
+  { endedAt, ending }: ExportEnd,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('exports')
-    .set({ state: 'unknown', ended_at: now, lease_until: null })
+    .set({ state: 'unknown', ended_at: endedAt, ending, lease_until: null })
     .where('id', '=', id)
     .where('state', '=', 'sharing')
     .where('lease_until', '<', now)
-    .returningAll()
     .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** Ends an export nobody works on: one that has not begun, or waits, or whose attempt has died. */
@@ -124,16 +130,16 @@ export async function endIdleExport(
   db: Db,
   id: string,
   to: 'cancelled' | 'failed',
-  { by, now }: { readonly by?: string; readonly now: Date },
+  { by, end: { endedAt, ending } }: { readonly by?: string; readonly end: ExportEnd },
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('exports')
-    .set({ state: to, ended_at: now, ...(by === undefined ? {} : { cancelled_by: by }) })
+    .set({ state: to, ended_at: endedAt, ending, ...(by === undefined ? {} : { cancelled_by: by }) })
     .where('id', '=', id)
     .where((row) =>
       row.or([
         row('state', 'in', ['asked', 'waiting']),
-        row.and([row('state', '=', 'running'), row('lease_until', '<', now)]),
+        row.and([row('state', '=', 'running'), row('lease_until', '<', endedAt)]),
       ]),
     )
     .executeTakeFirst();

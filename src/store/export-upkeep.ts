@@ -38,11 +38,11 @@ export async function filesDeleted(db: Db, id: string, now: Date): Promise<void>
   await db.updateTable('exports').set({ files_deleted_at: now }).where('id', '=', id).execute();
 }
 
-/** Forgets what was asked for in exports that ended before: words that people searched for. */
+/** Forgets what was asked for in exports that ended before, and how they ended: words that people searched for. */
 export async function forgetRequests(db: Db, endedBefore: Date): Promise<void> {
   await db
     .updateTable('exports')
-    .set({ request: null })
+    .set({ request: null, ending: null })
     .where('ended_at', '<', endedBefore)
     .where('request', 'is not', null)
     .execute();

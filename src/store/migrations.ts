@@ -351,6 +351,18 @@ const migrations: Record<string, Migration> = {
         .execute();
     },
   },
+  '0009-export-endings': {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .alterTable('exports')
+        .addColumn('ending', 'text')
+        .addColumn('told_at', 'timestamptz')
+        .execute();
+      await sql`create index exports_untold on exports (ended_at) where ending is not null and told_at is null`.execute(
+        db,
+      );
+    },
+  },
   '0010-digest-books': {
     async up(db: Kysely<unknown>) {
       // Digests that ran before have none: their next run is a first one, and says so.

@@ -189,6 +189,10 @@ interface Exports {
   files: string;
   asked_at: Moment;
   ended_at: Maybe;
+  /** How it ended, as JSON (`jobs/export-endings.ts`); forgotten with what was asked for. */
+  ending: string | null;
+  /** When people were told of it. */
+  told_at: Maybe;
   files_deleted_at: Maybe;
 }
 

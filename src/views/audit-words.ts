@@ -66,6 +66,14 @@ const sentences: Readonly<Partial<Record<AuditWhat, Sentence>>> = {
     const window = [from, to].map((at) => (typeof at === 'string' ? at.slice(0, 16).replace('T', ' ') : '?'));
     return `${who(entry)} ${sent} ${amount} of ${code(entry.subject ?? '', 40)}, ${window.join(' to ')} UTC, to ${named(String(channel ?? ''))}${rest(entry, ['rows', 'from', 'to', 'channel', 'outcome', 'bytes'])}`;
   },
+  'export-ended': (entry) => {
+    const { outcome, by } = entry.detail;
+    const how =
+      outcome === 'cancelled'
+        ? `was stopped by ${by === 'system' ? 'the bot' : named(String(by))}`
+        : 'did not work';
+    return `The export of ${code(entry.subject ?? '', 40)} by ${who(entry)} ${how}${rest(entry, ['outcome', 'by'])}`;
+  },
   'export-deleted': (entry) =>
     `The bot deleted the files of an export of ${named(entry.subject)}${rest(entry)}`,
   'digest-created': (entry) => `${who(entry)} made the digest ${code(entry.subject ?? '', 40)}${rest(entry)}`,

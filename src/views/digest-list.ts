@@ -13,6 +13,8 @@ interface Row {
   readonly last: { readonly due: Date; readonly state: string } | undefined;
   /** Whether whoever looks may change it. */
   readonly manages: boolean;
+  /** Whether it is theirs. */
+  readonly own: boolean;
 }
 
 interface Listed {
@@ -50,8 +52,8 @@ export function myDigests(mine: readonly Row[]): KnownBlock[] {
   ];
 }
 
-/** One digest: what, when, where, how it went, and a menu for whoever may change it. */
-export function digestRow({ digest, last, manages }: Row): KnownBlock[] {
+/** One digest: what, when, where, how it went, a menu for whoever may change it, and a button for whoever can go on. */
+export function digestRow({ digest, last, manages, own }: Row): KnownBlock[] {
   const { id, owner, channel, schedule, paused, nextDue } = digest;
   const state = paused
     ? `:double_vertical_bar: *paused:* ${pauseWords(paused.reason, paused.by)}`
@@ -64,8 +66,10 @@ export function digestRow({ digest, last, manages }: Row): KnownBlock[] {
   const row = section(
     `${code(id)} ${orderWords(digest)}\n<#${channel}> · <@${owner.userId}> · ${state}${ended}`,
   );
-  if (manages) return [{ ...row, accessory: rowMenu(digest) }];
-  return [paused && canBeTakenOver(paused.reason) ? { ...row, accessory: takeOverButton(id) } : row];
+  const orphaned = !own && paused !== undefined && canBeTakenOver(paused.reason);
+  if (!manages) return [orphaned ? { ...row, accessory: takeOverButton(id) } : row];
+  // Not in the menu: what is asked before it is done would be asked for each of its entries.
+  return [{ ...row, accessory: rowMenu(digest) }, ...(orphaned ? [actions(takeOverButton(id))] : [])];
 }
 
 const ends: Readonly<Record<string, string>> = {
@@ -90,8 +94,8 @@ function rowMenu({ id, paused }: Digest): Overflow {
   };
 }
 
-export function running({ id, channel }: Digest): Message {
-  const text = `The digest ${code(id)} is on its way to <#${channel}>.`;
+export function running({ id, channel }: Digest, isNew: boolean): Message {
+  const text = `The digest ${code(id)} is ${isNew ? '' : 'already '}on its way to <#${channel}>.`;
   return message(text, [section(text)]);
 }
 

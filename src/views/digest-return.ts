@@ -42,7 +42,9 @@ export function resumedAll(digests: readonly Digest[]): Message {
 function rows(digests: readonly Digest[]) {
   const left = digests.length - mostRows;
   return [
-    ...digests.slice(0, mostRows).flatMap((digest) => digestRow({ digest, last: undefined, manages: true })),
+    ...digests
+      .slice(0, mostRows)
+      .flatMap((digest) => digestRow({ digest, last: undefined, manages: true, own: true })),
     ...(left > 0 ? [context(`and ${count(left, 'more digest')}`)] : []),
   ];
 }

@@ -63,6 +63,8 @@ export interface Offer {
   readonly from: Date;
   readonly to: Date;
   readonly split: boolean;
+  /** The form comes first, filled in, to be changed. */
+  readonly change?: true | undefined;
 }
 
 /** It ended without a file. `offers` stand below as buttons. */
@@ -112,8 +114,8 @@ const endWords = {
   done: 'is done; its files are there',
   unknown: 'ended, and its files may have been posted',
   cancelled: 'was stopped; nothing was posted',
-  paused: 'goes on by itself',
   failed: 'did not work; nothing was posted',
+  'not-begun': 'did not begin; nothing was posted',
 } as const;
 
 /** Where the words of an end may not leave, since a live secret stands in them: without anything that was typed. */

@@ -1,5 +1,6 @@
 import type { InputBlock, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import { actions, button, context, plain, section } from './blocks.ts';
+import { type FilterRow, filterRows } from './event-log-filter-rows.ts';
 import { safely } from './text.ts';
 
 /** What the form shows. */
@@ -8,14 +9,16 @@ export interface ExportForm {
   readonly from: Date | undefined;
   readonly to: Date | undefined;
   readonly query: string;
-  readonly filters: string;
+  readonly filters: readonly FilterRow[];
+  /** What the next row is called by; no number comes twice. */
+  readonly nextRow: number;
   readonly channel: string | undefined;
   readonly spreadsheetSafe: boolean;
   readonly pseudonyms: boolean;
   readonly split: boolean;
   /** The person's, IANA; undefined where Slack does not tell. */
   readonly timeZone: string | undefined;
-  /** How often the form was drawn with other values than those that were typed. */
+  /** How often the window was drawn with other moments than those that were chosen. */
   readonly drawn: number;
   /** Said on top, in mrkdwn: what was wrong with what was typed. */
   readonly problem?: string | undefined;
@@ -45,30 +48,25 @@ function waiting(text: string, id: string): ModalView {
 /** Windows that are one press away, newest last: label by the words of the command. */
 export const windowChoices = { '1h': 'Last hour', '6h': '6 hours', '24h': '24 hours', '72h': 'All 72 hours' };
 
-/** Filters to start from: what the menu says, and the line it adds. */
-export const filterChoices: readonly (readonly [label: string, line: string])[] = [
-  ['Action is …', 'action in '],
-  ['Country is …', 'country in '],
-  ['Rule is …', 'ruleId in '],
-  ['IP address is …', 'ip in '],
-  ['IP address in a network …', 'ip cidr '],
-  ['URL contains …', 'url contains '],
-  ['URL looks like …* …', 'url wildcard '],
-  ['User-Agent contains …', 'ua contains '],
-  ['Network (ASN) is …', 'asn in '],
-  ['Feature is …', 'feature in '],
-  ['JA4 fingerprint is …', 'ja4 in '],
-];
+/** What is wrong with a window is mended by one press as well. */
+export const correctWindow = { value: 'correct', label: 'Correct the window' };
 
 /** Where the form's own state travels; what people typed does not. */
 export interface FormNote {
   readonly zone?: string | undefined;
   readonly drawn: number;
+  readonly rows: readonly (readonly [id: number, drawn: number])[];
+  readonly next: number;
 }
 
 /** The form. Inputs that may be given another value get a block id of their own each time: Slack keeps what was typed in the others. */
 export function exportForm(form: ExportForm): ModalView {
-  const note: FormNote = { zone: form.timeZone, drawn: form.drawn };
+  const note: FormNote = {
+    zone: form.timeZone,
+    drawn: form.drawn,
+    rows: form.filters.map(({ id, drawn }) => [id, drawn]),
+    next: form.nextRow,
+  };
   const banner: KnownBlock[] = form.problem ? [section(`:warning: ${safely(form.problem)}`)] : [];
   const id = (name: string): string => (form.drawn === 0 ? name : `${name}:${form.drawn}`);
   return {
@@ -96,23 +94,12 @@ export function exportForm(form: ExportForm): ModalView {
         ...Object.entries(windowChoices).map(([value, label]) =>
           button(label, `event-logs:window:${value}`, value),
         ),
+        button(correctWindow.label, `event-logs:window:${correctWindow.value}`, correctWindow.value),
       ),
       moment(id('from'), 'from', 'From', form.from, 'The CDN keeps events for 72 hours.'),
       moment(id('to'), 'to', 'To', form.to, zoneHint(form.timeZone)),
-      optionalText('query', 'query', 'Search', form.query, {
-        hint: 'In IP, rule id, rule name, URL and User-Agent. Empty = everything.',
-      }),
-      optionalText(id('filters'), 'filters', 'Filters', form.filters, {
-        hint: 'One a line: field operation value, value. Every line has to match, of its values one. A value with a comma goes in quotes.',
-        placeholder: 'country in DE, FR\nip cidr 203.0.113.0/24\nurl contains /login',
-        multiline: true,
-      }),
-      actions({
-        type: 'static_select',
-        action_id: 'event-logs:filter',
-        placeholder: plain('Add a filter'),
-        options: filterChoices.map(([label], index) => ({ text: plain(label), value: String(index) })),
-      }),
+      search(form.query),
+      ...filterRows(form.filters),
       {
         type: 'input',
         block_id: 'channel',
@@ -169,25 +156,17 @@ function moment(block: string, name: string, label: string, at: Date | undefined
   };
 }
 
-function optionalText(
-  block: string,
-  name: string,
-  label: string,
-  value: string,
-  { hint, placeholder, multiline = false }: { hint: string; placeholder?: string; multiline?: boolean },
-): InputBlock {
+function search(value: string): InputBlock {
   return {
     type: 'input',
-    block_id: block,
+    block_id: 'query',
     optional: true,
-    label: plain(label),
-    hint: plain(hint),
+    label: plain('Search'),
+    hint: plain('In IP, rule id, rule name, URL and User-Agent. Empty = everything.'),
     element: {
       type: 'plain_text_input',
-      action_id: name,
-      multiline,
+      action_id: 'query',
       max_length: 3000,
-      ...(placeholder === undefined ? {} : { placeholder: plain(placeholder) }),
       ...(value === '' ? {} : { initial_value: value.slice(0, 3000) }),
     },
   };

@@ -119,6 +119,7 @@ describe('/cdn audit', () => {
       key entry refused
       policy changed
       export made
+      export ended
       export deleted
       digest created
       digest changed

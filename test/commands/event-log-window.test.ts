@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkEventLogWindow } from '../../src/api/event-logs.ts';
-import { fitted, readWindow, usualWindow } from '../../src/commands/event-log-window.ts';
+import { corrected, fitted, readWindow, usualWindow } from '../../src/commands/event-log-window.ts';
 import { UserError } from '../../src/errors.ts';
 
 const now = new Date('2026-11-21T12:00:30Z');
@@ -60,10 +60,17 @@ test.each([
   '..12:00',
   '10:00..11:00..12:00',
   '25:00..26:00',
-  '2026-11-20 12:00..10:00',
+  '2026-11-20 10:00..10:00',
   '2026-11-22',
 ])('%s is refused with what can be typed', (typed) => {
   expect(() => read(typed)).toThrow(UserError);
+});
+
+test('what ends before it begins is turned round, and says so', () => {
+  expect(readWindow('2026-11-20 12:00..10:00', now, berlin)).toEqual({
+    ...readWindow('2026-11-20 10:00..12:00', now, berlin),
+    swapped: true,
+  });
 });
 
 describe('when clocks change', () => {
@@ -155,4 +162,16 @@ test('what is fitted into the 72 hours is taken, at any second of a minute', () 
   );
   expect(fitted({ from: new Date(0), to: new Date(1000) }, now)).toBeUndefined();
   expect(usualWindow(now).to.getTime() - usualWindow(now).from.getTime()).toBe(24 * 3_600_000);
+});
+
+test('whatever window is corrected, the CDN takes it', () => {
+  const moment = fc.option(
+    fc.integer({ min: -120, max: 48 }).map((hours) => new Date(now.getTime() + hours * 3_600_000)),
+    { nil: undefined },
+  );
+  fc.assert(
+    fc.property(moment, moment, (from, to) => {
+      expect(() => checkEventLogWindow(corrected(from, to, now), now.getTime())).not.toThrow();
+    }),
+  );
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { SlackSimulator } from '../../simulator/slack/server.ts';
 import type { Person } from '../../src/auth/identity.ts';
 import type { Job, JobContext } from '../../src/jobs/define.ts';
 import { createDigests, type Digests } from '../../src/jobs/digest-book.ts';
@@ -23,10 +24,12 @@ export interface DigestDesk extends PortsDesk {
   daily(owner?: Person, more?: Partial<DigestOrder>): Promise<Digest>;
   /** Plans and works until there is nothing to do at this moment, jobs for telling people included. */
   work(): Promise<void>;
-  /** Works on for so long, a second at a time. */
-  workFor(seconds: number): Promise<void>;
+  /** Works on for so long, a second at a time, or so many. */
+  workFor(seconds: number, step?: number): Promise<void>;
   /** What everybody reads in a channel, without its threads. */
   reads(channel?: string, userId?: string): string[];
+  /** What was sent into channels and to people, not into threads, arrived or not. */
+  posts(): SlackSimulator['calls'];
   /** Each run's state by its due moment. */
   runs(): Promise<Record<string, string>>;
 }
@@ -89,9 +92,9 @@ export async function digestDesk(
       return begun;
     },
     work,
-    async workFor(seconds) {
-      for (let second = 0; second < seconds; second += 1) {
-        at += 1000;
+    async workFor(seconds, step = 1) {
+      for (let second = 0; second < seconds; second += step) {
+        at += step * 1000;
         await work();
       }
     },
@@ -101,6 +104,10 @@ export async function digestDesk(
         .messages()
         .filter(({ threadTs }) => threadTs === undefined)
         .map(({ reads }) => reads),
+    posts: () =>
+      desk.slack.calls.filter(
+        ({ method, args }) => method === 'chat.postMessage' && args['thread_ts'] === undefined,
+      ),
     async runs() {
       const rows = await db.selectFrom('digest_runs').select(['due', 'state']).orderBy('due').execute();
       return Object.fromEntries(rows.map(({ due, state }) => [due.toISOString().slice(0, 16), state]));

@@ -89,9 +89,15 @@ test('removed and installed again: each owner is told once of what rests, and re
     !ephemeral && reads.includes(mine[0] ?? '') && /asked for by/.test(reads);
   expect((await asked.waitForMessage(isPost, 15_000)).reads).toMatch(/3 zones/);
 
-  // Bob does nothing: who may read there takes his over from the list.
+  // Bob does nothing: who may read there takes his over from the list. Alice is an admin, Dave is not: both are offered it.
+  const offered = ({ reads }: { reads: string }): boolean =>
+    reads.includes('as of') && reads.includes(bobs) && reads.includes('Take over');
+  const dave = bot.slack.as('U0DAVE000', ops);
+  await connect(bot, 'U0DAVE000', ops, bot.cdn.key, acme.id);
+  await dave.slash('digest list');
+  await dave.waitForMessage(offered);
   await asked.slash('digest list');
-  await asked.waitForMessage(({ reads }) => reads.includes(bobs) && reads.includes('Take over'));
+  await asked.waitForMessage(offered);
   await asked.press('digests:take-over', { value: bobs });
   await asked.waitForMessage(
     ({ reads, ephemeral }) => !ephemeral && /@Alice Adams took over/.test(reads) && reads.includes(bobs),
@@ -103,6 +109,8 @@ test('removed and installed again: each owner is told once of what rests, and re
   expect(inBeta.messages().filter(isBack)).toEqual([]);
   const list = bot.slack.as(alice, 'C0BETAOPS', beta.id);
   await list.slash('digest list');
-  expect((await list.waitForMessage(({ reads }) => reads.includes(elsewhere))).reads).toMatch(/next /);
+  const listed = ({ reads }: { reads: string }): boolean =>
+    reads.includes('as of') && reads.includes(elsewhere);
+  expect((await list.waitForMessage(listed)).reads).toMatch(/next /);
   expect(bot.slack.problems).toEqual([]);
 }, 90_000);

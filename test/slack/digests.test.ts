@@ -99,11 +99,16 @@ test('when its owner disconnects the key it pauses in the channel, and somebody 
   const id = await order();
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
   const bob = bot.slack.as('U0BOB0000', 'C0OPS0000');
-  await alice.slash(`digest run ${id}`);
+  const isPost = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
+    !ephemeral && reads.includes(id) && /asked for by/.test(reads);
+  // Asked for twice, it is posted once.
+  await Promise.all([alice.slash(`digest run ${id}`), alice.slash(`digest run ${id}`)]);
   await alice.waitForMessage(
-    ({ reads, ephemeral }) => !ephemeral && reads.includes(id) && /asked for by/.test(reads),
+    ({ reads }) => reads.includes(id) && /is already on its way/.test(reads),
     10_000,
   );
+  await alice.waitForMessage(isPost, 10_000);
+  expect(alice.messages().filter(isPost)).toHaveLength(1);
   await bot.slack.event({
     type: 'user_change',
     user: { id: 'U0ALICE00', team_id: 'T0ACME000', deleted: true },

@@ -121,34 +121,13 @@ describe('the form', () => {
       channel: expect.stringContaining('Choose a channel'),
     });
     expect((await person.submit({ from: now, to: now - 60 })).errors).toMatchObject({
-      to: 'The end has to lie after the start.',
+      to: expect.stringContaining('The end has to lie after the start'),
     });
     expect((await person.submit({ from: now, to: now + 7200 })).errors).toMatchObject({
       to: expect.stringContaining('in the future'),
     });
     expect(asked()).toEqual([]);
     await leavesNothing();
-  });
-
-  test('a window and a filter are one press away, and nothing that was typed is lost', async () => {
-    const person = bot.slack.as(alice, ops);
-    await openForm(person, 'export 501');
-    person.type({ query: 'login', filters: 'action in blocked', channel: ops });
-    await person.press('event-logs:window:72h');
-    const widened = await person.waitForModal(({ blocks }) => JSON.stringify(blocks).includes('from:1'));
-    const from = Number(widened.state.values['from:1']?.['from']?.['selected_date_time']);
-    expect(Date.now() / 1000 - from).toBeGreaterThan(71 * 3600);
-    await person.choose('event-logs:filter', '1');
-    const added = await person.waitForModal(({ blocks }) => JSON.stringify(blocks).includes('filters:2'));
-    expect(added.state.values).toMatchObject({
-      query: { query: { value: 'login' } },
-      'filters:2': { filters: { value: 'action in blocked\ncountry in ' } },
-      channel: { channel: { selected_conversation: ops } },
-    });
-    expect((await person.submit()).errors).toMatchObject({ 'filters:2': expect.stringContaining('Line 2') });
-    await send(person, { 'filters:2': 'action in blocked' });
-    await tells(ops, /events of shield zone 501/);
-    expect(asked()[0]?.body).toMatchObject({ query: 'login' });
   });
 
   test('a window that is typed is read in the person’s time zone; one nobody understands leaves the usual one', async () => {
@@ -178,14 +157,6 @@ describe('the form', () => {
     // Elsewhere it works from there.
     expect(await send(person, { channel: ops })).toMatch(/started/);
     await tells(ops, /shield zone 501.*matches|events of shield zone 501/);
-  });
-
-  test('a filter nobody knows is sent with a warning; the service’s own words say why it refused', async () => {
-    expect(await exportTo(ops, { filters: 'method eq POST' })).toMatch(/the field method is not a known one/);
-    const told = await tells(ops, /did not work; nothing was posted/);
-    expect(told.reads).toMatch(/Unknown filter field/);
-    expect(told.reads).toMatch(/Reference \w{8}/);
-    await leavesNothing();
   });
 
   test('somebody who may not export is told so', async () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { type ExportSummary, exportStates } from '../../src/reports/event-export.ts';
 import type { EventFigures, TopWords } from '../../src/reports/event-figures.ts';
 import * as ends from '../../src/views/event-log-ends.ts';
+import { another, mostRows } from '../../src/views/event-log-filter-rows.ts';
 import { exportChart, exportComment } from '../../src/views/event-log-report.ts';
 import * as views from '../../src/views/event-logs.ts';
 import { exportForm } from '../../src/views/event-logs-form.ts';
@@ -121,7 +122,16 @@ test('whatever was typed, the form that comes back is one that Slack takes', () 
     fc.property(summary, text, fc.nat({ max: 9 }), (one, typed, drawn) => {
       const form = exportForm({
         ...one.request,
-        filters: typed.repeat(6),
+        filters: Array.from({ length: mostRows }, (_, nth) => ({
+          id: nth + 1,
+          drawn,
+          field: nth % 2 === 0 ? another : 'ip',
+          otherField: typed,
+          op: nth % 3 === 0 ? another : 'cidr',
+          otherOp: typed,
+          values: typed.repeat(6),
+        })),
+        nextRow: 21,
         channel: one.channel,
         timeZone: 'Europe/Vienna',
         drawn,
