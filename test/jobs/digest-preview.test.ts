@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Context } from '../../src/commands/define.ts';
 import { preview } from '../../src/commands/digest-form.ts';
 import { type DigestKind, digestKinds } from '../../src/reports/digest.ts';
+import { context } from '../../src/views/blocks.ts';
 import type { Digest } from '../../src/views/digest-words.ts';
 import { enginesUnderTest } from '../store/engines.ts';
 import { alice, type DigestDesk, digestDesk } from './digest-desk.ts';
@@ -17,7 +18,7 @@ const targets = {
 } as const satisfies Record<DigestKind, readonly string[]>;
 
 /** What the form of this digest previews at this moment, as blocks. */
-async function previewOf(digest: Digest, { digests, context, now }: DigestDesk) {
+async function previewOf(digest: Digest, { digests, context: { ports, signal }, now }: DigestDesk) {
   const { kinds } = digest.subject;
   const fields = {
     kind: kinds,
@@ -28,7 +29,6 @@ async function previewOf(digest: Digest, { digests, context, now }: DigestDesk) 
     timezone: 'UTC',
     only: 'always',
   };
-  const { ports, signal } = context;
   const shown = await preview.fill?.('preview', {
     person: alice,
     digests,
@@ -69,9 +69,10 @@ test.each([...digestKinds.map((kind) => [kind]), [...digestKinds]])(
         .map(({ args }) => blocksIn(args['blocks']));
       const [top = [], ...thread] = posted;
       // Under a post there are its footer and its buttons; between the two of a preview, a line and a word.
+      const between = context('*In its thread*');
       const expected = [
         ...top.slice(0, -2),
-        ...(thread.length > 0 ? [{ type: 'divider' }, expect.objectContaining({ type: 'context' })] : []),
+        ...(thread.length > 0 ? [{ type: 'divider' }, between] : []),
         ...thread.flat(),
       ];
       expect(top.length).toBeGreaterThan(2);
