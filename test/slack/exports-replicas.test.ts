@@ -134,6 +134,15 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
       },
     });
     expect(records[0]).toMatchObject({ what: 'export-deleted', actor: 'system', detail: { afterDays: 2 } });
+    // What was searched for, and the words it ended with, go before the rest.
+    const typed = database.db.selectFrom('exports').select(['request', 'ending']);
+    expect((await typed.execute()).every(({ request, ending }) => request !== null && ending !== null)).toBe(
+      true,
+    );
+    await runUpkeep(8);
+    expect((await typed.execute()).every(({ request, ending }) => request === null && ending === null)).toBe(
+      true,
+    );
     await database.close();
     expect(bot.slack.problems).toEqual([]);
   }, 90_000);
