@@ -2,6 +2,7 @@ import { decideExport } from '../auth/destinations.ts';
 import { UserError } from '../errors.ts';
 import type { ExportRequest, ExportSummary } from '../reports/event-export.ts';
 import { message, section } from '../views/blocks.ts';
+import { exportOver } from '../views/event-log-ends.ts';
 import * as views from '../views/event-logs.ts';
 import * as forms from '../views/event-logs-form.ts';
 import type { Message } from '../views/message.ts';
@@ -198,8 +199,9 @@ const cancel: Action = {
   needs: 'none',
   apart: true,
   async run(id, context) {
-    const one = await context.exports.find(context.person, id);
+    const one = await context.exports.look(context.person, id, context.message);
     if (!one) return said('This export is long over.');
+    if (one.endedAt) return exportOver(one);
     if (one.userId !== context.person.userId && !(await context.standing.actor()).admin) {
       throw new UserError(`This is an export of <@${one.userId}>.`, 'They can cancel it, or an admin.');
     }

@@ -19,7 +19,7 @@ export type Told = 'there' | 'directly';
 
 /** It ended well; the file is in the message below. `empty`: there was none. */
 export function exportDone(one: ExportSummary, { files, empty, told = 'there' }: Done): Message {
-  const where = told === 'there' || one.channel === undefined ? 'below' : `in <#${one.channel}>`;
+  const where = told === 'there' ? 'below' : placeInWords(one);
   const text = empty
     ? `No event of shield zone ${foreign(one.request.shieldZoneId, 20)} matches, so there is no file.`
     : `*${count(one.rows, 'event')}* of shield zone ${foreign(one.request.shieldZoneId, 20)}, ${bytes(one.bytes)}, in ${count(files, 'file')} ${where}.`;
@@ -28,6 +28,24 @@ export function exportDone(one: ExportSummary, { files, empty, told = 'there' }:
     context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
     ...(empty ? [actions(offerButton(one, { ...one.request, change: true }))] : []),
   ]);
+}
+
+/** Where the files of an export are, or would be. */
+function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
+  return channel === undefined ? 'in your direct messages with this app' : `in <#${channel}>`;
+}
+
+/** Somebody wanted to stop what has ended. */
+export function exportOver(one: ExportSummary): Message {
+  const where = placeInWords(one);
+  const ends = {
+    done: one.rows > 0 ? `is done: its files are ${where}` : 'is done',
+    unknown: `has ended, and its files may have been posted: look ${where}`,
+    nothing: 'has ended already; nothing was posted',
+  };
+  const end = one.state === 'done' || one.state === 'unknown' ? one.state : 'nothing';
+  const text = `This export of shield zone ${foreign(one.request.shieldZoneId, 20)} ${ends[end]}.`;
+  return message(text, [section(text)]);
 }
 
 export function exportCancelled(one: ExportSummary, by: string): Message {
@@ -48,7 +66,7 @@ export function exportNotBegun(one: ExportSummary): Message {
 
 /** Slack was told to show the files, and nobody knows whether it did. */
 export function exportUnknown(one: ExportSummary, told: Told = 'there'): Message {
-  const where = told === 'there' || one.channel === undefined ? 'below' : `in <#${one.channel}>`;
+  const where = told === 'there' ? 'below' : placeInWords(one);
   const text = `The files of this export *may have been posted*: the bot or Slack broke off at that very moment.`;
   return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
     section(

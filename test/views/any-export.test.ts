@@ -70,6 +70,8 @@ test('whatever was asked for, every message of an export is one that Slack takes
         ends.exportNotBegun(one),
         ends.exportUnknown(one),
         ends.exportUnknown(one, 'directly'),
+        ends.exportOver(one),
+        views.exportElsewhere(one),
         ends.exportDone(one, { files: 1, empty: false, told: 'directly' }),
         ends.exportEndWithheld(one, 'failed', 'ABCD2345'),
         ends.exportFailed(
