@@ -101,9 +101,11 @@ export class DigestWorld {
     return { db, ports, log: keptLog(), now: this.now, signal, attempt: 1, lastAttempt: false };
   }
 
-  /** The moments of all runs before that one, in order, each once. */
-  dues(until: number): number[] {
-    const all = [...this.schedules.values()].flatMap((schedule) => this.duesOf(schedule, until));
+  /** The moments of all runs before that one, or of some, in order, each once. */
+  dues(until: number, which = (_at: Date, _time: string, _zone: string): boolean => true): number[] {
+    const all = [...this.schedules.values()].flatMap((schedule) =>
+      this.duesOf(schedule, until).filter((due) => which(new Date(due), schedule.time, schedule.zone)),
+    );
     return [...new Set(all)].toSorted((a, b) => a - b);
   }
 
