@@ -64,7 +64,7 @@ export const preview: Action = {
     const prepared = await prepare(order.subject, {
       cdn: await context.cdn(),
       now: context.now(),
-      history: edited ? await context.digests.history(edited) : [],
+      ...(edited ? await context.digests.past(edited) : { history: [], book: undefined }),
       signal: context.signal,
       explain: context.explain,
     });

@@ -3,8 +3,9 @@ import type { Kysely } from 'kysely';
 import type { Audit, AuditWhat } from '../auth/audit.ts';
 import type { Pause } from '../auth/endings.ts';
 import type { Person } from '../auth/identity.ts';
-import type { PastRun } from '../reports/digest.ts';
+import type { Book, PastRun } from '../reports/digest.ts';
 import { nextRun } from '../reports/schedule.ts';
+import { findBook } from '../store/digest-books.ts';
 import { lastRuns, pastRuns, planByHand, reopenRun, unplanRuns } from '../store/digest-runs.ts';
 import {
   changeDigest,
@@ -18,7 +19,7 @@ import {
 import type { Schema } from '../store/schema.ts';
 import type { Digest, DigestOrder } from '../views/digest-words.ts';
 import { bodyOf, digestOf, ownerColumns } from './digest.ts';
-import { pastRun } from './digest-content.ts';
+import { bookOf, pastRun } from './digest-content.ts';
 import { tellPauses } from './digest-pauses.ts';
 import { digestsNow } from './digests.ts';
 import type { Enqueue } from './ports.ts';
@@ -44,8 +45,8 @@ export interface Digests {
   drop(digest: Digest): Promise<void>;
   list(tenant: string): Promise<ListedDigest[]>;
   find(tenant: string, id: string): Promise<Digest | undefined>;
-  /** What it found before, newest first. */
-  history(digest: Digest): Promise<PastRun[]>;
+  /** What it found before, newest first, and what it remembers of what it last said: what a run compares with. */
+  past(digest: Digest): Promise<{ readonly history: PastRun[]; readonly book: Book | undefined }>;
   /** Whoever changes what it shows becomes its owner; one that the bot paused runs again. */
   change(digest: Digest, order: DigestOrder, by: Person): Promise<Digest | undefined>;
   pause(digest: Digest, by: Person): Promise<Digest | undefined>;
@@ -137,7 +138,11 @@ export function createDigests(options: {
       const row = await findDigest(db, tenant, id);
       return row && digestOf(row);
     },
-    history: async ({ id }) => (await pastRuns(db, id, now(), 60)).flatMap((run) => pastRun(run) ?? []),
+    async past({ id }) {
+      const book = await findBook(db, id);
+      const runs = await pastRuns(db, id, now(), 60);
+      return { history: runs.flatMap((run) => pastRun(run) ?? []), book: bookOf(book?.body) };
+    },
     change: (digest, order, by) => {
       // Whoever says what it shows, and where, shows what their own key can read.
       const { owner, enterprise_id, team_id } = ownerColumns(by);

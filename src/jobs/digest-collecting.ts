@@ -1,12 +1,13 @@
 import { type Allowance, createAllowance } from '../api/allowance.ts';
 import { decideDestination } from '../auth/policy.ts';
+import { acceptBook, findBook, proposeBook } from '../store/digest-books.ts';
 import { type HeldRun, moveRun, pastRuns } from '../store/digest-runs.ts';
 import { countFailure, findDigestById, forgetFailures } from '../store/digests.ts';
 import * as views from '../views/digest-notices.ts';
 import type { Digest } from '../views/digest-words.ts';
 import type { JobContext } from './define.ts';
 import { digestOf } from './digest.ts';
-import { pastRun, prepare, storedFigures } from './digest-content.ts';
+import { afterSilence, bookOf, pastRun, prepare, storedFigures } from './digest-content.ts';
 import { halt } from './digest-halt.ts';
 import { partsOf, storedParts } from './digest-parts.ts';
 import { lateness } from './digest-plan.ts';
@@ -65,10 +66,13 @@ async function collectInTime(
   const history = (await pastRuns(db, digest.id, run.due, mostHistory)).flatMap(
     (past) => pastRun(past) ?? [],
   );
-  const { collected, top, thread, quiet } = await prepare(digest.subject, {
+  const known = await findBook(db, digest.id);
+  const before = bookOf(known?.body);
+  const { collected, book, top, thread, quiet } = await prepare(digest.subject, {
     cdn,
     now: now(),
     history,
+    book: before,
     signal,
     explain: (error) => ports.explain(error, 'digest'),
   });
@@ -76,8 +80,13 @@ async function collectInTime(
   const figures = storedFigures(collected);
   // Somebody who presses "Run now" wants to see it.
   const silent = quiet && run.by_hand === null && run.missed === 0;
+  const base = known?.revision ?? 0;
   if (silent) {
-    await moveRun(db, run, 'collecting', 'quiet', { figures });
+    await db.transaction().execute(async (trx) => {
+      if (!(await moveRun(trx, run, 'collecting', 'quiet', { figures }))) return;
+      await proposeBook(trx, run, base, JSON.stringify(afterSilence(before, book)));
+      await acceptBook(trx, run);
+    });
     return;
   }
   const framed = views.framed(top, {
@@ -88,18 +97,22 @@ async function collectInTime(
     byHand: run.by_hand ?? undefined,
     next: digest.nextDue,
   });
-  await ready(run, context, 'digest', storedParts(partsOf(framed, thread)), figures);
+  const parts = storedParts(partsOf(framed, thread));
+  await db.transaction().execute(async (trx) => {
+    if (!(await ready(run, { ...context, db: trx }, 'digest', parts, figures))) return;
+    await proposeBook(trx, run, base, JSON.stringify(book));
+  });
 }
 
 async function ready(
   run: HeldRun,
-  { db, now }: JobContext,
+  { db, now }: Pick<JobContext, 'db' | 'now'>,
   outcome: string,
   parts: string,
   figures?: string,
-): Promise<void> {
+): Promise<boolean> {
   const said = { outcome, parts, parts_sent: 0, run_at: now(), ...(figures ? { figures } : {}) };
-  await moveRun(db, run, 'collecting', 'ready', said);
+  return moveRun(db, run, 'collecting', 'ready', said);
 }
 
 /** Decided again at each run: what was allowed when it was ordered may not be any more. */

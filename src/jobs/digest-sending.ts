@@ -1,3 +1,4 @@
+import { acceptBook } from '../store/digest-books.ts';
 import { type HeldRun, moveRun } from '../store/digest-runs.ts';
 import { findDigestById } from '../store/digests.ts';
 import { closeLane } from '../store/slack-pace.ts';
@@ -118,11 +119,15 @@ async function arrived(
   const first = run.parts_sent === 0 && posted ? { sent_to: posted.channel, ts: posted.ts } : {};
   const sent = run.parts_sent + 1;
   const more = sent < parts.length;
-  await moveRun(db, run, 'sending', more ? 'ready' : endOf(run), {
-    ...first,
-    parts_sent: sent,
-    lookups: 0,
-    ...(more ? { run_at: now() } : { parts: null }),
+  await db.transaction().execute(async (trx) => {
+    const moved = await moveRun(trx, run, 'sending', more ? 'ready' : endOf(run), {
+      ...first,
+      parts_sent: sent,
+      lookups: 0,
+      ...(more ? { run_at: now() } : { parts: null }),
+    });
+    // People were told: from now on that is what the next run compares with.
+    if (moved && run.parts_sent === 0 && run.outcome === 'digest') await acceptBook(trx, run);
   });
 }
 

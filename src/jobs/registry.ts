@@ -4,6 +4,7 @@ import { tellPauses } from './digest-pauses.ts';
 import { digestsReturned, tellReturned } from './digest-return.ts';
 import { tellUnknown } from './digest-telling.ts';
 import { digests, digestsNow } from './digests.ts';
+import { exportBegin } from './export-begin.ts';
 import { exportJob } from './export-run.ts';
 import { exportEnd } from './export-telling.ts';
 import { exportUpkeep } from './export-upkeep.ts';
@@ -21,6 +22,7 @@ export const jobs: readonly Job<never>[] = [
   tellReturned,
   tellPauses,
   tellUnknown,
+  exportBegin,
   exportJob,
   exportEnd,
   exportUpkeep,

@@ -1,6 +1,5 @@
-import type { Attention } from './attention.ts';
 import type { Collected } from './digest.ts';
-import type { ErrorFigures, Some, State, ZoneFigures } from './digest-figures.ts';
+import type { ErrorFigures, Some, ZoneFigures } from './digest-figures.ts';
 
 /** Every run of a digest is kept, and sixty of them are read for the next. */
 const aim = 50_000;
@@ -14,12 +13,6 @@ export function bounded(collected: Collected): Collected {
 }
 
 const steps: readonly ((collected: Collected) => Collected)[] = [
-  inZones(({ roster: _roster, ...zones }) => zones),
-  inZones((zones) => ({ ...zones, states: withoutIds(zones.states) })),
-  inErrors((errors) => ({
-    ...errors,
-    zones: errors.zones.map(({ codes: _codes, ...zone }) => zone),
-  })),
   inErrors((errors) => ({
     ...errors,
     fresh: errors.fresh.map((one) => ({ ...one, zones: few(one.zones) })),
@@ -33,14 +26,6 @@ function inZones(step: (zones: ZoneFigures) => ZoneFigures): (collected: Collect
 
 function inErrors(step: (errors: ErrorFigures) => ErrorFigures): (collected: Collected) => Collected {
   return (found) => (found.errors ? { ...found, errors: step(found.errors) } : found);
-}
-
-function withoutIds(states: ZoneFigures['states']): ZoneFigures['states'] {
-  const bare = Object.entries(states).map(([state, { count, first }]): [string, State] => [
-    state,
-    { count, first },
-  ]);
-  return Object.fromEntries(bare) as Record<Attention, State>;
 }
 
 function few({ count, first }: Some): Some {

@@ -2,6 +2,8 @@ import { ApiError } from '../api/errors.ts';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import { atMost } from './at-most.ts';
 import {
+  type Book,
+  bookVersion,
   type Collected,
   type CollectInput,
   type DigestKind,
@@ -11,7 +13,7 @@ import {
 } from './digest.ts';
 import { appFigures } from './digest-apps.ts';
 import { bounded } from './digest-bounds.ts';
-import { errorFigures, mostZones, OutOfTime } from './digest-errors.ts';
+import { errorFigures, mostZones, OutOfTime, type ReadErrors } from './digest-errors.ts';
 import type { Named } from './digest-figures.ts';
 import { scanFigures } from './digest-scanning.ts';
 import { busiest, zoneFigures } from './digest-zones.ts';
@@ -37,11 +39,14 @@ interface ZoneList {
 
 /**
  * Asks the CDN for everything a digest tells of and compares it with earlier runs. What cannot be read is told in
- * `unread` and costs the rest nothing.
+ * `unread` and costs the rest nothing. `book` is what to remember of it once it was said.
  *
  * @throws ApiError where the key is refused, where it was stopped, and where nothing at all could be read.
  */
-export async function collect(subject: DigestSubject, input: CollectInput): Promise<Collected> {
+export async function collect(
+  subject: DigestSubject,
+  input: CollectInput,
+): Promise<{ readonly collected: Collected; readonly book: Book }> {
   const { kinds, targets } = subject;
   const failed: Failed[] = [];
   const fail = (one: Failed): void => {
@@ -55,16 +60,17 @@ export async function collect(subject: DigestSubject, input: CollectInput): Prom
   const needsList = wants('zones') || wants('errors') || (wants('apps') && targets.apps.length === 0);
   const list = needsList ? await zoneList(input, subject, fail) : undefined;
 
-  const zones = wants('zones') && list ? zoneFigures(list, subject, input) : undefined;
-  const errors = wants('errors') ? await errorsOf(list, subject, input, fail) : undefined;
+  const zones = wants('zones') && list ? await zoneFigures(list, subject, input) : undefined;
+  const read = wants('errors') ? await errorsOf(list, subject, input, fail) : undefined;
+  const errors = read?.figures;
   const scanning = wants('scanning') ? await scansOf(subject, input, fail) : undefined;
   const apps = wants('apps') ? await appsOf(list, subject, input, fail) : undefined;
   const found = [zones, errors, scanning, apps].filter((figures) => figures !== undefined);
   if (found.length === 0 && failed[0]) throw failed[0].reason;
-  return bounded({
+  const collected = bounded({
     version: figuresVersion,
     at: input.now.toISOString(),
-    ...(zones ? { zones } : {}),
+    ...(zones ? { zones: zones.figures } : {}),
     ...(errors ? { errors } : {}),
     ...(scanning ? { scanning } : {}),
     ...(apps ? { apps } : {}),
@@ -75,6 +81,16 @@ export async function collect(subject: DigestSubject, input: CollectInput): Prom
       ),
     ),
   });
+  // What could not be read is remembered as it was.
+  const remembered = { zones: zones?.book ?? input.book?.zones, codes: read?.codes ?? input.book?.codes };
+  return {
+    collected,
+    book: {
+      version: bookVersion,
+      ...(remembered.zones ? { zones: remembered.zones } : {}),
+      ...(remembered.codes ? { codes: remembered.codes } : {}),
+    },
+  };
 }
 
 type Fail = (failed: Failed) => void;
@@ -105,7 +121,7 @@ async function errorsOf(
   { targets }: DigestSubject,
   input: CollectInput,
   fail: Fail,
-): Promise<Collected['errors']> {
+): Promise<ReadErrors | undefined> {
   if (!list && targets.zones.length === 0) return undefined;
   const names = new Map(list?.zones.map(({ id, name }) => [id, name]));
   const chosen = targets.zones.map((id): Named => ({ id, name: names.get(id) ?? '' }));
@@ -114,9 +130,9 @@ async function errorsOf(
   const zones = chosen.length > 0 ? chosen : busiest(all, mostZones);
   const of = chosen.length > 0 ? chosen.length : all.length;
   const scope = targets.zones.toSorted().join(' ');
-  const { figures, failed } = await errorFigures({ zones, of, scope }, input);
-  for (const { zone, reason } of failed) fail({ kind: 'errors', what: zone.name || zone.id, reason });
-  return figures;
+  const read = await errorFigures({ zones, of, scope }, input);
+  for (const { zone, reason } of read.failed) fail({ kind: 'errors', what: zone.name || zone.id, reason });
+  return read;
 }
 
 async function scansOf(

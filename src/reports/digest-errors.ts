@@ -3,8 +3,9 @@ import type { OriginError } from '../api/origin-errors.ts';
 import { atMost } from './at-most.ts';
 import { dayOf, shifted, startOf } from './days.ts';
 import type { CollectInput } from './digest.ts';
+import { type CodeBook, codesAfter, freshCodes } from './digest-codes.ts';
 import type { ErrorFigures, Named, ZoneErrors } from './digest-figures.ts';
-import { kept, named, some } from './digest-roster.ts';
+import { kept, named } from './digest-roster.ts';
 import { compared, dayMs, type Earlier, earlier, noise } from './digest-series.ts';
 import { type Counter, type Counts, createCounter } from './origin-error-counts.ts';
 import { readDay } from './origin-error-day.ts';
@@ -16,7 +17,6 @@ export const mostZones = 25;
 const zonesAtOnce = 3;
 const mostDays = 7;
 const mostCodes = 12;
-const mostFresh = 10;
 const mostPrefixes = 5;
 const hourMs = 3_600_000;
 
@@ -42,6 +42,8 @@ interface ReadZone {
 export interface ReadErrors {
   /** Undefined where no log could be read. */
   readonly figures: ErrorFigures | undefined;
+  /** What is remembered of them. */
+  readonly codes: CodeBook | undefined;
   readonly failed: readonly { readonly zone: Named; readonly reason: unknown }[];
 }
 
@@ -74,8 +76,13 @@ export async function errorFigures(
     const zone = zones[index];
     return result.status === 'rejected' && zone ? [{ zone, reason: result.reason as unknown }] : [];
   });
-  if (read.length === 0 && zones.length > 0) return { figures: undefined, failed };
-  return { figures: figuresOf(read, { ...asked, ...window, asked: zones.length }, past), failed };
+  const known = input.book?.codes;
+  if (read.length === 0 && zones.length > 0) return { figures: undefined, codes: known, failed };
+  const counted = read.map((one) => ({ ...one, counts: one.counter.result() }));
+  const codes = counted.map(({ zone, counts }) => ({ zone, codes: counts.codes }));
+  const fresh = freshCodes(codes, known, now);
+  const figures = figuresOf(counted, { ...asked, ...window, asked: zones.length, fresh }, past);
+  return { figures, codes: codesAfter(codes, known, now), failed };
 }
 
 async function readZone(
@@ -98,14 +105,13 @@ async function readZone(
 }
 
 function figuresOf(
-  read: readonly ReadZone[],
-  about: Window & { readonly of: number; readonly asked: number; readonly scope: string },
+  counted: readonly (ReadZone & { readonly counts: Counts })[],
+  about: Window & Pick<ErrorFigures, 'of' | 'asked' | 'scope' | 'fresh'>,
   past: Earlier<ErrorFigures>,
 ): ErrorFigures {
-  const { of, asked, scope, from, until, firstHour } = about;
+  const { of, asked, scope, fresh, from, until, firstHour } = about;
   const days = (until - from) / dayMs;
   const whole = createCounter({ start: firstHour, hours: about.hours });
-  const counted = read.map((one) => ({ ...one, counts: one.counter.result() }));
   for (const { counter } of counted) whole.merge(counter);
   const { total, hours, codes, prefixes } = whole.result();
   const zones = counted.map(({ zone, partial, counts }): ZoneErrors => {
@@ -114,7 +120,6 @@ function figuresOf(
       ...named(zone),
       total: counts.total,
       perDay: compared(perDay(counts.total, days), past, before, noise.errors),
-      codes: [...counts.codes.keys()].slice(0, mostCodes).map(kept),
       ...(partial ? { partial } : {}),
     };
   });
@@ -124,39 +129,16 @@ function figuresOf(
     from: new Date(from).toISOString(),
     total,
     perDay: compared(perDay(total, days), past, (found) => found.perDay.now, noise.errors),
-    read: read.length,
+    read: counted.length,
     asked,
     of,
     zones: zones.toSorted((a, b) => b.total - a.total),
     codes: top(codes, mostCodes),
-    fresh: freshCodes(counted, past.previous?.figures),
+    fresh,
     prefixes: prefixes.slice(0, mostPrefixes).map(([prefix, count]) => [kept(prefix), count] as const),
     hours,
     firstHour,
   };
-}
-
-/** Codes that came in a zone and did not in the previous run. Of a zone that was not read then nobody knows. */
-function freshCodes(
-  counted: readonly { readonly zone: Named; readonly counts: Counts }[],
-  previous: ErrorFigures | undefined,
-): ErrorFigures['fresh'] {
-  const fresh = new Map<string, { count: number; zones: Named[] }>();
-  for (const { zone, counts } of counted) {
-    const before = previous?.zones.find(({ id }) => id === zone.id);
-    // Where there were more than are kept, what is new cannot be told.
-    if (!before?.codes || before.codes.length >= mostCodes) continue;
-    for (const [code, count] of counts.codes) {
-      const name = kept(code);
-      if (name === '' || before.codes.includes(name)) continue;
-      const one = fresh.get(name) ?? { count: 0, zones: [] };
-      fresh.set(name, { count: one.count + count, zones: [...one.zones, zone] });
-    }
-  }
-  return [...fresh]
-    .map(([code, { count, zones }]) => ({ code, count, zones: some(zones) }))
-    .toSorted((a, b) => b.count - a.count)
-    .slice(0, mostFresh);
 }
 
 function top(codes: ReadonlyMap<string, number>, most: number): (readonly [string, number])[] {

@@ -29,7 +29,7 @@ export type Point = readonly [at: number, value: number];
 export interface ZoneFigures {
   /** Which zones were asked for: figures of others are not compared with. */
   readonly scope: string;
-  /** When what it is compared with was found, as ISO text; absent in the first run. */
+  /** When the digest last told of them, as ISO text; absent in the first run. */
   readonly since?: string;
   readonly zones: number;
   readonly skipped: number;
@@ -49,12 +49,11 @@ export interface ZoneFigures {
   /** Zones that reached their monthly limit, or will, the soonest first. */
   readonly limits: readonly LimitFigures[];
   readonly moreLimits: number;
-  readonly states: Readonly<Record<Attention, State>>;
+  /** The zones that something is wrong with. */
+  readonly states: Readonly<Record<Attention, Some>>;
   /** Chosen, and not in the account. */
   readonly missing: readonly string[];
-  /** For the next run to see what joined and left; absent where there are too many. */
-  readonly roster?: Roster;
-  /** Against the previous run; absent in the first. */
+  /** Against what the digest last told of; absent in the first run. */
   readonly news?: ZoneNews;
   /** Bytes a day, run by run. */
   readonly trend: readonly Point[];
@@ -70,19 +69,9 @@ export interface LimitFigures extends Named {
   readonly limit: number;
   /** ISO text; absent: it has reached it. */
   readonly reaches?: string;
-  /** The previous run did not say so. */
+  /** The digest did not say so yet. */
   readonly isNew: boolean;
 }
-
-/** The zones that something is wrong with. `ids` are packed (digest-roster.ts); absent where they are too many. */
-export interface State extends Some {
-  readonly ids?: string;
-}
-
-/** Which zones there are: with their names, or where these take too much room by packed ids. */
-export type Roster =
-  | { readonly names: readonly (readonly [id: string, name: string])[] }
-  | { readonly ids: string };
 
 export interface ZoneNews {
   readonly joined: Some;
@@ -105,7 +94,7 @@ export interface ErrorFigures {
   /** Every zone whose log was read, the most errors first. */
   readonly zones: readonly ZoneErrors[];
   readonly codes: readonly (readonly [code: string, count: number])[];
-  /** Codes that a zone did not have in the previous run. */
+  /** Codes that a zone did not have for 28 days, as far as this digest has seen. */
   readonly fresh: readonly { readonly code: string; readonly count: number; readonly zones: Some }[];
   readonly prefixes: readonly (readonly [prefix: string, count: number])[];
   /** By hour, the last one the hour that it is. */
@@ -117,8 +106,6 @@ export interface ErrorFigures {
 export interface ZoneErrors extends Named {
   readonly total: number;
   readonly perDay: Compared;
-  /** `''` stands for entries without a code. Absent where they took too much room. */
-  readonly codes?: readonly string[];
   /** The CDN holds more than it gave. */
   readonly partial?: true;
 }

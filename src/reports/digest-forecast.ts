@@ -25,22 +25,33 @@ export function reachesLimit(used: number, limit: number, now: Date): Date | und
   return at < end ? new Date(at) : undefined;
 }
 
-/** Zones that reached their limit or will this month, the soonest first. */
+/** Whether a zone reached its limit or will this month, and then when; undefined for neither. */
+export function limitOf(
+  { bandwidthUsed: used, bandwidthLimit: limit }: ZoneSummary,
+  now: Date,
+): { readonly used: number; readonly limit: number; readonly reaches?: Date } | undefined {
+  if (used === undefined || limit === undefined) return undefined;
+  if (used >= limit) return { used, limit };
+  const reaches = reachesLimit(used, limit, now);
+  return reaches && { used, limit, reaches };
+}
+
+/** What was said of a zone's limit before. */
+export type SaidOfLimit = 'nothing' | 'foretold' | 'reached';
+
+/** Zones that reached their limit or will this month, the soonest first. Each is new twice: foretold, and reached. */
 export function limitsOf(
   zones: readonly ZoneSummary[],
   now: Date,
-  previous: { readonly limits: readonly LimitFigures[]; readonly moreLimits: number } | undefined,
+  said: (id: string) => SaidOfLimit,
 ): { readonly limits: LimitFigures[]; readonly more: number } {
-  const said = new Map(previous?.limits.map(({ id, reaches }) => [id, reaches === undefined]));
   const found = zones.flatMap((zone): LimitFigures[] => {
-    const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
-    if (used === undefined || limit === undefined) return [];
-    const isReached = used >= limit;
-    const at = isReached ? undefined : reachesLimit(used, limit, now);
-    if (!isReached && !at) return [];
-    // Of those that were too many to keep nobody knows.
-    const isNew = said.has(zone.id) ? isReached && !said.get(zone.id) : (previous?.moreLimits ?? 0) === 0;
-    return [{ ...named(zone), used, limit, ...(at ? { reaches: at.toISOString() } : {}), isNew }];
+    const about = limitOf(zone, now);
+    if (!about) return [];
+    const { used, limit, reaches } = about;
+    const before = said(zone.id);
+    const isNew = before === 'nothing' || (before === 'foretold' && !reaches);
+    return [{ ...named(zone), used, limit, ...(reaches ? { reaches: reaches.toISOString() } : {}), isNew }];
   });
   const soonest = found.toSorted((a, b) => ((a.reaches ?? '') < (b.reaches ?? '') ? -1 : 1));
   // What is new is told first, should there be too many.

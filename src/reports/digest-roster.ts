@@ -1,7 +1,8 @@
-import type { Named, Roster, Some } from './digest-figures.ts';
+import type { Named, Some } from './digest-figures.ts';
 
 const longestName = 60;
-const mostNamed = 10;
+/** As many are told by their names; more are a number. */
+export const mostNamed = 10;
 
 /** What somebody called something, fit for being kept: without signs that JSON would blow up. */
 export function named({ id, name }: Named): Named {
@@ -13,49 +14,33 @@ export function kept(text: string): string {
   return flat.length > longestName ? flat.slice(0, longestName).replace(/[\uD800-\uDBFF]$/u, '') : flat;
 }
 
-export function some(all: readonly Named[], atLeast = 0): Some {
-  return { count: Math.max(all.length, atLeast), first: all.slice(0, mostNamed).map(named) };
+export function some(all: readonly Named[]): Some {
+  return { count: all.length, first: all.slice(0, mostNamed).map(named) };
 }
 
-const mostRosterCharacters = 14_000;
+// Half of what a number holds exactly, so that the distance between two of them is exact too.
+const largest = 2 ** 52;
 
-/** With names as long as they fit, then as packed ids; undefined for more zones than that. */
-export function rosterOf(zones: readonly Named[]): Roster | undefined {
-  if (zones.length * 8 <= mostRosterCharacters) {
-    const names = zones.map((zone) => [zone.id, kept(zone.name)] as const);
-    if (JSON.stringify(names).length <= mostRosterCharacters) return { names };
-  }
-  const ids = packed(
-    zones.map(({ id }) => id),
-    mostRosterCharacters,
-  );
-  return ids === undefined ? undefined : { ids };
+/** Ids in a few characters each, in their order: each as its distance to the one before, what is no such number as it is. */
+export function packed(ids: readonly string[]): string {
+  let last = 0;
+  return ids
+    .map((id) => {
+      const number = Number(id);
+      if (!Number.isInteger(number) || Math.abs(number) > largest || String(number) !== id) return `=${id}`;
+      const distance = number - last;
+      last = number;
+      return distance.toString(36);
+    })
+    .join(' ');
 }
 
-/** Ids to what is known of their names. */
-export function namesIn(roster: Roster): Map<string, string> {
-  return 'names' in roster ? new Map(roster.names) : new Map([...unpacked(roster.ids)].map((id) => [id, '']));
-}
-
-/** Ids in a few characters each: sorted, each as its distance to the one before. Undefined where they do not fit. */
-export function packed(ids: readonly string[], most: number): string | undefined {
-  // Each takes two characters at least.
-  if (ids.length * 2 > most) return undefined;
-  const sorted = ids.map(BigInt).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  const text = sorted.map((id, index) => (id - (sorted[index - 1] ?? 0n)).toString(36)).join(' ');
-  return text.length > most ? undefined : text;
-}
-
-export function unpacked(text: string): Set<string> {
-  let id = 0n;
-  const ids = text === '' ? [] : text.split(' ').map((distance) => String((id += bigInt(distance))));
-  return new Set(ids);
-}
-
-function bigInt(base36: string): bigint {
-  const negative = base36.startsWith('-');
-  let value = 0n;
-  for (const sign of negative ? base36.slice(1) : base36)
-    value = value * 36n + BigInt(Number.parseInt(sign, 36) || 0);
-  return negative ? -value : value;
+export function unpacked(text: string): string[] {
+  if (text === '') return [];
+  let last = 0;
+  return text.split(' ').map((part) => {
+    if (part.startsWith('=')) return part.slice(1);
+    last += Number.parseInt(part, 36) || 0;
+    return String(last);
+  });
 }

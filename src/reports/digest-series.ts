@@ -38,10 +38,12 @@ export function earlier<T>(
     const later = series.at(-1)?.at ?? now.getTime();
     if (later - past.at >= apartMs) series.push(past);
   }
+  const weekBefore = sameWeekday && read(sameWeekday.figures)[0];
   return {
     previous: all[0],
     base: series[0],
-    weekBefore: sameWeekday && read(sameWeekday.figures)[0],
+    // Of a weekly digest the run before is that one: told once.
+    weekBefore: weekBefore?.at === series[0]?.at ? undefined : weekBefore,
     series,
   };
 }

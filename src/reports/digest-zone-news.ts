@@ -1,72 +1,80 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { ZoneSummary } from '../api/zone-summary.ts';
-import { type Attention, attention } from './attention.ts';
-import type { Named, Roster, Some, State, ZoneNews } from './digest-figures.ts';
-import { namesIn, packed, some, unpacked } from './digest-roster.ts';
+import type { Attention } from './attention.ts';
+import type { Named, Some, ZoneNews } from './digest-figures.ts';
+import { mostNamed, named } from './digest-roster.ts';
+import { hasMark, type OpenZones } from './digest-zone-book.ts';
 
-const mostStateCharacters = 2_500;
 const all: readonly Attention[] = ['suspended', 'disabled', 'near-limit', 'no-certificate'];
 
-export type States = Readonly<Record<Attention, State>>;
-
-/** The zones that something is wrong with, by what it is. */
-export function statesOf(found: ByState): States {
-  return each((state) => {
-    const ids = packed(
-      found[state].map(({ id }) => id),
-      mostStateCharacters,
-    );
-    return { ...some(found[state]), ...(ids === undefined ? {} : { ids }) };
-  });
+/** The zones that something is wrong with, by what it is: `marks` belong to `zones`. */
+export function statesOf(zones: readonly ZoneSummary[], marks: Uint8Array): Record<Attention, Some> {
+  const found = each(() => new Group());
+  for (const [index, zone] of zones.entries()) {
+    const bits = marks[index] ?? 0;
+    if (bits === 0) continue;
+    for (const state of all) if (hasMark(bits, state)) found[state].add(zone, state);
+  }
+  return each((state) => found[state].told());
 }
 
-/** What is different from an earlier run. Where there are too many zones to keep, only how many more or less they are. */
-export function newsOf(
+const piece = 10_000;
+
+/** What is different from what the digest last told of. */
+export async function newsOf(
   zones: readonly ZoneSummary[],
-  found: ByState,
-  before: { readonly roster?: Roster; readonly states: States; readonly zones: number },
-): ZoneNews {
-  const { roster } = before;
-  const known = roster && namesIn(roster);
-  const here = new Set(zones.map(({ id }) => id));
-  const left = known ? [...known].flatMap(([id, name]) => (here.has(id) ? [] : [{ id, name }])) : [];
-  const grown = zones.length - before.zones;
+  marks: Uint8Array,
+  before: OpenZones,
+): Promise<ZoneNews> {
+  const [joined, left] = [new Group(), new Group()];
+  const became = each(() => new Group());
+  const recovered = each(() => new Group());
+  const isHere = new Uint8Array(before.count);
+  for (const [index, zone] of zones.entries()) {
+    if (index % piece === piece - 1) await breathe();
+    const place = before.placeOf(zone.id);
+    const were = place === undefined ? 0 : before.marksAt(place);
+    const are = marks[index] ?? 0;
+    if (place === undefined) joined.add(zone);
+    else isHere[place] = 1;
+    if (were === are) continue;
+    for (const state of all) {
+      const [was, is] = [hasMark(were, state), hasMark(are, state)];
+      // What is said of its limit says more.
+      const isSaid = state === 'near-limit' && hasLimit(are);
+      if (is && !was && !isSaid) became[state].add(zone, state);
+      if (was && !is) recovered[state].add(zone);
+    }
+  }
+  // One that left did not recover.
+  for (const [place, here] of isHere.entries()) if (here === 0) left.add(before.at(place));
   return {
-    joined: known ? some(zones.filter(({ id }) => !known.has(id))) : unnamed(grown),
-    left: known ? some(left) : unnamed(-grown),
-    became: each((state) => {
-      const were = before.states[state];
-      const ids = were.ids === undefined ? undefined : unpacked(were.ids);
-      return ids
-        ? some(found[state].filter(({ id }) => !ids.has(id)))
-        : unnamed(found[state].length - were.count);
-    }),
-    recovered: each((state) => {
-      const were = before.states[state];
-      if (were.ids === undefined) return unnamed(were.count - found[state].length);
-      const still = new Set(found[state].map(({ id }) => id));
-      // One that left did not recover.
-      const recovered = new Set([...unpacked(were.ids)].filter((id) => here.has(id) && !still.has(id)));
-      return some(recovered.size === 0 ? [] : zones.filter(({ id }) => recovered.has(id)));
-    }),
+    joined: joined.told(),
+    left: left.told(),
+    became: each((state) => became[state].told()),
+    recovered: each((state) => recovered[state].told()),
   };
 }
 
-/** Whether figures are of another account altogether: somebody else took the digest over. */
-export function isOtherAccount(zones: readonly ZoneSummary[], roster: Roster | undefined): boolean {
-  if (!roster || zones.length === 0) return false;
-  const known = namesIn(roster);
-  return known.size > 0 && !zones.some(({ id }) => known.has(id));
+function hasLimit(marks: number): boolean {
+  return hasMark(marks, 'limit-reached') || hasMark(marks, 'limit-foretold');
 }
 
-export type ByState = Readonly<Record<Attention, readonly Named[]>>;
+/** Counts zones and keeps the names of the first. */
+class Group {
+  #count = 0;
+  readonly #first: Named[] = [];
 
-/** The zones of each kind of trouble. */
-export function byState(zones: readonly ZoneSummary[]): ByState {
-  const found = each((): Named[] => []);
-  for (const zone of zones) {
-    for (const state of attention(zone)) found[state].push({ id: zone.id, name: nameIn(zone, state) });
+  add(zone: Named | ZoneSummary, state?: Attention): void {
+    this.#count += 1;
+    if (this.#first.length >= mostNamed) return;
+    const name = state && 'hostnamesWithoutCertificate' in zone ? nameIn(zone, state) : zone.name;
+    this.#first.push(named({ id: zone.id, name }));
   }
-  return found;
+
+  told(): Some {
+    return { count: this.#count, first: this.#first };
+  }
 }
 
 /** For a certificate the hostname is what somebody has to look for. */
@@ -77,8 +85,4 @@ function nameIn({ name, hostnamesWithoutCertificate: without }: ZoneSummary, sta
 
 function each<T>(make: (state: Attention) => T): Record<Attention, T> {
   return Object.fromEntries(all.map((state) => [state, make(state)])) as Record<Attention, T>;
-}
-
-function unnamed(count: number): Some {
-  return { count: Math.max(0, count), first: [] };
 }

@@ -1,31 +1,40 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { ZoneSummary } from '../api/zone-summary.ts';
 import { totalsOf } from './attention.ts';
 import type { CollectInput, DigestSubject } from './digest.ts';
 import type { Compared, ZoneFigures, ZoneUse } from './digest-figures.ts';
-import { limitsOf, monthOf } from './digest-forecast.ts';
-import { named, rosterOf } from './digest-roster.ts';
+import { limitsOf, monthOf, type SaidOfLimit } from './digest-forecast.ts';
+import { named } from './digest-roster.ts';
 import { apartMs, compared, dayMs, type Earlier, earlier, noise, type Past } from './digest-series.ts';
-import { byState, isOtherAccount, newsOf, statesOf } from './digest-zone-news.ts';
+import { hasMark, marksOf, type OpenZones, openZones, type ZoneBook, zoneBook } from './digest-zone-book.ts';
+import { newsOf, statesOf } from './digest-zone-news.ts';
 
 const mostBusiest = 30;
 const mostPoints = 30;
 
-/** The overview of some zones, or of all: what there is, what changed, where it leads. */
-export function zoneFigures(
+/** The overview of some zones, or of all: what there is, what changed, where it leads; and what to remember of it. */
+export async function zoneFigures(
   list: { readonly zones: readonly ZoneSummary[]; readonly skipped: number },
   subject: DigestSubject,
   input: CollectInput,
-): ZoneFigures {
-  const { now } = input;
+): Promise<{ readonly figures: ZoneFigures; readonly book: ZoneBook }> {
+  const { now, book } = input;
   const wanted = new Set(subject.targets.zones);
   const scope = [...wanted].toSorted().join(' ');
   const zones = wanted.size === 0 ? list.zones : list.zones.filter(({ id }) => wanted.has(id));
-  const past = earlier(input, ({ zones: found }) =>
-    found?.scope === scope && !isOtherAccount(zones, found.roster) ? found : undefined,
+  const known = book?.zones?.scope === scope ? await openZones(book.zones) : undefined;
+  // Somebody else took the digest over: theirs is another account altogether.
+  const isOther =
+    known && known.count > 0 && zones.length > 0 && !zones.some(({ id }) => known.placeOf(id) !== undefined);
+  const before = isOther ? undefined : known;
+  const since = before && book?.zones ? book.zones.since : now.toISOString();
+  const past = earlier(input, ({ zones: found, at }) =>
+    before && found?.scope === scope && at >= since ? found : undefined,
   );
   const previous = past.previous?.figures;
+  const marks = await marksOf(zones, now);
   const { attention } = totalsOf(zones);
-  const found = byState(zones);
+  await breathe();
   const used = sum(zones.map(({ bandwidthUsed }) => bandwidthUsed));
   const charges = sum(zones.map((zone) => zone.charges));
   const perDay = ratesOf(used, past, now, (found) => found, noise.bytes);
@@ -36,30 +45,41 @@ export function zoneFigures(
     (found) => ({ used: found.charges, perDay: found.chargesPerDay }),
     noise.dollars,
   );
-  const limits = limitsOf(zones, now, previous);
-  const roster = rosterOf(zones);
+  await breathe();
+  const limits = limitsOf(zones, now, (id) => saidOfLimit(before, id));
+  await breathe();
+  const busy = busiestOf(zones, past, now);
+  await breathe();
   const here = new Set(zones.map(({ id }) => id));
-  return {
+  const figures: ZoneFigures = {
     scope,
-    ...(past.previous ? { since: new Date(past.previous.at).toISOString() } : {}),
+    ...(before && book?.zones ? { since: book.zones.at } : {}),
     zones: zones.length,
     skipped: list.skipped,
     ...(used === undefined ? {} : { used }),
     ...(charges === undefined ? {} : { charges }),
     attention,
     ...(previous ? { before: pick(previous) } : {}),
-    newMonth: past.previous !== undefined && isReset(used, previous?.used, past.previous.at, now),
+    newMonth: past.previous !== undefined && past.previous.at < monthOf(now).start,
     ...(perDay ? { perDay } : {}),
     ...(chargesPerDay ? { chargesPerDay } : {}),
-    busiest: busiestOf(zones, past, now),
+    busiest: busy,
     limits: limits.limits,
     moreLimits: limits.more,
-    states: statesOf(found),
+    states: statesOf(zones, marks),
     missing: [...wanted].filter((id) => !here.has(id)),
-    ...(roster ? { roster } : {}),
-    ...(previous ? { news: newsOf(zones, found, previous) } : {}),
+    ...(before ? { news: await newsOf(zones, marks, before) } : {}),
     trend: trendOf(past, perDay, now),
   };
+  return { figures, book: await zoneBook(zones, marks, { scope, at: now.toISOString(), since }) };
+}
+
+function saidOfLimit(before: OpenZones | undefined, id: string): SaidOfLimit {
+  const place = before?.placeOf(id);
+  if (before === undefined || place === undefined) return 'nothing';
+  const marks = before.marksAt(place);
+  if (hasMark(marks, 'limit-reached')) return 'reached';
+  return hasMark(marks, 'limit-foretold') ? 'foretold' : 'nothing';
 }
 
 function busiestOf(zones: readonly ZoneSummary[], past: Earlier<ZoneFigures>, now: Date): ZoneUse[] {
@@ -105,7 +125,8 @@ function ratesOf(
 
 /**
  * What a counter grows a day since an earlier run. Where it began anew with the month since: what it grew a day in this
- * month, from six hours on. Undefined where it fell for another reason.
+ * month, from six hours on. Undefined where nobody can tell: it fell within a month, or did not with a new one, since it
+ * may have grown past what it was or not have begun anew yet.
  */
 function perDayOf(
   used: number | undefined,
@@ -115,17 +136,13 @@ function perDayOf(
 ): number | undefined {
   const before = base && read(base.figures);
   if (used === undefined || base === undefined || before === undefined) return undefined;
-  const reset = isReset(used, before, base.at, now);
-  if (!reset && used < before) return undefined;
-  const since = reset ? monthOf(now).start : base.at;
-  const grown = reset ? used : used - before;
+  const { start } = monthOf(now);
+  const isNewMonth = base.at < start;
+  if (isNewMonth !== used < before) return undefined;
+  const since = isNewMonth ? start : base.at;
+  const grown = isNewMonth ? used : used - before;
   const elapsed = now.getTime() - since;
   return elapsed < apartMs ? undefined : rounded((grown / elapsed) * dayMs);
-}
-
-/** Whether a month's counter began anew. One that is larger than before did not, whatever the calendar says. */
-function isReset(used = 0, before = 0, at: number, now: Date): boolean {
-  return used < before && at < monthOf(now).start;
 }
 
 function trendOf(past: Earlier<ZoneFigures>, perDay: Compared | undefined, now: Date): [number, number][] {

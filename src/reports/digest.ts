@@ -1,5 +1,7 @@
 import type { CdnClient } from '../api/cdn.ts';
+import type { CodeBook } from './digest-codes.ts';
 import type { AppFigures, ErrorFigures, ScanFigures, ZoneFigures } from './digest-figures.ts';
+import type { ZoneBook } from './digest-zone-book.ts';
 
 /** What a digest tells of. The words are those of the commands that show the same. */
 export const digestKinds = ['zones', 'errors', 'scanning', 'apps'] as const;
@@ -35,6 +37,8 @@ export interface CollectInput {
   readonly cdn: CdnClient;
   /** The moment that the digest speaks of. */
   readonly now: Date;
+  /** What it remembers of what it last said; undefined in a first run. */
+  readonly book: Book | undefined;
   /** The newest run before this one that found figures. */
   readonly previous: PastRun | undefined;
   /** The run a week before, within half a day; may be `previous`. */
@@ -53,6 +57,16 @@ export interface Explained {
   readonly message: string;
   readonly reference?: string | undefined;
 }
+
+/** What a digest remembers, to tell what is new by its name: of a version of its own, kept as JSON, one for each digest. */
+export interface Book {
+  readonly version: typeof bookVersion;
+  readonly zones?: ZoneBook;
+  readonly codes?: CodeBook;
+}
+
+/** A book of another version is none: the next run is a first one. */
+export const bookVersion = 1;
 
 /** Figures of another version are not compared with. */
 export const figuresVersion = 1;

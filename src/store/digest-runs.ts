@@ -250,7 +250,7 @@ export async function unplanRuns(db: Kysely<Schema>, digestIds: readonly string[
   return taken.map(({ due }) => due);
 }
 
-/** The newest runs that found figures, newest first. */
+/** The newest runs that found figures and said so, newest first; their thread may still be on its way. */
 export function pastRuns(
   db: Kysely<Schema>,
   digestId: string,
@@ -263,7 +263,12 @@ export function pastRuns(
     .where('digest_id', '=', digestId)
     .where('due', '<', before)
     .where('figures', 'is not', null)
-    .where('state', 'in', ['sent', 'quiet'])
+    .where((where) =>
+      where.or([
+        where('state', 'in', ['sent', 'quiet']),
+        where.and([where('outcome', '=', 'digest'), where('parts_sent', '>', 0)]),
+      ]),
+    )
     .orderBy('due', 'desc')
     .limit(most)
     .execute();

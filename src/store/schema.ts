@@ -20,6 +20,7 @@ export interface Schema {
   exports: Exports;
   digests: Digests;
   digest_runs: DigestRuns;
+  digest_books: DigestBooks;
   slack_pace: SlackPace;
 }
 
@@ -332,6 +333,18 @@ interface DigestRuns {
   /** What it found, as JSON, for later runs to compare with. */
   figures: string | null;
   reason: string | null;
+}
+
+/** What a digest remembers of what it last said, and what it will of the run that is under way. JSON, up to some MB. */
+interface DigestBooks {
+  digest_id: string;
+  /** One higher each time that `body` is replaced. */
+  revision: number;
+  body: string | null;
+  /** Takes the place of `body` once the run of that moment has posted, if `revision` is still this one. */
+  next_body: string | null;
+  next_due: Maybe;
+  next_base: number | null;
 }
 
 /** When the next call may be made, for each channel and method of a workspace: one table for all processes. */

@@ -1,6 +1,13 @@
 import type { Collected } from '../reports/digest.ts';
 import { isFailing } from '../reports/digest-apps.ts';
-import type { AppFigures, ErrorFigures, ScanFigures, ZoneFigures } from '../reports/digest-figures.ts';
+import type {
+  AppFigures,
+  Compared,
+  ErrorFigures,
+  ScanFigures,
+  ZoneFigures,
+} from '../reports/digest-figures.ts';
+import { moved, noise } from '../reports/digest-series.ts';
 import { shortDay } from './chart-days.ts';
 import { added, comparison, exact } from './digest-change.ts';
 import { daysBefore } from './digest-findings.ts';
@@ -24,7 +31,8 @@ export function numberLines({ zones, errors, scanning, apps }: Collected, timeZo
   ];
 }
 
-function zoneLine({ zones, used, charges, attention, before, newMonth, perDay, skipped }: ZoneFigures): Line {
+function zoneLine(figures: ZoneFigures): Line {
+  const { zones, used, charges, attention, before, newMonth, perDay, chargesPerDay, skipped } = figures;
   const since = newMonth ? undefined : before;
   return {
     number: [
@@ -38,8 +46,18 @@ function zoneLine({ zones, used, charges, attention, before, newMonth, perDay, s
         : []),
       ...(skipped > 0 ? [`:warning: ${count(skipped, 'zone')} could not be read`] : []),
     ].join(' · '),
-    compared: perDay ? sentence(`${bytes(perDay.now)} a day`, comparison(perDay, bytes)) : '',
+    compared: total(perDay, chargesPerDay),
   };
+}
+
+/** Of bandwidth, unless only the charges moved. */
+function total(perDay: Compared | undefined, charges: Compared | undefined): string {
+  const isMoved = perDay !== undefined && moved(perDay, noise.bytes);
+  if (charges && !isMoved && moved(charges, noise.dollars))
+    return sentence(`${money(charges.now)} a day`, comparison(charges, money));
+  return perDay && !isNothing(perDay)
+    ? sentence(`${bytes(perDay.now)} a day`, comparison(perDay, bytes))
+    : '';
 }
 
 function errorLine(errors: ErrorFigures, timeZone: string): Line {
@@ -50,7 +68,7 @@ function errorLine(errors: ErrorFigures, timeZone: string): Line {
   const where = of === 1 ? '' : `, in ${grouped(failing)} of ${count(read, 'zone')}`;
   return {
     number: `*${atLeast}${total === 0 ? 'No origin errors' : count(total, 'origin error')}* ${when}${total > 0 ? where : ''}${read < asked ? ` (${grouped(read)} of ${count(asked, 'log')} read)` : ''}${asked < of ? ` (the busiest of ${grouped(of)})` : ''}`,
-    compared: sentence(`${exact(perDay.now)} a day`, comparison(perDay, exact)),
+    compared: isNothing(perDay) ? '' : sentence(`${exact(perDay.now)} a day`, comparison(perDay, exact)),
   };
 }
 
@@ -77,12 +95,13 @@ function scanLine(scanning: readonly ScanFigures[]): Line {
     blocked === undefined ? '*Blocked uploads:* not reported' : `*${count(blocked, 'upload')} blocked*`;
   return {
     number: `${of} · ${files}`,
-    compared: only?.perDay
-      ? sentence(
-          `${exact(only.perDay.now)} blocked a day`,
-          comparison(only.perDay, exact, daysBefore(only.days)),
-        )
-      : '',
+    compared:
+      only?.perDay && !isNothing(only.perDay)
+        ? sentence(
+            `${exact(only.perDay.now)} blocked a day`,
+            comparison(only.perDay, exact, daysBefore(only.days)),
+          )
+        : '',
   };
 }
 
@@ -105,6 +124,11 @@ function appLine(apps: readonly AppFigures[], more: number): Line {
     ].join(' · '),
     compared: latency ? sentence('Latency', comparison(latency, exact)) : '',
   };
+}
+
+/** There is nothing, and was nothing. */
+function isNothing({ now, before = 0, weekBefore = 0 }: Compared): boolean {
+  return now === 0 && before === 0 && weekBefore === 0;
 }
 
 /** `52.1 GB a day: +37 % on the same weekday`. In a first run there is nothing to compare with. */

@@ -70,7 +70,6 @@ test('origin errors since the previous run: each entry in one digest, a new code
   expect(monday.top).toMatchInlineSnapshot(`
     [
       "*90 origin errors* since Thu 5 Nov 10:00, in 1 of 2 zones",
-      ":new: \`dns_lookup\` 90 times in docs",
       ":boom: *docs*: 22.5 errors a day, up from nothing in the previous run",
     ]
   `);

@@ -141,7 +141,7 @@ test('several kinds in one digest: a number each, then what changed, in six line
       "*Blocked uploads:* not reported · files scanned: not reported",
       "*1 app* · $18.40 a month · latency 240.9",
       ":no_entry: Newly suspended: shop, docs",
-      "and 2 more in the thread",
+      ":rotating_light: Newly disabled: shop, docs",
     ]
   `);
 });

@@ -144,16 +144,42 @@ const many =
     );
   };
 
-test('an account of ten thousand zones is told in the same few lines, and kept in as little', async () => {
+test('an account of ten thousand zones is told in the same few lines by name, and kept in as little', async () => {
   const told = await (await story()).daily('2026-11-03', [
     many((i) => i % 2 === 0),
-    many((i) => i % 2 === 0 || i < 5),
+    many((i) => i % 2 === 0 || i < 25, 7),
   ]);
   expect(told.top).toMatchInlineSnapshot(`
     [
       "*10,000 zones* · 20,000 GB this month · $0.00 so far · :warning: 10,000 need attention",
-      ":rotating_light: Newly disabled: 2 zones",
+      ":rotating_light: *zone 9999 with a long name, as people have them, äääääääääää* reached its limit: 2 GB of 1 GB",
+      ":rotating_light: Newly disabled: zone 0 with a long name, as people have them, ääääääääääääää, zone 2 with a long name, as people have them, ääääääääääääää, zone 4 with a long name, as people have them, ääääääääääääää a…",
+      ":heavy_minus_sign: Gone: zone 0 with a long name, as people have them, ääääääääääääää",
+      ":white_check_mark: Enabled again: zone 25 with a long name, as people have them, äääääääääääää, zone 27 with a long name, as people have them, äääääääääääää, zone 29 with a long name, as people have them, äääääääääääää …",
+      ":heavy_plus_sign: New: zone 9999 with a long name, as people have them, äääääääääää",
+    ]
+  `);
+  expect(told.thread[0]?.split('\n').slice(0, 6)).toMatchInlineSnapshot(`
+    [
+      "*Zones*",
+      "*Changed*",
+      ":rotating_light: *zone 9999 with a long name, as people have them, äääääääääää* reached its limit: 2 GB of 1 GB",
+      ":rotating_light: Newly disabled: zone 0 with a long name, as people have them, ääääääääääääää, zone 2 with a long name, as people have them, ääääääääääääää, zone 4 with a long name, as people have them, ääääääääääääää, zone 6 with a long name, as people have them, ääääääääääääää, zone 8 with a long name, as people have them, ääääääääääääää, zone 10 with a long name, as people have them, äääääääääääää, zone 12 with a long name, as people have them, äääääääääääää, zone 14 with a long name, as people have them, äääääääääääää, zone 16 with a long name, as people have them, äääääääääääää, zone 18 with a long name, as people have them, äääääääääääää and 4,990 more",
+      ":heavy_minus_sign: Gone: zone 0 with a long name, as people have them, ääääääääääääää",
+      ":white_check_mark: Enabled again: zone 25 with a long name, as people have them, äääääääääääää, zone 27 with a long name, as people have them, äääääääääääää, zone 29 with a long name, as people have them, äääääääääääää, zone 31 with a long name, as people have them, äääääääääääää, zone 33 with a long name, as people have them, äääääääääääää, zone 35 with a long name, as people have them, äääääääääääää, zone 37 with a long name, as people have them, äääääääääääää, zone 39 with a long name, as people have them, äääääääääääää, zone 41 with a long name, as people have them, äääääääääääää, zone 43 with a long name, as people have them, äääääääääääää and 4,977 more",
     ]
   `);
   expect(told.stored.length).toBeLessThan(50_000);
+});
+
+const disable = (id: number) => (data: CdnData) => {
+  for (const one of data.zones) if (one.Id === id) one.Enabled = false;
+};
+
+test('what a silent run found is told by the next one that speaks', async () => {
+  const digest = await story({ only: { above: 1 } }, { zones: [zone(1001, 'shop'), zone(1002, 'docs')] });
+  expect((await digest.daily('2026-11-03', [() => undefined, disable(1001)])).quiet).toBe(true);
+  const told = await digest.daily('2026-11-05', [disable(1002)]);
+  expect(told.quiet).toBe(false);
+  expect(told.top).toContain(':rotating_light: Newly disabled: shop, docs');
 });

@@ -96,15 +96,6 @@ test('zero: no zones, and nothing to divide by', async () => {
   `);
 });
 
-test('a month begins anew: nothing fell', async () => {
-  const told = await (await story()).daily('2026-11-29', used(1160, 1200, 15));
-  expect(told.top).toMatchInlineSnapshot(`
-    [
-      ":zzz: Nothing changed since Mon 30 Nov 09:00: *2 zones* · 15 GB this month · $0.15 so far",
-    ]
-  `);
-});
-
 test('only if something changed: the first run speaks, then silence until something does', async () => {
   const digest = await story({ only: 'changed' });
   expect((await digest.daily('2026-11-03', used(100))).quiet).toBe(false);

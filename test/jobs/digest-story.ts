@@ -4,7 +4,7 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import type { PullZone } from '../../simulator/cdn/zone-fields.ts';
 import { createCdn } from '../../src/api/cdn.ts';
 import { ApiError } from '../../src/api/errors.ts';
-import { pastRun, prepare, storedFigures } from '../../src/jobs/digest-content.ts';
+import { afterSilence, bookOf, pastRun, prepare, storedFigures } from '../../src/jobs/digest-content.ts';
 import type { DigestSubject, PastRun } from '../../src/reports/digest.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Message } from '../../src/views/message.ts';
@@ -51,6 +51,7 @@ export async function story(
     sleep: () => Promise.resolve(),
   }).withKey(new Secret(cdn.key));
   const history: PastRun[] = [];
+  let remembered: string | undefined;
   const whole: DigestSubject = {
     kinds: ['zones'],
     targets: { zones: [], shieldZones: [], apps: [] },
@@ -61,10 +62,11 @@ export async function story(
   const run = async (at: string | Date): Promise<Told> => {
     const moment = new Date(at);
     now = moment.getTime();
-    const { collected, top, thread, quiet } = await prepare(whole, {
+    const { collected, book, top, thread, quiet } = await prepare(whole, {
       cdn: client,
       now: moment,
       history,
+      book: bookOf(remembered),
       signal: new AbortController().signal,
       ...how,
       explain: (error) => ({
@@ -81,6 +83,7 @@ export async function story(
     const stored = storedFigures(collected);
     const past = pastRun({ due: moment, figures: stored });
     if (past) history.unshift(past);
+    remembered = JSON.stringify(quiet ? afterSilence(bookOf(remembered), book) : book);
     const charts = thread.flatMap(({ files = [] }) => files.map(({ altText = '' }) => altText));
     return { top: linesOf(top), thread: thread.map((one) => linesOf(one).join('\n')), charts, quiet, stored };
   };

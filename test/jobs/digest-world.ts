@@ -131,7 +131,7 @@ export class DigestWorld {
       .execute();
     for (const { digest_id: id, due, state } of rows) this.ended.set(`${id} ${due.toISOString()}`, state);
     await purgeRuns(this.#db, new Date(this.at - 100 * day));
-    await sql`vacuum digest_runs, digests, slack_pace`.execute(this.#db);
+    await sql`vacuum digest_runs, digest_books, digests, slack_pace`.execute(this.#db);
   }
 }
 
