@@ -133,6 +133,8 @@ test('removed from its channel: its owner is told, an admin sees it at home and 
   expect(
     alice.messages().filter(({ reads }) => reads.includes(id) && /was removed/.test(reads)),
   ).toHaveLength(1);
+  await alice.press('digests:resume', { ts: notice.ts });
+  await alice.waitForMessage(/I cannot write into #deploys/);
   await connect(bot, 'U0CAROL00', 'C0OPS0000');
   const carol = bot.slack.as('U0CAROL00', 'C0OPS0000');
   await carol.openHome();
