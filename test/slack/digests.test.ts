@@ -119,6 +119,10 @@ test('an admin without a key runs, pauses, resumes and deletes; without a key no
   expect(bot.slack.problems).toEqual([]);
 });
 
+function isRemoval({ reads }: { reads: string }, id: string): boolean {
+  return reads.includes(id) && /the bot was removed from its channel/.test(reads);
+}
+
 test('removed from its channel: its owner is told, an admin sees it at home and takes it over, and is told what is missing', async () => {
   const id = await order({ channel: 'C0DEPLOY0' });
   const other = await order({ channel: 'C0DEPLOY0' });
@@ -126,16 +130,10 @@ test('removed from its channel: its owner is told, an admin sees it at home and 
   const alice = bot.slack.as('U0ALICE00', 'DU0ALICE00');
   if (deploys) deploys.botIsMember = false;
   for (const one of [id, other]) await alice.slash(`digest run ${one}`);
-  const isNotice =
-    (one: string) =>
-    ({ reads }: { reads: string }): boolean =>
-      reads.includes(one) && /the bot was removed from its channel/.test(reads);
-  const notice = await alice.waitForMessage(isNotice(id), 40_000);
-  const otherNotice = await alice.waitForMessage(isNotice(other), 40_000);
+  const notice = await alice.waitForMessage((message) => isRemoval(message, id), 40_000);
+  const otherNotice = await alice.waitForMessage((message) => isRemoval(message, other), 40_000);
   expect(notice.reads).not.toMatch(/Take over/);
-  expect(
-    alice.messages().filter(({ reads }) => reads.includes(id) && /was removed/.test(reads)),
-  ).toHaveLength(1);
+  expect(alice.messages().filter((message) => isRemoval(message, id))).toHaveLength(1);
   await alice.press('digests:resume', { ts: notice.ts });
   await alice.waitForMessage(/I cannot write into #deploys/);
   await connect(bot, 'U0CAROL00', 'C0OPS0000');
