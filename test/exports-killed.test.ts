@@ -119,20 +119,38 @@ test.each(steps)('killed $where, it ends with one message and no file twice', as
   expect(slack.problems).toEqual([]);
 });
 
-test('killed while its message is being posted, it has not begun, and the person is told', async () => {
+test('killed while its message is being posted, it goes on once that is settled: one message, one file', async () => {
   const person = slack.as(alice, ops);
-  const held = slack.script.hold('chat.postMessage', 'after');
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  const isNew = ({ ts }: { ts: string }): boolean => !before.has(ts);
+  // Of one Slack has posted the message, of the other nothing is there.
+  const posted = slack.script.hold('chat.postMessage', 'after');
   await openForm(person);
-  await person.submit({ channel: ops });
-  await held.reached;
+  await person.submit({ channel: ops, query: 'wp-login' });
+  await posted.reached;
+  const unposted = slack.script.hold('chat.postMessage', 'before');
+  await person.closeModal();
+  await openForm(person);
+  await person.submit({ channel: ops, query: 'checkout' });
+  await unposted.reached;
   await running.end('SIGKILL');
-  held.release();
-  const before = filesIn(slack, ops).length;
-  await start();
-  await slack.as(alice, `D${alice}`).waitForMessage(/did not begin.*Fill in the form again/s);
-  expect(filesIn(slack, ops)).toHaveLength(before);
+  posted.release();
   while (person.modal()) await person.closeModal();
-});
+  await start();
+  const told = (): string[] =>
+    person
+      .messages()
+      .filter((message) => isNew(message) && !message.ephemeral && message.files.length === 0)
+      .map(({ reads }) => reads);
+  for (const query of ['wp-login', 'checkout'])
+    await person.waitForMessage(
+      (message) => isNew(message) && new RegExp(`in 1 file below.*${query}`, 's').test(message.reads),
+      40_000,
+    );
+  expect(told()).toHaveLength(2);
+  expect(filesIn(slack, ops).filter(isNew)).toHaveLength(2);
+  expect(slack.problems).toEqual([]);
+}, 60_000);
 
 test('killed after somebody has cancelled it and before it has ended, it is not begun again', async () => {
   const person = slack.as(alice, ops);

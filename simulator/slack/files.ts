@@ -61,8 +61,8 @@ export function createFiles(options: {
   async function take(request: IncomingMessage, response: ServerResponse, ticket: string): Promise<void> {
     const file = tickets.get(ticket);
     tickets.delete(ticket);
-    const answer = (status: number, text: string): void =>
-      void response.writeHead(status, { 'content-type': 'text/plain' }).end(text);
+    const answer = (status: number, text: string, headers: Record<string, string> = {}): void =>
+      void response.writeHead(status, { 'content-type': 'text/plain', ...headers }).end(text);
     if (!file) {
       request.resume();
       return answer(404, 'not found');
@@ -74,7 +74,9 @@ export function createFiles(options: {
     if (fault) {
       request.resume();
       options.called({ install: file.install, args: { file: file.id }, ok: false, error: fault.error });
-      return answer(fault.status === 200 ? 500 : fault.status, fault.error);
+      const { status, error, retryAfter } = fault;
+      const pause = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) };
+      return answer(status === 200 ? 500 : status, error, pause);
     }
     let bytes = 0;
     const hash = createHash('sha256');

@@ -2,8 +2,8 @@
 export interface ScriptControls {
   /** The next calls answer HTTP 429 with Retry-After in seconds. */
   rateLimit(method: string, retryAfterSeconds: number, times?: number): void;
-  /** The next calls answer `{ok: false, error}`. */
-  fail(method: string, error: string, times?: number): void;
+  /** The next calls answer `{ok: false, error}`, or with a status where one is given. */
+  fail(method: string, error: string, times?: number, status?: number): void;
   /** The next calls are answered later. */
   delay(method: string, ms: number, times?: number): void;
   /** The next calls are carried out, then the connection is reset. */
@@ -64,8 +64,8 @@ export function createScript(): Script {
           answer: { status: 429, retryAfter, error: 'ratelimited' },
         });
       },
-      fail(method, error, times = 1) {
-        entries.push({ method, kind: 'answer', times, answer: { status: 200, error } });
+      fail(method, error, times = 1, status = 200) {
+        entries.push({ method, kind: 'answer', times, answer: { status, error } });
       },
       delay(method, ms, times = 1) {
         entries.push({ method, kind: 'delay', times, ms });

@@ -38,6 +38,16 @@ export interface ApiErrorFacts {
   readonly retryAfterSeconds?: number | undefined;
 }
 
+/** A refusal for what the account's plan includes: nothing that was typed is wrong (cdn-api.md §2.7: `invalid_plan_type.…`). */
+export function isAboutPlan({ code, status, errorKey = '', serviceMessage = '' }: ApiError): boolean {
+  return (
+    code === 'refused' &&
+    (status === 402 ||
+      /plan|subscription|entitle|upgrade/iu.test(errorKey) ||
+      /\b(?:plan|subscription|entitle\w*|upgrade)\b/iu.test(serviceMessage))
+  );
+}
+
 /**
  * The one error of this folder, beside UserError for what a person mistyped. Its message holds only fixed words, so
  * it may be logged; it never has a cause, since ofetch's errors carry the key and the whole address.

@@ -1,4 +1,4 @@
-import type { ApiError } from '../api/errors.ts';
+import { type ApiError, isAboutPlan } from '../api/errors.ts';
 import { exportOperation, isAboutWindow } from '../api/event-logs.ts';
 import { code, count, foreign } from '../views/text.ts';
 
@@ -31,10 +31,12 @@ function words(error: ApiError): Explained {
       };
     case 'refused':
       return {
-        message: `The CDN refused this${error.serviceMessage ? `: “${foreign(error.serviceMessage, 300)}”` : '.'}`,
+        message: `The CDN refused this${said(error)}`,
         hint: isAboutWindow(error)
           ? 'It keeps events for 72 hours only, and the whole window has to lie in them. Choose one that does.'
-          : 'Nothing was changed. Check what you typed.',
+          : isAboutPlan(error)
+            ? 'Your plan there does not include it; nothing you typed is wrong. Whoever pays for the account can change the plan in the CDN’s own dashboard; then try again.'
+            : 'Nothing was changed. Check what you typed.',
       };
     case 'not_found':
       return { message: 'The CDN does not know this id.', hint: whereIdsAre(error.operation) };
@@ -65,6 +67,12 @@ function words(error: ApiError): Explained {
     case 'cancelled':
       return { message: 'This was stopped before it was done.', hint: 'Run it again.' };
   }
+}
+
+/** In its own words, else by its own name for it. */
+function said({ serviceMessage, errorKey }: ApiError): string {
+  if (serviceMessage) return `: “${foreign(serviceMessage, 300)}”`;
+  return errorKey ? ` (${code(errorKey, 80)}).` : '.';
 }
 
 /** Each kind of thing has its own ids: where the right one is found. */

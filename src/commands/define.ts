@@ -93,6 +93,8 @@ export interface Command {
   readonly label?: string;
   readonly examples: readonly string[];
   readonly needs: Right;
+  /** Where some words behind it need another right: to stop something nobody needs a key. */
+  readonly needsFor?: (words: Words) => Right;
   /** Ids may stand behind it although it needs no right: a UUID there is not taken for a key. */
   readonly ids?: true;
   /** A modal to open instead of running, decided from the words and the setup: no I/O, so that it opens at once. */
@@ -113,6 +115,8 @@ export interface Action {
   /** `feature:verb`, the action_id of the button or menu. Slack wants ids unique in a block: `feature:verb:anything` also routes here. */
   readonly id: string;
   readonly needs: Right;
+  /** As for a command. */
+  readonly needsFor?: (value: string) => Right;
   /** A modal to open instead of running, decided from the button's value and the setup alone. */
   readonly modal?: (value: string, setup: Setup) => ModalView | undefined;
   /** With `modal`, as for a command. */

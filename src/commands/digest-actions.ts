@@ -21,6 +21,7 @@ export async function run(id: string, context: Context): Promise<Message> {
       `When that is mended: \`/cdn digest resume ${digest.id}\``,
     );
   }
+  await canRun(digest, context);
   const isNew = await context.digests.runNow(digest, context.person);
   return views.running(digest, isNew);
 }
@@ -88,8 +89,8 @@ async function takeOver(id: string, context: Context): Promise<Message> {
   const taken = changed(await digests.takeOver(digest, person));
   const told = views.takenOver(taken, person.userId, nextThree(taken, context));
   // Its channel sees it in the place of the notice; where it was pressed elsewhere, it is told.
-  if (context.message?.channel !== taken.channel) await context.post(taken.channel, told);
-  return told;
+  const isSeen = context.message?.channel === taken.channel || (await context.post(taken.channel, told));
+  return isSeen ? told : views.takenOverOnly(taken);
 }
 
 /** What Slack did not answer for: a person has looked. */
@@ -132,15 +133,19 @@ function nextThree(digest: Digest, { now }: Context): Date[] {
   return digest.paused ? [] : nextRuns(digest.schedule, now(), 3);
 }
 
-/** Beside the message: that one belongs to everybody in its channel. */
+/**
+ * Beside the message: that one belongs to everybody in its channel. Needs no key of whoever presses: it is the owner's
+ * that a digest runs with, and an admin without one has to be able to stop it.
+ */
 function apart(id: string, work: (value: string, context: Context) => Promise<Message>): Action {
-  return { id, needs: 'read', apart: true, run: work };
+  return { id, needs: 'none', apart: true, run: work };
 }
 
 /** The menu of a row in the list. */
 const menu: Action = {
   id: 'digests:menu',
-  needs: 'read',
+  needs: 'none',
+  needsFor: (value) => (value.startsWith('edit|') ? 'read' : 'none'),
   apart: true,
   modal: (value) => (value.startsWith('edit|') ? digestSkeleton('Edit the digest') : undefined),
   fill: (value, context) => editForm(idIn(value), context),
@@ -173,8 +178,8 @@ export const digestActions: readonly Action[] = [
   menu,
   edit,
   // In the place of the answer, or of the notice, that offered it.
-  { id: 'digests:undo', needs: 'read', run: restore },
+  { id: 'digests:undo', needs: 'none', run: restore },
   { id: 'digests:take-over', needs: 'read', run: takeOver },
   { id: 'digests:resume-all', needs: 'read', run: resumeAll },
-  { id: 'digests:again', needs: 'read', run: again },
+  { id: 'digests:again', needs: 'none', run: again },
 ];

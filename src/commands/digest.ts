@@ -1,7 +1,8 @@
 import { tenantOf } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import { digestSkeleton } from '../views/digest-form.ts';
-import { digestList, myDigests } from '../views/digest-list.ts';
+import { digestList, digestsAtHome, type Row } from '../views/digest-list.ts';
+import { canBeTakenOver, type Digest } from '../views/digest-words.ts';
 import type { Message } from '../views/message.ts';
 import { code } from '../views/text.ts';
 import type { Command, Context, Feature } from './define.ts';
@@ -40,6 +41,11 @@ const digestCommand: Command = {
   changesHome: true,
   examples: ['digest new', 'digest list', 'digest run k7f3q'],
   needs: 'read',
+  needsFor(words) {
+    const [verb = 'list'] = typed(words);
+    // Who may do what with one is decided by whose it is.
+    return verb === 'list' || isVerb(verb) ? 'none' : 'read';
+  },
   modal(words) {
     const [verb, id] = typed(words);
     if (verb === 'new') return digestSkeleton('New digest');
@@ -69,31 +75,39 @@ export const digest: Feature = {
   actions: [preview, redraw, ...steps.digestActions],
   forms: [digestForm],
   pickers: [targetPicker, timeZonePicker],
-  async homeSection({ digests, person }) {
-    const all = await digests.list(tenantOf(person));
-    const mine = all.filter(({ digest }) => digest.owner.userId === person.userId);
-    return mine.length > 0 ? myDigests(mine.map((one) => ({ ...one, manages: true, own: true }))) : [];
+  /** Mine, and for admins those of others that stopped by themselves: where nobody could be told, they see it here. */
+  async homeSection(context) {
+    return digestsAtHome(await seenBy(context, isStopped));
   },
 };
 
+function isStopped({ paused }: Digest, admin: boolean): boolean {
+  return admin && paused !== undefined && canBeTakenOver(paused.reason);
+}
+
 /** Mine, those that come into this channel, and for admins all. */
 async function list(page: number, context: Context): Promise<Message> {
-  const { person, channelId, standing, digests, now } = context;
-  const [all, { admin }] = await Promise.all([digests.list(tenantOf(person)), standing.actor()]);
-  const seen = all.filter(
-    ({ digest }) => admin || digest.owner.userId === person.userId || digest.channel === channelId,
-  );
+  const seen = await seenBy(context, ({ channel }, admin) => admin || channel === context.channelId);
   const pages = Math.max(1, Math.ceil(seen.length / pageSize));
   const at = Number.isInteger(page) ? Math.min(Math.max(page, 1), pages) : 1;
   return digestList({
-    listed: seen.slice((at - 1) * pageSize, at * pageSize).map((one) => {
-      const own = one.digest.owner.userId === person.userId;
-      return { ...one, own, manages: admin || own };
-    }),
+    listed: seen.slice((at - 1) * pageSize, at * pageSize),
     total: seen.length,
     page: at,
     pages,
-    asOf: now(),
+    asOf: context.now(),
+  });
+}
+
+/** Mine, and which of others’ else. */
+async function seenBy(
+  { person, standing, digests }: Context,
+  isSeen: (digest: Digest, admin: boolean) => boolean,
+): Promise<Row[]> {
+  const [all, { admin }] = await Promise.all([digests.list(tenantOf(person)), standing.actor()]);
+  return all.flatMap((one) => {
+    const own = one.digest.owner.userId === person.userId;
+    return own || isSeen(one.digest, admin) ? [{ ...one, own, manages: admin || own }] : [];
   });
 }
 

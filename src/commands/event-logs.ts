@@ -1,15 +1,17 @@
 import { decideExport } from '../auth/destinations.ts';
 import { UserError } from '../errors.ts';
-import type { ExportRequest } from '../reports/event-export.ts';
+import type { ExportRequest, ExportSummary } from '../reports/event-export.ts';
 import { message, section } from '../views/blocks.ts';
+import { exportOver } from '../views/event-log-ends.ts';
 import * as views from '../views/event-logs.ts';
 import * as forms from '../views/event-logs-form.ts';
 import type { Message } from '../views/message.ts';
 import { refused } from '../views/refusal.ts';
 import type { Action, Command, Context, Feature, Form, FormResult } from './define.ts';
-import { type AskedExport, blankForm, formOf, readExport } from './event-log-form.ts';
-import { hasToChange, rowsOf, withoutRow, withRow, withUsualOps } from './event-log-rows.ts';
-import { corrected, fitted, readWindow, usualWindow } from './event-log-window.ts';
+import { type AskedExport, blankForm, readExport } from './event-log-form.ts';
+import { redraws } from './event-log-redraws.ts';
+import { rowsOf } from './event-log-rows.ts';
+import { fitted, readWindow, usualWindow } from './event-log-window.ts';
 import type { Words } from './words.ts';
 
 const mostListed = 10;
@@ -77,56 +79,6 @@ async function blank({ person, people, now }: Context, shieldZoneId: string): Pr
   return blankForm({ shieldZoneId, timeZone: profile?.timeZone, now: now() });
 }
 
-/** A window that is one press away. */
-const chooseWindow: Action = {
-  id: 'event-logs:window',
-  needs: 'export',
-  async redraw(value, context) {
-    const form = formOf(context.modal);
-    const drawn = form.drawn + 1;
-    if (value === forms.correctWindow.value)
-      return forms.exportForm({ ...form, ...corrected(form.from, form.to, context.now()), drawn });
-    const label = Object.hasOwn(forms.windowChoices, value) ? value : '24h';
-    const window = readWindow(`last ${label}`, context.now(), 'UTC');
-    return forms.exportForm({ ...form, ...(fitted(window, context.now()) ?? window), drawn });
-  },
-};
-
-const addFilter: Action = {
-  id: 'event-logs:filter',
-  needs: 'export',
-  async redraw(_, context) {
-    const form = formOf(context.modal);
-    return forms.exportForm({ ...form, ...withRow(form) });
-  },
-};
-
-const removeFilter: Action = {
-  id: 'event-logs:filter-remove',
-  needs: 'export',
-  async redraw(value, context) {
-    const form = formOf(context.modal);
-    return forms.exportForm({ ...form, ...withoutRow(form, Number(value)) });
-  },
-};
-
-const chooseField: Action = {
-  id: 'event-logs:filter-field',
-  needs: 'export',
-  async redraw(_, context) {
-    const form = formOf(context.modal);
-    return hasToChange(form.filters, context.modal?.fields ?? {})
-      ? forms.exportForm({ ...form, ...withUsualOps(form) })
-      : undefined;
-  },
-};
-
-const chooseOp: Action = {
-  id: 'event-logs:filter-op',
-  needs: 'export',
-  redraw: async (_, context) => forms.exportForm(formOf(context.modal)),
-};
-
 const form: Form = {
   id: 'event-logs:submit',
   needs: 'export',
@@ -180,6 +132,14 @@ async function start(
   await exports.ask(person, request, channel);
 }
 
+async function foundBefore(id: string, { exports, person }: Context): Promise<ExportSummary> {
+  const before = await exports.find(person, id);
+  if (before) return before;
+  throw new UserError('What was exported here is forgotten.', 'Fill in the form again.', [
+    { label: 'Export events', types: 'export' },
+  ]);
+}
+
 /** The same again, with another window or in several files, with the key of whoever presses. */
 const again: Action = {
   id: 'event-logs:again',
@@ -187,9 +147,7 @@ const again: Action = {
   apart: true,
   async run(value, context) {
     const [id = '', from, to, split] = value.split('|');
-    const before = await context.exports.find(context.person, id);
-    if (!before)
-      throw new UserError('What was exported here is forgotten.', 'Fill in the form: `/cdn export`.');
+    const before = await foundBefore(id, context);
     const window = fitted({ from: new Date(Number(from)), to: new Date(Number(to)) }, context.now());
     if (!window) {
       throw new UserError(
@@ -210,13 +168,40 @@ const again: Action = {
   },
 };
 
+/** The form, filled in with what was asked for, and with the window of the button. */
+const change: Action = {
+  id: 'event-logs:change',
+  needs: 'export',
+  modal: () => forms.exportSkeleton(),
+  async fill(value, context) {
+    const [id = '', from, to] = value.split('|');
+    const before = await foundBefore(id, context);
+    const { request, channel } = before;
+    const form = await blank(context, request.shieldZoneId);
+    const window = { from: new Date(Number(from)), to: new Date(Number(to)) };
+    const kept = fitted(window, context.now());
+    return forms.exportForm({
+      ...form,
+      ...request,
+      ...(kept ?? usualWindow(context.now())),
+      ...rowsOf(request.filters),
+      channel,
+      problem:
+        kept && kept.from.getTime() === window.from.getTime()
+          ? undefined
+          : 'The CDN keeps events for 72 hours only, so the window is another one than before.',
+    });
+  },
+};
+
 const cancel: Action = {
   id: 'event-logs:cancel',
   needs: 'none',
   apart: true,
   async run(id, context) {
-    const one = await context.exports.find(context.person, id);
+    const one = await context.exports.look(context.person, id, context.message);
     if (!one) return said('This export is long over.');
+    if (one.endedAt) return exportOver(one);
     if (one.userId !== context.person.userId && !(await context.standing.actor()).admin) {
       throw new UserError(`This is an export of <@${one.userId}>.`, 'They can cancel it, or an admin.');
     }
@@ -240,6 +225,6 @@ function said(text: string): Message {
 export const eventLogs: Feature = {
   name: 'event-logs',
   commands: [exportCommand],
-  actions: [chooseWindow, addFilter, removeFilter, chooseField, chooseOp, again, cancel],
+  actions: [...redraws, again, change, cancel],
   forms: [form],
 };

@@ -20,7 +20,7 @@ import type { Schema } from '../store/schema.ts';
 import type { Digest, DigestOrder } from '../views/digest-words.ts';
 import { bodyOf, digestOf, ownerColumns } from './digest.ts';
 import { bookOf, pastRun } from './digest-content.ts';
-import { tellPaused } from './digest-telling.ts';
+import { tellPauses } from './digest-pauses.ts';
 import { digestsNow } from './digests.ts';
 import type { Enqueue } from './ports.ts';
 
@@ -210,14 +210,14 @@ export function createDigests(options: {
           trx,
           stopped.map(({ id }) => id),
         );
-        for (const { id: subject, revision } of stopped) {
-          // Without the app in the workspace nobody can be told before it is back (`digest-return.ts`).
-          if (person) await enqueue(tellPaused, { digestId: subject, revision }, { in: trx });
+        for (const { id: subject } of stopped) {
           await audit.record(
             { tenant, actor: 'system', what: 'digest-paused', subject, detail: { reason } },
             { in: trx },
           );
         }
+        // Without the app in the workspace nobody can be told before it is back (`digest-return.ts`).
+        if (person && stopped.length > 0) await enqueue(tellPauses, {}, { in: trx });
       });
     },
   };

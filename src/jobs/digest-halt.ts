@@ -2,9 +2,9 @@ import { type HeldRun, moveRun } from '../store/digest-runs.ts';
 import { haltDigest } from '../store/digests.ts';
 import type { Digest, PauseReason } from '../views/digest-words.ts';
 import type { JobContext } from './define.ts';
-import { tellPaused } from './digest-telling.ts';
+import { tellPauses } from './digest-pauses.ts';
 
-/** Stops a digest and lets people know, once: all of it is stored together, and telling them is a job of its own. */
+/** Stops a digest and lets people know, once: that they are to be told is stored with it, telling them is a job of its own. */
 export async function halt(
   digest: Digest,
   reason: PauseReason,
@@ -17,8 +17,7 @@ export async function halt(
     const stopped = await haltDigest(trx, digest.id, { reason, at: now() });
     if (!stopped) return;
     // Without the app in the workspace nobody can be told before it is back (`digest-return.ts`).
-    if (reason !== 'uninstalled')
-      await ports.enqueue(tellPaused, { digestId: digest.id, revision: stopped.revision }, { in: trx });
+    if (reason !== 'uninstalled') await ports.enqueue(tellPauses, {}, { in: trx });
     await ports.audit.record(
       {
         tenant: digest.tenant,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { endReturns, returnsOf, takeReturns } from '../store/digest-returns.ts';
-import { type DigestRow, findDigestById } from '../store/digests.ts';
+import type { DigestRow } from '../store/digests.ts';
 import * as views from '../views/digest-return.ts';
 import { defineJob, type JobContext } from './define.ts';
 import { digestOf } from './digest.ts';
-import { tellPaused } from './digest-telling.ts';
+import { tellPauses } from './digest-pauses.ts';
 import { troublePosting } from './digest-trouble.ts';
 import { SlackFailure } from './ports.ts';
 
@@ -51,7 +51,11 @@ export const tellReturned = defineJob({
     } catch (error) {
       // Better once than twice.
       if (error instanceof SlackFailure && error.outcome === 'unknown') return endReturns(db, rows, 'yes');
-      if (error instanceof SlackFailure && error.code === 'ratelimited') throw error;
+      if (error instanceof SlackFailure && error.code === 'ratelimited') {
+        // The next hour begins again.
+        if (context.lastAttempt) await endReturns(db, rows, 'no');
+        throw error;
+      }
       const trouble = troublePosting(error);
       log.info({ tenant: about.tenant, owner: about.owner, error }, 'an owner of digests could not be told');
       // It is not back after all.
@@ -64,11 +68,7 @@ export const tellReturned = defineJob({
 
 async function tellElsewhere(rows: readonly DigestRow[], { db, ports }: JobContext): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await endReturns(trx, rows, 'no');
-    for (const { id, revision } of rows) {
-      const row = await findDigestById(trx, id);
-      if (row?.paused_told !== 'no' || row.revision !== revision) continue;
-      await ports.enqueue(tellPaused, { digestId: id, revision }, { in: trx });
-    }
+    await endReturns(trx, rows, 'each');
+    await ports.enqueue(tellPauses, {}, { in: trx });
   });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tenantOf } from '../auth/identity.ts';
-import { type DigestRow, findDigestById, markTold } from '../store/digests.ts';
+import { type DigestRow, findDigestById } from '../store/digests.ts';
 import { passLane } from '../store/slack-pace.ts';
 import * as views from '../views/digest-notices.ts';
 import type { Message } from '../views/message.ts';
@@ -8,26 +8,6 @@ import { defineJob, type JobContext } from './define.ts';
 import { digestOf } from './digest.ts';
 import { channelMs } from './digest-pace.ts';
 import { type Marker, SlackFailure } from './ports.ts';
-
-/** Tells that a digest stopped: its channel, else its owner, else the admins that are configured. One message. */
-export const tellPaused = defineJob({
-  name: 'digest-paused',
-  data: z.object({ digestId: z.string(), revision: z.number() }),
-  retries: 5,
-  async run({ digestId, revision }, context) {
-    const row = await findDigestById(context.db, digestId);
-    if (!row || row.revision !== revision || row.paused_told !== 'no') return;
-    const digest = digestOf(row);
-    if (!digest.paused) return;
-    const { reason } = digest.paused;
-    const notice = views.paused({ digest, reason });
-    const marker: Marker = { type: 'digest_paused', payload: { digest: digestId, revision } };
-    const owner = reason === 'owner-gone' ? [] : [digest.owner.userId];
-    const places = [digest.channel, ...owner, ...context.ports.people(digest.owner).configuredAdmins];
-    await tellFirst(places, notice, marker, row, context);
-    await markTold(context.db, row);
-  },
-});
 
 /** Tells the owner that nobody knows whether a post arrived. */
 export const tellUnknown = defineJob({
@@ -69,7 +49,7 @@ async function tellFirst(
       context.log.info({ digest: row.id, place, error }, 'a place could not be told about a digest');
     }
   }
-  context.log.error({ digest: row.id, reason: row.paused }, 'nobody could be told about a digest');
+  context.log.error({ digest: row.id }, 'nobody could be told about a run of a digest');
 
   async function isThere(channel: string): Promise<boolean> {
     const since = new Date(context.now().getTime() - 3_600_000);

@@ -9,6 +9,7 @@ import {
   exportUnknown,
   type Told,
 } from '../views/event-log-ends.ts';
+import type { Failure } from '../views/failure.ts';
 import type { Message } from '../views/message.ts';
 import { summaryOf } from './export-rows.ts';
 
@@ -42,6 +43,11 @@ const stored = z.discriminatedUnion('kind', [
 
 /** How an export ended, as its row keeps it: what the words and buttons need that stands nowhere else in the row. */
 export type Ending = z.output<typeof stored>;
+
+/** A failure as it is stored. */
+export function failureOf({ message, hint, offer, why, reference }: Failure): z.output<typeof failure> {
+  return { message, hint, offer, why, reference };
+}
 
 /** The state that goes with an ending. */
 export const stateOf = {

@@ -1,4 +1,4 @@
-import { ApiError } from '../api/errors.ts';
+import { ApiError, isAboutPlan } from '../api/errors.ts';
 import { earliestEvents, isAboutWindow } from '../api/event-logs.ts';
 import { UserError } from '../errors.ts';
 import type { ExportRequest } from '../reports/event-export.ts';
@@ -34,25 +34,25 @@ export function judge(error: unknown, request: ExportRequest, attempt: number, n
     return pause === undefined || ms > longestPauseMs ? undefined : { retryAfterMs: ms, why };
   };
   const same: Offer = { from: request.from, to: request.to, split: request.split };
+  const change: Offer = { ...same, change: true };
   if (error instanceof ApiError) {
     const retry = canComeBack.has(error.code)
       ? again(whyPaused[error.code] ?? 'The CDN did not answer.', error.retryAfterSeconds)
       : undefined;
     if (retry) return retry;
-    if (isAboutWindow(error)) return { tell: error, offers: corrected(request, now) };
-    return { tell: error, offers: canComeBack.has(error.code) ? [same] : [] };
+    if (isAboutWindow(error)) return { tell: error, offers: [...corrected(request, now), change] };
+    return { tell: error, offers: [isAboutWhatWasTyped(error) ? change : same] };
   }
   if (error instanceof ExportTooLarge)
-    return { tell: tooLarge(error, request), offers: smaller(error, request) };
-  if (error instanceof ExportOverdue) return { tell: overdue, offers: halves(request) };
+    return { tell: tooLarge(error, request), offers: [...smaller(error, request), change] };
+  if (error instanceof ExportOverdue) return { tell: overdue, offers: [...halves(request), change] };
   if (error instanceof SlackFailure && error.code === 'held_back')
-    return { tell: heldBack(error), offers: [] };
+    return { tell: heldBack(error), offers: [change] };
   if (error instanceof SlackFailure) {
     const passes =
       error.code === 'ratelimited' || error.outcome === 'unknown' || error.code === 'upload_failed';
     const retry = passes ? again('Slack did not take the file.', error.retryAfterSeconds) : undefined;
-    const offers = error.code === 'file_upload_size_restricted' ? halves(request) : [same];
-    return retry ?? { tell: slackWords(error), offers };
+    return retry ?? { tell: slackWords(error), offers: afterSlack(error, request, { same, change }) };
   }
   if (isDiskFull(error)) {
     const full = new UserError(
@@ -62,9 +62,30 @@ export function judge(error: unknown, request: ExportRequest, attempt: number, n
     return { tell: full, offers: halves(request) };
   }
   if (error instanceof UserError) {
-    return { tell: error, offers: request.from < earliestEvents(now) ? corrected(request, now) : [] };
+    return {
+      tell: error,
+      offers: [...(request.from < earliestEvents(now) ? corrected(request, now) : []), change],
+    };
   }
   return { tell: error, offers: [] };
+}
+
+/** The same would be refused again. */
+function isAboutWhatWasTyped(error: ApiError): boolean {
+  return error.code === 'not_found' || (error.code === 'refused' && !isAboutPlan(error));
+}
+
+const tooLargeForSlack = new Set(['file_upload_size_restricted', 'upload_too_large']);
+const wrongPlace = new Set(['not_in_channel', 'channel_not_found', 'is_archived']);
+
+function afterSlack(
+  { code }: SlackFailure,
+  request: ExportRequest,
+  { same, change }: { readonly same: Offer; readonly change: Offer },
+): readonly Offer[] {
+  if (tooLargeForSlack.has(code)) return [...halves(request), change];
+  if (code === 'is_archived') return [change];
+  return wrongPlace.has(code) ? [same, change] : [same];
 }
 
 const canComeBack = new Set(['cut', 'timeout', 'unavailable', 'unreachable', 'rate_limited']);
@@ -140,6 +161,9 @@ const slackSteps: Readonly<Record<string, string>> = {
   blocked_file_type: fromAdmin,
   file_upload_size_restricted:
     'It is the same in direct messages. Choose a smaller window, or ask an admin of your Slack workspace to allow larger files.',
+  upload_too_large: 'Choose a smaller window, or split it into several files.',
+  upload_refused:
+    'It would not take it the next time either. Tell whoever runs this bot the reference below.',
   not_in_channel: 'Type `/invite @cdn` in that channel, then export again.',
   channel_not_found: 'Type `/invite @cdn` in that channel, then export again.',
 };
@@ -148,7 +172,7 @@ function slackWords(error: SlackFailure): UserError {
   if (error.code === 'is_archived') {
     return new UserError(
       'The channel was archived meanwhile, so nothing was posted.',
-      'Export into another one.',
+      'Export into another one, or to yourself.',
     );
   }
   // What went wrong with an upload is in words already.

@@ -3,17 +3,19 @@ import type { Log } from '../log.ts';
 import { endIdleExport, freeExport } from '../store/export-moves.ts';
 import { type ExportRow, unfinishedExports } from '../store/exports.ts';
 import type { Schema } from '../store/schema.ts';
+import { notBegun } from './export-begin.ts';
 import { endExport, endUnknown } from './export-ends.ts';
 import { exportJob } from './export-run.ts';
 import type { Ports } from './ports.ts';
+
+// Its job has been given up by then, and nobody waits any more.
+const begunWithinMs = 15 * 60_000;
 
 interface Rescue {
   readonly db: Kysely<Schema>;
   readonly ports: Pick<Ports, 'enqueue' | 'audit'>;
   readonly log: Log;
   readonly now: () => Date;
-  /** An export whose message is not there by then never got one. */
-  readonly announcedWithinMs: number;
 }
 
 /**
@@ -32,14 +34,10 @@ export async function rescueExports(rescue: Rescue): Promise<void> {
 }
 
 async function rescueOne(row: ExportRow, rescue: Rescue): Promise<void> {
-  const { db, ports, now, announcedWithinMs } = rescue;
+  const { db, ports, now } = rescue;
   const { id } = row;
   if (row.state === 'asked') {
-    if (row.asked_at.getTime() > now().getTime() - announcedWithinMs) return;
-    // Where its message is, if it is there, nobody knows.
-    await endExport(rescue, { id, ending: { kind: 'not-begun' } }, (trx, end) =>
-      endIdleExport(trx, id, 'failed', { end }),
-    );
+    if (row.asked_at.getTime() < now().getTime() - begunWithinMs) await notBegun(rescue, id);
     return;
   }
   if (row.lease_until === null || row.lease_until >= now()) return;

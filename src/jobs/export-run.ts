@@ -9,7 +9,7 @@ import type { Transfer } from '../transfer/transfer.ts';
 import { exportWaiting } from '../views/event-logs.ts';
 import { refused } from '../views/refusal.ts';
 import { defineJob, type Job, type JobContext } from './define.ts';
-import { type Ending, stateOf } from './export-endings.ts';
+import { type Ending, failureOf, stateOf } from './export-endings.ts';
 import { endExport, endUnknown } from './export-ends.ts';
 import { ExportOverdue, judge } from './export-failures.ts';
 import { type ExportFiles, type Gathered, gatherFiles } from './export-files.ts';
@@ -127,7 +127,7 @@ async function attempt(about: Attempt): Promise<void> {
       else await endCancelled();
       return;
     }
-    const { retry: _, ...failure } = ports.explain(verdict.tell, 'event-logs');
+    const failure = failureOf(ports.explain(verdict.tell, 'event-logs'));
     await end(about, { kind: 'failed', failure, offers: verdict.offers }, [from], far);
   } finally {
     await transfer.close();

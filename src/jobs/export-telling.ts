@@ -6,6 +6,7 @@ import type { Told } from '../views/event-log-ends.ts';
 import type { Message } from '../views/message.ts';
 import { defineJob, type Job, type JobContext } from './define.ts';
 import { type Ending, endingOf, endMessage, withheldEnd } from './export-endings.ts';
+import { comesBack, lookUpMessage, settleMs } from './export-message.ts';
 import { messageOf, placeOf } from './export-rows.ts';
 import { type Posted, SlackFailure, type SlackPort } from './ports.ts';
 
@@ -30,6 +31,12 @@ export const exportEnd: Job<z.input<typeof data>> = defineJob({
     const row = await findExport(db, id);
     const ending = row && endingOf(row);
     if (!row || !ending || row.told_at !== null) return;
+    const settledAt = new Date(row.asked_at.getTime() + settleMs);
+    if (row.message_ts === null && ending.kind === 'cancelled' && settledAt > now()) {
+      // Before its message was there: whoever posts that says in it how it ended.
+      await ports.enqueue(exportEnd, { id, trial }, { at: settledAt });
+      return;
+    }
     try {
       await tell(row, ending, context);
       await exportTold(db, id, now());
@@ -49,8 +56,8 @@ export const exportEnd: Job<z.input<typeof data>> = defineJob({
 /** @throws SlackFailure where it is to be tried again. */
 async function tell(row: ExportRow, ending: Ending, { ports, log, signal }: JobContext): Promise<void> {
   const slack = ports.slack(placeOf(row), signal);
-  const at = messageOf(row);
-  if (at && (await showEnd(slack, at, row, ending))) return;
+  const at = messageOf(row) ?? (await lookUpMessage(slack, row));
+  if (typeof at === 'object' && (await showEnd(slack, at, row, ending))) return;
   try {
     await saying(row, ending, 'directly', (message) => slack.post(row.user_id, message));
   } catch (error) {
@@ -76,7 +83,7 @@ export async function showEnd(
     return true;
   } catch (error) {
     if (!(error instanceof SlackFailure)) throw error;
-    if (error.code === 'ratelimited' || error.outcome === 'unknown') throw error;
+    if (comesBack(error)) throw error;
     return false;
   }
 }

@@ -4,8 +4,8 @@ import { type Person, tenantOf } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type ExportRequest, type ExportSummary, isUnderWay } from '../reports/event-export.ts';
-import { foundMessage, untoldExports } from '../store/export-endings.ts';
-import { announceExport, askToEnd, endIdleExport, forgetLeases } from '../store/export-moves.ts';
+import { exportTold, foundMessage, untoldExports } from '../store/export-endings.ts';
+import { askToEnd, endIdleExport, forgetLeases } from '../store/export-moves.ts';
 import {
   addExport,
   dropExport,
@@ -16,15 +16,16 @@ import {
   unfinishedExports,
 } from '../store/exports.ts';
 import type { Schema } from '../store/schema.ts';
-import { exportProgress } from '../views/event-logs.ts';
+import { beginExport, exportBegin, notBegun, postFirst } from './export-begin.ts';
 import { endingOf } from './export-endings.ts';
 import { endExport } from './export-ends.ts';
 import { whyNotPosted } from './export-failures.ts';
+import { lookUpMessage, settleMs } from './export-message.ts';
 import { rescueExports } from './export-rescue.ts';
-import { placeOf, summaryOf, writeRequest } from './export-rows.ts';
-import { type ExportData, exportJob } from './export-run.ts';
+import { messageOf, placeOf, summaryOf, writeRequest } from './export-rows.ts';
+import { exportJob } from './export-run.ts';
 import { exportEnd, showEnd } from './export-telling.ts';
-import { type Ports, type Posted, SlackFailure } from './ports.ts';
+import { type Ports, type Posted, SlackFailure, type SlackPort } from './ports.ts';
 
 /** Exports of event logs, from the form to the file. */
 export interface Exports {
@@ -41,6 +42,11 @@ export interface Exports {
   list(person: Person, most: number): Promise<readonly ExportSummary[]>;
   /** `ending`: the process that works on it has been told. `late`: Slack is being told to show the files. */
   cancel(person: Person, id: string): Promise<'cancelled' | 'ending' | 'late' | 'over'>;
+  /**
+   * Somebody pressed a button in a message of it: `at`, where everybody sees that. Where it has ended, the end takes the
+   * place of the message, which did not hear of it; where its message was not known, it is from now on.
+   */
+  look(person: Person, id: string, at: Posted | undefined): Promise<ExportSummary | undefined>;
   /** Stops what runs for somebody whose key is gone, or for everybody of a tenant. */
   endFor(ended: { readonly person: Person | undefined; readonly tenant: string }): Promise<void>;
   /** Takes up what was left behind when a process starts. `alone`: there is no other process. */
@@ -50,8 +56,6 @@ export interface Exports {
 }
 
 const mostUnderWay = 3;
-// Slack answers within ten seconds, or never: an export whose message is not there by then never got one.
-const announcedWithinMs = 30_000;
 
 export function createExports(options: {
   readonly db: Kysely<Schema>;
@@ -60,33 +64,50 @@ export function createExports(options: {
   readonly now: () => Date;
 }): Exports {
   const { db, ports, log, now } = options;
-  const context = { db, ports, now };
+  const context = { db, ports, log, now };
   const never = new AbortController().signal;
+
+  const later = (error: unknown): void => log.error({ error }, 'an export is late to begin or to tell');
+
+  /** The first message got no answer. Undefined where `exportBegin` is to look for it. */
+  const adopted = async (
+    row: ExportRow,
+    failure: SlackFailure,
+    slack: SlackPort,
+  ): Promise<Posted | undefined> => {
+    const found = await lookUpMessage(slack, row).catch((error: unknown) => {
+      log.warn({ error, id: row.id }, 'the message of an export could not be looked for');
+      return 'absent' as const;
+    });
+    if (found === 'absent') return undefined;
+    if (found !== 'nobody-knows') return found;
+    await notBegun(context, row.id, now());
+    throw failure;
+  };
+
+  const showEndIn = async (row: ExportRow, at: Posted): Promise<void> => {
+    await foundMessage(db, row.id, at);
+    const ending = endingOf(row);
+    if (!ending) return;
+    const shown = await showEnd(ports.slack(placeOf(row), never), at, row, ending).catch(later);
+    if (shown) await exportTold(db, row.id, now());
+  };
 
   const stop = async (id: string, by: string): Promise<'cancelled' | 'ending' | 'late' | 'over'> => {
     const isIdle = await endExport(context, { id, ending: { kind: 'cancelled', by } }, (trx, end) =>
       endIdleExport(trx, id, 'cancelled', { by, end }),
     );
-    if (isIdle) return 'cancelled';
+    if (isIdle) {
+      // Somebody looks at the message at this moment, and the process that runs jobs may be the one that died.
+      const row = await findExport(db, id);
+      const at = row && messageOf(row);
+      if (at) await showEndIn(row, at);
+      return 'cancelled';
+    }
     if (await askToEnd(db, id, by)) return 'ending';
     const row = await findExport(db, id);
     if (row?.state === 'running') return 'ending';
     return row?.state === 'sharing' ? 'late' : 'over';
-  };
-
-  const notBegun = async (id: string): Promise<void> => {
-    await endExport(context, { id, ending: { kind: 'not-begun' } }, (trx, end) =>
-      endIdleExport(trx, id, 'failed', { end }),
-    );
-  };
-
-  /** Cancelled, or given up, before its message was there. */
-  const endedMeanwhile = async (id: string, at: Posted): Promise<never> => {
-    await foundMessage(db, id, at);
-    const row = await findExport(db, id);
-    const ending = row && endingOf(row);
-    if (ending) await showEnd(ports.slack(placeOf(row), never), at, row, ending);
-    throw new UserError('This export was stopped before it began.', 'Nothing was asked of the CDN.');
   };
 
   return {
@@ -97,8 +118,11 @@ export function createExports(options: {
         await lockExportsOf(trx, { tenant, userId });
         const request = writeRequest(wanted);
         refuseMore(await unfinishedExports(trx, { tenant, userId }), request, channel);
+        const id = randomBytes(9).toString('base64url');
+        // Should this process die, or get no answer.
+        await ports.enqueue(exportBegin, { id }, { in: trx, at: new Date(now().getTime() + settleMs) });
         return addExport(trx, {
-          id: randomBytes(9).toString('base64url'),
+          id,
           tenant,
           enterprise_id: person.enterpriseId ?? null,
           team_id: person.teamId,
@@ -112,23 +136,19 @@ export function createExports(options: {
       const slack = ports.slack(placeOf(row), never);
       let at: Posted | undefined;
       try {
-        const first = { phase: 'starting', rows: 0, bytes: 0, elapsedMs: 0, attempt: 1 } as const;
-        at = await slack.post(channel ?? person.userId, exportProgress(summaryOf(row), first));
-        const there = at;
-        const goesOn = await db.transaction().execute(async (trx) => {
-          if (!(await announceExport(trx, id, there))) return false;
-          await ports.enqueue(exportJob, { id } satisfies ExportData, { in: trx });
-          return true;
+        at = await postFirst(slack, row).catch((error: unknown) => {
+          if (error instanceof SlackFailure && error.outcome === 'unknown') return adopted(row, error, slack);
+          throw error;
         });
-        if (!goesOn) return await endedMeanwhile(id, there);
       } catch (error) {
         // What Slack refused was never there: nothing is kept of what was typed.
-        if (error instanceof SlackFailure && error.outcome === 'refused') await dropExport(db, id);
-        else await notBegun(id);
-        if (at && !(error instanceof UserError))
-          await slack.update(at, { text: 'This export could not be started.' }).catch(() => undefined);
-        throw at ? error : whyNotPosted(error, channel);
+        await dropExport(db, id);
+        throw whyNotPosted(error, channel);
       }
+      // Where the database does not answer, `exportBegin` finds the message later.
+      const begun = at && (await beginExport(context, id, at).catch(later));
+      if (begun === 'ended')
+        throw new UserError('This export was stopped before it began.', 'Nothing was asked of the CDN.');
       return { id };
     },
     async find(person, id) {
@@ -138,6 +158,12 @@ export function createExports(options: {
     async list(person, most) {
       const rows = await exportsOf(db, { tenant: tenantOf(person), userId: person.userId }, most);
       return rows.map(summaryOf);
+    },
+    async look(person, id, at) {
+      const row = await findExport(db, id);
+      if (!row || row.tenant !== tenantOf(person) || row.request === null) return undefined;
+      if (at) await showEndIn(row, at);
+      return summaryOf(row);
     },
     async cancel(person, id) {
       const row = await findExport(db, id);
@@ -158,9 +184,9 @@ export function createExports(options: {
       }
       // Their jobs are there as well, but wait for their turn, or for a process that died to be given up.
       for (const { id } of await untoldExports(db)) await ports.enqueue(exportEnd, { id });
-      await rescueExports({ db, ports, log, now, announcedWithinMs: alone ? 0 : announcedWithinMs });
+      await rescueExports({ db, ports, log, now });
     },
-    rescue: () => rescueExports({ db, ports, log, now, announcedWithinMs }),
+    rescue: () => rescueExports({ db, ports, log, now }),
   };
 }
 

@@ -121,7 +121,7 @@ export class SlackFailure extends Error {
   readonly outcome: 'refused' | 'unknown';
   /** Slack's own word (`not_in_channel`, `ratelimited`, `held_back` for what the bot stopped itself), or `no_answer`. */
   readonly code: string;
-  /** With `ratelimited`. */
+  /** With `ratelimited`, and with uploads: the pause that was asked for. */
   readonly retryAfterSeconds: number | undefined;
   /** With `held_back`: where the log tells of it. */
   readonly reference: string | undefined;

@@ -1,8 +1,10 @@
 import { auditCheckpoint } from './audit-checkpoint.ts';
 import type { Job } from './define.ts';
+import { tellPauses } from './digest-pauses.ts';
 import { digestsReturned, tellReturned } from './digest-return.ts';
-import { tellPaused, tellUnknown } from './digest-telling.ts';
+import { tellUnknown } from './digest-telling.ts';
 import { digests, digestsNow } from './digests.ts';
+import { exportBegin } from './export-begin.ts';
 import { exportJob } from './export-run.ts';
 import { exportEnd } from './export-telling.ts';
 import { exportUpkeep } from './export-upkeep.ts';
@@ -18,8 +20,9 @@ export const jobs: readonly Job<never>[] = [
   digestsNow,
   digestsReturned,
   tellReturned,
-  tellPaused,
+  tellPauses,
   tellUnknown,
+  exportBegin,
   exportJob,
   exportEnd,
   exportUpkeep,

@@ -20,8 +20,18 @@ export function replaceAddresses(text: string, replaced: (address: string) => st
   });
 }
 
-/** An address in its one spelling; undefined where it is none. */
-export function canonicalAddress(text: string): string | undefined {
+/**
+ * The address that a cell holds and nothing else but its port, brackets or zone (`203.0.113.7:8080`, `[2001:DB8::1]:443`,
+ * `fe80::1%eth0`, `::ffff:203.0.113.7`), in its one spelling; undefined where it holds something else.
+ */
+export function addressIn(cell: string): string | undefined {
+  const plain = cell.trim();
+  const [, bracketed] = /^\[([^\]]+)\](?::\d{1,5})?$/u.exec(plain) ?? [];
+  if (bracketed !== undefined) return canonicalAddress(bracketed);
+  return canonicalAddress(plain) ?? canonicalAddress(plain.replace(/:\d{1,5}$/u, ''));
+}
+
+function canonicalAddress(text: string): string | undefined {
   return text.includes(':') ? canonicalIPv6(text) : canonicalIPv4(text);
 }
 

@@ -25,11 +25,14 @@ const slice = 65_536;
 const mostCells = 16_384;
 
 /** Where in a cell the next byte is. */
-const places = { first: 0, bare: 1, quoted: 2, behindQuote: 3, behindBreak: 4 } as const;
+const places = { first: 0, bare: 1, quoted: 2, behindQuote: 3, behindBreak: 4, behindReturn: 5 } as const;
+
+/** How rows end: as the first one does. Where that is not a CR alone, one is a character like others. */
+const ends = { unknown: 0, lf: 1, cr: 2 } as const;
 
 /**
  * Finds the rows and cells of a CSV file (RFC 4180) in pieces of bytes: line breaks and doubled quotes between quotes,
- * CRLF and LF, a byte order mark. It never fails over a broken file: what follows a closing quote belongs to the cell
+ * CRLF, LF and, where the first row ends so, CR alone; a byte order mark. It never fails over a broken file: what follows a closing quote belongs to the cell
  * (as spreadsheets read it), a quote inside a bare cell is a character, and either marks the row as broken.
  *
  * Our own, since csv-parse (which the tests hold this to) makes a string of every cell; the measured difference is in
@@ -45,6 +48,7 @@ export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOpti
   let cellStart = 0;
   let kind: number = cellKinds.bare;
   let hasBegun = false;
+  let lineEnds: number = ends.unknown;
   /** The row is too long: it is followed to its end, and nothing of it is kept. */
   let isPassing = false;
 
@@ -85,7 +89,10 @@ export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOpti
         } else if (byte === lf) {
           const isPair = now - 2 >= cellStart && bytes[now - 2] === cr;
           endRow(isPair ? now - 2 : now - 1, now);
+          if (lineEnds === ends.unknown) lineEnds = ends.lf;
           here = places.first;
+        } else if (byte === cr) {
+          if (lineEnds !== ends.lf) here = places.behindReturn;
         } else if (byte === quote) row.broken = true;
       } else if (here === places.first) {
         if (bytes[now] === quote) {
@@ -99,9 +106,20 @@ export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOpti
         do byte = bytes[now++] as number;
         while (byte !== quote && now < stop);
         if (byte === quote) here = places.behindQuote;
+      } else if (here === places.behindReturn) {
+        const isPair = bytes[now] === lf;
+        if (lineEnds === ends.unknown) lineEnds = isPair ? ends.lf : ends.cr;
+        endRow(now - 1, isPair ? now + 1 : now);
+        if (isPair) now += 1;
+        here = places.first;
       } else if (bytes[now] === lf) {
         now += 1;
         endRow(now - (here === places.behindQuote ? 2 : 3), now);
+        if (lineEnds === ends.unknown) lineEnds = ends.lf;
+        here = places.first;
+      } else if (here === places.behindBreak && lineEnds !== ends.lf) {
+        endRow(now - 2, now);
+        lineEnds = ends.cr;
         here = places.first;
       } else if (here === places.behindQuote && bytes[now] === comma) {
         endCell(row, cellStart, now - 1, kind);
@@ -171,7 +189,7 @@ export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOpti
         scan();
       }
       if (place === places.quoted) row.broken = true;
-      const behind = place === places.behindQuote ? 1 : place === places.behindBreak ? 2 : 0;
+      const behind = place === places.behindBreak ? 2 : place >= places.behindQuote ? 1 : 0;
       if (held > row.start || isPassing) endRow(held - behind, held);
     },
   };

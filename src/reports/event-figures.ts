@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CsvRow, cellKinds, cellText, undoubled } from './csv-cells.ts';
 import { createCsvRows } from './csv-rows.ts';
+import { createAddressReader } from './event-addresses.ts';
 import { eventColumns } from './event-columns.ts';
 import { createTimeReader } from './event-time.ts';
 import { type Span, shownUrl } from './event-urls.ts';
@@ -25,9 +26,6 @@ export interface EventFigures {
   readonly bytes: number;
   /** SHA-256 of the bytes, hexadecimal; undefined where it was not wanted. */
   readonly sha256: string | undefined;
-  /** Of the earliest and the latest row, ms; undefined where no row has a time that can be read. */
-  readonly first: number | undefined;
-  readonly last: number | undefined;
   /** Rows by the hour (UTC, ms at its beginning), in order and without gaps; empty where no time can be read. */
   readonly hours: readonly (readonly [start: number, count: number])[];
   /** Rows that are in no hour. */
@@ -76,6 +74,7 @@ export function createEventFigures({ hashes = true }: EventFiguresOptions = {}):
   // For cells that stand in the file with doubled quotes; a tally looks at no more of a word.
   const room = Buffer.allocUnsafeSlow(1_024);
   const urlRoom = Buffer.allocUnsafeSlow(1_024);
+  const oneSpelling = createAddressReader();
   const word: Span = { bytes: room, from: 0, to: 0 };
   // The hour that the last row was in: the next one mostly is as well.
   let hour = Number.NaN;
@@ -143,6 +142,7 @@ export function createEventFigures({ hashes = true }: EventFiguresOptions = {}):
       }
       // Cut before it is counted, so that each token is not a word of its own.
       if (subject === 'url') shownUrl(word, urlRoom);
+      else if (subject === 'ip') oneSpelling(word);
       if (word.to > word.from) tally.add(word.bytes, word.from, word.to);
     }
   };
@@ -171,8 +171,6 @@ export function createEventFigures({ hashes = true }: EventFiguresOptions = {}):
         broken,
         bytes,
         sha256: hash?.digest('hex'),
-        first: timed > 0 ? first : undefined,
-        last: timed > 0 ? last : undefined,
         hours: timed > 0 ? withoutGaps(hours, first, last) : [],
         untimed: rows - timed,
         empty: rows === 0 && (width < 0 || timeColumn >= 0 || tallies.length > 0),

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Transform } from 'node:stream';
-import { canonicalAddress, replaceAddresses } from './addresses.ts';
+import { addressIn, replaceAddresses } from './addresses.ts';
 import { type CsvRow, cellText } from './csv-cells.ts';
 import { rewriting } from './csv-rewriting.ts';
 import { addressColumns } from './event-columns.ts';
@@ -20,8 +20,7 @@ export function pseudonymised(): Transform {
 
   const inColumn = (text: string): string => {
     if (!/[\d:]/u.test(text)) return text;
-    const plain = text.trim().toLowerCase();
-    return pseudonymOf(canonicalAddress(plain) ?? plain);
+    return pseudonymOf(addressIn(text) ?? text.trim().toLowerCase());
   };
 
   return rewriting((row, out) => {

@@ -43,7 +43,8 @@ export function spreadsheetSafe(): Transform {
     if (end > start && bytes[end - 1] === lf) {
       if (end > start + 1 && bytes[end - 2] === cr) room[at++] = cr;
       room[at++] = lf;
-    }
+    } else if (end > start && bytes[end - 1] === cr && (cells === 0 || (to[cells - 1] as number) < end))
+      room[at++] = cr;
     out.length = at;
   });
 }

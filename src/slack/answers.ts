@@ -4,7 +4,8 @@ import type { Message } from '../views/message.ts';
 import { cut } from '../views/text.ts';
 import { makeReference } from './reference.ts';
 import type { Responder } from './responder.ts';
-import { discard, UploadError, type Uploads } from './uploads.ts';
+import { UploadError } from './upload-bytes.ts';
+import { discard, type Uploads } from './uploads.ts';
 
 /**
  * A responder that also sends the files of an answer: the text first, since no one should wait for a picture, then

@@ -23,7 +23,8 @@ import { explainFailure } from './failures.ts';
 import { findMarked } from './find-marked.ts';
 import type { PeopleOf } from './people.ts';
 import type { Workspace } from './sender.ts';
-import { createUploads, UploadError } from './uploads.ts';
+import { UploadError } from './upload-bytes.ts';
+import { createUploads } from './uploads.ts';
 
 export interface JobPortsOptions {
   readonly access: Access;
@@ -175,7 +176,10 @@ function failureOf(error: unknown): unknown {
   if (error instanceof UploadError) {
     const told = { cause: error, message: error.message };
     const inner = error.cause === undefined ? undefined : failureOf(error.cause);
-    if (!(inner instanceof SlackFailure)) return new SlackFailure('refused', 'upload_failed', told);
+    if (!(inner instanceof SlackFailure)) {
+      const { code, retryAfterSeconds } = error;
+      return new SlackFailure('refused', code, { ...told, retryAfterSeconds });
+    }
     const { outcome, code, retryAfterSeconds, reference } = inner;
     return new SlackFailure(outcome, code, { ...told, retryAfterSeconds, reference });
   }

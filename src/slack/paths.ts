@@ -15,7 +15,7 @@ export async function runCommand(
   body: { text: string; trigger_id: string; response_url?: string; channel_id?: string },
 ): Promise<void> {
   const found = findCommand(parseWords(body.text));
-  const { command } = found;
+  const { command, words } = found;
   const opening = openingOf(typedWork(found), { triggerId: body.trigger_id, channelId: body.channel_id });
   const outcome = await perform(
     deps,
@@ -25,7 +25,7 @@ export async function runCommand(
       asks: command.name,
       body,
       claim: body.trigger_id,
-      needs: command.needs,
+      needs: command.needsFor?.(words) ?? command.needs,
       route: { responseUrl: body.response_url, channelId: body.channel_id },
       // A read does the same twice; what changes something is never repeated by a button.
       retry:
@@ -59,7 +59,9 @@ export async function runAction(
 ): Promise<void> {
   const action = findAction(body.actionId);
   const stands = action?.types ? findCommand(parseWords(body.value)) : undefined;
-  const needs = stands?.command.needs ?? action?.needs ?? 'none';
+  const needs = stands
+    ? (stands.command.needsFor?.(stands.words) ?? stands.command.needs)
+    : (action?.needsFor?.(body.value) ?? action?.needs ?? 'none');
   const memory = memoryOf(body.modal?.private_metadata);
   const channelId = body.channelId ?? memory.channel;
   const opening = openingOf(stands ? typedWork(stands) : action && pressedWork(action, body.value), {

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { rm } from 'node:fs/promises';
 import type { WebClient } from '@slack/web-api';
 import type { Chart } from '../charts/chart.ts';
-import type { Attachment, Destination, Spooled } from '../views/message.ts';
+import type { Attachment } from '../views/message.ts';
 import { slackErrorOf } from './access.ts';
 import { EgressStopped } from './egress.ts';
+import { lengthOf, type Source, sendFile, UploadError } from './upload-bytes.ts';
 
 /** Where files go: everybody in the channel can open them. */
 export interface UploadTarget {
@@ -30,11 +30,6 @@ export interface Uploads {
   directMessages(userId: string): Promise<UploadTarget>;
 }
 
-/** `message` is for people, and may be shown: nothing foreign is in it. */
-export class UploadError extends Error {
-  override readonly name = 'UploadError';
-}
-
 /** Takes spooled files away. */
 export async function discard(files: readonly Attachment[]): Promise<void> {
   for (const { content } of files) {
@@ -42,12 +37,6 @@ export async function discard(files: readonly Attachment[]): Promise<void> {
     if ('spooled' in content) await content.spooled.discard();
   }
 }
-
-// Slack takes what it is sent at once; a connection slower than this is given up.
-const baseMs = 20_000;
-const bytesPerMs = 100;
-// A file that stops moving altogether is given up much earlier.
-const stallMs = 30_000;
 
 /**
  * The three-step upload: an address for exactly so many bytes, the bytes, then the share.
@@ -125,15 +114,11 @@ export function createUploads(options: {
       ...(alt ? { alt_txt: alt, alt_text: alt } : {}),
     });
     if (!opened.upload_url || !opened.file_id) throw new UploadError('Slack gave no address for the file.');
-    const deadline = AbortSignal.timeout(baseMs + Math.ceil(length / bytesPerMs));
-    const stall = createStallWatch();
-    const status = await put(source, {
+    await sendFile(source, {
       url: allowed(opened.upload_url),
       headers: { 'content-type': file.mimetype, 'content-length': String(length) },
-      signal: AbortSignal.any([options.signal, deadline, stall.signal]),
-      moved: stall.moved,
-    }).finally(stall.end);
-    if (status !== 200) throw new UploadError(`Slack did not take the file (HTTP ${status}).`);
+      signal: options.signal,
+    });
     return opened.file_id;
   }
 
@@ -154,63 +139,6 @@ export function createUploads(options: {
       throw new UploadError('Slack named an address for the file that is not Slack’s.');
     return url;
   }
-}
-
-type Source = Uint8Array | { readonly path: string } | { readonly spooled: Spooled };
-
-async function lengthOf(source: Source): Promise<number> {
-  if ('path' in source) return (await stat(source.path)).size;
-  return 'spooled' in source ? source.spooled.length() : source.byteLength;
-}
-
-async function put(source: Source, to: Destination): Promise<number> {
-  if ('spooled' in source) return source.spooled.send(to);
-  const { url, headers, signal, moved } = to;
-  // With the first file, not at the start: it costs a tenth of a second there.
-  const { request } = await import('undici');
-  const answer = await request(url, {
-    method: 'POST',
-    headers,
-    body: bodyOf(source, moved),
-    signal,
-    // undici counts from the first byte that is sent, and a large file takes longer than its five minutes.
-    headersTimeout: 0,
-  });
-  await answer.body.dump();
-  return answer.statusCode;
-}
-
-/** `moved` is called whenever Slack has taken something. */
-function bodyOf(
-  source: Uint8Array | { readonly path: string },
-  moved: (bytes: number) => void,
-): Readable | Uint8Array {
-  if (source instanceof Uint8Array) return source;
-  return Readable.from(watched(createReadStream(source.path), moved), { objectMode: false });
-}
-
-async function* watched(
-  pieces: AsyncIterable<Uint8Array>,
-  moved: (bytes: number) => void,
-): AsyncGenerator<Uint8Array, void> {
-  for await (const piece of pieces) {
-    moved(piece.length);
-    yield piece;
-  }
-}
-
-/** Ends when nothing has moved for a while. */
-function createStallWatch(): { signal: AbortSignal; moved: () => void; end: () => void } {
-  const controller = new AbortController();
-  const timer = setTimeout(
-    () => controller.abort(new DOMException('Slack stopped taking the file', 'TimeoutError')),
-    stallMs,
-  );
-  return {
-    signal: controller.signal,
-    moved: () => void timer.refresh(),
-    end: () => clearTimeout(timer),
-  };
 }
 
 function explained(error: unknown): UploadError {

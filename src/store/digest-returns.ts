@@ -48,11 +48,11 @@ export function returnsOf(
     .execute();
 }
 
-/** Notes that they were told of (`yes`), or are still to be (`no`). */
+/** Notes that they were told of (`yes`), or are still to be: together (`no`), or each in its channel (`each`). */
 export async function endReturns(
   db: Kysely<Schema>,
   rows: readonly Pick<DigestRow, 'id'>[],
-  told: 'yes' | 'no',
+  told: 'yes' | 'no' | 'each',
 ): Promise<void> {
   await db
     .updateTable('digests')

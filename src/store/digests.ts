@@ -130,21 +130,6 @@ export async function forgetFailures(db: Kysely<Schema>, id: string): Promise<vo
     .execute();
 }
 
-/** Notes that people were told of a stop. False where they were already, or it does not hold any more. */
-export async function markTold(
-  db: Kysely<Schema>,
-  { id, revision }: Pick<DigestRow, 'id' | 'revision'>,
-): Promise<boolean> {
-  const result = await db
-    .updateTable('digests')
-    .set({ paused_told: 'yes' })
-    .where('id', '=', id)
-    .where('revision', '=', revision)
-    .where('paused_told', '=', 'no')
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
-}
-
 /** Those whose next run is not planned yet and due by then. */
 export function digestsDue(db: Kysely<Schema>, by: Date, most: number): Promise<DigestRow[]> {
   return db

@@ -292,7 +292,7 @@ interface Digests {
   /** Who paused it; null = the bot. */
   paused_by: string | null;
   paused_at: Maybe;
-  /** `no` until people are told, then `yes`; `asked` while somebody does so; null = nobody needs to be. */
+  /** How far people were told: see `Told` in `digest-notices.ts`. `asked`: their owner is told of all (`digest-returns.ts`); null = nobody needs to be. */
   paused_told: string | null;
   /** The first moment that no run is planned for yet. */
   next_due: Maybe;

@@ -1,3 +1,5 @@
+import type { Taken } from '../views/message.ts';
+
 /** What the thread of `transfer.ts` is asked: by name, what it is given and what it gives back. */
 export interface Asks {
   /** Asks somebody for a body, which stays in the thread, known by the number of this call. */
@@ -27,7 +29,7 @@ export interface Asks {
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
     };
-    readonly back: { readonly status: number };
+    readonly back: Taken;
   };
   readonly discard: { readonly given: { readonly file: number }; readonly back: undefined };
 }

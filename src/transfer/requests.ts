@@ -3,6 +3,7 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Taken } from '../views/message.ts';
 import { giveBack } from './give-back.ts';
 
 // Node's own client, which the runtime has loaded anyway: `fetch` copies what it receives, and both are slower.
@@ -55,12 +56,12 @@ export async function request(
   };
 }
 
-/** Posts a body, whose pieces are gone afterwards. Gives the status. */
+/** Posts a body, whose pieces are gone afterwards. */
 export async function post(
   url: string,
   { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: Readable },
   begun: (request: ClientRequest) => void,
-): Promise<number> {
+): Promise<Taken> {
   const asking = open(url, 'POST', headers);
   begun(asking);
   body.once('error', (error) => asking.destroy(error));
@@ -74,7 +75,7 @@ export async function post(
     asking.on('error', () => undefined);
     response.resume();
     if (!response.readableEnded) await once(response, 'end');
-    return response.statusCode ?? 0;
+    return { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] };
   } finally {
     body.destroy();
   }

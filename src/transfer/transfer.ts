@@ -163,10 +163,8 @@ export function startTransfer(): Transfer {
           await writing;
           return (await ask('finish', { file })).sha256;
         },
-        async send({ url, headers, signal, moved }) {
-          const { status } = await ask('send', { file, url: url.href, headers }, { signal, moved });
-          return status;
-        },
+        send: ({ url, headers, signal, moved }) =>
+          ask('send', { file, url: url.href, headers }, { signal, moved }),
         async discard() {
           // With the thread the file is gone as well.
           if (failure) return;

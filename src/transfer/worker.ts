@@ -54,10 +54,10 @@ const answers: Answers = {
       tell({ call, moved });
       moved = 0;
     });
-    const status = await post(url, { headers, body }, (asking) => stops.set(call, () => asking.destroy()));
+    const taken = await post(url, { headers, body }, (asking) => stops.set(call, () => asking.destroy()));
     stops.delete(call);
     tell({ call, moved });
-    return { status };
+    return taken;
   },
   discard({ file }) {
     files.get(file)?.discard();

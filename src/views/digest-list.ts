@@ -8,7 +8,8 @@ import type { Message } from './message.ts';
 import { nextRunWords, runWords } from './schedule.ts';
 import { code, count } from './text.ts';
 
-interface Row {
+/** A digest and what whoever looks may do with it. */
+export interface Row {
   readonly digest: Digest;
   readonly last: { readonly due: Date; readonly state: string } | undefined;
   /** Whether whoever looks may change it. */
@@ -44,12 +45,23 @@ export function digestList({ listed, total, page, pages, asOf }: Listed): Messag
 
 const mostAtHome = 5;
 
-/** For the Home tab: the first of mine, and a way to all. */
-export function myDigests(mine: readonly Row[]): KnownBlock[] {
+/** For the Home tab: the first of mine and of others’ that I can go on with, those that rest before all, and a way to all. */
+export function digestsAtHome(rows: readonly Row[]): KnownBlock[] {
+  if (rows.length === 0) return [];
+  const others = rows.filter(({ own }) => !own).length;
+  const stopped = others > 0 ? ` · ${others} of others’ stopped` : '';
+  const shown = rows.toSorted((a, b) => Number(isResting(b)) - Number(isResting(a)));
   return [
-    section(`*Digests:* ${count(mine.length, 'digest')} of yours`, typing('All digests', 'digest list')),
-    ...mine.slice(0, mostAtHome).flatMap(digestRow),
+    section(
+      `*Digests:* ${count(rows.length - others, 'digest')} of yours${stopped}`,
+      typing('All digests', 'digest list'),
+    ),
+    ...shown.slice(0, mostAtHome).flatMap(digestRow),
   ];
+}
+
+function isResting({ digest: { paused } }: Row): boolean {
+  return paused !== undefined && canBeTakenOver(paused.reason);
 }
 
 /** One digest: what, when, where, how it went, a menu for whoever may change it, and a button for whoever can go on. */
@@ -113,6 +125,13 @@ export function resumed(digest: Digest, runs: readonly Date[]): Message {
 export function takenOver(digest: Digest, by: string, runs: readonly Date[]): Message {
   const text = `<@${by}> took over the digest ${code(digest.id)}: it runs with their key now.`;
   return message(text, [section(text), ...nextOf(digest, runs)]);
+}
+
+/** It is theirs, and its channel still takes nothing. */
+export function takenOverOnly({ id, channel }: Digest): Message {
+  const text = `The digest ${code(id)} is yours now, but I cannot write into <#${channel}>.`;
+  const next = 'Invite me there (`/invite @cdn`), or edit it to go to another channel.';
+  return message(text, [section(`:warning: ${text}\n${next}`), actions(button('Edit', 'digests:edit', id))]);
 }
 
 export function deleted({ id }: Digest, minutes: number): Message {

@@ -1,7 +1,7 @@
 import type { Button, KnownBlock } from '@slack/types';
 import { actions, button, context, message, plain, section } from './blocks.ts';
 import { connectButton } from './connect.ts';
-import { canBeTakenOver, type Digest, type PauseReason, pauseWords } from './digest-words.ts';
+import { canBeTakenOver, type Digest, isOfChannel, type PauseReason, pauseWords } from './digest-words.ts';
 import { type Failure, failure } from './failure.ts';
 import type { Message } from './message.ts';
 import { runWords, scheduleWords } from './schedule.ts';
@@ -74,29 +74,30 @@ export function runFailed(about: { digest: Digest; due: Date; failure: Failure }
   };
 }
 
-/** A digest that stopped, and what can be done about it. */
-export function paused({ digest, reason }: { digest: Digest; reason: PauseReason }): Message {
+/** A digest that stopped, and what can be done about it; by `others` than its owner as well. */
+export function paused(stop: { digest: Digest; reason: PauseReason; others: boolean }): Message {
+  const { digest, reason, others } = stop;
   const text = `The digest ${code(digest.id)} is paused: ${pauseWords(reason, undefined)}.`;
   const about = `It went to <#${digest.channel}> ${scheduleWords(digest.schedule)}, with the key of <@${digest.owner.userId}>.`;
   return message(text, [
     section(`:double_vertical_bar: *${text}*\n${about}\n${nextStep(reason)}`),
-    actions(...stepButtons(digest, reason)),
+    actions(...stepButtons(digest, reason, others)),
   ]);
 }
 
 function nextStep(reason: PauseReason): string {
   if (reason === 'bot-removed')
     return 'Invite the bot there (`/invite @cdn`) and resume it, or edit it to go elsewhere.';
-  if (reason.startsWith('channel-')) return 'Edit it to go to another channel.';
+  if (isOfChannel(reason)) return 'Edit it to go to another channel.';
   return canBeTakenOver(reason)
     ? 'Its owner can mend that and resume it; anybody who may read here can take it over, with their own key.'
     : 'It can be resumed.';
 }
 
-function stepButtons({ id }: Digest, reason: PauseReason): Button[] {
+function stepButtons({ id }: Digest, reason: PauseReason, others: boolean): Button[] {
   const key = reason === 'key-missing' || reason === 'key-refused';
   return [
-    ...(canBeTakenOver(reason) ? [takeOverButton(id)] : []),
+    ...(others && canBeTakenOver(reason) ? [takeOverButton(id)] : []),
     resumeButton(id),
     ...(key ? [connectButton('Connect my key')] : []),
     button('Edit', 'digests:edit', id),

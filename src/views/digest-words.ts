@@ -69,9 +69,12 @@ export function pauseWords(reason: PauseReason, by: string | undefined): string 
   }
 }
 
-/** Where somebody else with the right can go on with it. */
+/** Where somebody else with the right can go on with it: wherever no person stopped it. */
 export function canBeTakenOver(reason: PauseReason): boolean {
-  return ['owner-gone', 'key-missing', 'key-refused', 'right-lost', 'failing', 'uninstalled'].includes(
-    reason,
-  );
+  return reason !== 'by-hand' && reason !== 'new';
+}
+
+/** Where it is the channel that has to be mended, or another one found. */
+export function isOfChannel(reason: PauseReason): boolean {
+  return reason === 'bot-removed' || reason.startsWith('channel-');
 }

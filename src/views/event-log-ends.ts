@@ -19,14 +19,33 @@ export type Told = 'there' | 'directly';
 
 /** It ended well; the file is in the message below. `empty`: there was none. */
 export function exportDone(one: ExportSummary, { files, empty, told = 'there' }: Done): Message {
-  const where = told === 'there' || one.channel === undefined ? 'below' : `in <#${one.channel}>`;
+  const where = told === 'there' ? 'below' : placeInWords(one);
   const text = empty
     ? `No event of shield zone ${foreign(one.request.shieldZoneId, 20)} matches, so there is no file.`
     : `*${count(one.rows, 'event')}* of shield zone ${foreign(one.request.shieldZoneId, 20)}, ${bytes(one.bytes)}, in ${count(files, 'file')} ${where}.`;
   return message(text, [
     section(`:white_check_mark: ${text}`),
     context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
+    ...(empty ? [actions(offerButton(one, { ...one.request, change: true }))] : []),
   ]);
+}
+
+/** Where the files of an export are, or would be. */
+function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
+  return channel === undefined ? 'in your direct messages with this app' : `in <#${channel}>`;
+}
+
+/** Somebody wanted to stop what has ended. */
+export function exportOver(one: ExportSummary): Message {
+  const where = placeInWords(one);
+  const ends = {
+    done: one.rows > 0 ? `is done: its files are ${where}` : 'is done',
+    unknown: `has ended, and its files may have been posted: look ${where}`,
+    nothing: 'has ended already; nothing was posted',
+  };
+  const end = one.state === 'done' || one.state === 'unknown' ? one.state : 'nothing';
+  const text = `This export of shield zone ${foreign(one.request.shieldZoneId, 20)} ${ends[end]}.`;
+  return message(text, [section(text)]);
 }
 
 export function exportCancelled(one: ExportSummary, by: string): Message {
@@ -47,7 +66,7 @@ export function exportNotBegun(one: ExportSummary): Message {
 
 /** Slack was told to show the files, and nobody knows whether it did. */
 export function exportUnknown(one: ExportSummary, told: Told = 'there'): Message {
-  const where = told === 'there' || one.channel === undefined ? 'below' : `in <#${one.channel}>`;
+  const where = told === 'there' ? 'below' : placeInWords(one);
   const text = `The files of this export *may have been posted*: the bot or Slack broke off at that very moment.`;
   return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
     section(
@@ -67,10 +86,12 @@ export interface Offer {
   readonly change?: true | undefined;
 }
 
+// A window in four pieces, in several files, or changed by hand.
+const mostOffers = 6;
+
 /** It ended without a file. `offers` stand below as buttons. */
 export function exportFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
   const told = failure(failed);
-  const lone = offers.length === 1 && offers[0] ? { label: labelOf(one, offers[0]) } : undefined;
   return message(told.text, [
     section(
       `*The export of shield zone ${foreign(one.request.shieldZoneId, 20)} did not work; nothing was posted.*`,
@@ -78,20 +99,18 @@ export function exportFailed(one: ExportSummary, failed: Failure, offers: readon
     ...(told.blocks ?? []),
     context(`Asked by <@${one.userId}>. ${windowLine(one)}`),
     ...(offers.length > 0
-      ? [
-          actions(
-            ...offers
-              .slice(0, 5)
-              .map((offer, nth) => againButton(one, offer, { label: labelOf(one, offer), nth, ...lone })),
-          ),
-        ]
+      ? [actions(...offers.slice(0, mostOffers).map((offer, nth) => offerButton(one, offer, nth)))]
       : []),
   ]);
 }
 
-/** What `event-logs:again` is pressed with. */
+/** What `event-logs:again` and `event-logs:change` are pressed with. */
 function againValue(id: string, { from, to, split }: Offer): string {
   return [id, from.getTime(), to.getTime(), split ? 'split' : 'whole'].join('|');
+}
+
+function offerButton(one: ExportSummary, offer: Offer, nth = 0): Button {
+  return againButton(one, offer, { label: labelOf(one, offer), nth });
 }
 
 function againButton(
@@ -99,10 +118,12 @@ function againButton(
   offer: Offer,
   { label, nth = 0 }: { label: string; nth?: number },
 ): Button {
-  return button(label, `event-logs:again:${nth}`, againValue(id, offer));
+  const action = offer.change ? 'event-logs:change' : 'event-logs:again';
+  return button(label, `${action}:${nth}`, againValue(id, offer));
 }
 
 function labelOf({ request }: ExportSummary, offer: Offer): string {
+  if (offer.change) return 'Change and export again';
   if (offer.from.getTime() === request.from.getTime() && offer.to.getTime() === request.to.getTime()) {
     return offer.split && !request.split ? 'Split into several files' : 'Export again';
   }

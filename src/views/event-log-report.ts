@@ -6,6 +6,7 @@ import {
   type TopWords,
 } from '../reports/event-figures.ts';
 import { shortMoments } from './chart-days.ts';
+import { moment } from './dates.ts';
 import { windowLine } from './event-logs.ts';
 import type { Attachment } from './message.ts';
 import { bytes } from './numbers.ts';
@@ -33,6 +34,7 @@ export function exportComment(
   const lines = [
     `*${count(figures.rows, 'event')}* of shield zone ${foreign(request.shieldZoneId, 20)}, ${bytes(size)}, for <@${one.userId}>`,
     windowLine(one),
+    ...peakLine(figures),
     ...(figures.broken > 0
       ? [
           `:warning: ${count(figures.broken, 'row')} not as CSV should be: ${figures.broken === 1 ? 'it is' : 'they are'} in the file as sent.`,
@@ -48,7 +50,9 @@ export function exportComment(
       ? [
           'The file ending in `-spreadsheet.csv` is safe to open in a spreadsheet; the other one is not changed.',
         ]
-      : ['Open it with care: attackers write these cells, and a spreadsheet may run them.']),
+      : [
+          'Attackers write these cells, and a spreadsheet may run them: export with “Add a spreadsheet-safe copy” to open it in one.',
+        ]),
   ];
   // Without one of them a file could not be checked: where something has to go, it is something else.
   const hashes = hashLines(files, sha256, request.pseudonyms).join('\n');
@@ -83,10 +87,30 @@ function topLine(subject: EventSubject, top: TopWords | undefined): string[] {
   if (!top || top.words.length === 0) return [];
   const about = top.missed > 0 ? 'about ' : '';
   const words = top.words.map(
-    ([word, times]) =>
-      `${word === '' ? '(empty)' : code(word, subject === 'url' ? 80 : 60)} ${about}${grouped(times)}`,
+    ([word, times]) => `${code(word, subject === 'url' ? 80 : 60)} ${about}${grouped(times)}`,
   );
-  return [`*${subjectWords[subject]}*: ${words.join(' · ')}`];
+  // On a phone a URL takes the whole line.
+  return subject === 'url'
+    ? [`*${subjectWords[subject]}*`, ...words.map((line) => `• ${line}`)]
+    : [`*${subjectWords[subject]}*: ${words.join(' · ')}`];
+}
+
+/** When it was worst, without opening the chart; and what the chart leaves out. */
+function peakLine({ hours, rows, untimed }: EventFigures): string[] {
+  if (hours.length === 0) return [];
+  const [start, most] = peakOf(hours);
+  return [
+    ...(hours.length > 1 ? [`*${grouped(most)}* in the worst hour, from ${moment(new Date(start))}`] : []),
+    ...(untimed > 0 && untimed < rows
+      ? [
+          `${count(untimed, 'event')} ${untimed === 1 ? 'has' : 'have'} no time that can be read: not in the chart.`,
+        ]
+      : []),
+  ];
+}
+
+function peakOf(hours: EventFigures['hours']): readonly [start: number, count: number] {
+  return hours.reduce((most, hour) => (hour[1] > most[1] ? hour : most));
 }
 
 /** Events hour by hour; undefined where no time can be read. */
@@ -94,7 +118,7 @@ export function exportChart(one: ExportSummary, figures: EventFigures): Attachme
   const { hours } = figures;
   if (hours.length === 0) return undefined;
   const title = count(figures.rows, 'event');
-  const [peakAt, peak] = hours.reduce((most, hour) => (hour[1] > most[1] ? hour : most));
+  const [peakAt, peak] = peakOf(hours);
   const labels = shortMoments(hours.map(([start]) => start));
   const zone = cut(one.request.shieldZoneId, 20);
   const between = `${labels.at(0)} to ${labels.at(-1)} UTC`;

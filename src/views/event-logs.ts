@@ -58,6 +58,12 @@ export function exportWaiting(one: ExportSummary, why: string): Message {
   ]);
 }
 
+/** The message was taken for lost, and there is another one by now. */
+export function exportElsewhere({ request }: ExportSummary): Message {
+  const text = `Another message tells of this export of shield zone ${foreign(request.shieldZoneId, 20)}.`;
+  return message(text, [section(text)]);
+}
+
 function cancelButton(id: string, nth = 0): Button {
   return button('Cancel', `event-logs:cancel:${nth}`, id, {
     style: 'danger',
@@ -116,7 +122,7 @@ export function exportList(exports: readonly ExportSummary[], now: Date): Messag
   const running = exports.filter(({ state }) => isUnderWay(state)).length;
   const text = `${count(exports.length, 'export')}, ${running === 0 ? 'none' : grouped(running)} under way.`;
   const blocks = exports.map((one, nth): KnownBlock => {
-    const where = one.channel === undefined ? 'to you' : `to <#${one.channel}>`;
+    const where = one.channel === undefined ? 'in your direct messages' : `in <#${one.channel}>`;
     const much = one.bytes > 0 ? ` · ${count(one.rows, 'event')}, ${bytes(one.bytes)}` : '';
     const gone = one.filesDeletedAt ? ' · files deleted' : '';
     const line = `*Shield zone ${foreign(one.request.shieldZoneId, 20)}* · ${stateWords[one.state]}${much}${gone}\n${windowLine(one)} · ${where} · ${elapsed((one.endedAt ?? now).getTime() - one.askedAt.getTime())}`;

@@ -35,10 +35,17 @@ export interface Destination {
   readonly moved: (bytes: number) => void;
 }
 
+/** What somebody said to a file that was sent. */
+export interface Taken {
+  readonly status: number;
+  /** The header, as it came. */
+  readonly retryAfter: string | undefined;
+}
+
 /** A file without a name, looked through for secrets while it was written. Whoever made it takes it away. */
 export interface Spooled {
   readonly length: () => number;
-  /** Posts all of it, and gives the status of the answer. */
-  readonly send: (to: Destination) => Promise<number>;
+  /** Posts all of it. */
+  readonly send: (to: Destination) => Promise<Taken>;
   readonly discard: () => Promise<void>;
 }

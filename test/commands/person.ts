@@ -170,7 +170,7 @@ const nobodyKnown: People = {
 
 /** A message, or a view. */
 type Drawn = { readonly blocks?: readonly object[] } | undefined;
-/** Exports are tried with a whole bot (`test/slack/exports.test.ts`). */
+/** Exports are tried with a whole bot (`test/slack/exports*.test.ts`). */
 const noExports = new Proxy({} as Context['exports'], {
   get(_, name) {
     throw new Error(`nothing is exported from this desk, and it was asked for ${String(name)}`);

@@ -41,9 +41,9 @@ export async function digestDesk(
   let at = Date.UTC(2026, 10, 23, 8, 0, 0);
   const now = (): Date => new Date(at);
   const waiting: { job: Job<never>; data: unknown; attempt: number; at: number }[] = [];
-  const enqueue: Ports['enqueue'] = async (job, data, _options?: EnqueueOptions) => {
+  const enqueue: Ports['enqueue'] = async (job, data, options?: EnqueueOptions) => {
     job.encode(data);
-    waiting.push({ job, data, attempt: 1, at });
+    waiting.push({ job, data, attempt: 1, at: options?.at?.getTime() ?? at });
     return randomUUID();
   };
   const desk = await portsDesk({ database, enqueue, now, ...options });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { initialPolicy } from '../../src/auth/policy.ts';
 import { enginesUnderTest } from '../store/engines.ts';
-import { alice, type DigestDesk, digestDesk } from './digest-desk.ts';
+import { alice, bob, type DigestDesk, digestDesk } from './digest-desk.ts';
 
 const { embedded } = await enginesUnderTest();
 const minute = 60_000;
@@ -19,6 +19,8 @@ const pauses: readonly {
   /** Where it is told. */
   readonly told: readonly [channel: string, userId: string];
   readonly says: RegExp;
+  /** What is done about it before Bob takes it over. */
+  readonly mends?: (desk: DigestDesk) => Promise<void> | void;
 }[] = [
   {
     why: 'its owner was deactivated',
@@ -43,6 +45,7 @@ const pauses: readonly {
     reason: 'key-refused',
     told: ['C0OPS0000', 'U0BOB0000'],
     says: /the CDN refuses its owner’s key[\s\S]*Take over/,
+    mends: ({ cdn }) => void cdn.data.accessKeys.set(cdn.key, 'full'),
   },
   {
     why: 'the channel was capped',
@@ -57,7 +60,8 @@ const pauses: readonly {
     },
     reason: 'right-lost',
     told: ['C0OPS0000', 'U0BOB0000'],
-    says: /may not read there any more/,
+    says: /may not read there any more[\s\S]*Take over/,
+    mends: uncap,
   },
   {
     why: 'digests may go elsewhere only',
@@ -73,23 +77,23 @@ const pauses: readonly {
     reason: 'channel-not-allowed',
     told: ['C0OPS0000', 'U0BOB0000'],
     says: /may not go into its channel any more[\s\S]*Edit/,
+    mends: uncap,
   },
   {
     why: 'the channel was archived',
-    breaks: ({ slack }) => archive(slack),
+    breaks: ({ slack }) => ops(slack, { archived: true }),
     reason: 'channel-archived',
     told: ['DU0ALICE00', 'U0ALICE00'],
     says: /its channel is archived[\s\S]*Edit/,
+    mends: ({ slack }) => ops(slack, { archived: false }),
   },
   {
     why: 'the bot was removed from the channel',
-    breaks({ slack }) {
-      const ops = slack.world.channels.get('C0OPS0000');
-      if (ops) ops.botIsMember = false;
-    },
+    breaks: ({ slack }) => ops(slack, { botIsMember: false }),
     reason: 'bot-removed',
     told: ['DU0ALICE00', 'U0ALICE00'],
     says: /the bot was removed from its channel[\s\S]*Invite/,
+    mends: ({ slack }) => ops(slack, { botIsMember: true }),
   },
   {
     why: 'the channel is gone',
@@ -100,14 +104,23 @@ const pauses: readonly {
   },
 ];
 
-function archive(slack: DigestDesk['slack']): void {
-  const ops = slack.world.channels.get('C0OPS0000');
-  if (ops) ops.archived = true;
+function ops({ world }: DigestDesk['slack'], state: { archived?: boolean; botIsMember?: boolean }): void {
+  Object.assign(world.channels.get('C0OPS0000') ?? {}, state);
+}
+
+async function uncap({ policies }: DigestDesk): Promise<void> {
+  await policies.save({
+    tenant: 'T0ACME000',
+    base: 1,
+    policy: initialPolicy,
+    by: 'U0CAROL00',
+    difference: [],
+  });
 }
 
 test.each(pauses)(
-  '$why: it pauses with one message',
-  async ({ breaks, reason, told: [channel, reader], says }) => {
+  '$why: it pauses with one message, and runs again for whoever takes it over',
+  async ({ breaks, reason, told: [channel, reader], says, mends }) => {
     await using desk = await open();
     const digest = await desk.daily();
     await breaks(desk);
@@ -119,6 +132,15 @@ test.each(pauses)(
     expect(desk.reads(channel, reader)).toEqual([expect.stringMatching(says)]);
     expect(desk.posts().filter(({ ok }) => ok)).toHaveLength(1);
     expect((await desk.audit.recent('T0ACME000', 5)).map(({ what }) => what)).toContain('digest-paused');
+
+    const stopped = await desk.digests.find('T0ACME000', digest.id);
+    if (!stopped || reason === 'channel-gone') return;
+    await mends?.(desk);
+    const taken = await desk.digests.takeOver(stopped, bob);
+    expect(taken).toMatchObject({ owner: bob, paused: undefined });
+    desk.later(day);
+    await desk.workFor(4);
+    expect(desk.reads().at(-1)).toMatch(/4 zones/);
   },
 );
 
@@ -147,7 +169,7 @@ test('Slack takes the token back: it pauses without a loop of errors', async () 
 test('neither the channel nor the owner can be told: an admin is', async () => {
   await using desk = await open({ adminIds: ['U0CAROL00'] });
   await desk.daily();
-  archive(desk.slack);
+  ops(desk.slack, { archived: true });
   await desk.digests.pauses({ person: alice, tenant: 'T0ACME000' });
   await desk.work();
   expect(desk.reads('DU0CAROL00', 'U0CAROL00')).toEqual([expect.stringMatching(/its owner has left/)]);

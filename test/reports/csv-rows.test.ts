@@ -34,7 +34,7 @@ test('any table is read as csv-parse reads it, wherever its bytes are cut', () =
   fc.assert(
     fc.property(table, writing, cuts, (rows, how, cuts) => {
       const file = Buffer.from(stringify(rows, how));
-      const known = parse(file, { bom: true, record_delimiter: ['\r\n', '\n'], relax_column_count: true });
+      const known = parse(file, { bom: true, relax_column_count: true });
       const found = read(inPieces(file, cuts));
       expect(found.rows).toEqual(known);
       expect(found.rows).toEqual(rows);
@@ -42,6 +42,20 @@ test('any table is read as csv-parse reads it, wherever its bytes are cut', () =
       expect(found.bytes).toBe(file.toString('latin1'));
     }),
     { numRuns: 1000 },
+  );
+});
+
+test('rows are counted as csv-parse counts them, whatever stands in cells that are not quoted', () => {
+  const bare = fc.string({ unit: fc.constantFrom('a', ' ', '\r', 'ü'), maxLength: 6 });
+  const rows = fc.array(fc.array(bare, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(rows, fc.constantFrom('\n', '\r\n'), cuts, (cells, end, cuts) => {
+      // The first line says how lines end.
+      const file = Buffer.from(['x,y', ...cells.map((row) => row.join(','))].join(end));
+      const known = parse(file, { record_delimiter: ['\r\n', '\n'], relax_column_count: true });
+      expect(read(inPieces(file, cuts)).rows).toEqual(known);
+    }),
+    { numRuns: 500 },
   );
 });
 
@@ -81,6 +95,40 @@ test.each([
   ['a byte order mark before a quote', '\u{feff}"a,b",c\n', [['a,b', 'c']]],
   ['rows of different widths', 'a,b\nc\nd,e,f\n', [['a', 'b'], ['c'], ['d', 'e', 'f']]],
   ['empty lines', '\na,b\n\n\r\nc,d\n', [[], ['a', 'b'], [], [], ['c', 'd']]],
+  [
+    'rows that end with a CR alone',
+    'a,b\r"c\rd","e"\rf,\r',
+    [
+      ['a', 'b'],
+      ['c\rd', 'e'],
+      ['f', ''],
+    ],
+  ],
+  [
+    'quoted cells before a CR alone',
+    '"a","b"\r"c","d"',
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+    ],
+  ],
+  ['a header that ends with a CR alone, and nothing', 'a,b\r', [['a', 'b']]],
+  [
+    'a CR inside a cell where rows end otherwise',
+    'a,b\nc\rd,e\n',
+    [
+      ['a', 'b'],
+      ['c\rd', 'e'],
+    ],
+  ],
+  [
+    'the same after two signs',
+    'a,b\r\nc\rd,e\r\n',
+    [
+      ['a', 'b'],
+      ['c\rd', 'e'],
+    ],
+  ],
   ['nothing', '', []],
   ['a byte order mark and nothing', '\u{feff}', [[]]],
 ])('%s', (_, text, rows) => {

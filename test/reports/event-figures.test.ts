@@ -32,8 +32,6 @@ test('the figures of a file of the simulated CDN are those of its rows', () => {
     untimed: 0,
     bytes: file.length,
     sha256: createHash('sha256').update(file).digest('hex'),
-    first: rows[0]?.timestamp,
-    last: rows.at(-1)?.timestamp,
   });
   expect(found.top).toEqual({
     action: { words: topOf(rows.map((row) => row.action)), missed: 0 },
@@ -45,6 +43,19 @@ test('the figures of a file of the simulated CDN are those of its rows', () => {
   expect(found.hours).toHaveLength(25);
   expect(found.hours[0]).toEqual([Date.UTC(2026, 10, 20, 9), 62]);
   expect(found.hours.reduce((sum, [, count]) => sum + count, 0)).toBe(3000);
+});
+
+test('one address is counted as one, however it is written', () => {
+  const spellings = [
+    ['203.0.113.7', '203.0.113.7:443', '::ffff:203.0.113.7', '[::FFFF:cb00:7107]:80', '203.000.113.007'],
+    ['2001:db8::1', '2001:DB8:0:0:0:0:0:1', '[2001:db8::1]:443', '2001:db8::1%eth0', '"2001:db8::0:1"'],
+  ];
+  const rows = spellings.flat().map((ip) => `${ip},x\n`);
+  expect(figures(['ip,action\n', ...rows, 'unknown,x\n']).top.ip?.words).toEqual([
+    ['203.0.113.7', 5],
+    ['2001:db8::1', 5],
+    ['unknown', 1],
+  ]);
 });
 
 test('any table is counted wherever it is cut, in whatever order its columns are', () => {
@@ -90,13 +101,8 @@ test('any table is counted wherever it is cut, in whatever order its columns are
 test('a table without a known column has a number of rows and nothing else', () => {
   fc.assert(
     fc.property(table, writing, (rows, how) => {
-      const {
-        rows: count,
-        top,
-        hours,
-        first,
-      } = figures([stringify([rows[0]?.map(() => 'x') ?? [], ...rows], how)]);
-      expect({ count, hours, first }).toEqual({ count: rows.length, hours: [], first: undefined });
+      const { rows: count, top, hours } = figures([stringify([rows[0]?.map(() => 'x') ?? [], ...rows], how)]);
+      expect({ count, hours }).toEqual({ count: rows.length, hours: [] });
       expect(Object.values(top).every((words) => words === undefined)).toBe(true);
     }),
   );
@@ -146,7 +152,7 @@ test('a file without an event is told from one that nobody can read', () => {
 });
 
 test('an empty file, and one with a header alone', () => {
-  const empty = { rows: 0, broken: 0, first: undefined, last: undefined, hours: [], untimed: 0 };
+  const empty = { rows: 0, broken: 0, hours: [], untimed: 0 };
   expect(figures([])).toMatchObject({ ...empty, bytes: 0 });
   expect(figures(['time,action\n'])).toMatchObject({ ...empty, top: { action: { words: [], missed: 0 } } });
 });
@@ -169,7 +175,7 @@ test('a time that no window can hold is not taken for one', () => {
   const found = figures([
     'time\n2026-11-20T10:00:00Z\n1970-01-01T00:00:00Z\n9999-01-01T00:00:00Z\n2026-11-20T12:00:00Z\n',
   ]);
-  expect(found).toMatchObject({ rows: 4, untimed: 2, last: Date.UTC(2026, 10, 20, 12) });
+  expect(found).toMatchObject({ rows: 4, untimed: 2 });
   expect(found.hours).toEqual([
     [Date.UTC(2026, 10, 20, 10), 1],
     [Date.UTC(2026, 10, 20, 11), 0],

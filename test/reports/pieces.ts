@@ -33,7 +33,7 @@ export const table = fc
 
 /** How a file may be written. */
 export const writing = fc.record({
-  record_delimiter: fc.constantFrom('\n', '\r\n'),
+  record_delimiter: fc.constantFrom('\n', '\r\n', '\r'),
   quoted: fc.boolean(),
   // It quotes only the line break that it ends rows with.
   quoted_match: fc.constant(/[\r\n]/),

@@ -87,6 +87,23 @@ test('one address has one pseudonym in a file, in its column, in others and in a
   expect(await made(file)).not.toContain(one);
 });
 
+test.each([
+  ['203.0.113.7', '203.0.113.7:443', '::ffff:203.0.113.7', '[::FFFF:cb00:7107]:80', '203.000.113.007'],
+  [
+    '2001:db8::1',
+    '2001:DB8:0:0:0:0:0:1',
+    '[2001:db8::1]:443',
+    '2001:db8::1%eth0',
+    '2001:db8:0:0:0:0:0:1:443',
+  ],
+])('one address has one pseudonym, however it is written: %s', async (...spellings) => {
+  const file = Buffer.from(`ip,b\n${spellings.map((ip) => `${ip},from ${ip}\n`).join('')}`);
+  const rows: string[][] = parse(await made(file), { from: 2 });
+  const pseudonyms = rows.flat().map((text) => /ip-[\da-f]{10}/u.exec(text)?.[0]);
+  expect(pseudonyms).toHaveLength(10);
+  expect(new Set(pseudonyms).size).toBe(1);
+});
+
 test('in a column of addresses nothing stays that could be one', async () => {
   const rows = parse(
     await made(Buffer.from('IP Address,b\n203.0.113.x,1\n"1.1.1.1, 2.2.2.2",2\nunknown,3\n')),

@@ -13,8 +13,7 @@ async function madeSafe(file: Uint8Array, cuts: readonly number[] = []): Promise
   return buffer(Readable.from(inPieces(file, cuts)).pipe(spreadsheetSafe()));
 }
 
-const read = (file: Uint8Array): string[][] =>
-  parse(file, { bom: true, record_delimiter: ['\r\n', '\n'], relax_column_count: true });
+const read = (file: Uint8Array): string[][] => parse(file, { bom: true, relax_column_count: true });
 
 /** What a spreadsheet could see first: without blanks, invisible signs and quotes in front. */
 const beginning = (text: string): string =>

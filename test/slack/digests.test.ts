@@ -95,6 +95,62 @@ test('it is paused, resumed, deleted and brought back by its owner and by admins
   expect(bot.slack.problems).toEqual([]);
 });
 
+test('an admin without a key runs, pauses, resumes and deletes; without a key nobody takes over or edits', async () => {
+  const id = await order();
+  const carol = bot.slack.as('U0CAROL00', 'C0OPS0000');
+  await carol.slash(`digest run ${id}`);
+  await carol.waitForMessage(
+    ({ reads, ephemeral }) => !ephemeral && reads.includes(id) && /asked for by @Carol Clark/.test(reads),
+    10_000,
+  );
+  await carol.slash(`digest pause ${id}`);
+  await carol.waitForMessage(/rests: paused by @Carol Clark/);
+  await carol.press('digests:resume');
+  await carol.waitForMessage(({ reads }) => reads.includes(id) && /runs .*every workday/.test(reads));
+  await carol.slash('digest list');
+  const list = await carol.waitForMessage(({ reads }) => /as of/.test(reads) && reads.includes(id));
+  await carol.choose(`digests:menu:${id}`, `edit|${id}`, { ts: list.ts });
+  await carol.waitForModal(/not connected a CDN key/);
+  await carol.closeModal();
+  await carol.choose(`digests:menu:${id}`, `delete|${id}`, { ts: list.ts });
+  await carol.waitForMessage(/is deleted/);
+  await carol.press('digests:undo');
+  await carol.waitForMessage(/is back/);
+  expect(bot.slack.problems).toEqual([]);
+});
+
+test('removed from its channel: its owner is told, an admin sees it at home and takes it over, and is told what is missing', async () => {
+  const id = await order({ channel: 'C0DEPLOY0' });
+  const deploys = bot.slack.world.channels.get('C0DEPLOY0');
+  const alice = bot.slack.as('U0ALICE00', 'DU0ALICE00');
+  if (deploys) deploys.botIsMember = false;
+  await alice.slash(`digest run ${id}`);
+  const notice = await alice.waitForMessage(
+    ({ reads }) => reads.includes(id) && /the bot was removed from its channel/.test(reads),
+    40_000,
+  );
+  expect(notice.reads).not.toMatch(/Take over/);
+  expect(
+    alice.messages().filter(({ reads }) => reads.includes(id) && /was removed/.test(reads)),
+  ).toHaveLength(1);
+  await connect(bot, 'U0CAROL00', 'C0OPS0000');
+  const carol = bot.slack.as('U0CAROL00', 'C0OPS0000');
+  await carol.openHome();
+  await carol.waitForHome(({ reads }) => reads.includes(id) && /Take over/.test(reads));
+  await carol.slash('digest list');
+  const list = await carol.waitForMessage(({ reads }) => /as of/.test(reads) && reads.includes(id));
+  await carol.press('digests:take-over', { ts: list.ts, value: id });
+  await carol.waitForMessage(/is yours now, but I cannot write into #deploys/);
+  if (deploys) deploys.botIsMember = true;
+  await carol.slash(`digest run ${id}`);
+  const inDeploys = bot.slack.as('U0CAROL00', 'C0DEPLOY0');
+  await inDeploys.waitForMessage(
+    ({ reads }) => reads.includes(id) && /asked for by @Carol Clark/.test(reads),
+    10_000,
+  );
+  expect(bot.slack.problems).toEqual([]);
+});
+
 test('when its owner disconnects the key it pauses in the channel, and somebody else takes it over', async () => {
   const id = await order();
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
@@ -115,7 +171,7 @@ test('when its owner disconnects the key it pauses in the channel, and somebody 
   });
   const isNotice = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
     !ephemeral && reads.includes(id) && /its owner has left/.test(reads);
-  const notice = await bob.waitForMessage(isNotice, 20_000);
+  const notice = await bob.waitForMessage(isNotice, 40_000);
   await bob.press('digests:take-over', { ts: notice.ts });
   await bob.waitForMessage(({ ts, reads }) => ts === notice.ts && /@Bob Brown took over/.test(reads));
   await bob.slash(`digest run ${id}`);

@@ -7,7 +7,7 @@ import { exportDesk } from './export-desk.ts';
 const { alice } = people;
 const { ops } = places;
 const desk = exportDesk();
-const { asked, leavesNothing, tells } = desk;
+const { asked, exportTo, leavesNothing, tells } = desk;
 let bot: Bot;
 beforeAll(() => {
   bot = desk.bot();
@@ -149,6 +149,58 @@ test('a key typed into a field is told under it, and goes nowhere', async () => 
   expect(JSON.stringify(bot.slack.calls)).not.toContain(key);
   expect(bot.logs.slice(lines).join('')).not.toContain(key);
   expect(asked()).toEqual([]);
+  await leavesNothing();
+});
+
+test('what the plan lacks is said in a sentence, and once it is there the same export is one press away', async () => {
+  const refusal = { statusCode: 403, success: false, message: '', errorKey: 'invalid_plan_type.event_logs' };
+  const body = { logs: null, errorResponse: refusal };
+  bot.cdn.faults.add({ match: { path: /export$/ }, status: 403, body });
+  await exportTo(ops);
+  const { reads, ts } = await tells(ops, /did not work; nothing was posted/);
+  expect(reads).toMatch(/invalid_plan_type\.event_logs.*Your plan there does not include it/s);
+  expect(reads).not.toMatch(/your key|what you typed\./);
+  await bot.slack.as(alice, ops).press('event-logs:again:0', { ts });
+  await tells(ops, /in 1 file below/);
+});
+
+test('what was refused comes back in the form, to be changed', async () => {
+  const values = { filters: 'action is log\nmethod is POST', query: 'login', pseudonyms: ['yes'] };
+  const person = await alicesForm();
+  await person.submit({ ...values, channel: ops });
+  await person.waitForModal(/not a known one/);
+  await send(person);
+  const { ts } = await tells(ops, /Unknown filter field/);
+  await person.press('event-logs:change:0', { ts });
+  const form = await person.waitForModal('event-logs:submit');
+  expect([typedIn(form, 'query'), typedIn(form, 'filter-field-2'), typedIn(form, 'filters-2')]).toEqual([
+    'login',
+    'method',
+    'POST',
+  ]);
+  expect(form.state.values['channel']?.['channel']).toMatchObject({ selected_conversation: ops });
+  expect(form.state.values['pseudonyms']?.['pseudonyms']).toMatchObject({
+    selected_options: [{ value: 'yes' }],
+  });
+  await person.press('event-logs:filter-remove:2');
+  await person.waitForModal((view) => !holds('filters-2')(view));
+  await send(person, { query: '' });
+  await tells(ops, /in 1 file below|No event/);
+  const [refused, changed] = asked().map(({ body }) => body as { from: number; filters: object[] });
+  expect(changed?.filters).toEqual(refused?.filters.slice(0, 1));
+  expect(changed?.from).toBe(refused?.from);
+});
+
+test.each([
+  [413, /does not take a file of this size/, /Change and export again/],
+  [403, /did not take the file \(HTTP 403\)/, /Export again/],
+])('an upload that Slack refuses for good (HTTP %i) is told at once', async (status, words, button) => {
+  bot.slack.script.fail('files.upload', 'refused', 1, status);
+  await exportTo(ops);
+  const { reads } = await tells(ops, /did not work; nothing was posted/);
+  expect(reads).toMatch(words);
+  expect(reads).toMatch(button);
+  expect(asked()).toHaveLength(1);
   await leavesNothing();
 });
 

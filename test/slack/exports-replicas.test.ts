@@ -203,7 +203,7 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
     expect(filesIn(bot.slack, ops)).toHaveLength(1);
   }, 90_000);
 
-  test('is told of where it died while the first message was on its way', async () => {
+  test('goes on where it died while the first message was on its way: one message, one file', async () => {
     const port = await freePort();
     const web = startProcess({ ...bot.env, PORT: String(port) }, 'web');
     workers.push(web);
@@ -211,6 +211,7 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
     await startWorker();
     bot.slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
     const person = bot.slack.as(alice, ops);
+    const before = new Set(person.messages().map(({ ts }) => ts));
     await openForm(person);
     const posting = bot.slack.script.hold('chat.postMessage', 'after');
     await person.submit({ channel: ops, query: 'shoes' });
@@ -218,8 +219,14 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
     await web.end('SIGKILL');
     posting.release();
     bot.slack.deliverTo(`http://127.0.0.1:${bot.app.port()}/slack/events`);
-    const told = await bot.slack.as(alice, `D${alice}`).waitForMessage(/did not begin/, 60_000);
-    expect(told.reads).toMatch(/Fill in the form again/);
+    const isNew = ({ ts, ephemeral }: VisibleMessage): boolean => !before.has(ts) && !ephemeral;
+    await person.waitForMessage((message) => isNew(message) && /in 1 file below/.test(message.reads), 60_000);
+    const [told, ...more] = person
+      .messages()
+      .filter((message) => isNew(message) && message.files.length === 0);
+    expect(more).toEqual([]);
+    expect(told?.reads).toMatch(/in 1 file below/);
+    expect(filesIn(bot.slack, ops).filter(isNew)).toHaveLength(1);
   }, 90_000);
 });
 

@@ -182,3 +182,20 @@ test.each(['the answer', 'the conversation'])('a spooled file is taken away wher
   await sent.catch(() => undefined);
   await expect(stat(path)).rejects.toThrow('ENOENT');
 });
+
+test.each([
+  [413, { code: 'upload_too_large' }],
+  [403, { code: 'upload_refused' }],
+  [503, { code: 'upload_failed' }],
+])('an address that answers HTTP %i says whether the same may be taken later', async (status, told) => {
+  slack.script.fail('files.upload', 'refused', 1, status);
+  await expect(uploads().share([chart], { channelId: ops })).rejects.toMatchObject(told);
+});
+
+test('the pause that the address asks for is told', async () => {
+  slack.script.rateLimit('files.upload', 45);
+  await expect(uploads().share([chart], { channelId: ops })).rejects.toMatchObject({
+    code: 'upload_failed',
+    retryAfterSeconds: 45,
+  });
+});

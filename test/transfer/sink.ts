@@ -29,7 +29,7 @@ export async function startSink(): Promise<Sink> {
     url,
     headers: () => last?.headers,
     async receive(spooled) {
-      const status = await spooled.send({
+      const { status } = await spooled.send({
         url,
         headers: { 'content-length': String(spooled.length()) },
         signal: new AbortController().signal,

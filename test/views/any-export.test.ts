@@ -46,8 +46,6 @@ const figures: fc.Arbitrary<EventFigures> = fc.record({
   broken: fc.nat({ max: 3 }),
   bytes: fc.nat(),
   sha256: fc.constant('0'.repeat(64)),
-  first: fc.constant(undefined),
-  last: fc.constant(undefined),
   hours: fc.array(fc.tuple(fc.constant(Date.UTC(2026, 10, 20)), fc.nat()), { maxLength: 73 }),
   untimed: fc.nat(),
   empty: fc.boolean(),
@@ -72,6 +70,8 @@ test('whatever was asked for, every message of an export is one that Slack takes
         ends.exportNotBegun(one),
         ends.exportUnknown(one),
         ends.exportUnknown(one, 'directly'),
+        ends.exportOver(one),
+        views.exportElsewhere(one),
         ends.exportDone(one, { files: 1, empty: false, told: 'directly' }),
         ends.exportEndWithheld(one, 'failed', 'ABCD2345'),
         ends.exportFailed(

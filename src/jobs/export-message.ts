@@ -1,0 +1,38 @@
+import type { ExportRow } from '../store/exports.ts';
+import { type Marker, type Posted, SlackFailure, type SlackPort } from './ports.ts';
+
+/** By then Slack has taken a message or never will: it is given ten seconds to answer. */
+export const settleMs = 15_000;
+
+// Slack's clock and ours may differ.
+const clocksMs = 2 * 60_000;
+
+/** What finds the message of an export again. */
+export function exportMarker(id: string): Marker {
+  return { type: 'export_progress', payload: { export: id } };
+}
+
+/**
+ * Where the message of an export is. Direct messages cannot be looked through, nor a channel where the workspace does
+ * not allow it: nobody knows then.
+ *
+ * @throws SlackFailure where asking again may help.
+ */
+export async function lookUpMessage(
+  slack: Pick<SlackPort, 'find'>,
+  { id, channel, asked_at: askedAt }: ExportRow,
+): Promise<Posted | 'absent' | 'nobody-knows'> {
+  if (channel === null) return 'nobody-knows';
+  try {
+    const since = new Date(askedAt.getTime() - clocksMs);
+    return (await slack.find(exportMarker(id), { channel, since })) ?? 'absent';
+  } catch (error) {
+    if (!(error instanceof SlackFailure) || comesBack(error)) throw error;
+    return 'nobody-knows';
+  }
+}
+
+/** Whether the same call may work later: a pause that Slack asks for, an answer that got lost. */
+export function comesBack({ code, outcome }: SlackFailure): boolean {
+  return code === 'ratelimited' || outcome === 'unknown';
+}
