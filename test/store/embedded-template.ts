@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cp, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../src/log.ts';
@@ -17,7 +17,13 @@ export async function copyEmbeddedDatabase(dataDir: string): Promise<void> {
 let template: Promise<string> | undefined;
 
 async function findTemplate(): Promise<string> {
-  const sources = ['../../src/store/migrations.ts', '../../src/store/embedded.ts', '../../package-lock.json'];
+  const steps = await readdir(new URL('../../src/store/migrations/', import.meta.url));
+  const sources = [
+    ...steps.toSorted().map((step) => `../../src/store/migrations/${step}`),
+    '../../src/store/migrations.ts',
+    '../../src/store/embedded.ts',
+    '../../package-lock.json',
+  ];
   const hash = createHash('sha256').update(String(process.getuid?.()));
   for (const source of sources) hash.update(await readFile(new URL(source, import.meta.url)));
   const path = join(tmpdir(), `chatops-template-${hash.digest('hex').slice(0, 16)}`);
