@@ -160,11 +160,9 @@ export interface Form {
   /** A CDN key may be typed into it. In every other form it is a field error, before anything is read. */
   readonly takesKeys?: true;
 }
+
 /** Fields that are wrong, by block; the form once more, with something to look at before it is sent; or what it says. */
-export type ReadForm =
-  | { readonly errors: Record<string, string> }
-  | { readonly again: ModalView }
-  | { readonly values: unknown };
+export type ReadForm = { errors: Record<string, string> } | { again: ModalView } | { values: unknown };
 
 /** When a form was sent, and the note it carried. */
 export interface Typed {
@@ -175,8 +173,7 @@ export interface Typed {
 /** `message` says the same to somebody who closed the modal meanwhile. */
 export type FormResult = { readonly modal: ModalView; readonly message: Message };
 
-/**
- * A modal's inputs by block id; menus outside of inputs, of which a block may hold several, by their action id too: text, chosen option values, users, channels. Text typed by people; secrets included. */
+/** A modal's inputs by block id, menus outside of them by action id too: what was typed and chosen; secrets included. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Answers a picker with search (external select). The action_id of the select is its id, or one of its fields. */
@@ -241,8 +238,8 @@ export function defineForm<Schema extends z.ZodType>(form: {
     id: form.id,
     needs: form.needs,
     ...(form.busy ? { busy: form.busy } : {}),
-    ...(form.changesHome ? { changesHome: true } : {}),
-    ...(form.takesKeys ? { takesKeys: true } : {}),
+    ...(form.changesHome && { changesHome: true }),
+    ...(form.takesKeys && { takesKeys: true }),
     read(fields) {
       const parsed = form.fields.safeParse(fields);
       if (parsed.success) return { values: parsed.data };
