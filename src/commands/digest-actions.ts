@@ -5,7 +5,7 @@ import { nextRuns } from '../reports/schedule.ts';
 import { digestSkeleton } from '../views/digest-form.ts';
 import * as views from '../views/digest-list.ts';
 import * as returns from '../views/digest-return.ts';
-import { canBeTakenOver, type Digest, pauseWords } from '../views/digest-words.ts';
+import { canBeTakenOver, type Digest, isOfChannel, pauseWords } from '../views/digest-words.ts';
 import type { Message } from '../views/message.ts';
 import { code } from '../views/text.ts';
 import type { Action, Context } from './define.ts';
@@ -36,6 +36,7 @@ export async function resume(id: string, context: Context): Promise<Message> {
   const digest = await ownDigestBy(id, context);
   if (!digest.paused) return resumed(digest, context);
   await canRun(digest, context);
+  if (isOfChannel(digest.paused.reason)) await canPost(digest, context);
   return resumed(changed(await context.digests.resume(digest, context.person)), context);
 }
 
@@ -112,6 +113,16 @@ async function canRun(digest: Digest, context: Context): Promise<void> {
     own ? 'You have no CDN key connected.' : `<@${digest.owner.userId}> has no CDN key connected.`,
     own ? 'Connect yours, then resume it.' : 'They can connect one; or edit it, and it runs with yours.',
     ...(own ? (['connect'] as const) : []),
+  );
+}
+
+/** The channel hears that it begins again: where it cannot, the next run would only stop once more. */
+async function canPost(digest: Digest, context: Context): Promise<void> {
+  const told = await context.post(digest.channel, views.goesOn(digest, context.person.userId));
+  if (told) return;
+  throw new UserError(
+    `I cannot write into <#${digest.channel}>, so the digest ${code(digest.id)} stays as it is.`,
+    `Invite me there (\`/invite @cdn\`) and resume it, or let it go elsewhere: \`/cdn digest edit ${digest.id}\``,
   );
 }
 

@@ -6,7 +6,8 @@ import type { Person } from '../auth/identity.ts';
 import type { Book, PastRun } from '../reports/digest.ts';
 import { nextRun } from '../reports/schedule.ts';
 import { findBook } from '../store/digest-books.ts';
-import { lastRuns, pastRuns, planByHand, reopenRun, unplanRuns } from '../store/digest-runs.ts';
+import { planByHand, unplanRuns } from '../store/digest-run-plans.ts';
+import { lastRuns, pastRuns, reopenRun } from '../store/digest-runs.ts';
 import {
   changeDigest,
   type DigestRow,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { nextRun, type Schedule } from '../reports/schedule.ts';
-import type { Planned } from '../store/digest-runs.ts';
+import type { Planned } from '../store/digest-run-plans.ts';
 
 const minuteMs = 60_000;
 

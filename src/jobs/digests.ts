@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
+import { planRun } from '../store/digest-run-plans.ts';
 import {
   nextToCollect,
   nextToSend,
-  planRun,
   takeToCollect,
   takeToLookUp,
   takeToSend,
-} from '../store/digest-runs.ts';
+} from '../store/digest-run-turns.ts';
 import { digestsDue } from '../store/digests.ts';
 import { defineJob, type JobContext } from './define.ts';
 import { digestOf } from './digest.ts';

@@ -19,7 +19,7 @@ export function onlyWords(only: Only, kinds: readonly DigestKind[]): string {
   if (only === 'always') return '';
   if (only === 'changed') return 'only if something changed';
   return only.above === 0
-    ? `only if there are any ${countedWords(kinds)}`
+    ? `only if there are any ${listed(kinds, 'or')}`
     : `only above ${grouped(only.above)} ${countedWords(kinds)}`;
 }
 
@@ -32,7 +32,11 @@ const counted: Readonly<Record<DigestKind, string>> = {
 
 /** What “above N” counts for these kinds: `origin errors and failing apps together`. */
 export function countedWords(kinds: readonly DigestKind[]): string {
+  return kinds.length > 1 ? `${listed(kinds, 'and')} together` : listed(kinds, 'and');
+}
+
+function listed(kinds: readonly DigestKind[], joint: 'and' | 'or'): string {
   const words = digestKinds.filter((kind) => kinds.includes(kind)).map((kind) => counted[kind]);
   if (words.length < 2) return words[0] ?? 'troubles';
-  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)} together`;
+  return `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
 }

@@ -122,6 +122,12 @@ export function resumed(digest: Digest, runs: readonly Date[]): Message {
   return message(text, [section(text), ...nextOf(digest, runs)]);
 }
 
+/** For a channel that did not get it for a while. */
+export function goesOn({ id }: Digest, by: string): Message {
+  const text = `<@${by}> resumed the digest ${code(id)}: it comes here again.`;
+  return message(text, [section(text)]);
+}
+
 export function takenOver(digest: Digest, by: string, runs: readonly Date[]): Message {
   const text = `<@${by}> took over the digest ${code(digest.id)}: it runs with their key now.`;
   return message(text, [section(text), ...nextOf(digest, runs)]);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { digestFields, scheduleIn, valuesIn, valuesOf } from '../../src/commands/digest-fields.ts';
+import { onlyWords } from '../../src/views/digest-form-words.ts';
 
 const filled = {
   kind: ['zones', 'errors'],
@@ -50,4 +51,14 @@ test('a form says when it would run as far as it is filled in', () => {
   });
   for (const wrong of [{ days: [] }, { days: ['someday'] }, { timezone: 'note' }])
     expect(scheduleIn(valuesIn({ ...filled, ...wrong }))).toBeUndefined();
+});
+
+test('a threshold in words says what is counted', () => {
+  expect(onlyWords({ above: 2500 }, ['errors'])).toBe('only above 2,500 origin errors');
+  expect(onlyWords({ above: 1 }, ['apps', 'errors'])).toBe(
+    'only above 1 origin errors and failing apps together',
+  );
+  expect(onlyWords({ above: 0 }, ['zones', 'scanning', 'apps'])).toBe(
+    'only if there are any zones that need attention, blocked uploads or failing apps',
+  );
 });

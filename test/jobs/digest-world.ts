@@ -9,7 +9,8 @@ import { bodyOf, digestOf, ownerColumns } from '../../src/jobs/digest.ts';
 import { createDigests } from '../../src/jobs/digest-book.ts';
 import type { Marker, Ports, SlackPort } from '../../src/jobs/ports.ts';
 import { nextRuns, type Schedule } from '../../src/reports/schedule.ts';
-import { nextToCollect, nextToSend, purgeRuns } from '../../src/store/digest-runs.ts';
+import { nextToCollect, nextToSend } from '../../src/store/digest-run-turns.ts';
+import { purgeRuns } from '../../src/store/digest-runs.ts';
 import { insertDigest } from '../../src/store/digests.ts';
 import type { Schema } from '../../src/store/schema.ts';
 import { keptLog } from '../store/engines.ts';
@@ -101,9 +102,11 @@ export class DigestWorld {
     return { db, ports, log: keptLog(), now: this.now, signal, attempt: 1, lastAttempt: false };
   }
 
-  /** The moments of all runs before that one, in order, each once. */
-  dues(until: number): number[] {
-    const all = [...this.schedules.values()].flatMap((schedule) => this.duesOf(schedule, until));
+  /** The moments of all runs before that one, or of some, in order, each once. */
+  dues(until: number, which = (_at: Date, _time: string, _zone: string): boolean => true): number[] {
+    const all = [...this.schedules.values()].flatMap((schedule) =>
+      this.duesOf(schedule, until).filter((due) => which(new Date(due), schedule.time, schedule.zone)),
+    );
     return [...new Set(all)].toSorted((a, b) => a - b);
   }
 

@@ -16,8 +16,9 @@ test('a form that is filled in says when it would run, and asks for the number a
     await alice.choose('timezone', 'Asia/Kolkata');
     await alice.choose('time', '07:30');
     await alice.waitForModal(/Next: Sat \d+ \w+ 07:30/);
-    await alice.choose('kind', ['zones', 'apps']);
     await alice.choose('only', 'above');
+    await alice.waitForModal(/How many zones that need attention:/);
+    await alice.choose('kind', ['zones', 'apps']);
     await alice.waitForModal(/How many zones that need attention and failing apps together/);
     const { errors } = await alice.submit({ above: '1000000000' });
     expect(JSON.stringify(errors)).toMatch(/above/);

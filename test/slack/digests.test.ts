@@ -119,20 +119,23 @@ test('an admin without a key runs, pauses, resumes and deletes; without a key no
   expect(bot.slack.problems).toEqual([]);
 });
 
+function isRemoval({ reads }: { reads: string }, id: string): boolean {
+  return reads.includes(id) && /the bot was removed from its channel/.test(reads);
+}
+
 test('removed from its channel: its owner is told, an admin sees it at home and takes it over, and is told what is missing', async () => {
   const id = await order({ channel: 'C0DEPLOY0' });
+  const other = await order({ channel: 'C0DEPLOY0' });
   const deploys = bot.slack.world.channels.get('C0DEPLOY0');
   const alice = bot.slack.as('U0ALICE00', 'DU0ALICE00');
   if (deploys) deploys.botIsMember = false;
-  await alice.slash(`digest run ${id}`);
-  const notice = await alice.waitForMessage(
-    ({ reads }) => reads.includes(id) && /the bot was removed from its channel/.test(reads),
-    40_000,
-  );
+  for (const one of [id, other]) await alice.slash(`digest run ${one}`);
+  const notice = await alice.waitForMessage((message) => isRemoval(message, id), 40_000);
+  const otherNotice = await alice.waitForMessage((message) => isRemoval(message, other), 40_000);
   expect(notice.reads).not.toMatch(/Take over/);
-  expect(
-    alice.messages().filter(({ reads }) => reads.includes(id) && /was removed/.test(reads)),
-  ).toHaveLength(1);
+  expect(alice.messages().filter((message) => isRemoval(message, id))).toHaveLength(1);
+  await alice.press('digests:resume', { ts: notice.ts });
+  await alice.waitForMessage(/I cannot write into #deploys/);
   await connect(bot, 'U0CAROL00', 'C0OPS0000');
   const carol = bot.slack.as('U0CAROL00', 'C0OPS0000');
   await carol.openHome();
@@ -147,6 +150,10 @@ test('removed from its channel: its owner is told, an admin sees it at home and 
   await inDeploys.waitForMessage(
     ({ reads }) => reads.includes(id) && /asked for by @Carol Clark/.test(reads),
     10_000,
+  );
+  await alice.press('digests:resume', { ts: otherNotice.ts });
+  await inDeploys.waitForMessage(
+    ({ reads }) => reads.includes(other) && /@Alice Adams resumed[\s\S]*comes here again/.test(reads),
   );
   expect(bot.slack.problems).toEqual([]);
 });
