@@ -73,7 +73,7 @@ export async function beginExport(
   const known = messageOf(row);
   if (known && known.ts !== at.ts) {
     await slack.update(at, exportElsewhere(summaryOf(row))).catch(later);
-    return row.ended_at === null ? 'begun' : 'ended';
+    return 'begun';
   }
   await foundMessage(db, id, at);
   const ending = endingOf(row);

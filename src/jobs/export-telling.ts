@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
-import { exportTold } from '../store/export-endings.ts';
+import { exportTold, foundMessage } from '../store/export-endings.ts';
 import { type ExportRow, findExport } from '../store/exports.ts';
 import type { Told } from '../views/event-log-ends.ts';
 import type { Message } from '../views/message.ts';
@@ -54,10 +54,13 @@ export const exportEnd: Job<z.input<typeof data>> = defineJob({
 });
 
 /** @throws SlackFailure where it is to be tried again. */
-async function tell(row: ExportRow, ending: Ending, { ports, log, signal }: JobContext): Promise<void> {
+async function tell(row: ExportRow, ending: Ending, { db, ports, log, signal }: JobContext): Promise<void> {
   const slack = ports.slack(placeOf(row), signal);
   const at = messageOf(row) ?? (await lookUpMessage(slack, row));
-  if (typeof at === 'object' && (await showEnd(slack, at, row, ending))) return;
+  if (typeof at === 'object') {
+    await foundMessage(db, row.id, at);
+    if (await showEnd(slack, at, row, ending)) return;
+  }
   try {
     await saying(row, ending, 'directly', (message) => slack.post(row.user_id, message));
   } catch (error) {

@@ -33,6 +33,23 @@ test('one that Slack never took is posted when that is certain', async () => {
   expect(shared(ops)).toHaveLength(1);
 });
 
+test('one that comes after it was taken for lost leads to the other, and the export runs once', async () => {
+  const late = bot().slack.script.hold('chat.postMessage', 'before');
+  const person = bot().slack.as(alice, ops);
+  await openForm(person);
+  await person.submit({ channel: ops });
+  await late.reached;
+  const { ts } = await tells(ops, /in 1 file below/);
+  late.release();
+  await person.waitForModal(/started/);
+  while (person.modal()) await person.closeModal();
+  await tells(ops, /Another message tells of this export/);
+  expect(progress(ops).map((message) => message.ts)).toContain(ts);
+  expect(progress(ops)).toHaveLength(2);
+  expect(shared(ops)).toHaveLength(1);
+  expect(asked()).toHaveLength(1);
+});
+
 test('one that is refused when it is posted again ends the export, and the person hears why', async () => {
   bot().slack.script.fail('chat.postMessage', 'internal_error');
   await exportTo(ops);
