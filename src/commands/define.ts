@@ -129,6 +129,10 @@ export interface Action {
    * one: `from:2` is read as `from`. Undefined where the form may stay as it is. Of two presses at once one is dropped.
    */
   readonly redraw?: (value: string, context: Context) => Promise<ModalView | undefined>;
+  /** With `redraw`: it changes what stands between the inputs, never what is in them, so of two presses both count. */
+  readonly steady?: true;
+  /** Inputs of forms that tell of every change (`dispatch_action`), under their own names. */
+  readonly fields?: readonly string[];
   /** Answers go into a message of their own instead; in a modal, into one on top of it, with a way back. */
   readonly apart?: true;
   /**

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { type DigestKind, digestKinds, type Only } from '../reports/digest.ts';
 import { isTimeZone, type Schedule } from '../reports/schedule.ts';
 import type { FormValues } from '../views/digest-form.ts';
-import { mostTargets, onlyValue } from '../views/digest-form.ts';
+import { mostAbove, mostTargets, onlyValues } from '../views/digest-form.ts';
 import type { DigestOrder } from '../views/digest-words.ts';
+import { grouped } from '../views/text.ts';
 import type { Fields } from './define.ts';
 
 const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
@@ -44,6 +45,7 @@ export const digestFields = z
       .string({ error: 'Pick a time zone.' })
       .refine(isTimeZone, { error: 'That is no time zone. Type a city, such as Vienna.' }),
     only: z.string().default('always'),
+    above: z.string().optional(),
   })
   .transform((fields, refinement): DigestOrder => {
     const wrong = (path: string, message: string): void =>
@@ -55,8 +57,8 @@ export const digestFields = z
     const days = daysOf(fields.days);
     if (!days) wrong('days', 'Choose days from the list.');
     else if (days.weekdays.length + days.monthDays.length === 0) wrong('days', 'Choose at least one day.');
-    const only = onlyOf(fields.only);
-    if (only === undefined) wrong('only', 'Choose from the list.');
+    const only = onlyOf(fields.only, fields.above);
+    if (typeof only === 'object' && 'field' in only) wrong(only.field, only.message);
     const targets = targetsOf(fields.target, kinds);
     if (typeof targets === 'string') wrong('target', targets);
     else if (kinds.includes('scanning') && targets.shieldZones.length === 0)
@@ -66,7 +68,7 @@ export const digestFields = z
       subject: {
         kinds,
         targets: typeof targets === 'string' ? none : targets,
-        only: only ?? 'always',
+        only: typeof only === 'object' && 'field' in only ? 'always' : only,
         timeZone: fields.timezone,
       },
       schedule: { time: fields.time, zone: fields.timezone, ...(days ?? { weekdays: [], monthDays: [] }) },
@@ -88,8 +90,31 @@ export function valuesOf({ subject, schedule, channel }: DigestOrder): FormValue
     time: schedule.time,
     days: dayValues(schedule),
     timeZone: schedule.zone,
-    only: onlyValue(subject.only),
+    ...onlyValues(subject.only),
   };
+}
+
+/** The form as it stands, right or wrong. */
+export function valuesIn(fields: Fields): FormValues {
+  const one = (name: string): string | undefined => [fields[name] ?? []].flat()[0];
+  const all = (name: string): string[] => [fields[name] ?? []].flat();
+  return {
+    kinds: digestKinds.filter((kind) => all('kind').some((word) => kindOf(word) === kind)),
+    targets: all('target'),
+    channel: one('channel'),
+    time: one('time') ?? '09:00',
+    days: all('days'),
+    timeZone: one('timezone') ?? 'UTC',
+    only: one('only') ?? 'always',
+    above: one('above') ?? '10',
+  };
+}
+
+/** When what a form says would run; undefined where its days, time or zone say nothing yet. */
+export function scheduleIn({ days, time, timeZone: zone }: FormValues): Schedule | undefined {
+  const chosen = daysOf(days);
+  if (!chosen || chosen.weekdays.length + chosen.monthDays.length === 0) return undefined;
+  return /^\d\d:\d\d$/u.test(time) && isTimeZone(zone) ? { time, zone, ...chosen } : undefined;
 }
 
 /** The form's fields as they are, right or wrong, for showing what is wrong. */
@@ -141,9 +166,21 @@ function dayValues({ weekdays, monthDays }: Schedule): string[] {
   return [...named, ...monthDays.map(String)];
 }
 
-function onlyOf(text: string): Only | undefined {
+/** What the two fields of the threshold say, or what is wrong with which. A number may stand in the first as well. */
+function onlyOf(
+  text: string,
+  above: string | undefined,
+): Only | { field: 'only' | 'above'; message: string } {
   if (text === 'always' || text === 'changed') return text;
-  return /^\d{1,9}$/u.test(text) ? { above: Number(text) } : undefined;
+  const isApart = text === 'above';
+  // The field for the number comes a moment after the choice.
+  if (isApart && above === undefined)
+    return { field: 'only', message: 'Choose it once more, then say above how many.' };
+  const number = isApart ? (above ?? '').trim() : text;
+  if (/^\d{1,9}$/u.test(number)) return { above: Number(number) };
+  return isApart
+    ? { field: 'above', message: `A whole number from 0 to ${grouped(mostAbove)}.` }
+    : { field: 'only', message: 'Choose from the list.' };
 }
 
 /** Ids by what they are ids of, or what is wrong with them. */

@@ -5,16 +5,18 @@ import * as views from '../views/digest.ts';
 import * as forms from '../views/digest-form.ts';
 import * as outcomes from '../views/digest-saved.ts';
 import type { Digest, DigestOrder } from '../views/digest-words.ts';
+import { nextRunWords } from '../views/schedule.ts';
 import { type Action, type Context, defineForm, type FormResult, type Picker } from './define.ts';
 import { channelRefusal, overtaken, ownDigestBy } from './digest-access.ts';
-import { digestFields, kindOf, problemsOf, valuesOf } from './digest-fields.ts';
+import { digestFields, kindOf, problemsOf, scheduleIn, valuesIn, valuesOf } from './digest-fields.ts';
 import { matches } from './zone-query.ts';
 import { allZones } from './zone-snapshot.ts';
 
 /** The form for a new digest; `typed` are words behind the command that may name kinds. */
-export async function newForm(typed: readonly string[], { person, people, channelId }: Context) {
+export async function newForm(typed: readonly string[], context: Context) {
+  const { person, people, channelId } = context;
   const named = typed.map(kindOf).filter((kind) => kind !== undefined);
-  return forms.digestForm({
+  const values: forms.FormValues = {
     kinds: named.length > 0 ? digestKinds.filter((kind) => named.includes(kind)) : ['zones'],
     targets: [],
     channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
@@ -22,21 +24,49 @@ export async function newForm(typed: readonly string[], { person, people, channe
     days: ['workdays'],
     timeZone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
     only: 'always',
-  });
+    above: '10',
+  };
+  return forms.digestForm(values, { next: nextIn(values, context) });
 }
 
 /** The form for a digest there is. */
 export async function editForm(id: string, context: Context) {
   const digest = await ownDigestBy(id, context);
-  const others = digest.owner.userId !== context.person.userId;
-  return forms.digestForm(valuesOf(digest), {
+  const values = valuesOf(digest);
+  return forms.digestForm(values, {
     note: noteOf(digest),
-    ...(others
-      ? {
-          says: `This digest is <@${digest.owner.userId}>’s. Saved by you, it is yours and runs with your key.`,
-        }
-      : {}),
+    says: saysOf(digest, context),
+    next: nextIn(values, context),
   });
+}
+
+/** What is chosen decides what the form shows below: when it runs, and what is counted. */
+export const redraw: Action = {
+  id: 'digests:redraw',
+  fields: ['kind', 'days', 'time', 'timezone', 'only'],
+  needs: 'read',
+  steady: true,
+  async redraw(_value, context) {
+    const values = valuesIn(context.modal?.fields ?? {});
+    const note = context.modal?.note;
+    const edited = await edits(note, context);
+    return forms.digestForm(values, {
+      note,
+      says: edited && saysOf(edited, context),
+      next: nextIn(values, context),
+    });
+  },
+};
+
+function saysOf({ owner }: Digest, { person }: Context): string | undefined {
+  return owner.userId === person.userId
+    ? undefined
+    : `This digest is <@${owner.userId}>’s. Saved by you, it is yours and runs with your key.`;
+}
+
+function nextIn(values: forms.FormValues, { now }: Context): string {
+  const schedule = scheduleIn(values);
+  return schedule ? nextRunWords(nextRuns(schedule, now(), 3), schedule.zone) : 'Next: choose its days.';
 }
 
 export const digestForm = defineForm({
@@ -47,7 +77,7 @@ export const digestForm = defineForm({
   async run(order, context) {
     const note = context.modal?.note;
     const refused = await channelRefusal(order.channel, context);
-    if (refused !== undefined) return again(order, note, refused);
+    if (refused !== undefined) return again(order, note, refused, context);
     return note === undefined ? saveNew(order, context) : saveChange(order, note, context);
   },
 });
@@ -101,6 +131,23 @@ export const targetPicker: Picker = {
   },
 };
 
+/** What people call them today; Node lists them under the names they had before. */
+const renamedZones = [
+  'Africa/Asmara',
+  'America/Argentina/Buenos_Aires',
+  'America/Argentina/Cordoba',
+  'America/Argentina/Mendoza',
+  'America/Indiana/Indianapolis',
+  'America/Kentucky/Louisville',
+  'America/Nuuk',
+  'Asia/Ho_Chi_Minh',
+  'Asia/Kathmandu',
+  'Asia/Kolkata',
+  'Asia/Yangon',
+  'Atlantic/Faroe',
+  'Europe/Kyiv',
+];
+
 export const timeZonePicker: Picker = {
   id: 'digests:timezones',
   fields: ['timezone'],
@@ -109,7 +156,12 @@ export const timeZonePicker: Picker = {
     const wanted = typed.trim().toLowerCase().replaceAll(' ', '_');
     const own = (await context.people.profile(context.person.userId))?.timeZone;
     const all = [
-      ...new Set([...(own === undefined ? [] : [own]), 'UTC', ...Intl.supportedValuesOf('timeZone')]),
+      ...new Set([
+        ...(own === undefined ? [] : [own]),
+        'UTC',
+        ...renamedZones,
+        ...Intl.supportedValuesOf('timeZone'),
+      ]),
     ];
     const found = all.filter((zone) => zone.toLowerCase().includes(wanted)).slice(0, mostOptions);
     return found.length > 0
@@ -124,7 +176,7 @@ async function saveNew(order: DigestOrder, context: Context): Promise<FormResult
   const told = await context.post(order.channel, outcomes.announced(made, person.userId));
   if (!told) {
     await digests.drop(made);
-    return again(order, undefined, outcomes.invite(order.channel));
+    return again(order, undefined, outcomes.invite(order.channel), context);
   }
   const digest = await digests.begin(made, person);
   if (!digest) throw overtaken();
@@ -140,7 +192,7 @@ async function saveChange(order: DigestOrder, note: string, context: Context): P
       order.channel,
       outcomes.announced({ ...before, ...order }, person.userId),
     );
-    if (!told) return again(order, note, outcomes.invite(order.channel));
+    if (!told) return again(order, note, outcomes.invite(order.channel), context);
   }
   const digest = await digests.change(before, order, person);
   if (!digest) throw overtaken();
@@ -148,9 +200,10 @@ async function saveChange(order: DigestOrder, note: string, context: Context): P
 }
 
 /** The form once more, with what is wrong above it: nothing that was filled in is lost. */
-function again(order: DigestOrder, note: string | undefined, says: string): FormResult {
+function again(order: DigestOrder, note: string | undefined, says: string, context: Context): FormResult {
+  const values = valuesOf(order);
   return {
-    modal: forms.digestForm(valuesOf(order), { note, says: `:warning: ${says}` }),
+    modal: forms.digestForm(values, { note, says: `:warning: ${says}`, next: nextIn(values, context) }),
     message: outcomes.notSaved(says),
   };
 }

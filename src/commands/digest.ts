@@ -8,7 +8,15 @@ import { code } from '../views/text.ts';
 import type { Command, Context, Feature } from './define.ts';
 import { closest } from './did-you-mean.ts';
 import * as steps from './digest-actions.ts';
-import { digestForm, editForm, newForm, preview, targetPicker, timeZonePicker } from './digest-form.ts';
+import {
+  digestForm,
+  editForm,
+  newForm,
+  preview,
+  redraw,
+  targetPicker,
+  timeZonePicker,
+} from './digest-form.ts';
 import type { Words } from './words.ts';
 
 /** What is done with one digest. The other words open a form, or list. */
@@ -64,7 +72,7 @@ const digestCommand: Command = {
 export const digest: Feature = {
   name: 'digests',
   commands: [digestCommand],
-  actions: [preview, ...steps.digestActions],
+  actions: [preview, redraw, ...steps.digestActions],
   forms: [digestForm],
   pickers: [targetPicker, timeZonePicker],
   /** Mine, and for admins those of others that stopped by themselves: where nobody could be told, they see it here. */

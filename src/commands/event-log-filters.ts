@@ -168,9 +168,12 @@ export function isKnownOp(op: string): boolean {
 
 /** Values as `readFilter` reads them again. */
 export function typedValues(values: readonly string[]): string {
-  return values
-    .map((value) => (/^\s|[",“”„\n]|\s$/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value))
-    .join(', ');
+  const quoted = values.map((value) =>
+    /^\s|[",“”„\n]|\s$/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value,
+  );
+  const text = quoted.join(', ');
+  // What fitted as it was typed has to fit again.
+  return text.length > 3000 ? quoted.join(',') : text;
 }
 
 function isNetwork(text: string): boolean {

@@ -28,7 +28,7 @@ export function usualWindow(now: Date): Window {
 /**
  * The words of a window, in somebody's time zone (IANA name; a `UTC` or `Z` behind them means UTC): `last 6h`,
  * `today`, `yesterday 22:00..today 02:00`, `2026-11-20 10:00..12:00`. What reaches into the future ends now; what ends
- * before it begins is turned round.
+ * before it begins is turned round, or began yesterday where no day is named.
  *
  * @throws UserError where they cannot be read.
  */
@@ -67,6 +67,9 @@ export function readWindow(typed: string, now: Date, timeZone: string): TypedWin
       : instant(end.day, end.time, zone)
     : floor(now);
   if (to.getTime() === from.getTime()) throw unreadable(typed);
+  // Nobody names the days of last night.
+  const before = instant(shifted(start.day, -1), start.time ?? 0, zone);
+  if (to < from && !start.named && !end?.named) return ended({ from: before, to }, now, typed);
   if (to < from) return { ...ended({ from: to, to: from }, now, typed), swapped: true };
   return ended({ from, to }, now, typed);
 }
@@ -102,6 +105,8 @@ interface Day {
 
 interface Moment {
   readonly day: Day;
+  /** Whether the day was. */
+  readonly named: boolean;
   /** Minutes since midnight; undefined where only a day was named. */
   readonly time: number | undefined;
 }
@@ -128,7 +133,7 @@ function readMoment(words: string, now: Date, zone: string, sameDay?: Day): Mome
   const time = hours === undefined ? undefined : Number(hours) * 60 + Number(minutes);
   // 24:00 is how many write the end of a day.
   if (time !== undefined && (time > 24 * 60 || Number(minutes) > 59)) return undefined;
-  return { day, time };
+  return { day, named: word !== undefined || year !== undefined, time };
 }
 
 /** The moment a clock in that zone shows so many minutes after midnight; an hour that a change of clocks skips is the one after. */

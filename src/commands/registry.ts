@@ -45,13 +45,10 @@ const commands = new Map<string, Command>();
 for (const command of features.flatMap((feature) => feature.commands)) {
   for (const word of [command.name, ...(command.aliases ?? [])]) commands.set(word, command);
 }
-const actions = byId(features.flatMap((feature) => feature.actions ?? []));
+const actions = byIdAndField(features.flatMap((feature) => feature.actions ?? []));
 const forms = byId(features.flatMap((feature) => feature.forms ?? []));
 const shortcuts = byId(features.flatMap((feature) => feature.shortcuts ?? []));
-const pickers = new Map<string, Picker>();
-for (const picker of features.flatMap((feature) => feature.pickers ?? [])) {
-  for (const id of [picker.id, ...(picker.fields ?? [])]) pickers.set(id, picker);
-}
+const pickers = byIdAndField(features.flatMap((feature) => feature.pickers ?? []));
 
 /**
  * The command that was typed and the words behind its name. Always finds one: nothing typed is help, an unknown
@@ -97,6 +94,12 @@ function routeOf(id: string): string {
 
 function byId<Entry extends { readonly id: string }>(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
   return new Map(entries.map((entry) => [entry.id, entry]));
+}
+
+function byIdAndField<Entry extends { readonly id: string; readonly fields?: readonly string[] }>(
+  entries: readonly Entry[],
+): ReadonlyMap<string, Entry> {
+  return new Map(entries.flatMap((entry) => [entry.id, ...(entry.fields ?? [])].map((id) => [id, entry])));
 }
 
 const nothing: Words = { raw: '', list: [], named: {}, text: '' };

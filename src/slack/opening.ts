@@ -32,6 +32,7 @@ interface Work {
   readonly fill?: ((context: Context) => Promise<ModalView>) | undefined;
   readonly run?: ((context: Context) => Answer | undefined) | undefined;
   readonly redraw?: ((context: Context) => Promise<ModalView | undefined>) | undefined;
+  readonly steady?: true | undefined;
 }
 
 export function typedWork({ command, words }: { command: Command; words: Words }): Work {
@@ -45,13 +46,14 @@ export function typedWork({ command, words }: { command: Command; words: Words }
   };
 }
 
-export function pressedWork({ id, modal, fill, run, redraw }: Action, value: string): Work {
+export function pressedWork({ id, modal, fill, run, redraw, steady }: Action, value: string): Work {
   return {
     name: id,
     modal: modal && ((setup) => modal(value, setup)),
     fill: fill && ((context) => fill(value, context)),
     run: run && ((context) => run(value, context)),
     redraw: redraw && ((context) => redraw(value, context)),
+    steady,
   };
 }
 
@@ -106,7 +108,7 @@ export function openingOf(work: Work | undefined, at: At): Opening {
         const { id, hash } = at.modal;
         const drawn = await work.redraw(turn.context);
         // Drawn from what another press has changed meanwhile, it would undo that: what stands there stays.
-        return drawn && showFilled(id, drawn, turn, at.channelId, hash);
+        return drawn && showFilled(id, drawn, turn, at.channelId, work.steady ? undefined : hash);
       }
       const modal = work?.modal?.(turn.context);
       if (modal) warmMenus(modal, turn.context);

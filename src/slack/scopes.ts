@@ -4,7 +4,7 @@ export const scopes = [
   'chat:write', // answers where a response_url has ended, and direct messages
   'files:write', // charts and files
   'im:write', // the conversation with a person that private files go to
-  'channels:history', // optional: whether a digest whose answer got lost is in its channel
+  'channels:history', // optional: whether a digest or export whose answer got lost is in its channel
   'groups:history', // optional: the same in private channels
   'metadata.message:read', // optional: by which mark it is found there
   'users:read', // optional: who is a workspace admin, and that somebody was deactivated

@@ -1,4 +1,5 @@
 import type { Compared, Named, Some } from '../reports/digest-figures.ts';
+import { mostNamed } from '../reports/digest-roster.ts';
 import { count, foreign, grouped } from './text.ts';
 
 /** `+37 % on the same weekday, +3 % on the previous run, unusual: mostly 38 GB`; empty in a first run. */
@@ -7,9 +8,14 @@ export function comparison(
   shown: (value: number) => string,
   previous = 'the previous run',
 ): string {
+  const [onWeekday, onBefore] = [weekBefore, before].map((other) =>
+    other === undefined ? '' : change(now, other),
+  );
+  const both = onWeekday && onWeekday === onBefore ? `${onWeekday} the same weekday and ${previous}` : '';
   return [
-    weekBefore === undefined ? '' : `${change(now, weekBefore)} the same weekday`,
-    before === undefined ? '' : `${change(now, before)} ${previous}`,
+    ...(both
+      ? [both]
+      : [onWeekday && `${onWeekday} the same weekday`, onBefore && `${onBefore} ${previous}`]),
     usual === undefined ? '' : `*unusual:* mostly ${shown(usual)}`,
   ]
     .filter(Boolean)
@@ -45,14 +51,25 @@ export function added(now: number, before: number | undefined, shown: (value: nu
   return words === shown(0) ? '' : ` (${by > 0 ? '+' : '−'}${words})`;
 }
 
-export function nameOf({ id, name }: Named): string {
-  return foreign(name, 60) || `zone ${foreign(id, 20)}`;
+/** There is nothing, and was nothing. */
+export function isNothing({ now, before = 0, weekBefore = 0 }: Compared): boolean {
+  return now === 0 && before === 0 && weekBefore === 0;
 }
 
-/** `shop, media and 12 more`; the number where no name is kept. */
+/** `longest`: in a list in the channel, three names are to fit on a phone. */
+export function nameOf({ id, name }: Named, longest = 60): string {
+  return foreign(name, longest) || `zone ${foreign(id, 20)}`;
+}
+
+/** As much of each name as a line of several has room for. */
+const longestListed = 24;
+
+/** `shop, media and 12 more`; the number where no name is kept. In the channel, where few are listed, each is short. */
 export function names({ count: all, first }: Some, most: number): string {
   if (first.length === 0) return count(all, 'zone');
-  const shown = first.slice(0, most).map(nameOf);
+  const listed = first.slice(0, most);
+  const longest = most < mostNamed && listed.length > 1 ? longestListed : 60;
+  const shown = listed.map((one) => nameOf(one, longest));
   const more = all - shown.length;
   return more > 0 ? `${shown.join(', ')} and ${grouped(more)} more` : shown.join(', ');
 }

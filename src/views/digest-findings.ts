@@ -1,22 +1,22 @@
 import type { Attention } from '../reports/attention.ts';
-import type { Compared } from '../reports/digest-figures.ts';
+import type { Compared, Some } from '../reports/digest-figures.ts';
 import type { Finding } from '../reports/digest-findings.ts';
 import { shortDay } from './chart-days.ts';
 import { comparison, exact, nameOf, names } from './digest-change.ts';
 import { bytes, money } from './numbers.ts';
-import { code, count as countOf, foreign } from './text.ts';
+import { code, count as countOf, foreign, grouped } from './text.ts';
 
 /** A change in one line; undefined where it is told beside the number of everything. `most`: as many names. */
 export function findingLine(finding: Finding, most: number): string | undefined {
   switch (finding.kind) {
     case 'became':
-      return `${signs[finding.state]} ${became[finding.state]}: ${names(finding.zones, most)}`;
+      return `${signs[finding.state]} ${counted(finding.zones, became[finding.state], most)}`;
     case 'recovered':
-      return `:white_check_mark: ${recovered[finding.state]}: ${names(finding.zones, most)}`;
+      return `:white_check_mark: ${counted(finding.zones, recovered[finding.state], most)}`;
     case 'joined':
-      return `:heavy_plus_sign: New: ${names(finding.zones, most)}`;
+      return `:heavy_plus_sign: ${counted(finding.zones, 'new', most)}`;
     case 'left':
-      return `:heavy_minus_sign: Gone: ${names(finding.zones, most)}`;
+      return `:heavy_minus_sign: ${counted(finding.zones, 'gone', most)}`;
     case 'limit':
       return limitLine(finding.limit);
     case 'fresh': {
@@ -63,6 +63,13 @@ export function findingLine(finding: Finding, most: number): string | undefined 
   }
 }
 
+/** `Newly disabled: shop`; of several the number first: `*3* newly disabled: shop, docs and media`. */
+function counted(zones: Some, what: string, most: number): string {
+  const words =
+    zones.count > 1 ? `*${grouped(zones.count)}* ${what}` : what[0]?.toUpperCase() + what.slice(1);
+  return `${words}: ${names(zones, most)}`;
+}
+
 /** `At this rate shop reaches its limit of 500 GB on 27 Nov`. */
 export function limitLine(limit: Extract<Finding, { kind: 'limit' }>['limit']): string {
   return limit.reaches === undefined
@@ -93,15 +100,15 @@ const signs: Readonly<Record<Attention, string>> = {
 };
 
 const became: Readonly<Record<Attention, string>> = {
-  suspended: 'Newly suspended',
-  disabled: 'Newly disabled',
-  'near-limit': 'Now above 80 % of the limit',
-  'no-certificate': 'Newly without certificate',
+  suspended: 'newly suspended',
+  disabled: 'newly disabled',
+  'near-limit': 'now above 80 % of the limit',
+  'no-certificate': 'newly without certificate',
 };
 
 const recovered: Readonly<Record<Attention, string>> = {
-  suspended: 'No longer suspended',
-  disabled: 'Enabled again',
-  'near-limit': 'Below 80 % of the limit again',
-  'no-certificate': 'Has its certificate again',
+  suspended: 'no longer suspended',
+  disabled: 'enabled again',
+  'near-limit': 'below 80 % of the limit again',
+  'no-certificate': 'with certificate again',
 };

@@ -1,6 +1,7 @@
-import type { ModalView, PlainTextOption } from '@slack/types';
+import type { KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import { type DigestKind, digestKinds, type Only } from '../reports/digest.ts';
-import { actions, button, limits, plain, section } from './blocks.ts';
+import { actions, button, context, limits, plain, section } from './blocks.ts';
+import { countedWords, kindNames } from './digest-form-words.ts';
 import { plainly } from './text.ts';
 
 /** What the form is drawn with: as far as something is chosen already. */
@@ -12,6 +13,8 @@ export interface FormValues {
   readonly days: readonly string[];
   readonly timeZone: string;
   readonly only: string;
+  /** The number, where `only` is `above`. */
+  readonly above: string;
 }
 
 /** Opens at once; what is in it comes a moment later. */
@@ -29,10 +32,15 @@ export function digestBusy(): ModalView {
   return { ...digestSkeleton(), callback_id: 'digests:busy' };
 }
 
-/** The form. `note` comes back with it: which digest is changed. */
+/** The form. `note` comes back with it: which digest is changed. It is drawn again when what it says below changes. */
 export function digestForm(
   values: FormValues,
-  more: { readonly note?: string | undefined; readonly says?: string | undefined } = {},
+  more: {
+    readonly note?: string | undefined;
+    readonly says?: string | undefined;
+    /** When it will run, in words. */
+    readonly next?: string | undefined;
+  } = {},
 ): ModalView {
   const { kinds, targets, channel, time, days, timeZone, only } = values;
   return {
@@ -47,6 +55,7 @@ export function digestForm(
       {
         type: 'input',
         block_id: 'kind',
+        dispatch_action: true,
         label: plain('What'),
         element: {
           type: 'multi_static_select',
@@ -89,6 +98,7 @@ export function digestForm(
       {
         type: 'input',
         block_id: 'days',
+        dispatch_action: true,
         label: plain('Days'),
         element: {
           type: 'multi_static_select',
@@ -102,12 +112,14 @@ export function digestForm(
       {
         type: 'input',
         block_id: 'time',
+        dispatch_action: true,
         label: plain('Time'),
         element: { type: 'timepicker', action_id: 'time', initial_time: time },
       },
       {
         type: 'input',
         block_id: 'timezone',
+        dispatch_action: true,
         label: plain('Time zone'),
         element: {
           type: 'external_select',
@@ -116,21 +128,21 @@ export function digestForm(
           initial_option: option(timeZone, timeZone),
         },
       },
+      ...(more.next === undefined ? [] : [context(more.next)]),
       {
         type: 'input',
         block_id: 'only',
+        dispatch_action: true,
         optional: true,
         label: plain('Post'),
-        hint: plain(
-          'Above: of origin errors, blocked uploads, failing apps and zones that need attention, together.',
-        ),
         element: {
           type: 'static_select',
           action_id: 'only',
           options: onlyOptions(),
-          initial_option: onlyOptions().find(({ value }) => value === only) ?? option(aboveWords(only), only),
+          initial_option: onlyOptions().find(({ value }) => value === only) ?? option('Always', 'always'),
         },
       },
+      ...(only === 'above' ? [aboveBlock(values)] : []),
       actions(button('Preview', 'digests:preview', 'preview')),
     ],
   };
@@ -138,39 +150,38 @@ export function digestForm(
 
 export const mostTargets = 20;
 
-const kindNames: Readonly<Record<DigestKind, string>> = {
-  zones: 'Zones overview',
-  errors: 'Origin errors',
-  scanning: 'Upload scanning',
-  apps: 'App usage',
-};
+/** As much as a threshold may be. */
+export const mostAbove = 999_999_999;
 
-export function kindWords(kinds: readonly DigestKind[]): string {
-  return kinds
-    .map((kind, index) => (index === 0 ? kindNames[kind] : kindNames[kind].toLowerCase()))
-    .join(', ');
-}
-
-/** `only` as the form's field holds it. */
-export function onlyValue(only: Only): string {
-  return typeof only === 'string' ? only : String(only.above);
-}
-
-export function onlyWords(only: Only): string {
-  if (only === 'always') return '';
-  return only === 'changed' ? 'only if something changed' : aboveWords(String(only.above)).toLowerCase();
+/** `only` as the form's fields hold it. */
+export function onlyValues(only: Only): Pick<FormValues, 'only' | 'above'> {
+  return typeof only === 'string' ? { only, above: '10' } : { only: 'above', above: String(only.above) };
 }
 
 function onlyOptions(): PlainTextOption[] {
   return [
     option('Always', 'always'),
     option('Only if something changed', 'changed'),
-    ...['0', '10', '100', '1000', '10000'].map((above) => option(aboveWords(above), above)),
+    option('Only above a number', 'above'),
   ];
 }
 
-function aboveWords(above: string): string {
-  return above === '0' ? 'Only if there is any trouble' : `Only above ${above}`;
+/** Shown where a number is what decides. */
+function aboveBlock({ above, kinds }: FormValues): KnownBlock {
+  return {
+    type: 'input',
+    block_id: 'above',
+    label: plain('Above'),
+    hint: plain(`How many ${countedWords(kinds)}: it posts from one more on. 0 = if there are any.`),
+    element: {
+      type: 'number_input',
+      action_id: 'above',
+      is_decimal_allowed: false,
+      min_value: '0',
+      max_value: String(mostAbove),
+      ...(/^\d{1,9}$/u.test(above) ? { initial_value: above } : {}),
+    },
+  };
 }
 
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];

@@ -9,7 +9,7 @@ import type {
 } from '../reports/digest-figures.ts';
 import { moved, noise } from '../reports/digest-series.ts';
 import { shortDay } from './chart-days.ts';
-import { added, comparison, exact } from './digest-change.ts';
+import { added, comparison, exact, isNothing } from './digest-change.ts';
 import { daysBefore } from './digest-findings.ts';
 import { bytes, money, percent } from './numbers.ts';
 import { runWords } from './schedule.ts';
@@ -34,6 +34,7 @@ export function numberLines({ zones, errors, scanning, apps }: Collected, timeZo
 function zoneLine(figures: ZoneFigures): Line {
   const { zones, used, charges, attention, before, newMonth, perDay, chargesPerDay, skipped } = figures;
   const since = newMonth ? undefined : before;
+  if (zones === 0 && skipped === 0) return { number: '*No zones*', compared: '' };
   return {
     number: [
       `*${count(zones, 'zone')}*`,
@@ -91,6 +92,8 @@ function scanLine(scanning: readonly ScanFigures[]): Line {
     scanned === undefined
       ? 'files scanned: not reported'
       : `${count(scanned, 'file')} scanned${when}${share}`;
+  if (blocked === undefined && scanned === undefined)
+    return { number: '*Upload scanning:* nothing reported', compared: '' };
   const of =
     blocked === undefined ? '*Blocked uploads:* not reported' : `*${count(blocked, 'upload')} blocked*`;
   return {
@@ -124,11 +127,6 @@ function appLine(apps: readonly AppFigures[], more: number): Line {
     ].join(' · '),
     compared: latency ? sentence('Latency', comparison(latency, exact)) : '',
   };
-}
-
-/** There is nothing, and was nothing. */
-function isNothing({ now, before = 0, weekBefore = 0 }: Compared): boolean {
-  return now === 0 && before === 0 && weekBefore === 0;
 }
 
 /** `52.1 GB a day: +37 % on the same weekday`. In a first run there is nothing to compare with. */

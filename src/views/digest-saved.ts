@@ -2,7 +2,7 @@ import type { KnownBlock, ModalView } from '@slack/types';
 import type { FormResult } from '../commands/define.ts';
 import { actions, button, context, message, plain, section } from './blocks.ts';
 import type { DrawnDigest } from './digest.ts';
-import { kindWords, onlyWords } from './digest-form.ts';
+import { kindWords, onlyWords } from './digest-form-words.ts';
 import type { Digest, DigestOrder } from './digest-words.ts';
 import type { Message } from './message.ts';
 import { nextRunWords, scheduleWords } from './schedule.ts';
@@ -52,7 +52,7 @@ export function announced(digest: Digest, by: string): Message {
 
 /** `zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */
 export function orderWords({ subject, schedule }: DigestOrder): string {
-  const only = onlyWords(subject.only);
+  const only = onlyWords(subject.only, subject.kinds);
   return `${kindWords(subject.kinds)} ${scheduleWords(schedule)}${only ? `, ${only}` : ''}`;
 }
 

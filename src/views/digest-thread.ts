@@ -130,7 +130,11 @@ function scanRow({ id, scanned, blocked, last, days, perDay }: ScanFigures, isTo
   const when =
     last === undefined ? 'no day reported' : days > 1 ? `${days} days to ${shortDay(last)}` : shortDay(last);
   const rate = perDay && !isTold ? inBrackets(perDay, exact, daysBefore(days)) : '';
-  return `Shield zone ${foreign(id, 20)}: *${amount(blocked)}* blocked of ${amount(scanned)} files scanned, ${when}${rate}`;
+  const numbers =
+    blocked === undefined && scanned === undefined
+      ? 'Nothing reported'
+      : `*${amount(blocked)}* blocked of ${amount(scanned)} files scanned`;
+  return `${numbers}, ${when} · shield zone ${foreign(id, 20)}${rate}`;
 }
 
 function appRow(app: AppFigures, changed: readonly Finding[]): string {

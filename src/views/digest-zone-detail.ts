@@ -1,7 +1,7 @@
 import type { Attention } from '../reports/attention.ts';
 import type { ZoneFigures } from '../reports/digest-figures.ts';
 import type { Finding } from '../reports/digest-findings.ts';
-import { inBrackets, nameOf, names } from './digest-change.ts';
+import { inBrackets, isNothing, nameOf, names } from './digest-change.ts';
 import { bandwidthChart } from './digest-charts.ts';
 import { changedPart, detail, mostShown } from './digest-detail.ts';
 import { limitLine } from './digest-findings.ts';
@@ -10,10 +10,10 @@ import { bytes, money } from './numbers.ts';
 import { count, foreign, grouped } from './text.ts';
 
 const stateNames: Readonly<Record<Attention, string>> = {
-  suspended: 'Suspended',
-  disabled: 'Disabled',
-  'near-limit': 'Above 80 % of the limit',
-  'no-certificate': 'Without certificate',
+  suspended: 'suspended',
+  disabled: 'disabled',
+  'near-limit': 'above 80 % of the limit',
+  'no-certificate': 'without certificate',
 };
 
 /** The zones of a digest in its thread. What stands in `changed` is not told again further down. */
@@ -25,7 +25,7 @@ export function zoneDetail(zones: ZoneFigures, changed: readonly Finding[], time
       (one) => one.kind === 'became' && one.state === state && one.zones.count === all,
     );
     return all > 0 && !isTold
-      ? [`${stateNames[state]}: ${grouped(all)} · ${names(states[state], mostShown)}`]
+      ? [`*${grouped(all)}* ${stateNames[state]}: ${names(states[state], mostShown)}`]
       : [];
   });
   const told = new Set(changed.map((one) => (one.kind === 'limit' ? one.limit : undefined)));
@@ -52,20 +52,20 @@ export function zoneDetail(zones: ZoneFigures, changed: readonly Finding[], time
         title: 'Most bandwidth this month',
         lines: busiest.slice(0, mostShown).map((zone) => {
           const rate =
-            zone.perDay && !moving.has(zone.id)
+            zone.perDay && !isNothing(zone.perDay) && !moving.has(zone.id)
               ? `, ${bytes(zone.perDay.now)} a day${inBrackets(zone.perDay, bytes)}`
               : '';
-          return `*${nameOf(zone)}*: ${bytes(zone.used)}${rate}`;
+          return `*${bytes(zone.used)}* · ${nameOf(zone)}${rate}`;
         }),
       },
       {
         title: 'All together',
         lines: [
           ...(perDay && !isTotalTold && (perDay.now > 0 || perDay.before)
-            ? [`Bandwidth: ${bytes(perDay.now)} a day${inBrackets(perDay, bytes)}`]
+            ? [`*${bytes(perDay.now)}* a day${inBrackets(perDay, bytes)}`]
             : []),
           ...(chargesPerDay && (chargesPerDay.now > 0 || chargesPerDay.before)
-            ? [`Charges: ${money(chargesPerDay.now)} a day${inBrackets(chargesPerDay, money)}`]
+            ? [`*${money(chargesPerDay.now)}* a day${inBrackets(chargesPerDay, money)}`]
             : []),
         ],
       },

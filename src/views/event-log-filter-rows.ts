@@ -92,8 +92,7 @@ function valuesHint({ field, op }: FilterRow, nth: number): string {
     return field === 'ip' || field === ''
       ? 'Networks: 203.0.113.0/24, 2001:db8::/32'
       : ':warning: Networks work with IP addresses only.';
-  const hint = 'Values with commas between them, or in lines: one of them has to match.';
-  return nth === 1 ? `${hint} Or all of it in words: country in DE, FR` : hint;
+  return nth === 1 ? 'Values with commas or in lines: one has to match. Or in words: country in DE, FR' : '';
 }
 
 function otherName(block: string, label: string, name: string): InputBlock {
@@ -107,7 +106,7 @@ function input(block: string, label: string, hint: string, value: string, multil
     block_id: block,
     optional: true,
     label: plain(label),
-    hint: plain(hint),
+    ...(hint === '' ? {} : { hint: plain(hint) }),
     element: {
       type: 'plain_text_input',
       action_id: block,

@@ -179,7 +179,9 @@ async function choiceFor(
     case 'plain_text_input':
     case 'email_text_input':
     case 'url_text_input':
-      return shownFields.has(actionId) ? (shownValues[actionId] ?? 'as usual') : canary('typed', actionId);
+      return shownFields.has(actionId) || /^filters?-/u.test(actionId)
+        ? (shownValues[actionId] ?? 'as usual')
+        : canary('typed', actionId);
     case 'number_input':
       return shownValues[actionId] ?? '1';
     case 'datepicker':

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { eventLogFields, eventLogOps } from '../../src/api/event-logs.ts';
-import { readFilters } from '../../src/commands/event-log-filters.ts';
+import { readFilter, readFilters, typedValues } from '../../src/commands/event-log-filters.ts';
 
 const one = (line: string) => readFilters(line).filters[0];
 
@@ -68,6 +68,7 @@ test('whatever values there are, quoted they are read as they are', () => {
       (field, op, values) => {
         const line = `${field} ${op} ${values.map((text) => `"${text.replaceAll('"', '""')}"`).join(', ')}`;
         expect(one(line)).toEqual({ field, op, value: values });
+        expect(readFilter(field, op, typedValues(values))).toEqual({ field, op, value: values });
       },
     ),
   );

@@ -25,7 +25,7 @@ test('upload scanning by the CDN’s own days', async () => {
   expect(told.top).toMatchInlineSnapshot(`
     [
       "*40 uploads blocked* · 1,000 files scanned on 9 Nov (4 %)",
-      ":no_entry: Shield zone 501: 40 blocked a day, 20 × as much as the same weekday, 20 × as much as the day before, *unusual:* mostly 2",
+      ":no_entry: Shield zone 501: 40 blocked a day, 20 × as much as the same weekday and the day before, *unusual:* mostly 2",
       ":grey_question: Not read: upload scanning of shield zone 502 (reference REF23456), more in the thread",
       "_The first run: the next one tells what changed._",
     ]
@@ -34,7 +34,7 @@ test('upload scanning by the CDN’s own days', async () => {
     [
       "*Upload scanning*
     *By shield zone*
-    Shield zone 501: *40* blocked of 1,000 files scanned, 9 Nov (20 × as much as the same weekday, 20 × as much as the day before, *unusual:* mostly 2)
+    *40* blocked of 1,000 files scanned, 9 Nov · shield zone 501 (20 × as much as the same weekday and the day before, *unusual:* mostly 2)
     _By the CDN’s own days; today is not over and not counted._",
       "*What could not be read*
     • upload scanning of shield zone 502: The CDN said refused. Reference REF23456",
@@ -116,7 +116,7 @@ test('several kinds in one digest: a number each, then what changed, in six line
     [
       "*2 zones* · 0 B this month · $0.00 so far",
       "*8 origin errors* in 24 hours, in 2 of 2 zones",
-      "*Blocked uploads:* not reported · files scanned: not reported",
+      "*Upload scanning:* nothing reported",
       "*1 app* · $18.40 a month · latency 240.9",
       "_The first run: the next one tells what changed._",
     ]
@@ -126,7 +126,7 @@ test('several kinds in one digest: a number each, then what changed, in six line
     [
       "*2 zones* · 0 B this month · $0.00 so far",
       "*5 origin errors* since Tue 3 Nov 09:00, in 2 of 2 zones",
-      "*Blocked uploads:* not reported · files scanned: not reported",
+      "*Upload scanning:* nothing reported",
       "*1 app* · $18.40 a month · latency 240.9",
       ":new: \`dns_lookup\` 2 times in shop",
       ":new: \`http_request_failure\` 1 time in docs",
@@ -138,10 +138,10 @@ test('several kinds in one digest: a number each, then what changed, in six line
     [
       "*2 zones* · 0 B this month · $0.00 so far · :warning: 2 need attention",
       "*5 origin errors* since Wed 4 Nov 09:00, in 2 of 2 zones",
-      "*Blocked uploads:* not reported · files scanned: not reported",
+      "*Upload scanning:* nothing reported",
       "*1 app* · $18.40 a month · latency 240.9",
-      ":no_entry: Newly suspended: shop, docs",
-      ":rotating_light: Newly disabled: shop, docs",
+      ":no_entry: *2* newly suspended: shop, docs",
+      ":rotating_light: *2* newly disabled: shop, docs",
     ]
   `);
 });

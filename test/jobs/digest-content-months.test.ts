@@ -99,7 +99,7 @@ test('both the previous run and the same weekday are told, of a weekly digest th
   expect(week.top).toMatchInlineSnapshot(`
     [
       "*2 zones* · 420 GB this month · $4.20 so far (+$1.00)",
-      ":chart_with_upwards_trend: *shop*: 100 GB a day, +150 % on the same weekday, +150 % on the previous run, *unusual:* mostly 40 GB",
+      ":chart_with_upwards_trend: *shop*: 100 GB a day, +150 % on the same weekday and the previous run, *unusual:* mostly 40 GB",
     ]
   `);
   const weekly = await at(
@@ -132,9 +132,9 @@ test('charges that jump are told beside the number of everything', async () => {
     [
       "*Zones*
     *Most bandwidth this month*
-    *shop*: 10 GB, 0 B a day (the same as the previous run)
+    *10 GB* · shop
     *All together*
-    Charges: $20.00 a day (10 × as much as the previous run)
+    *$20.00* a day (10 × as much as the previous run)
     _Months are UTC, as the CDN counts them._",
     ]
   `);

@@ -48,9 +48,9 @@ test('a first run has its limits once, and no change', async () => {
     *Limits*
     :hourglass: At this rate *shop* reaches its limit of 500 GB on 12 Nov
     *Needs attention*
-    Above 80 % of the limit: 1 · shop
+    *1* above 80 % of the limit: shop
     *Most bandwidth this month*
-    *shop*: 450 GB
+    *450 GB* · shop
     _Months are UTC, as the CDN counts them. A limit’s day: if the rest of the month goes like the month so far._",
     ]
   `);
@@ -78,7 +78,7 @@ test('what went wrong with zones, what was mended, what came and went', async ()
       ":no_entry: Newly suspended: media",
       ":rotating_light: Newly disabled: docs",
       ":unlock: Newly without certificate: shop (www.shop.example)",
-      ":heavy_minus_sign: Gone: blog, old &lt;!channel&gt;",
+      ":heavy_minus_sign: *2* gone: blog, old &lt;!channel&gt;",
       ":heavy_plus_sign: New: fresh",
     ]
   `);
@@ -89,7 +89,7 @@ test('what went wrong with zones, what was mended, what came and went', async ()
     :no_entry: Newly suspended: media
     :rotating_light: Newly disabled: docs
     :unlock: Newly without certificate: shop (www.shop.example)
-    :heavy_minus_sign: Gone: blog, old &lt;!channel&gt;
+    :heavy_minus_sign: *2* gone: blog, old &lt;!channel&gt;
     :heavy_plus_sign: New: fresh
     _Months are UTC, as the CDN counts them._",
     ]
@@ -153,9 +153,9 @@ test('an account of ten thousand zones is told in the same few lines by name, an
     [
       "*10,000 zones* · 20,000 GB this month · $0.00 so far · :warning: 10,000 need attention",
       ":rotating_light: *zone 9999 with a long name, as people have them, äääääääääää* reached its limit: 2 GB of 1 GB",
-      ":rotating_light: Newly disabled: zone 0 with a long name, as people have them, ääääääääääääää, zone 2 with a long name, as people have them, ääääääääääääää, zone 4 with a long name, as people have them, ääääääääääääää a…",
+      ":rotating_light: *5,000* newly disabled: zone 0 with a long name…, zone 2 with a long name…, zone 4 with a long name… and 4,997 more",
       ":heavy_minus_sign: Gone: zone 0 with a long name, as people have them, ääääääääääääää",
-      ":white_check_mark: Enabled again: zone 25 with a long name, as people have them, äääääääääääää, zone 27 with a long name, as people have them, äääääääääääää, zone 29 with a long name, as people have them, äääääääääääää …",
+      ":white_check_mark: *4,987* enabled again: zone 25 with a long nam…, zone 27 with a long nam…, zone 29 with a long nam… and 4,984 more",
       ":heavy_plus_sign: New: zone 9999 with a long name, as people have them, äääääääääää",
     ]
   `);
@@ -164,9 +164,9 @@ test('an account of ten thousand zones is told in the same few lines by name, an
       "*Zones*",
       "*Changed*",
       ":rotating_light: *zone 9999 with a long name, as people have them, äääääääääää* reached its limit: 2 GB of 1 GB",
-      ":rotating_light: Newly disabled: zone 0 with a long name, as people have them, ääääääääääääää, zone 2 with a long name, as people have them, ääääääääääääää, zone 4 with a long name, as people have them, ääääääääääääää, zone 6 with a long name, as people have them, ääääääääääääää, zone 8 with a long name, as people have them, ääääääääääääää, zone 10 with a long name, as people have them, äääääääääääää, zone 12 with a long name, as people have them, äääääääääääää, zone 14 with a long name, as people have them, äääääääääääää, zone 16 with a long name, as people have them, äääääääääääää, zone 18 with a long name, as people have them, äääääääääääää and 4,990 more",
+      ":rotating_light: *5,000* newly disabled: zone 0 with a long name, as people have them, ääääääääääääää, zone 2 with a long name, as people have them, ääääääääääääää, zone 4 with a long name, as people have them, ääääääääääääää, zone 6 with a long name, as people have them, ääääääääääääää, zone 8 with a long name, as people have them, ääääääääääääää, zone 10 with a long name, as people have them, äääääääääääää, zone 12 with a long name, as people have them, äääääääääääää, zone 14 with a long name, as people have them, äääääääääääää, zone 16 with a long name, as people have them, äääääääääääää, zone 18 with a long name, as people have them, äääääääääääää and 4,990 more",
       ":heavy_minus_sign: Gone: zone 0 with a long name, as people have them, ääääääääääääää",
-      ":white_check_mark: Enabled again: zone 25 with a long name, as people have them, äääääääääääää, zone 27 with a long name, as people have them, äääääääääääää, zone 29 with a long name, as people have them, äääääääääääää, zone 31 with a long name, as people have them, äääääääääääää, zone 33 with a long name, as people have them, äääääääääääää, zone 35 with a long name, as people have them, äääääääääääää, zone 37 with a long name, as people have them, äääääääääääää, zone 39 with a long name, as people have them, äääääääääääää, zone 41 with a long name, as people have them, äääääääääääää, zone 43 with a long name, as people have them, äääääääääääää and 4,977 more",
+      ":white_check_mark: *4,987* enabled again: zone 25 with a long name, as people have them, äääääääääääää, zone 27 with a long name, as people have them, äääääääääääää, zone 29 with a long name, as people have them, äääääääääääää, zone 31 with a long name, as people have them, äääääääääääää, zone 33 with a long name, as people have them, äääääääääääää, zone 35 with a long name, as people have them, äääääääääääää, zone 37 with a long name, as people have them, äääääääääääää, zone 39 with a long name, as people have them, äääääääääääää, zone 41 with a long name, as people have them, äääääääääääää, zone 43 with a long name, as people have them, äääääääääääää and 4,977 more",
     ]
   `);
   expect(told.stored.length).toBeLessThan(50_000);
@@ -181,5 +181,5 @@ test('what a silent run found is told by the next one that speaks', async () => 
   expect((await digest.daily('2026-11-03', [() => undefined, disable(1001)])).quiet).toBe(true);
   const told = await digest.daily('2026-11-05', [disable(1002)]);
   expect(told.quiet).toBe(false);
-  expect(told.top).toContain(':rotating_light: Newly disabled: shop, docs');
+  expect(told.top).toContain(':rotating_light: *2* newly disabled: shop, docs');
 });

@@ -13,7 +13,7 @@ test('a first run says what there is, and that there is nothing to compare with'
     [
       "*Zones*
     *Most bandwidth this month*
-    *shop*: 120 GB
+    *120 GB* · shop
     _Months are UTC, as the CDN counts them._",
     ]
   `);
@@ -43,9 +43,9 @@ test('a spike in a flat series is unusual', async () => {
     *Changed*
     :chart_with_upwards_trend: *shop*: 120 GB a day, 3 × as much as the previous run, *unusual:* mostly 40 GB
     *Most bandwidth this month*
-    *shop*: 480 GB
+    *480 GB* · shop
     *All together*
-    Charges: $1.20 a day (3 × as much as the previous run)
+    *$1.20* a day (3 × as much as the previous run)
     _Months are UTC, as the CDN counts them._",
     ]
   `);
@@ -91,7 +91,7 @@ test('zero: no zones, and nothing to divide by', async () => {
   const told = await (await story()).daily('2026-11-03', [() => undefined, () => undefined]);
   expect(told.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Tue 3 Nov 09:00: *no zones* · 0 B this month · $0.00 so far",
+      ":zzz: Nothing changed since Tue 3 Nov 09:00: *No zones*",
     ]
   `);
 });

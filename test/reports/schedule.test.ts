@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isTimeZone, nextRun, nextRuns, type Schedule } from '../../src/reports/schedule.ts';
 import { nextRunWords, runWords, scheduleWords } from '../../src/views/schedule.ts';
+import { zones } from './clocks.ts';
 
 const everyDay = [1, 2, 3, 4, 5, 6, 7];
 const daily = (zone: string, time: string): Schedule => ({ time, zone, weekdays: everyDay, monthDays: [] });
@@ -156,83 +157,6 @@ describe('days', () => {
     expect(nextRuns(on([], []), new Date(0), 3)).toEqual([]);
     expect(() => nextRun(on([], []), new Date(0))).toThrow(RangeError);
   });
-});
-
-// Everywhere that clocks do something of their own, and places where they do nothing.
-const zones = [
-  'Europe/Vienna',
-  'Europe/London',
-  'Europe/Dublin',
-  'Europe/Lisbon',
-  'Europe/Istanbul',
-  'Europe/Moscow',
-  'Europe/Kyiv',
-  'Europe/Chisinau',
-  'Atlantic/Azores',
-  'America/New_York',
-  'America/Chicago',
-  'America/Denver',
-  'America/Los_Angeles',
-  'America/Anchorage',
-  'America/Adak',
-  'America/St_Johns',
-  'America/Halifax',
-  'America/Havana',
-  'America/Santiago',
-  'America/Asuncion',
-  'America/Sao_Paulo',
-  'America/Caracas',
-  'America/Nuuk',
-  'America/Mexico_City',
-  'America/Scoresbysund',
-  'Africa/Cairo',
-  'Africa/Casablanca',
-  'Africa/Johannesburg',
-  'Asia/Amman',
-  'Asia/Beirut',
-  'Asia/Gaza',
-  'Asia/Jerusalem',
-  'Asia/Kathmandu',
-  'Asia/Kolkata',
-  'Asia/Tehran',
-  'Asia/Tokyo',
-  'Australia/Lord_Howe',
-  'Australia/Sydney',
-  'Pacific/Auckland',
-  'Pacific/Chatham',
-  'Pacific/Easter',
-  'Pacific/Kiritimati',
-  'Antarctica/Troll',
-  'UTC',
-]; // prettier-ignore
-
-/** A clock on the wall, read from the machine's own tables and by nothing of ours. */
-function wallOf(zone: string): (at: number) => string {
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
-  return (at) => format.format(at);
-}
-
-test('ten years in more than forty zones: every day runs once, at its time or at the first that exists', () => {
-  expect(zones.length).toBeGreaterThan(40);
-  const from = Date.UTC(2019, 11, 31, 12);
-  const wrong: string[] = [];
-  for (const [index, zone] of zones.entries()) {
-    const wall = wallOf(zone);
-    const time = ['02:30', '00:00', '01:30', '03:00', '23:45'][index % 5] ?? '';
-    const runs = nextRuns(daily(zone, time), new Date(from), 3653).map((at) => at.getTime());
-    const first = Date.parse(wall(runs[0] ?? 0).slice(0, 10));
-    for (const [n, at] of runs.entries()) {
-      // Day by day: none is left out, none comes twice.
-      const wanted = `${new Date(first + n * 86_400_000).toISOString().slice(0, 10)} ${time}`;
-      const shown = wall(at);
-      // The first of two: nothing within the three hours before shows the same.
-      const isFirst = [30, 60, 90, 120, 150, 180].every((back) => wall(at - back * 60_000) !== shown);
-      // Moved: a minute before, clocks had not reached it, and now they are past it.
-      const isMoved = wall(at - 60_000) < wanted && shown > wanted;
-      if (!(shown === wanted ? isFirst : isMoved)) wrong.push(`${zone} ${wanted}: ${shown}`);
-    }
-  }
-  expect(wrong).toEqual([]);
 });
 
 test('asking from any moment gives the same runs as asking from the beginning', () => {
