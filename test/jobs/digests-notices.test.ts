@@ -47,6 +47,21 @@ test.each([embedded, postgres].filter(({ skip }) => !skip))(
   },
 );
 
+test('while one process tells, however slowly, another one leaves it alone', async () => {
+  await using desk = await open();
+  await desk.daily();
+  await stop(desk);
+  const held = desk.slack.script.hold('chat.postMessage', 'before');
+  const slow = sweep(desk);
+  await held.reached;
+  desk.later(minute);
+  await sweep(desk);
+  held.release();
+  await slow;
+  expect(desk.reads()).toEqual([isPaused]);
+  expect(await told(desk)).toEqual(['yes']);
+});
+
 test('a process that died while it told, before the post or behind it: another one looks, and there is one message', async () => {
   for (const arrived of [false, true]) {
     await using desk = await open();
