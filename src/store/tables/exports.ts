@@ -1,0 +1,37 @@
+import type { Maybe, Moment } from './columns.ts';
+
+/** One export of event logs, from the form until its files are deleted. Moved by compare-and-set only. */
+export interface Exports {
+  id: string;
+  tenant: string;
+  /** Set only where the app is installed for the whole organisation. */
+  enterprise_id: string | null;
+  team_id: string;
+  user_id: string;
+  /** Where it goes; null = the person's direct messages. */
+  channel: string | null;
+  /** What was asked for, as JSON (`reports/event-export.ts`). */
+  request: string | null;
+  /** `asked`, `waiting`, `running`, `sharing`, `done`, `failed`, `cancelled`, `unknown`. */
+  state: string;
+  /** The attempt that works on it, and until when it is taken to be alive; while it waits: until when. */
+  run: string | null;
+  lease_until: Maybe;
+  attempt: number;
+  /** Whoever wants it ended: a user id or `system`. */
+  cancelled_by: string | null;
+  /** The message that tells how far it is. */
+  message_channel: string | null;
+  message_ts: string | null;
+  row_count: number;
+  byte_count: number;
+  /** The ids of the files in Slack, as JSON. */
+  files: string;
+  asked_at: Moment;
+  ended_at: Maybe;
+  /** How it ended, as JSON (`jobs/export-endings.ts`); forgotten with what was asked for. */
+  ending: string | null;
+  /** When people were told of it. */
+  told_at: Maybe;
+  files_deleted_at: Maybe;
+}
