@@ -83,7 +83,7 @@ function filterRow(row: FilterRow, nth: number): KnownBlock[] {
     },
     ...(row.field === another ? [otherName(blocks.field, `Field of filter ${nth}`, row.otherField)] : []),
     ...(row.op === another ? [otherName(blocks.op, `Operation of filter ${nth}`, row.otherOp)] : []),
-    input(blocks.values, `Filter ${nth}`, valuesHint(row, nth), row.values, true),
+    input(blocks.values, `Values of filter ${nth}`, valuesHint(row, nth), row.values, true),
   ];
 }
 
