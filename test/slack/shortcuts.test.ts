@@ -76,7 +76,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     await person.shortcut('origin-errors:link', { ts });
     await person.waitForModal(/no link in this message/);
     const { errors } = await person.submit({ link: bot.cdn.key });
-    expect(errors?.['link']).toMatch(/looks like a key/);
+    expect(errors?.['link']).toMatch(/looks like a CDN key/);
     await person.submit({ link: ` https://${hostOf(4)}/a.jpg ` });
     await person.waitForModal(new RegExp(`today in ${nameOf(4)}`));
     await person.closeModal();
