@@ -34,13 +34,15 @@ export const exportJob: Job<ExportData> = defineJob({
   async run({ id }, context) {
     const { db, now, ports } = context;
     const run = randomUUID();
-    const leaseUntil = new Date(now().getTime() + leaseMs);
-    const row = await claimExport(db, { id, run, now: now(), leaseUntil });
+    // One moment for all of it: what is not to be had yet must be looked at again, or nobody would.
+    const at = now();
+    const leaseUntil = new Date(at.getTime() + leaseMs);
+    const row = await claimExport(db, { id, run, now: at, leaseUntil });
     if (row) return attempt({ row, run, context });
     const current = await findExport(db, id);
     if (current?.state === 'sharing' && (await endUnknown(context, id))) return;
-    // Somebody works on it: should they die, this looks after it.
-    if (current?.lease_until && current.lease_until > now())
+    // Somebody works on it, and should they die, this looks after it; or its pause is not over by this clock.
+    if (current?.lease_until && current.lease_until >= at)
       await ports.enqueue(exportJob, { id }, { at: new Date(current.lease_until.getTime() + 1_000) });
   },
 });
