@@ -157,7 +157,7 @@ describe('cancelling', () => {
     await expect.poll(() => asked().length).toBe(1);
     const person = bot().slack.as(alice, ops);
     await person.press('event-logs:cancel:0');
-    await person.waitForMessage(/is being stopped/);
+    await person.waitForMessage((message) => isNew(message) && /is being stopped/.test(message.reads));
     until.resolve();
     await tells(ops, /was stopped; nothing was posted/);
     expect(JSON.stringify(called('chat.update'))).not.toContain('Trying again');
@@ -172,9 +172,9 @@ describe('cancelling', () => {
     await Promise.all([person.press('event-logs:cancel:0'), person.press('event-logs:cancel:0')]);
     const { ts } = await tells(ops, /was stopped; nothing was posted/);
     held.release();
-    expect(
-      called('chat.update').filter(({ args }) => JSON.stringify(args).includes('was stopped')),
-    ).toHaveLength(1);
+    // A press that comes after the end draws the same end once more.
+    const ends = called('chat.update').map(({ args }) => JSON.stringify(args));
+    expect(new Set(ends.filter((one) => one.includes('was stopped'))).size).toBe(1);
     expect(
       JSON.stringify(
         desk
