@@ -165,13 +165,23 @@ describe('cancelling', () => {
   });
 
   test('pressed twice, cancel is answered twice, and the export ends once', async () => {
+    const person = bot().slack.as(alice, ops);
+    const recorded = async (): Promise<number> => {
+      const known = new Set(person.messages().map(({ ts }) => ts));
+      await person.slash('audit 50');
+      const { reads } = await person.waitForMessage(
+        (message) => !known.has(message.ts) && /\d+ records/.test(message.reads),
+      );
+      return [...reads.matchAll(/was stopped by @Alice/g)].length;
+    };
+    const before = await recorded();
     const held = holdService();
     await exportTo(ops);
     await held.reached;
-    const person = bot().slack.as(alice, ops);
     await Promise.all([person.press('event-logs:cancel:0'), person.press('event-logs:cancel:0')]);
     const { ts } = await tells(ops, /was stopped; nothing was posted/);
     held.release();
+    expect(await recorded()).toBe(before + 1);
     // A press that comes after the end draws the same end once more.
     const ends = called('chat.update').map(({ args }) => JSON.stringify(args));
     expect(new Set(ends.filter((one) => one.includes('was stopped'))).size).toBe(1);
