@@ -43,6 +43,9 @@ export const zones = [
   'Pacific/Easter',
   'Pacific/Kiritimati',
   'Antarctica/Troll',
+  'Africa/El_Aaiun',
+  'Asia/Pyongyang',
+  'Australia/Eucla',
   'UTC',
 ];
 
