@@ -117,8 +117,7 @@ async function look(
   if (place === undefined) return 'not there';
   if (!isChannel(place)) return 'there';
   try {
-    // Slack's clock and ours may differ.
-    const since = new Date((at?.getTime() ?? 0) - 2 * minuteMs);
+    const since = at ?? new Date(0);
     return (await slack.find(marker, { channel: place, since })) ? 'there' : 'not there';
   } catch (error) {
     const trouble = troublePosting(error);

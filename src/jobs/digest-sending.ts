@@ -88,8 +88,7 @@ export async function lookUp(run: HeldRun, context: JobContext): Promise<void> {
   try {
     const found = await ports.slack(digest.owner, signal).find(markerOf(run), {
       channel: run.sent_to ?? digest.channel,
-      // Slack's clock and ours may differ.
-      since: new Date((run.claimed_at ?? now()).getTime() - 2 * 60_000),
+      since: run.claimed_at ?? now(),
       thread: run.ts ?? undefined,
     });
     if (found) return await arrived(run, parts, found, context);

@@ -4,9 +4,6 @@ import { type Marker, type Posted, SlackFailure, type SlackPort } from './ports.
 /** By then Slack has taken a message or never will: it is given ten seconds to answer. */
 export const settleMs = 15_000;
 
-// Slack's clock and ours may differ.
-const clocksMs = 2 * 60_000;
-
 /** What finds the message of an export again. */
 export function exportMarker(id: string): Marker {
   return { type: 'export_progress', payload: { export: id } };
@@ -24,8 +21,7 @@ export async function lookUpMessage(
 ): Promise<Posted | 'absent' | 'nobody-knows'> {
   if (channel === null) return 'nobody-knows';
   try {
-    const since = new Date(askedAt.getTime() - clocksMs);
-    return (await slack.find(exportMarker(id), { channel, since })) ?? 'absent';
+    return (await slack.find(exportMarker(id), { channel, since: askedAt })) ?? 'absent';
   } catch (error) {
     if (!(error instanceof SlackFailure) || comesBack(error)) throw error;
     return 'nobody-knows';

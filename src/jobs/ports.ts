@@ -96,7 +96,7 @@ export interface PostOptions {
 
 export interface FindWhere {
   readonly channel: string;
-  /** Not before. */
+  /** Not before, by our clock: what Slack's may differ by is looked through as well. */
   readonly since: Date;
   /** In the thread of that message. */
   readonly thread?: string | undefined;

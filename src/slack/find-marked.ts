@@ -4,9 +4,11 @@ import { type FindWhere, type Marker, type Posted, SlackFailure } from '../jobs/
 // A busy channel has some hundred messages in the minutes that are looked through; more and nobody can say.
 const pageSize = 200;
 const mostPages = 5;
+// `since` is told by our clock, messages by Slack's.
+const clocksMs = 2 * 60_000;
 
 /**
- * The bot's message with this marker, in a channel or a thread, not older than `since`. Messages that others copied the
+ * The bot's message with this marker, in a channel or a thread, not older than `since` and what clocks differ by. Messages that others copied the
  * marker into do not count: metadata can be written by every app of the channel.
  *
  * @throws what Slack answers, and SlackFailure `too_much` where the end was not reached.
@@ -24,7 +26,7 @@ export async function findMarked(
   for (let page = 0; page < mostPages; page += 1) {
     const asked = {
       channel,
-      oldest: (since.getTime() / 1000).toFixed(6),
+      oldest: (Math.max(0, since.getTime() - clocksMs) / 1000).toFixed(6),
       include_all_metadata: true,
       limit: pageSize,
       ...(cursor === undefined ? {} : { cursor }),
