@@ -158,7 +158,7 @@ test('removed from its channel: its owner is told, an admin sees it at home and 
   expect(bot.slack.problems).toEqual([]);
 });
 
-test('when its owner disconnects the key it pauses in the channel, and somebody else takes it over', async () => {
+test('when its owner leaves it pauses in the channel, and somebody else takes it over', async () => {
   const id = await order();
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
   const bob = bot.slack.as('U0BOB0000', 'C0OPS0000');
