@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { giveBack } from './transfer/give-back.ts';
@@ -17,20 +17,13 @@ export interface SealedSpool {
 const pieceLength = 256 * 1024;
 
 /**
- * A file for what must not be left behind. It loses its name as soon as it is made, so that the system takes it away
- * with this process, however that ends; and it is encrypted under a key that nothing but this process's memory holds, so
+ * A file for what must not be left behind. It has no name, so that the system takes it away with this process, however
+ * that ends; and it is encrypted under a key that nothing but this process's memory holds, so
  * that what stays on the disk's surface is noise.
  */
 export function createSealedSpool(directory: string): SealedSpool {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const path = join(directory, `${randomUUID()}.spool`);
-  const file = openSync(path, 'wx+', 0o600);
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    closeSync(file);
-    throw error;
-  }
+  const file = openNameless(directory);
   // Used for this one file, so counting from zero never repeats.
   const key = randomBytes(32);
   const counter = Buffer.alloc(16);
@@ -70,4 +63,29 @@ export function createSealedSpool(directory: string): SealedSpool {
       isOpen = false;
     },
   };
+}
+
+// open(2): a file that never has a name. Node has no word for it; the number is the same on every Linux.
+const temporary = 0o20_000_000 | constants.O_DIRECTORY | constants.O_RDWR;
+/** What a system or file system answers that does not know it. */
+const unknown = new Set(['EOPNOTSUPP', 'ENOTSUP', 'EISDIR', 'EINVAL']);
+
+/** Elsewhere it has a name for a moment: a process killed right then leaves an empty file. */
+function openNameless(directory: string): number {
+  if (process.platform === 'linux') {
+    try {
+      return openSync(directory, temporary, 0o600);
+    } catch (error) {
+      if (!unknown.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+  const path = join(directory, `${randomUUID()}.spool`);
+  const file = openSync(path, 'wx+', 0o600);
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+  return file;
 }

@@ -89,6 +89,7 @@ function nextStep(reason: PauseReason): string {
   if (reason === 'bot-removed')
     return 'Invite the bot there (`/invite @cdn`) and resume it, or edit it to go elsewhere.';
   if (isOfChannel(reason)) return 'Edit it to go to another channel.';
+  if (reason === 'owner-gone') return 'Anybody who may read here can take it over, with their own key.';
   return canBeTakenOver(reason)
     ? 'Its owner can mend that and resume it; anybody who may read here can take it over, with their own key.'
     : 'It can be resumed.';
