@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { createAudit } from '../src/auth/audit.ts';
-import { readKeyring } from '../src/auth/keyring.ts';
-import { createCustody } from '../src/auth/keys.ts';
-import { createSealer } from '../src/auth/sealing.ts';
-import { createDigests } from '../src/jobs/digest-book.ts';
-import { channelMs, methodMs } from '../src/jobs/digest-pace.ts';
-import { createLogger } from '../src/log.ts';
-import { Secret } from '../src/secret.ts';
+import { createAudit } from '../src/auth/audit/audit.ts';
+import { readKeyring } from '../src/auth/keyring/keyring.ts';
+import { createKeyStore } from '../src/auth/keys/key-store.ts';
+import { createSealer } from '../src/auth/keys/sealing.ts';
+import { channelIntervalMs, methodIntervalMs } from '../src/digests/pace.ts';
+import { createDigestService } from '../src/digests/service.ts';
+import { Secret } from '../src/secrets/secret.ts';
 import { openDatabase } from '../src/store/database.ts';
+import { createLogger } from '../src/telemetry/log.ts';
 import { found, progress } from './measure/findings.ts';
 import { pace } from './measure/load.ts';
 import { median, ms, percentile, times } from './measure/numbers.ts';
@@ -78,7 +78,7 @@ async function measure(
   progress(`${engine}: ${digests} digests, ${posts} posts in ${ms(lastMs)}; worst ${ms(Math.max(...taken))}`);
   // One message a second in the busy channel; so many a minute in the workspace. Detail goes into threads, so there
   // are more messages than digests.
-  const floorMs = Math.max((posts * inOneChannel - 1) * channelMs, (posts - 1) * methodMs);
+  const floorMs = Math.max((posts * inOneChannel - 1) * channelIntervalMs, (posts - 1) * methodIntervalMs);
   found({
     what: `${digests} digests due in one minute, a tenth in one channel, ${engine}: to the last of ${posts} posts`,
     bot: ms(lastMs),
@@ -110,8 +110,8 @@ async function prepare(store: Readonly<Record<string, string>>, key: string, dig
   const { db } = database;
   const { keyring } = await readKeyring({ keys: new Secret(keys) });
   const owner = { teamId: 'T0BENCH00', userId: 'U0BENCH00' };
-  await createCustody({ db, sealer: createSealer(keyring), now }).link(owner, new Secret(key));
-  const book = createDigests({ db, audit: createAudit({ db, now }), enqueue: async () => 'none', now });
+  await createKeyStore({ db, sealer: createSealer(keyring), now }).link(owner, new Secret(key));
+  const book = createDigestService({ db, audit: createAudit({ db, now }), enqueue: async () => 'none', now });
   for (let n = 0; n < digests; n += 1) {
     const made = await book.order(owner, {
       subject: {

@@ -1,5 +1,5 @@
 import { createCdn } from '../src/api/cdn.ts';
-import { Secret } from '../src/secret.ts';
+import { Secret } from '../src/secrets/secret.ts';
 
 // Reads one whole list in a heap of its own and prints how long it took and how far the memory grew.
 //   node bench/list-reader.ts bot | pages | body

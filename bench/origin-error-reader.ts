@@ -1,7 +1,7 @@
 import { createCdn } from '../src/api/cdn.ts';
-import { createCounter } from '../src/reports/origin-error-counts.ts';
-import { createSeenIds } from '../src/reports/seen-ids.ts';
-import { Secret } from '../src/secret.ts';
+import { createOriginErrorCounter } from '../src/api/origin-errors/counts.ts';
+import { createSeenIds } from '../src/api/origin-errors/seen-ids.ts';
+import { Secret } from '../src/secrets/secret.ts';
 
 // Reads one day's origin errors in a heap of its own and prints how long it took and how far the memory grew.
 //   node bench/origin-error-reader.ts bot | body
@@ -14,7 +14,7 @@ const day = new Date(Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000);
 
 /** As `/cdn errors` counts a day: kinds, addresses, hours, samples, each entry once. */
 async function count(): Promise<number> {
-  const counter = createCounter({ start: day.getTime(), hours: 24 });
+  const counter = createOriginErrorCounter({ start: day.getTime(), hours: 24 });
   const ids = createSeenIds();
   await originErrors.forEach(zone, day, (entry) => {
     if (ids.isNew(entry.id)) counter.add(entry);

@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildApp } from '../src/app.ts';
+import { buildApp } from '../src/app/build-app.ts';
+import { readConfig } from '../src/app/config.ts';
 import { features } from '../src/commands/registry.ts';
-import { readConfig } from '../src/config.ts';
 import { UserError } from '../src/errors.ts';
-import { createLogger, type Log } from '../src/log.ts';
+import { createLogger, type Log } from '../src/telemetry/log.ts';
 import { type CdnSimulator, startCdn } from './cdn/server.ts';
 import { freePort } from './free-port.ts';
 import { type SlackSimulator, startSlack } from './slack/server.ts';

@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import type { ChatApp, Role } from './app/lifecycle.ts';
 import { UserError } from './errors.ts';
-import type { ChatApp, Role } from './lifecycle.ts';
 
 // The only file that reads the environment, ends the process and listens to its signals. It loads the rest when it
 // knows what for, after Node was told to keep what it compiles: a quarter of a start is compiling.
@@ -27,9 +27,12 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
 }
 
 async function serve(role: Role): Promise<void> {
-  const { readConfig } = await import('./config.ts');
+  const { readConfig } = await import('./app/config.ts');
   const config = readConfig(process.env);
-  const [{ createLogger }, { buildApp }] = await Promise.all([import('./log.ts'), import('./app.ts')]);
+  const [{ createLogger }, { buildApp }] = await Promise.all([
+    import('./telemetry/log.ts'),
+    import('./app/build-app.ts'),
+  ]);
   const log = createLogger(config.logLevel);
   // Slack's Socket Mode client rejects unhandled on `app_rate_limited` (slack.md §2.2): that must not end the process.
   process.on('unhandledRejection', (error) => log.error({ error }, 'an error nobody waited for'));
@@ -68,8 +71,8 @@ function onSignals(app: ChatApp, stopping: () => void): void {
 
 async function migrate(): Promise<void> {
   const [{ readStoreConfig }, { createLogger }, { openDatabase }] = await Promise.all([
-    import('./config.ts'),
-    import('./log.ts'),
+    import('./app/config.ts'),
+    import('./telemetry/log.ts'),
     import('./store/database.ts'),
   ]);
   const config = readStoreConfig(process.env);
@@ -85,9 +88,9 @@ async function migrate(): Promise<void> {
 
 async function keys(words: readonly string[]): Promise<void> {
   const [{ readStoreConfig }, { createLogger }, { keysCommand }] = await Promise.all([
-    import('./config.ts'),
-    import('./log.ts'),
-    import('./keys-command.ts'),
+    import('./app/config.ts'),
+    import('./telemetry/log.ts'),
+    import('./cli/keys.ts'),
   ]);
   const config = readStoreConfig(process.env);
   // Its own lines are for the terminal; of the log only what went wrong.
@@ -97,9 +100,9 @@ async function keys(words: readonly string[]): Promise<void> {
 /** Ends with 0 where the record is whole, 1 where it is not, 2 where that could not be found out. */
 async function audit(words: readonly string[]): Promise<void> {
   const [{ readCheckConfig }, { createLogger }, { auditCommand }] = await Promise.all([
-    import('./config.ts'),
-    import('./log.ts'),
-    import('./audit-command.ts'),
+    import('./app/config.ts'),
+    import('./telemetry/log.ts'),
+    import('./cli/audit.ts'),
   ]);
   const options = {
     config: () => readCheckConfig(process.env),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { findPostgres } from '../../test/store/postgres.ts';
+import { findPostgres } from '../../test/support/postgres.ts';
 
 /** An empty PostgreSQL database for the bot, where this machine has a server. */
 export interface Postgres {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { noteSecret, type Secret } from '../secret.ts';
-import { id, readLeniently, text, texts } from './lenient.ts';
-import type { Breathe } from './pace.ts';
-import { createPages } from './pages.ts';
-import { address, type Hosts } from './paths.ts';
-import type { Send } from './request.ts';
+import type { YieldToEventLoop } from '../lib/yield-to-event-loop.ts';
+import { registerSecret, type Secret } from '../secrets/secret.ts';
+import { id, readLeniently, text, texts } from './http/lenient.ts';
+import { address, type Hosts } from './http/paths.ts';
+import type { Send } from './http/request.ts';
+import { createPages } from './json/pages.ts';
 
 export interface ApiKey {
   readonly id: string;
@@ -24,7 +24,7 @@ export interface ApiKeys {
 
 const record = z.object({ Id: id, Key: text, Roles: texts });
 
-export function createApiKeys(send: Send, hosts: Hosts, breathe: Breathe, own: Secret): ApiKeys {
+export function createApiKeys(send: Send, hosts: Hosts, breathe: YieldToEventLoop, own: Secret): ApiKeys {
   const pages = createPages(
     send,
     { operation: 'List API Keys', address: address(hosts.api, 'apikey') },
@@ -43,7 +43,7 @@ export function createApiKeys(send: Send, hosts: Hosts, breathe: Breathe, own: S
 
 /** The keys come in plain text and end here. */
 function known({ Id, Key, Roles }: z.output<typeof record>, own: Secret): ApiKey {
-  noteSecret('api-key', Key);
+  registerSecret('api-key', Key);
   const tail = Key && Key.length >= 16 ? { tail: Key.slice(-4) } : {};
   return { id: Id, roles: Roles ?? [], mine: Key === own.reveal(), ...tail };
 }

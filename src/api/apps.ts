@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { understand } from './answers.ts';
 import { isoTime } from './dates.ts';
-import { count, type Drift, reported, text } from './lenient.ts';
-import { address, type Hosts, type IdKind, textId } from './paths.ts';
-import type { Send } from './request.ts';
+import { parseAnswer } from './http/answers.ts';
+import { count, type Drift, reported, text } from './http/lenient.ts';
+import { address, type Hosts, type IdKind, textId } from './http/paths.ts';
+import type { Send } from './http/request.ts';
 import { numberIn, readSeries } from './series.ts';
 
 export interface LatencyPoint {
@@ -58,7 +58,7 @@ export function createApps(send: Send, hosts: Hosts, onDrift: (drift: Drift) => 
       } as const;
       return send(request, async (reply) => {
         const body = await reply.json();
-        const { latencyChart, status, ...numbers } = understand(reply, body, answer, operation, onDrift);
+        const { latencyChart, status, ...numbers } = parseAnswer(reply, body, answer, operation, onDrift);
         return {
           ...reported(numbers),
           latencyChart: readChart(latencyChart),

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Secret } from '../secret.ts';
-import type { Allowance } from './allowance.ts';
+import { createYieldToEventLoop } from '../lib/yield-to-event-loop.ts';
+import type { Secret } from '../secrets/secret.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
 import { type Apps, createApps } from './apps.ts';
 import { createEventLogs, type EventLogs } from './event-logs.ts';
-import type { Drift } from './lenient.ts';
-import { createOriginErrors, type OriginErrors } from './origin-errors.ts';
-import { createPace } from './pace.ts';
-import type { Hosts } from './paths.ts';
-import { createPullZones, type PullZones } from './pull-zones.ts';
-import { createSend, type Transport } from './request.ts';
+import type { ErrorBudget } from './http/error-budget.ts';
+import type { Drift } from './http/lenient.ts';
+import type { Hosts } from './http/paths.ts';
+import { createSend, type Transport } from './http/request.ts';
+import { createOriginErrors, type OriginErrors } from './origin-errors/origin-errors.ts';
 import { createUploadScanning, type UploadScanning } from './upload-scanning.ts';
 import { createVariables, type Variables } from './variables.ts';
 import { createVolumes, type Volumes } from './volumes.ts';
+import { createPullZones, type PullZones } from './zones/pull-zones.ts';
 
 export interface CdnOptions {
   /** {base_url} of the specification. */
@@ -45,7 +45,7 @@ export interface CdnClient {
 
 export interface Cdn {
   /** A client for one key. `signal` ends whatever it is doing: ApiError `cancelled`. */
-  readonly withKey: (key: Secret, signal?: AbortSignal, allowance?: Allowance) => CdnClient;
+  readonly withKey: (key: Secret, signal?: AbortSignal, allowance?: ErrorBudget) => CdnClient;
 }
 
 /** The CDN of one deployment. Nothing is asked of it until a client is used. */
@@ -62,7 +62,7 @@ export function createCdn(options: CdnOptions): Cdn {
     originLogging: options.originLoggingUrl.replace(/\/+$/, ''),
   };
   const onDrift = options.onDrift ?? (() => {});
-  const breathe = createPace();
+  const breathe = createYieldToEventLoop();
 
   return {
     withKey(key, signal, allowance) {

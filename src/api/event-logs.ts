@@ -1,8 +1,8 @@
 import { UserError } from '../errors.ts';
-import { isObject, readErrorBody } from './error-bodies.ts';
-import type { ApiError } from './errors.ts';
-import { address, type Hosts, type IdKind, numericId } from './paths.ts';
-import type { Reply, Send } from './request.ts';
+import { isObject, readErrorBody } from './http/error-bodies.ts';
+import type { ApiError } from './http/errors.ts';
+import { address, type Hosts, type IdKind, numericId } from './http/paths.ts';
+import type { Reply, Send } from './http/request.ts';
 
 /** Described by the service, not enumerated: others are warned about, not refused (cdn-api.md §2.8). */
 export const eventLogFields = [

@@ -1,4 +1,4 @@
-import { isObject } from './error-bodies.ts';
+import { isObject } from './http/error-bodies.ts';
 
 export interface Point {
   /** The key as it came: a day, a time, or something else. */

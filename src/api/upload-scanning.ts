@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { shieldDay } from './dates.ts';
-import { isObject, readErrorBody } from './error-bodies.ts';
 import { shieldZoneIdKind } from './event-logs.ts';
-import { count, type Drift, readLeniently, reported } from './lenient.ts';
-import { address, type Hosts, numericId } from './paths.ts';
-import type { Send } from './request.ts';
+import { isObject, readErrorBody } from './http/error-bodies.ts';
+import { count, type Drift, readLeniently, reported } from './http/lenient.ts';
+import { address, type Hosts, numericId } from './http/paths.ts';
+import type { Send } from './http/request.ts';
 import { readSeries } from './series.ts';
 
 export interface ScanDay {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
-import { Secret } from '../secret.ts';
-import { understand } from './answers.ts';
-import { type Drift, flag, id, text } from './lenient.ts';
-import { address, type Hosts, numericId } from './paths.ts';
-import type { Send } from './request.ts';
+import { Secret } from '../secrets/secret.ts';
+import { parseAnswer } from './http/answers.ts';
+import { type Drift, flag, id, text } from './http/lenient.ts';
+import { address, type Hosts, numericId } from './http/paths.ts';
+import type { Send } from './http/request.ts';
 
 /** What changes; a member that is left out stays as it is. */
 export interface VariableChange {
@@ -72,7 +72,7 @@ export function createVariables(send: Send, hosts: Hosts, onDrift: (drift: Drift
         // Done, without a word about it.
         const about = reply.requestId === undefined ? {} : { requestId: reply.requestId };
         if (body === undefined) return { id: variable, ...about };
-        const { Name, Required, DefaultValue } = understand(reply, body, answer, operation, onDrift);
+        const { Name, Required, DefaultValue } = parseAnswer(reply, body, answer, operation, onDrift);
         return {
           id: variable,
           ...about,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { understand } from './answers.ts';
 import { appIdKind } from './apps.ts';
-import { type Drift, texts } from './lenient.ts';
-import { address, type Hosts, textId } from './paths.ts';
-import type { Send } from './request.ts';
+import { parseAnswer } from './http/answers.ts';
+import { type Drift, texts } from './http/lenient.ts';
+import { address, type Hosts, textId } from './http/paths.ts';
+import type { Send } from './http/request.ts';
 
 /** Delete All Volume Instances (cdn-api.md §2.6). Irreversible. */
 export interface Volumes {
@@ -41,7 +41,7 @@ export function createVolumes(send: Send, hosts: Hosts, onDrift: (drift: Drift) 
         const body = await reply.json();
         const { requestId } = reply;
         if (body === undefined) return { ids: undefined, requestId };
-        return { ids: understand(reply, body, answer, operation, onDrift).ids ?? undefined, requestId };
+        return { ids: parseAnswer(reply, body, answer, operation, onDrift).ids ?? undefined, requestId };
       });
     },
   };

@@ -10,11 +10,11 @@ export interface Person {
 }
 
 /** The installation that a person belongs to: the organisation's, else the workspace's. */
-export function tenantOf(person: Person): string {
+export function tenantId(person: Person): string {
   return person.enterpriseId ?? person.teamId;
 }
 
 /** One string per person, for maps and caches. */
 export function personKey(person: Person): string {
-  return `${tenantOf(person)}/${person.userId}`;
+  return `${tenantId(person)}/${person.userId}`;
 }

@@ -1,6 +1,8 @@
 import type { Installation, InstallationQuery, InstallationStore } from '@slack/oauth';
 import type { Kysely, Transaction } from 'kysely';
-import { noteSecret, Secret } from '../secret.ts';
+import { registerSecret, Secret } from '../secrets/secret.ts';
+import type { WithLock } from '../store/locks.ts';
+import type { Schema } from '../store/schema.ts';
 import {
   deleteInstallation,
   deleteInstallationUser,
@@ -12,12 +14,10 @@ import {
   putInstallation,
   putInstallationUser,
   type SealedRow,
-} from '../store/installations.ts';
-import type { WithLock } from '../store/locks.ts';
-import type { Schema } from '../store/schema.ts';
-import { newestIn, type Slot } from '../store/sealed-versions.ts';
-import { keyIdOf, type SealContext, type Sealer } from './sealing.ts';
-import { advanceVersion, checkVersion } from './versions.ts';
+} from './installation-queries.ts';
+import { type Slot, selectNewestVersion } from './keyring/sealed-versions.ts';
+import { readKeyId, type SealContext, type Sealer } from './keys/sealing.ts';
+import { advanceVersion, checkVersion } from './keys/versions.ts';
 
 type AnyInstallation = Installation;
 type Query = InstallationQuery<boolean>;
@@ -65,7 +65,7 @@ export function createInstallations(options: {
   };
 
   const open = async (row: SealedRow, tenant: Tenant, userId = ''): Promise<string> => {
-    checkVersion(sealer, slotOf(tenant.id, userId), row.version, newestIn(row));
+    checkVersion(sealer, slotOf(tenant.id, userId), row.version, selectNewestVersion(row));
     const context = { ...contextOf(tenant, userId), version: row.version };
     return (await sealer.open(row.sealed, context)).reveal();
   };
@@ -80,7 +80,7 @@ export function createInstallations(options: {
     const version = await advanceVersion(trx, sealer, slotOf(tenant.id, userId), now());
     const context = { ...contextOf(tenant, userId), version };
     const sealed = await sealer.seal(new Secret(JSON.stringify(value), 'installation'), context);
-    return { sealed, key_id: keyIdOf(sealed), version };
+    return { sealed, key_id: readKeyId(sealed), version };
   };
 
   const remove = async (query: Query): Promise<boolean> => {
@@ -144,7 +144,7 @@ export function createInstallations(options: {
 /** The tokens in it are guarded one by one. */
 function noted(installation: AnyInstallation): AnyInstallation {
   const { bot } = installation;
-  for (const token of [bot?.token, bot?.refreshToken]) noteSecret('slack-token', token);
+  for (const token of [bot?.token, bot?.refreshToken]) registerSecret('slack-token', token);
   return installation;
 }
 

@@ -16,7 +16,7 @@ export interface Group {
 }
 
 /** A look-up that Slack did not allow or answer: until it does, nobody is admin or member by it. */
-export interface Blind {
+export interface MissingScope {
   readonly what: 'admins' | 'groups';
   /** Slack's own word (`missing_scope`), or `no-answer`. */
   readonly reason: string;
@@ -38,11 +38,11 @@ export interface People {
   /** Those who are admins by the deployment's configuration. */
   readonly configuredAdmins: readonly string[];
   /** What could not be looked up when it was last tried. */
-  blind(): readonly Blind[];
+  blind(): readonly MissingScope[];
 }
 
 /** Which of these groups somebody is in. */
-export async function groupsOf(
+export async function findGroups(
   people: People,
   userId: string,
   among: readonly string[],

@@ -1,8 +1,8 @@
-import { type ApiError, isAboutPlan } from '../api/errors.ts';
 import { exportOperation, isAboutWindow } from '../api/event-logs.ts';
-import { code, count, foreign } from '../views/text.ts';
+import { type ApiError, isPlanError } from '../api/http/errors.ts';
+import { escapeMrkdwn, formatCode, pluralize } from '../views/blocks/text.ts';
 
-export interface Explained {
+export interface ExplainedFailure {
   /** mrkdwn, foreign words escaped. */
   readonly message: string;
   readonly hint: string;
@@ -13,15 +13,15 @@ export interface Explained {
  * What a person is told when the CDN failed: the one place where codes become sentences. The service's own words
  * appear only where it explains a refusal, escaped and cut.
  */
-export function describeApiError(error: ApiError): Explained {
+export function describeApiError(error: ApiError): ExplainedFailure {
   const told = words(error);
   const hint = error.requestId
-    ? `${told.hint} The CDN's support can look up the request ${code(error.requestId, 80)}.`
+    ? `${told.hint} The CDN's support can look up the request ${formatCode(error.requestId, 80)}.`
     : told.hint;
   return { ...told, hint };
 }
 
-function words(error: ApiError): Explained {
+function words(error: ApiError): ExplainedFailure {
   switch (error.code) {
     case 'key_refused':
       return {
@@ -34,7 +34,7 @@ function words(error: ApiError): Explained {
         message: `The CDN refused this${said(error)}`,
         hint: isAboutWindow(error)
           ? 'It keeps events for 72 hours only, and the whole window has to lie in them. Choose one that does.'
-          : isAboutPlan(error)
+          : isPlanError(error)
             ? 'Your plan there does not include it; nothing you typed is wrong. Whoever pays for the account can change the plan in the CDN’s own dashboard; then try again.'
             : 'Nothing was changed. Check what you typed.',
       };
@@ -71,8 +71,8 @@ function words(error: ApiError): Explained {
 
 /** In its own words, else by its own name for it. */
 function said({ serviceMessage, errorKey }: ApiError): string {
-  if (serviceMessage) return `: “${foreign(serviceMessage, 300)}”`;
-  return errorKey ? ` (${code(errorKey, 80)}).` : '.';
+  if (serviceMessage) return `: “${escapeMrkdwn(serviceMessage, 300)}”`;
+  return errorKey ? ` (${formatCode(errorKey, 80)}).` : '.';
 }
 
 /** Each kind of thing has its own ids: where the right one is found. */
@@ -95,6 +95,6 @@ function whereIdsAre(operation: string): string {
 function wait(seconds: number | undefined): string {
   if (seconds === undefined) return 'a minute';
   return seconds < 100
-    ? count(Math.max(1, Math.ceil(seconds)), 'second')
-    : count(Math.ceil(seconds / 60), 'minute');
+    ? pluralize(Math.max(1, Math.ceil(seconds)), 'second')
+    : pluralize(Math.ceil(seconds / 60), 'minute');
 }

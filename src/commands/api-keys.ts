@@ -1,9 +1,9 @@
-import { ApiError } from '../api/errors.ts';
+import { ApiError } from '../api/http/errors.ts';
 import { UserError } from '../errors.ts';
+import { contentHash } from '../lib/content-hash.ts';
 import * as views from '../views/api-keys.ts';
-import type { Message } from '../views/message.ts';
+import type { Message } from '../views/blocks/message.ts';
 import type { Context, Feature } from './define.ts';
-import { markOf } from './marks.ts';
 
 export const apiKeys: Feature = {
   name: 'api-keys',
@@ -27,8 +27,8 @@ async function list(context: Context, seen?: string): Promise<Message> {
   const cdn = await context.cdn();
   try {
     const listed = await cdn.apiKeys.list();
-    const mark = markOf(listed.keys);
-    const { files, ...words } = views.apiKeys({ ...listed, asOf: context.now(), refresh: mark });
+    const mark = contentHash(listed.keys);
+    const { files, ...words } = views.renderApiKeys({ ...listed, asOf: context.now(), refresh: mark });
     return files && mark !== seen ? { ...words, files } : words;
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'key_refused') throw error;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { contentHash } from '../lib/content-hash.ts';
 import * as views from '../views/apps.ts';
 import * as forms from '../views/apps-form.ts';
-import { isNote } from '../views/menu.ts';
-import type { Message } from '../views/message.ts';
+import { isNote } from '../views/blocks/menu.ts';
+import type { Message } from '../views/blocks/message.ts';
 import { type Command, type Context, defineForm, type Feature } from './define.ts';
-import { markOf } from './marks.ts';
-import { defineZonePicker, namesBy } from './zone-pickers.ts';
-import { knownZones } from './zone-snapshot.ts';
+import { findKnownZones } from './zones/load-zones.ts';
+import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 
 const appCommand: Command = {
   name: 'app',
@@ -16,7 +16,7 @@ const appCommand: Command = {
     'Show a container application: latency now and on average, volume size, monthly cost, latency chart',
   examples: ['app', 'app app0api00000001'],
   needs: 'read',
-  modal: (words) => (words.text === '' ? forms.appForm() : undefined),
+  modal: (words) => (words.text === '' ? forms.renderAppForm() : undefined),
   run: (words, context) => summary(words.text, context),
 };
 
@@ -24,7 +24,7 @@ const appCommand: Command = {
 const appPicker = defineZonePicker({
   id: 'apps:pick',
   fields: ['appId'],
-  things: (zones) => [...namesBy(zones, ({ appId }) => appId)].map(([id, zones]) => ({ id, zones })),
+  things: (zones) => [...createNameIndex(zones, ({ appId }) => appId)].map(([id, zones]) => ({ id, zones })),
   candidate: ({ id, zones }) => ({ id, names: [id, ...zones] }),
   option: forms.appOption,
   idShape: /^[^\s/\\]+$/u,
@@ -92,9 +92,9 @@ async function summary(id: string, context: Context, seen?: string): Promise<Mes
   const client = await context.cdn();
   const app = await client.apps.summary(id);
   // Said where it is known already; it is not worth reading every zone for.
-  const known = knownZones(context)?.zones;
-  const mark = markOf(app.latencyChart);
-  const { files, ...words } = views.app({
+  const known = findKnownZones(context)?.zones;
+  const mark = contentHash(app.latencyChart);
+  const { files, ...words } = views.renderApp({
     id,
     app,
     zones: known?.filter((zone) => zone.appId === id),

@@ -1,13 +1,13 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
-import { ApiError } from '../api/errors.ts';
-import { tenantOf } from '../auth/identity.ts';
-import type { LinkedKey } from '../auth/keys.ts';
-import { rightsOf } from '../auth/policy.ts';
-import { Secret } from '../secret.ts';
-import * as views from '../views/connect.ts';
-import type { Failure } from '../views/failure.ts';
-import type { Message } from '../views/message.ts';
+import { ApiError } from '../api/http/errors.ts';
+import { tenantId } from '../auth/identity.ts';
+import type { LinkedKey } from '../auth/keys/key-store.ts';
+import { computeRights } from '../auth/policy/policy.ts';
+import { Secret } from '../secrets/secret.ts';
+import type { Failure } from '../views/blocks/failure.ts';
+import type { Message } from '../views/blocks/message.ts';
+import * as views from '../views/connect/connect.ts';
 import {
   type Command,
   type Context,
@@ -25,7 +25,8 @@ const connectCommand: Command = {
   examples: ['connect'],
   needs: 'none',
   modal: (words, setup) => (words.text === '' ? formOf(setup) : undefined),
-  run: (words, context) => (words.text === '' ? offerPage(context) : views.keyPasted('words-after-connect')),
+  run: (words, context) =>
+    words.text === '' ? offerPage(context) : views.renderKeyPasted('words-after-connect'),
 };
 
 const whoamiCommand: Command = {
@@ -42,7 +43,11 @@ const whoamiCommand: Command = {
       standing.policy(),
       standing.actor(),
     ]);
-    return views.whoami({ userId: person.userId, linked, rights: rightsOf(policy, actor, undefined) });
+    return views.renderWhoami({
+      userId: person.userId,
+      linked,
+      rights: computeRights(policy, actor, undefined),
+    });
   },
 };
 
@@ -58,13 +63,13 @@ const disconnectCommand: Command = {
 };
 
 /** Stands in for whatever was typed when a key was in it. Its words are never looked at. */
-export const keyPasted: Command = {
+export const refusePastedKey: Command = {
   name: 'key-in-text',
   usage: 'connect',
   summary: 'Refuses a key that was typed after a command',
   examples: [],
   needs: 'none',
-  run: () => views.keyPasted('looks-like-key'),
+  run: () => views.renderKeyPasted('looks-like-key'),
 };
 
 /** A key as people paste it, in the form and on the page; its messages are theirs to read. */
@@ -111,12 +116,12 @@ export const connect: Feature = {
 
 /** The form, unless this bot has its page for that: what is entered there never passes Slack. */
 function formOf({ keyPage }: Setup): ModalView | undefined {
-  return keyPage ? undefined : views.connectForm();
+  return keyPage ? undefined : views.renderConnectForm();
 }
 
 async function offerPage({ keyPage }: Context): Promise<Message> {
   if (!keyPage) throw new Error('no page to offer: the form opens instead');
-  return views.pageOffer(await keyPage.offer());
+  return views.renderPageOffer(await keyPage.offer());
 }
 
 /** Typed or pressed, it is meant: a key that may have leaked must go at once, and connecting again takes a minute. */
@@ -126,19 +131,19 @@ async function forget({ custody, keyPage, operations, person, snapshots }: Conte
   const had = await custody.forget(person, { cause: 'disconnect' });
   snapshots.drop(person);
   // Nothing could run with a key that is gone, and whoever was asked to approve should not wait for it.
-  const stopped = await operations.stop({ person, tenant: tenantOf(person) });
-  return views.disconnected(had, stopped.length);
+  const stopped = await operations.stop({ person, tenant: tenantId(person) });
+  return views.renderDisconnected(had, stopped.length);
 }
 
 async function checkAndLink(key: Secret, context: Context): Promise<FormResult> {
   const checked = await checkKey(key, context);
   if (!checked.works)
-    return { modal: views.connectForm(checked.why), message: views.notConnected(checked.why) };
+    return { modal: views.renderConnectForm(checked.why), message: views.renderNotConnected(checked.why) };
   const { fingerprint } = await linkKey(key, context, 'form');
-  return views.connectDone({ fingerprint, zones: checked.zones });
+  return views.renderConnected({ fingerprint, zones: checked.zones });
 }
 
-export type Checked =
+export type CheckedKey =
   | { readonly works: true; readonly zones: string }
   | {
       readonly works: false;
@@ -152,7 +157,7 @@ export type Checked =
 export async function checkKey(
   key: Secret,
   { cdnWith, explain }: Pick<Context, 'cdnWith' | 'explain'>,
-): Promise<Checked> {
+): Promise<CheckedKey> {
   try {
     // 5 is the smallest page the CDN gives.
     const first = await cdnWith(key).pullZones.firstPage({ perPage: 5 });

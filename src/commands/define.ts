@@ -1,19 +1,19 @@
 import type { HomeView, KnownBlock, ModalView, Option, PlainTextOption } from '@slack/types';
 import type { z } from 'zod';
 import type { CdnClient } from '../api/cdn.ts';
-import type { Audit } from '../auth/audit.ts';
+import type { Audit } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
-import type { Custody } from '../auth/keys.ts';
-import type { Operations } from '../auth/operations.ts';
+import type { KeyStore } from '../auth/keys/key-store.ts';
 import type { People } from '../auth/people.ts';
-import type { Policies } from '../auth/policies.ts';
-import type { Decision, Right } from '../auth/policy.ts';
-import type { Standing, Wanted } from '../auth/standing.ts';
-import type { Digests } from '../jobs/digest-book.ts';
-import type { Exports } from '../jobs/exports.ts';
-import type { Failure } from '../views/failure.ts';
-import type { Message } from '../views/message.ts';
-import type { Snapshots } from './snapshots.ts';
+import type { ActionRequest, Authorizer } from '../auth/policy/authorizer.ts';
+import type { Policies } from '../auth/policy/policies.ts';
+import type { Decision, Right } from '../auth/policy/policy.ts';
+import type { DigestService } from '../digests/service.ts';
+import type { ExportService } from '../exports/service.ts';
+import type { Operations } from '../operations/ledger.ts';
+import type { Failure } from '../views/blocks/failure.ts';
+import type { Message } from '../views/blocks/message.ts';
+import type { ZoneCache } from './cache/zone-cache.ts';
 import type { Words } from './words.ts';
 
 /** One message, or several in a row where each replaces the one before (a first answer, then the whole). */
@@ -28,28 +28,28 @@ export interface Context {
    */
   readonly cdn: (until?: AbortSignal) => Promise<CdnClient>;
   /** Checks a key that nobody has linked yet. */
-  readonly cdnWith: (key: import('../secret.ts').Secret) => CdnClient;
-  readonly custody: Custody;
+  readonly cdnWith: (key: import('../secrets/secret.ts').Secret) => CdnClient;
+  readonly custody: KeyStore;
   /** Where keys are entered on a page of the bot (`PUBLIC_URL`); undefined = in a form in Slack. */
   readonly keyPage: KeyPage | undefined;
-  readonly snapshots: Snapshots;
+  readonly snapshots: ZoneCache;
   /** Where files are written before they are sent; only this user of the machine can read it. */
   readonly spoolDirectory: string;
   readonly features: readonly Feature[];
   /** Where it was typed or pressed; undefined in the Home tab. */
   readonly channelId: string | undefined;
   /** What policy says of this person. */
-  readonly standing: Standing;
+  readonly standing: Authorizer;
   /** Decides where this was typed or pressed. `fresh` reads settings and groups again: before something changes. */
-  readonly decide: (wanted: Wanted, options?: { readonly fresh?: boolean }) => Promise<Decision>;
+  readonly decide: (wanted: ActionRequest, options?: { readonly fresh?: boolean }) => Promise<Decision>;
   /** The people of this person's organisation or workspace. */
   readonly people: People;
   readonly policies: Policies;
   readonly audit: Audit;
   /** What was asked for, approved and done. */
   readonly operations: Operations;
-  readonly exports: Exports;
-  readonly digests: Digests;
+  readonly exports: ExportService;
+  readonly digests: DigestService;
   /** Tells a channel; false where the bot cannot write there. */
   readonly post: (channelId: string, message: Message) => Promise<boolean>;
   /** The message a pressed button is in, where everybody of its channel sees it. */

@@ -2,7 +2,7 @@
  * The candidates nearest to what was typed, best first: those that start with it, then those that are a few slips
  * away (a letter more, less, wrong or two swapped; one slip for every three letters, at most three). Ignores case.
  */
-export function closest(typed: string, candidates: Iterable<string>, most = 3): string[] {
+export function findClosest(typed: string, candidates: Iterable<string>, most = 3): string[] {
   const wanted = typed.toLowerCase();
   if (wanted === '') return [];
   const allowed = Math.min(3, Math.max(1, Math.floor(wanted.length / 3)));

@@ -1,8 +1,8 @@
-import { decide } from '../auth/policy.ts';
+import { decide } from '../auth/policy/policy.ts';
+import type { Message } from '../views/blocks/message.ts';
 import * as views from '../views/help.ts';
-import type { Message } from '../views/message.ts';
 import type { Command, Context, Feature } from './define.ts';
-import { closest } from './did-you-mean.ts';
+import { findClosest } from './did-you-mean.ts';
 import { looksLikeKey } from './key-in-text.ts';
 
 const helpCommand: Command = {
@@ -26,7 +26,7 @@ export const unknownCommand: Command = {
     const [typed = '', ...rest] = words.list;
     const behind = [...rest, ...Object.entries(words.named).map(([name, value]) => `${name}:${value}`)];
     const names = nearest(typed, features);
-    return views.unknownCommand({
+    return views.renderUnknownCommand({
       // A key is refused before this; should one slip through, it is at least not shown again.
       typed: looksLikeKey(words.raw) ? undefined : typed,
       near: names.map((name) => ({ name, words: looksLikeKey(words.raw) ? name : said(name, behind) })),
@@ -57,14 +57,14 @@ async function find(search: string, context: Context): Promise<Message> {
   // A key is a minute away, and whoever has none yet wants to know what for.
   const mine = judged.filter(({ decision }) => decision.allowed || decision.reason === 'no-key');
   const others = judged.filter((found) => !mine.includes(found));
-  if (typed === 'all') return views.otherHelp(others);
+  if (typed === 'all') return views.renderOtherHelp(others);
   // Whoever asks for a command by its name hears of that one, also where they may not run it.
   const called = others.filter(({ command: { name, aliases = [] } }) => [name, ...aliases].includes(wanted));
-  if (called.length > 0) return views.otherHelp(called);
+  if (called.length > 0) return views.renderOtherHelp(called);
   if (mine.length > 0)
-    return views.help({ search: wanted, groups: grouped(mine), linked, others: others.length });
-  if (others.length > 0) return views.otherHelp(others);
-  return views.noHelp({
+    return views.renderHelp({ search: wanted, groups: grouped(mine), linked, others: others.length });
+  if (others.length > 0) return views.renderOtherHelp(others);
+  return views.renderNoHelp({
     search: looksLikeKey(search) ? '' : search,
     near: nearest(wanted.split(' ')[0] ?? '', features),
   });
@@ -88,7 +88,7 @@ function nearest(typed: string, features: readonly Feature[]): string[] {
   const names = new Map(
     commands.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((word) => [word, name])),
   );
-  return [...new Set(closest(typed, names.keys(), 5).map((word) => names.get(word) ?? word))].slice(0, 3);
+  return [...new Set(findClosest(typed, names.keys(), 5).map((word) => names.get(word) ?? word))].slice(0, 3);
 }
 
 function said(name: string, behind: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { type Actor, decide, type Policy, rightsOf } from '../auth/policy.ts';
+import { type Actor, computeRights, decide, type Policy } from '../auth/policy/policy.ts';
 import * as views from '../views/home.ts';
 import type { Command, Context, Feature } from './define.ts';
 
@@ -16,7 +16,7 @@ export const homeTab: Feature = {
       async fill(context) {
         const { standing } = context;
         const [policy, actor] = await Promise.all([standing.policy(), standing.actor()]);
-        return views.menu({ groups: groupsFor(policy, actor, context), linked: actor.linked });
+        return views.renderMenu({ groups: groupsFor(policy, actor, context), linked: actor.linked });
       },
     },
   ],
@@ -28,10 +28,10 @@ export const homeTab: Feature = {
       standing.actor(),
       sectionsOf(context),
     ]);
-    return views.home({
+    return views.renderHome({
       userId: person.userId,
       linked,
-      rights: rightsOf(policy, actor, undefined),
+      rights: computeRights(policy, actor, undefined),
       groups: groupsFor(policy, actor, context),
       sections,
       asOf: now(),
@@ -62,7 +62,7 @@ async function sectionsOf(context: Context): Promise<readonly views.HomeSection[
     try {
       return { name, blocks: (await homeSection?.(context)) ?? [] };
     } catch (error) {
-      return { name, blocks: views.failedSection(name, context.explain(error)) };
+      return { name, blocks: views.renderFailedSection(name, context.explain(error)) };
     }
   });
   return (await Promise.all(drawn)).filter(({ blocks }) => blocks.length > 0);

@@ -4,11 +4,11 @@
  * counts as well: whether one may stand as an id after a command is for `findCommand` to say.
  */
 export function looksLikeKey(text: string): boolean {
-  return holdsUuid(text) || holdsSecret(text);
+  return holdsUuid(text) || hasSecret(text);
 }
 
 /** Like `looksLikeKey`, but UUIDs pass where they may be an id: apps and volumes have them, and zones a tenant each. */
-export function holdsSecret(text: string): boolean {
+export function hasSecret(text: string): boolean {
   return candidates(text).some((word) => isHexGroups(word) || isMarkedUuid(word) || isRandom(word));
 }
 
@@ -16,7 +16,7 @@ export function holdsSecret(text: string): boolean {
  * Whether a CDN key stands in a text typed into a form. Only the shapes that keys have, and what calls itself one:
  * fields take ids, fingerprints and parts of URLs, which look as if nobody had made them up.
  */
-export function holdsCdnKey(text: string): boolean {
+export function hasCdnKey(text: string): boolean {
   // Phones and web pages put other dashes, and signs that nobody sees.
   const plain = text
     .normalize('NFKC')

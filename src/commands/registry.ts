@@ -1,24 +1,24 @@
 import type { HomeView } from '@slack/types';
 import { apiKeys } from './api-keys.ts';
-import { approvals } from './approvals.ts';
 import { apps } from './apps.ts';
-import { audit } from './audit.ts';
-import { connect, keyPasted } from './connect.ts';
+import { audit } from './audit/feature.ts';
+import { connect, refusePastedKey } from './connect.ts';
 import type { Action, Command, Context, Feature, Form, Picker, Shortcut } from './define.ts';
-import { digest } from './digest.ts';
-import { eventLogs } from './event-logs.ts';
+import { digest } from './digests/feature.ts';
+import { exportFeature } from './exports/feature.ts';
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
-import { holdsSecret, looksLikeKey } from './key-in-text.ts';
-import { originErrors } from './origin-errors.ts';
+import { hasSecret, looksLikeKey } from './key-in-text.ts';
+import { approvals } from './operations/approvals.ts';
+import { variables } from './operations/variables.ts';
+import { volumes } from './operations/volumes.ts';
+import { originErrors } from './origin-errors/feature.ts';
 import { scripts } from './scripts.ts';
-import { settings } from './settings.ts';
+import { settings } from './settings/feature.ts';
+import { why } from './settings/why.ts';
 import { uploadScanning } from './upload-scanning.ts';
-import { variables } from './variables.ts';
-import { volumes } from './volumes.ts';
-import { why } from './why.ts';
 import { type Words, withoutFirst } from './words.ts';
-import { zones } from './zones.ts';
+import { zones } from './zones/list.ts';
 
 /** Everything the bot does, in the order help shows it. A new feature is one line here. */
 export const features: readonly Feature[] = [
@@ -27,7 +27,7 @@ export const features: readonly Feature[] = [
   apps,
   scripts,
   uploadScanning,
-  eventLogs,
+  exportFeature,
   apiKeys,
   variables,
   volumes,
@@ -59,8 +59,8 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
   const command = commands.get(first);
   // A UUID after a command that works on things may be the id of one; anywhere else it is more likely a key.
   const takesIds = command !== undefined && (command.needs !== 'none' || command.ids === true);
-  if (takesIds ? holdsSecret(typed.raw) : looksLikeKey(typed.raw))
-    return { command: keyPasted, words: nothing };
+  if (takesIds ? hasSecret(typed.raw) : looksLikeKey(typed.raw))
+    return { command: refusePastedKey, words: nothing };
   if (!command) return { command: unknownCommand, words: typed };
   return { command, words: withoutFirst(typed) };
 }

@@ -1,7 +1,7 @@
-import type { ZoneSummary } from '../api/zone-summary.ts';
+import type { ZoneSummary } from '../api/zones/summary.ts';
 import { type ListedScript, scriptOption } from '../views/scripts.ts';
 import type { Feature } from './define.ts';
-import { defineZonePicker, namesBy } from './zone-pickers.ts';
+import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 
 /** The scripts that the person's zones run: the CDN has no list of scripts among its operations. */
 const scriptPicker = defineZonePicker({
@@ -17,8 +17,8 @@ const scriptPicker = defineZonePicker({
 export const scripts: Feature = { name: 'scripts', commands: [], pickers: [scriptPicker] };
 
 function scriptsOf(zones: readonly ZoneSummary[]): ListedScript[] {
-  const runsOn = namesBy(zones, ({ edgeScriptId }) => edgeScriptId);
-  const middlewareOf = namesBy(zones, ({ middlewareScriptId }) => middlewareScriptId);
+  const runsOn = createNameIndex(zones, ({ edgeScriptId }) => edgeScriptId);
+  const middlewareOf = createNameIndex(zones, ({ middlewareScriptId }) => middlewareScriptId);
   const ids = new Set([...runsOn.keys(), ...middlewareOf.keys()]);
   return [...ids].map((id) => ({
     id,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Message } from '../views/message.ts';
+import { contentHash } from '../lib/content-hash.ts';
+import type { Message } from '../views/blocks/message.ts';
 import * as views from '../views/upload-scanning.ts';
 import { type Context, defineForm, type Feature } from './define.ts';
-import { markOf } from './marks.ts';
 
 const shieldZoneId = z
   .string({ error: 'Type the id of a shield zone.' })
@@ -20,7 +20,7 @@ export const uploadScanning: Feature = {
       label: 'Upload scanning',
       examples: ['scanning 501'],
       needs: 'read',
-      modal: (words) => (words.text === '' ? views.scanningForm() : undefined),
+      modal: (words) => (words.text === '' ? views.renderScanningForm() : undefined),
       run: (words, context) => metrics(words.text.replace(/^#/u, ''), context),
     },
   ],
@@ -48,7 +48,12 @@ export const uploadScanning: Feature = {
 async function metrics(id: string, context: Context, seen?: string): Promise<Message> {
   const { uploadScanning } = await context.cdn();
   const metrics = await uploadScanning.metrics(id);
-  const mark = markOf(metrics.days);
-  const { files, ...words } = views.scanning({ id, metrics, asOf: context.now(), refresh: `${id} ${mark}` });
+  const mark = contentHash(metrics.days);
+  const { files, ...words } = views.renderScanning({
+    id,
+    metrics,
+    asOf: context.now(),
+    refresh: `${id} ${mark}`,
+  });
   return files && mark !== seen ? { ...words, files } : words;
 }

@@ -1,8 +1,8 @@
 import type { WebClient } from '@slack/web-api';
-import type { Blind, Group, People, Profile } from '../auth/people.ts';
-import type { Log } from '../log.ts';
-import { slackErrorOf } from './access.ts';
-import { tenantOfWorkspace, type Workspace } from './sender.ts';
+import type { Group, MissingScope, People, Profile } from '../auth/people.ts';
+import type { Log } from '../telemetry/log.ts';
+import { readSlackError } from './installations.ts';
+import { tenantIdOfWorkspace, type Workspace } from './send/sender.ts';
 
 export interface PeopleOptions {
   /** From ADMIN_USER_IDS: a user id, or `T…/U…` (`E…/U…`) where it counts in one workspace or organisation only. */
@@ -32,11 +32,11 @@ export function createPeople(options: PeopleOptions): PeopleOf {
   const profiles = remembered<Profile>(mostProfiles, profileMs, now);
   const members = remembered<readonly string[]>(mostGroups, groupMs, now);
   const lists = remembered<readonly Group[]>(mostGroups, groupMs, now);
-  const blinds = new Map<string, Blind>();
+  const blinds = new Map<string, MissingScope>();
   const told = new Set<string>();
 
-  const blinded = (tenant: string, what: Blind['what'], error: unknown): void => {
-    const reason = slackErrorOf(error) ?? 'no-answer';
+  const blinded = (tenant: string, what: MissingScope['what'], error: unknown): void => {
+    const reason = readSlackError(error) ?? 'no-answer';
     blinds.set(`${tenant}/${what}`, { what, reason });
     const once = `${tenant}/${what}/${reason}`;
     if (told.has(once)) return;
@@ -46,7 +46,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
   };
 
   return (workspace) => {
-    const tenant = tenantOfWorkspace(workspace);
+    const tenant = tenantIdOfWorkspace(workspace);
     // A token of a whole organisation asks for one workspace's groups.
     const team =
       workspace.isEnterpriseInstall && workspace.teamId !== undefined && workspace.teamId !== tenant
@@ -57,7 +57,10 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       const [place, userId] = entry.includes('/') ? entry.split('/', 2) : [tenant, entry];
       return userId !== undefined && (place === tenant || place === workspace.teamId) ? [userId] : [];
     });
-    const ask = async <T>(what: Blind['what'], call: (client: WebClient) => Promise<T>): Promise<T> => {
+    const ask = async <T>(
+      what: MissingScope['what'],
+      call: (client: WebClient) => Promise<T>,
+    ): Promise<T> => {
       const client = await options.client(workspace);
       const answer = await inTime(call(client));
       blinds.delete(`${tenant}/${what}`);
@@ -79,7 +82,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
             return { value: profileOf(user ?? {}, workspace) };
           } catch (error) {
             // An id that Slack does not know is an answer; anything else is not.
-            const reason = slackErrorOf(error);
+            const reason = readSlackError(error);
             if (reason === 'user_not_found' || reason === 'user_not_visible') return { value: undefined };
             blinded(tenant, 'admins', error);
             return { value: undefined, lifeMs: blindMs };
@@ -94,7 +97,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
             return { value: users };
           } catch (error) {
             // A group that was deleted or disabled has no members.
-            const reason = slackErrorOf(error);
+            const reason = readSlackError(error);
             if (reason === 'no_such_subteam' || reason === 'subteam_disabled') return { value: [] };
             blinded(tenant, 'groups', error);
             return { value: [], lifeMs: blindMs };

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { UserError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../secrets/secret.ts';
+import type { Log } from '../telemetry/log.ts';
 import { openEmbedded } from './embedded.ts';
 import { createLocks, type WithLock } from './locks.ts';
 import { migrationProvider } from './migrations.ts';

@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
 import { UserError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../telemetry/log.ts';
 import { lockDirectory } from './directory-lock.ts';
+import { startMaintenance } from './maintenance.ts';
 import { readBytes, readDay, readInteger, typeIds } from './parsers.ts';
 import type { Schema } from './schema.ts';
-import { takeTurns } from './turns.ts';
-import { startUpkeep } from './upkeep.ts';
+import { createYieldingPglite } from './yielding-pglite.ts';
 
 export interface Embedded {
   readonly pglite: PGlite;
@@ -32,8 +32,8 @@ export async function openEmbedded(dataDir: string, log: Log): Promise<Embedded>
       await create(directory);
       await chmod(directory, 0o700);
     });
-    const pglite = takeTurns(await start(directory));
-    const upkeep = startUpkeep({ pglite, directory: join(dataDir, 'backups'), log });
+    const pglite = createYieldingPglite(await start(directory));
+    const upkeep = startMaintenance({ pglite, directory: join(dataDir, 'backups'), log });
     return {
       pglite,
       db: new Kysely<Schema>({ dialect: new PGliteDialect({ pglite }) }),

@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import type { Pool, PoolConfig } from 'pg';
 import { UserError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../secrets/secret.ts';
+import type { Log } from '../telemetry/log.ts';
 import { readBytes, readDay, readInteger, typeIds } from './parsers.ts';
 import type { Schema } from './schema.ts';
 

@@ -1,8 +1,8 @@
 import type { ApiKey } from '../api/api-keys.ts';
-import { actions, button, context, message, section } from './blocks.ts';
-import { moment } from './dates.ts';
-import type { Attachment, Message } from './message.ts';
-import { code, count, fit, foreign, grouped } from './text.ts';
+import { actions, button, context, message, section } from './blocks/blocks.ts';
+import { formatMoment } from './blocks/dates.ts';
+import type { Attachment, Message } from './blocks/message.ts';
+import { escapeMrkdwn, formatCode, formatInteger, pluralize, truncateLines } from './blocks/text.ts';
 
 export interface ApiKeyList {
   readonly keys: readonly ApiKey[];
@@ -18,22 +18,22 @@ const shownKeys = 60;
 const linesInSection = 20;
 
 /** The keys of the account, the reader's own first. */
-export function apiKeys(list: ApiKeyList): Message {
+export function renderApiKeys(list: ApiKeyList): Message {
   const { skipped } = list;
   const keys = list.keys.toSorted((a, b) => Number(b.mine) - Number(a.mine));
   const shown = keys.slice(0, shownKeys);
   const rest = keys.length - shown.length;
-  const headline = `${count(keys.length, 'API key')}${yours(keys)}`;
+  const headline = `${pluralize(keys.length, 'API key')}${yours(keys)}`;
   const parts = Array.from({ length: Math.ceil(shown.length / linesInSection) }, (_, part) =>
-    section(fit(shown.slice(part * linesInSection, (part + 1) * linesInSection).map(line), 2900)),
+    section(truncateLines(shown.slice(part * linesInSection, (part + 1) * linesInSection).map(line), 2900)),
   );
   const notes = [
-    rest > 0 ? `${grouped(rest)} more are in the file` : '',
+    rest > 0 ? `${formatInteger(rest)} more are in the file` : '',
     skipped > 0
-      ? `:warning: ${count(skipped, 'key')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out`
+      ? `:warning: ${pluralize(skipped, 'key')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out`
       : '',
     'The CDN names no owner, date or last use of a key',
-    `as of ${moment(list.asOf)}`,
+    `as of ${formatMoment(list.asOf)}`,
   ];
   return {
     ...message(`${headline}.`, [
@@ -47,7 +47,7 @@ export function apiKeys(list: ApiKeyList): Message {
 }
 
 /** `SubuserAPIPullZones` → `sub-user API: pull zones`. The set is open: what is unknown stays as it came. */
-export function role(name: string): string {
+export function describeRole(name: string): string {
   const known: Readonly<Record<string, string>> = {
     User: 'account',
     UserApi: 'account API',
@@ -59,25 +59,25 @@ export function role(name: string): string {
   const plain = known[name];
   if (plain) return plain;
   const [, kind, area] = /^Subuser(API)?([A-Z][A-Za-z]*)$/u.exec(name) ?? [];
-  if (!area) return foreign(name, 60) || '(empty)';
+  if (!area) return escapeMrkdwn(name, 60) || '(empty)';
   const words = area.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, ' ').toLowerCase();
   return `sub-user${kind ? ' API' : ''}: ${words === 'dns' ? 'DNS' : words}`;
 }
 
 function line(key: ApiKey): string {
-  const [most, ...more] = [key.roles.slice(0, 8).map(role), key.roles.slice(8)];
+  const [most, ...more] = [key.roles.slice(0, 8).map(describeRole), key.roles.slice(8)];
   const roles = most.join(', ') || 'no roles';
   const others = more.flat().length;
-  return `${key.mine ? ':point_right: ' : ''}*${foreign(key.id, 20)}* ${masked(key)} · ${roles}${others > 0 ? ` and ${grouped(others)} more` : ''}${key.mine ? ' · *yours*' : ''}`;
+  return `${key.mine ? ':point_right: ' : ''}*${escapeMrkdwn(key.id, 20)}* ${masked(key)} · ${roles}${others > 0 ? ` and ${formatInteger(others)} more` : ''}${key.mine ? ' · *yours*' : ''}`;
 }
 
 function masked(key: ApiKey): string {
-  return key.tail ? code(`…${key.tail}`, 8) : '(hidden)';
+  return key.tail ? formatCode(`…${key.tail}`, 8) : '(hidden)';
 }
 
 function yours(keys: readonly ApiKey[]): string {
   const mine = keys.find((key) => key.mine);
-  if (mine) return `, yours is ${foreign(mine.id, 20)}`;
+  if (mine) return `, yours is ${escapeMrkdwn(mine.id, 20)}`;
   return keys.length > 0 ? ', yours is not among them' : '';
 }
 

@@ -1,6 +1,6 @@
 import type { ModalView, Option } from '@slack/types';
-import { plain } from './blocks.ts';
-import { firstOf, option } from './menu.ts';
+import { plain } from './blocks/blocks.ts';
+import { firstOf, option } from './blocks/menu.ts';
 
 export interface ListedApp {
   readonly id: string;
@@ -9,7 +9,7 @@ export interface ListedApp {
 }
 
 /** Which app? A menu of those that the zones name; an id can always be typed, also while the menu cannot be read. */
-export function appForm(): ModalView {
+export function renderAppForm(): ModalView {
   return {
     type: 'modal',
     callback_id: 'apps:submit',

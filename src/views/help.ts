@@ -1,9 +1,9 @@
-import type { Decision } from '../auth/policy.ts';
+import type { Decision } from '../auth/policy/policy.ts';
 import type { Command } from '../commands/define.ts';
-import { actions, context, message, section, typing } from './blocks.ts';
-import { connectButton } from './connect.ts';
-import type { Message } from './message.ts';
-import { code, count, cut, escaped, fit, foreign } from './text.ts';
+import { actions, commandButton, context, message, section } from './blocks/blocks.ts';
+import type { Message } from './blocks/message.ts';
+import { escapeMarkup, escapeMrkdwn, formatCode, pluralize, truncate, truncateLines } from './blocks/text.ts';
+import { connectButton } from './connect/connect.ts';
 
 export interface HelpGroup {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface HelpGroup {
 }
 
 /** The commands that answer a search, or all of them, by feature. */
-export function help(found: {
+export function renderHelp(found: {
   readonly search: string;
   readonly groups: readonly HelpGroup[];
   readonly linked: boolean;
@@ -22,7 +22,7 @@ export function help(found: {
   const commands = groups.flatMap((group) => group.commands);
   // Somebody who asks for one thing gets its examples and aliases as well.
   const closely = commands.length <= 3;
-  const what = search ? `Commands for ${code(search, 60)}` : 'What the bot does for you';
+  const what = search ? `Commands for ${formatCode(search, 60)}` : 'What the bot does for you';
   const next = linked
     ? 'Answers are private to you unless they say otherwise.'
     : ':key: *Connect your CDN key first*: commands marked with a key need it.';
@@ -33,61 +33,65 @@ export function help(found: {
       .map((group) => section(`*${title(group.name)}*\n${lines(group, linked, closely)}`)),
     actions(...nextSteps(commands, linked)),
     context(
-      `A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do.${others > 0 ? ` \`/cdn help all\` shows ${count(others, 'more command')} and why you may not run ${others === 1 ? 'it' : 'them'}.` : ''}`,
+      `A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do.${others > 0 ? ` \`/cdn help all\` shows ${pluralize(others, 'more command')} and why you may not run ${others === 1 ? 'it' : 'them'}.` : ''}`,
     ),
   ]);
 }
 
 /** The commands somebody may not run, each with the step that refuses. */
-export function otherHelp(
+export function renderOtherHelp(
   found: readonly { readonly command: Command; readonly decision: Decision }[],
 ): Message {
-  const buttons = [typing('What I may run', 'help', 8), typing('My rights', 'whoami', 9)];
+  const buttons = [commandButton('What I may run', 'help', 8), commandButton('My rights', 'whoami', 9)];
   if (found.length === 0) {
     const text = 'You may run every command there is.';
     return message(text, [section(text), actions(...buttons)]);
   }
-  const text = `${count(found.length, 'command')} you may not run`;
+  const text = `${pluralize(found.length, 'command')} you may not run`;
   const described = found.map(({ command, decision }) => {
     const failed = decision.trace.filter(({ ok }) => !ok).map(({ says }) => says);
-    return `\`/cdn ${escaped(command.usage)}\`\n${foreign(command.summary, 200)}\n:no_entry: ${failed.join('; ')}`;
+    return `\`/cdn ${escapeMarkup(command.usage)}\`\n${escapeMrkdwn(command.summary, 200)}\n:no_entry: ${failed.join('; ')}`;
   });
   const whys = found
     .slice(0, 3)
-    .map(({ command }, index) => typing(`Why ${command.name}?`, `why ${command.name}`, index));
-  return message(text, [section(`*${text}*`), section(fit(described, 2800)), actions(...whys, ...buttons)]);
+    .map(({ command }, index) => commandButton(`Why ${command.name}?`, `why ${command.name}`, index));
+  return message(text, [
+    section(`*${text}*`),
+    section(truncateLines(described, 2800)),
+    actions(...whys, ...buttons),
+  ]);
 }
 
 /** Nothing answers the search. */
-export function noHelp(found: { readonly search: string; readonly near: readonly string[] }): Message {
-  const text = `No command is about ${found.search ? code(found.search, 60) : 'that'}.`;
+export function renderNoHelp(found: { readonly search: string; readonly near: readonly string[] }): Message {
+  const text = `No command is about ${found.search ? formatCode(found.search, 60) : 'that'}.`;
   return message(text, [
     section(found.near.length > 0 ? `${text} Did you mean one of these?` : text),
     actions(
-      ...found.near.map((name, index) => typing(`/cdn ${name}`, name, index)),
-      typing('All commands', 'help', 9),
+      ...found.near.map((name, index) => commandButton(`/cdn ${name}`, name, index)),
+      commandButton('All commands', 'help', 9),
     ),
   ]);
 }
 
 /** A word that is no command. `near` are commands it may have been meant for, with the words to run. */
-export function unknownCommand(unknown: {
+export function renderUnknownCommand(unknown: {
   readonly typed: string | undefined;
   readonly near: readonly { readonly name: string; readonly words: string }[];
   readonly zone: string | undefined;
 }): Message {
   const { typed, near, zone } = unknown;
-  const text = typed === undefined ? 'That is not a command.' : `${code(typed, 40)} is not a command.`;
+  const text = typed === undefined ? 'That is not a command.' : `${formatCode(typed, 40)} is not a command.`;
   return message(
     near.length > 0 ? `${text} Did you mean ${near.map(({ name }) => name).join(' or ')}?` : text,
     [
       section(`${text}${near.length > 0 ? ' Did you mean:' : ' These may help:'}`),
       actions(
-        ...near.map(({ words }, index) => typing(`/cdn ${cut(words, 60)}`, words, index)),
+        ...near.map(({ words }, index) => commandButton(`/cdn ${truncate(words, 60)}`, words, index)),
         ...(zone === undefined || near.length > 0
           ? []
-          : [typing(`Find the zone ${cut(zone, 50)}`, `zone ${zone}`, 8)]),
-        typing('All commands', 'help', 9),
+          : [commandButton(`Find the zone ${truncate(zone, 50)}`, `zone ${zone}`, 8)]),
+        commandButton('All commands', 'help', 9),
       ),
     ],
   );
@@ -96,15 +100,15 @@ export function unknownCommand(unknown: {
 function lines(group: HelpGroup, linked: boolean, closely: boolean): string {
   const described = group.commands.map((command) => {
     const locked = isLocked(command, linked) ? ' :key: connect first' : '';
-    const usage = `\`/cdn ${escaped(command.usage)}\`${locked}\n${foreign(command.summary, 200)}`;
+    const usage = `\`/cdn ${escapeMarkup(command.usage)}\`${locked}\n${escapeMrkdwn(command.summary, 200)}`;
     if (!closely) return usage;
-    const examples = command.examples.map((example) => `\`/cdn ${escaped(example)}\``).join(', ');
+    const examples = command.examples.map((example) => `\`/cdn ${escapeMarkup(example)}\``).join(', ');
     const aliases = command.aliases?.length
-      ? `\nAlso: ${command.aliases.map((alias) => code(alias)).join(', ')}`
+      ? `\nAlso: ${command.aliases.map((alias) => formatCode(alias)).join(', ')}`
       : '';
     return `${usage}\nFor example ${examples}${aliases}`;
   });
-  return fit(described, 2800);
+  return truncateLines(described, 2800);
 }
 
 /** Whether it needs the key that is not there yet; settings do without. */
@@ -114,11 +118,11 @@ function isLocked({ needs }: Command, linked: boolean): boolean {
 
 function nextSteps(commands: readonly Command[], linked: boolean) {
   const runnable = commands.filter((command) => command.name !== 'help' && !isLocked(command, linked));
-  const buttons = runnable.slice(0, 4).map(({ name }, index) => typing(`/cdn ${name}`, name, index));
-  return buttons.length > 0 ? buttons : [typing('All commands', 'help', 9)];
+  const buttons = runnable.slice(0, 4).map(({ name }, index) => commandButton(`/cdn ${name}`, name, index));
+  return buttons.length > 0 ? buttons : [commandButton('All commands', 'help', 9)];
 }
 
 function title(feature: string): string {
   const words = feature.replaceAll('-', ' ').replace(/^api\b/u, 'API');
-  return foreign(words.charAt(0).toUpperCase() + words.slice(1));
+  return escapeMrkdwn(words.charAt(0).toUpperCase() + words.slice(1));
 }

@@ -1,12 +1,12 @@
 import type { HomeView, KnownBlock, ModalView } from '@slack/types';
-import type { Rights } from '../auth/policy.ts';
+import type { Rights } from '../auth/policy/policy.ts';
 import type { Command } from '../commands/define.ts';
-import { actions, context, header, limits, plain, section, typing } from './blocks.ts';
-import { connectButton, keyButtons } from './connect.ts';
-import { moment } from './dates.ts';
-import { type Failure, failure } from './failure.ts';
-import { rightsLine } from './rights.ts';
-import { code, foreign } from './text.ts';
+import { actions, commandButton, context, header, limits, plain, section } from './blocks/blocks.ts';
+import { formatMoment } from './blocks/dates.ts';
+import { type Failure, renderFailure } from './blocks/failure.ts';
+import { escapeMrkdwn, formatCode } from './blocks/text.ts';
+import { connectButton, keyButtons } from './connect/connect.ts';
+import { rightsLine } from './settings/rights.ts';
 
 /** What one feature adds to the tab. */
 export interface HomeSection {
@@ -20,7 +20,7 @@ export interface CommandGroup {
 }
 
 /** The Home tab: who I am, my key and rights, what features add for me, and a button for each command I may run. */
-export function home(me: {
+export function renderHome(me: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
   readonly rights: Rights;
@@ -30,7 +30,7 @@ export function home(me: {
 }): HomeView {
   const { linked, rights } = me;
   const state = linked
-    ? `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${code(linked.fingerprint)} · since ${moment(linked.linkedAt)}\n${rightsLine(rights)}`
+    ? `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${formatCode(linked.fingerprint)} · since ${formatMoment(linked.linkedAt)}\n${rightsLine(rights)}`
     : `<@${me.userId}>, *no CDN key is connected for you.*\nConnect yours, and the bot shows you what your key may see.\n${rightsLine(rights)}`;
   const top: KnownBlock[] = [
     header('Your content delivery, from Slack'),
@@ -40,14 +40,14 @@ export function home(me: {
   const bottom = [
     ...commandButtons(me.groups),
     ...(linked ? [section('*Your key*'), actions(...keyButtons())] : []),
-    context(`Type \`/cdn\` anywhere. As of ${moment(me.asOf)}.`),
+    context(`Type \`/cdn\` anywhere. As of ${formatMoment(me.asOf)}.`),
   ];
   const room = limits.homeBlocks - top.length - bottom.length;
   return { type: 'home', blocks: [...top, ...fitted(me.sections, room), ...bottom] };
 }
 
 /** The same buttons as a modal, for Slack's ⚡ menu. */
-export function menu(mine: {
+export function renderMenu(mine: {
   readonly groups: readonly CommandGroup[];
   readonly linked: boolean;
 }): ModalView {
@@ -71,8 +71,8 @@ export function menuSkeleton(): ModalView {
 }
 
 /** In the place of a section that could not be drawn. */
-export function failedSection(name: string, failed: Failure): KnownBlock[] {
-  return [section(`*${titleOf(name)}*`), ...(failure(failed).blocks ?? [])];
+export function renderFailedSection(name: string, failed: Failure): KnownBlock[] {
+  return [section(`*${titleOf(name)}*`), ...(renderFailure(failed).blocks ?? [])];
 }
 
 /** A button for each command, which types its word or opens its form. */
@@ -82,7 +82,7 @@ function commandButtons(groups: readonly CommandGroup[]): KnownBlock[] {
     actions(
       ...commands
         .slice(0, limits.actions)
-        .map(({ name, label }, index) => typing(label ?? capital(name), name, index)),
+        .map(({ name, label }, index) => commandButton(label ?? capital(name), name, index)),
     ),
   ]);
 }
@@ -100,7 +100,7 @@ function fitted(sections: readonly HomeSection[], room: number): KnownBlock[] {
 }
 
 function titleOf(feature: string): string {
-  return foreign(feature.replaceAll('-', ' '));
+  return escapeMrkdwn(feature.replaceAll('-', ' '));
 }
 
 function capital(word: string): string {

@@ -1,5 +1,5 @@
 import type { Option } from '@slack/types';
-import { firstOf, option } from './menu.ts';
+import { firstOf, option } from './blocks/menu.ts';
 
 export interface ListedScript {
   readonly id: string;

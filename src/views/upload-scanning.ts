@@ -1,11 +1,18 @@
 import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
-import { actions, button, context, message, plain, section, typing } from './blocks.ts';
-import { longDay, shortDay } from './chart-days.ts';
-import { moment } from './dates.ts';
-import type { Attachment, Message } from './message.ts';
-import { percent } from './numbers.ts';
-import { count, cut, fit, foreign, grouped, unbroken } from './text.ts';
+import { actions, button, commandButton, context, message, plain, section } from './blocks/blocks.ts';
+import { formatLongDay, formatShortDay } from './blocks/date-labels.ts';
+import { formatMoment } from './blocks/dates.ts';
+import type { Attachment, Message } from './blocks/message.ts';
+import { formatPercent } from './blocks/numbers.ts';
+import {
+  escapeMrkdwn,
+  formatInteger,
+  joinWithNonBreakingSpaces,
+  pluralize,
+  truncate,
+  truncateLines,
+} from './blocks/text.ts';
 
 export interface Scanning {
   readonly id: string;
@@ -19,11 +26,11 @@ export interface Scanning {
 const mostDays = 60;
 
 /** Totals, the share that was blocked, each day as words and as a chart. */
-export function scanning({ id, metrics, asOf, refresh }: Scanning): Message {
+export function renderScanning({ id, metrics, asOf, refresh }: Scanning): Message {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
   const days = metrics.days.slice(-mostDays);
   const totals = `${amount(scanned)} files scanned, ${amount(logged)} requests logged, ${amount(blocked)} blocked`;
-  const headline = `Upload scanning of shield zone ${foreign(id, 20)}`;
+  const headline = `Upload scanning of shield zone ${escapeMrkdwn(id, 20)}`;
   const share = blockedShare(metrics);
   const blocks = [
     section(
@@ -36,10 +43,10 @@ export function scanning({ id, metrics, asOf, refresh }: Scanning): Message {
       ].join('\n'),
     ),
     section(days.length === 0 ? 'The CDN reports no day of the past 28.' : byDay(days)),
-    context(`The past 28 days, by the CDN’s own days · as of ${moment(asOf)}`),
+    context(`The past 28 days, by the CDN’s own days · as of ${formatMoment(asOf)}`),
     actions(
       button('Refresh', 'upload-scanning:refresh', refresh),
-      typing('Another shield zone', 'scanning', 1),
+      commandButton('Another shield zone', 'scanning', 1),
     ),
   ];
   const picture = chart(id, days, totals);
@@ -47,7 +54,7 @@ export function scanning({ id, metrics, asOf, refresh }: Scanning): Message {
 }
 
 /** Which shield zone? The CDN has no list of them that the bot may ask for. */
-export function scanningForm(): ModalView {
+export function renderScanningForm(): ModalView {
   return {
     type: 'modal',
     callback_id: 'upload-scanning:submit',
@@ -75,11 +82,11 @@ export function scanningForm(): ModalView {
 }
 
 function amount(number: number | undefined): string {
-  return number === undefined ? 'not reported' : grouped(number);
+  return number === undefined ? 'not reported' : formatInteger(number);
 }
 
 function brief(number: number | undefined): string {
-  return number === undefined ? '–' : grouped(number);
+  return number === undefined ? '–' : formatInteger(number);
 }
 
 /** Of requests where that says something: a blocked request is counted as logged by some plans and not by others. */
@@ -88,9 +95,9 @@ function blockedShare(metrics: UploadScanningMetrics): string {
   if (blocked === undefined) return 'not reported';
   const shares = [
     logged !== undefined && logged > 0 && blocked <= logged
-      ? `*${percent(blocked, logged)}* of the requests logged`
+      ? `*${formatPercent(blocked, logged)}* of the requests logged`
       : '',
-    scanned !== undefined && scanned > 0 ? `${percent(blocked, scanned)} of the files scanned` : '',
+    scanned !== undefined && scanned > 0 ? `${formatPercent(blocked, scanned)} of the files scanned` : '',
   ].filter(Boolean);
   return shares.join(', ') || (blocked === 0 ? 'nothing was blocked' : 'there is nothing to compare it with');
 }
@@ -101,38 +108,38 @@ function byDay(days: readonly ScanDay[]): string {
   );
   const most = worst.blockedRequests ?? 0;
   const first = [
-    most > 0 ? `Most blocked: ${grouped(most)} on ${named(worst, longDay)}` : '',
+    most > 0 ? `Most blocked: ${formatInteger(most)} on ${named(worst, formatLongDay)}` : '',
     days.every((day) => day.blockedRequests === 0) ? 'Nothing was blocked on any day.' : '',
   ];
   const lines = days.toReversed().map((day) => {
     const { filesScanned, loggedRequests, blockedRequests } = day;
     const numbers = [filesScanned, loggedRequests, blockedRequests].map((number) => brief(number)).join('/');
-    return unbroken(`${named(day, shortDay)} ${numbers}`);
+    return joinWithNonBreakingSpaces(`${named(day, formatShortDay)} ${numbers}`);
   });
-  const each = `Newest first, scanned/logged/blocked: ${fit(lines, 2500, ' · ')}`;
+  const each = `Newest first, scanned/logged/blocked: ${truncateLines(lines, 2500, ' · ')}`;
   return [...first, each].filter(Boolean).join('\n');
 }
 
 /** A key that is no day is shown as it came: guessing would mix up days and months. */
 function named(day: ScanDay, form: (day: string) => string): string {
-  return day.day ? form(day.day) : foreign(day.label, 40) || '(no day)';
+  return day.day ? form(day.day) : escapeMrkdwn(day.label, 40) || '(no day)';
 }
 
 function chart(id: string, days: readonly ScanDay[], totals: string): Attachment | undefined {
   const seen = days.filter((day) => day.filesScanned ?? day.loggedRequests ?? day.blockedRequests);
   const [first, last] = [days.at(0), days.at(-1)];
   if (!first || !last || days.length < 2 || seen.length === 0) return undefined;
-  const when = `${count(days.length, 'day')}, ${edge(first)} to ${edge(last)}`;
+  const when = `${pluralize(days.length, 'day')}, ${edge(first)} to ${edge(last)}`;
   return {
     name: `upload-scanning-${id.replaceAll(/\D/gu, '')}.png`,
     title: `Upload scanning of shield zone ${id}`,
-    altText: cut(`Bar charts of upload scanning by day, ${when}. Altogether ${totals}.`, 1000),
+    altText: truncate(`Bar charts of upload scanning by day, ${when}. Altogether ${totals}.`, 1000),
     mimetype: 'image/png',
     content: {
       chart: {
-        title: `Upload scanning, shield zone ${cut(id, 20)}`,
+        title: `Upload scanning, shield zone ${truncate(id, 20)}`,
         subtitle: when,
-        labels: days.map((day) => (day.day ? shortDay(day.day) : cut(day.label, 12))),
+        labels: days.map((day) => (day.day ? formatShortDay(day.day) : truncate(day.label, 12))),
         panels: [
           {
             kind: 'bars',
@@ -154,5 +161,5 @@ function chart(id: string, days: readonly ScanDay[], totals: string): Attachment
 }
 
 function edge(day: ScanDay): string {
-  return day.day ? longDay(day.day) : cut(day.label, 20);
+  return day.day ? formatLongDay(day.day) : truncate(day.label, 20);
 }

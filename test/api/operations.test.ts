@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { type CdnClient, createCdn } from '../../src/api/cdn.ts';
-import type { OriginError } from '../../src/api/origin-errors.ts';
-import { Secret } from '../../src/secret.ts';
+import type { OriginError } from '../../src/api/origin-errors/origin-errors.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { failure } from './service.ts';
 
 // All eight operations against the simulated CDN, which speaks the specification and was written apart from the client.

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type CdnClient, type CdnOptions, createCdn } from '../../src/api/cdn.ts';
-import { ApiError } from '../../src/api/errors.ts';
-import { Secret } from '../../src/secret.ts';
+import { ApiError } from '../../src/api/http/errors.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 
 /** A key that would be noticed anywhere. */
 export const key = 'CANARY-the-key-that-was-linked';

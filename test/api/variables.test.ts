@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { failure, send, service } from './service.ts';
 
 test('only what changes is sent', async () => {

@@ -1,14 +1,14 @@
 import type { Installation, InstallationQuery } from '@slack/oauth';
 import { describe, expect, test } from 'vitest';
 import { createInstallations, type Installations, NotInstalledError } from '../../src/auth/installations.ts';
-import { createCustody } from '../../src/auth/keys.ts';
-import { openRow } from '../../src/auth/sealed-rows.ts';
-import { createSealer, SealError } from '../../src/auth/sealing.ts';
-import { Secret } from '../../src/secret.ts';
+import { findRowsUnder, type SealedRow, sealedTables } from '../../src/auth/keyring/sealed-tables.ts';
+import { createKeyStore } from '../../src/auth/keys/key-store.ts';
+import { openRow } from '../../src/auth/keys/sealed-rows.ts';
+import { createSealer, SealError } from '../../src/auth/keys/sealing.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
-import { rowsUnder, type SealedRow, sealedTables } from '../../src/store/sealed.ts';
-import { enginesUnderTest } from '../store/engines.ts';
-import { keyEntries, keyringOf } from './keyrings.ts';
+import { enginesUnderTest } from '../support/engines.ts';
+import { keyEntries, keyringOf } from './keyring/keyrings.ts';
 
 const engines = await enginesUnderTest();
 const entries = keyEntries('k1');
@@ -195,7 +195,11 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
       const database = await empty();
       const installations = await installationsOn(database);
       const sealer = createSealer(await keyringOf(entries));
-      const custody = createCustody({ db: database.db, sealer, now: () => new Date('2026-11-21T08:00:00Z') });
+      const custody = createKeyStore({
+        db: database.db,
+        sealer,
+        now: () => new Date('2026-11-21T08:00:00Z'),
+      });
       const token = { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] };
       await installations.storeInstallation({ ...acme, user: token });
       await installations.storeInstallation({ ...acme, team: { id: 'T0BETA000' }, user: token });
@@ -207,7 +211,7 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
       ] as const)
         await custody.link({ teamId, userId }, new Secret('cdn key'));
       const rows: SealedRow[] = [];
-      for (const table of sealedTables) rows.push(...(await rowsUnder(database.db, table, 'k1', 10)));
+      for (const table of sealedTables) rows.push(...(await findRowsUnder(database.db, table, 'k1', 10)));
       expect(rows).toHaveLength(8);
       for (const here of rows) {
         await openRow(sealer, here);

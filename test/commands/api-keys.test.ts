@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { canaryMark } from '../../simulator/cdn/canaries.ts';
 import { personKey } from '../../src/auth/identity.ts';
-import { Secret } from '../../src/secret.ts';
-import { role } from '../../src/views/api-keys.ts';
-import { alice, buttons, desk, reads } from './person.ts';
+import { Secret } from '../../src/secrets/secret.ts';
+import { describeRole } from '../../src/views/api-keys.ts';
+import { alice, buttons, desk, reads } from '../support/person.ts';
 
 test('keys come with id, masked tail and roles in words, the reader’s own first', async () => {
   await using office = await desk({ zones: 3 });
@@ -82,5 +82,5 @@ test.each([
   ['SubuserAPI', 'sub-user API'],
   ['Brand<New>Role', 'Brand&lt;New&gt;Role'],
 ])('the role %s reads %s', (name, words) => {
-  expect(role(name)).toBe(words);
+  expect(describeRole(name)).toBe(words);
 });

@@ -3,8 +3,8 @@ import { appIds } from '../../simulator/cdn/apps.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
-import { viewProblems } from '../views/limits.ts';
-import { buttons, desk, reads } from './person.ts';
+import { viewProblems } from '../support/limits.ts';
+import { buttons, desk, reads } from '../support/person.ts';
 
 const typed = { now: new Date(), note: undefined };
 

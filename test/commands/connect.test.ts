@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { findAction, findCommand } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
-import { viewProblems } from '../views/limits.ts';
-import { alice, bob, buttons, desk, reads } from './person.ts';
+import { viewProblems } from '../support/limits.ts';
+import { alice, bob, buttons, desk, reads } from '../support/person.ts';
 
 test('connect opens the form at once, typed or pressed', () => {
   const typed = findCommand(parseWords('connect'));

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { closest } from '../../src/commands/did-you-mean.ts';
+import { findClosest } from '../../src/commands/did-you-mean.ts';
 
 const commands = ['zones', 'zone', 'connect', 'disconnect', 'whoami', 'help'];
 
@@ -15,11 +15,11 @@ test.each([
   ['x', []],
   ['', []],
 ])('%j is near to %j', (typed, near) => {
-  expect(closest(typed, commands).sort()).toEqual(near.toSorted());
+  expect(findClosest(typed, commands).sort()).toEqual(near.toSorted());
 });
 
 test('the nearest comes first and no more than asked for', () => {
-  expect(closest('shop-eu', ['shop-us', 'shop-eu2', 'shop-ap', 'shopping'], 2)).toEqual([
+  expect(findClosest('shop-eu', ['shop-us', 'shop-eu2', 'shop-ap', 'shopping'], 2)).toEqual([
     'shop-eu2',
     'shop-us',
   ]);
@@ -34,7 +34,7 @@ test('the quick way finds what the textbook finds', () => {
         (candidate) =>
           (typed.length > 1 && candidate.startsWith(typed)) || textbook(typed, candidate) <= allowed,
       );
-      expect(new Set(closest(typed, candidates, 100))).toEqual(new Set(near));
+      expect(new Set(findClosest(typed, candidates, 100))).toEqual(new Set(near));
     }),
     { numRuns: 500 },
   );

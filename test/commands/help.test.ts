@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { alice, buttons, desk, reads } from './person.ts';
+import { alice, buttons, desk, reads } from '../support/person.ts';
 
 test('/cdn alone shows every command, grouped, with the next step', async () => {
   await using office = await desk({ zones: 3 });

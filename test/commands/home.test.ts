@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import type { Context, Feature } from '../../src/commands/define.ts';
 import { home } from '../../src/commands/registry.ts';
 import { UserError } from '../../src/errors.ts';
-import { section } from '../../src/views/blocks.ts';
-import { viewProblems } from '../views/limits.ts';
-import { desk, reads } from './person.ts';
+import { section } from '../../src/views/blocks/blocks.ts';
+import { viewProblems } from '../support/limits.ts';
+import { desk, reads } from '../support/person.ts';
 
 /** The Home tab as somebody sees it to whom these features add something. */
 async function homeWith(context: Context, features: readonly Feature[]): Promise<HomeView> {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
-import { failure } from '../../src/views/failure.ts';
-import { messageProblems } from '../views/limits.ts';
-import { buttons, desk } from './person.ts';
+import { renderFailure } from '../../src/views/blocks/failure.ts';
+import { messageProblems } from '../support/limits.ts';
+import { buttons, desk } from '../support/person.ts';
 
 test.each<[typed: string, offered: string[]]>([
   ['zones sort:size', ['zones sort:name', 'zones sort:bandwidth', 'zones sort:charges']],
@@ -36,7 +36,7 @@ test.each<[typed: string, offered: string[]]>([
   const person = office.person();
   const refused = await person.says(typed).catch((error: unknown) => error);
   if (!(refused instanceof UserError)) throw new Error('it was not refused');
-  const shown = failure({ message: refused.message, hint: refused.hint, offer: refused.offer });
+  const shown = renderFailure({ message: refused.message, hint: refused.hint, offer: refused.offer });
   expect(messageProblems(shown)).toEqual([]);
   const drawn = [...buttons(shown).values()];
   expect(drawn.map(([, words]) => words)).toEqual(offered);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { holdsSecret, looksLikeKey } from '../../src/commands/key-in-text.ts';
+import { hasSecret, looksLikeKey } from '../../src/commands/key-in-text.ts';
 
 // Made up for this test, group by group in the shapes that real keys have.
 const account = '1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b86e04-a1f7-4c5b-93d2-70be81c4fa65';
@@ -23,14 +23,14 @@ test.each([
   ['a web token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.sflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV'],
 ])('%s looks like a key', (_, text) => {
   expect(looksLikeKey(text)).toBe(true);
-  expect(holdsSecret(text)).toBe(true);
+  expect(hasSecret(text)).toBe(true);
 });
 
 test('a UUID looks like a key, but may be an id', () => {
   expect(looksLikeKey(uuid)).toBe(true);
-  expect(holdsSecret(uuid)).toBe(false);
-  expect(holdsSecret(`zone tenant-${uuid}`)).toBe(false);
-  expect(holdsSecret(`zone ${uuid}.b-cdn.net`)).toBe(false);
+  expect(hasSecret(uuid)).toBe(false);
+  expect(hasSecret(`zone tenant-${uuid}`)).toBe(false);
+  expect(hasSecret(`zone ${uuid}.b-cdn.net`)).toBe(false);
 });
 
 test.each([

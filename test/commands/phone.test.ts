@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { features, findCommand } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
-import { desk } from './person.ts';
+import { desk } from '../support/person.ts';
 
 const commands = features.flatMap((feature) => feature.commands);
 const typed = commands.flatMap((command) =>

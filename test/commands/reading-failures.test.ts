@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../simulator/cdn/faults.ts';
-import { createLogger } from '../../src/log.ts';
-import { describeFailure } from '../../src/slack/failures.ts';
-import { messageProblems } from '../views/limits.ts';
-import { buttons, desk, reads } from './person.ts';
+import { describeFailure } from '../../src/slack/receive/failures.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
+import { messageProblems } from '../support/limits.ts';
+import { buttons, desk, reads } from '../support/person.ts';
 
 // Every way an answer can fail, what the person is told of it, and the next step they are given.
 const failures: readonly [Fault, says: string, next: string][] = [

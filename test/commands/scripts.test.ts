@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findPicker } from '../../src/commands/registry.ts';
-import { desk } from './person.ts';
+import { desk } from '../support/person.ts';
 
 test('the menu of scripts says by their zones which they are', async () => {
   await using office = await desk({ zones: 12 });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../src/api/errors.ts';
+import { ApiError } from '../../src/api/http/errors.ts';
 import { describeApiError } from '../../src/commands/api-failures.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
-import { viewProblems } from '../views/limits.ts';
-import { buttons, desk, reads } from './person.ts';
+import { viewProblems } from '../support/limits.ts';
+import { buttons, desk, reads } from '../support/person.ts';
 
 const typed = { now: new Date(), note: undefined };
 

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { freePort } from '../../simulator/free-port.ts';
-import { buildApp } from '../../src/app.ts';
-import { readConfig } from '../../src/config.ts';
-import type { ChatApp } from '../../src/lifecycle.ts';
-import { createLogger } from '../../src/log.ts';
+import { buildApp } from '../../src/app/build-app.ts';
+import { readConfig } from '../../src/app/config.ts';
+import type { ChatApp } from '../../src/app/lifecycle.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
 
 // A Slack Web API that was not written here, with its own trigger ids, view hashes and OAuth: a second opinion on
 // what the bot sends. It delivers no commands, so these are signed and posted by hand.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Playground, startPlayground } from '../../simulator/playground.ts';
-import { createLogger } from '../../src/log.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
 import { hasBrowser, launch, openPage } from './browser.ts';
 
 describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', () => {

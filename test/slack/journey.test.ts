@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Bot, connect, startBot } from '../bot.ts';
+import { type Bot, connect, startBot } from '../support/bot.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';

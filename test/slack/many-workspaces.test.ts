@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Bot, connect, reachable, startBot } from '../bot.ts';
+import { type Bot, connect, reachable, startBot } from '../support/bot.ts';
 
 // The same user id in two workspaces is two people; U0ALICE00 is in both.
 const alice = 'U0ALICE00';

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import type { People } from '../../src/auth/people.ts';
 import { createPeople } from '../../src/slack/people.ts';
-import type { Workspace } from '../../src/slack/sender.ts';
-import { keptLog } from '../store/engines.ts';
+import type { Workspace } from '../../src/slack/send/sender.ts';
+import { keptLog } from '../support/engines.ts';
 
 const acme: Workspace = { teamId: 'T0ACME000', enterpriseId: undefined, isEnterpriseInstall: false };
 const beta: Workspace = { teamId: 'T0BETA000', enterpriseId: undefined, isEnterpriseInstall: false };

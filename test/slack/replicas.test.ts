@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildApp } from '../../src/app.ts';
-import { readConfig } from '../../src/config.ts';
-import type { ChatApp } from '../../src/lifecycle.ts';
-import { createLogger } from '../../src/log.ts';
-import { type Bot, connect, startBot } from '../bot.ts';
-import { findPostgres, type PostgresServer } from '../store/postgres.ts';
+import { buildApp } from '../../src/app/build-app.ts';
+import { readConfig } from '../../src/app/config.ts';
+import type { ChatApp } from '../../src/app/lifecycle.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
+import { type Bot, connect, startBot } from '../support/bot.ts';
+import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';

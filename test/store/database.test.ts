@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrationProvider } from '../../src/store/migrations.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import type { Schema } from '../../src/store/schema.ts';
-import { enginesUnderTest, keptLog } from './engines.ts';
+import { enginesUnderTest, keptLog } from '../support/engines.ts';
 
 const engines = await enginesUnderTest();
 

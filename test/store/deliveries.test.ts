@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { createClaims, purgeDeliveries } from '../../src/store/deliveries.ts';
-import { enginesUnderTest } from './engines.ts';
+import { enginesUnderTest } from '../support/engines.ts';
 
 const engines = await enginesUnderTest();
 const at = new Date('2026-11-21T08:00:00.000Z');

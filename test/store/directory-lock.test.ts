@@ -6,8 +6,8 @@ import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { lockByFile, lockDirectory } from '../../src/store/directory-lock.ts';
-import { enginesUnderTest, keptLog } from './engines.ts';
-import { temporaryDirectory } from './temporary.ts';
+import { enginesUnderTest, keptLog } from '../support/engines.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const { embedded } = await enginesUnderTest();
 const open = (dataDir: string) => openDatabase({ dataDir, log: keptLog() });

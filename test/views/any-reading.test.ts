@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Chart } from '../../src/charts/chart.ts';
-import { apiKeys } from '../../src/views/api-keys.ts';
-import { app } from '../../src/views/apps.ts';
-import { appForm, appOption } from '../../src/views/apps-form.ts';
-import type { Message } from '../../src/views/message.ts';
-import { scanning, scanningForm } from '../../src/views/upload-scanning.ts';
-import { messageProblems, optionProblems, viewProblems } from './limits.ts';
+import { renderApiKeys } from '../../src/views/api-keys.ts';
+import { renderApp } from '../../src/views/apps.ts';
+import { appOption, renderAppForm } from '../../src/views/apps-form.ts';
+import type { Message } from '../../src/views/blocks/message.ts';
+import { renderScanning, renderScanningForm } from '../../src/views/upload-scanning.ts';
+import { messageProblems, optionProblems, viewProblems } from '../support/limits.ts';
 
 const asOf = new Date('2026-11-21T12:00:00Z');
 
@@ -105,7 +105,7 @@ test('any app is a message that Slack takes', () => {
   fc.assert(
     // What the client lets through as an id.
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), appSummary, (id, summary) => {
-      expect(problems(app({ id, app: summary, zones: undefined, asOf, refresh: 'r' }))).toEqual([]);
+      expect(problems(renderApp({ id, app: summary, zones: undefined, asOf, refresh: 'r' }))).toEqual([]);
     }),
   );
 });
@@ -113,7 +113,7 @@ test('any app is a message that Slack takes', () => {
 test('any scanning is a message that Slack takes', () => {
   fc.assert(
     fc.property(fc.nat().map(String), metrics, (id, seen) => {
-      expect(problems(scanning({ id, metrics: seen, asOf, refresh: 'r' }))).toEqual([]);
+      expect(problems(renderScanning({ id, metrics: seen, asOf, refresh: 'r' }))).toEqual([]);
     }),
   );
 });
@@ -124,14 +124,14 @@ test('any keys are a message that Slack takes', () => {
     .map(([id, roles, mine, tail]) => ({ id, roles, mine, ...(tail === undefined ? {} : { tail }) }));
   fc.assert(
     fc.property(fc.array(key, { maxLength: 150 }), fc.nat(), (keys, skipped) => {
-      expect(problems(apiKeys({ keys, skipped, asOf, refresh: 'r' }))).toEqual([]);
+      expect(problems(renderApiKeys({ keys, skipped, asOf, refresh: 'r' }))).toEqual([]);
     }),
   );
 });
 
 test('the forms, and a menu of any apps, are ones that Slack takes', () => {
-  expect(viewProblems(appForm())).toEqual([]);
-  expect(viewProblems(scanningForm())).toEqual([]);
+  expect(viewProblems(renderAppForm())).toEqual([]);
+  expect(viewProblems(renderScanningForm())).toEqual([]);
   const listed = fc.record({
     id: fc.string({ minLength: 1, maxLength: 75 }),
     zones: fc.array(text, { minLength: 1, maxLength: 5 }),

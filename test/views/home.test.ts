@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { findCommand, home } from '../../src/commands/registry.ts';
-import { home as drawn, menu } from '../../src/views/home.ts';
-import { alice, desk, reads } from '../commands/person.ts';
-import { viewProblems } from './limits.ts';
+import { renderHome as drawn, renderMenu } from '../../src/views/home.ts';
+import { viewProblems } from '../support/limits.ts';
+import { alice, desk, reads } from '../support/person.ts';
 
 test('the Home tab shows who I am, whether a key is connected, and the next step', async () => {
   await using office = await desk({ zones: 1 });
@@ -71,5 +71,5 @@ test.each([0, 1, 5, 30, 150])('with %d sections and commands it is what Slack ta
     asOf: new Date(0),
   });
   expect(viewProblems(view)).toEqual([]);
-  expect(viewProblems(menu({ groups, linked: false }))).toEqual([]);
+  expect(viewProblems(renderMenu({ groups, linked: false }))).toEqual([]);
 });

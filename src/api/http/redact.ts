@@ -1,0 +1,86 @@
+/** Stands where a value is that must not be shown. */
+export const redact = '[hidden]';
+
+/**
+ * An address without what may be a secret in it: user and password go, and of the query only the names stay
+ * (`?sig=…`: signed origins and tokens travel there). Works on whatever was typed into such a field, address or not.
+ */
+export function safeUrl(url: string): string {
+  // Nearly every address of a large list ends here.
+  if (!url.includes('@') && !url.includes('?') && !url.includes('#')) return url;
+  return withoutQueryValues(withoutUserinfo(url));
+}
+
+function withoutUserinfo(url: string): string {
+  const [, scheme = '', rest = ''] = /^((?:[a-z][a-z\d+.-]*:)?\/\/)?(.*)$/is.exec(url) ?? [];
+  const end = rest.search(/[/?#]/);
+  const authority = end === -1 ? rest : rest.slice(0, end);
+  if (authority.includes('@')) return scheme + rest.slice(authority.lastIndexOf('@') + 1);
+  // `user:pa/ss@host`: what stands before the slash is no host with a port, so it is a name with half a password.
+  const broken = /:(?!\d*$)/.test(authority) && !authority.startsWith('[');
+  return broken && rest.includes('@') ? scheme + rest.slice(rest.lastIndexOf('@') + 1) : url;
+}
+
+function withoutQueryValues(url: string): string {
+  const [beforeFragment = ''] = url.split('#', 1);
+  const start = beforeFragment.indexOf('?');
+  if (start === -1) return beforeFragment;
+  const names = beforeFragment
+    .slice(start + 1)
+    .split('&')
+    .map((pair) => (pair.includes('=') ? `${pair.slice(0, pair.indexOf('='))}=…` : pair === '' ? '' : '…'));
+  return `${beforeFragment.slice(0, start)}?${names.join('&')}`;
+}
+
+/** Actions whose parameters are a header's name and its value. */
+export const headerActions = new Set([5, 6]);
+/** The last action of the specification: what a newer one's parameters mean nobody knows, so they stay here. */
+const knownActions = new Set(
+  Array.from({ length: 38 }, (_, type) => type).filter((type) => type !== 35 && type !== 36),
+);
+
+/** The parameters of an edge rule's action, without header values and credentials. */
+export function safeParameters(
+  type: number | undefined,
+  [first, second, third]: readonly (string | undefined)[],
+): (string | undefined)[] {
+  if (type !== undefined && headerActions.has(type)) {
+    // Some write `Name: value` into the name.
+    return [first?.split(':', 1)[0], second && redact, third && redact];
+  }
+  if (type === undefined || !knownActions.has(type))
+    return [first && redact, second && redact, third && redact];
+  return [first, second, third].map((parameter) => parameter && safeUrl(parameter));
+}
+
+const headerTriggers = new Set([1, 2]);
+const cookieTrigger = 10;
+const queryTrigger = 6;
+const lastKnownTrigger = 13;
+// Headers whose values everybody sends. A rule on any other may compare it with a shared secret.
+const plainHeaders = new Set(
+  'accept accept-encoding accept-language access-control-request-method cache-control content-encoding content-length content-type host if-modified-since if-none-match origin range referer user-agent x-forwarded-for x-forwarded-proto x-requested-with'.split(
+    ' ',
+  ),
+);
+
+/** The patterns of an edge rule's trigger; hidden where they are values of cookies or of headers that may be secret. */
+export function safePatterns(
+  type: number | undefined,
+  parameter: string | undefined,
+  patterns: readonly string[],
+): string[] {
+  const mayBeSecret =
+    type === undefined ||
+    type > lastKnownTrigger ||
+    type === cookieTrigger ||
+    (headerTriggers.has(type) && !isPlainHeader(parameter));
+  if (mayBeSecret) return patterns.map(() => redact);
+  if (type === queryTrigger) return patterns.map((pattern) => pattern.replaceAll(/=[^&]*/g, '=…'));
+  return patterns.map(safeUrl);
+}
+
+/** Whether everybody sends this header, and nobody a secret in it. */
+export function isPlainHeader(name: string | undefined): boolean {
+  return plainHeaders.has(name?.trim().toLowerCase() ?? '');
+}

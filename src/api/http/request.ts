@@ -1,0 +1,235 @@
+import { createFetch } from 'ofetch';
+import { redactValues } from '../../secrets/scanner.ts';
+import type { Secret } from '../../secrets/secret.ts';
+import { parseWithExactIds } from '../json/exact-ids.ts';
+import { createReadDeadline, type ReadDeadline, readChunks, readText } from './bodies.ts';
+import { codeFor, type ErrorWords, readErrorBody, readErrorText } from './error-bodies.ts';
+import type { ErrorBudget } from './error-budget.ts';
+import { ApiError, type ApiErrorCode, type ApiErrorFacts } from './errors.ts';
+import { readRetryAfter, waitBeforeRetry } from './retry.ts';
+
+/** One call of an operation. */
+export interface ApiRequest {
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly address: string;
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** JSON text. */
+  readonly body?: string;
+  /** Values in the body that must not come back in an error's words. */
+  readonly secrets?: readonly Secret[];
+  readonly accept?: string;
+  /** Whether it only reads: the export is a POST and does. */
+  readonly reads: boolean;
+  /** Never a second time, not even after a 429: somebody counts what reaches the service. */
+  readonly once?: true;
+  /** Where the service has much to do before it answers: it is given three times as long. */
+  readonly isSlow?: true;
+}
+
+/** A 2xx answer whose body was not read yet. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly requestId: string | undefined;
+  /** To be read once, and to its end or left early: until then the connection stands. */
+  readonly chunks: () => AsyncGenerator<Uint8Array, void>;
+  /** Milliseconds without anything of use in which a body that is read in pieces has to give up. */
+  readonly patienceMs: number;
+  /** The whole body, parsed; undefined where it is empty. For bodies that are small by nature. */
+  readonly json: () => Promise<unknown>;
+  /** An error about this answer. */
+  readonly error: (code: ApiErrorCode, words?: ErrorWords) => ApiError;
+  /** The error for a body of the wrong outer shape: what the service says about it, where it says something. */
+  readonly wrongShape: (body: unknown) => ApiError;
+}
+
+/**
+ * Sends a request and gives the answer to `consume`; both together are one try, so that a body that breaks off may
+ * be read again. What `consume` returns must not depend on an earlier try. Throws ApiError only.
+ */
+export type Send = <T>(request: ApiRequest, consume: (reply: Reply) => Promise<T>) => Promise<T>;
+
+export interface Transport {
+  readonly fetch: typeof globalThis.fetch;
+  /** Milliseconds until the headers, and between two pieces of a body. */
+  readonly timeoutMs: number;
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+}
+
+// More than any answer that is read whole: a page of API keys has about 100 kB.
+const longestJson = 16_000_000;
+const longestErrorBody = 64_000;
+
+/** The one way to the CDN: key, timeout, errors and retries are here and nowhere else. */
+export function createSend(
+  transport: Transport,
+  key: Secret,
+  signal: AbortSignal | undefined,
+  allowance?: ErrorBudget,
+): Send {
+  const { timeoutMs, now, sleep, random } = transport;
+  const ofetch = createFetch({
+    fetch: transport.fetch,
+    // ofetch would retry a GET at once, and on 409 too; the rule is in retry.ts.
+    defaults: { retry: 0, ignoreResponseError: true, responseType: 'stream' },
+  });
+
+  return async function send(request, consume) {
+    let waitedMs = 0;
+    for (let tries = 1; ; tries += 1) {
+      if (signal?.aborted)
+        throw new ApiError({ code: 'cancelled', operation: request.operation, sent: tries > 1 });
+      try {
+        const attempt = async () => consume(await once(request));
+        return await (allowance ? allowance.spend(attempt) : attempt());
+      } catch (error) {
+        if (!(error instanceof ApiError) || request.once) throw error;
+        const wait = waitBeforeRetry({ error, reads: request.reads, tries, waitedMs, random: random() });
+        if (wait === undefined) throw error;
+        // Cut short when somebody cancels; the loop sees that.
+        await sleep(wait, signal).catch(() => {});
+        waitedMs += wait;
+      }
+    }
+  };
+
+  async function once(request: ApiRequest): Promise<Reply> {
+    const watch = createReadDeadline(signal);
+    const patienceMs = request.isSlow ? 3 * timeoutMs : timeoutMs;
+    watch.start(patienceMs);
+    const { operation, method, query, body } = request;
+    const response = await ofetch
+      .raw(request.address, {
+        method,
+        // With 'follow' the key would travel to wherever a redirect points.
+        redirect: 'manual',
+        signal: watch.signal,
+        headers: {
+          AccessKey: key.reveal(),
+          Accept: request.accept ?? 'application/json',
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        },
+        ...(query ? { query } : {}),
+        ...(body === undefined ? {} : { body }),
+      })
+      .catch((error: unknown) => {
+        watch.end();
+        // A FetchError holds the key and the whole address: nothing of it is kept but whether it was sent.
+        throw new ApiError({ operation, ...withoutAnswer(error, watch) });
+      });
+    watch.pause();
+
+    const { status, headers } = response;
+    const requestId = readRequestId(headers, hide);
+    const fail = (code: ApiErrorCode, facts: Partial<ApiErrorFacts> = {}) =>
+      new ApiError({ code, operation, sent: true, status, requestId, ...facts });
+    const chunks = () => readChunks(response.body, watch, patienceMs, () => fail(ending(watch, 'cut')));
+    const text = (bytes: number) =>
+      readText(chunks(), {
+        bytes,
+        ms: 3 * patienceMs,
+        tooLong: () => fail('unexpected'),
+        tooSlow: () => fail('timeout'),
+      });
+
+    if (!response.ok) {
+      const body = await text(longestErrorBody).catch(stopped);
+      const words = readErrorText(body, hide);
+      const retryAfterSeconds = readRetryAfter(headers.get('retry-after'), now());
+      throw fail(codeFor(status, words, isHtml(headers, body)), { ...spoken(words), retryAfterSeconds });
+    }
+
+    const error: Reply['error'] = (code, words) => fail(code, words ? spoken(words) : {});
+    return {
+      status,
+      headers,
+      requestId,
+      chunks,
+      patienceMs: 3 * patienceMs,
+      error,
+      async json() {
+        const body = await text(longestJson);
+        if (body.trim() === '') return undefined;
+        try {
+          return parseWithExactIds(body);
+        } catch {
+          // It began as JSON and has no end: the connection was closed without saying that something is missing.
+          throw fail(/^\s*[[{]/.test(body) && !/[\]}]\s*$/.test(body) ? 'cut' : 'unexpected');
+        }
+      },
+      wrongShape(body) {
+        const words = readErrorBody(body, hide);
+        // A bare sentence with a 2xx explains nothing; with an error status it is what an older service says.
+        const explains = words.kind !== 'none' && typeof body !== 'string';
+        return error(explains ? 'refused' : 'unexpected', explains ? words : undefined);
+      },
+    };
+
+    function hide(text: string): string {
+      const secrets = [key, ...(request.secrets ?? [])];
+      return redactValues(
+        text,
+        secrets.map((secret) => secret.reveal()),
+      );
+    }
+  }
+
+  function ending(watch: ReadDeadline, otherwise: ApiErrorCode): ApiErrorCode {
+    if (signal?.aborted) return 'cancelled';
+    return watch.timedOut() ? 'timeout' : otherwise;
+  }
+
+  function withoutAnswer(error: unknown, watch: ReadDeadline): { code: ApiErrorCode; sent: boolean } {
+    const code = ending(watch, 'unreachable');
+    return { code, sent: code !== 'unreachable' || !neverConnected(error) };
+  }
+}
+
+/** An error body that cannot be read says nothing; but somebody who cancels is not told of the status. */
+function stopped(error: unknown): string {
+  if (error instanceof ApiError && error.code === 'cancelled') throw error;
+  return '';
+}
+
+function spoken({ message, errorKey, fieldErrors }: ErrorWords): Partial<ApiErrorFacts> {
+  return { serviceMessage: message, errorKey, fieldErrors };
+}
+
+function readRequestId(headers: Headers, hide: (text: string) => string): string | undefined {
+  // Masked it would no longer have this shape.
+  return /^[\w.:-]{1,80}$/.exec(hide(headers.get('cdn-requestid') ?? ''))?.[0];
+}
+
+function isHtml(headers: Headers, text: string): boolean {
+  return /^\s*text\/html/i.test(headers.get('content-type') ?? '') || /^\s*<(!doctype|html)/i.test(text);
+}
+
+// No connection came about, so the request cannot have been read by anybody.
+const beforeSending = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_INVALID_ARG',
+]);
+
+function neverConnected(error: unknown): boolean {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if ('code' in at && typeof at.code === 'string' && isBeforeSending(at.code)) return true;
+  }
+  return false;
+}
+
+function isBeforeSending(code: string): boolean {
+  return (
+    beforeSending.has(code) ||
+    code.startsWith('ERR_TLS_') ||
+    code.includes('CERT') ||
+    code.startsWith('ERR_SSL_')
+  );
+}

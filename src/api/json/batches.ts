@@ -1,0 +1,112 @@
+import { closeArray, openArray } from './borders.ts';
+
+/** The text of a JSON list, parsed. Throws a SyntaxError where it is none. */
+export type ParseList = (json: string) => readonly unknown[];
+
+interface Batch {
+  readonly elements: readonly unknown[];
+  /** Where in the chunk the element behind them begins. */
+  readonly next: number;
+}
+
+export interface Batches {
+  /** Learns from an element that follows `}` and a comma what stands between two. */
+  readonly learn: (element: Buffer) => void;
+  /** Whether it makes sense to try. */
+  readonly isReady: () => boolean;
+  /**
+   * Elements that end in `chunk` from `start` on, all but the last ones; the first of them begins with `pending`.
+   * Undefined where they cannot be had this way.
+   */
+  readonly cut: (chunk: Buffer, start: number, pending: readonly Buffer[]) => Batch | undefined;
+}
+
+// What is longer is one large element, most likely: to parse it in vain would be dear.
+const longest = 262_144;
+// One for all, since nothing is kept in it from one call to the next.
+const text = Buffer.allocUnsafeSlow(longest);
+text[0] = openArray;
+
+/**
+ * Guesses where the last element of a chunk begins, instead of looking at every byte, and has JSON.parse judge: what
+ * stands before it is a list once it is put into brackets exactly if no string, object or list is open there. So a
+ * wrong guess costs time and nothing else. One parse of many elements is also cheaper than many of one.
+ */
+export function createBatches(parse: ParseList): Batches {
+  let opening: Opening | undefined;
+  // After a wrong guess some chunks go without one, after each further one twice as many.
+  let wrong = 0;
+  let rest = 0;
+
+  return {
+    learn(element) {
+      opening = openingOf(element);
+    },
+
+    isReady: () => opening !== undefined,
+
+    cut(chunk, start, pending) {
+      if (!opening) return undefined;
+      if (rest > 0) {
+        rest -= 1;
+        return undefined;
+      }
+      const comma = lastBetween(chunk, start, opening);
+      // It may be that only the first ones look like that.
+      if (comma === -1) opening = undefined;
+      const json = comma === -1 ? undefined : listOf(pending, chunk.subarray(start, comma));
+      if (json === undefined) return undefined;
+      try {
+        const elements = parse(json);
+        wrong = 0;
+        return { elements, next: comma + 1 };
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        wrong += 1;
+        rest = 2 ** Math.min(wrong, 10);
+        return undefined;
+      }
+    },
+  };
+}
+
+/** What elements begin with. */
+interface Opening {
+  /** `},{"Id":` */
+  readonly between: Buffer;
+  /** `{"Id":` and, behind its value, `,"Name":`, which tells zones from the hostnames in them. In latin1. */
+  readonly names: readonly string[];
+}
+
+const opens =
+  /^(\s*\{\s*"[^"\\]{1,60}"\s*:)(?:\s*(?:"[^"\\]{0,80}"|[\w.+-]{1,40})(\s*,\s*"[^"\\]{1,60}"\s*:))?/u;
+const longestOpening = 400;
+const mostTries = 50;
+
+function openingOf(element: Buffer): Opening | undefined {
+  const names = opens.exec(element.toString('latin1', 0, longestOpening))?.slice(1);
+  return names && { between: Buffer.from(`},${names[0]}`, 'latin1'), names };
+}
+
+/** Where the comma in front of the last element stands, by the looks of it; -1 where nothing looks like one. */
+function lastBetween(chunk: Buffer, start: number, { between, names }: Opening): number {
+  let at = chunk.length;
+  for (let tries = 0; tries < mostTries && at > start; tries += 1) {
+    at = chunk.lastIndexOf(between, at - 1);
+    if (at < start) return -1;
+    const [, first, second] = opens.exec(chunk.toString('latin1', at + 2, at + 2 + longestOpening)) ?? [];
+    if (first === names[0] && second === names[1]) return at + 1;
+  }
+  return -1;
+}
+
+/** As the text of a JSON list; undefined where that would be too long. */
+function listOf(pending: readonly Buffer[], head: Buffer): string | undefined {
+  let length = 1;
+  for (const part of [...pending, head]) {
+    if (length + part.length >= text.length) return undefined;
+    length += part.copy(text, length);
+  }
+  text[length] = closeArray;
+  return text.toString('utf8', 0, length + 1);
+}

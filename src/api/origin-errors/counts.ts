@@ -1,0 +1,124 @@
+import { maximum, minimum } from '../../lib/min-max.ts';
+import { createGroups, type Group, type Groups } from './groups.ts';
+import { createHeavyHitters } from './heavy-hitters.ts';
+import type { OriginError } from './origin-errors.ts';
+import { pathPrefix } from './path-prefix.ts';
+import { createNewest, type Newest, type Sample, takeSamples } from './samples.ts';
+
+/** What is known of some entries once they are counted: bounded, however many they were. */
+export interface OriginErrorCounts {
+  readonly total: number;
+  /** The largest first. */
+  readonly groups: readonly Group[];
+  /** Entries that are in none of these groups, since there were too many. */
+  readonly ungrouped: number;
+  /** Where addresses begin, the most frequent first, each with at least so many entries. */
+  readonly prefixes: readonly (readonly [prefix: string, count: number])[];
+  /** By how much the counts of prefixes may be too small. */
+  readonly prefixesMissed: number;
+  /** Entries in each hour from the first day's midnight (UTC) on. */
+  readonly hours: readonly number[];
+  readonly first: number | undefined;
+  readonly last: number | undefined;
+  readonly samples: readonly Sample[];
+  /** Entries by error code; `''` where none was reported. */
+  readonly codes: ReadonlyMap<string, number>;
+}
+
+export interface OriginErrorCounter {
+  readonly add: (entry: OriginError) => void;
+  /** Counts what another counter has counted as well. */
+  readonly merge: (other: OriginErrorCounter) => void;
+  readonly result: () => OriginErrorCounts;
+  /** For `merge`. */
+  readonly state: State;
+}
+
+const hourMs = 3_600_000;
+
+interface State {
+  total: number;
+  readonly groups: Groups;
+  readonly prefixes: ReturnType<typeof createHeavyHitters>;
+  prefixesMissed: number;
+  readonly hours: number[];
+  first: number | undefined;
+  last: number | undefined;
+  readonly newest: Newest;
+}
+
+/**
+ * Counts entries while they arrive. Nothing grows with their number: groups and address beginnings are bounded, and
+ * of the entries themselves only the samples stay. `start` (ms) is the midnight that hour 0 begins at.
+ */
+export function createOriginErrorCounter(options: { start: number; hours: number }): OriginErrorCounter {
+  const { start } = options;
+  const state: State = {
+    total: 0,
+    groups: createGroups(),
+    prefixes: createHeavyHitters(),
+    prefixesMissed: 0,
+    hours: Array.from({ length: options.hours }, () => 0),
+    first: undefined,
+    last: undefined,
+    newest: createNewest(),
+  };
+  return {
+    state,
+    add(entry) {
+      const { at } = entry;
+      state.total += 1;
+      if (at !== undefined) {
+        if (state.first === undefined || at < state.first) state.first = at;
+        if (state.last === undefined || at > state.last) state.last = at;
+        const hour = Math.floor((at - start) / hourMs);
+        const inHour = state.hours[hour];
+        if (inHour !== undefined) state.hours[hour] = inHour + 1;
+      }
+      state.groups.add(entry);
+      state.newest.add(entry);
+      const path = entry.path();
+      if (path !== undefined) state.prefixes.add(pathPrefix(path));
+    },
+    merge: (other) => mergeInto(state, other.state),
+    result: () => finished(state),
+  };
+}
+
+function mergeInto(state: State, other: State): void {
+  state.total += other.total;
+  state.groups.merge(other.groups);
+  const prefixes = other.prefixes.top();
+  state.prefixesMissed += prefixes.missed + other.prefixesMissed;
+  for (const [prefix, count] of prefixes.words) state.prefixes.add(prefix, count);
+  for (const [hour, count] of other.hours.entries()) state.hours[hour] = (state.hours[hour] ?? 0) + count;
+  state.first = minimum(state.first, other.first);
+  state.last = maximum(state.last, other.last);
+  for (const entry of other.newest.all()) state.newest.add(entry);
+}
+
+function finished(state: State): OriginErrorCounts {
+  const ranked = state.groups.ranked();
+  const codes = new Map<string, number>();
+  for (const { errorCode = '', count } of ranked) codes.set(errorCode, (codes.get(errorCode) ?? 0) + count);
+  const { words, missed } = state.prefixes.top();
+  return {
+    total: state.total,
+    groups: ranked.map(({ errorCode, statusCode, serverZone, count, first, last }) => ({
+      errorCode,
+      statusCode,
+      serverZone,
+      count,
+      first,
+      last,
+    })),
+    ungrouped: state.groups.left(),
+    prefixes: words,
+    prefixesMissed: missed + state.prefixesMissed,
+    hours: [...state.hours],
+    first: state.first,
+    last: state.last,
+    samples: takeSamples(ranked, state.newest),
+    codes,
+  };
+}

@@ -1,0 +1,201 @@
+import type { YieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
+import { epochMs, pathDay } from '../dates.ts';
+import { isObject, sentence } from '../http/error-bodies.ts';
+import { address, type Hosts, numericId } from '../http/paths.ts';
+import { safeUrl } from '../http/redact.ts';
+import type { Send } from '../http/request.ts';
+import { readList } from '../json/list-reader.ts';
+
+/** What the entry's own document says; of its members only those of the specification. */
+export interface OriginErrorDetails {
+  /** Without query values: tokens travel in them. */
+  readonly requestUrl?: string;
+  readonly message?: string;
+  readonly errorCode?: string;
+  readonly statusCode?: number;
+}
+
+export interface OriginError {
+  readonly id: string;
+  /** ms since the epoch; absent where it was not reported. */
+  readonly at?: number;
+  /** An open set: dns_lookup, http_timeout, … */
+  readonly errorCode?: string;
+  readonly statusCode?: number;
+  /** `DE` */
+  readonly serverZone?: string;
+  /** The request's path without its query: read off the document without parsing it where its place is certain. */
+  readonly path: () => string | undefined;
+  /** Parsed when asked for, since counting does without; undefined where the document is broken. */
+  readonly details: () => OriginErrorDetails | undefined;
+}
+
+export interface OriginErrorDay {
+  readonly entries: number;
+  /** Entries that are none. */
+  readonly skipped: number;
+  /** The service has more, and nobody knows how to ask for it. */
+  readonly moreExist: boolean;
+}
+
+/** Get origin error logs (cdn-api.md §2.4). */
+export interface OriginErrors {
+  /**
+   * Every entry of a pull zone on the UTC day that `day` lies in, in no particular order, while they arrive. Keep
+   * `visit` short: it runs on the way; reading waits for the promises it returns, a few at once. An unknown zone has no
+   * entries. Throws a UserError for a bad id, and ApiError, also after entries were visited.
+   */
+  readonly forEach: (
+    zoneId: string,
+    day: Date,
+    visit: (entry: OriginError) => void | Promise<void>,
+  ) => Promise<OriginErrorDay>;
+}
+
+export function createOriginErrors(send: Send, hosts: Hosts, breathe: YieldToEventLoop): OriginErrors {
+  return {
+    async forEach(zoneId, day, visit) {
+      const id = numericId(zoneId, 'int64', {
+        noun: 'a zone id',
+        hint: 'A zone id is a whole number, such as 1001.',
+      });
+      const request = {
+        operation: 'Get origin error logs',
+        method: 'GET',
+        address: address(hosts.originLogging, id, pathDay(day)),
+        reads: true,
+      } as const;
+      let entries = 0;
+      let skipped = 0;
+      const visits: Promise<void>[] = [];
+      const take = (raw: unknown) => {
+        const entry = readEntry(raw);
+        if (entry) {
+          entries += 1;
+          const visited = visit(entry);
+          if (visited) visits.push(visited);
+        } else {
+          skipped += 1;
+        }
+        return true;
+      };
+      const pause = async () => {
+        await Promise.all(visits.splice(0));
+        await breathe();
+      };
+      // Outside of the retried part: an entry must not be visited twice.
+      const reply = await send(request, (reply) => Promise.resolve(reply));
+      const outside = await readList(reply, 'logs', pause, take);
+      const moreExist = isObject(outside?.document) && outside.document['hasMoreData'] === true;
+      return { entries, skipped, moreExist };
+    },
+  };
+}
+
+function readEntry(raw: unknown): OriginError | undefined {
+  if (!isObject(raw)) return undefined;
+  const labels = isObject(raw['labels']) ? raw['labels'] : {};
+  const at = timeOf(raw['timestamp']);
+  const log = raw['log'];
+  let read: { details: OriginErrorDetails | undefined } | undefined;
+  const details = () => (read ??= { details: readDetails(log) }).details;
+  // The labels say it in most cases; the document is parsed for it only where they do not.
+  const errorCode = word(labels['ErrorCode']) ?? details()?.errorCode;
+  const statusCode = status(labels['StatusCode']) ?? details()?.statusCode;
+  const serverZone = word(labels['ServerZone']);
+  const entry: Writable<OriginError> = {
+    id: word(raw['logId']) ?? '',
+    path: () => {
+      const first = firstMember(log);
+      if (first !== undefined) return first;
+      const url = details()?.requestUrl;
+      return url === undefined ? undefined : pathOf(url);
+    },
+    details,
+  };
+  // One by one: spreading what may be absent takes longer than all of this.
+  if (at !== undefined) entry.at = at;
+  if (errorCode !== undefined) entry.errorCode = errorCode;
+  if (statusCode !== undefined) entry.statusCode = statusCode;
+  if (serverZone !== undefined) entry.serverZone = serverZone;
+  return entry;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+const beginning = '{"RequestUrl":"';
+
+/**
+ * The path where RequestUrl is the document's first member, as the service writes it, and needs no unescaping.
+ * Parsing every document would take as long again as everything else of counting half a million entries.
+ */
+function firstMember(log: unknown): string | undefined {
+  if (typeof log !== 'string' || !log.startsWith(beginning) || !log.endsWith('}')) return undefined;
+  // It ends where the text does, or where its query begins.
+  let end = beginning.length;
+  for (; end < log.length; end += 1) {
+    const sign = log.charCodeAt(end);
+    if (sign === doubleQuote || sign === questionMark || sign === hash) break;
+    if (sign === backslash) return undefined;
+  }
+  const path = log.slice(beginning.length, Math.min(end, beginning.length + longestUrl));
+  return path.includes('@') || path.includes('=') ? safePath(path) : path;
+}
+
+const doubleQuote = 0x22;
+const hash = 0x23;
+const questionMark = 0x3f;
+const backslash = 0x5c;
+
+function pathOf(url: string): string {
+  const end = url.search(/[?#]/u);
+  return end === -1 ? url : url.slice(0, end);
+}
+
+const longestUrl = 2000;
+
+/** `safeUrl`, and tokens that the service takes in the path as well: `/bcdn_token=…&expires=…/video/1.ts`. */
+function safePath(url: string): string {
+  const safe = safeUrl(url.slice(0, longestUrl));
+  return safe.includes('=') ? safe.replaceAll(/=[^/&;?#]+/g, '=…') : safe;
+}
+
+function readDetails(log: unknown): OriginErrorDetails | undefined {
+  const document = typeof log === 'string' ? parsed(log) : log;
+  if (!isObject(document)) return undefined;
+  const url = document['RequestUrl'];
+  const message = sentence(document['Message']);
+  const errorCode = word(document['ErrorCode']);
+  const statusCode = status(document['StatusCode']);
+  return {
+    ...(typeof url === 'string' ? { requestUrl: safePath(url) } : {}),
+    ...(message === undefined
+      ? {}
+      : { message: message.replaceAll(/[a-z][a-z\d+.-]*:\/\/[^\s"'<>]+/gi, safePath) }),
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(statusCode === undefined ? {} : { statusCode }),
+  };
+}
+
+/** After 1970 and before the year 10,000: anything else is no time, and no calendar could draw it. */
+function timeOf(timestamp: unknown): number | undefined {
+  const at = typeof timestamp === 'number' ? epochMs(timestamp) : 0;
+  return at > 0 && at < 253_402_300_800_000 ? at : undefined;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function word(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value.slice(0, 200) : undefined;
+}
+
+function status(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) ? number : undefined;
+}

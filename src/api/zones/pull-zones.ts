@@ -1,0 +1,100 @@
+import type { YieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
+import type { Drift } from '../http/lenient.ts';
+import { address, type Hosts } from '../http/paths.ts';
+import type { Send } from '../http/request.ts';
+import { createPages } from '../json/pages.ts';
+import { noteZoneSecrets } from './secrets.ts';
+import { summarize, type ZoneSummary } from './summary.ts';
+import { readZone, type Zone } from './zone.ts';
+
+export interface FirstPage {
+  readonly zones: ZoneSummary[];
+  /** How many zones there are; undefined where the service does not say. */
+  readonly total: number | undefined;
+  readonly more: boolean;
+  /** Unreadable zones left out. */
+  readonly skipped: number;
+}
+
+/** List Pull Zones. `search` is the service's own: it matches names, perhaps hostnames. */
+export interface PullZones {
+  /** One small page; `perPage` 5 to 1000, default 10. */
+  readonly firstPage: (options?: { search?: string; perPage?: number }) => Promise<FirstPage>;
+  /** Every zone, in pages of 1000, a few at once, cut while they arrive. */
+  readonly all: (options?: { search?: string }) => Promise<{ zones: ZoneSummary[]; skipped: number }>;
+  /** The first zone that matches, whole; stops reading when it is found. */
+  readonly find: (
+    matches: (zone: ZoneSummary) => boolean,
+    options?: { search?: string },
+  ) => Promise<Zone | undefined>;
+}
+
+export function createPullZones(
+  send: Send,
+  hosts: Hosts,
+  breathe: YieldToEventLoop,
+  onDrift: (drift: Drift) => void,
+): PullZones {
+  const operation = 'List Pull Zones';
+  const pages = createPages(send, { operation, address: address(hosts.api, 'pullzone') }, breathe);
+
+  return {
+    async firstPage({ search, perPage = 10 } = {}) {
+      const query = { page: 1, perPage: Math.min(Math.max(Math.trunc(perPage), 5), 1000), search };
+      // A service that answers with a plain array sends every zone: what was asked for is enough.
+      const page = await pages.read(query, notedRow(), (_, rows) => rows > query.perPage);
+      const zones = page.rows.flatMap(({ kept }) => kept ?? []);
+      const { total, skipped } = page;
+      const more =
+        page.more ?? (total === undefined ? zones.length >= query.perPage : zones.length + skipped < total);
+      return { zones, total, more, skipped };
+    },
+
+    async all({ search } = {}) {
+      const { kept: zones, skipped } = await pages.readAll(search, summaryRow());
+      return { zones, skipped };
+    },
+
+    async find(matches, { search } = {}) {
+      let foundOn = Number.POSITIVE_INFINITY;
+      const project = (raw: unknown, page: number) => {
+        const summary = summarize(raw);
+        if (!summary) return undefined;
+        const zone = matches(summary) ? whole(raw) : undefined;
+        if (zone) foundOn = Math.min(foundOn, page);
+        return { id: summary.id, kept: zone };
+      };
+      // Pages before it are read on, since pages arrive in any order and the first zone is wanted.
+      const { kept } = await pages.readAll(search, project, (page) => page >= foundOn);
+      return kept[0];
+    },
+  };
+
+  /** Summaries, with the first zone of a reading looked at as a whole: drift comes to all zones alike. */
+  function summaryRow() {
+    let isFirst = true;
+    return (raw: unknown) => {
+      if (isFirst) whole(raw);
+      isFirst = false;
+      const summary = summarize(raw);
+      return summary && { id: summary.id, kept: summary };
+    };
+  }
+
+  /** The same for a page that is shown as it came: its secrets are looked for in the answer. */
+  function notedRow() {
+    const row = summaryRow();
+    return (raw: unknown) => {
+      noteZoneSecrets(raw);
+      return row(raw);
+    };
+  }
+
+  function whole(raw: unknown): Zone | undefined {
+    const read = readZone(raw);
+    if (read && read.wrong.length + read.unknown.length > 0) {
+      onDrift({ operation, wrong: read.wrong, unknown: read.unknown });
+    }
+    return read?.zone;
+  }
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { type Renamed, readLeniently, renamed } from '../http/lenient.ts';
+import type { EdgeRule, Hostname } from './fields.ts';
+import { pullZoneModel } from './model.ts';
+import { noteZoneSecrets } from './secrets.ts';
+import { summarize, type ZoneSummary } from './summary.ts';
+
+const schema = z.object(pullZoneModel);
+type Reported = Omit<Renamed<z.output<typeof schema>>, 'id' | 'name' | 'hostnames' | 'edgeRules'>;
+
+/**
+ * One zone with every member of the specification that is not secret, as `camelCase`. A member that is absent was
+ * not reported. Units are the specification's: bytes, seconds unless its table says otherwise.
+ */
+export interface Zone extends Reported {
+  readonly id: string;
+  readonly name: string;
+  readonly hostnames: readonly Hostname[];
+  readonly edgeRules: readonly EdgeRule[];
+  readonly summary: ZoneSummary;
+}
+
+export interface ReadZone {
+  readonly zone: Zone;
+  /** Members of the wrong type, and members the specification does not have. */
+  readonly wrong: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+/** Reads one whole zone; undefined where it is no zone at all. */
+export function readZone(raw: unknown): ReadZone | undefined {
+  noteZoneSecrets(raw);
+  const read = readLeniently(schema, raw);
+  const summary = summarize(raw);
+  if (!read || !summary) return undefined;
+  const fields = renamed(read.value);
+  const zone: Zone = {
+    ...fields,
+    id: summary.id,
+    name: summary.name,
+    hostnames: fields.hostnames ?? [],
+    edgeRules: fields.edgeRules ?? [],
+    summary,
+  };
+  return { zone, wrong: read.wrong, unknown: unknownMembers(raw) };
+}
+
+function unknownMembers(raw: unknown): string[] {
+  const names = typeof raw === 'object' && raw !== null ? Object.keys(raw) : [];
+  // Names only, and bounded: this goes into logs.
+  return names
+    .filter((name) => !Object.hasOwn(pullZoneModel, name))
+    .slice(0, 50)
+    .map((name) => name.slice(0, 80));
+}

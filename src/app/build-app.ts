@@ -1,0 +1,269 @@
+import { join } from 'node:path';
+import { createAudit } from '../auth/audit/audit.ts';
+import { createCheckpoints } from '../auth/audit/checkpoints.ts';
+import { createInstallations } from '../auth/installations.ts';
+import { createKeyStore } from '../auth/keys/key-store.ts';
+import { createKeyLinks } from '../auth/keys/links.ts';
+import { createSealer } from '../auth/keys/sealing.ts';
+import { createOffboarding, type OffboardingHook } from '../auth/offboarding.ts';
+import { createPolicies } from '../auth/policy/policies.ts';
+import type { Chart } from '../charts/chart.ts';
+import { createCharts } from '../charts/charts.ts';
+import { createZoneCache } from '../commands/cache/zone-cache.ts';
+import { findReinstalledJob } from '../digests/reinstall-notifications.ts';
+import { createDigestService } from '../digests/service.ts';
+import { UserError } from '../errors.ts';
+import { type ExportLimits, exportLimits as slackLimits } from '../exports/files.ts';
+import { createExportService } from '../exports/service.ts';
+import { startTransfer } from '../exports/worker/transfer.ts';
+import { executeOperationJob } from '../operations/jobs/execute.ts';
+import { showOperationJob } from '../operations/jobs/messages.ts';
+import { createOperations } from '../operations/ledger.ts';
+import { createPeople } from '../slack/people.ts';
+import { oncePerMinute } from '../slack/receive/authorize.ts';
+import { createBolt } from '../slack/receive/bolt.ts';
+import { createBoltLog } from '../slack/receive/bolt-log.ts';
+import { createHttpReceiver } from '../slack/receive/http-receiver.ts';
+import { createInFlight } from '../slack/receive/in-flight.ts';
+import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
+import { createDirectMessenger } from '../slack/send/direct-message.ts';
+import { createJobPorts } from '../slack/send/job-ports.ts';
+import { tenantIdOfWorkspace } from '../slack/send/sender.ts';
+import { createConnectPage } from '../slack/web/connect-page.ts';
+import { createWeb } from '../slack/web/server.ts';
+import { type Database, openDatabase } from '../store/database.ts';
+import { createClaims } from '../store/deliveries.ts';
+import { createQueue } from '../store/queue/queue.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import type { Config } from './config.ts';
+import { jobs } from './jobs/registry.ts';
+import { openKeyringService } from './keyring-service.ts';
+import { type ChatApp, createLifecycle, type Role } from './lifecycle.ts';
+import { createOutbound } from './outbound.ts';
+import { registerConfigSecrets } from './register-config-secrets.ts';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly role?: Role;
+  readonly fetch?: typeof globalThis.fetch;
+  readonly now?: () => Date;
+  /** Slack's unless told otherwise. */
+  readonly exportLimits?: ExportLimits;
+}
+
+/** Wires everything and starts nothing but the database, which the wiring needs. */
+export async function buildApp(options: AppOptions): Promise<ChatApp> {
+  const { config, log, role = 'all', fetch = globalThis.fetch, now = () => new Date() } = options;
+  const { exportLimits = slackLimits } = options;
+  const release = registerConfigSecrets(config);
+  const database = await openDatabase({ ...config.store, log }).catch((error: unknown) => {
+    release();
+    throw error;
+  });
+  try {
+    return await wire({ config, log, role, fetch, now, exportLimits, database, release });
+  } catch (error) {
+    await database.close();
+    release();
+    throw error;
+  }
+}
+
+async function wire(
+  options: Required<AppOptions> & { database: Database; release: () => void },
+): Promise<ChatApp> {
+  const { config, log, role, now, database } = options;
+  await database.migrate();
+  const { db } = database;
+  const keys = await openKeyringService({ config, database, log });
+  const sealer = createSealer(keys.keyring);
+  const custody = createKeyStore({ db, sealer, now });
+  const installations = createInstallations({
+    db,
+    sealer,
+    now,
+    withLock: database.withLock,
+    async stored(tenant, options) {
+      await queue.enqueue(findReinstalledJob, { tenant }, options);
+    },
+  });
+  const snapshots = createZoneCache({ now });
+  const charts = createCharts();
+  const logger = createBoltLog(log);
+  const { egress, slackFetch, access, clients, cdn, cdnThrough } = createOutbound({
+    config,
+    log,
+    logger,
+    installations,
+    fetch: options.fetch,
+    now,
+  });
+  const { apiUrl, appToken, signingSecret } = config.slack;
+  const inFlight = createInFlight();
+  const socket = appToken
+    ? createSocketReceiver({ appToken, apiUrl, egress, logger, log, fetch: slackFetch })
+    : undefined;
+  const http = !socket && signingSecret ? createHttpReceiver({ signingSecret, egress, log, now }) : undefined;
+  const metrics = createMetrics({
+    inFlight: () => inFlight.count(),
+    slackConnections: () => socket?.connected() ?? 0,
+  });
+  const receiver = socket ?? http;
+  if (!receiver) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
+
+  const audit = createAudit({ db, now });
+  const links = createKeyLinks({ db, now });
+  const people = createPeople({
+    adminIds: config.adminIds,
+    client: async (workspace) => clients.interactive(await access.token(workspace)),
+    now,
+    log,
+  });
+  const digests = createDigestService({ db, audit, now, enqueue: (...about) => queue.enqueue(...about) });
+  // What runs for people stops with them: a feature that runs something adds its own line.
+  const pauses: OffboardingHook[] = [
+    async ({ person, tenant }) => (person ? links.close(person) : links.forgetTenant(tenant)),
+    async ({ person, tenant }) => (person ? snapshots.drop(person) : snapshots.dropTenant(tenant)),
+    (ended) => exports.endFor(ended),
+    digests.pauses,
+  ];
+  const endings = createOffboarding({ db, custody, pauses });
+  const { publicUrl } = config.web;
+  const policies = createPolicies({ db, audit, now });
+  const draw = (chart: Chart): Promise<Uint8Array> => charts.draw(chart);
+  const inspectFile = (): ReturnType<typeof egress.file> => egress.file();
+  const spoolDirectory = join(config.store.dataDir, 'spool');
+  const operations = createOperations({
+    db,
+    sealer,
+    audit,
+    now,
+    async enqueue({ tenant, id }, options) {
+      await queue.enqueue(executeOperationJob, { tenant, id }, options);
+    },
+    async follow({ tenant, id, state, approvals }, options) {
+      // Only the first move posts; the others change what is there.
+      const first = state === 'proposed' && approvals.length === 0;
+      await queue.enqueue(showOperationJob, { tenant, id, first }, options);
+    },
+  });
+  pauses.push(async (ended) => void (await operations.stop(ended)));
+  const ports = createJobPorts({
+    access,
+    clients,
+    custody,
+    cdn,
+    cdnThrough,
+    // A way to the network that was handed in is the only one there is.
+    transfer: () =>
+      options.fetch === globalThis.fetch ? startTransfer() : { ...startTransfer(), fetch: options.fetch },
+    policies,
+    people,
+    audit,
+    operations,
+    checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
+    enqueue: (...about) => queue.enqueue(...about),
+    apiUrl,
+    draw,
+    inspectFile,
+    spoolDirectory,
+    exportLimits: options.exportLimits,
+    log,
+  });
+  const queue = createQueue({ database, log, jobs, now, ports });
+  const exports = createExportService({ db, ports, log, now });
+  const connectPage =
+    publicUrl === undefined
+      ? undefined
+      : createConnectPage({
+          publicUrl,
+          links,
+          custody,
+          cdn,
+          snapshots,
+          audit,
+          tell: createDirectMessenger({ access, clients }),
+          inFlight,
+          log,
+          now,
+        });
+
+  const bolt = createBolt({
+    receiver,
+    logger,
+    apiUrl,
+    access,
+    clients,
+    custody,
+    cdn,
+    keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
+    snapshots,
+    policies,
+    people,
+    audit,
+    operations,
+    exports,
+    digests,
+    deniedOnce: oncePerMinute(now),
+    draw,
+    inspectFile,
+    spoolDirectory,
+    claim: createClaims(db, now),
+    inFlight,
+    metrics,
+    log,
+    now,
+    fetch: egress.fetch('response_url', options.fetch),
+    ends: {
+      person: (...about) => endings.person(...about),
+      team: (...about) => endings.team(...about),
+      changed: (workspace, userId) => people(workspace).forget(userId),
+      async uninstalled(workspace, cause) {
+        await endings.tenant(tenantIdOfWorkspace(workspace), cause);
+        await installations.remove({
+          teamId: workspace.teamId,
+          enterpriseId: workspace.enterpriseId,
+          isEnterpriseInstall: workspace.isEnterpriseInstall,
+        });
+      },
+    },
+  });
+  const web = createWeb({
+    port: config.web.port,
+    egress,
+    log,
+    metrics,
+    events: http?.handle,
+    installer: access.installer,
+    connectPage,
+    async unready() {
+      const reasons: string[] = [];
+      await database.ping().catch(() => reasons.push('the database does not answer'));
+      if (socket && socket.connected() === 0) reasons.push('no connection to Slack');
+      return reasons;
+    },
+  });
+
+  return createLifecycle({
+    role,
+    log,
+    database,
+    keys,
+    access,
+    bolt,
+    queue,
+    exports,
+    web,
+    receiver,
+    inFlight,
+    snapshots,
+    charts,
+    transport: socket ? 'socket' : 'http',
+    wantedPort: config.web.port,
+    // Over Socket Mode, without pages, nobody has to reach these endpoints: a second bot on one laptop still works.
+    endpointsNeeded: Boolean(http ?? access.installer ?? connectPage),
+    release: options.release,
+  });
+}

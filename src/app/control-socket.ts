@@ -1,0 +1,95 @@
+import { chmod, mkdir, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+import { UserError } from '../errors.ts';
+import type { Log } from '../telemetry/log.ts';
+
+// The embedded database serves one process. What an operator types while that one runs is handed to it, over a socket
+// in a directory that only its own user may enter.
+
+/** Runs what was typed; lines go to whoever typed it. */
+type Run = (words: readonly string[], print: (line: string) => void) => Promise<void>;
+
+const answer = z.union([
+  z.object({ line: z.string() }),
+  z.object({ refused: z.string(), hint: z.string().optional() }),
+  z.object({ done: z.literal(true) }),
+]);
+
+/** Where the process that uses this data directory listens; undefined where such a socket cannot be. */
+export function controlPath(dataDir: string): string | undefined {
+  const path = join(dataDir, 'control', 'socket');
+  // Longer names are cut off by the system without a word.
+  return process.platform === 'win32' || Buffer.byteLength(path) > 100 ? undefined : path;
+}
+
+/** Listens until it is closed. To be called by the one process that holds the data directory. */
+export async function serveControl(path: string, run: Run, log: Log): Promise<() => Promise<void>> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await chmod(dirname(path), 0o700);
+  // Left over from a process that was killed.
+  await rm(path, { force: true });
+  const server = createServer((incoming, outgoing) => void serve(incoming, outgoing, run, log));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });
+  server.unref();
+  return () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+}
+
+/** Never rejects: what fails is told to whoever asked, and logged. */
+async function serve(incoming: IncomingMessage, outgoing: ServerResponse, run: Run, log: Log): Promise<void> {
+  const say = (value: z.input<typeof answer>): void => void outgoing.write(`${JSON.stringify(value)}\n`);
+  try {
+    const words = z
+      .array(z.string().max(200))
+      .max(10)
+      .parse(JSON.parse(await text(incoming)));
+    await run(words, (line) => say({ line }));
+    say({ done: true });
+  } catch (error) {
+    if (error instanceof UserError) say({ refused: error.message, hint: error.hint });
+    else {
+      log.error({ error }, 'what an operator asked for failed');
+      say({ refused: 'It failed; the log of the running bot says why.' });
+    }
+  } finally {
+    outgoing.end();
+  }
+}
+
+/**
+ * Hands words to the process that listens there; false = none does.
+ *
+ * @throws UserError with that process's own words, where it refuses.
+ */
+export async function requestControl(
+  path: string,
+  words: readonly string[],
+  print: (line: string) => void,
+): Promise<boolean> {
+  const asking = request({ socketPath: path, method: 'POST', path: '/' });
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage | undefined>();
+  asking.once('response', resolve);
+  asking.once('error', (error: NodeJS.ErrnoException) =>
+    error.code === 'ENOENT' || error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),
+  );
+  asking.end(JSON.stringify(words));
+  const incoming = await promise;
+  if (!incoming) return false;
+  for await (const line of createInterface(incoming)) {
+    const said = answer.parse(JSON.parse(line));
+    if ('line' in said) print(said.line);
+    else if ('refused' in said) throw new UserError(said.refused, said.hint);
+    else return true;
+  }
+  throw new UserError('The running bot ended before it was done.', 'Start it, and type the same again.');
+}

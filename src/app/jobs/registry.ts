@@ -1,0 +1,33 @@
+import { digestsDueJob, digestsNowJob } from '../../digests/jobs.ts';
+import { notifyUnknownJob } from '../../digests/notify-owner.ts';
+import { notifyPausesJob } from '../../digests/pause-notifications.ts';
+import { findReinstalledJob, notifyReinstalledJob } from '../../digests/reinstall-notifications.ts';
+import { beginExportJob } from '../../exports/begin.ts';
+import { notifyOutcomeJob } from '../../exports/notify-outcome.ts';
+import { exportRetentionJob } from '../../exports/retention.ts';
+import { runExportJob } from '../../exports/run.ts';
+import { operationClockJob } from '../../operations/jobs/clock.ts';
+import { executeOperationJob } from '../../operations/jobs/execute.ts';
+import { showOperationJob } from '../../operations/jobs/messages.ts';
+import type { Job } from '../../store/queue/define-job.ts';
+import { auditCheckpoint } from './audit-checkpoint.ts';
+import { housekeeping } from './housekeeping.ts';
+
+/** Every job there is. A new one is a file beside this one and a line here. */
+export const jobs: readonly Job<never>[] = [
+  auditCheckpoint,
+  digestsDueJob,
+  digestsNowJob,
+  findReinstalledJob,
+  notifyReinstalledJob,
+  notifyPausesJob,
+  notifyUnknownJob,
+  beginExportJob,
+  runExportJob,
+  notifyOutcomeJob,
+  exportRetentionJob,
+  housekeeping,
+  operationClockJob,
+  executeOperationJob,
+  showOperationJob,
+];

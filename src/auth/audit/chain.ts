@@ -1,0 +1,111 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import type { Schema } from '../../store/schema.ts';
+import { findAuditAfter } from './queries.ts';
+import { type AuditRecord, genesisHash, isIntact, toAuditRecord } from './record.ts';
+
+/** The place up to which a chain is known. */
+export interface Link {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** The first record of a chain that is wrong. */
+export interface Broken {
+  readonly tenant: string;
+  readonly seq: number;
+  /**
+   * `missing`: it is gone, `found` stands in its place. `altered`: it is not what was written. `unlinked`: it does not
+   * follow the one before. `foreign`: it is of another tenant. `rewritten`: it is not the one that was noted elsewhere.
+   * `cut-off`: it is gone with everything behind it, up to what was noted elsewhere.
+   */
+  readonly problem: 'missing' | 'altered' | 'unlinked' | 'foreign' | 'rewritten' | 'cut-off';
+  readonly found?: number;
+  /** What was noted elsewhere. */
+  readonly noted?: Link;
+}
+
+/** Takes a chain record by record, so that a million of them need no more memory than one. */
+export interface ChainCheck {
+  /** What is wrong with this record; undefined = it follows. */
+  next(record: AuditRecord): Broken | undefined;
+  /** What is wrong with where the chain ends. */
+  end(): Broken | undefined;
+  /** How far it is whole. */
+  readonly reached: Link;
+}
+
+/**
+ * `from`: what is known to be whole already. `noted`: places of this chain that were noted elsewhere (checkpoints), which
+ * it must still hold.
+ */
+export function createChainCheck(
+  tenant: string,
+  { from = start, noted = [] }: { from?: Link; noted?: readonly Link[] } = {},
+): ChainCheck {
+  let reached = from;
+  const expected = new Map<number, Link[]>();
+  for (const link of noted) expected.set(link.seq, [...(expected.get(link.seq) ?? []), link]);
+  const problemOf = (record: AuditRecord, seq: number): Omit<Broken, 'tenant' | 'seq'> | undefined => {
+    if (record.tenant !== tenant) return { problem: 'foreign' };
+    if (record.seq !== seq) return { problem: 'missing', found: record.seq };
+    if (record.prevHash !== reached.hash) return { problem: 'unlinked' };
+    if (!isIntact(record)) return { problem: 'altered' };
+    const other = expected.get(seq)?.find(({ hash }) => hash !== record.hash);
+    return other && { problem: 'rewritten', noted: other };
+  };
+  return {
+    next(record) {
+      const seq = reached.seq + 1;
+      const problem = problemOf(record, seq);
+      if (problem) return { tenant, seq, ...problem };
+      reached = { seq, hash: record.hash };
+      return undefined;
+    },
+    end() {
+      const beyond = [...expected.keys()].filter((seq) => seq > reached.seq);
+      const noted = expected.get(Math.max(...beyond))?.[0];
+      return noted && { tenant, seq: reached.seq + 1, problem: 'cut-off', noted };
+    },
+    get reached() {
+      return reached;
+    },
+  };
+}
+
+const start: Link = { seq: 0, hash: genesisHash };
+
+export type ChainVerdict =
+  | { readonly ok: true; readonly records: number; readonly head: string | undefined }
+  | { readonly ok: false; readonly broken: Broken };
+
+const batch = 500;
+
+/**
+ * Reads a tenant's chain and names the first record that is wrong. `since` begins with that record and takes on trust
+ * what came before it. The hashes have no key: whoever can write to the table past its triggers can write a new chain,
+ * and records cut off at the end leave a whole, shorter one. Both are seen by what was `noted` elsewhere.
+ */
+export async function verifyChain(
+  db: Kysely<Schema>,
+  tenant: string,
+  { since = 1, noted = [] }: { readonly since?: number; readonly noted?: readonly Link[] } = {},
+): Promise<ChainVerdict> {
+  let rows = await findAuditAfter(db, tenant, since - 1, batch);
+  const from = since === 1 ? start : { seq: since - 1, hash: rows[0]?.prev_hash ?? genesisHash };
+  const check = createChainCheck(tenant, { from, noted });
+  for (;;) {
+    for (const row of rows) {
+      const broken = check.next(toAuditRecord(row));
+      if (broken) return { ok: false, broken };
+    }
+    if (rows.length < batch) break;
+    // In the embedded database nothing else runs between queries otherwise (DESIGN §9).
+    await breathe();
+    rows = await findAuditAfter(db, tenant, check.reached.seq, batch);
+  }
+  const broken = check.end();
+  if (broken) return { ok: false, broken };
+  const { seq, hash } = check.reached;
+  return { ok: true, records: seq, head: hash === genesisHash ? undefined : hash };
+}

@@ -1,0 +1,92 @@
+import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import type { StoredCheckpoint } from './checkpoint-queries.ts';
+
+/** What a chain held at a moment, signed. Kept elsewhere, it shows whether the chain was rewritten or cut since. */
+export type Checkpoint = StoredCheckpoint;
+
+/** Signs with the private key (Ed25519). */
+export function signCheckpoint(facts: Omit<Checkpoint, 'signature' | 'kid'>, key: KeyObject): Checkpoint {
+  const named = { ...facts, kid: publicKeyId(createPublicKey(key)) };
+  return { ...named, signature: sign(null, Buffer.from(signedText(named)), key).toString('base64') };
+}
+
+/** Whether it was signed with the private key that belongs to this one, and is unchanged. */
+export function isSignedBy(key: KeyObject, checkpoint: Checkpoint): boolean {
+  const signature = Buffer.from(checkpoint.signature, 'base64');
+  return (
+    checkpoint.kid === publicKeyId(key) && verify(null, Buffer.from(signedText(checkpoint)), key, signature)
+  );
+}
+
+/** One line; what is signed is everything before ` sig=`. */
+export function writeCheckpoint(checkpoint: Checkpoint): string {
+  return `${signedText(checkpoint)} sig=${checkpoint.signature}`;
+}
+
+/** Every checkpoint in a text, wherever it was copied to: a message, a mail, a file with one a day. */
+export function readCheckpoints(text: string): Checkpoint[] {
+  const found = [...text.matchAll(written)].map(({ groups = {} }) => ({
+    tenant: groups['tenant'] ?? '',
+    seq: Number(groups['seq']),
+    head: groups['head'] ?? '',
+    at: new Date(groups['at'] ?? ''),
+    kid: groups['kid'] ?? '',
+    signature: groups['sig'] ?? '',
+  }));
+  // No calendar has a 31st of February.
+  return found.filter(({ at }) => !Number.isNaN(at.getTime()));
+}
+
+/** Names a public key: sixteen hexadecimal characters of a SHA-256 over its 32 bytes. */
+export function publicKeyId(publicKey: KeyObject): string {
+  return createHash('sha256').update(rawOf(publicKey)).digest('hex').slice(0, 16);
+}
+
+/** The 32 bytes of a public key in base64. */
+export function writePublicKey(publicKey: KeyObject): string {
+  return rawOf(publicKey).toString('base64');
+}
+
+/** A public key as PEM or as its 32 bytes in base64; undefined for anything else. */
+export function readPublicKey(text: string): KeyObject | undefined {
+  try {
+    const raw = /^[\w+/-]{43}=?$/u.exec(text.trim())?.[0];
+    const key =
+      raw === undefined
+        ? createPublicKey(text)
+        : createPublicKey({
+            key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(raw, 'base64').toString('base64url') },
+            format: 'jwk',
+          });
+    return key.asymmetricKeyType === 'ed25519' ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function signedText({ tenant, seq, head, at, kid }: Omit<Checkpoint, 'signature'>): string {
+  return `cdn-chatops audit checkpoint v1 tenant=${tenant} seq=${seq} head=${head} at=${at.toISOString()} kid=${kid}`;
+}
+
+// Copied through mails and chats a line may be wrapped; the words in it are the same.
+const written = new RegExp(
+  [
+    'cdn-chatops',
+    'audit',
+    'checkpoint',
+    'v1',
+    String.raw`tenant=(?<tenant>[\w-]{1,64})`,
+    String.raw`seq=(?<seq>[1-9]\d{0,14})`,
+    String.raw`head=(?<head>[0-9a-f]{64})`,
+    String.raw`at=(?<at>\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z)`,
+    String.raw`kid=(?<kid>[0-9a-f]{16})`,
+    String.raw`sig=(?<sig>[A-Za-z0-9+/]{86}==)`,
+  ].join(String.raw`\s+`),
+  'gu',
+);
+
+function rawOf(publicKey: KeyObject): Buffer {
+  const { x } = publicKey.export({ format: 'jwk' });
+  if (typeof x !== 'string') throw new Error('This key has no public bytes');
+  return Buffer.from(x, 'base64url');
+}

@@ -1,0 +1,111 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import type { Schema } from '../../store/schema.ts';
+import { type ChainVerdict, type Link, verifyChain } from './chain.ts';
+import { type CheckpointRow, findLastCheckpoint, findLastCheckpointDay } from './checkpoint-queries.ts';
+import { type AuditFilter, type AuditRow, findAuditAfter, findRecentAudit } from './queries.ts';
+import { type AuditRecord, type Details, isDetail, toAuditRecord } from './record.ts';
+
+export type { AuditFilter };
+
+export interface AuditEntry {
+  readonly tenant: string;
+  readonly seq: number;
+  readonly at: Date;
+  readonly actor: string;
+  /** One of `auditWords`, unless another version of the bot wrote it. */
+  readonly what: string;
+  readonly subject: string | undefined;
+  readonly detail: Details;
+  readonly requestId: string | undefined;
+  readonly hash: string;
+}
+
+/** How a tenant's chain stands. */
+export interface AuditState {
+  /** The newest record; undefined = there are none. */
+  readonly head: Link | undefined;
+  readonly verdict: ChainVerdict;
+  /** The record from which on the chain was read; 1 = all of it. */
+  readonly since: number;
+  /** The newest checkpoint in a channel. */
+  readonly checkpoint: { readonly seq: number; readonly at: Date; readonly channel: string } | undefined;
+  /** What became of the newest day's checkpoint; undefined = there never was one. */
+  readonly lastDay: Pick<CheckpointRow, 'day' | 'state' | 'channel' | 'code'> | undefined;
+}
+
+/** What is read of the record. */
+export interface AuditTrail {
+  /** The newest `most` records of a tenant that the filter lets through, newest first. */
+  recent(tenant: string, most: number, filter?: AuditFilter): Promise<AuditEntry[]>;
+  /** Looks whether the newest `most` records hold together and the last checkpoint still fits: quick, at any length. */
+  check(tenant: string, most: number): Promise<AuditState>;
+  /** Every record up to a place that the filter lets through, oldest first, in pieces of a bounded size. */
+  pieces(tenant: string, upTo: number, filter?: AuditFilter): AsyncIterable<readonly AuditRecord[]>;
+}
+
+const pieceSize = 500;
+
+export function createAuditTrail(db: Kysely<Schema>): AuditTrail {
+  return {
+    async recent(tenant, most, filter) {
+      return (await findRecentAudit(db, tenant, most, filter)).map(entryOf);
+    },
+    async check(tenant, most) {
+      const [[newest], checkpoint, lastDay] = await Promise.all([
+        findRecentAudit(db, tenant, 1),
+        findLastCheckpoint(db, tenant),
+        findLastCheckpointDay(db, tenant),
+      ]);
+      const since = Math.max(1, (newest?.seq ?? 0) - most + 1);
+      const noted = checkpoint && { seq: checkpoint.seq, hash: checkpoint.head };
+      const older = noted && noted.seq < since ? noted : undefined;
+      const verdict = await verifyChain(db, tenant, { since, noted: noted && !older ? [noted] : [] });
+      return {
+        head: newest && { seq: newest.seq, hash: newest.hash },
+        verdict: (older && (await missed(db, tenant, older))) ?? verdict,
+        since,
+        checkpoint: checkpoint && { seq: checkpoint.seq, at: checkpoint.at, channel: checkpoint.channel },
+        lastDay,
+      };
+    },
+    async *pieces(tenant, upTo, filter) {
+      for (let last = 0; last < upTo; ) {
+        const rows = await findAuditAfter(db, tenant, last, pieceSize, filter);
+        const wanted = rows.filter(({ seq }) => seq <= upTo);
+        if (wanted.length > 0) yield wanted.map(toAuditRecord);
+        if (rows.length < pieceSize) return;
+        last = rows.at(-1)?.seq ?? upTo;
+        await breathe();
+      }
+    },
+  };
+}
+
+/** What is wrong with the one record that was noted elsewhere. */
+async function missed(
+  db: Kysely<Schema>,
+  tenant: string,
+  noted: Link,
+): Promise<Extract<ChainVerdict, { ok: false }> | undefined> {
+  const [row] = await findAuditAfter(db, tenant, noted.seq - 1, 1);
+  if (row?.seq === noted.seq && row.hash === noted.hash) return undefined;
+  return { ok: false, broken: { tenant, seq: noted.seq, problem: 'rewritten', noted } };
+}
+
+/** For people to read, whatever somebody made of it: that it was altered, the chain says. */
+function entryOf(row: AuditRow): AuditEntry {
+  const { tenant, seq, actor, what, subject, hash } = row;
+  const at: unknown = row.at;
+  return {
+    tenant,
+    seq,
+    at: at instanceof Date && !Number.isNaN(at.getTime()) ? at : new Date(0),
+    actor,
+    what,
+    subject: subject ?? undefined,
+    detail: isDetail(row.detail) ? row.detail : {},
+    requestId: row.request_id ?? undefined,
+    hash,
+  };
+}

@@ -1,0 +1,73 @@
+import { type Person, tenantId } from '../identity.ts';
+import type { KeyStore } from '../keys/key-store.ts';
+import { findGroups, type People } from '../people.ts';
+import type { Policies } from './policies.ts';
+import { type Actor, type Decision, decide, initialPolicy, type Policy, type Right } from './policy.ts';
+
+export interface ActionRequest {
+  readonly needs: Right;
+  /** The command or `feature:verb`. */
+  readonly name: string;
+}
+
+interface Fresh {
+  /** Read again instead of taken from memory: before something changes. */
+  readonly fresh?: boolean;
+}
+
+/** Where one person stands, looked up as far as a question needs. */
+export interface Authorizer {
+  policy(options?: Fresh): Promise<Policy>;
+  /** Everything that decides about them, or about somebody else of the same organisation. */
+  actor(options?: Fresh & { readonly userId?: string }): Promise<Actor>;
+  /** Asks Slack nothing for what needs no more than `read`. */
+  decide(wanted: ActionRequest, channelId: string | undefined, options?: Fresh): Promise<Decision>;
+}
+
+export function createAuthorizer(options: {
+  readonly person: Person;
+  readonly foreign: boolean;
+  readonly policies: Policies;
+  readonly people: People;
+  readonly custody: KeyStore;
+  /** Whether the person has a key; asked once at most. */
+  readonly linked: () => Promise<boolean>;
+}): Authorizer {
+  const { person, foreign, policies, people, custody, linked } = options;
+  const self: Actor = { userId: person.userId, foreign, linked: false, admin: false, groups: [] };
+
+  const policy = (fresh?: Fresh): Promise<Policy> => policies.current(tenantId(person), fresh);
+  const isLinked = async (userId: string): Promise<boolean> =>
+    userId === person.userId ? linked() : (await custody.describe({ ...person, userId })) !== undefined;
+  const isAdmin = async (userId: string): Promise<boolean> =>
+    people.configuredAdmins.includes(userId) || (await people.profile(userId))?.admin === true;
+
+  return {
+    policy,
+    async actor({ userId = person.userId, fresh = false } = {}) {
+      const own = userId === person.userId;
+      if (own && foreign) return self;
+      const { operatorGroups, approverGroups } = await policy({ fresh });
+      const among = [...new Set([...operatorGroups, ...approverGroups])];
+      const [hasKey, admin, groups, profile] = await Promise.all([
+        isLinked(userId),
+        isAdmin(userId),
+        findGroups(people, userId, among, { fresh }),
+        own ? undefined : people.profile(userId),
+      ]);
+      return { userId, foreign: profile?.foreign ?? false, linked: hasKey, admin, groups };
+    },
+    async decide(wanted, channelId, { fresh = false } = {}) {
+      const { needs } = wanted;
+      const { userId } = person;
+      if (foreign || needs === 'none') return decide(initialPolicy, self, channelId, wanted);
+      if (needs === 'admin') {
+        return decide(initialPolicy, { ...self, admin: await isAdmin(userId) }, channelId, wanted);
+      }
+      const [rules, hasKey] = await Promise.all([policy({ fresh: fresh || needs !== 'read' }), linked()]);
+      const named = needs === 'read' || rules.operators.includes(userId);
+      const groups = named ? [] : await findGroups(people, userId, rules.operatorGroups, { fresh });
+      return decide(rules, { ...self, linked: hasKey, groups }, channelId, wanted);
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import { existsSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { StoreConfig } from '../app/config.ts';
+import {
+  type Checkpoint,
+  publicKeyId,
+  readCheckpoints,
+  readPublicKey,
+  writePublicKey,
+} from '../auth/audit/checkpoint.ts';
+import { type AuditReport, checkDatabase, checkFile } from '../auth/audit/verify.ts';
+import { readKeyring } from '../auth/keyring/keyring.ts';
+import { loadPublicSigningKey } from '../auth/keyring/signing-key.ts';
+import { createSealer } from '../auth/keys/sealing.ts';
+import { UserError } from '../errors.ts';
+import { type Database, hasTable, openDatabase } from '../store/database.ts';
+import type { Log } from '../telemetry/log.ts';
+import { describeBroken } from '../views/audit/broken.ts';
+import { pluralize } from '../views/blocks/text.ts';
+import { keyringSource } from './keys.ts';
+
+const usage = [
+  'Usage: npm run audit:verify -- [--file <export.ndjson>] [--tenant <id>]',
+  '                               [--checkpoint <text or file>]… [--key <public key or file>]',
+  '       npm run audit:verify -- --public-key',
+].join('\n');
+
+/** `whole`: nothing is wrong. `broken`: something is, and was named. What cannot be looked at is thrown. */
+export type AuditVerdict = 'whole' | 'broken';
+
+interface Options {
+  /** Read only where it is needed: a file is checked anywhere. */
+  readonly config: () => StoreConfig;
+  readonly log: Log;
+  readonly print: (line: string) => void;
+}
+
+/**
+ * `npm run audit:verify`: checks the record offline, in the database or in an exported file, and whether it still holds
+ * what checkpoints say. Changes nothing.
+ *
+ * @throws UserError where it cannot be checked.
+ */
+export async function auditCommand(words: readonly string[], options: Options): Promise<AuditVerdict> {
+  const given = readWords(words);
+  const checkpoints = (await Promise.all(given.checkpoints.map(checkpointsIn))).flat();
+  const key = given.key === undefined ? undefined : await keyIn(given.key);
+  if (given.file !== undefined) {
+    if (given.showKey) throw new UserError('The public key is in the database, not in a file.', usage);
+    if (checkpoints.length > 0 && !key) {
+      throw new UserError(
+        'Whether a checkpoint is genuine cannot be told without the public key.',
+        'Add --key: each checkpoint in Slack names it, and npm run audit:verify -- --public-key prints it.',
+      );
+    }
+    const report = await checkFile(given.file, { tenant: given.tenant, checkpoints, key });
+    return told([report], options.print);
+  }
+  const config = options.config();
+  const database = await opened(config, options.log);
+  try {
+    if (given.showKey) return await showKey(await ownKey(database, config), options.print);
+    // Only what is signed needs the keyring; whoever has none can still check the chain.
+    const own = await ownKey(database, config).catch((error: unknown) => notOpened(error, checkpoints, key));
+    const reports = await checkDatabase(database.db, { tenant: given.tenant, checkpoints, key: key ?? own });
+    return told(reports, options.print);
+  } finally {
+    await database.close();
+  }
+}
+
+function told(reports: readonly AuditReport[], print: (line: string) => void): AuditVerdict {
+  for (const report of reports) {
+    const { tenant, records, head, broken, malformed, checkpoints } = report;
+    const whose = /^[\w-]{1,64}$/u.test(tenant) ? tenant : JSON.stringify(tenant);
+    if (malformed)
+      print(`${whose}: BROKEN at record ${malformed.seq} (line ${malformed.line}): ${malformed.why}`);
+    else if (broken)
+      print(`${whose}: BROKEN at record ${broken.seq} (${broken.problem}): ${describeBroken(broken)}`);
+    else
+      print(`${whose}: whole, ${pluralize(records, 'record')}${head === undefined ? '' : `, head ${head}`}`);
+    if (broken?.noted)
+      print(`  the checkpoint says record ${broken.noted.seq} has hash ${broken.noted.hash}`);
+    for (const { checkpoint, genuine } of checkpoints) {
+      const { seq, at, kid } = checkpoint;
+      const name = `checkpoint of ${at.toISOString()}, record ${seq}, key ${kid}`;
+      if (genuine === 'no') print(`  ${name}: FORGED or altered: its signature is not of the key given`);
+      else if (!broken && !malformed)
+        print(
+          `  ${name}: contained${genuine === 'yes' ? ', signature good' : ', signature NOT checked (no key)'}`,
+        );
+    }
+  }
+  const wrong = reports.filter(
+    ({ broken, malformed, checkpoints }) =>
+      broken || malformed || checkpoints.some(({ genuine }) => genuine === 'no'),
+  );
+  if (reports.length === 0) print('There are no records yet.');
+  else if (wrong.length === 0) print('The record is whole.');
+  else print(`The record is NOT whole: ${pluralize(wrong.length, 'chain')} of ${reports.length}.`);
+  return wrong.length === 0 ? 'whole' : 'broken';
+}
+
+function readWords(words: readonly string[]): {
+  readonly file: string | undefined;
+  readonly tenant: string | undefined;
+  readonly checkpoints: readonly string[];
+  readonly key: string | undefined;
+  readonly showKey: boolean;
+} {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: {
+        file: { type: 'string' },
+        tenant: { type: 'string' },
+        checkpoint: { type: 'string', multiple: true, default: [] },
+        key: { type: 'string' },
+        'public-key': { type: 'boolean', default: false },
+      },
+    });
+    if (positionals.join(' ') !== 'verify') throw new UserError('Say what to do: verify.', usage);
+    const { file, tenant, checkpoint, key, 'public-key': showKey } = values;
+    return { file, tenant, checkpoints: checkpoint, key, showKey };
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(error instanceof Error ? error.message : 'These words cannot be read.', usage);
+  }
+}
+
+const largestText = 64 * 1024 * 1024;
+
+/** A file where there is one of that name, else the text itself. */
+async function textIn(word: string): Promise<string> {
+  const found = word.length < 4096 ? await stat(word).catch(() => undefined) : undefined;
+  if (!found?.isFile()) return word;
+  if (found.size > largestText) throw new UserError(`The file ${word} is larger than 64 MB.`);
+  return readFile(word, 'utf8');
+}
+
+async function checkpointsIn(word: string): Promise<Checkpoint[]> {
+  const found = readCheckpoints(await textIn(word));
+  if (found.length > 0) return found;
+  throw new UserError(
+    'There is no whole checkpoint in what was given: neither a file of that name, nor its line.',
+    'Copy the line from Slack, from “cdn-chatops audit checkpoint” to the end, and put it in quotes.',
+  );
+}
+
+async function keyIn(word: string): Promise<NonNullable<ReturnType<typeof readPublicKey>>> {
+  const key = readPublicKey(await textIn(word));
+  if (key) return key;
+  throw new UserError(
+    'That is no Ed25519 public key.',
+    'Give a PEM file, or the 44 characters that stand in each checkpoint’s message.',
+  );
+}
+
+/** Opened as it is: a look changes nothing, so there are no migrations, and no new database where there is none. */
+async function opened(config: StoreConfig, log: Log): Promise<Database> {
+  const { databaseUrl, dataDir } = config.store;
+  if (!databaseUrl && !existsSync(join(dataDir, 'database'))) {
+    throw new UserError(
+      `There is no database in ${dataDir}.`,
+      'Set DATA_DIR or DATABASE_URL as the bot has them, or check an exported file with --file.',
+    );
+  }
+  return openDatabase({ ...config.store, log }).catch((error: unknown) => {
+    if (databaseUrl || !(error instanceof UserError)) throw error;
+    const instead =
+      'The embedded database serves one process: stop the bot, check, start it again. Or check a file that /cdn audit exports.';
+    throw new UserError(error.message, instead);
+  });
+}
+
+async function ownKey(
+  { db }: Database,
+  config: StoreConfig,
+): Promise<Awaited<ReturnType<typeof loadPublicSigningKey>>> {
+  if (!(await hasTable(db, 'audit_signing_keys'))) return undefined;
+  const { keyring } = await readKeyring({ ...keyringSource(config), inUse: true });
+  return loadPublicSigningKey(db, createSealer(keyring));
+}
+
+/** Without the own key, checkpoints that were given cannot be told from forged ones. */
+function notOpened(error: unknown, checkpoints: readonly Checkpoint[], key: unknown): undefined {
+  if (checkpoints.length > 0 && key === undefined) throw error;
+  return undefined;
+}
+
+async function showKey(
+  key: Awaited<ReturnType<typeof loadPublicSigningKey>>,
+  print: (line: string) => void,
+): Promise<AuditVerdict> {
+  if (!key) {
+    throw new UserError(
+      'No checkpoint was ever signed, so there is no key yet.',
+      'Name a channel for checkpoints in /cdn settings; the key is made with the first one.',
+    );
+  }
+  print(`Key ${publicKeyId(key)}: ${writePublicKey(key)}`);
+  print(key.export({ type: 'spki', format: 'pem' }).toString().trimEnd());
+  return 'whole';
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { auditWords } from '../../auth/audit/audit.ts';
+import type { AuditFilter } from '../../auth/audit/trail.ts';
+import { UserError } from '../../errors.ts';
+import type { AuditView } from '../../views/audit/audit.ts';
+import { formatCode } from '../../views/blocks/text.ts';
+import { findClosest } from '../did-you-mean.ts';
+import type { Words } from '../words.ts';
+
+const usual = 50;
+/** More is for a file: nobody pages through it. */
+const most = 500;
+
+/** Reads `[n] [@somebody] [kind]` in any order. Throws a UserError that names what is wrong. */
+export function readAuditQuery(words: Words): AuditView {
+  let view: AuditView = { most: usual, who: undefined, kind: undefined, page: 1 };
+  const [unknown] = Object.keys(words.named);
+  if (unknown !== undefined) throw notAKind(unknown);
+  for (const word of words.list) {
+    if (/^[-+]?\d+$/u.test(word)) view = { ...view, most: readNumber(word) };
+    else if (/^[UW][A-Z0-9]{6,}$/u.test(word)) view = { ...view, who: word };
+    else if (word.startsWith('@')) {
+      throw new UserError(
+        'That name is no mention.',
+        'Type @ and pick the person from the list, or write their member ID.',
+      );
+    } else view = { ...view, kind: readKind(word) };
+  }
+  return view;
+}
+
+export function encodeAuditQuery({ most, who, kind, page }: AuditView): string {
+  const pairs = {
+    most: String(most),
+    who: who ?? '',
+    kind: kind ?? '',
+    page: page === 1 ? '' : String(page),
+  };
+  return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
+}
+
+const inButton = z.object({
+  most: z.coerce.number().int().min(1).max(most),
+  who: z.string().max(40).optional(),
+  kind: z
+    .string()
+    .refine((kind) => wordsOf(kind).length > 0)
+    .optional(),
+  page: z.coerce.number().int().min(1).default(1),
+});
+
+/** What `auditValue` wrote. Throws a UserError where a button of an older version says something else. */
+export function decodeAuditQuery(value: string): AuditView {
+  const { data } = inButton.safeParse(Object.fromEntries(new URLSearchParams(value)));
+  if (!data) {
+    throw new UserError(
+      'This button is from an older version of the bot.',
+      `Type ${formatCode('/cdn audit')} for a new list.`,
+    );
+  }
+  return { most: data.most, who: data.who, kind: data.kind, page: data.page };
+}
+
+export function toAuditFilter({ who, kind }: AuditView): AuditFilter {
+  return { who, what: kind === undefined ? undefined : wordsOf(kind) };
+}
+
+function readNumber(word: string): number {
+  const number = Number(word);
+  if (number >= 1 && number <= most) return number;
+  throw new UserError(
+    `${formatCode(word, 20)} is not a number of records from 1 to ${most}.`,
+    'The files of the answer hold all of them.',
+  );
+}
+
+const others: Readonly<Record<string, string>> = {
+  settings: 'policy',
+  refused: 'denied',
+  refusals: 'denied',
+  approvals: 'operation',
+  deletions: 'operation',
+  changes: 'operation',
+};
+
+/** `key` and `keys` stand for everything about keys. */
+function readKind(word: string): string {
+  const lower = word.toLowerCase();
+  const meant = others[lower] ?? lower;
+  for (const kind of [meant, meant.replace(/s$/u, '')]) {
+    if (kind.length >= 3 && wordsOf(kind).length > 0) return kind;
+  }
+  throw notAKind(word);
+}
+
+function wordsOf(kind: string): string[] {
+  const exact = auditWords.filter((word) => word === kind);
+  return exact.length > 0 ? exact : auditWords.filter((word) => word.includes(kind));
+}
+
+function notAKind(word: string): UserError {
+  const [near] = findClosest(word, auditWords, 1);
+  return new UserError(
+    `${formatCode(word, 40)} is not a kind of record.`,
+    near
+      ? `Did you mean ${formatCode(`/cdn audit ${near}`)}?`
+      : `Kinds are ${auditWords.map((kind) => formatCode(kind)).join(', ')}.`,
+  );
+}

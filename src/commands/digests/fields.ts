@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { type DigestKind, digestKinds, type Only } from '../../digests/model.ts';
+import { isTimeZone, type Schedule } from '../../digests/schedule.ts';
+import { formatInteger } from '../../views/blocks/text.ts';
+import type { FormValues } from '../../views/digests/form.ts';
+import { mostAbove, mostTargets, onlyValues } from '../../views/digests/form.ts';
+import type { DigestOrder } from '../../views/digests/words.ts';
+import type { Fields } from '../define.ts';
+
+const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+const everyDay = [1, 2, 3, 4, 5, 6, 7];
+
+/** Words that stand for several days. */
+const daySets: Readonly<Record<string, readonly number[]>> = {
+  daily: everyDay,
+  everyday: everyDay,
+  workdays: [1, 2, 3, 4, 5],
+  weekdays: [1, 2, 3, 4, 5],
+  weekend: [6, 7],
+};
+
+// A menu answers with a list, a line that was typed with one text: both are read.
+const several = (missing: string) =>
+  z
+    .union([z.string(), z.array(z.string())], { error: missing })
+    .transform((given) => (typeof given === 'string' ? given.split(/[,;]/u) : [...given]))
+    .transform((given) => given.map((text) => text.trim()).filter((text) => text !== ''));
+
+/** The fields of the form, as they are filled in, to what is ordered. A message is the error of its field. */
+export const digestFields = z
+  .object({
+    kind: several('Choose at least one.').refine((kinds) => kinds.length > 0, {
+      error: 'Choose at least one.',
+    }),
+    target: several('').default([]),
+    channel: z
+      .string({ error: 'Pick a channel.' })
+      .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' }),
+    time: z
+      .string({ error: 'Pick a time.' })
+      .regex(/^(?:[01]?\d|2[0-3]):[0-5]\d$/, { error: 'A time of day, such as 09:00.' })
+      .transform((time) => time.padStart(5, '0')),
+    days: several('Choose at least one day.'),
+    timezone: z
+      .string({ error: 'Pick a time zone.' })
+      .refine(isTimeZone, { error: 'That is no time zone. Type a city, such as Vienna.' }),
+    only: z.string().default('always'),
+    above: z.string().optional(),
+  })
+  .transform((fields, refinement): DigestOrder => {
+    const wrong = (path: string, message: string): void =>
+      refinement.addIssue({ code: 'custom', path: [path], message });
+
+    const kinds = [...new Set(fields.kind.map(findKind))].filter((kind) => kind !== undefined);
+    if (kinds.length < new Set(fields.kind).size && kinds.length === 0)
+      wrong('kind', 'Choose from the list.');
+    const days = daysOf(fields.days);
+    if (!days) wrong('days', 'Choose days from the list.');
+    else if (days.weekdays.length + days.monthDays.length === 0) wrong('days', 'Choose at least one day.');
+    const only = onlyOf(fields.only, fields.above);
+    if (typeof only === 'object' && 'field' in only) wrong(only.field, only.message);
+    const targets = targetsOf(fields.target, kinds);
+    if (typeof targets === 'string') wrong('target', targets);
+    else if (kinds.includes('scanning') && targets.shieldZones.length === 0)
+      wrong('target', 'Upload scanning needs the id of a shield zone: type it, then pick “Shield zone …”.');
+    const none = { zones: [], shieldZones: [], apps: [] };
+    return {
+      subject: {
+        kinds,
+        targets: typeof targets === 'string' ? none : targets,
+        only: typeof only === 'object' && 'field' in only ? 'always' : only,
+        timeZone: fields.timezone,
+      },
+      schedule: { time: fields.time, zone: fields.timezone, ...(days ?? { weekdays: [], monthDays: [] }) },
+      channel: fields.channel,
+    };
+  });
+
+/** The form as it would be filled in for an order. */
+export function formValuesOfDigest({ subject, schedule, channel }: DigestOrder): FormValues {
+  const { zones, shieldZones, apps } = subject.targets;
+  return {
+    kinds: subject.kinds,
+    targets: [
+      ...zones.map((id) => `zone:${id}`),
+      ...shieldZones.map((id) => `shield:${id}`),
+      ...apps.map((id) => `app:${id}`),
+    ],
+    channel,
+    time: schedule.time,
+    days: dayValues(schedule),
+    timeZone: schedule.zone,
+    ...onlyValues(subject.only),
+  };
+}
+
+/** The form as it stands, right or wrong. */
+export function readFormValues(fields: Fields): FormValues {
+  const one = (name: string): string | undefined => [fields[name] ?? []].flat()[0];
+  const all = (name: string): string[] => [fields[name] ?? []].flat();
+  return {
+    kinds: digestKinds.filter((kind) => all('kind').some((word) => findKind(word) === kind)),
+    targets: all('target'),
+    channel: one('channel'),
+    time: one('time') ?? '09:00',
+    days: all('days'),
+    timeZone: one('timezone') ?? 'UTC',
+    only: one('only') ?? 'always',
+    above: one('above') ?? '10',
+  };
+}
+
+/** When what a form says would run; undefined where its days, time or zone say nothing yet. */
+export function readSchedule({ days, time, timeZone: zone }: FormValues): Schedule | undefined {
+  const chosen = daysOf(days);
+  if (!chosen || chosen.weekdays.length + chosen.monthDays.length === 0) return undefined;
+  return /^\d\d:\d\d$/u.test(time) && isTimeZone(zone) ? { time, zone, ...chosen } : undefined;
+}
+
+/** The form's fields as they are, right or wrong, for showing what is wrong. */
+export function findProblems(fields: Fields): DigestOrder | { readonly problems: readonly string[] } {
+  const parsed = digestFields.safeParse(fields);
+  if (parsed.success) return parsed.data;
+  return { problems: [...new Set(parsed.error.issues.map(({ message }) => message))] };
+}
+
+/** `errors`, `Origin errors`, `upload-scanning`: what a kind may be called. */
+export function findKind(word: string): DigestKind | undefined {
+  const said = word.toLowerCase();
+  const known = digestKinds.find((kind) => said.includes(kind));
+  if (known) return known;
+  if (said.includes('error')) return 'errors';
+  if (said.includes('scan')) return 'scanning';
+  if (/\bapp/u.test(said)) return 'apps';
+  return /zone|overview/u.test(said) ? 'zones' : undefined;
+}
+
+function daysOf(words: readonly string[]): Pick<Schedule, 'weekdays' | 'monthDays'> | undefined {
+  const weekdays = new Set<number>();
+  const monthDays = new Set<number>();
+  for (const word of words) {
+    const said = word.toLowerCase();
+    const named = weekdayNames.findIndex((name) => said.startsWith(name)) + 1;
+    const set = Object.hasOwn(daySets, said) ? daySets[said] : undefined;
+    const inMonth = /^\d{1,2}$/u.test(said) ? Number(said) : 0;
+    if (set) for (const day of set) weekdays.add(day);
+    else if (named > 0) weekdays.add(named);
+    else if (inMonth >= 1 && inMonth <= 31) monthDays.add(inMonth);
+    else return undefined;
+  }
+  return { weekdays: inOrder(weekdays), monthDays: inOrder(monthDays) };
+}
+
+function inOrder(days: ReadonlySet<number>): number[] {
+  return [...days].toSorted((a, b) => a - b);
+}
+
+function dayValues({ weekdays, monthDays }: Schedule): string[] {
+  const same = (set: readonly number[]): boolean =>
+    set.length === weekdays.length && set.every((day) => weekdays.includes(day));
+  const named = same(everyDay)
+    ? ['daily']
+    : same([1, 2, 3, 4, 5])
+      ? ['workdays']
+      : weekdays.map((day) => weekdayNames[day - 1] ?? '');
+  return [...named, ...monthDays.map(String)];
+}
+
+/** What the two fields of the threshold say, or what is wrong with which. A number may stand in the first as well. */
+function onlyOf(
+  text: string,
+  above: string | undefined,
+): Only | { field: 'only' | 'above'; message: string } {
+  if (text === 'always' || text === 'changed') return text;
+  const isApart = text === 'above';
+  // The field for the number comes a moment after the choice.
+  if (isApart && above === undefined)
+    return { field: 'only', message: 'Choose it once more, then say above how many.' };
+  const number = isApart ? (above ?? '').trim() : text;
+  if (/^\d{1,9}$/u.test(number)) return { above: Number(number) };
+  return isApart
+    ? { field: 'above', message: `A whole number from 0 to ${formatInteger(mostAbove)}.` }
+    : { field: 'only', message: 'Choose from the list.' };
+}
+
+/** Ids by what they are ids of, or what is wrong with them. */
+function targetsOf(
+  words: readonly string[],
+  kinds: readonly DigestKind[],
+): DigestOrder['subject']['targets'] | string {
+  if (words.length > mostTargets) return `At most ${mostTargets}.`;
+  const found = { zone: new Set<string>(), shield: new Set<string>(), app: new Set<string>() };
+  for (const word of words) {
+    const [, named, id = ''] = /^(?:(zone|shield|app):)?([\w-]{1,100})$/u.exec(word) ?? [];
+    const what = named ?? meant(id, kinds);
+    if (id === '' || (what !== 'app' && !/^\d{1,19}$/u.test(id))) return 'Pick from the list, or type an id.';
+    found[what as keyof typeof found].add(id);
+  }
+  return { zones: [...found.zone], shieldZones: [...found.shield], apps: [...found.app] };
+}
+
+/** What a plain id is the id of. */
+function meant(id: string, kinds: readonly DigestKind[]): 'zone' | 'shield' | 'app' {
+  if (!/^\d+$/u.test(id)) return 'app';
+  if (kinds.includes('zones') || kinds.includes('errors')) return 'zone';
+  return kinds.includes('scanning') ? 'shield' : kinds.includes('apps') ? 'app' : 'zone';
+}

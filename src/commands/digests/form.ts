@@ -1,0 +1,230 @@
+import { prepareDigest } from '../../digests/content.ts';
+import { digestKinds } from '../../digests/model.ts';
+import { findNextRuns } from '../../digests/schedule.ts';
+import * as forms from '../../views/digests/form.ts';
+import * as views from '../../views/digests/post.ts';
+import * as outcomes from '../../views/digests/saved.ts';
+import { nextRunWords } from '../../views/digests/schedule.ts';
+import type { Digest, DigestOrder } from '../../views/digests/words.ts';
+import { type Action, type Context, defineForm, type FormResult, type Picker } from '../define.ts';
+import { loadAllZones } from '../zones/load-zones.ts';
+import { matchesQuery } from '../zones/query.ts';
+import { changedMeanwhile, channelRefusal, findOwnDigestFor } from './access.ts';
+import {
+  digestFields,
+  findKind,
+  findProblems,
+  formValuesOfDigest,
+  readFormValues,
+  readSchedule,
+} from './fields.ts';
+
+/** The form for a new digest; `typed` are words behind the command that may name kinds. */
+export async function newForm(typed: readonly string[], context: Context) {
+  const { person, people, channelId } = context;
+  const named = typed.map(findKind).filter((kind) => kind !== undefined);
+  const values: forms.FormValues = {
+    kinds: named.length > 0 ? digestKinds.filter((kind) => named.includes(kind)) : ['zones'],
+    targets: [],
+    channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
+    time: '09:00',
+    days: ['workdays'],
+    timeZone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
+    only: 'always',
+    above: '10',
+  };
+  return forms.renderDigestForm(values, { next: nextIn(values, context) });
+}
+
+/** The form for a digest there is. */
+export async function editForm(id: string, context: Context) {
+  const digest = await findOwnDigestFor(id, context);
+  const values = formValuesOfDigest(digest);
+  return forms.renderDigestForm(values, {
+    note: noteOf(digest),
+    says: saysOf(digest, context),
+    next: nextIn(values, context),
+  });
+}
+
+/** What is chosen decides what the form shows below: when it runs, and what is counted. */
+export const redraw: Action = {
+  id: 'digests:redraw',
+  fields: ['kind', 'days', 'time', 'timezone', 'only'],
+  needs: 'read',
+  steady: true,
+  async redraw(_value, context) {
+    const values = readFormValues(context.modal?.fields ?? {});
+    const note = context.modal?.note;
+    const edited = await edits(note, context);
+    return forms.renderDigestForm(values, {
+      note,
+      says: edited && saysOf(edited, context),
+      next: nextIn(values, context),
+    });
+  },
+};
+
+function saysOf({ owner }: Digest, { person }: Context): string | undefined {
+  return owner.userId === person.userId
+    ? undefined
+    : `This digest is <@${owner.userId}>’s. Saved by you, it is yours and runs with your key.`;
+}
+
+function nextIn(values: forms.FormValues, { now }: Context): string {
+  const schedule = readSchedule(values);
+  return schedule ? nextRunWords(findNextRuns(schedule, now(), 3), schedule.zone) : 'Next: choose its days.';
+}
+
+export const digestForm = defineForm({
+  id: 'digests:submit',
+  needs: 'read',
+  fields: digestFields,
+  busy: forms.digestBusy(),
+  async run(order, context) {
+    const note = context.modal?.note;
+    const refused = await channelRefusal(order.channel, context);
+    if (refused !== undefined) return again(order, note, refused, context);
+    return note === undefined ? saveNew(order, context) : saveChange(order, note, context);
+  },
+});
+
+/** Makes what the form says once, by the same code as a run, and shows it to whoever fills it in. */
+export const preview: Action = {
+  id: 'digests:preview',
+  needs: 'read',
+  modal: () => forms.digestSkeleton('Preview'),
+  async fill(_value, context) {
+    const order = findProblems(context.modal?.fields ?? {});
+    if ('problems' in order) return outcomes.notYet(order.problems);
+    const edited = await edits(context.modal?.note, context);
+    const prepared = await prepareDigest(order.subject, {
+      cdn: await context.cdn(),
+      now: context.now(),
+      ...(edited ? await context.digests.past(edited) : { history: [], book: undefined }),
+      signal: context.signal,
+      explain: context.explain,
+    });
+    return outcomes.renderPreviewed(prepared satisfies views.RenderedDigest, order);
+  },
+};
+
+const mostOptions = 100;
+
+export const targetPicker: Picker = {
+  id: 'digests:targets',
+  fields: ['target'],
+  needs: 'read',
+  async run(typed, context) {
+    const search = typed.trim().toLowerCase();
+    const { zones } = await loadAllZones(context);
+    const found = zones.filter((zone) => matchesQuery(zone, search));
+    // What else is typed is not given back: it may be a key that went into the wrong field.
+    const shield = /^\d{1,10}$/u.test(search) ? search : undefined;
+    const app = /^[a-z\d]{8,40}$/u.test(search) ? typed.trim() : undefined;
+    const apps = new Set(found.map(({ appId }) => appId).filter((app) => app !== undefined));
+    const offered = [
+      ...(shield === undefined ? [] : [forms.targetOption(`shield:${shield}`)]),
+      ...(app === undefined || apps.has(app) ? [] : [forms.targetOption(`app:${app}`)]),
+      ...[...apps].slice(0, 20).map((app) => forms.targetOption(`app:${app}`)),
+    ];
+    const room = mostOptions - offered.length - 1;
+    const more = found.length - room;
+    return [
+      ...found.slice(0, room).map(({ id: zone, name }) => forms.targetOption(`zone:${zone}`, name)),
+      ...offered,
+      ...(more > 0 ? [forms.noteOption(`… and ${more} more zones: keep typing`)] : []),
+    ];
+  },
+};
+
+/** What people call them today; Node lists them under the names they had before. */
+const renamedZones = [
+  'Africa/Asmara',
+  'America/Argentina/Buenos_Aires',
+  'America/Argentina/Cordoba',
+  'America/Argentina/Mendoza',
+  'America/Indiana/Indianapolis',
+  'America/Kentucky/Louisville',
+  'America/Nuuk',
+  'Asia/Ho_Chi_Minh',
+  'Asia/Kathmandu',
+  'Asia/Kolkata',
+  'Asia/Yangon',
+  'Atlantic/Faroe',
+  'Europe/Kyiv',
+];
+
+export const timeZonePicker: Picker = {
+  id: 'digests:timezones',
+  fields: ['timezone'],
+  needs: 'none',
+  async run(typed, context) {
+    const wanted = typed.trim().toLowerCase().replaceAll(' ', '_');
+    const own = (await context.people.profile(context.person.userId))?.timeZone;
+    const all = [
+      ...new Set([
+        ...(own === undefined ? [] : [own]),
+        'UTC',
+        ...renamedZones,
+        ...Intl.supportedValuesOf('timeZone'),
+      ]),
+    ];
+    const found = all.filter((zone) => zone.toLowerCase().includes(wanted)).slice(0, mostOptions);
+    return found.length > 0
+      ? found.map((zone) => forms.zoneOption(zone))
+      : [forms.noteOption('No time zone is called so: try a big city nearby')];
+  },
+};
+
+async function saveNew(order: DigestOrder, context: Context): Promise<FormResult> {
+  const { digests, person } = context;
+  const made = await digests.order(person, order);
+  const told = await context.post(order.channel, outcomes.renderAnnouncement(made, person.userId));
+  if (!told) {
+    await digests.drop(made);
+    return again(order, undefined, outcomes.renderInvite(order.channel), context);
+  }
+  const digest = await digests.begin(made, person);
+  if (!digest) throw changedMeanwhile();
+  return saved(digest, context);
+}
+
+async function saveChange(order: DigestOrder, note: string, context: Context): Promise<FormResult> {
+  const { digests, person } = context;
+  const before = await edits(note, context);
+  if (!before || noteOf(before) !== note) throw changedMeanwhile();
+  if (before.channel !== order.channel || before.paused?.reason === 'bot-removed') {
+    const told = await context.post(
+      order.channel,
+      outcomes.renderAnnouncement({ ...before, ...order }, person.userId),
+    );
+    if (!told) return again(order, note, outcomes.renderInvite(order.channel), context);
+  }
+  const digest = await digests.change(before, order, person);
+  if (!digest) throw changedMeanwhile();
+  return saved(digest, context);
+}
+
+/** The form once more, with what is wrong above it: nothing that was filled in is lost. */
+function again(order: DigestOrder, note: string | undefined, says: string, context: Context): FormResult {
+  const values = formValuesOfDigest(order);
+  return {
+    modal: forms.renderDigestForm(values, { note, says: `:warning: ${says}`, next: nextIn(values, context) }),
+    message: outcomes.renderNotSaved(says),
+  };
+}
+
+function saved(digest: Digest, { now }: Context): FormResult {
+  return outcomes.renderSaved(digest, findNextRuns(digest.schedule, now(), 3));
+}
+
+/** Which digest a form changes, as it was when the form was drawn. */
+function noteOf({ id, revision }: Digest): string {
+  return `${id}|${revision}`;
+}
+
+async function edits(note: string | undefined, context: Context): Promise<Digest | undefined> {
+  const [id] = note?.split('|') ?? [];
+  return id === undefined ? undefined : findOwnDigestFor(id, context);
+}

@@ -1,0 +1,230 @@
+import { decideExport } from '../../auth/policy/export-permission.ts';
+import { UserError } from '../../errors.ts';
+import type { ExportRequest, ExportSummary } from '../../exports/model.ts';
+import { message, section } from '../../views/blocks/blocks.ts';
+import type { Message } from '../../views/blocks/message.ts';
+import { renderRefusal } from '../../views/blocks/refusal.ts';
+import * as views from '../../views/exports/exports.ts';
+import * as forms from '../../views/exports/form.ts';
+import { renderAlreadyEnded } from '../../views/exports/outcome-messages.ts';
+import type { Action, Command, Context, Feature, Form, FormResult } from '../define.ts';
+import type { Words } from '../words.ts';
+import { toFilterRows } from './filter-rows.ts';
+import { type AskedExport, createBlankForm, readExport } from './form.ts';
+import { formActions } from './form-actions.ts';
+import { clampWindow, defaultWindow, readWindow } from './window.ts';
+
+const mostListed = 10;
+
+const exportCommand: Command = {
+  name: 'export',
+  aliases: ['exports', 'events'],
+  usage: 'export [<shieldZoneId>] [last 6h | 2026-11-20 10:00..12:00] | export list',
+  summary:
+    'Export a shield zone’s events as CSV into a channel or to yourself; `list` shows yours, to cancel one',
+  examples: ['export 501 last 6h', 'export 501 2026-11-20 10:00..12:00', 'export list'],
+  needs: 'export',
+  modal: (words) => (isList(words) ? undefined : forms.exportSkeleton()),
+  async fill(words, context) {
+    const [first = '', ...rest] = words.text.split(' ');
+    const hasZone = /^#?\d+$/u.test(first);
+    const typed = (hasZone ? rest.join(' ') : words.text).trim();
+    const form = await blank(context, hasZone ? first.replace('#', '') : '');
+    if (typed === '') return forms.renderExportForm(form);
+    return forms.renderExportForm({ ...form, ...windowTyped(typed, context, form.timeZone) });
+  },
+  run: (words, context) => {
+    if (!isList(words)) throw new Error('the form opens instead');
+    return list(context);
+  },
+};
+
+function isList({ list }: Words): boolean {
+  return ['list', 'mine', 'running'].includes(list[0]?.toLowerCase() ?? '');
+}
+
+async function list(context: Context): Promise<Message> {
+  return views.renderExportList(await context.exports.list(context.person, mostListed), context.now());
+}
+
+/** A window that was typed; where it cannot be read, the usual one and why. */
+function windowTyped(
+  typed: string,
+  { now }: Context,
+  timeZone: string | undefined,
+): Pick<forms.ExportForm, 'from' | 'to' | 'problem'> {
+  try {
+    const window = readWindow(typed, now(), timeZone ?? 'UTC');
+    const kept = clampWindow(window, now());
+    if (!kept)
+      return {
+        ...defaultWindow(now()),
+        problem: 'The CDN keeps events for 72 hours only: that window lies before them.',
+      };
+    const said = [
+      ...(window.swapped ? ['The window you typed ends before it begins: start and end were swapped.'] : []),
+      ...(kept.from > window.from
+        ? ['The CDN keeps events for 72 hours only: the start was moved to the earliest there is.']
+        : []),
+    ];
+    return { from: kept.from, to: kept.to, problem: said.length > 0 ? said.join(' ') : undefined };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { ...defaultWindow(now()), problem: [error.message, error.hint].filter(Boolean).join(' ') };
+  }
+}
+
+async function blank({ person, people, now }: Context, shieldZoneId: string): Promise<forms.ExportForm> {
+  const profile = await people.profile(person.userId);
+  return createBlankForm({ shieldZoneId, timeZone: profile?.timeZone, now: now() });
+}
+
+const form: Form = {
+  id: 'event-logs:submit',
+  needs: 'export',
+  busy: forms.exportBusy(),
+  read: (fields, about) => readExport(fields, about),
+  async run(values, context): Promise<FormResult> {
+    const { request, channel, warnings, form: typed } = values as AskedExport;
+    try {
+      await start(request, channel, context);
+      return started(views.renderStarted(channel, warnings));
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      // What was typed is not lost: the form comes back with what was wrong.
+      const { message: text, hint, reference } = context.explain(error);
+      const problem = [text, hint, reference && `Reference ${reference}`].filter(Boolean).join('\n');
+      // What was held back for a secret in it would be held back in the form as well.
+      const kept = error.reference !== undefined ? { ...typed, query: '', ...toFilterRows([]) } : typed;
+      return {
+        modal: forms.renderExportForm({ ...kept, drawn: 0, problem }),
+        message: message(text, [section(`:warning: ${text}\n${hint ?? ''}`)]),
+      };
+    }
+  },
+};
+
+function started(told: Message): FormResult {
+  return {
+    modal: {
+      type: 'modal',
+      callback_id: 'event-logs:started',
+      title: { type: 'plain_text', text: 'Export events' },
+      close: { type: 'plain_text', text: 'Done' },
+      blocks: told.blocks ?? [],
+    },
+    message: told,
+  };
+}
+
+async function start(
+  request: ExportRequest,
+  channel: AskedExport['channel'],
+  { standing, people, person, exports, cdn }: Context,
+): Promise<void> {
+  const decision = await decideExport(standing, channel);
+  if (!decision.allowed) {
+    const { message: text, hint, offer } = renderRefusal(decision, people.blind());
+    throw new UserError(text, hint, offer);
+  }
+  // Without a key it would fail a moment later, in a channel.
+  await cdn();
+  await exports.ask(person, request, channel);
+}
+
+async function foundBefore(id: string, { exports, person }: Context): Promise<ExportSummary> {
+  const before = await exports.find(person, id);
+  if (before) return before;
+  throw new UserError('What was exported here is forgotten.', 'Fill in the form again.', [
+    { label: 'Export events', types: 'export' },
+  ]);
+}
+
+/** The same again, with another window or in several files, with the key of whoever presses. */
+const again: Action = {
+  id: 'event-logs:again',
+  needs: 'export',
+  apart: true,
+  async run(value, context) {
+    const [id = '', from, to, split] = value.split('|');
+    const before = await foundBefore(id, context);
+    const window = clampWindow({ from: new Date(Number(from)), to: new Date(Number(to)) }, context.now());
+    if (!window) {
+      throw new UserError(
+        'The CDN keeps events for 72 hours, and that window lies before them.',
+        'Choose a later one.',
+        [
+          {
+            label: 'Export the last 24 hours',
+            types: `export ${before.request.shieldZoneId} last 24h`,
+          },
+        ],
+      );
+    }
+    // Somebody else's direct messages are not the place for it.
+    const { channel, request } = before;
+    await start({ ...request, ...window, split: split === 'split' }, channel, context);
+    return views.renderStarted(channel, []);
+  },
+};
+
+/** The form, filled in with what was asked for, and with the window of the button. */
+const change: Action = {
+  id: 'event-logs:change',
+  needs: 'export',
+  modal: () => forms.exportSkeleton(),
+  async fill(value, context) {
+    const [id = '', from, to] = value.split('|');
+    const before = await foundBefore(id, context);
+    const { request, channel } = before;
+    const form = await blank(context, request.shieldZoneId);
+    const window = { from: new Date(Number(from)), to: new Date(Number(to)) };
+    const kept = clampWindow(window, context.now());
+    return forms.renderExportForm({
+      ...form,
+      ...request,
+      ...(kept ?? defaultWindow(context.now())),
+      ...toFilterRows(request.filters),
+      channel,
+      problem:
+        kept && kept.from.getTime() === window.from.getTime()
+          ? undefined
+          : 'The CDN keeps events for 72 hours only, so the window is another one than before.',
+    });
+  },
+};
+
+const cancel: Action = {
+  id: 'event-logs:cancel',
+  needs: 'none',
+  apart: true,
+  async run(id, context) {
+    const one = await context.exports.look(context.person, id, context.message);
+    if (!one) return said('This export is long over.');
+    if (one.endedAt) return renderAlreadyEnded(one);
+    if (one.userId !== context.person.userId && !(await context.standing.actor()).admin) {
+      throw new UserError(`This is an export of <@${one.userId}>.`, 'They can cancel it, or an admin.');
+    }
+    switch (await context.exports.cancel(context.person, id)) {
+      case 'cancelled':
+        return said('The export was cancelled; nothing was posted.');
+      case 'ending':
+        return said('The export is being stopped; its message tells when it is.');
+      case 'late':
+        return said('Too late: Slack is being told to show the file.');
+      case 'over':
+        return said('This export has ended already.');
+    }
+  },
+};
+
+function said(text: string): Message {
+  return message(text, [section(text)]);
+}
+
+export const exportFeature: Feature = {
+  name: 'event-logs',
+  commands: [exportCommand],
+  actions: [...formActions, again, change, cancel],
+  forms: [form],
+};

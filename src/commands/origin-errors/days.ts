@@ -1,0 +1,107 @@
+import { isExists } from 'date-fns/isExists';
+import { type Instead, UserError } from '../../errors.ts';
+import { type Days, shiftDay, utcDay } from '../../lib/days.ts';
+import { formatCode, pluralize } from '../../views/blocks/text.ts';
+import { quoted } from '../../views/zones/list.ts';
+import { findClosest } from '../did-you-mean.ts';
+
+export const mostDays = 7;
+
+const shapes = 'Type `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`. Days are UTC.';
+
+/** The words of `/cdn errors`, parted: which zone, as typed, and which days. Today where no day was named. */
+export interface RequestedDays {
+  readonly zone: string;
+  readonly days: Days;
+}
+
+/** Parts `shop last 3 days`. Throws a UserError where what stands behind the zone is no day that can be read. */
+export function readRequestedDays(list: readonly string[], now: Date): RequestedDays {
+  // The day stands behind the zone, and people put it in front as well. The longest phrase wins.
+  for (let length = Math.min(3, list.length); length > 0; length -= 1) {
+    const first = list.slice(0, -length).join(' ');
+    const behind = readDays(list.slice(-length).join(' '), now, first);
+    if (behind) return { zone: first, days: behind };
+    const last = list.slice(length).join(' ');
+    const before = readDays(list.slice(0, length).join(' '), now, last);
+    if (before) return { zone: last, days: before };
+  }
+  const [zone = '', ...rest] = list;
+  if (rest.length > 0) throw noDay(rest.join(' '), zone);
+  return { zone, days: { first: utcDay(now), count: 1 } };
+}
+
+/**
+ * `today`, `yesterday`, `2026-11-20`, `last 3 days`; undefined where it is none. Throws a UserError for days nobody can
+ * have; where the `zone` is known, with days that can be had instead.
+ */
+export function readDays(typed: string, now: Date, zone = ''): Days | undefined {
+  const words = typed.trim().toLowerCase();
+  const today = utcDay(now);
+  if (words === 'today') return { first: today, count: 1 };
+  if (words === 'yesterday') return { first: shiftDay(today, -1), count: 1 };
+  if (words === 'last week' || words === 'week')
+    return { first: shiftDay(today, 1 - mostDays), count: mostDays };
+  const last =
+    /^(?:(?:the )?last |past )?(\d{1,9}) ?d(?:ays?)?$/u.exec(words) ?? /^last (\d{1,9})$/u.exec(words);
+  if (last) return lastDays(Number(last[1]), today, zone);
+  const date = /^(\d{4})-(\d{1,2})-(\d{1,2})$/u.exec(words);
+  if (date) return oneDay(words, date.slice(1).map(Number), today, zone);
+  return undefined;
+}
+
+function lastDays(number: number, today: string, zone: string): Days {
+  if (number < 1 || number > mostDays) {
+    throw new UserError(
+      `Origin errors can be read for 1 to ${mostDays} days at once, not for ${pluralize(number, 'day')}.`,
+      `Type \`last ${mostDays} days\`, or a single day such as \`${shiftDay(today, -mostDays)}\`.`,
+      instead(zone, [`last ${mostDays} days`, 'today']),
+    );
+  }
+  return { first: shiftDay(today, 1 - number), count: number };
+}
+
+function oneDay(typed: string, [year = 0, month = 0, day = 0]: number[], today: string, zone: string): Days {
+  if (!isExists(year, month - 1, day))
+    throw new UserError(
+      `There is no day ${formatCode(typed, 20)}.`,
+      'Year first, then month and day: `2026-11-20`.',
+      instead(zone, ['today', 'yesterday']),
+    );
+  const first = utcDay(new Date(Date.UTC(year, month - 1, day)));
+  if (first > today) {
+    throw new UserError(
+      `${formatCode(first, 20)} has not begun yet: it is ${formatCode(today, 20)} in UTC, by which the CDN counts days.`,
+      'Type `today` or an earlier day.',
+      instead(zone, ['today', 'yesterday']),
+    );
+  }
+  return { first, count: 1 };
+}
+
+function noDay(typed: string, zone: string): UserError {
+  const what = `${formatCode(typed, 60)} is no day that can be read.`;
+  const [near] = findClosest(typed, ['today', 'yesterday'], 1);
+  return new UserError(
+    what,
+    whyNoDay(typed, near),
+    instead(zone, near ? [near] : ['today', 'yesterday', 'last 3 days']),
+  );
+}
+
+function whyNoDay(typed: string, near: string | undefined): string {
+  if (/^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/u.test(typed))
+    return 'Write it with the year first, so that nobody mistakes day and month: `2026-11-20`.';
+  if (/\bhours?\b|\d+ ?h$|minute/iu.test(typed))
+    return `The CDN files origin errors by UTC day; the answer shows the hours. ${shapes}`;
+  return near ? `Did you mean \`${near}\`? ${shapes}` : `${shapes} A zone name with spaces goes in quotes.`;
+}
+
+/** The same zone on days that there are. */
+function instead(zone: string, days: readonly string[]): Instead[] | undefined {
+  if (zone.trim() === '') return undefined;
+  return days.map((day) => ({
+    label: day.charAt(0).toUpperCase() + day.slice(1),
+    types: `errors ${quoted(zone)} ${day}`,
+  }));
+}

@@ -1,0 +1,214 @@
+import { z } from 'zod';
+import { UserError } from '../../errors.ts';
+import { type Days, dayStart, utcDay } from '../../lib/days.ts';
+import type { Message } from '../../views/blocks/message.ts';
+import { formatCode } from '../../views/blocks/text.ts';
+import { renderOriginErrorForm } from '../../views/origin-errors/form.ts';
+import * as linkViews from '../../views/origin-errors/link.ts';
+import * as views from '../../views/origin-errors/origin-errors.ts';
+import { notOneZone } from '../../views/zones/choice.ts';
+import {
+  type Action,
+  type Command,
+  type Context,
+  defineForm,
+  type Feature,
+  type Shortcut,
+} from '../define.ts';
+import { hasSecret } from '../key-in-text.ts';
+import type { Words } from '../words.ts';
+import { lookUpZone } from '../zones/lookup.ts';
+import { mostDays, readDays, readRequestedDays } from './days.ts';
+import { type FileKind, fileKinds, writeEntries, writeRows } from './file.ts';
+import { findLinkedHosts } from './links.ts';
+import { countEntries, createReport, loadReport, type Report, type ZoneName } from './report.ts';
+
+const errorsCommand: Command = {
+  name: 'errors',
+  aliases: ['error', 'origin-errors'],
+  usage: 'errors <zone> [today|yesterday|2026-11-20|last 3 days]',
+  summary: 'Show why a zone’s origin fails: errors grouped by code, server zone and address, hour by hour',
+  label: 'Origin errors',
+  examples: ['errors shop', 'errors shop yesterday', 'errors cdn.example.com last 3 days'],
+  needs: 'read',
+  modal: (words) => formFor(words),
+  async run(words, context) {
+    const { zone, days } = readRequestedDays(words.list, context.now());
+    if (zone.trim() === '')
+      throw new UserError(
+        'Which zone?',
+        'Type it before the day: `/cdn errors shop 2026-11-20`. `/cdn errors` opens a form.',
+      );
+    return countedFor(zone, days, context);
+  },
+};
+
+const showDay: Action = {
+  id: 'origin-errors:day',
+  needs: 'read',
+  async run(value, context) {
+    const { zone, days, fresh } = parseButton(value, context.now());
+    return drawn(await (fresh ? createReport : loadReport)(zone, days, context), context);
+  },
+};
+
+/**
+ * From what the answer counted, where that were few. Else the entries are read once more, since counting keeps none of
+ * half a million; those that came after the answer are left out. The file is of what the answer counted, as long as that
+ * is remembered.
+ */
+const sendFile: Action = {
+  id: 'origin-errors:file',
+  needs: 'read',
+  apart: true,
+  async run(value, context) {
+    const { zone, days, as = 'csv' } = parseButton(value, context.now());
+    const today = utcDay(context.now());
+    const report = countEntries(zone, days, context);
+    const asOf = report?.takenAt ?? context.now();
+    const { rows, skipped = 0, incomplete = [] } = report ?? {};
+    const file = rows
+      ? await writeRows(rows, { skipped, incomplete }, as, context)
+      : await writeEntries(zone.id, days, as, report && latestOf(report), context);
+    if (!file) return views.renderNoFile(zone, days, today);
+    return views.renderFile({ zone, days, today, as, asOf, ...file });
+  },
+};
+
+/** The CDN's clock may be ahead of ours: what was counted belongs into the file. */
+function latestOf({ takenAt, counts }: Report): number {
+  return Math.max(takenAt.getTime(), ...counts.groups.map(({ last }) => last ?? 0));
+}
+
+/** Somebody writes that a link fails, and whoever reads it looks why, without typing and without telling the channel. */
+const lookUpLink: Shortcut = {
+  id: 'origin-errors:link',
+  kind: 'message',
+  name: 'Look up origin errors',
+  description: 'Why the origin behind a link in this message fails today, shown to you alone',
+  needs: 'read',
+  modal(message) {
+    const hosts = findLinkedHosts(message);
+    if (hosts.length === 0) return linkViews.linkForm();
+    return hosts.length > 1 ? linkViews.linkChoice(hosts) : linkViews.linkReading(hosts[0]);
+  },
+  run(message, context) {
+    const [host, ...others] = findLinkedHosts(message);
+    return host === undefined || others.length > 0 ? undefined : countedFor(host, today(context), context);
+  },
+};
+
+export const originErrors: Feature = {
+  name: 'origin-errors',
+  commands: [errorsCommand],
+  actions: [showDay, sendFile],
+  forms: [
+    defineForm({
+      id: 'origin-errors:submit',
+      needs: 'read',
+      fields: z.object({
+        zone: z
+          .string({ error: 'Pick a zone.' })
+          .regex(/^\d+$/u, { error: 'This line is no zone. Pick one.' }),
+        days: z.enum(views.choices, { error: 'Pick the days.' }),
+      }),
+      async run({ zone: id, days: chosen }, context) {
+        const days = readDays(chosen, context.now());
+        if (!days) throw new Error(`the form offers days that nobody can read: ${chosen}`);
+        return countedFor(id, days, context);
+      },
+    }),
+    defineForm({
+      id: 'origin-errors:link',
+      needs: 'read',
+      fields: z.object({
+        link: z
+          .string({ error: 'Paste a link.' })
+          .trim()
+          .min(1, { error: 'Paste a link.' })
+          .refine((typed) => findLinkedHosts(typed).length > 0 || !hasSecret(typed), {
+            error: 'That looks like a key, so nothing was looked up. Paste a link without it.',
+          }),
+      }),
+      busy: linkViews.linkReading(),
+      run: ({ link }, context) => countedFor(findLinkedHosts(link)[0] ?? link, today(context), context),
+    }),
+  ],
+  shortcuts: [lookUpLink],
+};
+
+/** What somebody asks for now is counted now; the buttons of the answer act on what it counted. */
+async function countedFor(zone: string, days: Days, context: Context): Promise<Message> {
+  const found = await lookUpZone(zone, context);
+  // The same days for whichever zone is chosen. A single one is exact, since the choice may be made tomorrow.
+  if (found.kind !== 'one') return notOneZone(found, { command: 'errors', behind: typedDays(days, context) });
+  return drawn(await createReport(found.zone, days, context), context, 'with picture');
+}
+
+function today(context: Context): Days {
+  return { first: utcDay(context.now()), count: 1 };
+}
+
+/** Without a zone there is a form; days that were typed are chosen in it. It opens without I/O, so without a clock too. */
+function formFor(words: Words): ReturnType<NonNullable<Command['modal']>> {
+  if (words.list.length === 0) return renderOriginErrorForm('today');
+  const typed = words.list.join(' ').toLowerCase();
+  const chosen = views.choices.find((choice) => choice === typed);
+  return chosen ? renderOriginErrorForm(chosen) : undefined;
+}
+
+function drawn(report: Report, context: Context, how: 'with picture' | 'text' = 'text'): Message {
+  const today = utcDay(context.now());
+  return views.renderOriginErrors({ report, today, value: buttonValue, picture: how === 'with picture' });
+}
+
+function typedDays(days: Days, context: Context): string {
+  if (days.count === 1) return days.first;
+  // Only days up to today can be typed as a number of them.
+  const behind = (dayStart(utcDay(context.now())) - dayStart(days.first)) / 86_400_000 + 1;
+  return `last ${behind} days`;
+}
+
+function buttonValue(zone: ZoneName, days: Days, more: Readonly<Record<string, string>> = {}): string {
+  const name = zone.name.slice(0, 100).toWellFormed();
+  return new URLSearchParams({
+    zone: zone.id,
+    name,
+    first: days.first,
+    days: String(days.count),
+    ...more,
+  }).toString();
+}
+
+const inButton = z.object({
+  zone: z.string().regex(/^\d{1,19}$/u),
+  name: z.string().max(100).default(''),
+  first: z.string().regex(/^\d{4}-\d{2}-\d{2}$/u),
+  days: z.coerce.number().int().min(1).max(mostDays),
+  fresh: z.literal('1').optional(),
+  as: z.enum(fileKinds).optional(),
+});
+
+interface Button {
+  readonly zone: ZoneName;
+  readonly days: Days;
+  readonly fresh: boolean;
+  readonly as: FileKind | undefined;
+}
+
+function parseButton(value: string, now: Date): Button {
+  const { data } = inButton.safeParse(Object.fromEntries(new URLSearchParams(value)));
+  if (!data || !readDays(data.first, now)) {
+    throw new UserError(
+      'This button is from an older version of the bot.',
+      `Type ${formatCode('/cdn errors')} and the zone for a new answer.`,
+    );
+  }
+  const zone = { id: data.zone, name: data.name };
+  return {
+    zone,
+    days: { first: data.first, count: data.days },
+    fresh: data.fresh !== undefined,
+    as: data.as,
+  };
+}

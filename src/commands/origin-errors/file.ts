@@ -1,0 +1,159 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
+import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
+import { writeCsv } from '../../lib/csv.ts';
+import { type Days, dayStart, eachDay } from '../../lib/days.ts';
+import { createTempFile } from '../../lib/temp-file.ts';
+import type { Context } from '../define.ts';
+
+export const fileKinds = ['csv', 'ndjson'] as const;
+export type FileKind = (typeof fileKinds)[number];
+
+interface EntryFile {
+  readonly path: string;
+  readonly entries: number;
+  readonly skipped: number;
+  readonly incomplete: readonly string[];
+  /** Days that were too long to be sorted. */
+  readonly unsorted: readonly string[];
+}
+
+/** Lines that are made at once: about a millisecond's work. */
+const batch = 200;
+/** Entries that are held until they can be sorted: about ten megabytes. */
+const mostSorted = 10_000;
+
+/**
+ * Writes every entry of the days into a file, each once: by time, except on days that are too long to be held, which
+ * are written while they arrive. Those after `until` are left out: the file is of what was counted then. Undefined where
+ * there are none. Throws what reading threw: half a file would pass
+ * for a whole one.
+ */
+export async function writeEntries(
+  zoneId: string,
+  days: Days,
+  kind: FileKind,
+  until: number | undefined,
+  context: Context,
+): Promise<EntryFile | undefined> {
+  const { originErrors } = await context.cdn();
+  const spool = await createTempFile(context.spoolDirectory);
+  const { header, lines } = formats[kind];
+  const ids = createSeenIds();
+  const incomplete: string[] = [];
+  let entries = 0;
+  let skipped = 0;
+  const unsorted: string[] = [];
+  const held: OriginError[] = [];
+  let written = Promise.resolve();
+  /** Whoever gives more meanwhile comes after it. */
+  const release = (): Promise<void> => {
+    written = writeAfter(written, held.splice(0));
+    // Whoever waits hears of a full disk; where reading failed meanwhile, nobody waits any more.
+    written.catch(() => undefined);
+    return written;
+  };
+  const writeAfter = async (earlier: Promise<void>, all: readonly OriginError[]): Promise<void> => {
+    await earlier;
+    for (let at = 0; at < all.length; at += batch) {
+      await spool.write(lines(all.slice(at, at + batch).map(toFileRow)));
+      await turn();
+    }
+  };
+  try {
+    await spool.write(header);
+    // One day after the other: the file is in their order.
+    for (const day of eachDay(days)) {
+      let most = mostSorted;
+      const read = await originErrors.forEach(zoneId, new Date(dayStart(day)), (entry) => {
+        if (until !== undefined && (entry.at ?? 0) > until) return;
+        if (entry.id !== '' && !ids.isNew(entry.id)) return;
+        entries += 1;
+        held.push(entry);
+        if (held.length < most) return;
+        most = batch;
+        return release();
+      });
+      if (most === mostSorted) held.sort(byTime);
+      else unsorted.push(day);
+      await release();
+      skipped += read.skipped;
+      if (read.moreExist) incomplete.push(day);
+    }
+    if (entries === 0) {
+      await spool.discard();
+      return undefined;
+    }
+    await spool.finish();
+    return { path: spool.path, entries, skipped, incomplete, unsorted };
+  } catch (error) {
+    await written.catch(() => undefined);
+    await spool.discard();
+    throw error;
+  }
+}
+
+/** Those without a time come last. */
+function byTime(one: Pick<FileRow, 'at'>, other: Pick<FileRow, 'at'>): number {
+  return (one.at ?? Number.MAX_VALUE) - (other.at ?? Number.MAX_VALUE);
+}
+
+/** An entry as the file shows it, in the order of the columns, with its time for sorting. */
+export interface FileRow {
+  readonly at?: number | undefined;
+  readonly cells: readonly (string | number | undefined)[];
+}
+
+export function toFileRow(entry: OriginError): FileRow {
+  return { at: entry.at, cells: cells(entry) };
+}
+
+/** The same file of rows that are known: nobody is asked again. Undefined where there are none. */
+export async function writeRows(
+  rows: readonly FileRow[],
+  known: Pick<EntryFile, 'skipped' | 'incomplete'>,
+  kind: FileKind,
+  context: Context,
+): Promise<EntryFile | undefined> {
+  if (rows.length === 0) return undefined;
+  const spool = await createTempFile(context.spoolDirectory);
+  const { header, lines } = formats[kind];
+  try {
+    await spool.write(header);
+    await spool.write(lines(rows.toSorted(byTime)));
+    await spool.finish();
+  } catch (error) {
+    await spool.discard();
+    throw error;
+  }
+  return { path: spool.path, entries: rows.length, ...known, unsorted: [] };
+}
+
+const columns = ['time', 'errorCode', 'statusCode', 'serverZone', 'url', 'message', 'logId'] as const;
+
+/** One line an entry: what the answer shows of it, and nothing that may be secret. */
+const formats: Readonly<
+  Record<FileKind, { readonly header: string; readonly lines: (rows: readonly FileRow[]) => string }>
+> = {
+  csv: {
+    header: writeCsv([columns]),
+    lines: (rows) => writeCsv(rows.map(({ cells }) => cells)),
+  },
+  ndjson: {
+    header: '',
+    lines: (rows) =>
+      rows
+        .map(({ cells: values }) => {
+          return `${JSON.stringify(Object.fromEntries(columns.map((name, index) => [name, values[index]])))}\n`;
+        })
+        .join(''),
+  },
+};
+
+/** In the order of `columns`. */
+function cells(entry: OriginError): (string | number | undefined)[] {
+  const { at, errorCode, statusCode, serverZone, id } = entry;
+  const { requestUrl, message } = entry.details() ?? {};
+  const time = at === undefined ? undefined : new Date(at).toISOString();
+  return [time, errorCode, statusCode, serverZone, requestUrl, message, id];
+}

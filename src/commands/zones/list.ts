@@ -1,0 +1,123 @@
+import { ApiError } from '../../api/http/errors.ts';
+import { attentionReasons, sumTotals } from '../../api/zones/attention.ts';
+import type { ZoneSummary } from '../../api/zones/summary.ts';
+import type { Message } from '../../views/blocks/message.ts';
+import { renderZoneForm as emptyZoneForm } from '../../views/zones/choice.ts';
+import * as views from '../../views/zones/list.ts';
+import type { CachedZones } from '../cache/zone-cache.ts';
+import type { Action, Command, Context, Feature } from '../define.ts';
+import { findClosest } from '../did-you-mean.ts';
+import { refreshZone, sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './details.ts';
+import { loadAllZones } from './load-zones.ts';
+import { decodeZoneQuery, encodeZoneQuery, readZoneQuery, selectZones, type ZoneQuery } from './query.ts';
+
+/** Rows on a page: what a phone shows in two screens. */
+const pageSize = 10;
+
+const zonesCommand: Command = {
+  name: 'zones',
+  aliases: ['ls', 'list'],
+  usage: 'zones [search] [sort:bandwidth|charges|name] [only:attention|disabled|suspended]',
+  summary: 'List your pull zones with bandwidth, charges and what needs attention',
+  examples: ['zones', 'zones shop', 'zones sort:bandwidth', 'zones only:attention'],
+  needs: 'read',
+  run(words, context) {
+    // Whoever types wants to know how it is now; the buttons of the answer act on what it read.
+    context.snapshots.of(context.person).renew();
+    return list(readZoneQuery(words), context, 'at once');
+  },
+};
+
+const turnPage: Action = {
+  id: 'zones:page',
+  needs: 'read',
+  run: (value, context) => {
+    if (new URLSearchParams(value).has('fresh')) context.snapshots.of(context.person).renew();
+    return list(decodeZoneQuery(value), context, 'when complete');
+  },
+};
+
+export const zones: Feature = {
+  name: 'zones',
+  commands: [zonesCommand, zoneCommand],
+  actions: [turnPage, showZone, refreshZone, sendZone],
+  forms: [zoneForm],
+  pickers: [zonePicker],
+  shortcuts: [
+    {
+      id: 'zones:find',
+      kind: 'global',
+      name: 'Find a zone',
+      description: 'One of your pull zones, by a part of its name, hostname or id',
+      needs: 'read',
+      modal: () => emptyZoneForm(),
+    },
+  ],
+};
+
+/**
+ * The list. Typed, it answers `at once` with one small page and then with the whole; a button keeps the old page
+ * on the screen until the new one is complete.
+ */
+async function* list(
+  query: ZoneQuery,
+  context: Context,
+  first: 'at once' | 'when complete',
+): AsyncGenerator<Message, void> {
+  const mine = context.snapshots.of(context.person);
+  const known = mine.peek();
+  if (known) return yield drawn(known, query);
+  if (first === 'when complete') return yield drawn(await loadAllZones(context), query);
+
+  const { pullZones } = await context.cdn();
+  const { search } = query;
+  const small = await pullZones.firstPage({ perPage: pageSize, ...(search ? { search } : {}) });
+  if (!small.more && !search) return yield drawn(mine.keep(small), query);
+
+  // Rows of an unsorted first page would be the wrong ones where an order or a filter was asked for.
+  const ordered = query.sort !== 'name' || query.only !== undefined;
+  const start = { rows: small.zones.map(listed), total: small.total, search };
+  const showsRows = !ordered && start.rows.length > 0;
+  yield showsRows
+    ? views.renderFirstZones(start)
+    : views.renderReadingZones(search ? undefined : small.total);
+  try {
+    yield drawn(await loadAllZones(context), query);
+  } catch (error) {
+    if (!(error instanceof ApiError) || !showsRows) throw error;
+    yield views.firstZonesOnly(start, context.explain(error), encodeZoneQuery(query));
+  }
+}
+
+function drawn(snapshot: CachedZones, query: ZoneQuery): Message {
+  const found = selectZones(snapshot.zones, query);
+  const all = encodeZoneQuery({ search: '', sort: query.sort, only: undefined, page: 1 });
+  if (found.length === 0) {
+    const near = query.search
+      ? findClosest(
+          query.search,
+          snapshot.zones.map(({ name }) => name),
+        )
+      : [];
+    return views.renderNoZones(query, { zones: snapshot.zones.length }, near, all);
+  }
+  const pages = Math.ceil(found.length / pageSize);
+  // The account may have shrunk since the button was drawn.
+  const page = Math.min(query.page, pages);
+  const account = sumTotals(snapshot.zones);
+  return views.renderZonePage({
+    rows: found.slice((page - 1) * pageSize, page * pageSize).map(listed),
+    query: { ...query, page },
+    pages,
+    found: found.length,
+    totals: found.length === snapshot.zones.length ? account : sumTotals(found),
+    account,
+    skipped: snapshot.skipped,
+    takenAt: snapshot.takenAt,
+    value: encodeZoneQuery,
+  });
+}
+
+function listed(zone: ZoneSummary): views.Listed {
+  return { zone, attention: attentionReasons(zone) };
+}

@@ -1,0 +1,77 @@
+import type { ZoneSummary } from '../../api/zones/summary.ts';
+import type { Zone } from '../../api/zones/zone.ts';
+import type { CachedZones } from '../cache/zone-cache.ts';
+import type { Context } from '../define.ts';
+import { findClosest } from '../did-you-mean.ts';
+import { findKnownZones, loadAllZones } from './load-zones.ts';
+import { matchesQuery } from './query.ts';
+
+/** What the words of a person mean: one zone, or several, or none with what is near. */
+export type Found =
+  | {
+      readonly kind: 'one';
+      readonly zone: Pick<ZoneSummary, 'id' | 'name'>;
+      /** Every field of it, where looking it up has brought them along. */
+      readonly whole?: Zone;
+    }
+  | { readonly kind: 'several'; readonly words: string; readonly zones: readonly ZoneSummary[] }
+  | { readonly kind: 'none'; readonly typed: string; readonly near: readonly string[] };
+
+/** Longer words go into no request: what a service takes in an address has an end. */
+const longestSearch = 200;
+
+/** An exact id, name or hostname; else every zone that has the words in a name or hostname; else what is near. */
+export async function lookUpZone(typed: string, context: Context): Promise<Found> {
+  const host = readHost(typed);
+  const wanted: Wanted = { name: typed.trim(), words: host };
+  const known = findKnownZones(context);
+  // The CDN's own search finds names in one small request; ids, other spellings and some hostnames only the whole list.
+  if (!known && !/^\d+$/u.test(host) && host.length <= longestSearch) {
+    const { pullZones } = await context.cdn();
+    const zone = await pullZones.find((zone) => zone.name === wanted.name || hasHostname(zone, host), {
+      search: host,
+    });
+    if (zone) return { kind: 'one', zone: zone.summary, whole: zone };
+  }
+  const snapshot = known ?? (await loadAllZones(context));
+  const exact = exactly(snapshot, wanted);
+  const zones = exact.length > 0 ? exact : snapshot.zones.filter((zone) => matchesQuery(zone, host));
+  const [one] = zones;
+  if (!one) return { kind: 'none', typed: wanted.name, near: findClosest(host, namesOf(snapshot, host)) };
+  return zones.length > 1 ? { kind: 'several', words: host, zones } : { kind: 'one', zone: one };
+}
+/** `https://CDN.example.com/a.jpg` → `cdn.example.com`: people paste addresses. */
+export function readHost(typed: string): string {
+  return typed
+    .trim()
+    .toLowerCase()
+    .replace(/^#(?=\d+$)/u, '')
+    .replace(/^[a-z]+:\/\/(?:[^/@]*@)?([^/:?#]+).*$/u, '$1')
+    .replace(/^([a-z\d-]+(?:\.[a-z\d-]+)+)(?:[:/?#].*)$/u, '$1')
+    .replace(/\.$/u, '');
+}
+
+interface Wanted {
+  /** As it was typed. */
+  readonly name: string;
+  /** In lower case, the host of a pasted address. */
+  readonly words: string;
+}
+
+/** The zones that are meant: by id or name, the name as it was typed before other spellings of it, else by hostname. */
+function exactly({ zones }: CachedZones, { name, words }: Wanted): ZoneSummary[] {
+  const spelled = zones.filter((zone) => zone.name === name);
+  const named = spelled.length > 0 ? spelled : zones.filter((zone) => zone.name.toLowerCase() === words);
+  // A zone may be named like another one's id: then both are offered.
+  const meant = zones.filter((zone) => zone.id === words || named.includes(zone));
+  return meant.length > 0 ? meant : zones.filter((zone) => hasHostname(zone, words)).slice(0, 1);
+}
+
+function hasHostname(zone: ZoneSummary, wanted: string): boolean {
+  return zone.hostnames.some((hostname) => hostname.toLowerCase() === wanted);
+}
+
+/** What may have been meant: names, and hostnames where a hostname was typed. */
+function namesOf({ zones }: CachedZones, wanted: string): string[] {
+  return zones.flatMap(({ name, hostnames }) => (wanted.includes('.') ? hostnames : [name]));
+}

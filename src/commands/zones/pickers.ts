@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Option } from '@slack/types';
+import type { ZoneSummary } from '../../api/zones/summary.ts';
+import { limits } from '../../views/blocks/blocks.ts';
+import type { Failure } from '../../views/blocks/failure.ts';
+import { maxOptions, menu } from '../../views/blocks/menu.ts';
+import type { CachedZones, PrefetchedIndex } from '../cache/zone-cache.ts';
+import type { Context, Picker } from '../define.ts';
+import { hasSecret } from '../key-in-text.ts';
+import { findZonesSoFar } from './load-zones.ts';
+import { readHost } from './lookup.ts';
+import { type Candidate, createMenuIndex, type Found, type MenuIndex } from './menu-index.ts';
+
+/** A menu with search over something that the person's zones tell: the zones themselves, their apps, their scripts. */
+export interface ZonePicker<T> {
+  readonly id: string;
+  /** Inputs of forms that it serves under their own names. */
+  readonly fields?: readonly string[];
+  /** Where there is nothing at all, and where nothing matches. */
+  readonly says: { readonly none: string; readonly noMatch: string };
+  readonly things: (zones: readonly ZoneSummary[]) => readonly T[];
+  readonly candidate: (thing: T) => Candidate;
+  readonly option: (thing: T) => Option;
+  /** What could be an id, beside those that the zones name. */
+  readonly idShape: RegExp;
+}
+
+/** Slack waits three seconds, people less: the answer by now is what there is by now. */
+const patienceMs = 1_500;
+/** Most whole lists are there by then, mostly since the form warmed it; else the CDN's own search is asked as well. */
+const headStartMs = 250;
+/** Zones asked for then: what a phone shows, and little to send. */
+const pageSize = 25;
+/** A value in a menu. */
+const longestId = limits.option;
+
+/**
+ * Answers at once from the person's zones in memory. While they are being read, the CDN's own search answers as far
+ * as it can; what is typed can be taken as an id all the while, also where nothing can be read.
+ */
+export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
+  // What is made of a list lives as long as the list.
+  const made = new WeakMap<CachedZones, Promise<MenuIndex<T>>>();
+  const indexOf = (snapshot: CachedZones): Promise<MenuIndex<T>> => {
+    const known = made.get(snapshot);
+    if (known) return known;
+    const index = createMenuIndex(kind.things(snapshot.zones), kind.candidate);
+    made.set(snapshot, index);
+    return index;
+  };
+  const warm = (context: Context): PrefetchedIndex => {
+    const soFar = findZonesSoFar(context);
+    // The next letter finds it ready.
+    void soFar.coming?.then((outcome) => ('read' in outcome ? indexOf(outcome.read) : undefined));
+    return soFar;
+  };
+
+  return {
+    id: kind.id,
+    ...(kind.fields ? { fields: kind.fields } : {}),
+    needs: 'read',
+    warm: (context) => void warm(context),
+    async run(typed, context) {
+      const words = readHost(typed);
+      const { known, coming } = warm(context);
+      const tells = (zones: readonly ZoneSummary[]) => kind.things(zones).length > 0;
+      const seen: Seen = known || !coming ? { whole: known } : await soonest(coming, words, tells, context);
+      const { best, count, isId } = seen.whole
+        ? (await indexOf(seen.whole)).find(words, maxOptions)
+        : await some(seen.zones ?? [], words);
+      const id = typed.trim().replace(/^#(?=\d+$)/u, '');
+      // A key that was pasted here by mistake is not shown again.
+      const isNew = kind.idShape.test(id) && id.length <= longestId && !isId && !hasSecret(id);
+      return menu(best.map(kind.option), {
+        more: count - best.length,
+        rest: seen.rest,
+        none: words === '' ? kind.says.none : kind.says.noMatch,
+        id: isNew ? id : undefined,
+      });
+    },
+  };
+
+  /** The CDN's search may look elsewhere than ours: whatever it found is shown, and first what ours finds as well. */
+  async function some(zones: readonly ZoneSummary[], words: string): Promise<Found<T>> {
+    const index = await createMenuIndex(kind.things(zones), kind.candidate);
+    const found = index.find(words, maxOptions);
+    const best = [...new Set([...found.best, ...index.find('', maxOptions).best])];
+    return { best, count: best.length, isId: found.isId };
+  }
+}
+
+/** What zones name, by its id, with the names of those zones. What no menu can hold is left out. */
+export function createNameIndex(
+  zones: readonly ZoneSummary[],
+  idOf: (zone: ZoneSummary) => string | undefined,
+): Map<string, string[]> {
+  const names = new Map<string, string[]>();
+  for (const zone of zones) {
+    const id = idOf(zone);
+    if (id === undefined || id.length > longestId) continue;
+    const known = names.get(id);
+    if (known) known.push(zone.name);
+    else names.set(id, [zone.name]);
+  }
+  return names;
+}
+
+/** All zones, or some of them and what is to be said of the rest. */
+interface Seen {
+  readonly whole?: CachedZones | undefined;
+  readonly zones?: readonly ZoneSummary[];
+  readonly rest?: 'coming' | Failure;
+}
+
+/** What is there first: the whole list, else something of the CDN's own search, else nothing in time. */
+async function soonest(
+  coming: NonNullable<PrefetchedIndex['coming']>,
+  words: string,
+  tells: (zones: readonly ZoneSummary[]) => boolean,
+  context: Context,
+): Promise<Seen> {
+  const over = new AbortController();
+  const until = { signal: over.signal };
+  const late = delay<Seen>(patienceMs, { rest: 'coming' }, until);
+  const whole = coming.then(
+    (outcome): Seen => ('read' in outcome ? { whole: outcome.read } : { rest: outcome.failure }),
+  );
+  const search = async (): Promise<Seen | undefined> => {
+    await delay(headStartMs, undefined, until);
+    const { pullZones } = await context.cdn(AbortSignal.any([context.signal, over.signal]));
+    const { zones } = await pullZones.firstPage({ perPage: pageSize, ...(words ? { search: words } : {}) });
+    return tells(zones) ? { zones, rest: 'coming' } : undefined;
+  };
+  // Why the search fails is what the whole list fails with: that is told.
+  const found = search().then(
+    (seen) => seen ?? late,
+    () => late,
+  );
+  try {
+    return await Promise.race([whole, found, late]);
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,103 @@
+import { tzOffset } from '@date-fns/tz/tzOffset';
+
+/** A time of day on some days, by the clock on the wall of a place. On any of `weekdays` and on any of `monthDays`. */
+export interface Schedule {
+  /** `09:00`, 24 hours. */
+  readonly time: string;
+  /** IANA: `Europe/Vienna`. */
+  readonly zone: string;
+  /** 1 = Monday … 7 = Sunday. */
+  readonly weekdays: readonly number[];
+  /** 1 … 31. Where a month has no such day, its last one. */
+  readonly monthDays: readonly number[];
+}
+
+/** A day of the calendar, without a place: midnight UTC of it, in milliseconds. */
+type Day = number;
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+// A month has a last day, so every schedule runs within so many days.
+const longestGapDays = 32;
+
+/**
+ * The next `n` runs after a moment, in order. A time that does not exist (clocks put forward, a day left out) runs at
+ * the next one that does; one that exists twice (clocks put back) runs once, the first time.
+ */
+export function findNextRuns(schedule: Schedule, after: Date, n: number): Date[] {
+  const runs: Date[] = [];
+  let last = after.getTime();
+  // A day earlier, since a time of yesterday may have been moved into today.
+  let day = dayIn(schedule.zone, after) - dayMs;
+  for (let idle = 0; runs.length < n && idle <= longestGapDays; day += dayMs, idle += 1) {
+    if (!falls(schedule, day)) continue;
+    const at = momentOf(day, schedule);
+    // Two days may meet in one moment where a day was left out.
+    if (at <= last) continue;
+    runs.push(new Date(at));
+    last = at;
+    idle = 0;
+  }
+  return runs;
+}
+
+/** The next run after a moment. @throws RangeError for a schedule that has no days. */
+export function findNextRun(schedule: Schedule, after: Date): Date {
+  const [next] = findNextRuns(schedule, after, 1);
+  if (!next) throw new RangeError('a schedule without days never runs');
+  return next;
+}
+
+/** Whether this names a time zone of the IANA database, such as `Europe/Vienna` or `UTC`. */
+export function isTimeZone(name: string): boolean {
+  // Offsets such as `+02:00` are understood too, but know no summer.
+  if (!/^[a-z][\w+/-]{1,63}$/iu.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function falls({ weekdays, monthDays }: Schedule, day: Day): boolean {
+  const date = new Date(day);
+  if (weekdays.includes(date.getUTCDay() || 7)) return true;
+  const inMonth = date.getUTCDate();
+  if (monthDays.includes(inMonth)) return true;
+  const isLast = new Date(day + dayMs).getUTCDate() === 1;
+  return isLast && monthDays.some((wanted) => wanted > inMonth);
+}
+
+/** The calendar's day that it is somewhere at a moment. */
+function dayIn(zone: string, at: Date): Day {
+  const local = at.getTime() + offsetMs(zone, at.getTime());
+  return Math.floor(local / dayMs) * dayMs;
+}
+
+/** The moment at which clocks in a zone show a time of a day. */
+function momentOf(day: Day, { time, zone }: Schedule): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  const shown = day + (hours * 60 + minutes) * minuteMs;
+  // No zone is further from UTC than 14 hours, and none changes its clock twice within two days.
+  const before = offsetMs(zone, shown - dayMs);
+  const behind = offsetMs(zone, shown + dayMs);
+  // Put back, a time exists under both: the clock from before shows it first.
+  for (const offset of [before, behind]) if (offsetMs(zone, shown - offset) === offset) return shown - offset;
+  return changeBetween(zone, shown - behind, shown - before);
+}
+
+/** The first moment, to the second, at which a zone's clock is no longer the one of `from`. */
+function changeBetween(zone: string, from: number, until: number): number {
+  const old = offsetMs(zone, from);
+  let [low, high] = [Math.floor(from / 1000), Math.ceil(until / 1000)];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetMs(zone, middle * 1000) === old) low = middle;
+    else high = middle;
+  }
+  return high * 1000;
+}
+
+function offsetMs(zone: string, at: number): number {
+  return tzOffset(zone, new Date(at)) * minuteMs;
+}

@@ -1,0 +1,234 @@
+import { UserError } from '../../errors.ts';
+import { type CsvRow, cellKinds } from './cells.ts';
+
+export interface CsvRows {
+  /** The next piece of the file, cut anywhere. */
+  readonly write: (piece: Uint8Array) => void;
+  /** After the last piece: the last row may have no line break. */
+  readonly end: () => void;
+}
+
+export interface CsvRowsOptions {
+  /** Bytes of a row that are held; servers take addresses and headers of a few kilobytes. */
+  readonly longest?: number;
+  /** What becomes of a longer row: one row without cells, or a UserError. */
+  readonly longer?: 'pass' | 'refuse';
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const lf = 0x0a;
+const cr = 0x0d;
+const byteOrderMark = Buffer.from('\u{feff}');
+/** Larger pieces are taken in slices of this size. */
+const slice = 65_536;
+const mostCells = 16_384;
+
+/** Where in a cell the next byte is. */
+const places = { first: 0, bare: 1, quoted: 2, behindQuote: 3, behindBreak: 4, behindReturn: 5 } as const;
+
+/** How rows end: as the first one does. Where that is not a CR alone, one is a character like others. */
+const ends = { unknown: 0, lf: 1, cr: 2 } as const;
+
+/**
+ * Finds the rows and cells of a CSV file (RFC 4180) in pieces of bytes: line breaks and doubled quotes between quotes,
+ * CRLF, LF and, where the first row ends so, CR alone; a byte order mark. It never fails over a broken file: what follows a closing quote belongs to the cell
+ * (as spreadsheets read it), a quote inside a bare cell is a character, and either marks the row as broken.
+ *
+ * Our own, since csv-parse (which the tests hold this to) makes a string of every cell; the measured difference is in
+ * docs/performance.md. Here a row costs a look at each of its bytes, and nothing is decoded.
+ */
+export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOptions = {}): CsvRows {
+  const { longest = 1_048_576, longer = 'pass' } = options;
+  const row = newRow();
+  // Between two pieces: how many bytes are held, how far they are read, and in the middle of what.
+  let held = 0;
+  let at = 0;
+  let place: number = places.first;
+  let cellStart = 0;
+  let kind: number = cellKinds.bare;
+  let hasBegun = false;
+  let lineEnds: number = ends.unknown;
+  /** The row is too long: it is followed to its end, and nothing of it is kept. */
+  let isPassing = false;
+
+  const endRow = (contentEnd: number, end: number): void => {
+    if (isPassing) {
+      row.cells = 0;
+      row.broken = true;
+      isPassing = false;
+    } else if (row.cells > 0 || contentEnd > cellStart || kind !== cellKinds.bare) {
+      endCell(row, cellStart, contentEnd, kind);
+    }
+    row.end = end;
+    onRow(row);
+    row.start = end;
+    row.cells = 0;
+    row.broken = false;
+    cellStart = end;
+    kind = cellKinds.bare;
+  };
+
+  /** Reads what is held. The loop that every byte goes through: as few looks at each as can be. */
+  const scan = (): void => {
+    const { bytes } = row;
+    const stop = held;
+    let now = at;
+    let here = place;
+    while (now < stop) {
+      if (here === places.bare) {
+        // Nearly every byte of a file is larger than a comma.
+        let byte = 0;
+        do byte = bytes[now++] as number;
+        while (byte > comma && now < stop);
+        if (byte === comma) {
+          endCell(row, cellStart, now - 1, kind);
+          cellStart = now;
+          kind = cellKinds.bare;
+          here = places.first;
+        } else if (byte === lf) {
+          const isPair = now - 2 >= cellStart && bytes[now - 2] === cr;
+          endRow(isPair ? now - 2 : now - 1, now);
+          if (lineEnds === ends.unknown) lineEnds = ends.lf;
+          here = places.first;
+        } else if (byte === cr) {
+          if (lineEnds !== ends.lf) here = places.behindReturn;
+        } else if (byte === quote) row.broken = true;
+      } else if (here === places.first) {
+        if (bytes[now] === quote) {
+          now += 1;
+          cellStart = now;
+          kind = cellKinds.quoted;
+          here = places.quoted;
+        } else here = places.bare;
+      } else if (here === places.quoted) {
+        let byte = 0;
+        do byte = bytes[now++] as number;
+        while (byte !== quote && now < stop);
+        if (byte === quote) here = places.behindQuote;
+      } else if (here === places.behindReturn) {
+        const isPair = bytes[now] === lf;
+        if (lineEnds === ends.unknown) lineEnds = isPair ? ends.lf : ends.cr;
+        endRow(now - 1, isPair ? now + 1 : now);
+        if (isPair) now += 1;
+        here = places.first;
+      } else if (bytes[now] === lf) {
+        now += 1;
+        endRow(now - (here === places.behindQuote ? 2 : 3), now);
+        if (lineEnds === ends.unknown) lineEnds = ends.lf;
+        here = places.first;
+      } else if (here === places.behindBreak && lineEnds !== ends.lf) {
+        endRow(now - 2, now);
+        lineEnds = ends.cr;
+        here = places.first;
+      } else if (here === places.behindQuote && bytes[now] === comma) {
+        endCell(row, cellStart, now - 1, kind);
+        now += 1;
+        cellStart = now;
+        kind = cellKinds.bare;
+        here = places.first;
+      } else if (here === places.behindQuote && bytes[now] === quote) {
+        kind = cellKinds.doubled;
+        now += 1;
+        here = places.quoted;
+      } else if (here === places.behindQuote && bytes[now] === cr) {
+        now += 1;
+        here = places.behindBreak;
+      } else {
+        // The cell goes on behind its closing quote.
+        cellStart -= 1;
+        kind = cellKinds.stray;
+        row.broken = true;
+        here = places.bare;
+      }
+    }
+    at = now;
+    place = here;
+  };
+
+  /** Moves the row that is not read to its end to the front. */
+  const keepRest = (): void => {
+    if (held - row.start > longest || row.cells >= mostCells) isPassing = true;
+    if (isPassing && longer === 'refuse')
+      throw new UserError(`One row of the file is larger than ${longest} bytes.`, 'Take the file as it is.');
+    // Of a row that is passed over, only what decides about its next byte.
+    const start = isPassing ? at : row.start;
+    row.bytes.copyWithin(0, start, held);
+    held -= start;
+    at -= start;
+    cellStart = isPassing ? 0 : cellStart - start;
+    if (isPassing) row.cells = 0;
+    for (let nth = 0; nth < row.cells; nth += 1) {
+      row.from[nth] = (row.from[nth] as number) - start;
+      row.to[nth] = (row.to[nth] as number) - start;
+    }
+    row.start = 0;
+  };
+
+  const begin = (): void => {
+    hasBegun = true;
+    if (row.bytes.subarray(0, Math.min(held, 3)).equals(byteOrderMark)) at = cellStart = 3;
+  };
+
+  return {
+    write(piece) {
+      for (let taken = 0; taken < piece.length; taken += slice) {
+        const part = piece.subarray(taken, taken + slice);
+        if (held + part.length > row.bytes.length) enlargeBytes(row, held + part.length);
+        row.bytes.set(part, held);
+        held += part.length;
+        if (!hasBegun && held < byteOrderMark.length) continue;
+        if (!hasBegun) begin();
+        scan();
+        keepRest();
+      }
+    },
+    end() {
+      if (!hasBegun) {
+        begin();
+        scan();
+      }
+      if (place === places.quoted) row.broken = true;
+      const behind = place === places.behindBreak ? 2 : place >= places.behindQuote ? 1 : 0;
+      if (held > row.start || isPassing) endRow(held - behind, held);
+    },
+  };
+}
+
+function newRow(): CsvRow {
+  return {
+    bytes: Buffer.allocUnsafeSlow(slice * 2),
+    start: 0,
+    end: 0,
+    cells: 0,
+    from: new Int32Array(64),
+    to: new Int32Array(64),
+    kinds: new Uint8Array(64),
+    broken: false,
+  };
+}
+
+function endCell(row: CsvRow, from: number, to: number, kind: number): void {
+  const nth = row.cells;
+  if (nth === row.from.length) enlargeCells(row);
+  row.from[nth] = from;
+  row.to[nth] = to;
+  row.kinds[nth] = kind;
+  row.cells = nth + 1;
+}
+
+function enlargeCells(row: CsvRow): void {
+  const { from, to, kinds } = row;
+  row.from = new Int32Array(from.length * 2);
+  row.to = new Int32Array(to.length * 2);
+  row.kinds = new Uint8Array(kinds.length * 2);
+  row.from.set(from);
+  row.to.set(to);
+  row.kinds.set(kinds);
+}
+
+function enlargeBytes(row: CsvRow, needed: number): void {
+  const larger = Buffer.allocUnsafeSlow(Math.max(needed, row.bytes.length * 2));
+  row.bytes.copy(larger);
+  row.bytes = larger;
+}

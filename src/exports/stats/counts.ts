@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+
+/** How often each of many words came, in bounded memory, over bytes: nothing is decoded before it is shown. */
+export interface GroupCounts {
+  readonly add: (bytes: Uint8Array, from: number, to: number) => void;
+  /** The most frequent first. Each came at least `count` times and at most `count + missed` times. */
+  readonly top: (most: number) => {
+    readonly words: readonly (readonly [word: string, count: number])[];
+    readonly missed: number;
+  };
+}
+
+export interface GroupCountsOptions {
+  /** So many words are kept when there are twice as many. */
+  readonly kept?: number;
+  /** Words that agree in so many bytes count as one. */
+  readonly longest?: number;
+}
+
+/**
+ * Counts as `createFrequent` does (exactly as long as there are not more than `2 × kept` different words), without
+ * making strings: a million rows have five million words, and a string and a look into a map cost five times as much.
+ *
+ * The words are written by attackers. The hash begins with a number of this process, and words are compared byte by
+ * byte, so that nobody can have two of them counted as one, or all of them gather in one place.
+ */
+export function createGroupCounts({ kept = 4096, longest = 256 }: GroupCountsOptions = {}): GroupCounts {
+  const most = kept * 2;
+  const places = 2 ** Math.ceil(Math.log2(most * 2));
+  const mask = places - 1;
+  const seed = randomBytes(4).readInt32LE();
+  /** By hash: one more than the word's number; 0 is free. */
+  let table = new Int32Array(places);
+  let words = 0;
+  let missed = 0;
+  const hashes = new Int32Array(most);
+  const starts = new Int32Array(most);
+  const lengths = new Int32Array(most);
+  const counts = new Float64Array(most);
+  let letters = Buffer.allocUnsafeSlow(16_384);
+  let written = 0;
+
+  /** The word's number, or where in the table it belongs, as -1 - place. */
+  const find = (hash: number, bytes: Uint8Array, from: number, length: number): number => {
+    for (let place = hash & mask; ; place = (place + 1) & mask) {
+      const word = (table[place] as number) - 1;
+      if (word < 0) return -1 - place;
+      if (hashes[word] !== hash || lengths[word] !== length) continue;
+      const start = starts[word] as number;
+      let same = 0;
+      while (same < length && letters[start + same] === bytes[from + same]) same += 1;
+      if (same === length) return word;
+    }
+  };
+
+  const put = (
+    place: number,
+    hash: number,
+    bytes: Uint8Array,
+    from: number,
+    length: number,
+    count: number,
+  ): void => {
+    if (written + length > letters.length) letters = enlarged(letters, written + length);
+    letters.set(bytes.subarray(from, from + length), written);
+    table[place] = words + 1;
+    hashes[words] = hash;
+    starts[words] = written;
+    lengths[words] = length;
+    counts[words] = count;
+    words += 1;
+    written += length;
+  };
+
+  const ranked = (): number[] =>
+    Array.from({ length: words }, (_, word) => word).sort(
+      (one, other) => (counts[other] as number) - (counts[one] as number),
+    );
+
+  const shown = (word: number): readonly [string, number] => {
+    const start = starts[word] as number;
+    const length = lengths[word] as number;
+    const text = letters.toString('utf8', start, start + length);
+    // Cut, it may end within a sign.
+    return [length === longest ? `${text.replace(/\u{fffd}+$/u, '')}…` : text, counts[word] as number];
+  };
+
+  /** Forgets the rarer half. */
+  const thin = (): void => {
+    const ranks = ranked();
+    missed += counts[ranks[kept] as number] as number;
+    const staying = ranks.slice(0, kept).map((word) => ({
+      hash: hashes[word] as number,
+      count: counts[word] as number,
+      from: starts[word] as number,
+      length: lengths[word] as number,
+    }));
+    const before = letters;
+    letters = Buffer.allocUnsafeSlow(before.length);
+    table = new Int32Array(places);
+    words = 0;
+    written = 0;
+    for (const { hash, count, from, length } of staying)
+      put(-1 - find(hash, before, from, length), hash, before, from, length, count);
+  };
+
+  return {
+    add(bytes, from, to) {
+      const length = Math.min(to - from, longest);
+      const hash = hashOf(bytes, from, from + length, seed);
+      const word = find(hash, bytes, from, length);
+      if (word >= 0) counts[word] = (counts[word] as number) + 1;
+      else {
+        put(-1 - word, hash, bytes, from, length, 1);
+        if (words === most) thin();
+      }
+    },
+    top: (most) => ({ words: ranked().slice(0, most).map(shown), missed }),
+  };
+}
+
+/** Multiply and mix, four bytes at a time. */
+function hashOf(bytes: Uint8Array, from: number, to: number, seed: number): number {
+  let hash = seed ^ (to - from);
+  let at = from;
+  for (; at + 3 < to; at += 4) {
+    const four =
+      (bytes[at] as number) |
+      ((bytes[at + 1] as number) << 8) |
+      ((bytes[at + 2] as number) << 16) |
+      ((bytes[at + 3] as number) << 24);
+    hash = Math.imul(hash ^ four, 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  for (; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] as number), 0x5f356495);
+  hash ^= hash >>> 13;
+  hash = Math.imul(hash, 0x85ebca6b);
+  return hash ^ (hash >>> 16);
+}
+
+function enlarged(bytes: Buffer, needed: number): Buffer<ArrayBuffer> {
+  const larger = Buffer.allocUnsafeSlow(Math.max(needed, bytes.length * 2));
+  bytes.copy(larger);
+  return larger;
+}

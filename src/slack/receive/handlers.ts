@@ -1,0 +1,200 @@
+import type { Fields, Form, FormResult } from '../../commands/define.ts';
+import { hasCdnKey } from '../../commands/key-in-text.ts';
+import { findAction, findCommand, findForm } from '../../commands/registry.ts';
+import { parseWords } from '../../commands/words.ts';
+import { UserError } from '../../errors.ts';
+import type { Message } from '../../views/blocks/message.ts';
+import { deliver, type Interaction, perform, type SlackDeps } from './dispatch.ts';
+import { redrawHome } from './home-tab.ts';
+import {
+  answerInModal,
+  findModal,
+  type SubmittedView,
+  waitingView,
+  workOfAction,
+  workOfCommand,
+} from './modal-flow.ts';
+import { readFields, readModalState, readTexts, toModal, updateModal, writeModalState } from './modals.ts';
+
+/** `/cdn …`, acknowledged already. */
+export async function runCommand(
+  deps: SlackDeps,
+  body: { text: string; trigger_id: string; response_url?: string; channel_id?: string },
+): Promise<void> {
+  const found = findCommand(parseWords(body.text));
+  const { command, words } = found;
+  const opening = findModal(workOfCommand(found), { triggerId: body.trigger_id, channelId: body.channel_id });
+  const outcome = await perform(
+    deps,
+    {
+      kind: 'command',
+      feature: command.name,
+      asks: command.name,
+      body,
+      claim: body.trigger_id,
+      needs: command.needsFor?.(words) ?? command.needs,
+      route: { responseUrl: body.response_url, channelId: body.channel_id },
+      // A read does the same twice; what changes something is never repeated by a button.
+      retry:
+        command.needs === 'read' && body.text.length < 1000
+          ? { actionId: 'help:run', value: body.text }
+          : undefined,
+      first: opening.first,
+    },
+    opening.work,
+    opening.onFailure,
+  );
+  if (outcome === 'answered' && command.changesHome) await redrawHome(deps, body);
+}
+
+/** A press of a button or a choice in a menu, acknowledged already. */
+export async function runAction(
+  deps: SlackDeps,
+  body: {
+    actionId: string;
+    actionTs: string;
+    value: string;
+    trigger_id: string;
+    response_url?: string | undefined;
+    channelId?: string | undefined;
+    /** Of the message the button is in; undefined where only one person sees it. */
+    messageTs?: string | undefined;
+    /** The modal the button is in. */
+    modal?: SubmittedView | undefined;
+  },
+  raw: object,
+): Promise<void> {
+  const action = findAction(body.actionId);
+  const stands = action?.types ? findCommand(parseWords(body.value)) : undefined;
+  const needs = stands
+    ? (stands.command.needsFor?.(stands.words) ?? stands.command.needs)
+    : (action?.needsFor?.(body.value) ?? action?.needs ?? 'none');
+  const memory = readModalState(body.modal?.private_metadata);
+  const channelId = body.channelId ?? memory.channel;
+  const opening = findModal(stands ? workOfCommand(stands) : action && workOfAction(action, body.value), {
+    triggerId: body.trigger_id,
+    channelId,
+    modal: body.modal,
+    apart: action?.apart ?? action?.types ?? false,
+  });
+  const outcome = await perform(
+    deps,
+    {
+      kind: 'action',
+      feature: action?.id ?? 'unknown',
+      body: raw,
+      claim: `${body.trigger_id}:${body.actionTs}:${body.actionId}`,
+      needs,
+      route: {
+        responseUrl: body.response_url,
+        channelId,
+        ...(action && !action.apart && !action.types ? { replaces: true } : { apart: true }),
+      },
+      retry: needs === 'read' && action ? { actionId: action.id, value: body.value } : undefined,
+      asks: stands?.command.name ?? action?.id.split(':')[0],
+      modal: body.modal && { note: memory.note, fields: fieldsWithoutKeys(body.modal.state?.values) },
+      message:
+        body.messageTs !== undefined && body.channelId !== undefined
+          ? { channel: body.channelId, ts: body.messageTs }
+          : undefined,
+      first: opening.first,
+    },
+    async (turn) => {
+      if (!action)
+        throw new UserError(
+          'This button is from an older version of the bot.',
+          'Type `/cdn` and start again.',
+        );
+      return opening.work(turn);
+    },
+    opening.onFailure,
+  );
+  if (outcome === 'answered' && (stands?.command ?? action)?.changesHome) await redrawHome(deps, raw);
+}
+
+/** What to acknowledge a submitted form with, decided without any I/O: its field errors, a busy view, or nothing. */
+export function readForm(view: SubmittedView, now: Date): { form?: Form; values?: unknown; reply?: object } {
+  const form = findForm(view.callback_id);
+  if (!form) {
+    const gone = { text: 'This form is from an older version of the bot. Type `/cdn` and start again.' };
+    return { reply: { response_action: 'update', view: toModal('Too old', gone) } };
+  }
+  const keys = form.takesKeys ? {} : keyErrors(readTexts(view.state?.values));
+  if (Object.keys(keys).length > 0) return { reply: { response_action: 'errors', errors: keys } };
+  const { note, channel } = readModalState(view.private_metadata);
+  const read = form.read(readFields(view.state?.values), { now, note });
+  if ('errors' in read) return { reply: { response_action: 'errors', errors: read.errors } };
+  if ('again' in read)
+    return { reply: { response_action: 'update', view: writeModalState(read.again, channel) } };
+  return {
+    form,
+    values: read.values,
+    ...(stays(form, view)
+      ? { reply: { response_action: 'update', view: form.busy ?? waitingView(view.title?.text ?? 'CDN') } }
+      : {}),
+  };
+}
+
+/** By block, where a key was typed: nothing of it goes anywhere. */
+function keyErrors(texts: Readonly<Record<string, string>>): Record<string, string> {
+  const held = Object.entries(texts).filter(([, typed]) => hasCdnKey(typed));
+  const error =
+    'This looks like a CDN key. Take it out: nothing of it was kept. Keys go into /cdn connect and nowhere else.';
+  return Object.fromEntries(held.map(([block]) => [block, error]));
+}
+
+/** What an open form holds when a button in it is pressed; a key in it is left out, so that it is drawn nowhere. */
+function fieldsWithoutKeys(values: unknown): Fields {
+  const held = keyErrors(readTexts(values));
+  const fields = Object.entries(readFields(values));
+  return Object.fromEntries(fields.map(([block, value]) => [block, block in held ? undefined : value]));
+}
+
+/** Whether the answer is shown in the form itself: where it says so, and where a message would be out of sight. */
+function stays(form: Form, view: SubmittedView): boolean {
+  const inChannel = readModalState(view.private_metadata).channel !== undefined;
+  return form.busy !== undefined || !inChannel || Boolean(view.previous_view_id);
+}
+
+/** The work of a submitted form, acknowledged already. Its outcome is shown in the form if that stays open. */
+export async function runForm(
+  deps: SlackDeps,
+  form: Form,
+  values: unknown,
+  view: SubmittedView,
+  raw: object,
+): Promise<void> {
+  const memory = readModalState(view.private_metadata);
+  const showInModal = async (message: Message, { client }: Pick<Interaction, 'client'>): Promise<boolean> =>
+    stays(form, view) && updateModal(await client(), view.id, toModal('That did not work', message));
+  const outcome = await perform(
+    deps,
+    {
+      kind: 'form',
+      feature: form.id,
+      asks: form.id.split(':')[0],
+      body: raw,
+      claim: `${view.id}:${view.hash ?? ''}:${'trigger_id' in raw ? String(raw.trigger_id) : ''}`,
+      needs: form.needs,
+      route: { channelId: memory.channel },
+      modal: { note: memory.note, fields: readFields(view.state?.values) },
+    },
+    async (turn) => {
+      const result = await form.run(values, turn.context);
+      if (!isFormResult(result)) {
+        const { channel } = memory;
+        return deliver(result, stays(form, view) ? answerInModal(view, turn, channel) : turn.responder);
+      }
+      const next = writeModalState(result.modal, memory.channel);
+      const shown = await updateModal(await turn.client(), view.id, next);
+      // Whoever closed the form meanwhile still hears how it ended.
+      if (!shown) await turn.responder.send(result.message);
+    },
+    showInModal,
+  );
+  if (outcome === 'answered' && form.changesHome) await redrawHome(deps, raw);
+}
+
+function isFormResult(result: object): result is FormResult {
+  return 'modal' in result;
+}

@@ -1,0 +1,127 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { App, Receiver } from '@slack/bolt';
+import { type Secret, withSecrets } from '../../secrets/secret.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Egress } from '../send/egress.ts';
+
+// Bolt's own ceiling (slack.md §1): a modal is at most 250 kB, an event far less.
+const bodyLimit = 4 * 1024 * 1024;
+// Slack's rule for old timestamps, applied to future ones too: Bolt lets those pass (slack.md §7).
+const clockSkewSeconds = 5 * 60;
+
+export interface HttpReceiver extends Receiver {
+  /** Answers `POST /slack/events`. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+/**
+ * Signed HTTP from Slack into Bolt. Our own receiver because Bolt's answers 400 to a form whose content type names
+ * a charset, accepts timestamps from the future, and costs about twice as much a request. The check of a signature is
+ * our own for the same reason: the library's compares by two further HMACs, which was 44 % of an acknowledgement.
+ *
+ * Source of the rules: https://docs.slack.dev/authentication/verifying-requests-from-slack
+ */
+export function createHttpReceiver(options: {
+  signingSecret: Secret;
+  egress: Pick<Egress, 'acknowledgement'>;
+  log: Log;
+  now: () => Date;
+}): HttpReceiver {
+  const { egress, log } = options;
+  const signingSecret = options.signingSecret.reveal();
+  let app: App | undefined;
+
+  const genuine = (request: IncomingMessage, body: string): boolean => {
+    const signature = request.headers['x-slack-signature'];
+    const timestamp = Number(request.headers['x-slack-request-timestamp']);
+    if (typeof signature !== 'string' || !Number.isInteger(timestamp)) return false;
+    const nowMilliseconds = options.now().getTime();
+    if (Math.abs(timestamp - nowMilliseconds / 1000) > clockSkewSeconds) return false;
+    const made = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex');
+    const expected = Buffer.from(`v0=${made}`);
+    const given = Buffer.from(signature);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  };
+
+  const dispatch = (request: IncomingMessage, response: ServerResponse, raw: string): void => {
+    if (!genuine(request, raw)) {
+      log.warn({ status: 401 }, 'request refused: it is not signed by Slack, or a clock is off');
+      return answer(response, 401);
+    }
+    const body = parseBody(request.headers['content-type'], raw);
+    if (!body) return answer(response, 400);
+    if (body['ssl_check']) return answer(response, 200);
+    if (body['type'] === 'url_verification') return answer(response, 200, { challenge: body['challenge'] });
+
+    if (body['type'] === 'app_rate_limited') {
+      log.warn({}, 'Slack holds back events (app_rate_limited): there were too many in an hour');
+      return answer(response, 200);
+    }
+
+    const retryNum = Number(request.headers['x-slack-retry-num']) || undefined;
+    const retryReason = request.headers['x-slack-retry-reason'];
+    const event = {
+      body,
+      ack: async (reply?: unknown) => answer(response, 200, egress.acknowledgement(reply)),
+      ...(retryNum === undefined ? {} : { retryNum }),
+      ...(typeof retryReason === 'string' ? { retryReason } : {}),
+    };
+    void withSecrets(async () => app?.processEvent(event))
+      .catch((error: unknown) => log.error({ error }, 'a delivery failed outside its listener'))
+      // Slack shows an error for what nobody acknowledged; an empty 200 is right for kinds we do not know.
+      .finally(() => answer(response, 200));
+  };
+
+  return {
+    init: (bolt) => {
+      app = bolt;
+    },
+    start: async () => undefined,
+    stop: async () => undefined,
+    handle(request, response) {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      request.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size <= bodyLimit) chunks.push(chunk);
+        else {
+          answer(response, 413);
+          request.destroy();
+        }
+      });
+      request.on('end', () => {
+        if (size <= bodyLimit) dispatch(request, response, Buffer.concat(chunks).toString('utf8'));
+      });
+      request.on('error', () => undefined);
+    },
+  };
+}
+
+/** Answers once; what comes later is ignored, since Slack reads one answer a request. */
+function answer(response: ServerResponse, status: number, body?: unknown): void {
+  if (response.headersSent || response.destroyed) return;
+  if (body === undefined || body === '') {
+    response.writeHead(status, { 'content-length': 0 }).end();
+    return;
+  }
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
+}
+
+/** Slack sends JSON for events and a form for the rest, the interactive ones as JSON in its `payload`. */
+function parseBody(contentType: string | undefined, raw: string): Record<string, unknown> | undefined {
+  try {
+    if (contentType?.startsWith('application/json')) return asRecord(JSON.parse(raw));
+    const form = new URLSearchParams(raw);
+    const payload = form.get('payload');
+    return payload === null ? Object.fromEntries(form) : asRecord(JSON.parse(payload));
+  } catch {
+    return undefined;
+  }
+}
+
+function asRecord(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+}

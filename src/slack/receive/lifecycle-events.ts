@@ -1,0 +1,88 @@
+import type { App } from '@slack/bolt';
+import { z } from 'zod';
+import type { Person } from '../../auth/identity.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { findWorkspace, tenantIdOfWorkspace, type Workspace } from '../send/sender.ts';
+import type { InFlight } from './in-flight.ts';
+
+/** What happens when somebody, a workspace or the whole installation goes. */
+export interface LifecycleHandlers {
+  person(person: Person): Promise<void>;
+  /** One workspace of an organisation. */
+  team(tenant: string, teamId: string): Promise<void>;
+  uninstalled(workspace: Workspace, cause: 'app-uninstalled' | 'tokens-revoked'): Promise<void>;
+  /** Somebody's profile changed: what is remembered of it is old. */
+  changed(workspace: Workspace, userId: string): void;
+}
+
+const changedUser = z.object({
+  id: z.string().min(1),
+  team_id: z.string().optional(),
+  deleted: z.boolean().optional(),
+  is_stranger: z.boolean().optional(),
+  enterprise_user: z
+    .object({ enterprise_id: z.string().optional(), teams: z.array(z.string()).optional() })
+    .optional()
+    .catch(undefined),
+});
+
+/** Listens for the ends that Slack tells of. Each may be told twice: ending again changes nothing. */
+export function listenForLifecycleEvents(
+  app: App,
+  options: { ends: LifecycleHandlers; inFlight: InFlight; log: Log },
+): void {
+  const { ends, inFlight, log } = options;
+
+  // These two come without a token (slack.md §2.4), and nothing else calls deleteInstallation.
+  for (const end of ['app_uninstalled', 'tokens_revoked'] as const) {
+    app.event(end, async ({ body, event }) => {
+      if (event.type === 'tokens_revoked' && !event.tokens.bot?.length) return;
+      const workspace = findWorkspace(body);
+      if (!workspace) return;
+      const cause = end === 'app_uninstalled' ? 'app-uninstalled' : 'tokens-revoked';
+      await inFlight.run(() => ends.uninstalled(workspace, cause));
+      log.info(
+        { tenant: tenantIdOfWorkspace(workspace), cause },
+        'the app was taken away: its token and all keys are destroyed',
+      );
+    });
+  }
+
+  app.event('team_access_revoked', async ({ body, event }) => {
+    const workspace = findWorkspace(body);
+    if (!workspace) return;
+    const tenant = tenantIdOfWorkspace(workspace);
+    for (const teamId of event.team_ids) {
+      await inFlight.run(() => ends.team(tenant, teamId));
+      log.info({ tenant, teamId }, 'a workspace took the app away: the keys of its people are destroyed');
+    }
+  });
+
+  app.event('user_change', async ({ body, event }) => {
+    const workspace = findWorkspace(body);
+    const user = changedUser.safeParse(event.user).data;
+    if (!workspace || !user || !belongs(user, workspace)) return;
+    ends.changed(workspace, user.id);
+    if (user.deleted !== true) return;
+    const person: Person = workspace.isEnterpriseInstall
+      ? {
+          enterpriseId: workspace.enterpriseId,
+          teamId: workspace.teamId ?? user.team_id ?? '',
+          userId: user.id,
+        }
+      : { teamId: workspace.teamId ?? '', userId: user.id };
+    await inFlight.run(() => ends.person(person));
+    log.info({ tenant: tenantIdOfWorkspace(workspace) }, 'a person was deactivated: their key is destroyed');
+  });
+}
+
+/** Whether it is one of ours: Slack also tells of visitors, and another organisation may use the same id. */
+function belongs(user: z.output<typeof changedUser>, workspace: Workspace): boolean {
+  if (user.is_stranger === true) return false;
+  const { enterprise_user: grid, team_id: teamId } = user;
+  if (workspace.isEnterpriseInstall) {
+    return grid?.enterprise_id === undefined || grid.enterprise_id === workspace.enterpriseId;
+  }
+  const { teamId: own } = workspace;
+  return own !== undefined && (teamId === undefined || teamId === own || grid?.teams?.includes(own) === true);
+}

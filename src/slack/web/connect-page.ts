@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CdnClient } from '../../api/cdn.ts';
+import type { Audit } from '../../auth/audit/audit.ts';
+import { type Person, tenantId } from '../../auth/identity.ts';
+import type { KeyStore } from '../../auth/keys/key-store.ts';
+import {
+  createFormToken,
+  isFormToken,
+  type KeyLink,
+  type KeyLinks,
+  keyLinkMinutes,
+  tokenShape,
+} from '../../auth/keys/links.ts';
+import type { ZoneCache } from '../../commands/cache/zone-cache.ts';
+import { accessKey, checkKey, linkKey } from '../../commands/connect.ts';
+import type { KeyPage } from '../../commands/define.ts';
+import { allowSecrets, type Secret } from '../../secrets/secret.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Message } from '../../views/blocks/message.ts';
+import { pluralize } from '../../views/blocks/text.ts';
+import { renderConnectedOnPage, renderPageOffer } from '../../views/connect/connect.ts';
+import * as views from '../../views/connect/page.ts';
+import { style } from '../../views/connect/page-style.ts';
+import { explainFailure } from '../receive/failures.ts';
+import type { InFlight } from '../receive/in-flight.ts';
+import { allow, checkingNow, notice, refuse, spoken, tooMany, unknown } from './page-notices.ts';
+import { type Page, pageHeaders, readPageForm, sendPage } from './page-requests.ts';
+import { createRateLimit, findVisitor } from './rate-limit.ts';
+
+export interface ConnectPageOptions {
+  /** Where people reach the bot; the pages are below `/connect/` there. */
+  readonly publicUrl: string;
+  readonly links: KeyLinks;
+  readonly custody: KeyStore;
+  readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
+  readonly snapshots: ZoneCache;
+  readonly audit: Audit;
+  /** Sends a direct message. */
+  readonly tell: (person: Person, message: Message) => Promise<void>;
+  readonly inFlight: InFlight;
+  readonly log: Log;
+  readonly now: () => Date;
+}
+
+export interface ConnectPage {
+  /** Answers everything below `/connect/`. Never throws. */
+  handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
+  /** The page as commands see it, for one person. */
+  of(person: Person, shownFor: string): KeyPage;
+}
+
+// Shorter than a link stays taken for one check.
+const checkMs = 30_000;
+
+const failed = { kind: 'page', feature: 'connect' };
+
+const address = new RegExp(`^/connect/(?<token>${tokenShape})(?<renew>/renew)?$`);
+
+/** One visit to the page of a link that is known. */
+interface Visit {
+  readonly token: string;
+  readonly link: KeyLink;
+  readonly request: IncomingMessage;
+}
+
+/**
+ * The page where a person enters a key, so that it never passes Slack: a form behind a one-time link, without
+ * scripts, without cookies. The link says who the key is for; nothing that a visitor sends does. Reading the page
+ * changes nothing, since Slack and others fetch links to preview them.
+ */
+export function createConnectPage(options: ConnectPageOptions): ConnectPage {
+  const { links, log, now } = options;
+  const base = options.publicUrl.replace(/\/+$/, '');
+  const { origin, protocol } = new URL(base);
+  const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
+  const headers = pageHeaders({ https: protocol === 'https:', styleHash });
+  // Only visits to links that open nothing are counted by visitor, so that behind a proxy, where all visitors have
+  // one address, nobody with a good link is locked out by somebody who guesses.
+  const wrongHere = createRateLimit({ burst: 20, perMinute: 20, most: 5_000, now });
+  const wrongAnywhere = createRateLimit({ burst: 300, perMinute: 300, most: 1, now });
+  const openLink = createRateLimit({ burst: 60, perMinute: 60, most: 5_000, now });
+
+  const linkOf = (token: string): string => `${base}/connect/${token}`;
+  const offered = (token: string): Message =>
+    renderPageOffer({ url: linkOf(token), minutes: keyLinkMinutes });
+
+  const visit = async (request: IncomingMessage, path: string): Promise<Page> => {
+    const { token, renew } = address.exec(path)?.groups ?? {};
+    const link = token === undefined ? undefined : await links.find(token);
+    if (token === undefined || !link || link.state !== 'open') {
+      const wait =
+        wrongHere.take(findVisitor(request.socket.remoteAddress)) ?? wrongAnywhere.take('everybody');
+      if (wait !== undefined) return tooMany(wait);
+    }
+    if (token === undefined || !link) return unknown;
+    const wait = openLink.take(link.id);
+    if (wait !== undefined) return tooMany(wait);
+    const here = { token, link, request };
+    if (request.method === 'POST') return renew === undefined ? submit(here) : sendNewLink(here);
+    if (request.method === 'GET' || request.method === 'HEAD')
+      return show(here, undefined, renew !== undefined);
+    return { ...notice(405, 'That is not how this page works', 'Open the link again.'), headers: allow };
+  };
+
+  const show = (
+    { token, link }: Pick<Visit, 'token' | 'link'>,
+    problem?: views.PageProblem,
+    below = false,
+    status = problem ? 422 : 200,
+  ): Page => {
+    const formToken = createFormToken(token);
+    if (link.state !== 'open') {
+      const renewAt = below ? 'renew' : `${token}/renew`;
+      return { status: 410, html: views.linkEnded({ state: link.state, formToken, renewAt }) };
+    }
+    const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / 60_000);
+    const postTo = below ? `../${token}` : token;
+    return {
+      status,
+      html: views.keyForm({ shownFor: link.shownFor, formToken, minutesLeft, postTo, problem }),
+    };
+  };
+
+  /** The fields of a form of this link's page, or why nothing is read. */
+  const fieldsOf = async ({ token, request }: Visit, back: string): Promise<URLSearchParams | Page> => {
+    const fields = await readPageForm(request, origin);
+    if (typeof fields === 'string') return refuse(fields, back);
+    return isFormToken(token, fields.get('formToken') ?? '') ? fields : refuse('cross-site', back);
+  };
+
+  const submit = async (here: Visit): Promise<Page> => {
+    if (here.link.state !== 'open') return show(here);
+    const fields = await fieldsOf(here, here.token);
+    if ('status' in fields) return fields;
+    const typed = accessKey.safeParse(fields.get('accessKey') ?? '');
+    if (!typed.success)
+      return show(here, { message: typed.error.issues[0]?.message ?? 'Paste the key here.' });
+    return options.inFlight.run((signal) => connect(here, typed.data, signal));
+  };
+
+  const connect = async (here: Visit, key: Secret, ending: AbortSignal): Promise<Page> => {
+    const { person, shownFor } = here.link;
+    const claim = await links.claim(here.token);
+    if (!claim) return afresh(here, checkingNow(here.token));
+    let refused = false;
+    let held = true;
+    try {
+      const signal = AbortSignal.any([ending, AbortSignal.timeout(checkMs)]);
+      const checked = await checkKey(key, {
+        cdnWith: (candidate) => options.cdn.withKey(candidate, signal),
+        explain: (error) => explainFailure(error, failed, log),
+      });
+      if (!checked.works) {
+        refused = checked.refused;
+        held = false;
+        const left = await claim.release({ refused });
+        if (refused && left === 0) await recordRefusal(person);
+        const tries = refused ? `${pluralize(left, 'try', 'tries')} left on this page. ` : '';
+        const problem = { message: spoken(checked.why.message), hint: tries + spoken(checked.why.hint) };
+        return await afresh(here, (link) => show({ ...here, link }, problem, false, refused ? 422 : 502));
+      }
+      // From here on the link is used up, whatever happens: it must never link two keys.
+      if (!(await claim.accept())) return await afresh(here, checkingNow(here.token));
+      held = false;
+      const { fingerprint } = await linkKey(key, { ...options, person }, 'page');
+      await tell(person, renderConnectedOnPage({ fingerprint, zones: checked.zones }));
+      return { status: 200, html: views.keyConnected({ shownFor, fingerprint, zones: checked.zones }) };
+    } finally {
+      if (held) await claim.release({ refused });
+    }
+  };
+
+  /** What the link has become meanwhile: its end if it has one, else `otherwise`. */
+  const afresh = async (here: Visit, otherwise: (link: KeyLink) => Page): Promise<Page> => {
+    const link = await links.find(here.token);
+    if (!link) return unknown;
+    return link.state === 'open' ? otherwise(link) : show({ ...here, link });
+  };
+
+  const sendNewLink = async (here: Visit): Promise<Page> => {
+    const fields = await fieldsOf(here, `../${here.token}`);
+    if ('status' in fields) return fields;
+    if (here.link.state === 'open') {
+      return notice(409, 'This link still works', 'There is no need for a new one.', `../${here.token}`);
+    }
+    const renewed = await links.renew(here.token);
+    if (!renewed) {
+      const page = notice(429, 'A new link was sent already', 'Look at your direct messages from the bot.');
+      return { ...page, headers: { 'retry-after': '60' } };
+    }
+    if (await tell(renewed.person, offered(renewed.token))) return { status: 200, html: views.linkRenewed() };
+    return notice(502, 'The message could not be sent', 'Slack did not take it.');
+  };
+
+  /** Whether Slack took it. The page has to answer in either case. */
+  const tell = async (person: Person, message: Message): Promise<boolean> => {
+    try {
+      await options.tell(person, message);
+      return true;
+    } catch (error) {
+      log.error({ error }, 'a direct message about a key page could not be sent');
+      return false;
+    }
+  };
+
+  const recordRefusal = (person: Person): Promise<void> =>
+    options.audit.record({
+      tenant: tenantId(person),
+      actor: 'system',
+      what: 'key-entry-refused',
+      subject: person.userId,
+      detail: { entry: 'page' },
+    });
+
+  return {
+    async handle(request, response, path) {
+      let page: Page;
+      try {
+        page = await visit(request, path);
+      } catch (error) {
+        const { message, hint, reference } = explainFailure(error, failed, log);
+        page = notice(
+          500,
+          'That did not work',
+          `${spoken(message)} ${spoken(hint ?? '')} Reference ${reference}`,
+        );
+      }
+      // The path is a secret: it is in no log line.
+      if (page.status >= 400) log.info({ status: page.status }, 'a key page refused something');
+      // Its forms lead back to itself.
+      allowSecrets(['link-token'], () => sendPage(request, response, page, headers));
+    },
+    of: (person, shownFor) => ({
+      async offer() {
+        const { token } = await links.offer(person, shownFor);
+        return { url: linkOf(token), minutes: keyLinkMinutes };
+      },
+      close: () => links.close(person),
+    }),
+  };
+}

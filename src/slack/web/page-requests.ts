@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** What the page answers, before it becomes bytes. */
+export interface Page {
+  readonly status: number;
+  readonly html: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type FormRefusal = 'cross-site' | 'not-a-form' | 'too-large' | 'too-slow';
+
+// A key has a few dozen characters.
+const mostBytes = 8 * 1024;
+const patienceMs = 10_000;
+
+/**
+ * The fields of a form that a page of ours sent: nothing is read of what another site sends, of what is no form and
+ * of what is larger than 8 kB.
+ */
+export async function readPageForm(
+  request: IncomingMessage,
+  origin: string,
+): Promise<URLSearchParams | FormRefusal> {
+  if (!isFromOurPage(request, origin)) return 'cross-site';
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') return 'not-a-form';
+  if (Number(request.headers['content-length'] ?? 0) > mostBytes) return 'too-large';
+  const body = await readBody(request);
+  return typeof body === 'string' ? body : new URLSearchParams(body.toString('utf8'));
+}
+
+/**
+ * Browsers say where a form comes from. Because of the page's referrer policy they send its origin as `null`; then
+ * only their other word for it counts, which all of them have sent since 2023.
+ * https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Sec-Fetch-Site
+ */
+function isFromOurPage({ headers }: IncomingMessage, origin: string): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') return false;
+  if (headers.origin === undefined || headers.origin === origin) return true;
+  return headers.origin === 'null' && site === 'same-origin';
+}
+
+function readBody(request: IncomingMessage): Promise<Buffer | 'too-large' | 'too-slow'> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(() => resolve('too-slow'), patienceMs);
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= mostBytes) chunks.push(chunk);
+      else resolve('too-large');
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('error', reject);
+    request.on('close', () => {
+      clearTimeout(timer);
+      if (!request.complete) reject(new Error('the visitor hung up'));
+    });
+  });
+}
+
+/**
+ * What every answer of the page carries: nothing is kept, nothing runs, nothing is loaded, nobody frames it, and no
+ * other site is told its address.
+ */
+export function pageHeaders(options: {
+  readonly https: boolean;
+  /** `sha256-…` of the one style sheet. */
+  readonly styleHash: string;
+}): Record<string, string> {
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-security-policy': [
+      "default-src 'none'",
+      `style-src '${options.styleHash}'`,
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ].join('; '),
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'x-robots-tag': 'noindex, nofollow',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    ...(options.https ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+  };
+}
+
+export function sendPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  page: Page,
+  headers: Readonly<Record<string, string>>,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  // What was refused unread is thrown away, and the connection with it.
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  const unread = !request.complete && (length !== undefined || encoding !== undefined);
+  request.resume();
+  response
+    .writeHead(page.status, {
+      ...headers,
+      ...page.headers,
+      ...(unread ? { connection: 'close' } : {}),
+      'content-length': Buffer.byteLength(page.html),
+    })
+    .end(request.method === 'HEAD' ? undefined : page.html);
+}

@@ -1,0 +1,51 @@
+import type { KnownBlock } from '@slack/types';
+import type { Chart } from '../../charts/chart.ts';
+
+/** What a person reads: `text` stands alone (notifications, screen readers), blocks draw it. */
+export interface Message {
+  readonly text: string;
+  readonly blocks?: KnownBlock[];
+  /** Kinds of secrets that this one message brings to its person (`link-token`); anything else is held back with it. */
+  readonly carries?: readonly string[];
+  /** Sent after the text, so that no answer waits for them. Slack has no private files in channels: they go to the person's direct messages. */
+  readonly files?: readonly Attachment[];
+}
+
+export interface Attachment {
+  /** With its ending: `latency.png`. */
+  readonly name: string;
+  readonly title: string;
+  /** What the picture shows, for those who do not see it: up to 1000 characters. */
+  readonly altText?: string;
+  readonly mimetype: string;
+  /** The bytes; a spooled file, taken away once it was sent; or a chart that is drawn when it is its turn. */
+  readonly content:
+    | Uint8Array
+    | { readonly path: string }
+    | { readonly spooled: Spooled }
+    | { readonly chart: Chart };
+}
+
+/** Where a spooled file goes. */
+export interface Destination {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Hears how many bytes more were taken, some times a second. */
+  readonly moved: (bytes: number) => void;
+}
+
+/** What somebody said to a file that was sent. */
+export interface Taken {
+  readonly status: number;
+  /** The header, as it came. */
+  readonly retryAfter: string | undefined;
+}
+
+/** A file without a name, looked through for secrets while it was written. Whoever made it takes it away. */
+export interface Spooled {
+  readonly length: () => number;
+  /** Posts all of it. */
+  readonly send: (to: Destination) => Promise<Taken>;
+  readonly discard: () => Promise<void>;
+}

@@ -1,0 +1,164 @@
+import type { KnownBlock, Overflow } from '@slack/types';
+import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
+import { formatMoment } from '../blocks/dates.ts';
+import type { Message } from '../blocks/message.ts';
+import { formatCode, pluralize } from '../blocks/text.ts';
+import { resumeButton, takeOverButton } from './notices.ts';
+import { orderWords } from './saved.ts';
+import { nextRunWords, runWords } from './schedule.ts';
+import { canBeTakenOver, type Digest, pauseWords } from './words.ts';
+
+/** A digest and what whoever looks may do with it. */
+export interface Row {
+  readonly digest: Digest;
+  readonly last: { readonly due: Date; readonly state: string } | undefined;
+  /** Whether whoever looks may change it. */
+  readonly manages: boolean;
+  /** Whether it is theirs. */
+  readonly own: boolean;
+}
+
+interface Listed {
+  readonly listed: readonly Row[];
+  readonly total: number;
+  readonly page: number;
+  readonly pages: number;
+  readonly asOf: Date;
+}
+
+export function renderDigestList({ listed, total, page, pages, asOf }: Listed): Message {
+  const text =
+    total === 0
+      ? 'No digests yet: a digest posts how your CDN does, when you want it.'
+      : `${pluralize(total, 'digest')}.`;
+  return message(text, [
+    section(total === 0 ? text : `*${text}*`),
+    ...listed.flatMap(renderDigestRow),
+    actions(
+      commandButton('New digest', 'digest new', 0, total === 0 ? { style: 'primary' } : {}),
+      ...(page > 1 ? [commandButton('Previous', `digest list ${page - 1}`, 1)] : []),
+      ...(page < pages ? [commandButton('Next', `digest list ${page + 1}`, 2)] : []),
+    ),
+    ...(total === 0 ? [] : [context(`Page ${page} of ${pages} · as of ${formatMoment(asOf)}`)]),
+  ]);
+}
+
+const mostAtHome = 5;
+
+/** For the Home tab: the first of mine and of others’ that I can go on with, those that rest before all, and a way to all. */
+export function digestsAtHome(rows: readonly Row[]): KnownBlock[] {
+  if (rows.length === 0) return [];
+  const others = rows.filter(({ own }) => !own).length;
+  const stopped = others > 0 ? ` · ${others} of others’ stopped` : '';
+  const shown = rows.toSorted((a, b) => Number(isResting(b)) - Number(isResting(a)));
+  return [
+    section(
+      `*Digests:* ${pluralize(rows.length - others, 'digest')} of yours${stopped}`,
+      commandButton('All digests', 'digest list'),
+    ),
+    ...shown.slice(0, mostAtHome).flatMap(renderDigestRow),
+  ];
+}
+
+function isResting({ digest: { paused } }: Row): boolean {
+  return paused !== undefined && canBeTakenOver(paused.reason);
+}
+
+/** One digest: what, when, where, how it went, a menu for whoever may change it, and a button for whoever can go on. */
+export function renderDigestRow({ digest, last, manages, own }: Row): KnownBlock[] {
+  const { id, owner, channel, schedule, paused, nextDue } = digest;
+  const state = paused
+    ? `:double_vertical_bar: *paused:* ${pauseWords(paused.reason, paused.by)}`
+    : nextDue
+      ? `next ${runWords(nextDue, schedule.zone)}`
+      : '';
+  const ended = last
+    ? ` · last ${runWords(last.due, schedule.zone)}: ${ends[last.state] ?? 'under way'}`
+    : '';
+  const row = section(
+    `${formatCode(id)} ${orderWords(digest)}\n<#${channel}> · <@${owner.userId}> · ${state}${ended}`,
+  );
+  const orphaned = !own && paused !== undefined && canBeTakenOver(paused.reason);
+  if (!manages) return [orphaned ? { ...row, accessory: takeOverButton(id) } : row];
+  // Not in the menu: what is asked before it is done would be asked for each of its entries.
+  return [{ ...row, accessory: rowMenu(digest) }, ...(orphaned ? [actions(takeOverButton(id))] : [])];
+}
+
+const ends: Readonly<Record<string, string>> = {
+  sent: 'posted',
+  quiet: 'silent',
+  skipped: 'skipped',
+  failed: 'failed',
+  unknown: 'nobody knows whether it arrived',
+};
+
+function rowMenu({ id, paused }: Digest): Overflow {
+  const entry = (label: string, verb: string) => ({ text: plain(label), value: `${verb}|${id}` });
+  return {
+    type: 'overflow',
+    action_id: `digests:menu:${id}`,
+    options: [
+      entry('Run now', 'run'),
+      paused ? entry('Resume', 'resume') : entry('Pause', 'pause'),
+      entry('Edit', 'edit'),
+      entry('Delete', 'delete'),
+    ],
+  };
+}
+
+export function renderRunning({ id, channel }: Digest, isNew: boolean): Message {
+  const text = `The digest ${formatCode(id)} is ${isNew ? '' : 'already '}on its way to <#${channel}>.`;
+  return message(text, [section(text)]);
+}
+
+export function renderPausedByHand({ id, paused }: Digest): Message {
+  const why = paused ? pauseWords(paused.reason, paused.by) : 'paused';
+  const text = `The digest ${formatCode(id)} rests: ${why}.`;
+  return message(text, [section(text), actions(resumeButton(id))]);
+}
+
+export function renderResumed(digest: Digest, runs: readonly Date[]): Message {
+  const text = `The digest ${formatCode(digest.id)} runs ${orderWords(digest)}.`;
+  return message(text, [section(text), ...nextOf(digest, runs)]);
+}
+
+/** For a channel that did not get it for a while. */
+export function renderUnchanged({ id }: Digest, by: string): Message {
+  const text = `<@${by}> resumed the digest ${formatCode(id)}: it comes here again.`;
+  return message(text, [section(text)]);
+}
+
+export function renderTakenOver(digest: Digest, by: string, runs: readonly Date[]): Message {
+  const text = `<@${by}> took over the digest ${formatCode(digest.id)}: it runs with their key now.`;
+  return message(text, [section(text), ...nextOf(digest, runs)]);
+}
+
+/** It is theirs, and its channel still takes nothing. */
+export function takenOverOnly({ id, channel }: Digest): Message {
+  const text = `The digest ${formatCode(id)} is yours now, but I cannot write into <#${channel}>.`;
+  const next = 'Invite me there (`/invite @cdn`), or edit it to go to another channel.';
+  return message(text, [section(`:warning: ${text}\n${next}`), actions(button('Edit', 'digests:edit', id))]);
+}
+
+export function renderDeleted({ id }: Digest, minutes: number): Message {
+  const text = `The digest ${formatCode(id)} is deleted.`;
+  return message(text, [
+    section(text),
+    actions(button('Undo', 'digests:undo', id)),
+    context(`Undo works for ${minutes} minutes.`),
+  ]);
+}
+
+export function renderRestored(digest: Digest, runs: readonly Date[]): Message {
+  const text = `The digest ${formatCode(digest.id)} is back.`;
+  return message(text, [section(text), ...nextOf(digest, runs)]);
+}
+
+export function renderPostedAgain({ channel }: Digest): Message {
+  const text = `It is on its way to <#${channel}>.`;
+  return message(text, [section(text)]);
+}
+
+function nextOf({ schedule }: Digest, runs: readonly Date[]): KnownBlock[] {
+  return runs.length > 0 ? [context(nextRunWords(runs, schedule.zone))] : [];
+}

@@ -1,0 +1,154 @@
+import type { Button, KnownBlock } from '@slack/types';
+import { actions, button, context, message, plain, section } from '../blocks/blocks.ts';
+import { type Failure, renderFailure } from '../blocks/failure.ts';
+import type { Message } from '../blocks/message.ts';
+import { formatCode, pluralize } from '../blocks/text.ts';
+import { connectButton } from '../connect/connect.ts';
+import { runWords, scheduleWords } from './schedule.ts';
+import { canBeTakenOver, type Digest, isOfChannel, type PauseReason, pauseWords } from './words.ts';
+
+interface Framed {
+  readonly digest: Digest;
+  readonly due: Date;
+  /** When it was made, where that is late. */
+  readonly late: Date | undefined;
+  /** Runs before it that were skipped. */
+  readonly missed: number;
+  /** Who asked for it. */
+  readonly byHand: string | undefined;
+  readonly next: Date | undefined;
+}
+
+/** What a digest says, with what is to be known about this run of it, and what can be done. */
+export function renderPost(top: Message, frame: Framed): Message {
+  const { digest, late, missed, byHand, next } = frame;
+  const { zone } = digest.schedule;
+  const notes = [
+    ...(late
+      ? [
+          `:warning: Late: due ${runWords(frame.due, zone)}, made ${runWords(late, zone)}. The bot was down or busy.`,
+        ]
+      : []),
+    ...(missed > 0
+      ? [`:warning: Skipped while the bot was down: ${pluralize(missed, 'run')} before this one.`]
+      : []),
+  ];
+  const source = byHand === undefined ? '' : `asked for by <@${byHand}> · `;
+  const footer = context(`Digest ${formatCode(digest.id)} · ${source}${nextWords(digest, next)}`);
+  const blocks: KnownBlock[] = top.blocks ?? [section(top.text)];
+  return {
+    ...top,
+    text: [...notes, top.text].join('\n'),
+    blocks: [...notes.map((note) => context(note)), ...blocks, footer, runButtons(digest.id)],
+  };
+}
+
+/** Too old to be useful. */
+export function renderSkipped(about: { digest: Digest; due: Date; missed: number }): Message {
+  const { digest, due, missed } = about;
+  const before = missed > 0 ? ` So were ${pluralize(missed, 'run')} before it.` : '';
+  const text = `Skipped while I was down: the digest of ${runWords(due, digest.schedule.zone)}.${before}`;
+  return message(text, [
+    section(`:zzz: ${text}`),
+    context(`Digest ${formatCode(digest.id)} · ${nextWords(digest, digest.nextDue)}`),
+    runButtons(digest.id),
+  ]);
+}
+
+/** A run that failed, whatever was tried. */
+export function renderRunFailed(about: { digest: Digest; due: Date; failure: Failure }): Message {
+  const { digest, due } = about;
+  const { message: what, hint, reference } = about.failure;
+  const told = renderFailure({
+    message: `The digest of ${runWords(due, digest.schedule.zone)} could not be made. ${what}`,
+    hint,
+    reference,
+  });
+  return {
+    ...told,
+    blocks: [
+      ...(told.blocks ?? []),
+      context(`Digest ${formatCode(digest.id)} · ${nextWords(digest, digest.nextDue)}`),
+      runButtons(digest.id),
+    ],
+  };
+}
+
+/** A digest that stopped, and what can be done about it; by `others` than its owner as well. */
+export function renderPaused(stop: { digest: Digest; reason: PauseReason; others: boolean }): Message {
+  const { digest, reason, others } = stop;
+  const text = `The digest ${formatCode(digest.id)} is paused: ${pauseWords(reason, undefined)}.`;
+  const about = `It went to <#${digest.channel}> ${scheduleWords(digest.schedule)}, with the key of <@${digest.owner.userId}>.`;
+  return message(text, [
+    section(`:double_vertical_bar: *${text}*\n${about}\n${nextStep(reason)}`),
+    actions(...stepButtons(digest, reason, others)),
+  ]);
+}
+
+function nextStep(reason: PauseReason): string {
+  if (reason === 'bot-removed')
+    return 'Invite the bot there (`/invite @cdn`) and resume it, or edit it to go elsewhere.';
+  if (isOfChannel(reason)) return 'Edit it to go to another channel.';
+  if (reason === 'owner-gone') return 'Anybody who may read here can take it over, with their own key.';
+  return canBeTakenOver(reason)
+    ? 'Its owner can mend that and resume it; anybody who may read here can take it over, with their own key.'
+    : 'It can be resumed.';
+}
+
+function stepButtons({ id }: Digest, reason: PauseReason, others: boolean): Button[] {
+  const key = reason === 'key-missing' || reason === 'key-refused';
+  return [
+    ...(others && canBeTakenOver(reason) ? [takeOverButton(id)] : []),
+    resumeButton(id),
+    ...(key ? [connectButton('Connect my key')] : []),
+    button('Edit', 'digests:edit', id),
+    deleteButton(id),
+  ];
+}
+
+/** For the owner: the one thing that a machine must not decide. */
+export function renderUnknown({ digest, due }: { digest: Digest; due: Date }): Message {
+  const text = `I cannot tell whether your digest of ${runWords(due, digest.schedule.zone)} arrived in <#${digest.channel}>.`;
+  return message(text, [
+    section(
+      `:grey_question: *${text}*\nSlack did not answer when it was posted, and does not let me look. If it is not there, post it again.`,
+    ),
+    actions(button('Post it again', 'digests:again', `${digest.id}|${due.toISOString()}`)),
+    context(`Digest ${formatCode(digest.id)} · ${nextWords(digest, digest.nextDue)}`),
+  ]);
+}
+
+export function takeOverButton(id: string): Button {
+  return button('Take over', 'digests:take-over', id, {
+    confirm: {
+      title: plain('Take this digest over?'),
+      text: plain('It runs with your CDN key from now on, and shows this channel what your key can read.'),
+      confirm: plain('Take over'),
+      deny: plain('Leave it'),
+    },
+  });
+}
+
+export function resumeButton(id: string): Button {
+  return button('Resume', 'digests:resume', id);
+}
+
+function deleteButton(id: string): Button {
+  return button('Delete', 'digests:delete', id);
+}
+
+/** Under every post: for its owner and for admins. */
+function runButtons(id: string): KnownBlock {
+  return actions(
+    button('Run now', 'digests:run', id),
+    button('Pause', 'digests:pause', id),
+    button('Edit', 'digests:edit', id),
+    deleteButton(id),
+  );
+}
+
+function nextWords(digest: Digest, next: Date | undefined): string {
+  if (digest.paused || !next) return 'paused';
+  const { zone } = digest.schedule;
+  return `next ${runWords(next, zone)} ${zone}`;
+}

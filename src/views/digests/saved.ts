@@ -1,0 +1,114 @@
+import type { KnownBlock, ModalView } from '@slack/types';
+import type { FormResult } from '../../commands/define.ts';
+import { actions, button, context, message, plain, section } from '../blocks/blocks.ts';
+import type { Message } from '../blocks/message.ts';
+import { formatCode } from '../blocks/text.ts';
+import { kindWords, onlyWords } from './form-words.ts';
+import type { RenderedDigest } from './post.ts';
+import { nextRunWords, scheduleWords } from './schedule.ts';
+import type { Digest, DigestOrder } from './words.ts';
+
+const mostBlocks = 100;
+// https://docs.slack.dev/reference/block-kit/blocks: these work in messages only.
+const messagesOnly = new Set([
+  'markdown',
+  'table',
+  'data_table',
+  'context_actions',
+  'task_card',
+  'plan',
+  'file',
+]);
+
+/** Saved: when it runs, in words, and the next three times. */
+export function renderSaved(digest: Digest, runs: readonly Date[]): FormResult {
+  const text = digest.paused
+    ? `Saved: the digest ${digest.id} stays paused.`
+    : `Saved: ${orderWords(digest)}.`;
+  const blocks: KnownBlock[] = [
+    section(`:white_check_mark: ${text}`),
+    ...(digest.paused ? [] : [section(nextRunWords(runs, digest.schedule.zone))]),
+    actions(button('Run now', 'digests:run', digest.id)),
+    context(`Digest ${formatCode(digest.id)} · it runs with your key · \`/cdn digest list\` shows all`),
+  ];
+  const modal: ModalView = {
+    type: 'modal',
+    callback_id: 'digests:done',
+    title: plain('Digest'),
+    close: plain('Done'),
+    blocks,
+  };
+  return { modal, message: message(text, blocks) };
+}
+
+/** For the channel: who sends what here, and when. */
+export function renderAnnouncement(digest: Digest, by: string): Message {
+  const text = `<@${by}> sends a digest here: ${orderWords(digest)}.`;
+  return message(text, [
+    section(text),
+    context(`Digest ${formatCode(digest.id)} · it shows what <@${by}>’s key can read`),
+  ]);
+}
+
+/** `zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */
+export function orderWords({ subject, schedule }: DigestOrder): string {
+  const only = onlyWords(subject.only, subject.kinds);
+  return `${kindWords(subject.kinds)} ${scheduleWords(schedule)}${only ? `, ${only}` : ''}`;
+}
+
+export function renderInvite(channel: string): string {
+  return `The bot cannot write to <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`;
+}
+
+export function renderNotSaved(says: string): Message {
+  return message(says, [section(`:warning: ${says}`)]);
+}
+
+/** Preview: what the channel would see, then what its thread would. */
+export function renderPreviewed(drawn: RenderedDigest, order: DigestOrder): ModalView {
+  const { top, thread, quiet } = drawn;
+  const files = [top, ...thread].flatMap((shown) => shown.files ?? []).length;
+  const blocks: KnownBlock[] = [
+    ...(quiet
+      ? [section(':zipper_mouth_face: *It would stay silent now:* its threshold is not reached.')]
+      : []),
+    ...blocksOf(top),
+    ...(thread.length > 0 ? [{ type: 'divider' } as const, context('*In its thread*')] : []),
+    ...thread.flatMap(blocksOf),
+  ].filter(({ type }) => !messagesOnly.has(type));
+  const footer = [
+    ...(files > 0 ? [`${files === 1 ? 'A chart goes' : `${files} charts go`} into the thread too.`] : []),
+    `Only you see this. ${orderWords(order)}.`,
+  ];
+  return look([...unnamed(blocks).slice(0, mostBlocks - 1), context(footer.join(' '))]);
+}
+
+/** Nothing can be previewed yet. */
+export function notYet(problems: readonly string[]): ModalView {
+  return look([
+    section(`:warning: *Not yet*\n${problems.map((line) => `• ${line}`).join('\n')}`),
+    context('Go back and mend that.'),
+  ]);
+}
+
+function look(blocks: KnownBlock[]): ModalView {
+  return {
+    type: 'modal',
+    callback_id: 'digests:previewed',
+    title: plain('Preview'),
+    close: plain('Back'),
+    blocks,
+  };
+}
+
+function blocksOf({ text, blocks }: Message): KnownBlock[] {
+  return blocks ?? [section(text)];
+}
+
+/** Several messages in one view: what each calls its blocks may be the same. */
+function unnamed(blocks: readonly KnownBlock[]): KnownBlock[] {
+  return blocks.map((block) => {
+    const { block_id: called, ...shown } = block;
+    return called === undefined ? block : shown;
+  });
+}

@@ -1,0 +1,158 @@
+import type { Button, KnownBlock } from '@slack/types';
+import type { EventLogFilter } from '../../api/event-logs.ts';
+import { type ExportState, type ExportSummary, isUnderWay } from '../../exports/model.ts';
+import { actions, button, commandButton, context, message, section } from '../blocks/blocks.ts';
+import { formatMoment } from '../blocks/dates.ts';
+import type { Message } from '../blocks/message.ts';
+import { formatBytes } from '../blocks/numbers.ts';
+import { escapeMrkdwn, formatCode, formatInteger, pluralize, truncateLines } from '../blocks/text.ts';
+
+/** What happens to an export at the moment. */
+export type Phase = 'starting' | 'reading' | 'sending' | 'sharing';
+
+interface Progress {
+  readonly phase: Phase;
+  readonly rows: number;
+  readonly bytes: number;
+  /** What the CDN said it will be, or what is to be sent. */
+  readonly of?: number | undefined;
+  readonly elapsedMs: number;
+  /** The attempt that runs, from 1 on. */
+  readonly attempt: number;
+}
+
+const phases: Readonly<Record<Phase, string>> = {
+  starting: 'Asking the CDN',
+  reading: 'Reading from the CDN',
+  sending: 'Sending to Slack',
+  sharing: 'Posting',
+};
+
+/** The one message of an export while it is under way. */
+export function renderProgress(one: ExportSummary, progress: Progress): Message {
+  const { phase, rows, of, elapsedMs, attempt } = progress;
+  const much =
+    of === undefined ? formatBytes(progress.bytes) : `${formatBytes(progress.bytes)} of ${formatBytes(of)}`;
+  const parts = [
+    phases[phase],
+    ...(progress.bytes > 0 ? [much] : []),
+    ...(rows > 0 ? [pluralize(rows, 'event')] : []),
+    elapsed(elapsedMs),
+    ...(attempt > 1 ? [`attempt ${attempt}`] : []),
+  ];
+  const text = `:hourglass_flowing_sand: ${parts.join(' · ')}`;
+  return message(`Exporting events of shield zone ${one.request.shieldZoneId}`, [
+    section(
+      `*Export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}* by <@${one.userId}>\n${text}`,
+    ),
+    context(describeWindow(one)),
+    ...(phase === 'sharing' ? [] : [actions(cancelButton(one.id))]),
+  ]);
+}
+
+/** It goes on by itself: after a restart, or after a pause. */
+export function renderWaiting(one: ExportSummary, why: string): Message {
+  return message(`Exporting events of shield zone ${one.request.shieldZoneId}`, [
+    section(
+      `*Export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}* by <@${one.userId}>\n:hourglass_flowing_sand: ${why}`,
+    ),
+    context(describeWindow(one)),
+    actions(cancelButton(one.id)),
+  ]);
+}
+
+/** The message was taken for lost, and there is another one by now. */
+export function renderElsewhere({ request }: ExportSummary): Message {
+  const text = `Another message tells of this export of shield zone ${escapeMrkdwn(request.shieldZoneId, 20)}.`;
+  return message(text, [section(text)]);
+}
+
+function cancelButton(id: string, nth = 0): Button {
+  return button('Cancel', `event-logs:cancel:${nth}`, id, {
+    style: 'danger',
+  });
+}
+
+/** `18 Nov 10:00 to 18 Nov 12:00`, in the reader's time zone, and what it is narrowed to. */
+export function describeWindow({ request }: Pick<ExportSummary, 'request'>): string {
+  return `${formatMoment(request.from)} to ${formatMoment(request.to)} · ${narrowed(request.query, request.filters)}`;
+}
+
+/** Search and filters in words. */
+function narrowed(query: string, filters: readonly EventLogFilter[]): string {
+  const parts = [
+    ...(query === '' ? [] : [`“${escapeMrkdwn(query, 100)}”`]),
+    ...filters.map((filter) => filterInWords(filter)),
+  ];
+  return parts.length === 0 ? 'everything' : truncateLines(parts, 500, ' and ');
+}
+
+const opInWords: Readonly<Record<string, string>> = {
+  eq: 'is',
+  in: 'is',
+  contains: 'contains',
+  cidr: 'in',
+  wildcard: 'like',
+};
+
+function filterInWords({ field, op, value }: EventLogFilter): string {
+  const says = Object.hasOwn(opInWords, op) ? opInWords[op] : escapeMrkdwn(op, 30);
+  const values = truncateLines(
+    value.map((one) => formatCode(one, 60)),
+    300,
+    ' or ',
+  );
+  return `${escapeMrkdwn(field, 30)} ${says} ${values}`;
+}
+
+const stateWords: Readonly<Record<ExportState, string>> = {
+  asked: 'starting',
+  waiting: 'waiting',
+  running: 'running',
+  sharing: 'being posted',
+  done: 'done',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  unknown: 'may have been posted',
+};
+
+/** Somebody's exports, the newest first. */
+export function renderExportList(exports: readonly ExportSummary[], now: Date): Message {
+  if (exports.length === 0) {
+    const text = 'You have no exports of the last days.';
+    return message(text, [section(text), actions(commandButton('Export events', 'export'))]);
+  }
+  const running = exports.filter(({ state }) => isUnderWay(state)).length;
+  const text = `${pluralize(exports.length, 'export')}, ${running === 0 ? 'none' : formatInteger(running)} under way.`;
+  const blocks = exports.map((one, nth): KnownBlock => {
+    const where = one.channel === undefined ? 'in your direct messages' : `in <#${one.channel}>`;
+    const much = one.bytes > 0 ? ` · ${pluralize(one.rows, 'event')}, ${formatBytes(one.bytes)}` : '';
+    const gone = one.filesDeletedAt ? ' · files deleted' : '';
+    const line = `*Shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}* · ${stateWords[one.state]}${much}${gone}\n${describeWindow(one)} · ${where} · ${elapsed((one.endedAt ?? now).getTime() - one.askedAt.getTime())}`;
+    return section(line, isUnderWay(one.state) ? cancelButton(one.id, nth) : undefined);
+  });
+  return message(text, [section(`*${text}*`), ...blocks, actions(commandButton('Export events', 'export'))]);
+}
+
+/** Told to whoever sent the form, beside the message with the progress. */
+export function renderStarted(channel: string | undefined, warnings: readonly string[]): Message {
+  const where =
+    channel === undefined
+      ? 'The progress and the file come to you as a direct message from this app.'
+      : `The progress and the file come into <#${channel}>.`;
+  const unusual = warnings.map((warning) => `:warning: In the filters, ${escapeMrkdwn(warning, 200)}.`);
+  const text = `The export has started. ${where}`;
+  return message(text, [
+    section(`:white_check_mark: ${text}`),
+    ...(unusual.length > 0
+      ? [section(`${truncateLines(unusual, 2000)}\nIt is sent as you typed it; the CDN may refuse it.`)]
+      : []),
+    actions(commandButton('My exports', 'export list')),
+  ]);
+}
+
+/** `12 s`, `3 min 5 s`. */
+function elapsed(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

@@ -1,0 +1,154 @@
+import type { Button } from '@slack/types';
+import type { ExportSummary } from '../../exports/model.ts';
+import { actions, button, context, message, section } from '../blocks/blocks.ts';
+import { formatShortMoments } from '../blocks/date-labels.ts';
+import { type Failure, renderFailure } from '../blocks/failure.ts';
+import type { Message } from '../blocks/message.ts';
+import { formatBytes } from '../blocks/numbers.ts';
+import { escapeMrkdwn, pluralize } from '../blocks/text.ts';
+import { describeWindow } from './exports.ts';
+
+interface Done {
+  readonly files: number;
+  readonly empty: boolean;
+  readonly told?: NotifiedWhere;
+}
+
+/** Where the end is told: in the export's own message, or, where that is gone, to the person. */
+export type NotifiedWhere = 'there' | 'directly';
+
+/** It ended well; the file is in the message below. `empty`: there was none. */
+export function renderDone(one: ExportSummary, { files, empty, told = 'there' }: Done): Message {
+  const where = told === 'there' ? 'below' : placeInWords(one);
+  const text = empty
+    ? `No event of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)} matches, so there is no file.`
+    : `*${pluralize(one.rows, 'event')}* of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}, ${formatBytes(one.bytes)}, in ${pluralize(files, 'file')} ${where}.`;
+  return message(text, [
+    section(`:white_check_mark: ${text}`),
+    context(`Asked by <@${one.userId}>. ${describeWindow(one)}`),
+    ...(empty ? [actions(offerButton(one, { ...one.request, change: true }))] : []),
+  ]);
+}
+
+/** Where the files of an export are, or would be. */
+function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
+  return channel === undefined ? 'in your direct messages with this app' : `in <#${channel}>`;
+}
+
+/** Somebody wanted to stop what has ended. */
+export function renderAlreadyEnded(one: ExportSummary): Message {
+  const where = placeInWords(one);
+  const ends = {
+    done: one.rows > 0 ? `is done: its files are ${where}` : 'is done',
+    unknown: `has ended, and its files may have been posted: look ${where}`,
+    nothing: 'has ended already; nothing was posted',
+  };
+  const end = one.state === 'done' || one.state === 'unknown' ? one.state : 'nothing';
+  const text = `This export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)} ${ends[end]}.`;
+  return message(text, [section(text)]);
+}
+
+export function renderCancelled(one: ExportSummary, by: string): Message {
+  const who = by === 'system' ? 'It ended with the key or the person it ran for.' : `Cancelled by <@${by}>.`;
+  const text = `The export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)} was stopped; nothing was posted.`;
+  return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${describeWindow(one)}`)]);
+}
+
+/** The bot stopped before it could remember its message. */
+export function renderNotBegun(one: ExportSummary): Message {
+  const text = `Your export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)} did not begin: the bot was stopped at that moment.`;
+  return message(text, [
+    section(`:warning: ${text}\nFill in the form again; a message that still says it is under way is wrong.`),
+    context(describeWindow(one)),
+    actions(againButton(one, one.request, { label: 'Export again' })),
+  ]);
+}
+
+/** Slack was told to show the files, and nobody knows whether it did. */
+export function renderUnknown(one: ExportSummary, told: NotifiedWhere = 'there'): Message {
+  const where = told === 'there' ? 'below' : placeInWords(one);
+  const text = `The files of this export *may have been posted*: the bot or Slack broke off at that very moment.`;
+  return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
+    section(
+      `:grey_question: ${text}\nLook ${where} for files of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}. It is not tried again by itself, so that nothing is posted twice.`,
+    ),
+    context(`Asked by <@${one.userId}>. ${describeWindow(one)}`),
+    actions(againButton(one, one.request, { label: 'Not there: export again' })),
+  ]);
+}
+
+/** A way on after a failure: the same with another window, or in several files. */
+export interface Offer {
+  readonly from: Date;
+  readonly to: Date;
+  readonly split: boolean;
+  /** The form comes first, filled in, to be changed. */
+  readonly change?: true | undefined;
+}
+
+// A window in four pieces, in several files, or changed by hand.
+const mostOffers = 6;
+
+/** It ended without a file. `offers` stand below as buttons. */
+export function renderFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
+  const told = renderFailure(failed);
+  return message(told.text, [
+    section(
+      `*The export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)} did not work; nothing was posted.*`,
+    ),
+    ...(told.blocks ?? []),
+    context(`Asked by <@${one.userId}>. ${describeWindow(one)}`),
+    ...(offers.length > 0
+      ? [actions(...offers.slice(0, mostOffers).map((offer, nth) => offerButton(one, offer, nth)))]
+      : []),
+  ]);
+}
+
+/** What `event-logs:again` and `event-logs:change` are pressed with. */
+function againValue(id: string, { from, to, split }: Offer): string {
+  return [id, from.getTime(), to.getTime(), split ? 'split' : 'whole'].join('|');
+}
+
+function offerButton(one: ExportSummary, offer: Offer, nth = 0): Button {
+  return againButton(one, offer, { label: labelOf(one, offer), nth });
+}
+
+function againButton(
+  { id }: ExportSummary,
+  offer: Offer,
+  { label, nth = 0 }: { label: string; nth?: number },
+): Button {
+  const action = offer.change ? 'event-logs:change' : 'event-logs:again';
+  return button(label, `${action}:${nth}`, againValue(id, offer));
+}
+
+function labelOf({ request }: ExportSummary, offer: Offer): string {
+  if (offer.change) return 'Change and export again';
+  if (offer.from.getTime() === request.from.getTime() && offer.to.getTime() === request.to.getTime()) {
+    return offer.split && !request.split ? 'Split into several files' : 'Export again';
+  }
+  const [from = '', to = ''] = formatShortMoments([offer.from.getTime(), offer.to.getTime()]);
+  return `${from}–${to} UTC`;
+}
+
+const endWords = {
+  done: 'is done; its files are there',
+  unknown: 'ended, and its files may have been posted',
+  cancelled: 'was stopped; nothing was posted',
+  failed: 'did not work; nothing was posted',
+  'not-begun': 'did not begin; nothing was posted',
+} as const;
+
+/** Where the words of an end may not leave, since a live secret stands in them: without anything that was typed. */
+export function renderBlocked(
+  one: ExportSummary,
+  end: keyof typeof endWords,
+  reference: string | undefined,
+): Message {
+  const told = renderFailure({
+    message: `An export by <@${one.userId}> ${endWords[end]}. The rest of this message was held back: it would have shown a secret.`,
+    hint: 'Tell whoever runs this bot the reference below.',
+    reference,
+  });
+  return message(told.text, told.blocks ?? []);
+}

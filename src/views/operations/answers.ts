@@ -1,0 +1,156 @@
+import type {
+  ApproveAnswer,
+  CancelAnswer,
+  ConfirmAnswer,
+  DenyAnswer,
+  Obstacle,
+  TryAgainAnswer,
+} from '../../operations/ledger.ts';
+import type { Operation } from '../../operations/model.ts';
+import { actions, button, commandButton, message, section } from '../blocks/blocks.ts';
+import { formatMoment } from '../blocks/dates.ts';
+import type { Message } from '../blocks/message.ts';
+import { pluralize } from '../blocks/text.ts';
+import { describeOutcome, describeRequest, describeVoidReason, renderState } from './operations.ts';
+
+/** Every click gets one of these, privately: what it did, or why it did nothing. */
+export function renderApproveAnswer(answer: ApproveAnswer): Message {
+  if (answer.kind === 'approved') {
+    return answer.have < answer.need
+      ? say(
+          `Counted: ${answer.have} of ${answer.need}. It waits for ${pluralize(answer.need - answer.have, 'further approval')}.`,
+        )
+      : say(`Approved. It runs now: ${describeRequest(answer.operation)}.`);
+  }
+  if (answer.kind === 'own-request') {
+    return say(
+      'You asked for this yourself, so your approval does not count; that holds for admins too. Somebody else has to approve it.',
+      button('Cancel the request', 'approvals:cancel', answer.operation.id),
+    );
+  }
+  if (answer.kind === 'twice') {
+    return say(
+      `You have approved it already: ${answer.have} of ${answer.need}. It waits for ${pluralize(answer.need - answer.have, 'other person', 'other people')}.`,
+    );
+  }
+  return obstacle(answer);
+}
+
+export function renderDenyAnswer(answer: DenyAnswer): Message {
+  if (answer.kind === 'denied') {
+    return say(`Denied. <@${answer.operation.requester.userId}> reads your reason.`);
+  }
+  if (answer.kind === 'own-request') {
+    return say(
+      'You asked for this yourself: cancel it instead.',
+      button('Cancel the request', 'approvals:cancel', answer.operation.id),
+    );
+  }
+  return obstacle(answer);
+}
+
+export function renderCancelAnswer(answer: CancelAnswer): Message {
+  if (answer.kind === 'cancelled') {
+    return say(`Cancelled. Nothing was sent to the CDN: ${describeRequest(answer.operation)}.`);
+  }
+  if (answer.kind === 'not-requester') {
+    return say(
+      `Only <@${answer.operation.requester.userId}> can cancel this request. Approvers can deny it.`,
+      button('Deny', 'approvals:deny', answer.operation.id),
+    );
+  }
+  return obstacle(answer);
+}
+
+export function renderConfirmAnswer(answer: ConfirmAnswer): Message {
+  if (answer.kind !== 'confirmed') return obstacle(answer);
+  const { operation } = answer;
+  return operation.state === 'succeeded'
+    ? say(`Noted: it was done. ${describeRequest(operation)}.`)
+    : say(
+        `Noted: it was not done. ${describeRequest(operation)}.`,
+        button('Try again (new approval)', 'approvals:again', operation.id),
+      );
+}
+
+export function renderRetryAnswer(answer: TryAgainAnswer): Message {
+  switch (answer.kind) {
+    case 'proposed':
+      return renderProposed(answer.operation);
+    case 'not-requester':
+      return say(
+        `Only <@${answer.operation.requester.userId}> can ask for it again: it would run with their key.`,
+      );
+    case 'already-again':
+      return say(
+        `It was asked for again already: ${renderState(answer.operation.state)}.`,
+        commandButton('My requests', 'approvals'),
+      );
+    case 'not-now':
+      return answer.why === 'value-gone'
+        ? say('The value is no longer kept. Type it again.', commandButton('Set a variable', 'variable'))
+        : say(
+            `It is past that: ${renderState(answer.operation.state)}.`,
+            commandButton('My requests', 'approvals'),
+          );
+    case 'not-found':
+      return notFound();
+  }
+}
+
+/** What somebody reads who has just asked for something. */
+export function renderProposed(operation: Operation): Message {
+  const { approvalsNeeded: needed } = operation;
+  if (needed === 0) {
+    const outcome = describeOutcome(operation);
+    return say(
+      `${renderState(operation.state)}: ${describeRequest(operation)}.${outcome ? `\n${outcome}` : ''}`,
+    );
+  }
+  return say(
+    `Asked for. It needs *${pluralize(needed, 'approval')}* before ${formatMoment(operation.expiresAt)}: ${describeRequest(operation)}.\nThe bot tells you how it goes, in a direct message.`,
+    button('Cancel the request', 'approvals:cancel', operation.id),
+  );
+}
+
+function obstacle(answer: Obstacle): Message {
+  switch (answer.kind) {
+    case 'not-found':
+      return notFound();
+    case 'already': {
+      const { operation, by, at, state } = answer;
+      const whom = by === 'system' || state === 'failed' ? '' : ` by <@${by}>`;
+      const approved = operation.approvals.map((one) => `<@${one.by}>`).join(', ');
+      const outcome = describeOutcome(operation);
+      return say(
+        `Too late, nothing more happens by this click. ${renderState(state)}${whom}, ${formatMoment(at)}.${approved ? ` Approved by ${approved}.` : ''}${outcome ? `\n${outcome}` : ''}`,
+      );
+    }
+    case 'expired':
+      return say(
+        `It expired ${formatMoment(answer.operation.expiresAt)}: nothing was sent to the CDN. <@${answer.operation.requester.userId}> can ask anew.`,
+      );
+    case 'not-allowed':
+      return say(
+        `You may not do this here: ${answer.decision.trace
+          .filter(({ ok }) => !ok)
+          .map(({ says }) => says)
+          .join('; ')}.\nAdmins name approvers in \`/cdn settings\`.`,
+      );
+    case 'void':
+      return say(
+        `It is void and will not run: ${describeVoidReason(answer.why)}. <@${answer.operation.requester.userId}> can ask anew.`,
+      );
+  }
+}
+
+function notFound(): Message {
+  return say(
+    'There is no such request here any more. Nothing was done.',
+    commandButton('What waits for me', 'approvals'),
+  );
+}
+
+function say(text: string, ...buttons: Parameters<typeof actions>): Message {
+  return message(text, [section(text), ...(buttons.length > 0 ? [actions(...buttons)] : [])]);
+}

@@ -1,0 +1,80 @@
+import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
+import type { Days } from '../../lib/days.ts';
+import { formatShortMoments } from '../blocks/date-labels.ts';
+import { formatDate } from '../blocks/dates.ts';
+import type { Attachment } from '../blocks/message.ts';
+import { formatInteger, plainText, pluralize } from '../blocks/text.ts';
+
+const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
+
+/** Errors hour by hour as a line of bars a day: 24 signs fit on a phone, and screen readers get the numbers. */
+export function groupByHour(counts: OriginErrorCounts, days: Days): string {
+  const highest = Math.max(0, ...counts.hours);
+  if (highest === 0) return '*By hour*\nNo entry has a time in these days.';
+  const lines = Array.from({ length: days.count }, (_, day) => {
+    const hours = counts.hours.slice(day * 24, day * 24 + 24);
+    const line = hours.map((hour) => bar(hour, highest)).join('');
+    const total = hours.reduce((sum, hour) => sum + hour, 0);
+    return days.count === 1
+      ? line
+      : `${line} ${formatDate(days.first, day).slice(5)} ${formatInteger(total)}`;
+  });
+  return `*By hour (UTC)*\n\`\`\`\n${lines.join('\n')}\n0     6     12    18\n\`\`\``;
+}
+
+/** The same as a picture. Hours that lie ahead are a gap, not a zero. */
+export function renderHourChart(
+  counts: OriginErrorCounts,
+  days: Days,
+  of: { name: string; now: number },
+): Attachment | undefined {
+  if (!counts.hours.some((hour) => hour > 0)) return undefined;
+  const start = Date.parse(`${days.first}T00:00:00Z`);
+  const at = counts.hours.map((_, hour) => start + hour * 3_600_000);
+  const when = days.count === 1 ? days.first : `${days.first} to ${formatDate(days.first, days.count - 1)}`;
+  const title = pluralize(counts.total, 'origin error');
+  return {
+    name: `origin-errors-${days.first}.png`,
+    title: `Origin errors by hour, ${plainText(of.name, 60)}`,
+    altText: `Bar chart of ${title} by hour in ${plainText(of.name, 60)}, ${when} (UTC): ${findPeak(counts, days)}.`,
+    mimetype: 'image/png',
+    content: {
+      chart: {
+        title,
+        subtitle: `${plainText(of.name, 30)}, ${when} (UTC)`,
+        labels: formatShortMoments(at),
+        panels: [
+          {
+            kind: 'bars',
+            name: 'Errors in each hour',
+            series: [
+              {
+                name: 'errors',
+                values: counts.hours.map((hour, index) => ((at[index] ?? 0) > of.now ? null : hour)),
+              },
+            ],
+          },
+        ],
+      },
+    },
+  };
+}
+
+/** `most 13:00–14:00 UTC (61)` */
+export function findPeak({ hours }: OriginErrorCounts, days: Days): string {
+  const highest = Math.max(0, ...hours);
+  if (highest === 0) return '';
+  const at = hours.indexOf(highest);
+  const day = days.count === 1 ? '' : `${formatDate(days.first, Math.floor(at / 24))} `;
+  return `most ${day}${clock(at % 24)}–${clock((at % 24) + 1)} UTC (${formatInteger(highest)})`;
+}
+
+/** Nothing is a dot, so that few and none look different. */
+function bar(amount: number, highest: number): string {
+  if (amount === 0) return '·';
+  return bars[Math.min(bars.length - 1, Math.ceil((amount / highest) * bars.length) - 1)] ?? bars[0];
+}
+
+function clock(hour: number): string {
+  return `${String(hour).padStart(2, '0')}:00`;
+}

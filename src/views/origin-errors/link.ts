@@ -1,0 +1,47 @@
+import type { KnownBlock, ModalView } from '@slack/types';
+import { actions, commandButton, plain, section } from '../blocks/blocks.ts';
+import { formatCode, plainText, pluralize } from '../blocks/text.ts';
+
+const title = plain('Origin errors');
+const close = plain('Close');
+
+/** Stands there until the origin errors of a link are counted. */
+export function linkReading(host?: string): ModalView {
+  const where = host === undefined ? '' : ` of ${formatCode(host, 100)}`;
+  return { type: 'modal', title, close, blocks: [section(`Reading today’s origin errors${where}…`)] };
+}
+
+/** A message has several links. */
+export function linkChoice(hosts: readonly string[]): ModalView {
+  const blocks: KnownBlock[] = [
+    section(`This message links to ${pluralize(hosts.length, 'host')}. Which one’s origin errors?`),
+    actions(...hosts.map((host, index) => commandButton(plainText(host, 75), `errors ${host}`, index))),
+  ];
+  return { type: 'modal', title, close, blocks };
+}
+
+/** A message has no link. */
+export function linkForm(): ModalView {
+  return {
+    type: 'modal',
+    callback_id: 'origin-errors:link',
+    title,
+    submit: plain('Look up'),
+    close: plain('Cancel'),
+    blocks: [
+      section('*There is no link in this message.* Paste one, or type a zone.'),
+      {
+        type: 'input',
+        block_id: 'link',
+        label: plain('Link, hostname or zone'),
+        element: {
+          type: 'plain_text_input',
+          action_id: 'link',
+          placeholder: plain('https://cdn.example.com/images/a.jpg'),
+          max_length: 2000,
+          focus_on_load: true,
+        },
+      },
+    ],
+  };
+}

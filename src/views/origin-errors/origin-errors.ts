@@ -1,0 +1,276 @@
+import type { KnownBlock } from '@slack/types';
+import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
+import type { Group } from '../../api/origin-errors/groups.ts';
+import type { Sample } from '../../api/origin-errors/samples.ts';
+import type { FileKind } from '../../commands/origin-errors/file.ts';
+import type { Report, ZoneName } from '../../commands/origin-errors/report.ts';
+import type { Days } from '../../lib/days.ts';
+import { actions, button, context, message, section } from '../blocks/blocks.ts';
+import { formatDate, formatMoment } from '../blocks/dates.ts';
+import type { Message } from '../blocks/message.ts';
+import { formatPercent } from '../blocks/numbers.ts';
+import {
+  escapeMrkdwn,
+  formatCode,
+  formatInteger,
+  plainText,
+  pluralize,
+  truncateLines,
+} from '../blocks/text.ts';
+import { showButton } from '../zones/list.ts';
+import { findPeak, groupByHour, renderHourChart } from './hours.ts';
+
+/** The days that are offered; each can be typed as well. */
+export const choices = ['today', 'yesterday', 'last 3 days', 'last 7 days'] as const;
+
+interface Shown {
+  readonly report: Report;
+  /** The UTC day it is, as `2026-11-21`. */
+  readonly today: string;
+  /** Writes a zone and days into a button. */
+  readonly value: (zone: ZoneName, days: Days, more?: Readonly<Record<string, string>>) => string;
+  /** Also send the hours as a picture: for what was asked for, not for each press of a button. */
+  readonly picture?: boolean;
+}
+
+const groupsShown = 8;
+const prefixesShown = 6;
+
+/** The origin errors of a zone on some days: the number first, then what fails, where, when, and samples. */
+export function renderOriginErrors(shown: Shown): Message {
+  const { report } = shown;
+  const { counts, zone } = report;
+  const name = escapeMrkdwn(zone.name, 80) || `zone ${escapeMrkdwn(zone.id, 20)}`;
+  const when = daysInWords(report.days, shown.today);
+  const atLeast = report.incomplete.length > 0 || report.unread.length > 0 ? 'At least ' : '';
+  const number = `${atLeast}${pluralize(counts.total, 'origin error')}`;
+  const headline = `${number.charAt(0).toUpperCase()}${number.slice(1)} ${when} in ${name}`;
+  const chart = shown.picture
+    ? renderHourChart(counts, report.days, { name: zone.name || zone.id, now: report.takenAt.getTime() })
+    : undefined;
+  const answer = message([headline, ...topInWords(counts)].join(': '), [
+    section([`*${headline}*`, summary(report)].filter(Boolean).join('\n')),
+    ...warnings(report).map((warning) => section(warning)),
+    ...part('By error', groups(counts), 2500),
+    ...part('By address', prefixes(counts), 1200),
+    ...(counts.total > 0 ? [section(groupByHour(counts, report.days))] : []),
+    ...part(counts.samples.length === 1 ? 'Sample' : 'Samples', counts.samples.map(sample), 2600),
+    actions(...otherDays(shown)),
+    actions(
+      ...(counts.total > 0
+        ? [
+            button('All as CSV', 'origin-errors:file:csv', shown.value(zone, report.days, { as: 'csv' })),
+            button(
+              'All as NDJSON',
+              'origin-errors:file:ndjson',
+              shown.value(zone, report.days, { as: 'ndjson' }),
+            ),
+          ]
+        : []),
+      button('Refresh', 'origin-errors:day:refresh', shown.value(zone, report.days, { fresh: '1' })),
+      showButton(zone.id, 'Show the zone'),
+    ),
+    context(
+      [
+        `As of ${formatMoment(report.takenAt)}. Days and hours are UTC.`,
+        'Query values in addresses are never shown.',
+      ].join(' '),
+    ),
+  ]);
+  return chart ? { ...answer, files: [chart] } : answer;
+}
+
+/** The entries themselves as a file. `entries` is how many are in it. */
+export function renderFile(shown: {
+  readonly zone: ZoneName;
+  readonly days: Days;
+  readonly today: string;
+  readonly as: FileKind;
+  readonly path: string;
+  readonly entries: number;
+  readonly skipped: number;
+  readonly incomplete: readonly string[];
+  /** Days too long to be sorted. */
+  readonly unsorted: readonly string[];
+  readonly asOf: Date;
+}): Message {
+  const { zone, days, entries, skipped, incomplete, as } = shown;
+  const what = `${pluralize(entries, 'origin error')} ${daysInWords(days, shown.today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}`;
+  const text = `${what.charAt(0).toUpperCase()}${what.slice(1)}, as ${as === 'csv' ? 'CSV' : 'NDJSON'}.`;
+  const notes = [
+    incomplete.length > 0 ? `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.` : '',
+    skipped > 0
+      ? `${pluralize(skipped, 'entry', 'entries')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`
+      : '',
+    `As of ${formatMoment(shown.asOf)}, ${orderInWords(shown.unsorted, days)}. Times are UTC; query values are left out.`,
+  ];
+  return {
+    ...message(text, [section(text), context(notes.filter(Boolean).join(' '))]),
+    files: [
+      {
+        name: `origin-errors-${plainText(zone.name, 60).replaceAll(/[^\w.-]+/gu, '_')}-${days.first}${days.count > 1 ? `-${days.count}-days` : ''}.${as}`,
+        title: text,
+        mimetype: as === 'csv' ? 'text/csv' : 'application/x-ndjson',
+        content: { path: shown.path },
+      },
+    ],
+  };
+}
+
+/** A long day is not held in memory only to be sorted: a spreadsheet does it by the first column. */
+function orderInWords(unsorted: readonly string[], days: Days): string {
+  if (unsorted.length === 0) return 'sorted by time';
+  if (unsorted.length < days.count)
+    return `sorted by time, but for ${unsorted.join(', ')}: too many, so in the order the CDN gave them`;
+  return `too many to sort by time, so in the order the CDN gave them${days.count > 1 ? ' each day' : ''}`;
+}
+
+/** Where there is nothing to put into a file. */
+export function renderNoFile(zone: ZoneName, days: Days, today: string): Message {
+  const text = `No origin errors ${daysInWords(days, today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}, so there is no file.`;
+  return message(text, [section(text)]);
+}
+
+/** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
+function daysInWords({ first, count }: Days, today: string): string {
+  const last = formatDate(first, count - 1);
+  if (count > 1) return last === today ? `in the last ${count} days` : `from ${first} to ${last}`;
+  if (first === today) return 'today';
+  return first === formatDate(today, -1) ? 'yesterday' : `on ${first}`;
+}
+
+/** How it compares with the day before, and between when. */
+function summary({ counts, before, days }: Report): string {
+  const { first, last } = counts;
+  const compared =
+    before === undefined || days.count > 1
+      ? ''
+      : `the day before: ${before.incomplete ? 'at least ' : ''}${before.total === 0 ? 'none' : `${formatInteger(before.total)} in all`}`;
+  const between =
+    first === undefined || last === undefined
+      ? ''
+      : `first ${formatMoment(new Date(first))}, last ${formatMoment(new Date(last))}`;
+  const peak = findPeak(counts, days);
+  return [between, peak, compared].filter(Boolean).join(' · ');
+}
+
+function warnings(report: Report): string[] {
+  const { counts, before, incomplete, unread, skipped, repeated } = report;
+  const fresh = before
+    ? [...counts.codes]
+        .filter(([code]) => !before.codes.has(code))
+        .map(([name, times]) => `${codeName(name)} (${formatInteger(times)})`)
+    : [];
+  const odd = [
+    skipped > 0 ? `${pluralize(skipped, 'entry', 'entries')} could not be read` : '',
+    repeated > 0
+      ? `${pluralize(repeated, 'entry', 'entries')} came twice and ${repeated === 1 ? 'is' : 'are'} counted once`
+      : '',
+  ].filter(Boolean);
+  return [
+    ...(fresh.length > 0 && before
+      ? [
+          `:new: *New since the day before* (${before.day}${before.incomplete ? ', of which the CDN gave only a part' : ''}): ${truncateLines(fresh, 1000, ', ')}`,
+        ]
+      : []),
+    ...(before === undefined && counts.total > 0
+      ? [':grey_question: The day before could not be read, so what is new is not known.']
+      : []),
+    ...(incomplete.length > 0
+      ? [
+          `:warning: *More entries exist* than the CDN gave for ${incomplete.join(', ')}, and it has no way to ask for the rest. The numbers are the least there were.`,
+        ]
+      : []),
+    ...unread.map(
+      ({ day, why }) =>
+        `:warning: ${day} could not be read and is left out: ${why.message}${why.reference ? ` Reference ${escapeMrkdwn(why.reference, 20)}` : ''}`,
+    ),
+    ...(odd.length > 0 ? [`:information_source: ${odd.join('; ')}.`] : []),
+  ];
+}
+
+function groups(counts: OriginErrorCounts): string[] {
+  const lines = counts.groups.slice(0, groupsShown).map((group) => groupLine(group, counts.total));
+  const rest =
+    counts.total - counts.groups.slice(0, groupsShown).reduce((sum, group) => sum + group.count, 0);
+  const kinds = counts.groups.length - groupsShown;
+  return rest > 0
+    ? [
+        ...lines,
+        `and ${pluralize(rest, 'more error')} of ${counts.ungrouped > 0 ? 'more than ' : ''}${pluralize(Math.max(1, kinds), 'other kind')}`,
+      ]
+    : lines;
+}
+
+function groupLine(group: Group, total: number): string {
+  const { first, last } = group;
+  const seen =
+    first === undefined || last === undefined
+      ? ''
+      : first === last
+        ? formatMoment(new Date(first))
+        : `first ${formatMoment(new Date(first))}, last ${formatMoment(new Date(last))}`;
+  return [
+    `*${formatInteger(group.count)}* (${formatPercent(group.count, total)})`,
+    [codeName(group.errorCode ?? ''), status(group.statusCode)].filter(Boolean).join(' '),
+    group.serverZone === undefined ? 'server zone not reported' : escapeMrkdwn(group.serverZone, 20),
+    seen,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function prefixes(counts: OriginErrorCounts): string[] {
+  const missed = counts.prefixesMissed > 0 ? 'at least ' : '';
+  const shown = counts.prefixes.slice(0, prefixesShown);
+  const more = counts.prefixes.length - shown.length;
+  const lines = shown.map(
+    ([prefix, times]) => `*${missed}${formatInteger(times)}* · ${formatCode(prefix, 100)}`,
+  );
+  return more > 0 ? [...lines, `and ${missed ? 'many' : formatInteger(more)} more`] : lines;
+}
+
+function sample(entry: Sample): string {
+  const what = [
+    entry.at === undefined ? 'time not reported' : formatMoment(new Date(entry.at)),
+    [codeName(entry.errorCode ?? ''), status(entry.statusCode)].filter(Boolean).join(' '),
+    escapeMrkdwn(entry.serverZone ?? '', 20),
+  ];
+  const where = entry.requestUrl === undefined ? 'address not readable' : formatCode(entry.requestUrl, 160);
+  const why = entry.message === undefined ? '' : escapeMrkdwn(entry.message, 160);
+  return `${what.filter(Boolean).join(' · ')}\n${[where, why].filter(Boolean).join(' · ')}`;
+}
+
+function otherDays({ report, today, value }: Shown): ReturnType<typeof button>[] {
+  const offered: (readonly [label: string, id: string, days: Days])[] = [
+    ['Today', 'today', { first: today, count: 1 }],
+    ['Yesterday', 'yesterday', { first: formatDate(today, -1), count: 1 }],
+    ['Last 3 days', 'three', { first: formatDate(today, -2), count: 3 }],
+  ];
+  const { first, count } = report.days;
+  const isOther = count === 1 && first < formatDate(today, -1);
+  return [
+    ...offered.filter(([, , days]) => days.first !== first || days.count !== count),
+    ...(isOther ? [['The day before', 'before', { first: formatDate(first, -1), count: 1 }] as const] : []),
+  ].map(([label, id, days]) => button(label, `origin-errors:day:${id}`, value(report.zone, days)));
+}
+
+/** For the line that stands alone: the largest kinds. */
+function topInWords({ codes }: OriginErrorCounts): string[] {
+  const top = [...codes].sort((a, b) => b[1] - a[1]).slice(0, 3);
+  return top.length === 0
+    ? []
+    : [top.map(([name, times]) => `${codeName(name)} ${formatInteger(times)}`).join(', ')];
+}
+
+function codeName(errorCode: string): string {
+  return errorCode === '' ? 'no code' : formatCode(errorCode, 60);
+}
+
+function status(statusCode: number | undefined): string {
+  return statusCode === undefined ? 'no status' : String(statusCode);
+}
+
+function part(title: string, lines: readonly string[], length: number): KnownBlock[] {
+  return lines.length === 0 ? [] : [section(`*${title}*\n${truncateLines(lines, length)}`)];
+}

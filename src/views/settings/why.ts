@@ -1,0 +1,88 @@
+import type { MissingScope } from '../../auth/people.ts';
+import type { Decision, Right } from '../../auth/policy/policy.ts';
+import { actions, commandButton, message, section } from '../blocks/blocks.ts';
+import type { Message } from '../blocks/message.ts';
+import { missingScopeLines } from '../blocks/missing-scope.ts';
+import { formatCode, truncate } from '../blocks/text.ts';
+import { connectButton } from '../connect/connect.ts';
+
+/** A decision with each of its steps. */
+export function renderWhy(asked: {
+  readonly name: string;
+  readonly needs: Right;
+  readonly decision: Decision;
+  /** Somebody else; undefined = the reader. */
+  readonly about: string | undefined;
+  readonly channelId: string | undefined;
+  readonly blind: readonly MissingScope[];
+}): Message {
+  const { name, needs, decision, about, channelId, blind } = asked;
+  const who = about === undefined ? 'You' : `<@${about}>`;
+  const may = `${who} may ${decision.allowed ? '' : 'not '}run ${formatCode(`/cdn ${name}`)}`;
+  const here = channelId === undefined ? '' : ` in <#${channelId}>`;
+  const sign = decision.allowed ? ':white_check_mark:' : ':no_entry:';
+  const steps = decision.trace.map(
+    ({ rule, says, ok }) => `${ok ? ':heavy_check_mark:' : ':x:'} *${titles[rule]}*: ${says}`,
+  );
+  const own = about === undefined;
+  const next = [
+    ...(own && decision.reason === 'no-key' ? [connectButton()] : []),
+    ...(decision.allowed && own && needs === 'read' ? [commandButton(`/cdn ${name}`, name)] : []),
+    commandButton('What I may', 'whoami', 8),
+    ...(own ? [] : [commandButton('Settings', 'settings', 9)]),
+  ];
+  return message(
+    `${about === undefined ? 'You' : 'This person'} may ${decision.allowed ? '' : 'not '}run /cdn ${name}: ${decision.reason}.`,
+    [
+      section(`${sign} *${may}*${here}\nIt needs the right *${needs}* (${meanings[needs]}).`),
+      section(steps.join('\n')),
+      ...missingScopeLines(blind),
+      actions(...next),
+    ],
+  );
+}
+
+/** No command was named. */
+export function whyWhat(): Message {
+  const text = 'Which command? For example `/cdn why volume delete`.';
+  return message(text, [
+    section(text),
+    actions(
+      commandButton('Why zones', 'why zones', 0),
+      commandButton('Why export', 'why export', 1),
+      commandButton('Why variable', 'why variable', 2),
+      commandButton('Why volume delete', 'why volume delete', 3),
+    ),
+  ]);
+}
+
+/** What was named is no command. */
+export function whyUnknown(typed: string, near: readonly string[]): Message {
+  const text = `${formatCode(typed, 40)} is not a command.`;
+  return message(text, [
+    section(near.length > 0 ? `${text} Did you mean:` : text),
+    actions(
+      ...near.map((name, index) => commandButton(`Why ${truncate(name, 60)}`, `why ${name}`, index)),
+      commandButton('All commands', 'help all', 9),
+    ),
+  ]);
+}
+
+const titles: Readonly<Record<Decision['trace'][number]['rule'], string>> = {
+  organisation: 'Organisation',
+  role: 'Role',
+  key: 'Key',
+  channel: 'Channel',
+  approval: 'Approval',
+  destination: 'Destination',
+};
+
+/** What each class of commands does, in a few words. */
+const meanings: Readonly<Record<Right, string>> = {
+  none: 'for everybody here',
+  read: 'looks, changes nothing',
+  export: 'brings logs into a channel',
+  change: 'changes something in the CDN',
+  destroy: 'deletes what cannot be brought back',
+  admin: 'changes the bot’s settings',
+};

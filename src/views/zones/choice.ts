@@ -1,0 +1,112 @@
+import type { Button, InputBlock, ModalView, Option } from '@slack/types';
+import type { ZoneSummary } from '../../api/zones/summary.ts';
+import type { Found } from '../../commands/zones/lookup.ts';
+import { actions, commandButton, message, plain, section } from '../blocks/blocks.ts';
+import { option } from '../blocks/menu.ts';
+import type { Message } from '../blocks/message.ts';
+import { escapeMrkdwn, formatCode, formatInteger, plainText, pluralize } from '../blocks/text.ts';
+import { quoted, showButton } from './list.ts';
+
+/** Which zone? A menu with search over id, name and hostnames. */
+export function renderZoneForm(): ModalView {
+  return {
+    type: 'modal',
+    callback_id: 'zones:submit',
+    title: plain('Show a zone'),
+    submit: plain('Show'),
+    close: plain('Cancel'),
+    blocks: [zoneInput()],
+  };
+}
+
+/** The menu of zones, in any form that asks for one. */
+export function zoneInput(): InputBlock {
+  return {
+    type: 'input',
+    block_id: 'zone',
+    label: plain('Zone'),
+    element: {
+      type: 'external_select',
+      action_id: 'zones:pick',
+      placeholder: plain('Type a part of its name or hostname'),
+      min_query_length: 0,
+      focus_on_load: true,
+    },
+  };
+}
+
+/** A line of that menu. */
+export function zoneOption({ id, name, hostnames: [hostname] }: ZoneSummary): Option {
+  return option(hostname ? `${name || id} · ${hostname}` : name || id, id);
+}
+
+const mostChoices = 10;
+
+/** The command that a zone is looked up for, and what was typed behind the zone. */
+interface For {
+  readonly command: 'zone' | 'errors';
+  readonly behind?: string;
+}
+
+/** Words that are no one zone: several, or none. */
+export function notOneZone(
+  found: Exclude<Found, { kind: 'one' }>,
+  wanted: For = { command: 'zone' },
+): Message {
+  return found.kind === 'several'
+    ? renderZoneChoice(found.words, found.zones, wanted)
+    : renderNoZone(found.typed, found.near, wanted);
+}
+
+/** Several zones match. */
+export function renderZoneChoice(
+  words: string,
+  found: readonly ZoneSummary[],
+  wanted: For = { command: 'zone' },
+): Message {
+  const text = `${pluralize(found.length, 'zone')} match ${formatCode(words, 60)}. Which one?`;
+  const zones = found.slice(0, mostChoices);
+  const more = found.length - zones.length;
+  return message(text, [
+    section(text),
+    ...zones.map((zone) => section(choice(zone), choose(zone, wanted))),
+    ...(more > 0
+      ? [
+          section(
+            `and ${formatInteger(more)} more`,
+            commandButton('See all', `zones ${quoted(words.slice(0, 100))}`),
+          ),
+        ]
+      : []),
+  ]);
+}
+
+/** No zone matches. `near`: names or hostnames that may have been meant. */
+export function renderNoZone(
+  typed: string,
+  near: readonly string[],
+  wanted: For = { command: 'zone' },
+): Message {
+  const text = `No zone has the id, name or hostname ${formatCode(typed, 60)}.`;
+  return message(text, [
+    section(near.length > 0 ? `${text} Did you mean one of these?` : text),
+    actions(
+      ...near.map((name, index) => commandButton(plainText(name, 60), command(wanted, name), index)),
+      commandButton('Search in a form', wanted.command, 8),
+      commandButton('All zones', 'zones', 9),
+    ),
+  ]);
+}
+
+function choose(zone: ZoneSummary, wanted: For): Button {
+  return wanted.command === 'zone' ? showButton(zone.id) : commandButton('Choose', command(wanted, zone.id));
+}
+
+function command({ command, behind = '' }: For, zone: string): string {
+  return `${command} ${quoted(zone)} ${behind}`.trim();
+}
+
+function choice(zone: ZoneSummary): string {
+  const hostnames = zone.hostnames.slice(0, 2).map((hostname) => escapeMrkdwn(hostname, 60));
+  return `*${escapeMrkdwn(zone.name, 60) || 'unnamed'}* · ${escapeMrkdwn(zone.id, 20)}\n${hostnames.join(', ') || 'no hostname'}`;
+}

@@ -1,0 +1,144 @@
+import type { Zone } from '../../api/zones/zone.ts';
+import {
+  describeEnum,
+  formatOnOff,
+  formatWhole,
+  humanize,
+  joinList,
+  renderFields,
+  renderSwitches,
+} from '../blocks/fields.ts';
+import { escapeMrkdwn, formatCode } from '../blocks/text.ts';
+
+/** How it asks its origin, and what it does when that fails. */
+export function renderOrigin(zone: Zone): string[] {
+  return [
+    ...renderFields([
+      ['Host header', humanize(zone.originHostHeader)],
+      ['Connection', zone.originLinkValue ? formatCode(zone.originLinkValue, 100) : undefined],
+      ['Retries', retries(zone)],
+      ['Timeouts', timeouts(zone)],
+      ['Sticky sessions', stickySessions(zone)],
+      ['Routing filters', zone.routingFilters?.length ? joinList(zone.routingFilters) : undefined],
+      ['WebSockets', webSockets(zone)],
+    ]),
+    ...renderSwitches([
+      ['hostname forwarded', zone.addHostHeader],
+      ['redirects followed', zone.followRedirects],
+      ['canonical header', zone.addCanonicalHeader],
+      ['retry on 5xx', zone.originRetry5XXResponses],
+      ['retry when connecting fails', zone.originRetryConnectionTimeout],
+      ['retry when the response is late', zone.originRetryResponseTimeout],
+      ['safe hop', zone.enableSafeHop],
+    ]),
+  ];
+}
+
+/** What visitors see beside the content: error pages and the preloading screen. */
+export function renderPages(zone: Zone): string[] {
+  return [
+    ...renderFields([
+      ['Error page code', length(zone.errorPageCustomCode)],
+      ['Status page', humanize(zone.errorPageStatuspageCode)],
+      ['Preloading screen', preloading(zone)],
+      ['Its code', length(zone.preloadingScreenCode)],
+      ['Its logo', zone.preloadingScreenLogoUrl ? formatCode(zone.preloadingScreenLogoUrl, 100) : undefined],
+    ]),
+    ...renderSwitches([
+      ['custom error page', zone.errorPageEnableCustomCode],
+      ['status page widget', zone.errorPageEnableStatuspageWidget],
+      ['white label', zone.errorPageWhitelabel],
+      ['preloading on the first visit', zone.preloadingScreenShowOnFirstVisit],
+      ['own preloading code', zone.preloadingScreenCodeEnabled],
+    ]),
+  ];
+}
+
+/** Who pays how much, and what belongs to it at the platform. */
+export function renderAccount(zone: Zone): string[] {
+  return renderFields([
+    ['Owner', humanize(zone.userId)],
+    // $/byte: too small a number to be read as money.
+    ['Own price', zone.priceOverride ? `$${zone.priceOverride} per byte` : undefined],
+    ['Discounts', discounts(zone)],
+    ['CNAME domain', humanize(zone.cnameDomain)],
+    ['DNS', dns(zone)],
+    ['Video library', humanize(zone.videoLibraryId)],
+    ['App endpoint', humanize(zone.magicContainersEndpointId)],
+    ['Cache version', formatWhole(zone.cacheVersion)],
+  ]);
+}
+
+function retries(zone: Zone): string | undefined {
+  if (zone.originRetries === undefined) return undefined;
+  return zone.originRetryDelay
+    ? `${zone.originRetries}, ${zone.originRetryDelay} s apart`
+    : `${zone.originRetries}`;
+}
+
+function timeouts(zone: Zone): string | undefined {
+  const both = renderFields([
+    ['connect', formatWhole(zone.originConnectTimeout, ' s')],
+    ['response', formatWhole(zone.originResponseTimeout, ' s')],
+  ]);
+  return both.length > 0 ? both.join(', ') : undefined;
+}
+
+function webSockets(zone: Zone): string | undefined {
+  const state = formatOnOff(zone.enableWebSockets);
+  return zone.enableWebSockets && zone.maxWebSocketConnections
+    ? `${state}, at most ${formatWhole(zone.maxWebSocketConnections)}`
+    : state;
+}
+
+function stickySessions(zone: Zone): string | undefined {
+  const how = renderFields([
+    ['cookie', humanize(zone.stickySessionCookieName, 60)],
+    ['headers', humanize(zone.stickySessionClientHeaders, 100)],
+  ]);
+  const state = describeEnum('StickySessionType', zone.stickySessionType);
+  return [state, ...how].filter(Boolean).join(', ') || undefined;
+}
+
+function preloading(zone: Zone): string | undefined {
+  return (
+    [
+      formatOnOff(zone.preloadingScreenEnabled),
+      describeEnum('PreloadingScreenTheme', zone.preloadingScreenTheme),
+      zone.preloadingScreenDelay === undefined
+        ? undefined
+        : `after ${formatWhole(zone.preloadingScreenDelay, ' ms')}`,
+    ]
+      .filter(Boolean)
+      .join(', ') || undefined
+  );
+}
+
+function discounts(zone: Zone): string | undefined {
+  const all = renderFields([
+    ['EU and US', discount(zone.euusDiscount)],
+    ['South America', discount(zone.southAmericaDiscount)],
+    ['Africa', discount(zone.africaDiscount)],
+    ['Asia and Oceania', discount(zone.asiaOceaniaDiscount)],
+  ]);
+  return all.length > 0 ? all.join(', ') : undefined;
+}
+
+/** Its unit is not specified. None is nothing to read. */
+function discount(value: number | undefined): string | undefined {
+  return value === 0 ? undefined : formatWhole(value);
+}
+
+function dns(zone: Zone): string | undefined {
+  const all = renderFields([
+    ['zone', humanize(zone.dnsZoneId)],
+    ['record', humanize(zone.dnsRecordId)],
+    ['value', humanize(zone.dnsRecordValue)],
+  ]);
+  return all.length > 0 ? all.join(', ') : undefined;
+}
+
+/** Code that somebody wrote for a web page is nothing to read in a chat. The file has it. */
+function length(written: string | undefined): string | undefined {
+  return written ? escapeMrkdwn(`${formatWhole(written.length)} characters`) : undefined;
+}

@@ -1,0 +1,248 @@
+import type { Button, KnownBlock } from '@slack/types';
+import type { Attention, Totals } from '../../api/zones/attention.ts';
+import type { ZoneSummary } from '../../api/zones/summary.ts';
+import type { ZoneQuery } from '../../commands/zones/query.ts';
+import { actions, button, commandButton, context, message, section } from '../blocks/blocks.ts';
+import { formatMoment } from '../blocks/dates.ts';
+import type { Failure } from '../blocks/failure.ts';
+import type { Message } from '../blocks/message.ts';
+import { formatBytes, formatMoney, formatPercent } from '../blocks/numbers.ts';
+import { escapeMrkdwn, formatCode, formatInteger, plainText, pluralize } from '../blocks/text.ts';
+
+/** A zone with what is wrong with it. */
+export interface Listed {
+  readonly zone: ZoneSummary;
+  readonly attention: readonly Attention[];
+}
+
+/** One page of the whole list. `value` writes a query into a button. */
+export interface ZonePage {
+  readonly rows: readonly Listed[];
+  readonly query: ZoneQuery;
+  readonly pages: number;
+  /** How many zones the query shows on all pages. */
+  readonly found: number;
+  /** Of what the query shows. */
+  readonly totals: Totals;
+  /** Zones in the whole account, and how many of them need attention. */
+  readonly account: { readonly zones: number; readonly attention: number };
+  readonly skipped: number;
+  readonly takenAt: Date;
+  readonly value: (query: ZoneQuery) => string;
+}
+
+/** The list, the totals first. */
+export function renderZonePage(page: ZonePage): Message {
+  const { query, totals } = page;
+  const headline = [
+    `*${pluralize(totals.zones, 'zone')}*${filtered(query, page.account.zones)}`,
+    `${formatBytes(totals.used)} this month`,
+    `${formatMoney(totals.charges)} so far`,
+    // Filtered by it, the number stands in front.
+    ...(page.query.only === 'attention'
+      ? []
+      : [totals.attention > 0 ? `:warning: ${needAttention(totals.attention)}` : 'none needs attention']),
+  ].join(' · ');
+  const { limited } = totals;
+  const againstLimits =
+    limited.zones > 0
+      ? `\n${pluralize(limited.zones, 'zone')} with a limit: ${formatBytes(limited.used)} of ${formatBytes(limited.limit)} (${formatPercent(limited.used, limited.limit)})`
+      : '\nNo bandwidth limits are set.';
+  return message(plainHeadline(page), [
+    section(headline + againstLimits),
+    ...page.rows.map(row),
+    ...navigation(page),
+    context(
+      [
+        page.pages > 1 ? `Page ${formatInteger(query.page)} of ${formatInteger(page.pages)}` : '',
+        `by ${query.sort}`,
+        `as of ${formatMoment(page.takenAt)}`,
+        page.skipped > 0
+          ? `:warning: ${pluralize(page.skipped, 'zone')} could not be read and ${page.skipped === 1 ? 'is' : 'are'} left out`
+          : '',
+      ]
+        .filter(Boolean)
+        .join(' · '),
+    ),
+  ]);
+}
+
+export interface FirstZones {
+  readonly rows: readonly Listed[];
+  /** How many there are, if the CDN says so. */
+  readonly total: number | undefined;
+  readonly search: string;
+}
+
+/** The first rows, while the rest is being read. */
+export function renderFirstZones(first: FirstZones): Message {
+  const { headline, text } = firstHeadline(first, 'counting…');
+  return message(text, [section(headline), ...first.rows.map(row)]);
+}
+
+/** The first rows, when reading the rest failed: what is there stays, with a way to try again. */
+export function firstZonesOnly(first: FirstZones, why: Failure, again: string): Message {
+  const { headline } = firstHeadline(first, 'the rest could not be read');
+  return message(`Only the first zones could be read. ${why.message}`, [
+    section(headline),
+    ...first.rows.map(row),
+    section(
+      [`:warning: ${why.message}`, why.hint].filter(Boolean).join('\n'),
+      button('Try again', 'zones:page:again', again),
+    ),
+    ...(why.reference ? [context(`Reference ${why.reference}`)] : []),
+  ]);
+}
+
+/** Before there is anything to show in the order that was asked for. */
+export function renderReadingZones(total: number | undefined): Message {
+  const text = `Reading ${total === undefined ? 'the zones' : pluralize(total, 'zone')}…`;
+  return message(text, [section(text)]);
+}
+
+/** No zone matches. `near` are commands that may have been meant. */
+export function renderNoZones(
+  query: ZoneQuery,
+  account: { readonly zones: number },
+  near: readonly string[],
+  all: string,
+): Message {
+  if (account.zones === 0) {
+    const text = 'Your key sees no zones. Make one in the CDN control panel, or connect another key.';
+    return message(text, [
+      section(text),
+      actions(button('Look again', 'zones:page:refresh', `${all}&fresh=1`)),
+    ]);
+  }
+  const what = [
+    query.search ? `matches ${formatCode(query.search)}` : '',
+    query.only === 'attention' ? 'needs attention' : query.only ? `is ${query.only}` : '',
+  ].filter(Boolean);
+  const text = `None of your ${pluralize(account.zones, 'zone')} ${what.join(' and ')}.`;
+  return message(text, [
+    section(near.length > 0 ? `${text} Did you mean one of these?` : text),
+    actions(
+      ...near.map((name, index) => commandButton(plainText(name, 60), `zones ${quoted(name)}`, index)),
+      button('All zones', 'zones:page:all', all),
+    ),
+  ]);
+}
+
+/** What is wrong, in words. */
+export function describeAttention(zone: ZoneSummary, reasons: readonly Attention[]): string {
+  return reasons
+    .map((reason) => {
+      switch (reason) {
+        case 'suspended':
+          return 'suspended';
+        case 'disabled':
+          return 'disabled';
+        case 'near-limit':
+          return (zone.bandwidthUsed ?? 0) >= (zone.bandwidthLimit ?? 0)
+            ? 'at its bandwidth limit'
+            : 'above 80 % of its bandwidth limit';
+        case 'no-certificate': {
+          const [one = '', ...others] = zone.hostnamesWithoutCertificate;
+          return `no certificate for ${escapeMrkdwn(one, 60)}${others.length > 0 ? ` and ${formatInteger(others.length)} more` : ''}`;
+        }
+      }
+    })
+    .join(', ');
+}
+
+/** `:large_green_circle: active`: the colour never alone. */
+export function describeState(zone: Pick<ZoneSummary, 'enabled' | 'suspended'>): string {
+  if (zone.suspended === true) return ':red_circle: suspended';
+  if (zone.enabled === false) return ':white_circle: disabled';
+  if (zone.enabled === true) return ':large_green_circle: active';
+  return 'state not reported';
+}
+
+/** `812 GB of 1,000 GB (81 %)`, `52.4 MB, no limit`. */
+export function renderUsage(zone: Pick<ZoneSummary, 'bandwidthUsed' | 'bandwidthLimit'>): string {
+  const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
+  if (used === undefined)
+    return limit === undefined ? 'bandwidth not reported' : `limit ${formatBytes(limit)}`;
+  if (limit === undefined) return `${formatBytes(used)}, no limit`;
+  return `${formatBytes(used)} of ${formatBytes(limit)} (${formatPercent(used, limit)})`;
+}
+
+/** Every row is a block of its own, so the one id may stand in each. */
+export function showButton(id: string, label = 'Show'): Button {
+  return button(label, 'zones:show', id);
+}
+
+/** A word as somebody would have to type it. */
+export function quoted(text: string): string {
+  return /[\s:=]/u.test(text) ? `"${text.replaceAll('"', '')}"` : text;
+}
+
+function row({ zone, attention }: Listed): KnownBlock {
+  const [hostname, ...others] = zone.hostnames;
+  const facts = [
+    renderUsage(zone),
+    zone.charges === undefined ? '' : formatMoney(zone.charges),
+    hostname === undefined
+      ? 'no hostname'
+      : escapeMrkdwn(hostname, 60) + (others.length > 0 ? ` +${others.length}` : ''),
+  ];
+  const lines = [
+    `*${escapeMrkdwn(zone.name, 60) || 'unnamed'}* · ${describeState(zone)} · ${escapeMrkdwn(zone.id, 20)}`,
+    facts.filter(Boolean).join(' · '),
+    attention.length > 0 ? `:warning: ${describeAttention(zone, attention)}` : '',
+  ];
+  return section(lines.filter(Boolean).join('\n'), showButton(zone.id));
+}
+
+function navigation(page: ZonePage): KnownBlock[] {
+  const { query, value } = page;
+  const at = (change: Partial<ZoneQuery>) => value({ ...query, page: 1, ...change });
+  const pager = [
+    ...(query.page > 1 ? [button('‹ Previous', 'zones:page:previous', at({ page: query.page - 1 }))] : []),
+    ...(query.page < page.pages ? [button('Next ›', 'zones:page', at({ page: query.page + 1 }))] : []),
+  ];
+  const order =
+    query.sort === 'name' ? ('bandwidth' as const) : query.sort === 'bandwidth' ? 'charges' : 'name';
+  const view = [
+    ...(query.only !== undefined || query.search !== ''
+      ? [button('All zones', 'zones:page:all', at({ only: undefined, search: '' }))]
+      : []),
+    ...(query.only !== 'attention' && page.totals.attention > 0
+      ? [
+          button(
+            `Needs attention (${formatInteger(page.totals.attention)})`,
+            'zones:page:attention',
+            at({ only: 'attention' }),
+          ),
+        ]
+      : []),
+    ...(page.found > 1 ? [button(`Sort by ${order}`, 'zones:page:sort', at({ sort: order }))] : []),
+    button('Refresh', 'zones:page:refresh', `${at({ page: query.page })}&fresh=1`),
+  ];
+  return [...(pager.length > 0 ? [actions(...pager)] : []), actions(...view)];
+}
+
+function plainHeadline(page: ZonePage): string {
+  const { totals } = page;
+  return `${pluralize(totals.zones, 'zone')}${filtered(page.query, page.account.zones)}: ${formatBytes(totals.used)} this month, ${formatMoney(totals.charges)}, ${needAttention(totals.attention)}.`;
+}
+
+function filtered(query: ZoneQuery, of: number): string {
+  const how = [
+    query.search ? `matching ${formatCode(query.search, 60)}` : '',
+    query.only === 'attention' ? 'needing attention' : (query.only ?? ''),
+  ].filter(Boolean);
+  return how.length > 0 ? ` ${how.join(' and ')} (of ${formatInteger(of)})` : '';
+}
+
+function needAttention(zones: number): string {
+  if (zones === 0) return 'none needs attention';
+  return `${formatInteger(zones)} ${zones === 1 ? 'needs' : 'need'} attention`;
+}
+
+function firstHeadline(first: FirstZones, then: string): { headline: string; text: string } {
+  const of = first.total === undefined ? '' : ` of ${formatInteger(first.total)}`;
+  const what = first.search ? `zones matching ${formatCode(first.search, 60)}` : 'zones';
+  const start = `First ${formatInteger(first.rows.length)}${of} ${what}`;
+  return { headline: `*${start}* · ${then}`, text: `${start}, ${then}` };
+}

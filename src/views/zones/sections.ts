@@ -1,0 +1,230 @@
+import type { Hostname } from '../../api/zones/fields.ts';
+import type { Zone } from '../../api/zones/zone.ts';
+import {
+  describeEnum,
+  formatOnOff,
+  formatOrUnlimited,
+  formatSeconds,
+  formatWhole,
+  humanize,
+  joinList,
+  renderFields,
+  renderSwitches,
+} from '../blocks/fields.ts';
+import { formatMoney } from '../blocks/numbers.ts';
+import { escapeMrkdwn, formatCode } from '../blocks/text.ts';
+
+export function renderHostnames(zone: Zone): string[] {
+  return zone.hostnames.map(hostname);
+}
+
+export function renderCaching(zone: Zone): string[] {
+  return [
+    ...renderFields([
+      ['CDN cache time', formatSeconds(zone.cacheControlMaxAgeOverride)],
+      ['Browser cache time', formatSeconds(zone.cacheControlPublicMaxAgeOverride)],
+      ['Varies by query parameters', some(zone.queryStringVaryParameters)],
+      ['Varies by cookies', zone.enableCookieVary ? some(zone.cookieVaryParameters) : undefined],
+      ['Varies by headers', humanize(zone.cacheKeyHeaders)],
+      ['Perma-Cache storage zone', positive(zone.permaCacheStorageZoneId)],
+      ['Perma-Cache', describeEnum('PermaCacheType', zone.permaCacheType)],
+      ['Origin shield', shield(zone)],
+      ['Its queue', shieldQueue(zone)],
+      ['Coalesced requests wait', formatWhole(zone.requestCoalescingTimeout)],
+    ]),
+    ...renderSwitches([
+      ['smart cache', zone.enableSmartCache],
+      ['query strings ignored', zone.ignoreQueryStrings],
+      ['query strings sorted', zone.enableQueryStringOrdering],
+      ['cache slice for video', zone.enableCacheSlice],
+      ['errors cached', zone.cacheErrorResponses],
+      ['shield concurrency limited', zone.originShieldEnableConcurrencyLimit],
+      ['stale while updating', zone.useStaleWhileUpdating],
+      ['stale while offline', zone.useStaleWhileOffline],
+      ['update in the background', zone.useBackgroundUpdate],
+      ['requests coalesced', zone.enableRequestCoalescing],
+      ['cookies removed', zone.disableCookies],
+      ['vary by WebP', zone.enableWebPVary],
+      ['vary by AVIF', zone.enableAvifVary],
+      ['vary by country', zone.enableCountryCodeVary],
+      ['vary by state', zone.enableCountryStateCodeVary],
+      ['vary by mobile', zone.enableMobileVary],
+      ['vary by hostname', zone.enableHostnameVary],
+    ]),
+  ];
+}
+
+export function renderSecurity(zone: Zone): string[] {
+  return [
+    ...renderFields([
+      ['DDoS protection', protection(zone)],
+      ['Blocked IPs', some(zone.blockedIps)],
+      ['Blocked countries', some(zone.blockedCountries)],
+      ['Redirected countries', some(zone.budgetRedirectedCountries)],
+      ['Allowed referrers', some(zone.allowedReferrers)],
+      ['Blocked referrers', some(zone.blockedReferrers)],
+      ['Requests per IP and second', formatOrUnlimited(zone.requestLimit)],
+      ['Burst', formatOrUnlimited(zone.burstSize)],
+      ['Connections per IP', formatOrUnlimited(zone.connectionLimitPerIPCount)],
+      ['Transfer rate', formatOrUnlimited(zone.limitRatePerSecond, ' kb/s')],
+      ['Limited after', positiveAmount(zone.limitRateAfter)],
+      ['AWS signing region', humanize(zone.awsSigningRegionName)],
+      [
+        'CORS for',
+        zone.enableAccessControlOriginHeader ? some(zone.accessControlOriginHeaderExtensions) : undefined,
+      ],
+    ]),
+    ...renderSwitches([
+      ['token authentication', zone.zoneSecurityEnabled],
+      ['token holds the IP', zone.zoneSecurityIncludeHashRemoteIP],
+      ['origin certificate checked', zone.verifyOriginSSL],
+      ['automatic certificates', zone.enableAutoSSL],
+      ['Let’s Encrypt disabled', zone.disableLetsEncrypt],
+      ['TLS 1.0', zone.enableTLS1],
+      ['TLS 1.1', zone.enableTLS1_1],
+      ['root path blocked', zone.blockRootPathAccess],
+      ['POST blocked', zone.blockPostRequests],
+      ['direct access blocked', zone.blockNoneReferrer],
+      ['CORS headers', zone.enableAccessControlOriginHeader],
+      ['AWS signing', zone.awsSigningEnabled],
+    ]),
+  ];
+}
+
+export function renderOptimizer(zone: Zone): string[] {
+  if (zone.optimizerEnabled === false) return ['Off'];
+  return [
+    ...renderFields([
+      ['Optimizer', formatOnOff(zone.optimizerEnabled)],
+      ['Widest on desktop', formatWhole(zone.optimizerDesktopMaxWidth, ' px')],
+      ['Widest on mobile', formatWhole(zone.optimizerMobileMaxWidth, ' px')],
+      ['Image quality', qualities(zone)],
+      ['Watermark', watermark(zone)],
+      ['Costs a month', zone.optimizerPricing === undefined ? undefined : formatMoney(zone.optimizerPricing)],
+      ['WordPress path', humanize(zone.optimizerStaticHtmlWordPressPath)],
+      ['WordPress bypass cookie', humanize(zone.optimizerStaticHtmlWordPressBypassCookie)],
+      ['AI images', blueprints(zone)],
+      ['Image classes', joinList(zone.optimizerClasses?.map(({ name }) => name ?? '(unnamed)'))],
+    ]),
+    ...renderSwitches([
+      ['WebP', zone.optimizerEnableWebP],
+      ['automatic', zone.optimizerAutomaticOptimizationEnabled],
+      ['CSS minified', zone.optimizerMinifyCSS],
+      ['JavaScript minified', zone.optimizerMinifyJavaScript],
+      ['manipulation by URL', zone.optimizerEnableManipulationEngine],
+      ['upscaling', zone.optimizerEnableUpscaling],
+      ['HTML prerendered', zone.optimizerPrerenderHtml],
+      ['static HTML', zone.optimizerStaticHtmlEnabled],
+      ['classes enforced', zone.optimizerForceClasses],
+      ['tunnel', zone.optimizerTunnelEnabled],
+    ]),
+  ];
+}
+
+export function renderLogging(zone: Zone): string[] {
+  return renderFields([
+    ['Logging', formatOnOff(zone.enableLogging)],
+    ['Extended', formatOnOff(zone.enableExtendedLogging)],
+    ['Format', describeEnum('PullZoneLogFormat', zone.logFormat)],
+    ['IP addresses', anonymized(zone)],
+    ['Kept in the storage zone', zone.loggingSaveToStorage ? positive(zone.loggingStorageZoneId) : undefined],
+    ['Forwarded', forwarding(zone)],
+  ]);
+}
+
+function hostname(host: Hostname): string {
+  const certificate =
+    host.hasCertificate === undefined ? '' : host.hasCertificate ? 'certificate' : ':warning: no certificate';
+  const facts = [
+    host.isSystemHostname || host.isManagedHostname ? 'of the platform' : certificate,
+    host.certificateProvisionType === undefined || host.hasCertificate !== true
+      ? ''
+      : describeEnum('CertificateProvisionType', host.certificateProvisionType),
+    host.forceSSL ? 'HTTPS forced' : '',
+  ];
+  return [formatCode(host.value ?? 'not reported', 120), ...facts].filter(Boolean).join(' · ');
+}
+
+function shield(zone: Zone): string | undefined {
+  const state = formatOnOff(zone.enableOriginShield);
+  return zone.enableOriginShield && zone.originShieldZoneCode
+    ? `${state}, in ${escapeMrkdwn(zone.originShieldZoneCode, 20)}`
+    : state;
+}
+
+function shieldQueue(zone: Zone): string | undefined {
+  const all = renderFields([
+    ['at once', formatOrUnlimited(zone.originShieldMaxConcurrentRequests)],
+    ['waiting', formatOrUnlimited(zone.originShieldMaxQueuedRequests)],
+    ['longest wait', formatWhole(zone.originShieldQueueMaxWaitTime)],
+  ]);
+  return all.length > 0 ? all.join(', ') : undefined;
+}
+
+function blueprints(zone: Zone): string | undefined {
+  const names = zone.vendorAiImageBlueprints?.map(({ name }) => name ?? '(unnamed)') ?? [];
+  const state = formatOnOff(zone.enableVendorImageAi);
+  return [state, names.length > 0 ? joinList(names) : ''].filter(Boolean).join(', ') || undefined;
+}
+
+/** Its unit is not specified. */
+function positiveAmount(value: number | undefined): string | undefined {
+  return value === undefined || value <= 0 ? undefined : formatWhole(value);
+}
+
+function protection(zone: Zone): string | undefined {
+  const kind = describeEnum('ShieldDDosProtectionType', zone.shieldDDosProtectionType);
+  return [formatOnOff(zone.shieldDDosProtectionEnabled), kind].filter(Boolean).join(', ') || undefined;
+}
+
+function qualities(zone: Zone): string | undefined {
+  const both = renderFields([
+    ['desktop', formatWhole(zone.optimizerImageQuality, ' %')],
+    ['mobile', formatWhole(zone.optimizerMobileImageQuality, ' %')],
+  ]);
+  return both.length > 0 ? both.join(', ') : undefined;
+}
+
+function watermark(zone: Zone): string | undefined {
+  if (!zone.optimizerWatermarkEnabled) return formatOnOff(zone.optimizerWatermarkEnabled);
+  return [
+    describeEnum('OptimizerWatermarkPosition', zone.optimizerWatermarkPosition) ?? 'on',
+    zone.optimizerWatermarkUrl ? formatCode(zone.optimizerWatermarkUrl, 100) : '',
+    ...renderFields([
+      ['offset', formatWhole(zone.optimizerWatermarkOffset)],
+      ['on images from', formatWhole(zone.optimizerWatermarkMinImageSize)],
+    ]),
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+function anonymized(zone: Zone): string | undefined {
+  if (zone.loggingIPAnonymizationEnabled !== true)
+    return zone.loggingIPAnonymizationEnabled === false ? 'whole' : undefined;
+  return `anonymized (${describeEnum('LogAnonymizationType', zone.logAnonymizationType) ?? 'how is not reported'})`;
+}
+
+function forwarding(zone: Zone): string | undefined {
+  if (!zone.logForwardingEnabled) return formatOnOff(zone.logForwardingEnabled);
+  const to = zone.logForwardingHostname
+    ? formatCode(
+        zone.logForwardingHostname.replace(/^.*@/u, '') +
+          (zone.logForwardingPort ? `:${zone.logForwardingPort}` : ''),
+      )
+    : 'an address that is not reported';
+  const how = [
+    describeEnum('PullZoneLogForwarderProtocolType', zone.logForwardingProtocol),
+    describeEnum('PullZoneLogFormat', zone.logForwardingFormat),
+  ].filter(Boolean);
+  return how.length > 0 ? `to ${to} (${how.join(', ')})` : `to ${to}`;
+}
+
+function positive(id: number | string | undefined): string | undefined {
+  return id === undefined || Number(id) <= 0 ? undefined : escapeMrkdwn(String(id), 40);
+}
+
+/** A list that says something only when it has entries. */
+function some(values: readonly string[] | undefined): string | undefined {
+  return values === undefined || values.length === 0 ? undefined : joinList(values);
+}

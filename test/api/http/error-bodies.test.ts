@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { codeFor, readErrorText } from '../../../src/api/http/error-bodies.ts';
+
+const words = (body: unknown) =>
+  readErrorText(typeof body === 'string' ? body : JSON.stringify(body), (text) => text);
+
+test.each([
+  [
+    'shape A',
+    { title: 'Not Found', status: 404, detail: 'Application is not found.', id: 'a1' },
+    'Application is not found.',
+  ],
+  ['shape A with a list only', { errors: [{ field: 'x', message: 'Too long.' }], status: 400 }, 'Too long.'],
+  [
+    'shape B',
+    { type: 'about:blank', title: 'Bad Request', status: 400, detail: 'No.', instance: '/internal/x' },
+    'No.',
+  ],
+  ['shape B without detail', { title: 'Unauthorized', status: 401, traceId: '00' }, 'Unauthorized'],
+  [
+    'the core shape',
+    { ErrorKey: 'pullZone.not_found', Field: null, Message: 'The zone is not there.' },
+    'The zone is not there.',
+  ],
+  [
+    'a shield envelope',
+    { error: { success: false, message: 'Not on your plan.', errorKey: 'invalid_plan' }, data: null },
+    'Not on your plan.',
+  ],
+  [
+    'an errorResponse',
+    { logs: null, errorResponse: { success: false, message: 'Too early.' } },
+    'Too early.',
+  ],
+  ['a list of messages', [{ message: 'First.' }, { message: 'Second.' }], 'First.'],
+  ['a bare string', '"Just words."', 'Just words.'],
+  ['an error that is a text', { error: 'invalid token' }, 'invalid token'],
+  ['the framework’s own form', { errors: { DefaultValue: ['Too long.'] }, status: 400 }, 'Too long.'],
+])('%s: its sentence is found', (_, body, message) => {
+  expect(words(body).message).toBe(message);
+});
+
+test.each([
+  ['shape C', { statusCode: 401 }, 'problem'],
+  ['nothing', '', 'none'],
+  ['a web page', '<html><body>Bad Gateway</body></html>', 'none'],
+  ['broken JSON', '{"Message":', 'none'],
+  [
+    'a default envelope',
+    { error: { statusCode: 0, success: false, message: null, errorKey: null }, data: {} },
+    'none',
+  ],
+  ['an answer that is no error', { Items: [], TotalItems: 0 }, 'none'],
+  ['null', 'null', 'none'],
+])('%s has no sentence', (_, body, kind) => {
+  expect(words(body)).toEqual({ message: undefined, errorKey: undefined, fieldErrors: [], kind });
+});
+
+test('fields keep their messages', () => {
+  expect(
+    words({ title: 'Bad Request', errors: [{ field: 'volumeId', message: 'vi-3 is attached.' }, 7, {}] })
+      .fieldErrors,
+  ).toEqual([{ field: 'volumeId', message: 'vi-3 is attached.' }]);
+  expect(words({ ErrorKey: 'validation_error', Field: 'DefaultValue', Message: 'Too long.' })).toMatchObject({
+    errorKey: 'validation_error',
+    fieldErrors: [{ field: 'DefaultValue', message: 'Too long.' }],
+  });
+});
+
+test('a sentence is one line and bounded', () => {
+  const { message = '' } = words({ Message: `a\n\tb\u0000c\u202e${'x'.repeat(5000)}` });
+  expect(message).toMatch(/^a b c x{490,}…$/);
+  expect(message.length).toBeLessThanOrEqual(501);
+});
+
+test.each([
+  [401, '', 'key_refused'],
+  [401, { Message: 'Authorization has been denied for this request.' }, 'key_refused'],
+  [401, { title: 'Unauthorized', status: 401, type: 'about:blank' }, 'key_refused'],
+  [401, { statusCode: 401 }, 'key_refused'],
+  [403, { ErrorKey: 'forbidden', Message: 'Not for this key.' }, 'key_refused'],
+  [
+    401,
+    {
+      logs: null,
+      errorResponse: { success: false, message: 'Only 72 hours.', errorKey: 'invalid_datetime_window' },
+    },
+    'refused',
+  ],
+  [
+    401,
+    { error: { success: false, errorKey: 'not_found_or_unauthorised_access.shieldzone', message: null } },
+    'refused',
+  ],
+  [401, { errorKey: 'invalid_plan', message: 'No.' }, 'refused'],
+  [401, { error: { statusCode: 0, success: false, message: null, errorKey: null } }, 'key_refused'],
+  [400, { title: 'Bad Request', status: 400 }, 'refused'],
+  [409, '', 'refused'],
+  [404, '', 'not_found'],
+  [404, { title: 'Not Found', status: 404 }, 'not_found'],
+  [429, 'slow down', 'rate_limited'],
+  [500, '', 'unavailable'],
+  [503, '<html></html>', 'unavailable'],
+  [302, '', 'unexpected'],
+] as const)('HTTP %i with %j means %s', (status, body, code) => {
+  expect(codeFor(status, words(body), false)).toBe(code);
+});
+
+test('a web page with a status of 4xx was not sent by the service', () => {
+  expect(codeFor(404, words('<html>'), true)).toBe('unexpected');
+});

@@ -1,0 +1,243 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createCutter, type Outside } from '../../../src/api/json/cutter.ts';
+import { parseListWithExactIds } from '../../../src/api/json/exact-ids.ts';
+
+/** Cuts `document` where `borders` say, 0 to 1 each, and gives what came out. */
+function cut(
+  document: string,
+  borders: readonly number[] = [],
+  elements: unknown[] = [],
+): { elements: unknown[]; outside: Outside } {
+  const bytes = Buffer.from(document);
+  const places = [0, ...borders.map((border) => Math.floor(border * bytes.length)), bytes.length].sort(
+    (a, b) => a - b,
+  );
+  const cutter = createCutter('Items');
+  for (const [index, place] of places.entries()) {
+    cutter.push(bytes.subarray(places[index - 1] ?? 0, place), (element) => elements.push(element));
+  }
+  return { elements, outside: cutter.end() };
+}
+
+// Names and texts with everything that could mislead it: quotes, backslashes, brackets, commas, other alphabets.
+const text = fc.oneof(
+  fc.string({
+    unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', ':', 'é', '漢', '😀', ' ', 'a', '\n'),
+  }),
+  fc.string({ unit: 'binary' }),
+);
+const json = fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 });
+const value = fc.oneof(json, text, fc.record({ Items: fc.array(text), [']"']: json }));
+const space = fc.constantFrom(0, 1, 2, '\t', '\r\n ');
+const borders = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
+
+test('any list, cut anywhere, has the elements JSON.parse finds', () => {
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 8 }), space, borders, (list, indent, borders) => {
+      const document = JSON.stringify(list, undefined, indent);
+      const { elements, outside } = cut(document, borders);
+      expect(elements).toEqual(JSON.parse(document));
+      expect(outside).toEqual({ found: 'top', document: [] });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a list in a member comes out likewise, with the members before and after it', () => {
+  const members = fc.dictionary(
+    text.filter((name) => name !== 'Items' && name !== '__proto__'),
+    value,
+    { maxKeys: 3 },
+  );
+  fc.assert(
+    fc.property(
+      members,
+      fc.array(value, { maxLength: 6 }),
+      members,
+      space,
+      borders,
+      (before, list, after, indent, borders) => {
+        const document = JSON.stringify({ ...before, Items: list, ...after }, undefined, indent);
+        const { elements, outside } = cut(document, borders);
+        const whole = JSON.parse(document) as { Items: unknown[] };
+        expect(elements).toEqual(whole.Items);
+        expect(outside.found).toBe('member');
+        expect(outside.document).toEqual({ ...whole, Items: [] });
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('a document may arrive byte by byte', () => {
+  const list = [{ a: 'x\\"]' }, '漢\\', [[], {}], -1.5e3, null, true, '"'];
+  const document = JSON.stringify({ Items: list, TotalItems: 7 });
+  const each = Array.from(
+    Buffer.from(document),
+    (_, index, all: number[] = []) => (index + all.length) / Buffer.byteLength(document),
+  );
+  expect(cut(document, each).elements).toEqual(list);
+});
+
+test('a byte order mark is passed over', () => {
+  expect(cut('\uFEFF[1,2]').elements).toEqual([1, 2]);
+  expect(cut('\uFEFF{"Items":[1]}').elements).toEqual([1]);
+});
+
+test.each([
+  ['the member holds no list', '{"Items":{"0":1},"TotalItems":1}'],
+  ['the member is null', '{"Items":null}'],
+  ['there is no such member', '{"logs":[1,2],"data":{"Items":[3]}}'],
+  ['the name stands as a value', '{"a":"Items","b":[1]}'],
+  ['it is a text', '"[1]"'],
+])('no list is found where %s', (_, document) => {
+  const { elements, outside } = cut(document, [0.5]);
+  expect(elements).toEqual([]);
+  expect(outside).toEqual({ found: 'nowhere', document: JSON.parse(document) });
+});
+
+test.each([
+  ['a web page', '<!doctype html><p>[1]</p>'],
+  ['a list without an end', '[{"a":1},{"b":'],
+  ['a list that ends like an object', '[1,2}'],
+  ['a member without an end', '{"Items":[1,2],"TotalItems"'],
+  ['a comma too many at the end', '[1,]'],
+  ['a comma too many at the start', '[,1]'],
+  ['two lists', '[1][2]'],
+  ['something behind the list', '[1] 2'],
+  ['mismatched brackets in an element', '[{"a":[1}]]'],
+  ['an unknown word', '[1,oops]'],
+  ['nothing at all', ''],
+])('%s is a syntax error, however it is cut', (_, document) => {
+  for (const border of [0, 0.3, 0.6, 0.9]) expect(() => cut(document, [border])).toThrow(SyntaxError);
+});
+
+test('what is not the list is not gathered without a limit', () => {
+  const document = JSON.stringify({ other: 'x'.repeat(3_000_000), Items: [] });
+  expect(() => cut(document, [0.1, 0.2, 0.3, 0.4, 0.5])).toThrow('Too much stands around the list.');
+});
+
+// Elements as a service sends them: all begin alike, and hold lists whose elements begin like them.
+const hostnames = fc.array(
+  fc.oneof(fc.record({ Id: fc.nat(), Value: text }), fc.record({ Id: fc.nat(), Name: text })),
+  { maxLength: 4 },
+);
+const zone = fc.record(
+  {
+    Id: fc.oneof(fc.nat(), text),
+    Name: fc.oneof(text, fc.constant('},{"Id":1,"Name":"')),
+    Hostnames: hostnames,
+    More: value,
+  },
+  { requiredKeys: ['Id'] },
+);
+const zones = fc.array(fc.oneof({ arbitrary: zone, weight: 9 }, { arbitrary: value, weight: 1 }), {
+  maxLength: 40,
+});
+
+test('elements that begin alike come out whole, whatever looks like the end of one', () => {
+  fc.assert(
+    fc.property(zones, fc.constantFrom(0, 0, 1), borders, (list, indent, borders) => {
+      const document = JSON.stringify({ Items: list, TotalItems: 1 }, undefined, indent);
+      expect(cut(document, borders).elements).toEqual((JSON.parse(document) as { Items: unknown[] }).Items);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a short list comes out whole, wherever it is cut in two or in three', () => {
+  const list = [1, 2, 3, 4, 5].map((Id) => ({
+    Id,
+    Name: '"},{\\漢',
+    Hostnames: [
+      { Id: 1, Value: '' },
+      { Id, Name: '😀' },
+    ],
+  }));
+  const length = Buffer.byteLength(JSON.stringify(list));
+  for (let one = 0; one <= length; one += 1) {
+    for (const other of [one, one + 1, (one + length) / 2]) {
+      const { elements } = cut(JSON.stringify(list), [one / length, Math.min(1, other / length)]);
+      expect(elements).toEqual(list);
+    }
+  }
+});
+
+test('many elements are parsed in one call', () => {
+  const list = Array.from({ length: 500 }, (_, Id) => ({
+    Id,
+    Name: `zone-${Id}`,
+    Hostnames: [{ Id }, { Id }],
+  }));
+  const bytes = Buffer.from(JSON.stringify(list));
+  const lengths: number[] = [];
+  const cutter = createCutter('Items', (json) => {
+    const elements = JSON.parse(json) as unknown[];
+    lengths.push(elements.length);
+    return elements;
+  });
+  const elements: unknown[] = [];
+  for (let at = 0; at < bytes.length; at += 5_000)
+    cutter.push(bytes.subarray(at, at + 5_000), (element) => elements.push(element));
+  cutter.end();
+  expect(elements).toEqual(list);
+  // Two to see what they look like, and those in the last piece.
+  expect(lengths.filter((length) => length === 1).length).toBeLessThan(150);
+  expect(Math.max(...lengths)).toBeGreaterThan(50);
+});
+
+test('a broken element is a syntax error behind all that stand before it, and before all behind', () => {
+  const broken = fc.constantFrom(
+    '{"Id":1,"Name":oops}',
+    '{"Id":1,"Name":"x",}',
+    '',
+    '{"Id":1 "Name":2}',
+    '{]',
+    '"\\x"',
+    '01',
+    '{"Id":1,"Name":"\n"}',
+  );
+  fc.assert(
+    fc.property(
+      fc.array(zone, { maxLength: 20 }),
+      broken,
+      fc.array(zone, { maxLength: 20 }),
+      borders,
+      (before, broken, behind, borders) => {
+        const [first, last] = [before, behind].map((list) => list.map((one) => JSON.stringify(one)));
+        // Nothing at all between two brackets is a list.
+        if (broken === '' && before.length + behind.length === 0) return;
+        const document = `[${[...(first ?? []), broken, ...(last ?? [])].join(',')}]`;
+        const taken: unknown[] = [];
+        expect(() => cut(document, borders, taken)).toThrow(SyntaxError);
+        expect(taken).toEqual(JSON.parse(`[${(first ?? []).join(',')}]`));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('an element of any length does, also one that is full of what looks like borders', () => {
+  const inner = Array.from({ length: 30_000 }, (_, Id) => ({ Id, Name: 'x' }));
+  const list = [
+    { Id: 1, Name: 'a' },
+    { Id: 2, Name: 'b' },
+    { Id: 3, Name: 'c', Hostnames: inner },
+    { Id: 4, Name: 'd' },
+  ];
+  const bytes = Buffer.byteLength(JSON.stringify(list));
+  const every = Array.from({ length: Math.floor(bytes / 10_000) }, (_, index) => (index * 10_000) / bytes);
+  expect(cut(JSON.stringify(list), every).elements).toEqual(list);
+});
+
+test('an id beyond 2^53 keeps its digits also among others, which stay numbers', () => {
+  const large = '9007199254740993';
+  const json = `[{"Id":1,"Hostnames":[{"Id":${large}}]},{"Id":${large},"StorageZoneId":5},{"Id":2,"Limit":${large}},7]`;
+  expect(parseListWithExactIds(json)).toEqual([
+    { Id: 1, Hostnames: [{ Id: Number(large) }] },
+    { Id: large, StorageZoneId: 5 },
+    { Id: 2, Limit: Number(large) },
+    7,
+  ]);
+});

@@ -1,0 +1,111 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.ts';
+import { createHeavyHitters } from '../../../src/api/origin-errors/heavy-hitters.ts';
+import { pathPrefix } from '../../../src/api/origin-errors/path-prefix.ts';
+import { createSeenIds } from '../../../src/api/origin-errors/seen-ids.ts';
+import { desk } from '../../support/person.ts';
+
+const newCounter = () => createOriginErrorCounter({ start: 0, hours: 48 });
+
+test.each([
+  ['/', '/'],
+  ['/cart', '/cart'],
+  ['/img/a.png', '/img/…'],
+  ['/api/orders/17/items', '/api/orders/…'],
+  ['https://shop.example.com/img/a.png', 'shop.example.com/img/…'],
+  ['', '/'],
+  ['//', '//…'],
+])('%s lies at %s', (path, prefix) => {
+  expect(pathPrefix(path)).toBe(prefix);
+});
+
+test('an id is new once, however many there are', () => {
+  const ids = createSeenIds();
+  for (let round = 0; round < 2; round += 1) {
+    let fresh = 0;
+    for (let index = 0; index < 200_000; index += 1)
+      if (ids.isNew(`6f1c2b1e-0000-4000-8000-${index.toString(16).padStart(12, '0')}`)) fresh += 1;
+    expect(fresh).toBe(round === 0 ? 200_000 : 0);
+  }
+});
+
+test('any ids are told apart as a set does', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 8 })), (given) => {
+      const ids = createSeenIds();
+      const set = new Set<string>();
+      for (const id of given) {
+        expect(ids.isNew(id)).toBe(!set.has(id));
+        set.add(id);
+      }
+    }),
+  );
+});
+
+test('beyond its bound nothing more is remembered', () => {
+  const ids = createSeenIds(2);
+  expect(['a', 'b', 'c', 'c', 'a'].map((id) => ids.isNew(id))).toEqual([true, true, true, true, false]);
+});
+
+test('frequent words are counted exactly while they are few, and within what is missed when they are many', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 30 })), (given) => {
+      const frequent = createHeavyHitters(4);
+      const exact = new Map<string, number>();
+      for (const number of given) {
+        frequent.add(String(number));
+        exact.set(String(number), (exact.get(String(number)) ?? 0) + 1);
+      }
+      const { words, missed } = frequent.top();
+      expect(exact.size > 8 || missed === 0).toBe(true);
+      expect(words.length).toBeLessThanOrEqual(8);
+      for (const [word, count] of words) {
+        expect(count).toBeLessThanOrEqual(exact.get(word) ?? 0);
+        expect(count + missed).toBeGreaterThanOrEqual(exact.get(word) ?? 0);
+      }
+      // Whatever came more often than could be missed is there.
+      const lost = [...exact].filter(([word, count]) => count > missed && !new Map(words).has(word));
+      expect(lost).toEqual([]);
+    }),
+  );
+});
+
+test('counting in parts and merging gives what counting at once gives', () => {
+  const entry = fc.record({
+    id: fc.uuid(),
+    at: fc.option(fc.integer({ min: 0, max: 2 * 86_400_000 - 1 }), { nil: undefined }),
+    errorCode: fc.constantFrom('dns_lookup', 'http_timeout', undefined),
+    statusCode: fc.constantFrom(502, 504, undefined),
+    serverZone: fc.constantFrom('DE', 'SG'),
+    url: fc.constantFrom('/img/a.png', '/cart', undefined),
+  });
+  fc.assert(
+    fc.property(fc.array(entry), fc.array(entry), (first, second) => {
+      const [one, other, whole] = [newCounter(), newCounter(), newCounter()];
+      const made = ({ url, ...rest }: (typeof first)[number]) =>
+        ({ ...rest, path: () => url, details: () => undefined }) as Parameters<typeof one.add>[0];
+      for (const raw of first) for (const counter of [one, whole]) counter.add(made(raw));
+      for (const raw of second) for (const counter of [other, whole]) counter.add(made(raw));
+      one.merge(other);
+      const { samples: _, ...merged } = one.result();
+      const { samples: __, ...atOnce } = whole.result();
+      expect(merged).toEqual(atOnce);
+    }),
+  );
+});
+
+test('half a million entries leave nothing behind but the counts, and other work goes on meanwhile', async () => {
+  await using office = await desk({ zones: 12 });
+  office.cdn.data.originErrors.count = (_, day) => (day === '2026-11-21' ? 500_000 : 0);
+  let turns = 0;
+  const ticking = setInterval(() => {
+    turns += 1;
+  }, 1);
+  const [answer] = await office.person().says('errors checkout');
+  clearInterval(ticking);
+  expect(answer?.text).toMatch(/^500,000 origin errors today in checkout: `dns_lookup` \d/u);
+  // One answer of 200 MB: read in one piece, no timer would have run before its end.
+  expect(turns).toBeGreaterThan(50);
+  expect(JSON.stringify(answer).length).toBeLessThan(30_000);
+}, 30_000);

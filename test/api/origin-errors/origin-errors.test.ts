@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
+import { failure, send, service } from '../service.ts';
+
+const day = new Date('2026-11-20T23:30:00Z');
+const labels = { ErrorCode: 'dns_lookup', StatusCode: '502', ServerZone: 'DE' };
+const log = JSON.stringify({
+  RequestUrl: '/cart?token=CANARY&x=1',
+  PullZoneId: 1001,
+  Message: 'No answer from https://u:CANARY@origin.example.com/a?k=CANARY now',
+  ErrorCode: 'dns_lookup',
+  StatusCode: 502,
+  ClientIp: 'CANARY',
+  RequestHeaders: { Cookie: 'CANARY' },
+});
+const entry = { logId: 'id-1', timestamp: 1_767_225_600_000, log, labels };
+
+async function entriesOf(body: unknown) {
+  const cdn = await service((_, response) => send(response, 200, body));
+  const entries: OriginError[] = [];
+  const day_ = await cdn.client().originErrors.forEach('1001', day, (entry) => void entries.push(entry));
+  return { entries, day: day_, cdn };
+}
+
+test('an entry has what the specification names, and nothing that may be secret', async () => {
+  const { entries, day, cdn } = await entriesOf({ logs: [entry], hasMoreData: false, continuationToken: '' });
+  const [one] = entries;
+  expect(one).toMatchObject({
+    id: 'id-1',
+    at: 1_767_225_600_000,
+    errorCode: 'dns_lookup',
+    statusCode: 502,
+    serverZone: 'DE',
+  });
+  expect(one?.details()).toEqual({
+    requestUrl: '/cart?token=…&x=…',
+    message: 'No answer from https://origin.example.com/a?k=… now',
+    errorCode: 'dns_lookup',
+    statusCode: 502,
+  });
+  expect(JSON.stringify([one, one?.details()])).not.toContain('CANARY');
+  expect(day).toEqual({ entries: 1, skipped: 0, moreExist: false });
+  expect(cdn.seen[0]?.path).toBe('/origin-logging/1001/11-20-2026');
+});
+
+test('a document that does not parse leaves the labels', async () => {
+  const { entries } = await entriesOf({
+    logs: [
+      { ...entry, log: '{"RequestUrl":' },
+      { ...entry, log: null },
+      { ...entry, log: '[]' },
+    ],
+  });
+  for (const one of entries) {
+    expect(one).toMatchObject({ errorCode: 'dns_lookup', statusCode: 502 });
+    expect(one.details()).toBeUndefined();
+  }
+  expect(entries).toHaveLength(3);
+});
+
+test('without labels the document says it', async () => {
+  const { entries } = await entriesOf({ logs: [{ logId: 'x', timestamp: '?', log, labels: null }] });
+  expect(entries[0]).toMatchObject({ id: 'x', errorCode: 'dns_lookup', statusCode: 502 });
+  expect(entries[0]).not.toHaveProperty('at');
+  expect(entries[0]).not.toHaveProperty('serverZone');
+});
+
+test('an entry that is none is left out and counted; more entries are announced', async () => {
+  const { entries, day } = await entriesOf({
+    hasMoreData: true,
+    logs: [null, entry, 'x', []],
+    continuationToken: 'next',
+  });
+  expect(entries).toHaveLength(1);
+  expect(day).toEqual({ entries: 1, skipped: 3, moreExist: true });
+});
+
+test.each([[{ logs: [] }], [{ logs: null }], [[]]])('%j means none were reported', async (body) => {
+  expect((await entriesOf(body)).day).toEqual({ entries: 0, skipped: 0, moreExist: false });
+});
+
+test.each([
+  ['another shape', { entries: [] }, 'unexpected'],
+  ['a refusal', { logs: null, errorResponse: { success: false, message: 'Not for this zone.' } }, 'refused'],
+])('%s is an error', async (_, body, code) => {
+  const cdn = await service(() => body);
+  expect(await failure(cdn.client().originErrors.forEach('1001', day, () => {}))).toMatchObject({ code });
+});
+
+test('where the day breaks off, no entry is visited twice', async () => {
+  const cdn = await service((_, response) => {
+    const half = `{"logs":[${JSON.stringify(entry)},${JSON.stringify(entry)},`;
+    response
+      .writeHead(200, { 'content-length': String(half.length * 2) })
+      .write(half, () => response.destroy());
+  });
+  let visited = 0;
+  const work = cdn.client().originErrors.forEach('1001', day, () => {
+    visited += 1;
+  });
+  expect(await failure(work)).toMatchObject({ code: 'cut' });
+  expect(visited).toBeLessThanOrEqual(2);
+  expect(cdn.seen).toHaveLength(1);
+});
+
+test('a slow visitor is waited for', async () => {
+  const cdn = await service(() => ({ logs: [entry, entry] }));
+  let finished = 0;
+  await cdn.client().originErrors.forEach('1001', day, async () => {
+    await Promise.resolve();
+    finished += 1;
+  });
+  expect(finished).toBe(2);
+});
+
+test('a zone id is digits', async () => {
+  const cdn = await service(() => ({ logs: [] }));
+  await expect(cdn.client().originErrors.forEach('shop', day, () => {})).rejects.toThrow(
+    'This is not a zone id.',
+  );
+});

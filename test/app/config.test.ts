@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { readConfig } from '../../src/app/config.ts';
+import { UserError } from '../../src/errors.ts';
+
+const key = Buffer.alloc(32, 7).toString('base64');
+const enough = { SLACK_BOT_TOKEN: 'xoxb-1', SLACK_APP_TOKEN: 'xapp-1' };
+
+function refusal(env: Record<string, string>): string {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof UserError) return `${error.message}\n${error.hint}`;
+    throw error;
+  }
+  return 'accepted';
+}
+
+test('everything that is wrong is named at once, each by its variable, and no value is repeated', () => {
+  const said = refusal({
+    SLACK_APP_TOKEN: 'xoxb-swapped',
+    SLACK_API_URL: 'http://slack.example.com/api/',
+    CDN_API_URL: 'ftp://cdn.example.com',
+    CDN_ORIGIN_LOGGING_URL: 'https://user:hunter22@logs.example.com',
+    DATABASE_URL: 'mysql://u:hunter22@db/chat',
+    ENCRYPTION_KEYS: 'k1:aHVudGVyMjI=',
+    PORT: 'many',
+    LOG_LEVEL: 'loud',
+    PUBLIC_URL: 'nowhere',
+  });
+  for (const name of [
+    'SLACK_BOT_TOKEN',
+    'SLACK_APP_TOKEN',
+    'SLACK_API_URL',
+    'CDN_API_URL',
+    'CDN_ORIGIN_LOGGING_URL',
+    'DATABASE_URL',
+    'ENCRYPTION_KEYS: entry 1',
+    'PORT',
+    'LOG_LEVEL',
+    'PUBLIC_URL',
+    'npm run playground',
+  ]) {
+    expect(said).toContain(name);
+  }
+  expect(said).not.toMatch(/hunter22|aHVudGVyMjI|xoxb-swapped/);
+});
+
+test.each([
+  [
+    'http to this machine',
+    { ...enough, CDN_API_URL: 'http://127.0.0.1:8080', SLACK_API_URL: 'http://localhost:1/api/' },
+  ],
+  ['one workspace over HTTP', { SLACK_BOT_TOKEN: 'xoxb-1', SLACK_SIGNING_SECRET: 's' }],
+  [
+    'PostgreSQL with its keys',
+    { ...enough, DATABASE_URL: 'postgres://db/chat', ENCRYPTION_KEYS: `k1:${key}` },
+  ],
+  [
+    'many workspaces',
+    { SLACK_CLIENT_ID: '1', SLACK_CLIENT_SECRET: 'c', SLACK_STATE_SECRET: 's', SLACK_SIGNING_SECRET: 's' },
+  ],
+])('%s is accepted', (_what, env) => {
+  expect(refusal(env)).toBe('accepted');
+});
+
+test.each([
+  [
+    'a host that only begins like this machine',
+    { ...enough, CDN_API_URL: 'http://127.0.0.1.example.com' },
+    'CDN_API_URL',
+  ],
+  ['PostgreSQL without keys', { ...enough, DATABASE_URL: 'postgres://db/chat' }, 'ENCRYPTION_KEYS'],
+  ['one workspace and many', { ...enough, SLACK_CLIENT_ID: '1' }, 'exclude each other'],
+  ['half of OAuth', { SLACK_CLIENT_ID: '1', SLACK_APP_TOKEN: 'xapp-1' }, 'SLACK_CLIENT_SECRET'],
+])('%s is refused', (_what, env, word) => {
+  expect(refusal(env)).toContain(word);
+});

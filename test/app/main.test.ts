@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { environment } from '../support/bot.ts';
+import { type BotProcess, startProcess } from '../support/process.ts';
+
+const alice = 'U0ALICE00';
+const ops = 'C0OPS0000';
+let slack: SlackSimulator;
+let cdn: CdnSimulator;
+let dataDir: string;
+let running: BotProcess | undefined;
+
+beforeAll(async () => {
+  [slack, cdn, dataDir] = await Promise.all([
+    startSlack(),
+    startCdn({ zones: 12 }),
+    mkdtemp(join(tmpdir(), 'chatops-')),
+  ]);
+});
+afterEach(async () => {
+  await running?.end('SIGKILL');
+});
+afterAll(async () => {
+  await Promise.all([slack.close(), cdn.close()]);
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const start = (env: Record<string, string> = {}): BotProcess => {
+  running = startProcess({ ...environment({ slack, cdn, dataDir }), ...env });
+  return running;
+};
+
+test('with nothing set it names every missing variable at once and mentions the playground', async () => {
+  running = startProcess({});
+  expect(await running.exited).toBe(1);
+  const said = running.output();
+  for (const words of ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET', 'npm run playground']) {
+    expect(said).toContain(words);
+  }
+});
+
+test('a wrong bot token ends the start with the reason in words, not with a crash', async () => {
+  const bot = start({ SLACK_BOT_TOKEN: 'xoxb-000-wrong' });
+  expect(await bot.exited).toBe(1);
+  expect(bot.output()).toContain('Slack refused SLACK_BOT_TOKEN (invalid_auth)');
+  expect(bot.output()).not.toContain('xoxb-000-wrong');
+});
+
+test('a linked key survives kill -9, and no log line at debug level holds a secret', async () => {
+  const first = start();
+  await first.printed('"ready"');
+  const person = slack.as(alice, ops);
+  await person.slash('connect');
+  await person.waitForModal(/key/i);
+  await person.submit({ accessKey: cdn.key });
+  await person.waitForModal(/connected/i);
+  await person.closeModal();
+  await first.end('SIGKILL');
+
+  const second = start();
+  await second.printed('"ready"');
+  await person.slash('zones');
+  await person.waitForMessage(/12 zones/);
+  for (const output of [first.output(), second.output()]) {
+    for (const secret of [cdn.key, slack.botToken, slack.appToken, slack.signingSecret]) {
+      expect(output).not.toContain(secret);
+    }
+  }
+});
+
+test('an app_rate_limited envelope does not end the process', async () => {
+  const bot = start();
+  await bot.printed('"ready"');
+  slack.socket.send({
+    envelope_id: 'e-1',
+    type: 'events_api',
+    payload: { type: 'app_rate_limited', team_id: 'T0ACME000', minute_rate_limited: 1, api_app_id: 'A0' },
+  });
+  await bot.printed('holds back events');
+  const person = slack.as(alice, ops);
+  await person.slash('help');
+  await person.waitForMessage(/zones/);
+});
+
+test('a wrong app token ends the start with the reason in words', async () => {
+  const bot = start({ SLACK_APP_TOKEN: 'xapp-000-wrong' });
+  expect(await bot.exited).toBe(1);
+  expect(bot.output()).toContain('Slack refused SLACK_APP_TOKEN (invalid_auth)');
+  expect(bot.output()).not.toContain('xapp-000-wrong');
+});
+
+test('npm start passes the signal on: the bot ends with it, its directory free for the next', async () => {
+  const env = { ...environment({ slack, cdn, dataDir }), PATH: process.env['PATH'] ?? '' };
+  const npm = spawn('npm', ['start', '--silent'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(npm, 'close');
+  for await (const chunk of npm.stdout) if (String(chunk).includes('"ready"')) break;
+  npm.kill('SIGTERM');
+  await ended;
+  const next = start();
+  expect(await next.printed('"ready"')).not.toContain('another process');
+});
+
+test('SIGTERM lets a slow answer finish, then ends with 0', async () => {
+  const bot = start();
+  await bot.printed('"ready"');
+  cdn.faults.add({ match: { path: /pullzone/ }, delayMs: 1_000, times: 1 });
+  const person = slack.as(alice, ops);
+  const before = person.messages().length;
+  await person.slash('zones');
+  const ended = bot.end('SIGTERM');
+  await person.waitForMessage(
+    (message) => /12 zones/.test(message.reads) && person.messages().length > before,
+  );
+  expect(await ended).toBe(0);
+});

@@ -1,0 +1,166 @@
+import * as fc from 'fast-check';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { type Audit, type AuditInput, createAudit } from '../../../src/auth/audit/audit.ts';
+import { verifyChain } from '../../../src/auth/audit/chain.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { acme, beta } from '../../operations/tampering.ts';
+import { enginesUnderTest } from '../../support/engines.ts';
+
+const engines = await enginesUnderTest();
+const at = new Date('2026-11-21T08:00:00.123Z');
+
+const auditOn = ({ db }: Database): Audit => createAudit({ db, now: () => at });
+const linked = (subject: string, tenant = acme): AuditInput => ({
+  tenant,
+  actor: subject,
+  what: 'key-linked',
+  subject,
+});
+
+describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
+  describe.skipIf(skip)('the audit record', () => {
+    test('says who, what, about whom, with which facts, when and for which request', async () => {
+      const audit = auditOn(await empty());
+      await audit.record({
+        tenant: acme,
+        actor: 'U0ALICE00',
+        what: 'export-made',
+        subject: '4711',
+        detail: { rows: 12, whole: true, channel: 'C0OPS0000' },
+        requestId: 'ABCD2345',
+      });
+      expect(await audit.recent(acme, 10)).toEqual([
+        {
+          tenant: acme,
+          seq: 1,
+          at,
+          actor: 'U0ALICE00',
+          what: 'export-made',
+          subject: '4711',
+          detail: { rows: 12, whole: true, channel: 'C0OPS0000' },
+          requestId: 'ABCD2345',
+          hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+      ]);
+    });
+
+    test('the newest come first, and no other tenant sees them', async () => {
+      const audit = auditOn(await empty());
+      for (const subject of ['U1', 'U2', 'U3']) await audit.record(linked(subject));
+      await audit.record(linked('U9', beta));
+      expect((await audit.recent(acme, 2)).map(({ subject, seq }) => [subject, seq])).toEqual([
+        ['U3', 3],
+        ['U2', 2],
+      ]);
+      expect((await audit.recent(beta, 10)).map(({ subject, seq }) => [subject, seq])).toEqual([['U9', 1]]);
+    });
+
+    test.each([
+      `update audit_records set actor = 'U0NOBODY0'`,
+      'delete from audit_records',
+      'truncate audit_records',
+    ])('refuses %s', async (statement) => {
+      const database = await empty();
+      const audit = auditOn(database);
+      await audit.record(linked('U1'));
+      await expect(sql.raw(statement).execute(database.db)).rejects.toThrow('audit_records is append-only');
+      expect(await audit.recent(acme, 10)).toHaveLength(1);
+    });
+
+    test('forty writers at once make one chain without gaps', async () => {
+      const there = await place();
+      const first = await there.open();
+      const databases = there.databaseUrl ? [first, await there.open(), await there.open()] : [first];
+      const audits = databases.map(auditOn);
+      await Promise.all(
+        Array.from({ length: 40 }, async (_, n) =>
+          audits[n % audits.length]?.record(linked(`U${n}`, n % 4 === 0 ? beta : acme)),
+        ),
+      );
+      expect(await verifyChain(first.db, acme)).toMatchObject({ ok: true, records: 30 });
+      expect(await verifyChain(first.db, beta)).toMatchObject({ ok: true, records: 10 });
+      for (const database of databases) await database.close();
+    });
+
+    test('a record in a transaction that fails is gone with it', async () => {
+      const database = await empty();
+      const audit = auditOn(database);
+      const failing = database.db.transaction().execute(async (trx) => {
+        await audit.record(linked('U1'), { in: trx });
+        throw new Error('changed my mind');
+      });
+      await expect(failing).rejects.toThrow('changed my mind');
+      await audit.record(linked('U2'));
+      expect((await audit.recent(acme, 10)).map(({ subject }) => subject)).toEqual(['U2']);
+      expect(await verifyChain(database.db, acme)).toMatchObject({ ok: true, records: 1 });
+    });
+
+    test('whatever text and numbers are recorded, the chain stays whole', async () => {
+      const database = await empty();
+      const audit = auditOn(database);
+      await fc.assert(
+        fc.asyncProperty(
+          fc.string({ unit: 'binary', maxLength: 40 }),
+          fc.dictionary(
+            fc.string({ unit: 'binary', maxLength: 8 }),
+            fc.oneof(
+              fc.string({ unit: 'binary', maxLength: 30 }),
+              fc.double({ noNaN: true, noDefaultInfinity: true }),
+              fc.boolean(),
+            ),
+          ),
+          async (subject, detail) => {
+            await audit.record({ tenant: acme, actor: 'system', what: 'denied', subject, detail });
+            expect(await verifyChain(database.db, acme)).toMatchObject({ ok: true });
+          },
+        ),
+        { numRuns: 60 },
+      );
+    });
+
+    test.each([
+      ['a bot token', 'xoxb-1-2-abc'],
+      ['a rotated token', 'xoxe.xoxb-1-abc'],
+      ['an app token', 'xapp-1-A-2-abc'],
+      ['a CDN key', '01234567-89ab-cdef-0123-456789abcdef01234567-89ab-cdef-0123-456789abcdef'],
+      ['a keyring entry', `k1:${Buffer.alloc(32, 7).toString('base64')}`],
+      ['a web token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x'],
+      ['a key file', '-----BEGIN PRIVATE KEY-----'],
+    ])('%s is refused wherever it stands, and not repeated', async (_name, secret) => {
+      const audit = auditOn(await empty());
+      for (const entry of [
+        { ...linked('U1'), actor: secret },
+        { ...linked('U1'), subject: `for ${secret}` },
+        { ...linked('U1'), detail: { zone: secret } },
+        { ...linked('U1'), detail: { [secret]: true } },
+        { ...linked('U1'), requestId: secret },
+      ]) {
+        const refused: unknown = await audit.record(entry).catch((error: unknown) => error);
+        expect(String(refused)).toContain('looks like a key or token');
+        expect(String(refused)).not.toContain(secret);
+      }
+      expect(await audit.recent(acme, 10)).toEqual([]);
+    });
+
+    test('text that is very long, and very many facts, are cut where one sees it', async () => {
+      const audit = auditOn(await empty());
+      const detail = Object.fromEntries(
+        Array.from({ length: 400 }, (_, n) => [`fact${n}`, 'x'.repeat(3_000)]),
+      );
+      await audit.record({ ...linked('s'.repeat(3_000)), detail });
+      const [entry] = await audit.recent(acme, 1);
+      expect(entry?.subject).toBe(`${'s'.repeat(1_000)}…`);
+      expect(Object.keys(entry?.detail ?? {})).toHaveLength(251);
+      expect(entry?.detail['left_out']).toBe(150);
+      expect(entry?.detail['fact0']).toBe(`${'x'.repeat(1_000)}…`);
+    });
+
+    test('seals and ids that only look random are taken', async () => {
+      const audit = auditOn(await empty());
+      const seal = 'ab'.repeat(32);
+      await audit.record({ ...linked(seal), detail: { app: '01234567-89ab-cdef-0123-456789abcdef' } });
+      expect(await audit.recent(acme, 1)).toMatchObject([{ subject: seal }]);
+    });
+  });
+});

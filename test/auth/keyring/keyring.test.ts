@@ -1,0 +1,107 @@
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readKeyring } from '../../../src/auth/keyring/keyring.ts';
+import { UserError } from '../../../src/errors.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { keyEntries } from './keyrings.ts';
+
+const key = (fill: number, length = 32): string => Buffer.alloc(length, fill).toString('base64');
+
+async function refusal(options: Parameters<typeof readKeyring>[0]): Promise<UserError> {
+  const error: unknown = await readKeyring(options).catch((thrown: unknown) => thrown);
+  if (!(error instanceof UserError)) throw new Error('it was not refused in words');
+  return error;
+}
+
+test('the first key is primary, the others are known', async () => {
+  const { keyring, created, warning } = await readKeyring({
+    keys: new Secret(`new:${key(1)}, old:${key(2)}`),
+  });
+  expect(keyring.primary.id).toBe('new');
+  expect(keyring.ids).toEqual(['new', 'old']);
+  expect(keyring.find('old')?.key.export()).toEqual(Buffer.alloc(32, 2));
+  expect(keyring.find('other')).toBeUndefined();
+  expect({ created, warning }).toEqual({});
+});
+
+test('base64 for addresses and without padding is read as well', async () => {
+  const bytes = Buffer.alloc(32, 0xfb);
+  const { keyring } = await readKeyring({ keys: new Secret(`k:${bytes.toString('base64url')}`) });
+  expect(keyring.primary.key.export()).toEqual(bytes);
+});
+
+const refused: [string, string, string][] = [
+  ['nothing', ' ', 'holds no key'],
+  ['an entry without a colon', `a:${key(1)},${key(2)}`, 'entry 2 has no key id'],
+  ['a bad key id', `a b:${key(1)}`, 'entry 1 has no key id'],
+  ['a key id with other characters', `a.b:${key(1)}`, 'entry 1 has a bad key id'],
+  ['an empty key id', `:${key(1)}`, 'entry 1 has a bad key id'],
+  ['a key id that is too long', `${'a'.repeat(33)}:${key(1)}`, 'entry 1 has a bad key id'],
+  ['a short key', `a:${key(1)},b:${key(2, 16)}`, 'entry 2 holds a key of 16 bytes, not 32'],
+  ['a long key', `a:${key(1, 33)}`, 'entry 1 holds a key of 33 bytes, not 32'],
+  ['no key', 'a:', 'entry 1 holds a key that is not base64'],
+  ['a key that is not base64', `a:${key(1).slice(0, -2)}!=`, 'entry 1 holds a key that is not base64'],
+  ['a repeated id', `a:${key(1)},b:${key(2)},a:${key(3)}`, 'entry 3 repeats the key id of entry 1'],
+  ['a repeated key', `a:${key(1)},b:${key(1)}`, 'entry 2 repeats the key of entry 1'],
+];
+test.each(refused)('%s is refused, by its position and without the key', async (_name, text, words) => {
+  const { message, hint } = await refusal({ keys: new Secret(text) });
+  expect(message).toContain(words);
+  for (const fill of [1, 2, 3]) expect(`${message} ${hint}`).not.toContain(key(fill).slice(0, 20));
+});
+
+test('a file may hold an entry a line', async () => {
+  const file = join(await temporaryDirectory(), 'keys');
+  await writeFile(file, `new:${key(1)}\nold:${key(2)}\n`, { mode: 0o600 });
+  const { keyring, warning } = await readKeyring({ file });
+  expect(keyring.ids).toEqual(['new', 'old']);
+  expect(warning).toBeUndefined();
+});
+
+test('a file that others can read works, with a warning that says what to do', async () => {
+  const file = join(await temporaryDirectory(), 'keys');
+  await writeFile(file, keyEntries('k1'));
+  await chmod(file, 0o640);
+  expect((await readKeyring({ file })).warning).toBe(
+    `The key file ${file} can be read by others on this machine: chmod 600 it.`,
+  );
+});
+
+test('a file that is not there is named', async () => {
+  expect((await refusal({ file: '/nowhere/keys' })).message).toBe(
+    'The key file /nowhere/keys cannot be read (ENOENT).',
+  );
+});
+
+test('without any source the words say how to make a key', async () => {
+  expect((await refusal({})).hint).toContain('openssl rand -base64 32');
+});
+
+test('the first start makes a key file that only its owner reads, the next one reads it', async () => {
+  const createIn = join(await temporaryDirectory(), 'data');
+  const first = await readKeyring({ createIn });
+  expect(first.created).toBe(join(createIn, 'encryption-keys'));
+  expect((await stat(join(createIn, 'encryption-keys'))).mode & 0o777).toBe(0o600);
+  expect((await stat(createIn)).mode & 0o777).toBe(0o700);
+  const second = await readKeyring({ createIn });
+  expect(second.created).toBeUndefined();
+  expect(second.keyring.ids).toEqual(first.keyring.ids);
+  expect(second.keyring.primary.key.equals(first.keyring.primary.key)).toBe(true);
+});
+
+test('two keys that were made have different ids, so that one does not pass for the other', async () => {
+  const first = await readKeyring({ createIn: await temporaryDirectory() });
+  const second = await readKeyring({ createIn: await temporaryDirectory() });
+  expect(first.keyring.primary.id).not.toBe(second.keyring.primary.id);
+});
+
+test('of two first starts at once both end with the same key and nothing is left over', async () => {
+  const createIn = await temporaryDirectory();
+  const both = await Promise.all([readKeyring({ createIn }), readKeyring({ createIn })]);
+  expect(both[0].keyring.ids).toEqual(both[1].keyring.ids);
+  expect(both.filter(({ created }) => created)).toHaveLength(1);
+  expect(await readdir(createIn)).toEqual(['encryption-keys']);
+  expect(await readFile(join(createIn, 'encryption-keys'), 'utf8')).toContain(both[0].keyring.primary.id);
+});

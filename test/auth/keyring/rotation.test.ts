@@ -1,0 +1,404 @@
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { createAudit, deployment } from '../../../src/auth/audit/audit.ts';
+import type { Person } from '../../../src/auth/identity.ts';
+import { createInstallations } from '../../../src/auth/installations.ts';
+import { checkKeyring } from '../../../src/auth/keyring/check.ts';
+import { type KeyringSource, readKeyring } from '../../../src/auth/keyring/keyring.ts';
+import { removeGoneMembers, reportMember } from '../../../src/auth/keyring/queries.ts';
+import { rewrap } from '../../../src/auth/keyring/rewrap.ts';
+import { runKeys } from '../../../src/auth/keyring/rotation.ts';
+import { countKeyUse } from '../../../src/auth/keyring/sealed-tables.ts';
+import { createKeyringWatch, type KeyringWatch } from '../../../src/auth/keyring/watch.ts';
+import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
+import { createSealer, type Sealer } from '../../../src/auth/keys/sealing.ts';
+import { UserError } from '../../../src/errors.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { enginesUnderTest, keptLog } from '../../support/engines.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { keyEntries } from './keyrings.ts';
+
+const engines = await enginesUnderTest();
+const at = new Date('2026-11-21T08:00:00.000Z');
+const now = (): Date => at;
+const person = (n: number): Person => ({ teamId: 'T0ACME000', userId: `U0PERSON${n}` });
+const inCorp: Person = { enterpriseId: 'E0CORP000', teamId: 'T0CORPONE', userId: 'U0ALICE00' };
+
+interface Operator {
+  readonly file: string;
+  readonly database: Database;
+  readonly log: ReturnType<typeof keptLog>;
+  /** What `npm run keys -- …` prints, or how it refuses. */
+  readonly types: (words: string, source?: KeyringSource) => Promise<string>;
+  readonly ids: () => Promise<string>;
+  readonly uses: () => Promise<string[]>;
+  /** A running process with its watch, custody and sealer. */
+  readonly runs: () => Promise<{ watch: KeyringWatch; custody: KeyStore; sealer: Sealer }>;
+}
+
+async function operator(database: Database, entries = keyEntries('k1')): Promise<Operator> {
+  const file = join(await temporaryDirectory(), 'keys');
+  await writeFile(file, entries, { mode: 0o600 });
+  const { db, withLock } = database;
+  const log = keptLog();
+  return {
+    file,
+    database,
+    log,
+    async types(words, source = { file }) {
+      const lines: string[] = [];
+      const audit = createAudit({ db, now });
+      const print = (line: string): void => void lines.push(line);
+      try {
+        await runKeys(words.split(' '), { db, withLock, source, audit, now, print });
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        lines.push(`refused: ${error.message}`, error.hint ?? '');
+      }
+      return lines.join('\n');
+    },
+    ids: async () => (await readKeyring({ file })).keyring.ids.join(),
+    uses: async () => (await countKeyUse(db)).map(({ table, keyId, rows }) => `${keyId} ${table} ${rows}`),
+    async runs() {
+      const first = await readKeyring({ file });
+      await checkKeyring(db, first.keyring);
+      const watch = createKeyringWatch({ db, source: { file }, first, alone: false, log });
+      await watch.start();
+      const sealer = createSealer(watch.keyring);
+      return { watch, sealer, custody: createKeyStore({ db, sealer, now }) };
+    },
+  };
+}
+
+describe.each(engines.both)('on $name', ({ skip, empty }) => {
+  describe.skipIf(skip)('npm run keys', () => {
+    test('leads from one key to the next, with people connected all the while', async () => {
+      const operates = await operator(await empty());
+      const bot = await operates.runs();
+      await bot.custody.link(person(1), new Secret('first'));
+      await bot.custody.link(inCorp, new Secret('of corp'));
+
+      expect(await operates.types('add k2')).toContain('Added k2 to');
+      expect(await operates.ids()).toBe('k1,k2');
+      expect((await stat(operates.file)).mode & 0o777).toBe(0o600);
+      expect(await readdir(join(operates.file, '..'))).toEqual(['keys']);
+
+      expect(await operates.types('promote k2')).toMatch(
+        /refused: k2 cannot become the primary key yet[^]*process \d+: k1 \(primary\)/,
+      );
+      expect(await operates.ids()).toBe('k1,k2');
+      await bot.watch.refresh();
+      expect(await operates.types('promote k2')).toContain('k2 is the primary key in');
+      expect(await operates.ids()).toBe('k2,k1');
+
+      expect(await operates.types('retire k1')).toContain('k1 is still the primary key of running processes');
+      await bot.watch.refresh();
+      await bot.custody.link(person(2), new Secret('second'));
+      expect(await operates.types('retire k1')).toContain(
+        'refused: k1 is still needed: 2 linked keys, 2 version records.',
+      );
+      expect(await operates.types('status')).toMatch(
+        /k2 {2}primary, seals and opens: 1 linked key, 1 version record\n {2}k1 {2}opens: 2 linked keys, 2 version records[^]*Next: npm run keys -- rewrap/,
+      );
+
+      const said = await operates.types('rewrap');
+      expect(said).toContain('4 put under k2, 0 left that do not open.');
+      expect(said).toContain('Next: npm run keys -- retire k1');
+      expect(await operates.uses()).toEqual(['k2 linked_keys 3', 'k2 sealed_versions 3']);
+      expect(await operates.types('retire k1')).toContain('Took k1 out of');
+      expect(await operates.ids()).toBe('k2');
+
+      await bot.watch.refresh();
+      for (const [who, key] of [
+        [person(1), 'first'],
+        [person(2), 'second'],
+        [inCorp, 'of corp'],
+      ] as const)
+        expect((await bot.custody.reveal(who))?.key.reveal()).toBe(key);
+      const records = await createAudit({ db: operates.database.db, now }).recent(deployment, 10);
+      expect(records.map(({ subject, detail }) => [subject, detail])).toEqual([
+        ['k1', { step: 'retired' }],
+        ['k2', { step: 'rewrapped', rows: 4 }],
+        ['k2', { step: 'promoted' }],
+        ['k2', { step: 'added' }],
+      ]);
+      await bot.watch.stop();
+      expect(await operates.types('status')).toContain('Running processes: none');
+    });
+
+    test('installations and the tokens of people go along', async () => {
+      const database = await empty();
+      const operates = await operator(database);
+      const { watch, sealer } = await operates.runs();
+      const installations = createInstallations({ ...database, sealer, now });
+      await installations.storeInstallation({
+        team: { id: 'T0ACME000' },
+        enterprise: undefined,
+        user: { id: 'U0ALICE00', token: 'a token of alice', scopes: [] },
+        bot: { id: 'B0', userId: 'U0', token: 'a bot token', scopes: [] },
+        tokenType: 'bot',
+      });
+      await operates.types('add k2');
+      await watch.refresh();
+      await operates.types('promote k2');
+      await watch.refresh();
+      expect(await operates.types('rewrap')).toContain('4 put under k2');
+      await operates.types('retire k1');
+      await watch.refresh();
+      const query = { teamId: 'T0ACME000', enterpriseId: undefined, isEnterpriseInstall: false };
+      const found = await installations.fetchInstallation({ ...query, userId: 'U0ALICE00' });
+      expect(found).toMatchObject({ bot: { token: 'a bot token' }, user: { token: 'a token of alice' } });
+      await watch.stop();
+    });
+
+    test('with ENCRYPTION_KEYS it prints what to set, and a key only once', async () => {
+      const operates = await operator(await empty());
+      const keys = new Secret((await readFile(operates.file, 'utf8')).trim());
+      const added = await operates.types('add k2', { keys });
+      const entry = /^ {2},(k2:\S{43}=)$/m.exec(added)?.[1] ?? '';
+      expect(added).toContain('This is the one time that a key is printed');
+      expect(added).not.toContain(keys.reveal());
+      const both = new Secret(`${keys.reveal()},${entry}`);
+      expect(await operates.types('promote k2', { keys })).toContain('There is no key k2 in the keyring.');
+
+      const { db } = operates.database;
+      await reportMember(db, { id: '1', label: 'host process 1', keyIds: ['k1', 'k2'], primaryId: 'k1' });
+      await reportMember(db, { id: '2', label: 'host process 2', keyIds: ['k1'], primaryId: 'k1' });
+      const refused = await operates.types('promote k2', { keys: both });
+      expect(refused).toContain('do not know it');
+      expect(refused).toContain('  - host process 2: k1 (primary)');
+      expect(refused).not.toContain('host process 1');
+      await reportMember(db, { id: '2', label: 'host process 2', keyIds: ['k1', 'k2'], primaryId: 'k1' });
+      const promoted = await operates.types('promote k2', { keys: both });
+      expect(promoted).toContain('  k2:…,k1:…');
+
+      const reversed = new Secret(both.reveal().split(',').toReversed().join(','));
+      expect(await operates.types('retire k1', { keys: reversed })).toContain('still the primary key of');
+      for (const id of ['1', '2'])
+        await reportMember(db, { id, label: `host process ${id}`, keyIds: ['k2', 'k1'], primaryId: 'k2' });
+      expect(await operates.types('rewrap', { keys: reversed })).toContain('0 put under k2');
+      expect(await operates.types('retire k1', { keys: reversed })).toContain('Take its entry out');
+      for (const said of [refused, promoted]) {
+        for (const key of both.reveal().split(',')) expect(said).not.toContain(key.split(':')[1]);
+      }
+    });
+
+    test('a process that was killed holds nothing up for longer than two minutes', async () => {
+      const operates = await operator(await empty(), keyEntries('k1', 'k2'));
+      const { db } = operates.database;
+      await reportMember(db, { id: '1', label: 'gone process 1', keyIds: ['k1'], primaryId: 'k1' });
+      await sql`update keyring_members set seen_at = now() - interval '119 seconds'`.execute(db);
+      expect(await operates.types('promote k2')).toContain('refused');
+      await sql`update keyring_members set seen_at = now() - interval '121 seconds'`.execute(db);
+      expect(await operates.types('promote k2')).toContain('k2 is the primary key');
+      await removeGoneMembers(db, 'gone');
+      expect(await db.selectFrom('keyring_members').selectAll().execute()).toEqual([]);
+    });
+
+    test('rewrap while people link, leave and come back loses nothing', async () => {
+      const operates = await operator(await empty());
+      const { watch, custody } = await operates.runs();
+      for (let n = 0; n < 130; n += 1) await custody.link(person(n), new Secret(`old ${n}`));
+      await operates.types('add k2');
+      await watch.refresh();
+      await operates.types('promote k2');
+      await watch.refresh();
+      const linking = Array.from({ length: 30 }, async (_, n) => {
+        if (n % 3 === 0) await custody.forget(person(n));
+        else await custody.link(person(n), new Secret(`new ${n}`));
+      });
+      const [said] = await Promise.all([operates.types('rewrap'), ...linking]);
+      expect(said).toContain('0 left that do not open');
+      for (let n = 0; n < 130; n += 1) {
+        const expected = n >= 30 ? `old ${n}` : n % 3 === 0 ? undefined : `new ${n}`;
+        expect((await custody.reveal(person(n)))?.key.reveal()).toBe(expected);
+      }
+      await operates.types('rewrap');
+      expect(await operates.types('retire k1')).toContain('Took k1 out of');
+      await watch.stop();
+    });
+
+    test('a rewrap that was broken off goes on where it was', async () => {
+      const operates = await operator(await empty());
+      const { watch, sealer, custody } = await operates.runs();
+      for (let n = 0; n < 250; n += 1) await custody.link(person(n), new Secret(`key ${n}`));
+      await operates.types('add k2');
+      await watch.refresh();
+      await operates.types('promote k2');
+      await watch.refresh();
+      const { db } = operates.database;
+      const broken = rewrap({
+        db,
+        sealer,
+        now,
+        progress() {
+          throw new Error('the terminal was closed');
+        },
+      });
+      await expect(broken).rejects.toThrow('the terminal was closed');
+      expect(await operates.uses()).toEqual([
+        'k1 linked_keys 150',
+        'k1 sealed_versions 250',
+        'k2 linked_keys 100',
+      ]);
+      expect((await custody.reveal(person(0)))?.key.reveal()).toBe('key 0');
+      expect(await operates.types('rewrap')).toContain('400 put under k2');
+      expect((await custody.reveal(person(249)))?.key.reveal()).toBe('key 249');
+      await watch.stop();
+    });
+
+    test('rows that do not open are named and left; a record that was forged is not signed anew', async () => {
+      const operates = await operator(await empty());
+      const { watch, custody } = await operates.runs();
+      for (const n of [1, 2, 3]) await custody.link(person(n), new Secret(`key ${n}`));
+      const { db } = operates.database;
+      const row = await db
+        .selectFrom('linked_keys')
+        .select('sealed')
+        .where('user_id', '=', person(1).userId)
+        .executeTakeFirstOrThrow();
+      await db.updateTable('linked_keys').set(row).where('user_id', '=', person(2).userId).execute();
+      await db
+        .updateTable('sealed_versions')
+        .set({ mac: 'ab'.repeat(32) })
+        .where('user_id', '=', person(3).userId)
+        .execute();
+      await operates.types('add k2');
+      await watch.refresh();
+      await operates.types('promote k2');
+      await watch.refresh();
+      const said = await operates.types('rewrap');
+      expect(said).toContain('4 put under k2, 2 left that do not open.');
+      expect(said).toContain('does not open: T0ACME000/U0PERSON2');
+      await expect(custody.reveal(person(3))).rejects.toMatchObject({ code: 'replayed' });
+      expect(await operates.types('retire k1')).toContain('1 linked key, 1 version record');
+
+      expect(await operates.types('retire k1 --destroy-rows')).toContain(
+        'Destroyed what was under k1: 1 rows',
+      );
+      expect(await operates.ids()).toBe('k2');
+      expect((await custody.reveal(person(1)))?.key.reveal()).toBe('key 1');
+      expect(await custody.reveal(person(2))).toBeUndefined();
+      await custody.link(person(3), new Secret('again'));
+      expect((await custody.reveal(person(3)))?.key.reveal()).toBe('again');
+      await watch.stop();
+    });
+
+    test('rows from before versions get one', async () => {
+      const operates = await operator(await empty());
+      const { watch, sealer, custody } = await operates.runs();
+      const { teamId: team, userId: user } = person(1);
+      await operates.database.db
+        .insertInto('linked_keys')
+        .values({
+          tenant: team,
+          user_id: user,
+          team_id: team,
+          sealed: await sealer.seal(new Secret('from before'), {
+            enterprise: '',
+            team,
+            user,
+            kind: 'cdn-key',
+          }),
+          key_id: 'k1',
+          fingerprint: '00000000',
+          linked_at: at,
+        })
+        .execute();
+      expect(await operates.types('rewrap')).toContain('1 put under k1');
+      expect(await operates.types('rewrap')).toContain('0 put under k1');
+      expect((await custody.reveal(person(1)))?.key.reveal()).toBe('from before');
+      await watch.stop();
+    });
+
+    test('a lost key: the rows it sealed are refused at start, named, and given up only on request', async () => {
+      const database = await empty();
+      const before = await operator(database);
+      const { watch, custody } = await before.runs();
+      for (const n of [1, 2]) await custody.link(person(n), new Secret(`key ${n}`));
+      await watch.stop();
+      const operates = await operator(database, keyEntries('k2'));
+      await expect(operates.runs()).rejects.toThrow(
+        'The keyring lacks what the database was sealed with:\n  - k1: 2 linked keys, 2 version records',
+      );
+      expect(await operates.types('status')).toMatch(
+        /do not open:\n {2}k1 {2}2 linked keys, 2 version records/,
+      );
+      expect(await operates.types('retire k1')).toContain('put it back from your backup');
+      expect(await operates.types('retire k1 --destroy-rows')).toContain('2 rows');
+      const bot = await operates.runs();
+      expect(await bot.custody.reveal(person(1))).toBeUndefined();
+      await bot.custody.link(person(1), new Secret('again'));
+      expect((await bot.custody.reveal(person(1)))?.key.reveal()).toBe('again');
+      const records = await createAudit({ db: database.db, now }).recent('T0ACME000', 10);
+      expect(records.filter(({ what }) => what === 'key-destroyed')).toHaveLength(2);
+      await bot.watch.stop();
+    });
+
+    test('another key under a known id is refused, with rows and without', async () => {
+      const database = await empty();
+      const right = await operator(database);
+      const { watch, custody } = await right.runs();
+      await watch.stop();
+      const wrong = await operator(database, keyEntries('k1'));
+      const refusal = "The keyring's key k1 is not the key that this database knows as k1.";
+      await expect(wrong.runs()).rejects.toThrow(refusal);
+      await custody.link(person(1), new Secret('key'));
+      await expect(wrong.runs()).rejects.toThrow(refusal);
+      // As after an upgrade from before keys were noted.
+      await sql`delete from keyring_keys`.execute(database.db);
+      await expect(wrong.runs()).rejects.toThrow(refusal);
+      await (await right.runs()).watch.stop();
+    });
+
+    test('a changed file that is wrong is not used and said once; the next right one is', async () => {
+      const operates = await operator(await empty());
+      const { watch, custody } = await operates.runs();
+      await custody.link(person(1), new Secret('key'));
+      const good = await readFile(operates.file, 'utf8');
+      for (const wrong of ['nonsense', keyEntries('k1'), keyEntries('k9')]) {
+        const before = operates.log.entries.length;
+        await writeFile(operates.file, wrong);
+        await watch.refresh();
+        await watch.refresh();
+        expect(watch.keyring.ids).toEqual(['k1']);
+        expect(operates.log.entries.slice(before).map(({ level, message }) => [level, message])).toEqual([
+          ['error', 'the changed key file is not used; the keys from before stay'],
+        ]);
+        await writeFile(operates.file, good);
+        await watch.refresh();
+      }
+      expect((await custody.reveal(person(1)))?.key.reveal()).toBe('key');
+      await watch.stop();
+    });
+
+    test.each([
+      ['promote', 'Which key?'],
+      ['promote k9', 'There is no key k9 in the keyring.'],
+      ['retire k9', 'There is no key k9 in the keyring.'],
+      ['retire k1', 'k1 is the primary key'],
+      ['retire k1 --destroy-rows', 'k1 is the primary key'],
+      ['add k1', 'There already is a key k1.'],
+      ['add bad:id', 'A key id has 1 to 32 letters'],
+      ['status k1', '“status” takes no key id.'],
+      ['rewrap --force', 'Too many words.'],
+      ['promote k1 k2', 'Too many words.'],
+      ['destroy', 'There is no “keys destroy”.'],
+    ])('“%s” is refused in words', async (words, refusal) => {
+      const operates = await operator(await empty());
+      expect(await operates.types(words)).toContain(`refused: ${refusal}`);
+      expect(await operates.ids()).toBe('k1');
+    });
+
+    test.skipIf(process.getuid?.() === 0)('a file that cannot be replaced stays as it is', async () => {
+      const operates = await operator(await empty());
+      await chmod(join(operates.file, '..'), 0o500);
+      expect(await operates.types('add')).toContain('cannot be replaced (EACCES); nothing was changed.');
+      await chmod(join(operates.file, '..'), 0o700);
+      expect(await operates.ids()).toBe('k1');
+    });
+  });
+});

@@ -1,0 +1,191 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createSealer, readKeyId, type SealContext, SealError } from '../../../src/auth/keys/sealing.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { keyEntries, keyringOf } from '../keyring/keyrings.ts';
+
+const context: SealContext = { enterprise: '', team: 'T0ACME000', user: 'U0ALICE00', kind: 'cdn-key' };
+const sealer = createSealer(await keyringOf());
+
+const contexts = fc.record({
+  enterprise: fc.string({ maxLength: 12 }),
+  team: fc.string({ maxLength: 12 }),
+  user: fc.string({ maxLength: 12 }),
+  kind: fc.string({ maxLength: 12 }),
+  version: fc.nat(),
+});
+
+test('whatever is sealed comes back in its context', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'grapheme' }), contexts, async (text, context) => {
+      const sealed = await sealer.seal(new Secret(text), context);
+      expect((await sealer.open(sealed, context)).reveal()).toBe(text);
+    }),
+  );
+});
+
+test('no changed character opens', async () => {
+  const sealed = await sealer.seal(new Secret('the key of alice'), context);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat({ max: sealed.length - 1 }),
+      fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.='.split('')),
+      async (at, character) => {
+        fc.pre(sealed[at] !== character);
+        const changed = sealed.slice(0, at) + character + sealed.slice(at + 1);
+        await expect(sealer.open(changed, context)).rejects.toBeInstanceOf(SealError);
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
+test('no flipped bit opens, in any part', async () => {
+  const sealed = await sealer.seal(new Secret('the key of alice'), context);
+  const parts = sealed.split('.');
+  for (const [index, part] of parts.entries()) {
+    if (index === 0) continue;
+    const bytes = Buffer.from(part, 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const flipped = Buffer.from(bytes);
+      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      const changed = parts.with(index, flipped.toString('base64url')).join('.');
+      await expect(sealer.open(changed, context)).rejects.toBeInstanceOf(SealError);
+    }
+  }
+});
+
+test('no other context opens it', async () => {
+  await fc.assert(
+    fc.asyncProperty(contexts, contexts, async (right, wrong) => {
+      fc.pre(JSON.stringify(right) !== JSON.stringify(wrong));
+      const sealed = await sealer.seal(new Secret('key'), right);
+      await expect(sealer.open(sealed, wrong)).rejects.toMatchObject({ code: 'refused' });
+    }),
+  );
+});
+
+test.each(['enterprise', 'team', 'user', 'kind'] as const)(
+  'a changed %s alone does not open it',
+  async (member) => {
+    const sealed = await sealer.seal(new Secret('key'), context);
+    await expect(sealer.open(sealed, { ...context, [member]: 'X' })).rejects.toMatchObject({
+      code: 'refused',
+    });
+  },
+);
+
+test('a version changed, added or left out does not open it', async () => {
+  const versions = [undefined, 1, 2, Date.parse('2026-11-21')];
+  for (const right of versions) {
+    const sealed = await sealer.seal(new Secret('key'), { ...context, version: right });
+    expect((await sealer.open(sealed, { ...context, version: right })).reveal()).toBe('key');
+    for (const wrong of versions.filter((version) => version !== right)) {
+      await expect(sealer.open(sealed, { ...context, version: wrong })).rejects.toMatchObject({
+        code: 'refused',
+      });
+    }
+  }
+});
+
+test('a signature holds for its own parts, in their order, under its own key', async () => {
+  const parts = fc.array(fc.oneof(fc.string({ maxLength: 8 }), fc.nat()), { maxLength: 5 });
+  const other = createSealer(await keyringOf());
+  fc.assert(
+    fc.property(parts, parts, (right, wrong) => {
+      const signature = sealer.sign(right);
+      expect(sealer.verify(right, signature)).toBe(true);
+      expect(other.verify(right, signature)).toBe(false);
+      fc.pre(JSON.stringify(right) !== JSON.stringify(wrong));
+      expect(sealer.verify(wrong, signature)).toBe(false);
+    }),
+  );
+});
+
+test('no flipped bit of a signature holds, nor a shorter or longer one', () => {
+  const signature = sealer.sign(['a', 1]);
+  const bytes = Buffer.from(signature.mac, 'hex');
+  for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+    const flipped = Buffer.from(bytes);
+    flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+    expect(sealer.verify(['a', 1], { ...signature, mac: flipped.toString('hex') })).toBe(false);
+  }
+  for (const mac of ['', signature.mac.slice(2), `${signature.mac}00`, 'not hexadecimal'])
+    expect(sealer.verify(['a', 1], { ...signature, mac })).toBe(false);
+  expect(() => sealer.verify(['a', 1], { ...signature, keyId: 'lost' })).toThrow(SealError);
+});
+
+test('a sealed value says which key sealed it', async () => {
+  expect(readKeyId(await sealer.seal(new Secret('key'), context))).toBe(sealer.keyId);
+  expect(() => readKeyId('plain text')).toThrow(SealError);
+});
+
+test('the context is not stored, and sealing twice gives different text', async () => {
+  const once = await sealer.seal(new Secret('key'), context);
+  const twice = await sealer.seal(new Secret('key'), context);
+  expect(once).not.toBe(twice);
+  expect(once.split('.')).toHaveLength(6);
+  const stored = once
+    .split('.')
+    .map((part) => Buffer.from(part, 'base64url').toString('latin1'))
+    .join('\n');
+  expect(stored).not.toContain(context.user);
+});
+
+test('the header names version, key and algorithms', async () => {
+  const [version, header = ''] = (await sealer.seal(new Secret('key'), context)).split('.');
+  expect(version).toBe('v1');
+  expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toMatchObject({
+    alg: 'A256GCMKW',
+    enc: 'A256GCM',
+    kid: sealer.keyId,
+  });
+});
+
+test('a key that left the keyring is named in the refusal', async () => {
+  const sealed = await createSealer(await keyringOf(keyEntries('lost'))).seal(new Secret('key'), context);
+  await expect(sealer.open(sealed, context)).rejects.toMatchObject({
+    name: 'SealError',
+    code: 'unknown_key',
+    keyId: 'lost',
+    message: 'A stored value is sealed under the key "lost", which is not in the keyring.',
+  });
+});
+
+test('another key under the same id does not open it', async () => {
+  const sealed = await createSealer(await keyringOf(keyEntries('k1'))).seal(new Secret('key'), context);
+  await expect(sealer.open(sealed, context)).rejects.toMatchObject({ code: 'refused' });
+});
+
+test.each([
+  ['nothing', 'unknown_version', ''],
+  ['plain text', 'unknown_version', 'key'],
+  ['a later version', 'unknown_version', 'v2.a.b.c.d.e'],
+  ['too few parts', 'malformed', 'v1.a.b.c'],
+  ['too many parts', 'malformed', 'v1.YQ.YQ.YQ.YQ.YQ.YQ'],
+  ['a header that is not JSON', 'malformed', 'v1.YQ.YQ.YQ.YQ.YQ'],
+  [
+    'a header without a key id',
+    'malformed',
+    `v1.${Buffer.from('{"alg":"dir"}').toString('base64url')}.YQ.YQ.YQ.YQ`,
+  ],
+])('%s is refused as %s', async (_name, code, text) => {
+  await expect(sealer.open(text, context)).rejects.toMatchObject({ code });
+});
+
+test('other algorithms are refused, even ones that the key would fit', async () => {
+  for (const header of [
+    { alg: 'dir', enc: 'A256GCM', kid: sealer.keyId },
+    { alg: 'A256KW', enc: 'A256GCM', kid: sealer.keyId },
+    {
+      alg: 'A256GCMKW',
+      enc: 'A256CBC-HS512',
+      kid: sealer.keyId,
+      iv: 'AAAAAAAAAAAAAAAA',
+      tag: 'AAAAAAAAAAAAAAAAAAAAAA',
+    },
+  ]) {
+    const part = Buffer.from(JSON.stringify(header)).toString('base64url');
+    await expect(sealer.open(`v1.${part}.YQ.YQ.YQ.YQ`, context)).rejects.toMatchObject({ code: 'refused' });
+  }
+});

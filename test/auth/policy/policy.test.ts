@@ -1,0 +1,269 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type Actor,
+  channelCap,
+  computeRights,
+  decide,
+  decideApproval,
+  decideDestination,
+  initialPolicy,
+  type Policy,
+  type Reason,
+  type Right,
+  requiredApprovals,
+  rights,
+} from '../../../src/auth/policy/policy.ts';
+
+const channel = 'C0OPS0000';
+const classes: readonly Right[] = ['none', 'read', 'export', 'change', 'destroy', 'admin'];
+const caps = ['none', 'read', 'export', 'change', 'destroy', 'uncapped'] as const;
+type Cap = (typeof caps)[number];
+const roles = ['reader', 'operator', 'operator by group', 'approver', 'admin', 'admin and operator'] as const;
+type Role = (typeof roles)[number];
+
+/*
+ * The decision table of DESIGN §5, by hand. Read: under a cap (row), may a class (column) happen at all?
+ */
+const happensUnder: Record<Cap, Record<Right, 'yes' | 'no'>> = {
+  //          looks        logs out       edits          deletes         needs no CDN
+  none: { read: 'no', export: 'no', change: 'no', destroy: 'no', none: 'yes', admin: 'yes' },
+  read: { read: 'yes', export: 'no', change: 'no', destroy: 'no', none: 'yes', admin: 'yes' },
+  export: { read: 'yes', export: 'yes', change: 'no', destroy: 'no', none: 'yes', admin: 'yes' },
+  change: { read: 'yes', export: 'yes', change: 'yes', destroy: 'no', none: 'yes', admin: 'yes' },
+  destroy: { read: 'yes', export: 'yes', change: 'yes', destroy: 'yes', none: 'yes', admin: 'yes' },
+  uncapped: { read: 'yes', export: 'yes', change: 'yes', destroy: 'yes', none: 'yes', admin: 'yes' },
+};
+
+/* What a role brings with a key, and what is left of it without one. */
+const withKey: Record<Role, readonly Right[]> = {
+  reader: ['none', 'read'],
+  operator: ['none', 'read', 'export', 'change', 'destroy'],
+  'operator by group': ['none', 'read', 'export', 'change', 'destroy'],
+  approver: ['none', 'read'],
+  admin: ['none', 'read', 'admin'],
+  'admin and operator': ['none', 'read', 'export', 'change', 'destroy', 'admin'],
+};
+const withoutKey: Record<Role, readonly Right[]> = {
+  reader: ['none'],
+  operator: ['none'],
+  'operator by group': ['none'],
+  approver: ['none'],
+  admin: ['none', 'admin'],
+  'admin and operator': ['none', 'admin'],
+};
+
+const table = roles.flatMap((role) =>
+  caps.flatMap((cap) =>
+    classes.flatMap((needs) =>
+      [true, false].flatMap((linked) =>
+        [true, false].map((foreign) => {
+          const brings = (linked ? withKey : withoutKey)[role].includes(needs);
+          const allowed = !foreign && brings && happensUnder[cap][needs] === 'yes';
+          return { role, cap, needs, linked, foreign, allowed };
+        }),
+      ),
+    ),
+  ),
+);
+
+function policyFor(role: Role, cap: Cap): Policy {
+  return {
+    ...initialPolicy,
+    operators: role === 'operator' || role === 'admin and operator' ? ['U1'] : ['U9'],
+    operatorGroups: ['S1'],
+    approvers: role === 'approver' ? ['U1'] : [],
+    caps: cap === 'uncapped' ? {} : { [channel]: cap },
+  };
+}
+
+function actorFor(role: Role, linked: boolean, foreign: boolean): Actor {
+  return {
+    userId: 'U1',
+    linked,
+    foreign,
+    admin: role === 'admin' || role === 'admin and operator',
+    groups: role === 'operator by group' ? ['S1'] : ['S2'],
+  };
+}
+
+test('the table has every combination of role, cap, class, linked and foreign', () => {
+  expect(table).toHaveLength(6 * 6 * 6 * 2 * 2);
+  expect(table.filter(({ allowed }) => allowed)).toHaveLength(
+    // Counted by hand: for each role the classes allowed under the six caps, with a key and without one.
+    // none: 6 each. read: 5. export: 4. change: 3. destroy: 2. admin: 6.
+    6 * (6 + 6) + 6 * 5 + 3 * (4 + 3 + 2) + 2 * (6 + 6),
+  );
+});
+
+test('every combination is decided as the table says', () => {
+  const wrong = table.filter(({ role, cap, needs, linked, foreign, allowed }) => {
+    const decision = decide(policyFor(role, cap), actorFor(role, linked, foreign), channel, {
+      needs,
+      name: needs,
+    });
+    return decision.allowed !== allowed || decision.trace.every(({ ok }) => ok) !== allowed;
+  });
+  expect(wrong).toEqual([]);
+});
+
+test.each<[string, Partial<Actor>, Partial<Policy>, Right, Reason]>([
+  ['foreign before all else', { foreign: true, admin: true }, {}, 'none', 'foreign'],
+  ['what needs nothing', { linked: false }, {}, 'none', 'open-to-all'],
+  ['reading with a key', {}, {}, 'read', 'own-key'],
+  ['reading without one', { linked: false }, {}, 'read', 'no-key'],
+  ['no role before no key', { linked: false }, {}, 'destroy', 'not-operator'],
+  ['a role without a key', { linked: false }, { operators: ['U1'] }, 'destroy', 'no-key'],
+  ['an operator', {}, { operators: ['U1'] }, 'destroy', 'operator'],
+  ['admins are no operators', { admin: true }, {}, 'change', 'not-operator'],
+  ['settings', {}, {}, 'admin', 'not-admin'],
+  ['settings for admins', { admin: true, linked: false }, { caps: { [channel]: 'none' } }, 'admin', 'admin'],
+  ['a capped channel', {}, { operators: ['U1'], caps: { [channel]: 'change' } }, 'destroy', 'channel-cap'],
+])('the reason is a stable word: %s', (_, actor, policy, needs, reason) => {
+  const who = { ...actorFor('reader', true, false), ...actor };
+  expect(decide({ ...initialPolicy, ...policy }, who, channel, { needs, name: needs }).reason).toBe(reason);
+});
+
+test('the trace goes on behind a step that refuses, so that nobody mends one only to meet the next', () => {
+  const policy = { ...initialPolicy, caps: { [channel]: 'read' as const }, destroyApprovals: 2 };
+  const { trace } = decide(policy, actorFor('reader', false, false), channel, {
+    needs: 'destroy',
+    name: 'volume',
+  });
+  expect(trace).toEqual([
+    { rule: 'organisation', ok: true, says: 'of this organisation' },
+    { rule: 'role', ok: false, says: 'not an operator: nobody is one yet' },
+    { rule: 'key', ok: false, says: 'no CDN key is connected' },
+    { rule: 'channel', ok: false, says: 'in <#C0OPS0000> nothing above *read* is allowed' },
+    { rule: 'approval', ok: true, says: 'then 2 other people have to approve within 30 min' },
+  ]);
+});
+
+test('people of other organisations are told nothing of the policy', () => {
+  const policy = policyFor('operator', 'read');
+  for (const needs of classes) {
+    const { trace } = decide(policy, actorFor('operator', true, true), channel, { needs, name: needs });
+    expect(trace).toEqual([{ rule: 'organisation', ok: false, says: 'of another organisation' }]);
+  }
+});
+
+test('without a channel (the Home tab, a conversation with the bot) nothing is capped', () => {
+  const policy = policyFor('operator', 'none');
+  const actor = actorFor('operator', true, false);
+  expect(decide(policy, actor, undefined, { needs: 'destroy', name: 'volume' }).allowed).toBe(true);
+  expect(decide(policy, actor, 'C0OTHER00', { needs: 'destroy', name: 'volume' }).allowed).toBe(true);
+});
+
+describe('approvals and destinations', () => {
+  const policy: Policy = {
+    ...initialPolicy,
+    approvers: ['U1'],
+    approverGroups: ['S1'],
+    exportChannels: ['C1'],
+  };
+  test.each<[string, Partial<Actor>, boolean]>([
+    ['named', {}, true],
+    ['by group', { userId: 'U2', groups: ['S1'] }, true],
+    ['neither', { userId: 'U2' }, false],
+    ['an admin who is neither', { userId: 'U2', admin: true }, false],
+    ['named, of another organisation', { foreign: true }, false],
+  ])('who may approve: %s', (_, actor, allowed) => {
+    expect(decideApproval(policy, { ...actorFor('reader', true, false), ...actor }).allowed).toBe(allowed);
+  });
+
+  test('exports go to the channels that are named, digests anywhere while none is', () => {
+    expect(decideDestination(policy, 'export', 'C1').allowed).toBe(true);
+    expect(decideDestination(policy, 'export', 'C2')).toMatchObject({
+      allowed: false,
+      reason: 'other-channel',
+    });
+    expect(decideDestination(policy, 'digest', 'C2').allowed).toBe(true);
+  });
+
+  test('a deletion needs one approval until an admin says otherwise, a change none', () => {
+    expect(classes.map((needs) => requiredApprovals(initialPolicy, needs))).toEqual([0, 0, 0, 0, 1, 0]);
+  });
+});
+
+describe('properties', () => {
+  const id = fc.constantFrom('U1', 'U2', 'S1', 'S2', 'C1', '__proto__', 'constructor', 'toString', '');
+  const ids = fc.uniqueArray(id);
+  const right = fc.constantFrom(...rights);
+  const policies = fc.record<Policy>({
+    version: fc.nat(),
+    operators: ids,
+    operatorGroups: ids,
+    approvers: ids,
+    approverGroups: ids,
+    approvalChannel: fc.option(id, { nil: undefined }),
+    auditChannel: fc.option(id, { nil: undefined }),
+    destroyApprovals: fc.nat(5),
+    changeApprovals: fc.nat(5),
+    expiryMinutes: fc.integer({ min: 1, max: 1440 }),
+    exportKeepDays: fc.nat({ max: 365 }),
+    caps: fc.dictionary(id, right),
+    exportChannels: ids,
+    digestChannels: ids,
+  });
+  const actors = fc.record<Actor>({
+    userId: id,
+    foreign: fc.boolean(),
+    linked: fc.boolean(),
+    admin: fc.boolean(),
+    groups: ids,
+  });
+  const channels = fc.option(id, { nil: undefined });
+
+  test('it is total: whatever is asked gets a decision whose steps explain it', () => {
+    fc.assert(
+      fc.property(policies, actors, channels, right, (policy, actor, where, needs) => {
+        const decision = decide(policy, actor, where, { needs, name: needs });
+        expect(decision.trace.length).toBeGreaterThan(0);
+        expect(decision.trace.every(({ ok }) => ok)).toBe(decision.allowed);
+        expect(decide(policy, actor, where, { needs, name: needs })).toEqual(decision);
+      }),
+    );
+  });
+
+  test('a lower cap never allows more', () => {
+    fc.assert(
+      fc.property(policies, actors, id, right, right, right, (policy, actor, where, needs, a, b) => {
+        const [lower, higher] = rights.indexOf(a) <= rights.indexOf(b) ? [a, b] : [b, a];
+        const under = (cap: Right): boolean => {
+          const capped = { ...policy, caps: Object.fromEntries([[where, cap]]) };
+          return decide(capped, actor, where, { needs, name: needs }).allowed;
+        };
+        expect(under(lower) && !under(higher)).toBe(false);
+      }),
+    );
+  });
+
+  test('being named takes nothing away, and coming from elsewhere gives nothing', () => {
+    fc.assert(
+      fc.property(policies, actors, channels, (policy, actor, where) => {
+        const before = computeRights(policy, actor, where).may;
+        const named = { ...policy, operators: [...policy.operators, actor.userId] };
+        expect(computeRights(named, actor, where).may).toEqual(expect.arrayContaining([...before]));
+        expect(computeRights(policy, { ...actor, foreign: true }, where)).toMatchObject({
+          may: [],
+          admin: false,
+        });
+      }),
+    );
+  });
+
+  test('a class that is allowed allows every harmless one below it', () => {
+    fc.assert(
+      fc.property(policies, actors, channels, (policy, actor, where) => {
+        const cdn = ['read', 'export', 'change', 'destroy'] as const;
+        const allowed = cdn.map((needs) => decide(policy, actor, where, { needs, name: needs }).allowed);
+        expect(allowed.toSorted((a, b) => Number(b) - Number(a))).toEqual(allowed);
+      }),
+    );
+  });
+
+  test('no channel has a cap that nobody gave it', () => {
+    for (const name of ['__proto__', 'constructor', 'toString'])
+      expect(channelCap(initialPolicy, name)).toBe('admin');
+  });
+});

@@ -1,0 +1,186 @@
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { keyEntries } from '../auth/keyring/keyrings.ts';
+import { environment } from '../support/bot.ts';
+import { findPostgres, type PostgresServer } from '../support/postgres.ts';
+import { type BotProcess, startProcess } from '../support/process.ts';
+
+// The real processes, as an operator starts them: a bot that serves, and `npm run keys -- …` beside it.
+
+let slack: SlackSimulator;
+let cdn: CdnSimulator;
+let dataDir: string;
+const running: BotProcess[] = [];
+const ops = 'C0OPS0000';
+
+beforeAll(async () => {
+  [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 12 })]);
+});
+afterAll(async () => {
+  await Promise.all([slack.close(), cdn.close()]);
+});
+const directories: string[] = [];
+afterEach(async () => {
+  for (const bot of running.splice(0)) await bot.end('SIGKILL');
+  for (const directory of directories.splice(0)) await rm(directory, { recursive: true, force: true });
+});
+
+async function freshDirectory(): Promise<void> {
+  dataDir = await mkdtemp(join(tmpdir(), 'chatops-'));
+  directories.push(dataDir);
+}
+
+async function start(env: Record<string, string> = {}): Promise<BotProcess> {
+  const bot = startProcess({ ...environment({ slack, cdn, dataDir }), ...env });
+  running.push(bot);
+  await bot.printed('ready');
+  return bot;
+}
+
+/** What the command prints, with how it ended. */
+async function keys(
+  words: string,
+  env: Record<string, string> = {},
+): Promise<{ said: string; code: unknown }> {
+  const command = startProcess({ ...environment({ slack, cdn, dataDir }), ...env }, 'keys', words.split(' '));
+  const code = await command.exited;
+  return { said: command.output(), code };
+}
+
+async function connect(userId: string): Promise<void> {
+  const person = slack.as(userId, ops);
+  await person.slash('connect');
+  await person.waitForModal(/key/i);
+  await person.submit({ accessKey: cdn.key });
+  await person.waitForModal(/connected/i);
+  await person.closeModal();
+}
+
+async function listsZones(userId: string): Promise<void> {
+  const person = slack.as(userId, ops);
+  const before = person.messages().length;
+  await person.slash('zones');
+  await person.waitForMessage(
+    (message) => /12 zones/.test(message.reads) && person.messages().length > before,
+  );
+}
+
+test('with the embedded database the running bot does what is typed beside it, from one key to the next', async () => {
+  await freshDirectory();
+  const file = join(dataDir, 'encryption-keys');
+  const bot = await start();
+  await connect('U0ALICE00');
+  const [oldId = ''] = (await readFile(file, 'utf8')).split(':');
+
+  expect(await keys('add next')).toMatchObject({ said: expect.stringContaining('Added next'), code: 0 });
+  expect(await keys('promote next')).toMatchObject({
+    said: expect.stringContaining('next is the primary key'),
+    code: 0,
+  });
+  const linking = connect('U0BOB0000');
+  const rewrapped = await keys('rewrap');
+  await linking;
+  expect(rewrapped).toMatchObject({ said: expect.stringContaining('put under next'), code: 0 });
+  expect(await keys(`retire ${oldId}`)).toMatchObject({ said: expect.stringContaining('Took'), code: 0 });
+  expect(await keys('retire next')).toMatchObject({
+    said: expect.stringContaining('next is the primary key'),
+    code: 1,
+  });
+  expect((await readFile(file, 'utf8')).startsWith('next:')).toBe(true);
+  await listsZones('U0ALICE00');
+  await listsZones('U0BOB0000');
+  expect(await bot.end('SIGTERM')).toBe(0);
+
+  // The same without a bot: the command opens the database itself.
+  const { said } = await keys('status', { SLACK_BOT_TOKEN: '', SLACK_APP_TOKEN: '' });
+  expect(said).toContain('next  primary, seals and opens: 2 linked keys');
+  expect(said).toContain('Running processes: none');
+  await start();
+  await listsZones('U0ALICE00');
+  for (const secret of (await readFile(file, 'utf8')).split(/[:\s]+/).filter((word) => word.length > 30))
+    expect(bot.output()).not.toContain(secret);
+});
+
+test('the embedded key file that is missing is not made anew where keys are linked; put back, all is well', async () => {
+  await freshDirectory();
+  const file = join(dataDir, 'encryption-keys');
+  const first = await start();
+  await connect('U0ALICE00');
+  await first.end('SIGKILL');
+  const backup = await readFile(file, 'utf8');
+  await rm(file);
+
+  const refused = startProcess(environment({ slack, cdn, dataDir }));
+  running.push(refused);
+  expect(await refused.exited).toBe(1);
+  expect(refused.output()).toContain(`The key file ${file} is missing`);
+  expect(refused.output()).toContain('Restore');
+  expect(await readdir(dataDir)).not.toContain('encryption-keys');
+
+  await writeFile(file, keyEntries('another'));
+  const lacking = startProcess(environment({ slack, cdn, dataDir }));
+  running.push(lacking);
+  expect(await lacking.exited).toBe(1);
+  expect(lacking.output()).toContain('The keyring lacks what the database was sealed with');
+  expect(lacking.output()).toContain('1 linked key');
+
+  await writeFile(file, backup);
+  await chmod(file, 0o644);
+  const second = await start();
+  expect(second.output()).toContain('can be read by others');
+  await listsZones('U0ALICE00');
+});
+
+const found = await findPostgres();
+const without = typeof found === 'string' ? ` (skipped: ${found})` : '';
+describe.skipIf(typeof found === 'string')(`on PostgreSQL${without}`, () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    if (typeof found !== 'string') server = await found.start();
+  });
+  afterAll(() => server.stop());
+
+  test('a key in the environment is changed in two steps, and the order is enforced', async () => {
+    await freshDirectory();
+    const DATABASE_URL = (await server.createDatabase()).reveal();
+    const [older, newer] = keyEntries('older', 'newer').split(',');
+    const env = (...entries: (string | undefined)[]): Record<string, string> => ({
+      DATABASE_URL,
+      ENCRYPTION_KEYS: entries.join(','),
+    });
+    const first = await start(env(older));
+    await connect('U0ALICE00');
+
+    // Only the operator's terminal has the new key.
+    expect(await keys('promote newer', env(older, newer))).toMatchObject({
+      said: expect.stringMatching(/do not know it[^]*process \d+: older \(primary\)/),
+      code: 1,
+    });
+    expect(await first.end('SIGTERM')).toBe(0);
+    const second = await start(env(older, newer));
+    expect(await keys('promote newer', env(older, newer))).toMatchObject({
+      said: expect.stringContaining('newer:…,older:…'),
+      code: 0,
+    });
+    expect(await second.end('SIGTERM')).toBe(0);
+    const third = await start(env(newer, older));
+    const linking = connect('U0BOB0000');
+    expect((await keys('retire older', env(newer, older))).said).toContain('older is still needed');
+    expect((await keys('rewrap', env(newer, older))).code).toBe(0);
+    await linking;
+    expect((await keys('retire older', env(newer, older))).code).toBe(0);
+    expect(await third.end('SIGTERM')).toBe(0);
+    await start(env(newer));
+    await listsZones('U0ALICE00');
+    await listsZones('U0BOB0000');
+    // The old key alone opens nothing any more.
+    const wrong = startProcess({ ...environment({ slack, cdn, dataDir }), ...env(older) });
+    running.push(wrong);
+    expect(await wrong.exited).toBe(1);
+    expect(wrong.output()).toContain('newer: 2 linked keys');
+  });
+});

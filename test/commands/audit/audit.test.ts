@@ -1,0 +1,385 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Audit, type AuditInput, auditWords, createAudit } from '../../../src/auth/audit/audit.ts';
+import { readRecord } from '../../../src/auth/audit/record.ts';
+import { renderAuditLine } from '../../../src/views/audit/words.ts';
+import type { Message } from '../../../src/views/blocks/message.ts';
+import { acme, beta, exported, pastTheTriggers, recordMany } from '../../operations/tampering.ts';
+import { enginesUnderTest } from '../../support/engines.ts';
+import { buttons, desk, reads } from '../../support/person.ts';
+
+const { embedded } = await enginesUnderTest();
+const at = new Date('2026-11-21T08:00:00.123Z');
+
+/** An admin at their keyboard, with the real record. */
+async function admin(): Promise<{
+  database: Awaited<ReturnType<typeof embedded.empty>>;
+  audit: Audit;
+  somebody: ReturnType<Awaited<ReturnType<typeof desk>>['person']>;
+}> {
+  const database = await embedded.empty();
+  const audit = createAudit({ db: database.db, now: () => at });
+  const at$ = await desk({ audit });
+  open.push(at$);
+  return { database, audit, somebody: at$.person() };
+}
+const open: AsyncDisposable[] = [];
+afterAll(async () => {
+  for (const one of open) await one[Symbol.asyncDispose]();
+});
+
+/** Dates as Slack draws them where it cannot. */
+const plain = (message: Message | undefined): string =>
+  reads(message).replaceAll(/<!date\^\d+\^[^|]+\|([^>]+)>/gu, '[$1]');
+
+async function contentOf(message: Message | undefined): Promise<string> {
+  const content = message?.files?.[0]?.content;
+  if (!content || !('path' in content)) throw new Error('no file');
+  return readFile(content.path, 'utf8');
+}
+
+describe('/cdn audit', () => {
+  test('with nothing recorded says so, and offers no file', async () => {
+    const { somebody } = await admin();
+    const [answer] = await somebody.says('audit');
+    expect(plain(answer)).toMatch(/^\*Nothing has been recorded yet.\*\n/);
+    expect([...buttons(answer).keys()]).toEqual(['Refresh']);
+  });
+
+  test('says who did what, to whom, when, with which reference, newest first', async () => {
+    const { audit, somebody } = await admin();
+    await audit.record({
+      tenant: acme,
+      actor: 'U0BOB0000',
+      what: 'key-linked',
+      subject: 'U0BOB0000',
+      detail: { fingerprint: 'f1a9c0de', replaced: false },
+    });
+    await audit.record({
+      tenant: acme,
+      actor: 'U0ALICE00',
+      what: 'policy-changed',
+      subject: 'policy v3',
+      detail: { change1: 'operators: +U0BOB0000', change2: 'approvalChannel: none -> C0OPS0000' },
+    });
+    await audit.record({
+      tenant: acme,
+      actor: 'U0EVE0000',
+      what: 'denied',
+      subject: 'volume',
+      detail: { reason: 'not-operator', needs: 'destroy', channel: 'C0OPS0000' },
+      requestId: 'ABCD2345',
+    });
+    const operation = { operation: 'KX7PQ2', kind: 'volume-delete', have: 2, need: 2 };
+    await audit.record({
+      tenant: acme,
+      actor: 'U0BOB0000',
+      what: 'operation-approved',
+      subject: 'ab'.repeat(32),
+      detail: operation,
+    });
+    await audit.record({
+      tenant: acme,
+      actor: 'system',
+      what: 'operation-succeeded',
+      subject: 'ab'.repeat(32),
+      detail: { ...operation, outcome: 'done', status: 204 },
+      requestId: 'cdn-1',
+    });
+    await audit.record({
+      tenant: acme,
+      actor: 'system',
+      what: 'key-destroyed',
+      subject: 'U0BOB0000',
+      detail: { cause: 'user-deleted' },
+    });
+    const [answer] = await somebody.says('audit');
+    expect(plain(answer)).toMatchInlineSnapshot(`
+      "*6 records* · 6 records in all
+      :white_check_mark: All of them hold together.
+      The CDN key of <@U0BOB0000> was destroyed by the bot (cause user-deleted)
+      #6 · [2026-11-21 08:00 UTC]
+      :white_check_mark: The deletion \`KX7PQ2\` (seal \`abababababab\`) was done: status 204
+      #5 · [2026-11-21 08:00 UTC] · reference cdn-1
+      <@U0BOB0000> approved the deletion \`KX7PQ2\` (seal \`abababababab\`) (2 of 2): it may run
+      #4 · [2026-11-21 08:00 UTC]
+      :no_entry: <@U0EVE0000> was refused \`/cdn volume\` in <#C0OPS0000>: not an operator
+      #3 · [2026-11-21 08:00 UTC] · reference ABCD2345
+      <@U0ALICE00> changed the settings to version 3: operators: +<@U0BOB0000>; approvalChannel: none -&gt; <#C0OPS0000>
+      #2 · [2026-11-21 08:00 UTC]
+      <@U0BOB0000> connected a CDN key (fingerprint f1a9c0de)
+      #1 · [2026-11-21 08:00 UTC]
+      Kind
+      All kinds
+      key linked
+      key destroyed
+      key mismatch
+      key entry refused
+      policy changed
+      export made
+      export ended
+      export deleted
+      digest created
+      digest changed
+      digest paused
+      digest taken over
+      digest deleted
+      denied
+      keyring changed
+      operation proposed
+      operation approval
+      operation approved
+      operation executing
+      operation succeeded
+      operation failed
+      operation unknown
+      operation denied
+      operation expired
+      operation cancelled
+      audit exported
+      audit key made
+      All kinds
+      Refresh
+      File to verify
+      Table (CSV)
+      Settings
+      as of [2026-11-21 12:00 UTC]
+      Head: record 6, \`08cf5a892412a4b228a98044e689dca6cabdcb5521b43a54c8286047110faa7f\`
+      No daily checkpoint: name a channel for it in the settings."
+    `);
+    expect(answer?.text).toContain('6 records');
+  });
+
+  test('pages, filters and the number of records come from one reading', async () => {
+    const { database, somebody } = await admin();
+    await recordMany(database, 64);
+    const [first] = await somebody.says('audit');
+    expect(plain(first)).toMatch(/^\*The newest 50 records\* · 64 records in all\n/);
+    expect(plain(first)).toContain('Page 1 of 5');
+    // A record that comes meanwhile does not move the pages.
+    await recordMany(database, 3);
+    const [second] = await somebody.presses(...(buttons(first).get('Older ›') ?? ['', '']));
+    expect(plain(second)).toMatch(/Page 2 of 5/);
+    expect(plain(second)).toMatch(/<@U54>[^]*<@U45>/);
+    expect([...buttons(second).keys()]).toContain('‹ Newer');
+    const [fresh] = await somebody.presses(...(buttons(second).get('Refresh') ?? ['', '']));
+    expect(plain(fresh)).toContain('67 records in all');
+  });
+
+  test('a person and a kind can be asked for, in any order and in words', async () => {
+    const { audit, somebody } = await admin();
+    const record = (actor: string, what: AuditInput['what'], subject: string): Promise<void> =>
+      audit.record({ tenant: acme, actor, what, subject });
+    await record('U0BOB0000', 'key-linked', 'U0BOB0000');
+    await record('U0BOB0000', 'denied', 'settings');
+    await record('U0EVE0000', 'denied', 'settings');
+    await record('system', 'key-destroyed', 'U0BOB0000');
+    const found = async (words: string): Promise<string[]> =>
+      [...plain((await somebody.says(words))[0]).matchAll(/#(\d+) ·/gu)].map(([, seq]) => seq ?? '');
+    expect(await found('audit <@U0BOB0000|bob>')).toEqual(['4', '2', '1']);
+    expect(await found('audit denied')).toEqual(['3', '2']);
+    expect(await found('audit refusals U0BOB0000 9')).toEqual(['2']);
+    expect(await found('audit 1 keys')).toEqual(['4']);
+    expect(await found('audit 50 <@U0BOB0000> key-linked')).toEqual(['1']);
+    expect(await found('audit exports')).toEqual([]);
+    const [filtered] = await somebody.says('audit denied U0EVE0000');
+    expect(plain(filtered)).toContain('*1 record of <@U0EVE0000> about denied* · 4 records in all');
+    expect(await somebody.presses(...(buttons(filtered).get('All records') ?? ['', '']))).toMatchObject([
+      { text: expect.stringContaining('*4 records* · 4 records in all') },
+    ]);
+  });
+
+  test.each<[string, RegExp]>([
+    ['audit 0', /not a number of records from 1 to 500/],
+    ['audit -5', /not a number/],
+    ['audit 501', /not a number/],
+    ['audit 99999999999999999999', /not a number/],
+    ['audit denid', /not a kind of record/],
+    ['audit e', /not a kind of record/],
+    ['audit @bob', /no mention/],
+    ['audit kind:denied', /not a kind/],
+    ['audit <!channel>', /not a kind/],
+  ])('%s is refused with what would be right', async (words, says) => {
+    const { somebody } = await admin();
+    await expect(somebody.says(words)).rejects.toThrow(says);
+  });
+
+  test('a button of another version says so', async () => {
+    const { somebody } = await admin();
+    for (const value of ['', 'most=0', 'most=9&kind=nonsense', 'most=9&page=-1', 'page=2'])
+      await expect(somebody.presses('audit:page', value)).rejects.toThrow('older version');
+    await expect(somebody.presses('audit:file', 'most=9&as=exe')).rejects.toThrow('older version');
+  });
+
+  test('a record that was changed is named, here too', async () => {
+    const { database, somebody } = await admin();
+    await recordMany(database, 5);
+    await pastTheTriggers(
+      database,
+      `update audit_records set detail = '"none"', at = 'infinity' where seq = 3`,
+    );
+    const [answer] = await somebody.says('audit');
+    expect(plain(answer)).toMatch(
+      /:rotating_light: \*The record does not hold together.\* Record 3 was changed/,
+    );
+    expect(answer?.text).toMatch(/does not hold together/);
+  });
+
+  test('of a long record the newest thousand are looked at, and that is said', async () => {
+    const { database, somebody } = await admin();
+    await recordMany(database, 1_203);
+    const [answer] = await somebody.says('audit 500');
+    expect(plain(answer)).toMatch(/The newest 1,000 hold together; `npm run audit:verify` looks at all/);
+    expect(plain(answer)).toMatch(/Page 1 of 50/);
+    const [newest] = await createAudit({ db: database.db, now: () => at }).recent(acme, 1);
+    expect(plain(answer)).toContain(`Head: record 1,203, \`${newest?.hash}\``);
+  });
+
+  test('the file to verify holds the whole chain, whatever was filtered, and the export is recorded', async () => {
+    const { database, audit, somebody } = await admin();
+    await recordMany(database, 12);
+    await recordMany(database, 2, beta);
+    const lines = await exported(database);
+    const [answer] = await somebody.says('audit 3 U0BOB0000');
+    const [sent] = await somebody.presses(...(buttons(answer).get('File to verify') ?? ['', '']));
+    expect(sent?.files).toMatchObject([
+      { name: 'audit-T0ACME000-2026-11-21.ndjson', mimetype: 'application/x-ndjson' },
+    ]);
+    const content = await contentOf(sent);
+    expect(content).toBe(`${lines.join('\n')}\n`);
+    expect(reads(sent)).toContain(readRecord(lines.at(-1) ?? '')?.hash);
+    expect(await audit.recent(acme, 1)).toMatchObject([
+      { actor: 'U0ALICE00', what: 'audit-exported', detail: { format: 'ndjson', records: 12 } },
+    ]);
+  });
+
+  test('the table has what was asked for, and nothing in it runs in a spreadsheet', async () => {
+    const { audit, somebody } = await admin();
+    await audit.record({
+      tenant: acme,
+      actor: 'U1234567',
+      what: 'denied',
+      subject: '=cmd()',
+      detail: { '+x': '@y' },
+    });
+    await audit.record({ tenant: acme, actor: 'U7654321', what: 'key-linked', requestId: '-1' });
+    const [answer] = await somebody.says('audit denied');
+    const [sent] = await somebody.presses(...(buttons(answer).get('Table (CSV)') ?? ['', '']));
+    const content = await contentOf(sent);
+    expect(parse(content, { columns: true })).toEqual([
+      {
+        seq: '1',
+        time: at.toISOString(),
+        who: 'U1234567',
+        what: 'denied',
+        subject: "'=cmd()",
+        detail: '{"+x":"@y"}',
+        reference: '',
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    ]);
+    const [none] = await somebody.presses('audit:file', 'most=9&who=U9999999&as=csv');
+    expect(reads(none)).toContain('no record matches');
+  });
+
+  test('whatever is in a record, every answer holds Slack’s limits and nothing in it is markup', async () => {
+    const { database, somebody } = await admin();
+    const audit = createAudit({ db: database.db, now: () => at });
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 1_500 }),
+      fc.constantFrom(
+        '<!channel>',
+        '<@U0BOB0000>',
+        '&amp;',
+        '`x`',
+        'U0BOB0000',
+        'C0OPS0000',
+        '*_~',
+        '__proto__',
+        'ab'.repeat(32),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            actor: fc.oneof(fc.constantFrom('system', 'U0BOB0000'), text),
+            what: fc.constantFrom(...auditWords),
+            subject: fc.option(text, { nil: undefined }),
+            detail: fc.dictionary(
+              fc.oneof(
+                fc.constantFrom(
+                  'operation',
+                  'kind',
+                  'have',
+                  'need',
+                  'outcome',
+                  'status',
+                  'reason',
+                  'channel',
+                  'change1',
+                ),
+                text,
+              ),
+              fc.oneof(text, fc.integer(), fc.boolean()),
+              { maxKeys: 20 },
+            ),
+            requestId: fc.option(text, { nil: undefined }),
+          }),
+          { minLength: 1, maxLength: 10 },
+        ),
+        async (entries) => {
+          for (const entry of entries) await audit.record({ tenant: acme, ...entry });
+          // The desk checks each answer.
+          await somebody.says('audit 10');
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('every word that can be recorded', () => {
+  let lines: string[];
+  beforeAll(() => {
+    lines = auditWords.map(
+      (what) =>
+        renderAuditLine({
+          tenant: acme,
+          seq: 1,
+          at,
+          actor: 'U0BOB0000',
+          what,
+          subject: 'U0CAROL00',
+          detail: {},
+          requestId: undefined,
+          hash: '',
+        }).says,
+    );
+  });
+
+  test('reads as a sentence of its own', () => {
+    expect(new Set(lines).size).toBe(auditWords.length);
+    for (const line of lines) expect(line).not.toMatch(/undefined|NaN|\[object/);
+  });
+
+  test('one of another version reads as its name and its facts', () => {
+    const detail = { rows: 12, where: 'C0OPS0000', seal: 'cd'.repeat(32), secret_thing: '<b>' };
+    const entry = {
+      tenant: acme,
+      seq: 1,
+      at,
+      actor: 'system',
+      subject: 'a zone',
+      requestId: undefined,
+      hash: '',
+    };
+    expect(renderAuditLine({ ...entry, what: 'moon-landed', detail }).says).toBe(
+      'The bot: moon landed · `a zone` (rows 12, where <#C0OPS0000>, seal `cdcdcdcdcdcd`, secret thing &lt;b&gt;)',
+    );
+    for (const what of ['toString', '__proto__', '<!here>'])
+      expect(renderAuditLine({ ...entry, what, detail: {} }).says).toMatch(/^The bot: [^<]+ · `a zone`$/);
+  });
+});

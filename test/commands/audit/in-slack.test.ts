@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildApp } from '../../../src/app/build-app.ts';
+import { readConfig } from '../../../src/app/config.ts';
+import { auditCheckpoint } from '../../../src/app/jobs/audit-checkpoint.ts';
+import type { ChatApp } from '../../../src/app/lifecycle.ts';
+import { createAudit } from '../../../src/auth/audit/audit.ts';
+import { readCheckpoints, readPublicKey } from '../../../src/auth/audit/checkpoint.ts';
+import { checkDatabase } from '../../../src/auth/audit/verify.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { createQueue, type Queue } from '../../../src/store/queue/queue.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import { acme, pastTheTriggers } from '../../operations/tampering.ts';
+import { configure } from '../../operations/team.ts';
+import { noPorts } from '../../store/queue/no-ports.ts';
+import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { keptLog } from '../../support/engines.ts';
+import { findPostgres, type PostgresServer } from '../../support/postgres.ts';
+
+const bob = 'U0BOB0000';
+const carol = 'U0CAROL00';
+const ops = 'C0OPS0000';
+const random = 'C0RANDOM0';
+type Person = ReturnType<Bot['slack']['as']>;
+
+async function ask(person: Person, words: string): Promise<string> {
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  await person.slash(words);
+  return (await person.waitForMessage(({ ts }) => !before.has(ts))).reads;
+}
+
+describe.each(['socket', 'http'] as const)('the audit in Slack over %s', (transport) => {
+  let bot: Bot;
+  let admin: Person;
+  let other: Person;
+  beforeAll(async () => {
+    bot = await startBot({ transport, zones: 12, env: { ADMIN_USER_IDS: carol } });
+    [admin, other] = [bot.slack.as(carol, ops), bot.slack.as(bob, ops)];
+    await connect(bot, bob, ops);
+  });
+  afterAll(() => bot.stop());
+
+  test('an admin reads who connected a key, others are refused, and that is recorded too', async () => {
+    expect(await ask(admin, 'audit')).toMatch(/1 record[^]*hold together[^]*Bob Brown.* connected a CDN key/);
+    const refused = await ask(other, 'audit');
+    expect(refused).toMatch(/Only admins may do this/);
+    const denied = await ask(admin, 'audit denied');
+    expect(denied).toMatch(/Bob Brown.* was refused .*\/cdn audit.* in #ops: not an admin/);
+    // What somebody reads out on the phone is what stands in the record.
+    expect(denied).toContain(`reference ${/Reference (\w{8})/.exec(refused)?.[1]}`);
+    expect(await ask(admin, `audit 9 <@${bob}|bob> keys`)).toMatch(/1 record of .*Bob Brown.* about key/);
+  });
+
+  test('the file comes to the admin’s own messages, and that is recorded', async () => {
+    await ask(admin, 'audit');
+    await admin.press('audit:file:ndjson');
+    const inDm = bot.slack.as(carol, 'DU0CAROL00');
+    await inDm.waitForMessage(({ files }) => files.some(({ name }) => name.endsWith('.ndjson')), 10_000);
+    expect(await ask(admin, 'audit exported')).toMatch(
+      /Carol Clark.* exported the audit record \(format ndjson/,
+    );
+  });
+
+  test('who chooses a channel for checkpoints hears at once whether the bot can write there', async () => {
+    await admin.slash('settings');
+    await admin.waitForModal('settings:submit');
+    await admin.submit({ auditChannel: random });
+    const saved = await admin.waitForModal('settings:done');
+    expect(saved.reads).toMatch(/Daily audit checkpoint goes to: none → #random/);
+    expect(saved.reads).toMatch(/#random could not be told: invite the bot/);
+    while (admin.modal()) await admin.closeModal();
+    await configure(admin, { auditChannel: ops });
+    await other.waitForMessage(/Carol Clark.* chose this channel for the daily checkpoint/);
+    await configure(admin, { auditChannel: '' });
+    expect(await ask(admin, 'audit')).toMatch(/No daily checkpoint/);
+    expect(bot.slack.problems).toEqual([]);
+  });
+});
+
+const postgres = await findPostgres();
+const missing = typeof postgres === 'string' ? postgres : undefined;
+
+describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  let server: PostgresServer;
+  let bot: Bot;
+  let second: ChatApp;
+  let database: Database;
+  let queue: Queue;
+  let admin: Person;
+  beforeAll(async () => {
+    if (typeof postgres === 'string') return;
+    server = await postgres.start();
+    const url = (await server.createDatabase()).reveal();
+    const shared = { DATABASE_URL: url, ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}` };
+    bot = await startBot({ zones: 12, env: { ...shared, ADMIN_USER_IDS: carol } });
+    second = await buildApp({ config: readConfig(bot.env), log: createLogger('error') });
+    await second.start();
+    database = await openDatabase({ databaseUrl: new Secret(url), dataDir: '', log: keptLog() });
+    queue = createQueue({
+      database,
+      log: keptLog(),
+      jobs: [auditCheckpoint],
+      ports: noPorts,
+      now: () => new Date(),
+    });
+    await queue.start({ work: false });
+    admin = bot.slack.as(carol, ops);
+    await configure(admin, { auditChannel: ops });
+  });
+  afterAll(async () => {
+    await queue?.stop();
+    await database?.close();
+    await second?.stop();
+    await bot?.stop();
+    await server?.stop();
+  });
+
+  /** Lets both replicas look, several times at once, as if the hour had come. */
+  async function hours(): Promise<void> {
+    await Promise.all(Array.from({ length: 6 }, () => queue.enqueue(auditCheckpoint, {})));
+    for (;;) {
+      const { rows } = await sql<{ open: number }>`select count(*)::int as open from pgboss.job
+        where name = 'audit-checkpoint' and state in ('created', 'retry', 'active')`.execute(database.db);
+      if (rows[0]?.open === 0) return;
+    }
+  }
+  /** The next day, for what the database knows. */
+  async function nextDay(): Promise<void> {
+    // In two steps: no two rows may have one day meanwhile.
+    await sql`update audit_checkpoints set day = '-' || day`.execute(database.db);
+    await sql`update audit_checkpoints set day = (substr(day, 2)::date - 1)::text`.execute(database.db);
+  }
+  const posted = (): { reads: string; channel: string }[] =>
+    bot.slack
+      .as(bob, ops)
+      .messages()
+      .filter(({ reads }) => /Audit checkpoint ·|does not hold together/.test(reads));
+  const record = (): Promise<void> =>
+    createAudit({ db: database.db, now: () => new Date() }).record({
+      tenant: acme,
+      actor: carol,
+      what: 'digest-created',
+    });
+
+  test('post one checkpoint a day, and whoever has it can check it', async () => {
+    await hours();
+    await hours();
+    expect(posted()).toHaveLength(1);
+    const reads = posted()[0]?.reads ?? '';
+    const [checkpoint, ...others] = readCheckpoints(reads);
+    expect(others).toEqual([]);
+    expect(checkpoint).toMatchObject({ tenant: acme, seq: 1 });
+    const key = readPublicKey(/Public key [0-9a-f]{16}: `?([\w+/]{43}=)/.exec(reads)?.[1] ?? '');
+    expect(key).toBeDefined();
+    const options = { checkpoints: checkpoint ? [checkpoint] : [], key, tenant: acme };
+    const [report] = await checkDatabase(database.db, options);
+    expect(report).toMatchObject({ records: 1, checkpoints: [{ genuine: 'yes' }, { genuine: 'yes' }] });
+    expect(report).not.toHaveProperty('broken');
+    expect(await ask(admin, 'audit')).toMatch(/Last checkpoint: record 1, .* in #ops/);
+  });
+
+  test('post none where nothing was recorded since, and one where something was', async () => {
+    await nextDay();
+    await hours();
+    expect(posted()).toHaveLength(1);
+    await nextDay();
+    await record();
+    await hours();
+    expect(posted()).toHaveLength(2);
+  });
+
+  test('try again within the day where Slack refused, and say so in the list', async () => {
+    await nextDay();
+    await record();
+    bot.slack.script.fail('chat.postMessage', 'not_in_channel', 1);
+    await hours();
+    await hours();
+    expect(posted()).toHaveLength(3);
+    await nextDay();
+    await record();
+    const channel = bot.slack.world.channels.get(ops);
+    if (channel) channel.archived = true;
+    await hours();
+    expect(posted()).toHaveLength(3);
+    const told = await ask(admin, 'audit');
+    if (channel) channel.archived = false;
+    expect(told).toMatch(/checkpoint of .* could not be posted in #ops \(is_archived\)/);
+  });
+
+  test('sign nothing where the chain was changed, and say which record', async () => {
+    await nextDay();
+    await pastTheTriggers(database, 'update audit_records set actor = $$U9$$ where seq = 4');
+    await hours();
+    expect(posted().map(({ reads }) => readCheckpoints(reads).length)).toEqual(
+      expect.arrayContaining([0, 1]),
+    );
+    const alarm = posted().find(({ reads }) => /does not hold together/.test(reads));
+    expect(bot.slack.problems).toEqual([]);
+    expect(alarm?.reads).toMatch(/no checkpoint was signed[^]*Record 4 was changed/);
+  });
+});

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import {
+  digestFields,
+  formValuesOfDigest,
+  readFormValues,
+  readSchedule,
+} from '../../../src/commands/digests/fields.ts';
+import { onlyWords } from '../../../src/views/digests/form-words.ts';
+
+const filled = {
+  kind: ['zones', 'errors'],
+  target: [],
+  channel: 'C0OPS0000',
+  time: '09:00',
+  days: ['workdays'],
+  timezone: 'Europe/Vienna',
+};
+
+test.each([
+  [{}, 'always'],
+  [{ only: 'changed', above: '7' }, 'changed'],
+  [{ only: 'above', above: '0' }, { above: 0 }],
+  [{ only: 'above', above: ' 2500 ' }, { above: 2500 }],
+  [{ only: 'above', above: '999999999' }, { above: 999_999_999 }],
+  // As it was typed before there was a field for it.
+  [{ only: '100' }, { above: 100 }],
+])('a threshold: %j', (fields, only) => {
+  const order = digestFields.parse({ ...filled, ...fields });
+  expect(order.subject.only).toEqual(only);
+  // What was ordered is what the form shows when it is edited, and what it shows is ordered again.
+  const { only: again, above } = formValuesOfDigest(order);
+  expect(digestFields.parse({ ...filled, only: again, above }).subject.only).toEqual(only);
+});
+
+test.each([
+  ['above', '', 'above', /whole number from 0 to 999,999,999/],
+  ['above', '-1', 'above', /whole number/],
+  ['above', '1.5', 'above', /whole number/],
+  ['above', '1000000000', 'above', /whole number/],
+  ['above', undefined, 'only', /Choose it once more/],
+  ['sometimes', '5', 'only', /Choose from the list/],
+])('a threshold that is wrong: %s %s', (only, above, field, says) => {
+  const { error } = digestFields.safeParse({ ...filled, only, above });
+  expect(error?.issues.map(({ path, message }) => [path[0], message])).toEqual([
+    [field, expect.stringMatching(says)],
+  ]);
+});
+
+test('a form says when it would run as far as it is filled in', () => {
+  const chosen = { ...filled, days: ['mon', '31'] };
+  expect(readSchedule(readFormValues(chosen))).toEqual({
+    time: '09:00',
+    zone: 'Europe/Vienna',
+    weekdays: [1],
+    monthDays: [31],
+  });
+  for (const wrong of [{ days: [] }, { days: ['someday'] }, { timezone: 'note' }])
+    expect(readSchedule(readFormValues({ ...filled, ...wrong }))).toBeUndefined();
+});
+
+test('a threshold in words says what is counted', () => {
+  expect(onlyWords({ above: 2500 }, ['errors'])).toBe('only above 2,500 origin errors');
+  expect(onlyWords({ above: 1 }, ['apps', 'errors'])).toBe(
+    'only above 1 origin errors and failing apps together',
+  );
+  expect(onlyWords({ above: 0 }, ['zones', 'scanning', 'apps'])).toBe(
+    'only if there are any zones that need attention, blocked uploads or failing apps',
+  );
+});

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { readRequestedDays } from '../../../src/commands/origin-errors/days.ts';
+import { UserError } from '../../../src/errors.ts';
+import { eachDay } from '../../../src/lib/days.ts';
+
+const now = new Date('2026-11-21T23:30:00Z');
+const asked = (typed: string) => readRequestedDays(typed === '' ? [] : typed.split(' '), now);
+
+test.each([
+  ['shop', 'shop', '2026-11-21', 1],
+  ['shop today', 'shop', '2026-11-21', 1],
+  ['shop Yesterday', 'shop', '2026-11-20', 1],
+  ['yesterday shop', 'shop', '2026-11-20', 1],
+  ['shop 2026-11-03', 'shop', '2026-11-03', 1],
+  ['shop 2026-1-3', 'shop', '2026-01-03', 1],
+  ['shop last 3 days', 'shop', '2026-11-19', 3],
+  ['shop last 1 day', 'shop', '2026-11-21', 1],
+  ['last 7 days shop', 'shop', '2026-11-15', 7],
+  ['shop 3d', 'shop', '2026-11-19', 3],
+  ['shop last week', 'shop', '2026-11-15', 7],
+  ['today today', 'today', '2026-11-21', 1],
+  ['yesterday', '', '2026-11-20', 1],
+])('%s means %s from %s on, %d days', (typed, zone, first, count) => {
+  expect(asked(typed)).toEqual({ zone, days: { first, count } });
+});
+
+test.each([
+  ['shop yesteday', '`yesteday` is no day that can be read.', 'Did you mean `yesterday`?'],
+  ['shop 11/20/2026', '`11/20/2026` is no day that can be read.', 'year first'],
+  ['shop last 6 hours', '`last 6 hours` is no day that can be read.', 'by UTC day'],
+  ['shop 2026-02-31', 'There is no day `2026-02-31`.', 'Year first'],
+  ['shop 2026-11-22', '`2026-11-22` has not begun yet', '`today`'],
+  ['shop last 8 days', 'for 1 to 7 days at once, not for 8 days', '`last 7 days`'],
+  ['shop last 0 days', 'not for no days', '`last 7 days`'],
+  ['shop whenever you like', '`whenever you like` is no day', '`last 3 days`'],
+])('%s is refused with what is wrong and what is right', (typed, wrong, right) => {
+  let refused: unknown;
+  try {
+    asked(typed);
+  } catch (error) {
+    refused = error;
+  }
+  if (!(refused instanceof UserError)) throw new Error('it was not refused');
+  expect(refused.message).toContain(wrong);
+  expect(refused.hint).toContain(right);
+});
+
+test('days in a row go over the end of a month', () => {
+  expect(eachDay({ first: '2026-02-27', count: 3 })).toEqual(['2026-02-27', '2026-02-28', '2026-03-01']);
+});

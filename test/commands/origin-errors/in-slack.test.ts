@@ -1,0 +1,29 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Bot, connect, startBot } from '../../support/bot.ts';
+
+let bot: Bot;
+beforeAll(async () => {
+  bot = await startBot({ zones: 12 });
+  await connect(bot, 'U0ALICE00', 'C0OPS0000');
+});
+afterAll(async () => bot.stop());
+
+test('all entries of an answer come as a file into the person’s own messages, and nothing of it stays', async () => {
+  const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
+  await alice.slash('errors checkout yesterday');
+  const answer = await alice.waitForMessage(/240 origin errors yesterday in checkout/u);
+  expect(answer.ephemeral).toBe(true);
+  await alice.press('origin-errors:file:csv');
+  const inDm = bot.slack.as('U0ALICE00', 'DU0ALICE00');
+  const sent = await inDm.waitForMessage(
+    ({ files }) => files.some(({ name }) => name.endsWith('.csv')),
+    10_000,
+  );
+  expect(sent.files).toMatchObject([{ name: expect.stringMatching(/^origin-errors-checkout-.*\.csv$/u) }]);
+  await bot.app.stop();
+  expect(await readdir(join(bot.env['DATA_DIR'] ?? '', 'spool'))).toEqual([]);
+  expect(bot.slack.problems).toEqual([]);
+  expect(bot.logs.join('')).not.toContain('CANARY');
+});

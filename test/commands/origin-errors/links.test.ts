@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { findLinkedHosts } from '../../../src/commands/origin-errors/links.ts';
+
+const rich = (...elements: object[]) => ({
+  type: 'rich_text',
+  elements: [{ type: 'rich_text_section', elements }],
+});
+
+test.each<[string, unknown, string[]]>([
+  ['a link in its text', { text: 'see <https://cdn.example.com/a.jpg>' }, ['cdn.example.com']],
+  ['a link with a label', { text: '<https://cdn.example.com/a?b=1&amp;c=2|this page>' }, ['cdn.example.com']],
+  [
+    'an address in code, which Slack does not mark',
+    { text: '`https://cdn.example.com/a`' },
+    ['cdn.example.com'],
+  ],
+  ['a port, userinfo and capitals', { text: 'HTTPS://me:pw@CDN.Example.com:8443/x' }, ['cdn.example.com']],
+  ['the end of a sentence', { text: 'It is https://cdn.example.com.' }, ['cdn.example.com']],
+  ['the same host twice', { text: '<https://a.example/1> <https://a.example/2>' }, ['a.example']],
+  [
+    'text and rich text of the same words, and a second link',
+    {
+      text: '<https://a.example/1>',
+      blocks: [rich({ type: 'text', text: 'or ' }, { type: 'link', url: 'http://b.example/2' })],
+    },
+    ['a.example', 'b.example'],
+  ],
+  [
+    'a list in rich text',
+    {
+      blocks: [
+        {
+          type: 'rich_text',
+          elements: [
+            {
+              type: 'rich_text_list',
+              elements: [rich({ type: 'link', url: 'https://c.example' }).elements[0]],
+            },
+          ],
+        },
+      ],
+    },
+    ['c.example'],
+  ],
+  [
+    'a section with fields',
+    { blocks: [{ type: 'section', fields: [{ type: 'mrkdwn', text: '<https://d.example|d>' }] }] },
+    ['d.example'],
+  ],
+  [
+    'a shared message',
+    {
+      text: '',
+      attachments: [
+        {
+          from_url: 'https://acme.slack.com/archives/C1/p1',
+          message_blocks: [{ message: { blocks: [rich({ type: 'link', url: 'https://e.example/x' })] } }],
+        },
+      ],
+    },
+    ['e.example'],
+  ],
+  [
+    'an unfurled link',
+    { attachments: [{ title_link: 'https://f.example/x', image_url: 'https://tracker.example/x.png' }] },
+    ['f.example'],
+  ],
+  ['Slack’s own links', { text: '<https://acme.slack.com/archives/C1/p1> <https://files.slack.com/x>' }, []],
+  [
+    'mentions, mail and no host',
+    { text: '<@U1> <mailto:a@b.example|a@b.example> https:// http://localhost/x' },
+    [],
+  ],
+  ['no message', undefined, []],
+])('%s', (_, message, hosts) => {
+  expect(findLinkedHosts(message)).toEqual(hosts);
+});
+
+test('whatever a message is made of, reading it ends, without an error and with few hosts', () => {
+  fc.assert(
+    fc.property(fc.anything(), fc.string(), (thing, text) => {
+      expect(findLinkedHosts({ text, blocks: thing }).length).toBeLessThanOrEqual(20);
+    }),
+  );
+  const circle: Record<string, unknown> = { text: 'https://a.example' };
+  circle['blocks'] = [circle];
+  expect(findLinkedHosts(circle)).toEqual(['a.example']);
+  expect(
+    findLinkedHosts({ text: Array.from({ length: 5000 }, (_, n) => `https://h${n}.example`).join(' ') }),
+  ).toHaveLength(20);
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { connect, startBot } from '../support/bot.ts';
+
+test('a digest of every kind: a few lines in the channel, the detail and pictures in its thread, then what changed', async () => {
+  const bot = await startBot({ zones: 6 });
+  try {
+    await connect(bot, 'U0ALICE00', 'C0OPS0000');
+    const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
+    const [shop, checkout] = ['shop', 'checkout'].map(
+      (wanted) => bot.cdn.data.zones.find(({ Name }) => Name === wanted)?.Id ?? 0,
+    );
+    await alice.slash('digest new');
+    await alice.waitForModal((view) => view.reads.includes('Time zone'));
+    await alice.choose('kind', ['zones', 'errors', 'scanning', 'apps']);
+    for (const typed of ['shop', 'checkout', '501', 'app0api00000001']) await alice.suggest('target', typed);
+    await alice.choose('target', [`zone:${shop}`, `zone:${checkout}`, 'shield:501', 'app:app0api00000001']);
+    const outcome = await alice.submit();
+    expect(outcome.errors).toBeUndefined();
+    await alice.waitForModal(/Saved/);
+    await alice.press('digests:run');
+    await alice.closeModal();
+
+    const isPost = ({ ephemeral, threadTs, reads }: ReturnType<typeof alice.messages>[number]) =>
+      !ephemeral && threadTs === undefined && reads.includes('asked for by');
+    const post = await alice.waitForMessage(isPost, 30_000);
+    expect(post.reads).toMatch(/^2 zones? · [\d,]+ GB this month · \$[\d,.]+ so far · .*1 needs attention/mu);
+    expect(post.reads).toMatch(/^\d+ origin errors in 24 hours, in 2 of 2 zones$/mu);
+    expect(post.reads).toMatch(/uploads blocked · [\d,]+ files scanned on/u);
+    expect(post.reads).toMatch(/^1 app · \$3\.57 a month · latency 38\.2$/mu);
+    const inThread = () => alice.messages().filter(({ threadTs }) => threadTs === post.ts);
+    await alice.waitForMessage(() => inThread().some(({ reads }) => reads.includes('App usage')), 30_000);
+    await alice.waitForMessage(() => inThread().filter(({ files }) => files.length > 0).length >= 2, 30_000);
+    expect(
+      inThread()
+        .flatMap(({ files }) => files.map(({ name }) => name))
+        .toSorted(),
+    ).toEqual(['origin-errors.png', 'upload-scanning-501.png']);
+
+    const first = bot.cdn.data.zones.find(({ Id }) => Id === shop);
+    if (first) first.Suspended = true;
+    await alice.press('digests:run', { ts: post.ts });
+    const second = await alice.waitForMessage((message) => isPost(message) && message.ts !== post.ts, 30_000);
+    expect(second.reads).toContain('Newly suspended: shop');
+    expect(bot.slack.problems).toEqual([]);
+  } finally {
+    await bot.stop();
+  }
+}, 120_000);

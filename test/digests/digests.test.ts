@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import { workOnce } from '../../src/digests/jobs.ts';
+import { enginesUnderTest } from '../support/engines.ts';
+import { alice, bob, type DigestDesk, digestDesk } from './desk.ts';
+
+const { embedded } = await enginesUnderTest();
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+async function open(): Promise<DigestDesk> {
+  return digestDesk(await embedded.empty());
+}
+
+test('a digest posts when it is due, within a minute, once a day', async () => {
+  await using desk = await open();
+  await desk.daily();
+  desk.later(hour - 10_000);
+  await desk.work();
+  expect(desk.posts()).toEqual([]);
+  await desk.workFor(70);
+  expect(desk.reads()).toEqual([expect.stringMatching(/4 zones[\s\S]*next Tue 24 Nov 09:00 UTC/)]);
+  desk.later(day);
+  await desk.work();
+  expect(await desk.runs()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'sent' });
+  expect(desk.reads()).toHaveLength(2);
+  expect(desk.slack.problems).toEqual([]);
+});
+
+test('the second run compares with the first', async () => {
+  await using desk = await open();
+  await desk.daily();
+  desk.later(hour + minute);
+  await desk.work();
+  desk.later(day);
+  await desk.work();
+  const rows = await desk.db.selectFrom('digest_runs').select('figures').orderBy('due').execute();
+  const [first, second] = rows.map(
+    ({ figures }) => JSON.parse(figures ?? '{}') as { zones: { before?: object } },
+  );
+  expect(first?.zones.before).toBeUndefined();
+  expect(second?.zones.before).toBeDefined();
+});
+
+test('a run that is some hours late says so; one that is too old says that it was skipped', async () => {
+  await using desk = await open();
+  await desk.daily();
+  desk.later(3 * hour);
+  await desk.work();
+  expect(desk.reads()).toEqual([expect.stringMatching(/Late: due Mon 23 Nov 09:00, made Mon 23 Nov 11:00/)]);
+  desk.later(day + 6 * hour);
+  await desk.workFor(3);
+  expect(desk.reads()[1]).toMatch(/Skipped while I was down: the digest of Tue 24 Nov 09:00/);
+  expect(await desk.runs()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'skipped' });
+});
+
+test('after days without a process there is one message, which counts the runs that were skipped', async () => {
+  await using desk = await open();
+  await desk.daily();
+  desk.later(4 * day + hour + minute);
+  await desk.workFor(3);
+  expect(desk.reads()).toEqual([
+    expect.stringMatching(/Skipped while the bot was down: 4 runs before this one/),
+  ]);
+  expect(Object.values(await desk.runs())).toEqual(['skipped', 'skipped', 'skipped', 'skipped', 'sent']);
+});
+
+test('a run that somebody asked for, begun hours later: it says so, or is skipped with a word', async () => {
+  for (const { hours, says } of [
+    { hours: 5, says: /Late: due Mon 23 Nov 08:00, made Mon 23 Nov 13:00[\s\S]*asked for by/ },
+    { hours: 7, says: /^:zzz: Skipped while I was down: the digest of Mon 23 Nov 08:00/ },
+  ]) {
+    await using desk = await open();
+    const digest = await desk.daily(alice, {
+      schedule: { time: '23:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
+    });
+    await desk.digests.runNow(digest, alice);
+    desk.later(hours * hour);
+    await desk.workFor(2);
+    expect(desk.reads()).toEqual([expect.stringMatching(says)]);
+  }
+});
+
+test('somebody with the right takes a digest over: it runs with their key, and that is on record', async () => {
+  await using desk = await open();
+  const digest = await desk.daily();
+  await desk.digests.pauses({ person: alice, tenant: 'T0ACME000' });
+  const stopped = await desk.digests.find('T0ACME000', digest.id);
+  if (!stopped) throw new Error('it is gone');
+  const [first, second] = [
+    await desk.digests.takeOver(stopped, bob),
+    await desk.digests.takeOver(stopped, bob),
+  ];
+  expect(first).toMatchObject({ owner: bob, paused: undefined });
+  expect(second).toBeUndefined();
+  const record = (await desk.audit.recent('T0ACME000', 9)).find(({ what }) => what === 'digest-taken-over');
+  expect(record).toMatchObject({ actor: 'U0BOB0000', subject: digest.id, detail: { from: 'U0ALICE00' } });
+  desk.later(hour + minute);
+  await desk.work();
+  await desk.workFor(5);
+  expect(desk.reads().at(-1)).toMatch(/4 zones/);
+});
+
+test('paused, resumed, changed and deleted digests run when they should, and only then', async () => {
+  await using desk = await open();
+  const digest = await desk.daily();
+  const paused = await desk.digests.pause(digest, alice);
+  if (!paused) throw new Error('it was not paused');
+  desk.later(2 * day);
+  await desk.work();
+  expect(desk.posts()).toEqual([]);
+  const running = await desk.digests.resume(paused, alice);
+  if (!running) throw new Error('it was not resumed');
+  const moved = await desk.digests.change(
+    running,
+    { ...running, schedule: { ...running.schedule, time: '08:30' } },
+    alice,
+  );
+  if (!moved) throw new Error('it was not changed');
+  desk.later(31 * minute);
+  await desk.workFor(3);
+  expect(await desk.runs()).toEqual({ '2026-11-25T08:30': 'sent' });
+  const gone = await desk.digests.remove(moved, alice);
+  if (!gone) throw new Error('it was not deleted');
+  desk.later(day);
+  await desk.work();
+  expect(desk.posts()).toHaveLength(1);
+  expect(await desk.digests.restore(gone, alice)).toBeUndefined();
+});
+
+test('a digest that stays silent keeps its figures', async () => {
+  await using desk = await open();
+  const digest = await desk.daily();
+  await desk.digests.change(digest, { ...digest, subject: { ...digest.subject, only: 'changed' } }, alice);
+  desk.later(hour + minute);
+  await desk.work();
+  desk.later(day);
+  await desk.work();
+  expect(Object.values(await desk.runs())).toEqual(['sent', 'quiet']);
+  expect(desk.reads()).toHaveLength(1);
+});
+
+test('with nothing to do there is nothing done', async () => {
+  await using desk = await open();
+  await desk.daily();
+  expect(await workOnce(desk.context)).toBe(false);
+});

@@ -1,0 +1,60 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { findNamed, packIds, unpackIds } from '../../../src/digests/figures/compact-ids.ts';
+import {
+  createZoneBaseline,
+  hasFlag,
+  readFlags,
+  readZoneBaseline,
+} from '../../../src/digests/kinds/zone-baseline.ts';
+
+test('ids that are packed come out again, in their order', () => {
+  const id = fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.nat()).map(String);
+  const odd = fc.constantFrom('007', '1e3', '-0', '4503599627370496', '4503599627370497', '=5');
+  fc.assert(
+    fc.property(fc.array(fc.oneof(id, odd)), (ids) => {
+      expect(unpackIds(packIds(ids))).toEqual(ids);
+    }),
+  );
+});
+
+test('fifty thousand zones are remembered with their names in a few bytes each', async () => {
+  const now = new Date('2026-11-11T00:00:00Z');
+  const zones = Array.from({ length: 50_000 }, (_, index) => ({
+    id: String(1_000_000 + index * 3),
+    name: index === 7 ? 'a\n"b\\' : `zone ${index}`,
+    enabled: index % 2 === 0,
+    suspended: index === 7,
+    hostnames: [],
+    hostnamesWithoutCertificate: index === 7 ? ['www.shop.example'] : [],
+    bandwidthUsed: index === 7 ? 100 : 40,
+    bandwidthLimit: 100,
+  }));
+  const marks = await readFlags(zones, now);
+  const book = await createZoneBaseline(zones, marks, {
+    scope: '',
+    at: now.toISOString(),
+    since: now.toISOString(),
+  });
+  expect(JSON.stringify(book).length).toBeLessThan(50_000 * 16);
+  const open = await readZoneBaseline(JSON.parse(JSON.stringify(book)) as typeof book);
+  expect(open.count).toBe(50_000);
+  expect(open.at(7)).toEqual({ id: '1000021', name: 'a b' });
+  expect(open.placeOf('1000021')).toBe(7);
+  expect(open.placeOf('1000022')).toBeUndefined();
+  const all = [...marks.keys()].every((place) => open.marksAt(place) === marks[place]);
+  expect(all).toBe(true);
+  expect(hasFlag(open.marksAt(6), 'limit-foretold') && !hasFlag(open.marksAt(6), 'disabled')).toBe(true);
+  for (const mark of ['suspended', 'disabled', 'near-limit', 'no-certificate', 'limit-reached'] as const)
+    expect(hasFlag(open.marksAt(7), mark)).toBe(true);
+});
+
+test('a name is kept in bounds, whatever is in it', () => {
+  expect(findNamed('a\u0000\n\u202E"b\\')).toBe('a b');
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (name) => {
+      expect(JSON.stringify(findNamed(name)).length).toBeLessThanOrEqual(62);
+      expect(findNamed(name).isWellFormed()).toBe(true);
+    }),
+  );
+});

@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startCdn } from '../../simulator/cdn/server.ts';
+import { startSlack } from '../../simulator/slack/server.ts';
+import { keyEntries } from '../auth/keyring/keyrings.ts';
+import { connect, environment } from '../support/bot.ts';
+import { enginesUnderTest } from '../support/engines.ts';
+import { startProcess } from '../support/process.ts';
+
+const { embedded, postgres } = await enginesUnderTest();
+
+test.each([
+  { name: embedded.name, engine: embedded, skip: embedded.skip },
+  { name: postgres.name, engine: postgres, skip: postgres.skip },
+])(
+  'a process that is killed between the post and the record of it has posted once, on $name',
+  async ({ engine, skip }) => {
+    if (skip) return;
+    const [slack, cdn, dataDir] = await Promise.all([
+      startSlack(),
+      startCdn({ zones: 5 }),
+      mkdtemp(join(tmpdir(), 'chatops-killed-')),
+    ]);
+    const { databaseUrl } = await engine.place();
+    const env = {
+      ...environment({ slack, cdn, dataDir }),
+      ENCRYPTION_KEYS: keyEntries('k1'),
+      ...(databaseUrl ? { DATABASE_URL: databaseUrl.reveal() } : {}),
+    };
+    const alice = slack.as('U0ALICE00', 'C0OPS0000');
+
+    const first = startProcess(env);
+    await first.printed('"ready"');
+    await slack.socket.waitFor(1);
+    await connect({ slack, cdn, env } as never, 'U0ALICE00', 'C0OPS0000');
+    await alice.slash('digest new');
+    await alice.waitForModal((view) => view.reads.includes('Time zone'));
+    await alice.submit();
+    await alice.waitForModal(/Saved/);
+    // Slack takes the post and never answers it.
+    slack.script.hold('chat.postMessage', 'after');
+    await alice.press('digests:run');
+    await alice.closeModal();
+    await alice.waitForMessage(isPost, 15_000);
+    await first.end('SIGKILL');
+    expect(slack.calls.filter(({ method }) => method === 'conversations.history')).toEqual([]);
+
+    const second = startProcess(env);
+    await second.printed('"ready"');
+    // It looks for the message before it does anything else with that run, and writes down that it is there.
+    await slack.socket.waitFor(1);
+    await slack.called('conversations.history', 90_000);
+    // The detail in its thread is the last of it.
+    await alice.waitForMessage(({ threadTs }) => threadTs !== undefined, 30_000);
+    await alice.slash('digest list');
+    await alice.waitForMessage(({ reads, ephemeral }) => ephemeral && /: posted/.test(reads), 30_000);
+    expect(alice.messages().filter(isPost)).toHaveLength(1);
+    expect(slack.problems).toEqual([]);
+    await second.end('SIGTERM');
+    await Promise.all([slack.close(), cdn.close()]);
+    await rm(dataDir, { recursive: true, force: true });
+  },
+  180_000,
+);
+
+function isPost({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean {
+  return !ephemeral && reads.includes('asked for by');
+}

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { story, used, zone } from '../story.ts';
+
+test('a first run says what there is, and that there is nothing to compare with', async () => {
+  const told = await (await story()).daily('2026-11-03', used(120));
+  expect(told.top).toMatchInlineSnapshot(`
+    [
+      "*2 zones* · 120 GB this month · $1.20 so far",
+      "_The first run: the next one tells what changed._",
+    ]
+  `);
+  expect(told.thread).toMatchInlineSnapshot(`
+    [
+      "*Zones*
+    *Most bandwidth this month*
+    *120 GB* · shop
+    _Months are UTC, as the CDN counts them._",
+    ]
+  `);
+});
+
+test('flat: one line', async () => {
+  const told = await (await story()).daily('2026-11-03', used(120, 160, 200, 240));
+  expect(told.top).toMatchInlineSnapshot(`
+    [
+      ":zzz: Nothing changed since Thu 5 Nov 09:00: *2 zones* · 240 GB this month · $2.40 so far (+$0.40)",
+    ]
+  `);
+  expect(told.thread).toEqual([]);
+});
+
+test('a spike in a flat series is unusual', async () => {
+  const told = await (await story()).daily('2026-11-03', used(120, 160, 200, 240, 281, 320, 360, 480));
+  expect(told.top).toMatchInlineSnapshot(`
+    [
+      "*2 zones* · 480 GB this month · $4.80 so far (+$1.20)",
+      ":chart_with_upwards_trend: *shop*: 120 GB a day, 3 × as much as the previous run, *unusual:* mostly 40 GB",
+    ]
+  `);
+  expect(told.thread).toMatchInlineSnapshot(`
+    [
+      "*Zones*
+    *Changed*
+    :chart_with_upwards_trend: *shop*: 120 GB a day, 3 × as much as the previous run, *unusual:* mostly 40 GB
+    *Most bandwidth this month*
+    *480 GB* · shop
+    *All together*
+    *$1.20* a day (3 × as much as the previous run)
+    _Months are UTC, as the CDN counts them._",
+    ]
+  `);
+  expect(told.charts).toMatchInlineSnapshot(`
+    [
+      "Line chart of bandwidth a day, 4 Nov to 10 Nov: lowest 39 GB, highest 120 GB, last 120 GB.",
+    ]
+  `);
+});
+
+test('a trend of a few per cent a day is no change from one day to the next', async () => {
+  const told = await (await story()).daily('2026-11-03', used(100, 140, 182, 226, 272, 320, 370));
+  expect(told.top).toMatchInlineSnapshot(`
+    [
+      ":zzz: Nothing changed since Sun 8 Nov 09:00: *2 zones* · 370 GB this month · $3.70 so far (+$0.50)",
+    ]
+  `);
+});
+
+test('weekends are quiet every week: that is no change', async () => {
+  // Monday 2 November on; 40 GB on a workday, 10 GB on the others.
+  let sum = 40;
+  const amounts = Array.from({ length: 14 }, (_, index) => {
+    const result = sum;
+    sum += (index + 1) % 7 === 6 || (index + 1) % 7 === 0 ? 10 : 40;
+    return result;
+  });
+  const saturday = await (await story()).daily('2026-11-02', used(...amounts.slice(0, 6)));
+  expect(saturday.top).toMatchInlineSnapshot(`
+    [
+      ":zzz: Nothing changed since Fri 6 Nov 09:00: *2 zones* · 240 GB this month · $2.40 so far (+$0.40)",
+    ]
+  `);
+  const sunday = await (await story()).daily('2026-11-02', used(...amounts));
+  expect(sunday.top).toMatchInlineSnapshot(`
+    [
+      ":zzz: Nothing changed since Sat 14 Nov 09:00: *2 zones* · 470 GB this month · $4.70 so far (+$0.10)",
+    ]
+  `);
+});
+
+test('zero: no zones, and nothing to divide by', async () => {
+  const told = await (await story()).daily('2026-11-03', [() => undefined, () => undefined]);
+  expect(told.top).toMatchInlineSnapshot(`
+    [
+      ":zzz: Nothing changed since Tue 3 Nov 09:00: *No zones*",
+    ]
+  `);
+});
+
+test('only if something changed: the first run speaks, then silence until something does', async () => {
+  const digest = await story({ only: 'changed' });
+  expect((await digest.daily('2026-11-03', used(100))).quiet).toBe(false);
+  expect((await digest.daily('2026-11-04', used(140))).quiet).toBe(true);
+  digest.data.zones.push(zone(1003, 'new'));
+  expect((await digest.run('2026-11-04T12:00:00Z')).quiet).toBe(false);
+  expect((await digest.daily('2026-11-05', used(180))).top).toMatchInlineSnapshot(`
+    [
+      "*2 zones* · 180 GB this month · $1.80 so far (+$0.40)",
+      ":heavy_minus_sign: Gone: new",
+      ":chart_with_upwards_trend: *shop*: 45.7 GB a day, +29 % on the previous run",
+    ]
+  `);
+});
+
+test('run again a minute later, nothing changed, and the next run still counts a whole day', async () => {
+  const digest = await story();
+  await digest.daily('2026-11-03', used(100, 140));
+  const again = await digest.run('2026-11-04T09:01:00Z');
+  expect(again.top).toMatchInlineSnapshot(`
+    [
+      ":zzz: Nothing changed since Wed 4 Nov 09:00: *2 zones* · 140 GB this month · $1.40 so far",
+    ]
+  `);
+  const next = await digest.daily('2026-11-05', used(280));
+  expect(next.top).toMatchInlineSnapshot(`
+    [
+      "*2 zones* · 280 GB this month · $2.80 so far (+$1.40)",
+      ":chart_with_upwards_trend: *shop*: 140 GB a day, 3.5 × as much as the previous run",
+    ]
+  `);
+});

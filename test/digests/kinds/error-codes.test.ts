@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import {
+  type CodeBaseline,
+  findNewCodes,
+  updateCodeBaseline,
+  updateCodeBaselineAfterSilence,
+} from '../../../src/digests/kinds/error-codes.ts';
+
+const at = (day: number): Date => new Date(Date.UTC(2026, 0, day, 9));
+const shop = { id: '1001', name: 'shop' };
+const read = (...codes: readonly string[]) => [
+  { zone: shop, codes: new Map(codes.map((code) => [code, 3])) },
+];
+
+/** What is new in the last of these runs: a day, and the codes that came on it. */
+function told(...runs: readonly (readonly [day: number, ...codes: string[]])[]): string[] | undefined {
+  let book: CodeBaseline | undefined;
+  let fresh: string[] | undefined;
+  for (const [day, ...codes] of runs) {
+    fresh = findNewCodes(read(...codes), book, at(day)).map(({ code }) => code);
+    book = updateCodeBaseline(read(...codes), book, at(day));
+  }
+  return fresh;
+}
+
+const daily = (from: number, until: number) =>
+  Array.from({ length: until - from + 1 }, (_, index) => [from + index] as const);
+
+test.each([
+  ['the first look at a zone knows of none', [[1, 'dns']], []],
+  ['one that came', [[1], [2, 'dns']], ['dns']],
+  ['one that stays', [[1], [2, 'dns'], [3, 'dns']], []],
+  ['one that comes and goes', [[1], [2, 'dns'], [3], [4, 'dns'], [5], [6], [7, 'dns']], []],
+  ['absent for 27 days', [[1, 'dns'], ...daily(2, 28), [29, 'dns']], []],
+  ['absent for 28 days', [[1, 'dns'], ...daily(2, 29), [30, 'dns']], ['dns']],
+  [
+    'nobody looked for 28 days',
+    [
+      [1, 'dns'],
+      [29, 'tls'],
+    ],
+    ['tls'],
+  ],
+  [
+    'nobody looked for longer',
+    [
+      [1, 'dns'],
+      [30, 'tls'],
+    ],
+    [],
+  ],
+  ['entries without a code', [[1], [2, '']], []],
+] as [string, [number, ...string[]][], string[]][])('new codes: %s', (_, runs, expected) => {
+  expect(told(...runs)).toEqual(expected);
+});
+
+test('what a silent run saw was seen; what was new to it is still to be told', () => {
+  const before = updateCodeBaseline(read('dns'), undefined, at(1));
+  const silent = updateCodeBaselineAfterSilence(
+    before,
+    updateCodeBaseline(read('dns', 'tls'), before, at(20)),
+  );
+  expect(findNewCodes(read('dns', 'tls'), silent, at(40)).map(({ code }) => code)).toEqual(['tls']);
+});
+
+test('a memory has its bounds: of a zone with more codes than it holds nothing is new', () => {
+  const many = Array.from({ length: 60 }, (_, index) => `code ${index}`);
+  let book = updateCodeBaseline(read(...many), undefined, at(1));
+  expect(findNewCodes(read('another'), book, at(2))).toEqual([]);
+  for (let zone = 0; zone < 300; zone += 1)
+    book = updateCodeBaseline([{ zone: { id: String(zone), name: '' }, codes: new Map() }], book, at(2));
+  expect(book).toHaveLength(100);
+  expect(book.every(({ codes }) => codes.length <= 40)).toBe(true);
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { acceptBaseline, findBaseline, storePendingBaseline } from '../../src/digests/queries/baselines.ts';
+import { enginesUnderTest } from '../support/engines.ts';
+import { alice, type DigestDesk, digestDesk } from './desk.ts';
+
+const { both, embedded } = await enginesUnderTest();
+const hour = 3_600_000;
+const day = 24 * hour;
+
+/** A digest that has posted once. */
+async function begun(desk: DigestDesk): Promise<string> {
+  const { id } = await desk.daily();
+  desk.later(hour + 60_000);
+  await desk.workFor(3);
+  return id;
+}
+
+const disable = (desk: DigestDesk, at: number): void => {
+  const zone = desk.cdn.data.zones[at];
+  if (zone) zone.Enabled = false;
+};
+
+describe.each(both)('on $name', ({ skip, empty }) => {
+  test.skipIf(skip)('of two runs only one replaces what is remembered', async () => {
+    await using desk = await digestDesk(await empty());
+    const { id } = await desk.daily();
+    const [one, two] = [1, 2].map((n) => ({ digest_id: id, due: new Date(Date.UTC(2026, 10, n)) }));
+    if (!one || !two) throw new Error('two runs');
+    expect(await findBaseline(desk.db, id)).toBeUndefined();
+    await storePendingBaseline(desk.db, one, 0, 'one');
+    expect(await findBaseline(desk.db, id)).toEqual({ revision: 0, body: null });
+    await storePendingBaseline(desk.db, two, 0, 'two');
+    expect(await acceptBaseline(desk.db, one)).toBe(false);
+    expect(await acceptBaseline(desk.db, two)).toBe(true);
+    expect(await acceptBaseline(desk.db, two)).toBe(false);
+    // It looked before the other one posted.
+    await storePendingBaseline(desk.db, one, 0, 'one again');
+    expect(await acceptBaseline(desk.db, one)).toBe(false);
+    expect(await findBaseline(desk.db, id)).toEqual({ revision: 1, body: 'two' });
+  });
+});
+
+test('what was told is remembered once it was posted: what never arrived is told by the next run', async () => {
+  await using desk = await digestDesk(await embedded.empty());
+  await begun(desk);
+  disable(desk, 0);
+  // Slack refuses it in a way that nothing can mend.
+  desk.slack.script.fail('chat.postMessage', 'invalid_blocks', 1);
+  desk.later(day);
+  await desk.workFor(3);
+  expect(desk.reads().at(-1)).toMatch(/could not be made/);
+  desk.later(day);
+  await desk.workFor(3);
+  expect(desk.reads().at(-1)).toMatch(/Newly disabled/);
+  desk.later(day);
+  await desk.workFor(3);
+  expect(desk.reads().at(-1)).toMatch(/Nothing changed/);
+});
+
+test('a digest that ran before it had a memory says that it begins', async () => {
+  await using desk = await digestDesk(await embedded.empty());
+  await begun(desk);
+  await desk.db.deleteFrom('digest_books').execute();
+  disable(desk, 0);
+  desk.later(day);
+  await desk.work();
+  expect(desk.reads().at(-1)).toMatch(/The first run: the next one tells what changed/);
+  disable(desk, 1);
+  const [listed] = await desk.digests.list('T0ACME000');
+  if (listed) await desk.digests.runNow(listed.digest, alice);
+  await desk.workFor(3);
+  expect(desk.reads().at(-1)).toMatch(/Newly disabled: \S+/);
+});

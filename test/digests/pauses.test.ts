@@ -1,0 +1,231 @@
+import { expect, test } from 'vitest';
+import { initialPolicy } from '../../src/auth/policy/policy.ts';
+import { enginesUnderTest } from '../support/engines.ts';
+import { alice, bob, type DigestDesk, digestDesk } from './desk.ts';
+
+const { embedded } = await enginesUnderTest();
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+async function open(options?: Parameters<typeof digestDesk>[1]): Promise<DigestDesk> {
+  return digestDesk(await embedded.empty(), options);
+}
+
+const pauses: readonly {
+  readonly why: string;
+  readonly breaks: (desk: DigestDesk) => Promise<void> | void;
+  readonly reason: string;
+  /** Where it is told. */
+  readonly told: readonly [channel: string, userId: string];
+  readonly says: RegExp;
+  /** What is done about it before Bob takes it over. */
+  readonly mends?: (desk: DigestDesk) => Promise<void> | void;
+}[] = [
+  {
+    why: 'its owner was deactivated',
+    async breaks(desk) {
+      await desk.custody.forget(alice);
+      await desk.digests.pauses({ person: alice, tenant: 'T0ACME000' });
+    },
+    reason: 'owner-gone',
+    told: ['C0OPS0000', 'U0BOB0000'],
+    says: /its owner has left[\s\S]*Take over/,
+  },
+  {
+    why: 'its owner disconnected the key',
+    breaks: async ({ custody }) => void (await custody.forget(alice)),
+    reason: 'key-missing',
+    told: ['C0OPS0000', 'U0BOB0000'],
+    says: /no CDN key connected any more[\s\S]*Take over/,
+  },
+  {
+    why: 'the CDN refuses the key',
+    breaks: ({ cdn }) => cdn.data.accessKeys.clear(),
+    reason: 'key-refused',
+    told: ['C0OPS0000', 'U0BOB0000'],
+    says: /the CDN refuses its owner’s key[\s\S]*Take over/,
+    mends: ({ cdn }) => void cdn.data.accessKeys.set(cdn.key, 'full'),
+  },
+  {
+    why: 'the channel was capped',
+    async breaks({ policies }) {
+      await policies.save({
+        tenant: 'T0ACME000',
+        base: 0,
+        policy: { ...initialPolicy, caps: { C0OPS0000: 'none' } },
+        by: 'U0CAROL00',
+        difference: [],
+      });
+    },
+    reason: 'right-lost',
+    told: ['C0OPS0000', 'U0BOB0000'],
+    says: /may not read there any more[\s\S]*Take over/,
+    mends: uncap,
+  },
+  {
+    why: 'digests may go elsewhere only',
+    async breaks({ policies }) {
+      await policies.save({
+        tenant: 'T0ACME000',
+        base: 0,
+        policy: { ...initialPolicy, digestChannels: ['C0DEPLOY0'] },
+        by: 'U0CAROL00',
+        difference: [],
+      });
+    },
+    reason: 'channel-not-allowed',
+    told: ['C0OPS0000', 'U0BOB0000'],
+    says: /may not go into its channel any more[\s\S]*Edit/,
+    mends: uncap,
+  },
+  {
+    why: 'the channel was archived',
+    breaks: ({ slack }) => ops(slack, { archived: true }),
+    reason: 'channel-archived',
+    told: ['DU0ALICE00', 'U0ALICE00'],
+    says: /its channel is archived[\s\S]*Edit/,
+    mends: ({ slack }) => ops(slack, { archived: false }),
+  },
+  {
+    why: 'the bot was removed from the channel',
+    breaks: ({ slack }) => ops(slack, { botIsMember: false }),
+    reason: 'bot-removed',
+    told: ['DU0ALICE00', 'U0ALICE00'],
+    says: /the bot was removed from its channel[\s\S]*Invite/,
+    mends: ({ slack }) => ops(slack, { botIsMember: true }),
+  },
+  {
+    why: 'the channel is gone',
+    breaks: ({ slack }) => void slack.world.channels.delete('C0OPS0000'),
+    reason: 'channel-gone',
+    told: ['DU0ALICE00', 'U0ALICE00'],
+    says: /its channel is gone/,
+  },
+];
+
+function ops({ world }: DigestDesk['slack'], state: { archived?: boolean; botIsMember?: boolean }): void {
+  Object.assign(world.channels.get('C0OPS0000') ?? {}, state);
+}
+
+async function uncap({ policies }: DigestDesk): Promise<void> {
+  await policies.save({
+    tenant: 'T0ACME000',
+    base: 1,
+    policy: initialPolicy,
+    by: 'U0CAROL00',
+    difference: [],
+  });
+}
+
+test.each(pauses)(
+  '$why: it pauses with one message, and runs again for whoever takes it over',
+  async ({ breaks, reason, told: [channel, reader], says, mends }) => {
+    await using desk = await open();
+    const digest = await desk.daily();
+    await breaks(desk);
+    desk.later(hour + minute);
+    await desk.workFor(40, 4);
+    desk.later(3 * day);
+    await desk.workFor(40, 4);
+    expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason });
+    expect(desk.reads(channel, reader)).toEqual([expect.stringMatching(says)]);
+    expect(desk.posts().filter(({ ok }) => ok)).toHaveLength(1);
+    expect((await desk.audit.recent('T0ACME000', 5)).map(({ what }) => what)).toContain('digest-paused');
+
+    const stopped = await desk.digests.find('T0ACME000', digest.id);
+    if (!stopped || reason === 'channel-gone') return;
+    await mends?.(desk);
+    const taken = await desk.digests.takeOver(stopped, bob);
+    expect(taken).toMatchObject({ owner: bob, paused: undefined });
+    desk.later(day);
+    await desk.workFor(4);
+    expect(desk.reads().at(-1)).toMatch(/4 zones/);
+  },
+);
+
+test('the app was removed from the workspace: everything pauses, and there is nobody to tell', async () => {
+  await using desk = await open();
+  const digest = await desk.daily();
+  await desk.digests.pauses({ person: undefined, tenant: 'T0ACME000' });
+  desk.later(2 * day);
+  await desk.work();
+  expect(desk.posts()).toEqual([]);
+  expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'uninstalled' });
+});
+
+test('Slack takes the token back: it pauses without a loop of errors', async () => {
+  await using desk = await open();
+  const digest = await desk.daily();
+  desk.slack.script.fail('chat.postMessage', 'token_revoked', 1000);
+  desk.later(hour + minute);
+  await desk.workFor(40, 4);
+  desk.later(3 * day);
+  await desk.workFor(40, 4);
+  expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'uninstalled' });
+  expect(desk.posts().length).toBeLessThanOrEqual(3);
+});
+
+test('neither the channel nor the owner can be told: an admin is', async () => {
+  await using desk = await open({ adminIds: ['U0CAROL00'] });
+  await desk.daily();
+  ops(desk.slack, { archived: true });
+  await desk.digests.pauses({ person: alice, tenant: 'T0ACME000' });
+  await desk.work();
+  expect(desk.reads('DU0CAROL00', 'U0CAROL00')).toEqual([expect.stringMatching(/its owner has left/)]);
+});
+
+test('a CDN that is down: four requests in all, growing pauses, one message; three such runs pause it', async () => {
+  await using desk = await open();
+  // Three kinds, eight things to ask for.
+  const digest = await desk.daily(alice, {
+    subject: {
+      kinds: ['zones', 'errors', 'scanning', 'apps'],
+      targets: {
+        zones: [],
+        shieldZones: ['501', '502', '503', '504'],
+        apps: ['a'.repeat(12), 'b'.repeat(12)],
+      },
+      only: 'always',
+      timeZone: 'UTC',
+    },
+  });
+  desk.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: 3 });
+  desk.later(hour + minute);
+  await desk.workFor(150, 10);
+  expect(desk.reads()).toEqual([expect.stringMatching(/4 zones/)]);
+
+  desk.cdn.faults.clear();
+  desk.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: Number.POSITIVE_INFINITY });
+  const requests: number[] = [];
+  for (let days = 0; days < 4; days += 1) {
+    const before = desk.cdn.requests.length;
+    desk.later(day - 400_000);
+    await desk.workFor(600, 20);
+    requests.push(desk.cdn.requests.length - before);
+  }
+  expect(requests).toEqual([4, 4, 4, 0]);
+  const told = desk.reads().slice(1);
+  expect(told).toHaveLength(3);
+  expect(told[0]).toMatch(/could not be made[\s\S]*problem of its own[\s\S]*Reference/);
+  expect(told[2]).toMatch(/paused: it failed three times in a row/);
+  expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'failing' });
+}, 60_000);
+
+test('a CDN that goes down in the middle of a run: four more requests, and one message with what was read', async () => {
+  await using desk = await open();
+  await desk.daily(alice, {
+    subject: {
+      kinds: ['zones', 'errors', 'scanning'],
+      targets: { zones: [], shieldZones: ['501', '502', '503', '504', '505', '506'], apps: [] },
+      only: 'always',
+      timeZone: 'UTC',
+    },
+  });
+  desk.cdn.faults.add({ match: { method: 'GET' }, skip: 1, status: 503, times: Number.POSITIVE_INFINITY });
+  desk.later(hour + minute);
+  await desk.workFor(10);
+  expect(desk.cdn.requests).toHaveLength(5);
+  expect(desk.reads()).toEqual([expect.stringMatching(/4 zones/)]);
+  expect(Object.values(await desk.runs())).toEqual(['sent']);
+});

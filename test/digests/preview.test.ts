@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import type { Context } from '../../src/commands/define.ts';
+import { preview } from '../../src/commands/digests/form.ts';
+import { type DigestKind, digestKinds } from '../../src/digests/model.ts';
+import { context } from '../../src/views/blocks/blocks.ts';
+import type { Digest } from '../../src/views/digests/words.ts';
+import { enginesUnderTest } from '../support/engines.ts';
+import { alice, type DigestDesk, digestDesk } from './desk.ts';
+
+const { embedded } = await enginesUnderTest();
+const day = 86_400_000;
+
+const targets = {
+  zones: [],
+  scanning: ['shield:501'],
+  errors: [],
+  apps: ['app:app0api00000001'],
+} as const satisfies Record<DigestKind, readonly string[]>;
+
+/** What the form of this digest previews at this moment, as blocks. */
+async function previewOf(digest: Digest, { digests, context: { ports, signal }, now }: DigestDesk) {
+  const { kinds } = digest.subject;
+  const fields = {
+    kind: kinds,
+    target: kinds.flatMap((kind) => targets[kind]),
+    channel: digest.channel,
+    time: '09:00',
+    days: ['daily'],
+    timezone: 'UTC',
+    only: 'always',
+  };
+  const shown = await preview.fill?.('preview', {
+    person: alice,
+    digests,
+    now,
+    signal,
+    cdn: () => ports.cdn(alice, signal),
+    explain: (error: unknown) => ports.explain(error, 'digest'),
+    modal: { note: `${digest.id}|${digest.revision}`, fields },
+  } as unknown as Context);
+  return shown?.blocks ?? [];
+}
+
+test.each([...digestKinds.map((kind) => [kind]), [...digestKinds]])(
+  'a preview is what is posted: %s',
+  async (...kinds) => {
+    await using desk = await digestDesk(await embedded.empty());
+    const ids = (kind: DigestKind): string[] =>
+      kinds.includes(kind) ? targets[kind].map((target) => target.slice(target.indexOf(':') + 1)) : [];
+    const digest = await desk.daily(alice, {
+      subject: {
+        kinds,
+        targets: { zones: [], shieldZones: ids('scanning'), apps: ids('apps') },
+        only: 'always',
+        timeZone: 'UTC',
+      },
+    });
+    // A first run, and one that compares.
+    for (const turn of [1, 2]) {
+      desk.later(turn === 1 ? 3_600_000 + 60_000 : day);
+      for (const zone of desk.cdn.data.zones) zone.Enabled = turn === 1;
+      const before = desk.slack.calls.length;
+      const shown = await previewOf(digest, desk);
+      await desk.work();
+      await desk.workFor(12);
+      const posted = desk.slack.calls
+        .slice(before)
+        .filter(({ method, ok }) => method === 'chat.postMessage' && ok)
+        .map(({ args }) => blocksIn(args['blocks']));
+      const [top = [], ...thread] = posted;
+      // Under a post there are its footer and its buttons; between the two of a preview, a line and a word.
+      const between = context('*In its thread*');
+      const expected = [
+        ...top.slice(0, -2),
+        ...(thread.length > 0 ? [{ type: 'divider' }, between] : []),
+        ...thread.flat(),
+      ];
+      expect(top.length).toBeGreaterThan(2);
+      expect(shown.slice(0, -1)).toEqual(expected);
+    }
+    expect(desk.slack.problems).toEqual([]);
+  },
+);
+
+function blocksIn(blocks: unknown): unknown[] {
+  return (typeof blocks === 'string' ? JSON.parse(blocks) : blocks) as unknown[];
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Bot, connect, reachable, startBot } from '../support/bot.ts';
+
+const alice = 'U0ALICE00';
+const bob = 'U0BOB0000';
+const ops = 'C0OPS0000';
+
+let bot: Bot;
+let address: string;
+beforeAll(async () => {
+  const env = await reachable();
+  address = env.PUBLIC_URL;
+  bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
+  const { acme, beta } = bot.slack.workspaces;
+  for (const { id } of [acme, beta]) await install(id);
+  await connect(bot, alice, ops, bot.cdn.key, acme.id);
+  await connect(bot, bob, ops, bot.cdn.key, acme.id);
+  await connect(bot, alice, 'C0BETAOPS', bot.cdn.key, beta.id);
+});
+afterAll(async () => bot.stop());
+
+async function install(team: string): Promise<void> {
+  const page = await fetch(`${address}/slack/install`);
+  const cookie = page.headers
+    .getSetCookie()
+    .map((value) => value.split(';', 1)[0])
+    .join('; ');
+  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
+  expect((await fetch(allowed.headers.get('location') ?? '', { headers: { cookie } })).status).toBe(200);
+}
+
+/** As an admin of the workspace does in Slack's settings: the bot learns of it by an event. */
+async function uninstall(token: string): Promise<void> {
+  const { clientId, clientSecret, url } = bot.slack;
+  const body = new URLSearchParams({ token, client_id: clientId, client_secret: clientSecret });
+  const answer = await fetch(`${url}/api/apps.uninstall`, { method: 'POST', body });
+  expect(await answer.json()).toMatchObject({ ok: true });
+}
+
+async function order(userId: string, channel: string, teamId?: string): Promise<string> {
+  const person = bot.slack.as(userId, channel, teamId);
+  await person.slash('digest new');
+  await person.waitForModal((view) => view.reads.includes('Time zone'));
+  await person.submit();
+  const saved = await person.waitForModal(/Saved/);
+  await person.closeModal();
+  return /Digest (\w{5})/u.exec(saved.reads)?.[1] ?? '';
+}
+
+const isBack = ({ reads }: { readonly reads: string }): boolean => reads.includes('The bot is back');
+
+test('removed and installed again: each owner is told once of what rests, and resumes it; others can take it over', async () => {
+  const { acme, beta } = bot.slack.workspaces;
+  const mine = [await order(alice, ops), await order(alice, 'C0DEPLOY0')];
+  const bobs = await order(bob, ops);
+  const elsewhere = await order(alice, 'C0BETAOPS', beta.id);
+  await uninstall(acme.botToken);
+  const asked = bot.slack.as(alice, ops);
+  // Its answers need no token: it goes on when what runs for people has ended.
+  await expect.poll(() => bot.logs.some((line) => line.includes('the app was taken away'))).toBe(true);
+  const dm = bot.slack.as(alice, `D${alice}`);
+  expect(dm.messages().filter(isBack)).toEqual([]);
+
+  await install(acme.id);
+  const notice = await dm.waitForMessage(isBack, 15_000);
+  expect(notice.reads).toMatch(/2 digests of yours rest since it was removed/);
+  expect(notice.reads).toMatch(/connect it again\. Invite the bot to their channels/);
+  for (const id of mine) expect(notice.reads).toContain(id);
+  expect(notice.reads).not.toContain(bobs);
+  const bobsDm = bot.slack.as(bob, `D${bob}`);
+  expect((await bobsDm.waitForMessage(isBack, 15_000)).reads).toMatch(/A digest of yours rests[\s\S]*Resume/);
+  // Once more, and again: nobody is told twice, in no workspace.
+  for (let times = 0; times < 2; times += 1) await install(acme.id);
+  await install(beta.id);
+
+  // Without a key nothing resumes; with one everything does.
+  await dm.press('digests:resume-all', { ts: notice.ts });
+  await dm.waitForMessage(/You have not connected a CDN key yet/);
+  await connect(bot, alice, `D${alice}`, bot.cdn.key, acme.id);
+  for (const id of [ops, 'C0DEPLOY0']) {
+    const channel = bot.slack.world.channels.get(id);
+    if (channel) channel.botIsMember = true;
+  }
+  await dm.press('digests:resume-all', { ts: notice.ts });
+  await dm.waitForMessage(({ ts, reads }) => ts === notice.ts && /2 digests of yours run again/.test(reads));
+  await asked.slash(`digest run ${mine[0]}`);
+  const isPost = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
+    !ephemeral && reads.includes(mine[0] ?? '') && /asked for by/.test(reads);
+  expect((await asked.waitForMessage(isPost, 15_000)).reads).toMatch(/3 zones/);
+
+  // Bob does nothing: who may read there takes his over from the list. Alice is an admin, Dave is not: both are offered it.
+  const offered = ({ reads }: { reads: string }): boolean =>
+    reads.includes('as of') && reads.includes(bobs) && reads.includes('Take over');
+  const dave = bot.slack.as('U0DAVE000', ops);
+  await connect(bot, 'U0DAVE000', ops, bot.cdn.key, acme.id);
+  await dave.slash('digest list');
+  await dave.waitForMessage(offered);
+  await asked.slash('digest list');
+  await asked.waitForMessage(offered);
+  await asked.press('digests:take-over', { value: bobs });
+  await asked.waitForMessage(
+    ({ reads, ephemeral }) => !ephemeral && /@Alice Adams took over/.test(reads) && reads.includes(bobs),
+  );
+
+  expect(dm.messages().filter(isBack)).toEqual([]);
+  expect(bobsDm.messages().filter(isBack)).toHaveLength(1);
+  const inBeta = bot.slack.as(alice, `D${alice}${beta.id}`, beta.id);
+  expect(inBeta.messages().filter(isBack)).toEqual([]);
+  const list = bot.slack.as(alice, 'C0BETAOPS', beta.id);
+  await list.slash('digest list');
+  const listed = ({ reads }: { reads: string }): boolean =>
+    reads.includes('as of') && reads.includes(elsewhere);
+  expect((await list.waitForMessage(listed)).reads).toMatch(/next /);
+  expect(bot.slack.problems).toEqual([]);
+}, 90_000);

@@ -1,0 +1,170 @@
+import { onTestFinished } from 'vitest';
+import type { CdnData } from '../../simulator/cdn/data.ts';
+import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import type { PullZone } from '../../simulator/cdn/zone-fields.ts';
+import { createCdn } from '../../src/api/cdn.ts';
+import { ApiError } from '../../src/api/http/errors.ts';
+import {
+  baselineAfterSilence,
+  prepareDigest,
+  readBaseline,
+  readPastRun,
+  writeFigures,
+} from '../../src/digests/content.ts';
+import type { DigestSubject, PastRun } from '../../src/digests/model.ts';
+import { Secret } from '../../src/secrets/secret.ts';
+import type { Message } from '../../src/views/blocks/message.ts';
+import { messageProblems } from '../support/limits.ts';
+
+export const GB = 1e9;
+const day = 86_400_000;
+
+/** What a person reads of one run. */
+export interface Told {
+  /** In the channel, line by line. */
+  readonly top: readonly string[];
+  /** In the thread, a text a message. */
+  readonly thread: readonly string[];
+  readonly charts: readonly string[];
+  readonly quiet: boolean;
+  /** As it is kept for later runs. */
+  readonly stored: string;
+}
+
+/** A digest over days that a test tells, on the real client and a simulated CDN. */
+export interface Story {
+  readonly cdn: CdnSimulator;
+  /** The world, to be changed between two runs. */
+  readonly data: CdnData;
+  /** Runs it at a moment; what it found is history for those that follow. */
+  run(at: string | Date): Promise<Told>;
+  /** Runs it daily at 09:00 UTC, once for each turn, and tells the last. */
+  daily(from: string, turns: readonly ((data: CdnData) => void)[]): Promise<Told>;
+}
+
+export async function story(
+  subject: Partial<DigestSubject> = {},
+  data: Partial<CdnData> = {},
+  how: { readonly patienceMs?: number; readonly signal?: AbortSignal } = {},
+): Promise<Story> {
+  let now = Date.UTC(2026, 10, 2, 9);
+  const cdn = await startCdn({ zones: 0, data, now: () => now });
+  onTestFinished(() => cdn.close());
+  const client = createCdn({
+    apiUrl: cdn.url,
+    originLoggingUrl: cdn.originLoggingUrl,
+    now: () => now,
+    sleep: () => Promise.resolve(),
+  }).withKey(new Secret(cdn.key));
+  const history: PastRun[] = [];
+  let remembered: string | undefined;
+  const whole: DigestSubject = {
+    kinds: ['zones'],
+    targets: { zones: [], shieldZones: [], apps: [] },
+    only: 'always',
+    timeZone: 'UTC',
+    ...subject,
+  };
+  const run = async (at: string | Date): Promise<Told> => {
+    const moment = new Date(at);
+    now = moment.getTime();
+    const { collected, book, top, thread, quiet } = await prepareDigest(whole, {
+      cdn: client,
+      now: moment,
+      history,
+      book: readBaseline(remembered),
+      signal: new AbortController().signal,
+      ...how,
+      explain: (error) => ({
+        message: error instanceof ApiError ? `The CDN said ${error.code}.` : 'Something else failed.',
+        reference: 'REF23456',
+      }),
+    });
+    const problems = [top, ...thread].flatMap((shown) =>
+      messageProblems({ text: shown.text, ...(shown.blocks ? { blocks: shown.blocks } : {}) }),
+    );
+    if (problems.length > 0) throw new Error(problems.join('\n'));
+    for (const lines of thread.map(linesOf))
+      if (new Set(lines).size < lines.length) throw new Error(`a line stands twice in:\n${lines.join('\n')}`);
+    const stored = writeFigures(collected);
+    const past = readPastRun({ due: moment, figures: stored });
+    if (past) history.unshift(past);
+    remembered = JSON.stringify(quiet ? baselineAfterSilence(readBaseline(remembered), book) : book);
+    const charts = thread.flatMap(({ files = [] }) => files.map(({ altText = '' }) => altText));
+    return { top: linesOf(top), thread: thread.map((one) => linesOf(one).join('\n')), charts, quiet, stored };
+  };
+  return {
+    cdn,
+    data: cdn.data,
+    run,
+    async daily(from, turns) {
+      let told: Told | undefined;
+      for (const [index, turn] of turns.entries()) {
+        turn(cdn.data);
+        told = await run(new Date(Date.parse(`${from}T09:00:00Z`) + index * day));
+      }
+      if (!told) throw new Error('a story without a day');
+      return told;
+    },
+  };
+}
+
+/** A zone as the CDN sends it; what is not told is as good as it can be. */
+export function zone(id: number, name: string, more: Partial<PullZone> = {}): PullZone {
+  return {
+    Id: id,
+    Name: name,
+    Enabled: true,
+    Suspended: false,
+    Hostnames: [],
+    MonthlyBandwidthUsed: 0,
+    MonthlyBandwidthLimit: 0,
+    MonthlyCharges: 0,
+    ...more,
+  } as unknown as PullZone;
+}
+
+/** Entries of one zone and day: a code, how many, from which hour (UTC) on. */
+export function logged(
+  data: CdnData,
+  key: string,
+  ...kinds: readonly (readonly [code: string, count: number, hour: number])[]
+): void {
+  const [, day = ''] = key.split('/');
+  data.originErrors.entries.set(
+    key,
+    kinds.flatMap(([code, count, hour], kind) =>
+      Array.from({ length: count }, (_, index) => ({
+        logId: `${key}-${kind}-${index}`,
+        timestamp: Date.parse(`${day}T${String(hour).padStart(2, '0')}:00:00Z`) + index,
+        log: JSON.stringify({ RequestUrl: '/cart/pay?card=1', Message: 'No answer', ErrorCode: code }),
+        labels: { ErrorCode: code, StatusCode: '502', ServerZone: 'DE' },
+      })),
+    ),
+  );
+}
+
+/** A zone that used so many GB, turn by turn. */
+export function used(...gigabytes: readonly number[]): ((data: CdnData) => void)[] {
+  return gigabytes.map((amount) => (data: CdnData) => {
+    data.zones = [
+      zone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyCharges: amount / 100 }),
+      zone(1002, 'docs'),
+    ];
+  });
+}
+
+/** One zone that may use 500 GB, and used so many, turn by turn. */
+export const limited = (...amounts: readonly number[]) =>
+  amounts.map((amount) => (data: CdnData) => {
+    data.zones = [zone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyBandwidthLimit: 500 * GB })];
+  });
+
+function linesOf({ blocks = [] }: Message): string[] {
+  return blocks.flatMap((block) => {
+    if (block.type === 'section') return block.text?.text.split('\n') ?? [];
+    if (block.type === 'context')
+      return block.elements.map((element) => ('text' in element ? `_${element.text}_` : ''));
+    return [];
+  });
+}

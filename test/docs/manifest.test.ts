@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import type { AppsManifestCreateArguments } from '@slack/web-api';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { features } from '../../src/commands/registry.ts';
+import { scopes } from '../../src/slack/scopes.ts';
+
+const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+type Manifest = Exclude<AppsManifestCreateArguments['manifest'], string>;
+
+// Slack's own type knows every scope and event: a name that does not exist fails the type check.
+const checked = {
+  oauth_config: {
+    scopes: {
+      bot: [
+        'commands',
+        'chat:write',
+        'files:write',
+        'im:write',
+        'channels:history',
+        'groups:history',
+        'metadata.message:read',
+        'users:read',
+        'usergroups:read',
+      ],
+      bot_optional: [
+        'channels:history',
+        'groups:history',
+        'metadata.message:read',
+        'users:read',
+        'usergroups:read',
+      ],
+    },
+  },
+  settings: {
+    event_subscriptions: {
+      bot_events: [
+        'app_home_opened',
+        'app_uninstalled',
+        'tokens_revoked',
+        'team_access_revoked',
+        'user_change',
+      ],
+    },
+    interactivity: { is_enabled: true },
+    org_deploy_enabled: true,
+    socket_mode_enabled: true,
+    token_rotation_enabled: false,
+  },
+} satisfies Pick<Manifest, 'oauth_config' | 'settings'>;
+const manifest = parse(read('manifest.yml')) as typeof checked & {
+  display_information: { name: string; description: string; long_description: string };
+  features: {
+    slash_commands: { command: string; usage_hint: string }[];
+    shortcuts: { name: string; type: 'global' | 'message'; callback_id: string; description: string }[];
+  };
+};
+
+test('its scopes and settings are the ones that Slack’s type has checked', () => {
+  expect(manifest).toMatchObject(checked);
+  expect(manifest.settings).toEqual(checked.settings);
+});
+
+test('it asks for the scopes the code asks for, and no other', () => {
+  expect(new Set(manifest.oauth_config.scopes.bot)).toEqual(new Set(scopes));
+});
+
+test('it subscribes to the events that have a listener, and no other', () => {
+  const listeners = [
+    ...`${read('src/slack/receive/bolt.ts')}${read('src/slack/receive/lifecycle-events.ts')}`.matchAll(
+      /app\.event\('([a-z_]+)'|\['([a-z_', ]+)'\] as const/g,
+    ),
+  ];
+  const events = listeners.flatMap(([, one, several]) => one ?? several?.split("', '") ?? []);
+  expect(new Set(manifest.settings.event_subscriptions.bot_events)).toEqual(new Set(events));
+});
+
+test('the one slash command is there, and its hint names words that exist', () => {
+  const [command, ...others] = manifest.features.slash_commands;
+  expect(others).toEqual([]);
+  expect(command?.command).toBe('/cdn');
+  const words = features.flatMap((feature) => feature.commands.map(({ name }) => name));
+  for (const hint of command?.usage_hint.split('|') ?? []) {
+    expect(words).toContain(hint.trim().split(' ')[0]);
+  }
+});
+
+test('its shortcuts are the ones that features have, and no other', () => {
+  const had = features.flatMap(({ shortcuts = [] }) =>
+    shortcuts.map(({ id, kind, name, description }) => ({ name, type: kind, callback_id: id, description })),
+  );
+  const inOrder = (list: typeof had) => list.toSorted((a, b) => a.callback_id.localeCompare(b.callback_id));
+  expect(inOrder(manifest.features.shortcuts)).toEqual(inOrder(had));
+});
+
+describe('limits of the manifest (slack.md §3.1)', () => {
+  test('texts are as long as Slack takes them', () => {
+    const { display_information: shown } = manifest;
+    expect(shown.name.length).toBeLessThanOrEqual(35);
+    expect(shown.description.length).toBeLessThanOrEqual(140);
+    expect(shown.long_description.length).toBeGreaterThanOrEqual(175);
+    expect(shown.long_description.length).toBeLessThanOrEqual(4000);
+    for (const { command } of manifest.features.slash_commands) expect(command).toMatch(/^\/.{1,31}$/);
+    // https://docs.slack.dev/reference/app-manifest#features
+    expect(manifest.features.shortcuts.length).toBeLessThanOrEqual(10);
+    for (const { name, description, callback_id } of manifest.features.shortcuts) {
+      expect(name).toMatch(/^.{1,24}$/);
+      expect(description).toMatch(/^.{1,150}$/);
+      expect(callback_id).toMatch(/^.{1,255}$/);
+    }
+  });
+
+  test('Socket Mode has no request addresses', () => {
+    expect(manifest.settings.socket_mode_enabled).toBe(true);
+    expect(read('manifest.yml').replace(/^#.*$/gm, '')).not.toMatch(/url:/);
+  });
+});
+
+test('every process of the Procfile is an npm script', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const runs = read('Procfile').trim().split('\n');
+  expect(runs.map((line) => line.split(':')[0])).toContain('web');
+  for (const line of runs) {
+    const script = /^[a-z]+: npm run ([a-z:]+)$/.exec(line)?.[1] ?? line;
+    expect(scripts).toHaveProperty([script]);
+  }
+});

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { features } from '../../src/commands/registry.ts';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+
+test('the command table lists exactly what the registry has; paste the expected text when it changed', () => {
+  const rows = features.flatMap(({ commands }) =>
+    commands.map(({ usage, summary, needs }) => {
+      const right = needs === 'none' ? '' : needs;
+      return `| \`/cdn ${usage.replaceAll('|', '\\|')}\` | ${summary} | ${right} |`;
+    }),
+  );
+  const table = ['| command | does | right |', '|---|---|---|', ...rows].join('\n');
+  expect(/<!-- commands -->\n([\s\S]*?)\n<!-- \/commands -->/.exec(readme)?.[1]).toBe(table);
+});
+
+test('the configuration table names every variable the code reads', () => {
+  const config = readFileSync(new URL('../../src/app/config.ts', import.meta.url), 'utf8');
+  const names = new Set([...config.matchAll(/'([A-Z][A-Z_]{3,})'/g)].map(([, name]) => name ?? ''));
+  expect(names.size).toBeGreaterThan(12);
+  for (const name of names) expect(readme).toContain(`\`${name}\``);
+});
+
+test('the two commands a stranger types first are npm scripts', () => {
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  for (const [, script] of readme.matchAll(/npm ci && npm (?:run )?([a-z]+)/g))
+    expect(scripts).toHaveProperty([script ?? '']);
+});

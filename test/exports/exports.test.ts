@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { parse } from 'csv-parse/sync';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Bot } from '../support/bot.ts';
+import { download, openForm, people, places, send } from './bot.ts';
+import { exportDesk } from './desk.ts';
+
+const { alice, dave } = people;
+const { ops, random } = places;
+const desk = exportDesk();
+const { asked, called, exportTo, leavesNothing, shared, spoolIsEmpty, tells } = desk;
+let bot: Bot;
+beforeAll(() => {
+  bot = desk.bot();
+});
+
+/** What the service sends for the request that the bot made last. */
+async function sentByService(): Promise<Buffer> {
+  const request = asked().at(-1);
+  const response = await fetch(`${bot.cdn.url}${request?.path}`, {
+    method: 'POST',
+    headers: { accesskey: bot.cdn.key, 'content-type': 'application/json' },
+    body: JSON.stringify(request?.body),
+  });
+  return Buffer.from(await response.arrayBuffer());
+}
+
+describe('a file arrives', () => {
+  test('in a channel, byte for byte, with what is in it beside it and one message that tells', async () => {
+    expect(await exportTo(ops)).toMatch(/started/);
+    const done = await tells(ops, /200 events.*in 1 file below/);
+    const [message, ...more] = shared(ops);
+    expect(more).toEqual([]);
+    const [csv, chart] = message?.files ?? [];
+    expect(csv?.name).toMatch(/^events-501-\d{8}T\d{4}Z-\d{8}T\d{4}Z\.csv$/);
+    expect(chart).toMatchObject({ mimetype: 'image/png', altText: expect.stringContaining('200 events') });
+    const bytes = await download(bot.slack, csv?.url ?? '');
+    expect(bytes.equals(await sentByService())).toBe(true);
+    for (const words of [
+      '200 events',
+      createHash('sha256').update(bytes).digest('hex'),
+      'Actions',
+      'Countries',
+      'Rules',
+      'IPs',
+      'URLs',
+      'in the worst hour',
+      'everything',
+    ]) {
+      expect(message?.reads).toContain(words);
+    }
+    expect(done.edited).toBe(true);
+    expect(called('chat.postMessage')).toHaveLength(1);
+    await spoolIsEmpty();
+  });
+
+  test('to the person alone where no channel is chosen', async () => {
+    await exportTo(undefined, { query: 'wp-login', filters: 'country in DE, fr' });
+    await tells(`D${alice}`, /events of shield zone 501.*in 1 file below/);
+    expect(shared(`D${alice}`)).toHaveLength(1);
+    expect(shared(ops)).toEqual([]);
+    expect(asked()[0]?.body).toMatchObject({
+      query: 'wp-login',
+      filters: [{ field: 'country', op: 'in', value: ['DE', 'FR'] }],
+    });
+    expect(shared(`D${alice}`)[0]?.reads).toMatch(/“wp-login” and country is DE or FR/);
+  });
+
+  test('with pseudonyms and a copy for spreadsheets: no address and no formula is left, and the raw file stays away', async () => {
+    await exportTo(ops, { pseudonyms: ['yes'], spreadsheetSafe: ['yes'] });
+    await tells(ops, /in 2 files below/);
+    const [message] = shared(ops);
+    const [csv, safe] = message?.files ?? [];
+    expect(message?.reads).toMatch(/pseudonyms/);
+    expect(message?.reads).not.toMatch(/203\.0\.113\.\d/);
+    const text = (await download(bot.slack, csv?.url ?? '')).toString();
+    expect(text).not.toMatch(/203\.0\.113\.\d|2001:db8/);
+    expect(text).toContain('=HYPERLINK');
+    expect(safe?.name).toMatch(/-spreadsheet\.csv$/);
+    const rows: string[][] = parse(await download(bot.slack, safe?.url ?? ''));
+    expect(rows).toHaveLength(201);
+    expect(rows.flat().filter((cell) => /^[=+@-]/.test(cell))).toEqual([]);
+  });
+
+  test('what visitors asked for is told without its query; the file stays as it was sent', async () => {
+    const log = `timestamp,url\n${'2026-11-20T10:00:00Z,https://ann:PASSW0RD9@shop.example/login?token=SECRETTOK123\n'.repeat(3)}`;
+    bot.cdn.faults.add({ match: { path: /export$/ }, body: log, headers: { 'content-type': 'text/csv' } });
+    await exportTo(ops);
+    await tells(ops, /in 1 file below/);
+    const [message] = shared(ops);
+    expect(message?.reads).toMatch(/https:\/\/shop\.example\/login.* 3/);
+    expect(JSON.stringify(message)).not.toMatch(/SECRETTOK|PASSW0RD/);
+    expect((await download(bot.slack, message?.files[0]?.url ?? '')).toString()).toBe(log);
+  });
+
+  test.each(['', 'timestamp,action,ip,url\r\n'])(
+    'a log without an event (%j) is told, without a file',
+    async (body) => {
+      bot.cdn.faults.add({ match: { path: /export$/ }, body, headers: { 'content-type': 'text/csv' } });
+      await exportTo(ops);
+      await tells(ops, /No event of shield zone 501 matches/);
+      await leavesNothing();
+    },
+  );
+});
+
+describe('the form', () => {
+  test('says in its fields what is wrong, the corrected window included, and asks nobody', async () => {
+    const person = bot.slack.as(alice, ops);
+    await openForm(person, 'export shop last 6h');
+    const now = Math.floor(Date.now() / 1000);
+    const { errors } = await person.submit({
+      shieldZoneId: 'shop',
+      from: now - 80 * 3600,
+      filters: 'country DE\nasn cidr 10.0.0.0/8',
+      channel: `D${alice}`,
+    });
+    expect(errors).toEqual({
+      shieldZoneId: expect.stringContaining('whole number'),
+      from: expect.stringMatching(/72 hours.*earliest start now is \d{1,2} \w{3}/),
+      filters: expect.stringMatching(/^Line 1: .*country in DE, FR\nLine 2: cidr works with ip only/),
+      channel: expect.stringContaining('Choose a channel'),
+    });
+    expect((await person.submit({ from: now, to: now - 60 })).errors).toMatchObject({
+      to: expect.stringContaining('The end has to lie after the start'),
+    });
+    expect((await person.submit({ from: now, to: now + 7200 })).errors).toMatchObject({
+      to: expect.stringContaining('in the future'),
+    });
+    expect(asked()).toEqual([]);
+    await leavesNothing();
+  });
+
+  test('a window that is typed is read in the person’s time zone; one nobody understands leaves the usual one', async () => {
+    const person = bot.slack.as(alice, ops);
+    await openForm(person, 'export 501 yesterday');
+    const { state } = person.modal() ?? {};
+    const from = new Date(Number(state?.values['from']?.['from']?.['selected_date_time']) * 1000);
+    const berlin = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
+    expect(berlin.format(from)).toBe('00:00');
+    expect(person.modal()?.reads).toContain('your time zone, Europe/Berlin');
+    await openForm(person, 'export 501 lst 6h');
+    expect(person.modal()?.reads).toMatch(/is no window that can be read/);
+    await openForm(person, 'export 501 last 9 days');
+    expect(person.modal()?.reads).toMatch(/the start was moved to the earliest/);
+  });
+
+  test('a channel the bot is not in is told at once, the CDN is not asked, and the form comes back as it was', async () => {
+    const person = bot.slack.as(alice, ops);
+    await openForm(person);
+    await person.submit({ channel: random, query: 'kept' });
+    const back = await person.waitForModal(
+      ({ callback_id: id, reads }) => id === 'event-logs:submit' && /The bot is not in/.test(reads),
+    );
+    expect(back.reads).toMatch(/\/invite @cdn/);
+    expect(back.state.values['query']?.['query']).toMatchObject({ value: 'kept' });
+    expect(asked()).toEqual([]);
+    // Elsewhere it works from there.
+    expect(await send(person, { channel: ops })).toMatch(/started/);
+    await tells(ops, /shield zone 501.*matches|events of shield zone 501/);
+  });
+
+  test('somebody who may not export is told so', async () => {
+    const person = bot.slack.as(dave, ops);
+    await person.slash('export 501');
+    expect((await person.waitForModal(/That did not work|operator/)).reads).toMatch(/operator/);
+    await person.closeModal();
+  });
+});

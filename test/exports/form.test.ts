@@ -1,0 +1,217 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { VisibleView } from '../../simulator/slack/views.ts';
+import type { Bot } from '../support/bot.ts';
+import { openForm, people, places, send } from './bot.ts';
+import { exportDesk } from './desk.ts';
+
+const { alice } = people;
+const { ops } = places;
+const desk = exportDesk();
+const { asked, exportTo, leavesNothing, tells } = desk;
+let bot: Bot;
+beforeAll(() => {
+  bot = desk.bot();
+});
+
+type Person = ReturnType<Bot['slack']['as']>;
+
+async function alicesForm(words?: string): Promise<Person> {
+  const person = bot.slack.as(alice, ops);
+  await openForm(person, words);
+  return person;
+}
+
+const holds = (block: string) => (view: VisibleView) => block in view.state.values;
+const typedIn = ({ state }: VisibleView, block: string): unknown => state.values[block]?.[block]?.['value'];
+
+test('a window is one press away, and nothing that was typed is lost', async () => {
+  const person = await alicesForm();
+  person.type({ query: 'login', filters: 'action in blocked', channel: ops });
+  await person.press('event-logs:window:72h');
+  const widened = await person.waitForModal(holds('from:1'));
+  const from = Number(widened.state.values['from:1']?.['from']?.['selected_date_time']);
+  expect(Date.now() / 1000 - from).toBeGreaterThan(71 * 3600);
+  expect(typedIn(widened, 'query')).toBe('login');
+  expect(typedIn(widened, 'filters')).toBe('action in blocked');
+  expect(widened.state.values['channel']?.['channel']).toMatchObject({ selected_conversation: ops });
+});
+
+test('a window the wrong way round is turned by one press, and one that grew too old begins later', async () => {
+  const person = await alicesForm('export #501 2026-01-20 12:00..10:00');
+  expect(person.modal()?.state.values['shieldZoneId']?.['shieldZoneId']).toMatchObject({ value: '501' });
+  expect(person.modal()?.reads).toMatch(/72 hours only: that window lies before them/);
+  const now = Math.floor(Date.now() / 60_000) * 60;
+  const { errors } = await person.submit({ from: now - 600, to: now - 4200 });
+  expect(errors).toEqual({ to: expect.stringContaining('press “Correct the window” above to swap them') });
+  await person.press('event-logs:window:correct');
+  const turned = await person.waitForModal(holds('from:1'));
+  expect(turned.state.values['from:1']?.['from']).toMatchObject({ selected_date_time: now - 4200 });
+  expect(turned.state.values['to:1']?.['to']).toMatchObject({ selected_date_time: now - 600 });
+  const old = await person.submit({ shieldZoneId: '#501', 'from:1': now - 73 * 3600, 'to:1': now - 60 });
+  expect(old.errors).toEqual({ 'from:1': expect.stringMatching(/72 hours.*Correct the window/) });
+  await person.press('event-logs:window:correct');
+  await person.waitForModal(holds('from:2'));
+  await send(person);
+  await tells(`D${alice}`, /in 1 file below|No event/);
+  expect(asked()[0]?.path).toContain('/501/');
+  expect(asked()[0]?.body).toMatchObject({ to: (now - 60) * 1000 });
+});
+
+test('filters are rows of menus and values that come and go', async () => {
+  const person = await alicesForm();
+  await person.choose('event-logs:filter-field:1', 'country');
+  person.type({ filters: 'de\nfr, at\n', query: 'kept' });
+  await person.press('event-logs:filter');
+  await person.waitForModal(holds('filters-2'));
+  await person.choose('event-logs:filter-field:2', 'url');
+  // A whole URL is rarely looked for.
+  const usual = await person.waitForModal(holds('filter-2-1'));
+  expect(usual.state.values['filter-2-1']?.['event-logs:filter-op:2']).toMatchObject({
+    selected_option: { value: 'contains' },
+  });
+  person.type({ 'filters-2': '/login' });
+  await person.press('event-logs:filter');
+  await person.waitForModal(holds('filters-3'));
+  await person.choose('event-logs:filter-field:3', 'asn');
+  await person.choose('event-logs:filter-op:3', 'cidr');
+  await person.waitForModal(/Networks work with IP addresses only/);
+  const { errors } = await person.submit({ 'filters-3': '203.0.113.0/24' });
+  expect(errors).toEqual({ 'filters-3': 'Cidr works with ip only, not with asn.' });
+  await person.press('event-logs:filter-remove:3');
+  const left = await person.waitForModal((view) => !holds('filters-3')(view));
+  expect([typedIn(left, 'filters'), typedIn(left, 'filters-2'), typedIn(left, 'query')]).toEqual([
+    'de\nfr, at\n',
+    '/login',
+    'kept',
+  ]);
+  expect((await person.submit({ 'filters-2': '' })).errors).toEqual({
+    'filters-2': 'Type a value, or remove this filter.',
+  });
+  await send(person, { 'filters-2': '/login' });
+  await tells(`D${alice}`, /in 1 file below|No event/);
+  expect(asked()[0]?.body).toMatchObject({
+    query: 'kept',
+    filters: [
+      { field: 'country', op: 'in', value: ['DE', 'FR', 'AT'] },
+      { field: 'url', op: 'contains', value: ['/login'] },
+    ],
+  });
+});
+
+test('another field is warned of before it is sent, and the service’s own words say why it refused', async () => {
+  const person = await alicesForm();
+  await person.choose('event-logs:filter-field:1', 'another');
+  await person.waitForModal(/Not a name the CDN tells of/);
+  expect((await person.submit({ filters: 'POST' })).errors).toEqual({
+    'filter-field-1': expect.stringContaining('name of the field'),
+  });
+  expect(await send(person, { 'filter-field-1': 'method', channel: ops })).toMatch(
+    /method is not a known one/,
+  );
+  const told = await tells(ops, /did not work; nothing was posted/);
+  expect(told.reads).toMatch(/Unknown filter field/);
+  expect(told.reads).toMatch(/Reference \w{8}/);
+  await leavesNothing();
+});
+
+test('what is typed in words becomes rows where it has to be looked at', async () => {
+  const person = await alicesForm();
+  await person.submit({ filters: 'method eq POST\ncountry is de', query: 'kept' });
+  const back = await person.waitForModal(/the field method is not a known one.*press Export/s);
+  expect(back.callback_id).toBe('event-logs:submit');
+  expect([typedIn(back, 'filter-field-2'), typedIn(back, 'filters-2'), typedIn(back, 'filters-3')]).toEqual([
+    'method',
+    'POST',
+    'DE',
+  ]);
+  expect(asked()).toEqual([]);
+  await send(person);
+  await tells(`D${alice}`, /did not work/);
+  expect(asked()[0]?.body).toMatchObject({
+    query: 'kept',
+    filters: [
+      { field: 'method', op: 'eq', value: ['POST'] },
+      { field: 'country', op: 'eq', value: ['DE'] },
+    ],
+  });
+});
+
+test('a key typed into a field is told under it, and goes nowhere', async () => {
+  const { key } = bot.cdn;
+  const person = await alicesForm();
+  const lines = bot.logs.length;
+  bot.slack.calls.length = 0;
+  const { errors } = await person.submit({ query: key, filters: `url contains ${key}` });
+  const told = expect.stringMatching(/^This looks like a CDN key/);
+  expect(errors).toEqual({ query: told, filters: told });
+  await person.press('event-logs:filter');
+  await person.waitForModal(holds('filters-2'));
+  expect(JSON.stringify(bot.slack.calls)).not.toContain(key);
+  expect(bot.logs.slice(lines).join('')).not.toContain(key);
+  expect(asked()).toEqual([]);
+  await leavesNothing();
+});
+
+test('what the plan lacks is said in a sentence, and once it is there the same export is one press away', async () => {
+  const refusal = { statusCode: 403, success: false, message: '', errorKey: 'invalid_plan_type.event_logs' };
+  const body = { logs: null, errorResponse: refusal };
+  bot.cdn.faults.add({ match: { path: /export$/ }, status: 403, body });
+  await exportTo(ops);
+  const { reads, ts } = await tells(ops, /did not work; nothing was posted/);
+  expect(reads).toMatch(/invalid_plan_type\.event_logs.*Your plan there does not include it/s);
+  expect(reads).not.toMatch(/your key|what you typed\./);
+  await bot.slack.as(alice, ops).press('event-logs:again:0', { ts });
+  await tells(ops, /in 1 file below/);
+});
+
+test('what was refused comes back in the form, to be changed', async () => {
+  const values = { filters: 'action is log\nmethod is POST', query: 'login', pseudonyms: ['yes'] };
+  const person = await alicesForm();
+  await person.submit({ ...values, channel: ops });
+  await person.waitForModal(/not a known one/);
+  await send(person);
+  const { ts } = await tells(ops, /Unknown filter field/);
+  await person.press('event-logs:change:0', { ts });
+  const form = await person.waitForModal('event-logs:submit');
+  expect([typedIn(form, 'query'), typedIn(form, 'filter-field-2'), typedIn(form, 'filters-2')]).toEqual([
+    'login',
+    'method',
+    'POST',
+  ]);
+  expect(form.state.values['channel']?.['channel']).toMatchObject({ selected_conversation: ops });
+  expect(form.state.values['pseudonyms']?.['pseudonyms']).toMatchObject({
+    selected_options: [{ value: 'yes' }],
+  });
+  await person.press('event-logs:filter-remove:2');
+  await person.waitForModal((view) => !holds('filters-2')(view));
+  await send(person, { query: '' });
+  await tells(ops, /in 1 file below|No event/);
+  const [refused, changed] = asked().map(({ body }) => body as { from: number; filters: object[] });
+  expect(changed?.filters).toEqual(refused?.filters.slice(0, 1));
+  expect(changed?.from).toBe(refused?.from);
+});
+
+test.each([
+  [413, /does not take a file of this size/, /Change and export again/],
+  [403, /did not take the file \(HTTP 403\)/, /Export again/],
+])('an upload that Slack refuses for good (HTTP %i) is told at once', async (status, words, button) => {
+  bot.slack.script.fail('files.upload', 'refused', 1, status);
+  await exportTo(ops);
+  const { reads } = await tells(ops, /did not work; nothing was posted/);
+  expect(reads).toMatch(words);
+  expect(reads).toMatch(button);
+  expect(asked()).toHaveLength(1);
+  await leavesNothing();
+});
+
+test('of two presses at once none undoes the other', async () => {
+  const person = await alicesForm();
+  const before = person.modal()?.hash;
+  await Promise.all([person.press('event-logs:filter'), person.choose('event-logs:filter-op:1', 'cidr')]);
+  await person.waitForModal(({ hash }) => hash !== before);
+  await person.press('event-logs:filter');
+  const { state } = await person.waitForModal(holds('filters-2'));
+  expect(state.values['filter-1-0']?.['event-logs:filter-op:1']).toMatchObject({
+    selected_option: { value: 'cidr' },
+  });
+});

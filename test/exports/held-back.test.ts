@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { registerSecrets } from '../../src/secrets/secret.ts';
+import { openForm, people, places } from './bot.ts';
+import { exportDesk } from './desk.ts';
+
+const { alice } = people;
+const { ops } = places;
+const { bot, asked, called, exportTo, leavesNothing, shared, tells } = exportDesk();
+
+const reference = /Reference (\w{8})/;
+
+/** The log has the reference that people read, and nothing that they may not. */
+function logged(reads: string, secret: string): void {
+  const [, id = 'none'] = reference.exec(reads) ?? [];
+  expect(bot().logs.some((line) => line.includes(id) && line.includes('stopped a secret'))).toBe(true);
+  expect(JSON.stringify([bot().logs, bot().slack.as(alice).messages()])).not.toContain(secret);
+}
+
+test.each([{}, { spreadsheetSafe: ['yes'] }, { pseudonyms: ['yes'] }, { split: ['yes'] }])(
+  'a log in which the person’s key stands ends at once, once, with a sentence: %o',
+  async (values) => {
+    const { key } = bot().cdn;
+    const log = `timestamp,action,ip,url\n2026-11-20T10:00:00Z,blocked,203.0.113.7,/x?AccessKey=${key}\n`;
+    bot().cdn.faults.add({ match: { path: /export$/ }, body: log, headers: { 'content-type': 'text/csv' } });
+    await exportTo(ops, values);
+    const { reads } = await tells(ops, /did not work; nothing was posted/);
+    expect(reads).toMatch(/The files were held back: a key or token that is in use stands in them/);
+    expect(reads).toMatch(/Tell whoever runs this bot the reference below/);
+    expect(reads).not.toMatch(/to yourself|Export again/);
+    logged(reads, key);
+    expect(asked()).toHaveLength(1);
+    expect(called('files.getUploadURLExternal')).toEqual([]);
+    await leavesNothing();
+  },
+);
+
+test('words beside the files that became secret meanwhile: the same, and they are not told either', async () => {
+  const typed = 'a-token-of-somebody-0123456789abcdef';
+  const held = bot().slack.script.hold('files.upload', 'before');
+  const log = 'timestamp,action\n2026-11-20T10:00:00Z,blocked\n';
+  bot().cdn.faults.add({ match: { path: /export$/ }, body: log, headers: { 'content-type': 'text/csv' } });
+  await exportTo(ops, { query: typed });
+  await held.reached;
+  const before = bot().logs.length;
+  const release = registerSecrets({ 'cdn-key': [typed] });
+  held.release();
+  const { reads } = await tells(ops, /did not work; nothing was posted/);
+  release();
+  expect(reads).toMatch(/held back/);
+  const [, id = 'none'] = reference.exec(reads) ?? [];
+  const lines = bot().logs.slice(before);
+  expect(lines.some((line) => line.includes(id) && line.includes('stopped a secret'))).toBe(true);
+  expect(JSON.stringify([reads, lines])).not.toContain(typed);
+  expect(asked()).toHaveLength(1);
+  expect(called('files.completeUploadExternal')).toEqual([]);
+  await leavesNothing();
+});
+
+test('a token in use that is typed into the search is refused in words, and neither posted nor kept', async () => {
+  // No key by its looks: those are refused in their field.
+  const key = 'a-token-of-somebody-9876543210fedcba';
+  const release = registerSecrets({ 'slack-token': [key] });
+  const person = bot().slack.as(alice, ops);
+  await openForm(person);
+  await person.submit({ channel: ops, query: key });
+  const { reads } = await person.waitForModal(/What you typed holds a key or token/);
+  logged(reads, key);
+  expect(asked()).toEqual([]);
+  expect(shared(ops)).toEqual([]);
+  while (person.modal()) await person.closeModal();
+  await person.slash('export list');
+  expect((await person.waitForMessage(/exports?, none under way/)).reads).not.toContain(key);
+  release();
+  await leavesNothing();
+});

@@ -1,0 +1,218 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import type { VisibleMessage } from '../../simulator/slack/messages.ts';
+import type { Held } from '../../simulator/slack/script.ts';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import type { Database } from '../../src/store/database.ts';
+import { keyEntries } from '../auth/keyring/keyrings.ts';
+import { environment } from '../support/bot.ts';
+import { enginesUnderTest } from '../support/engines.ts';
+import { type BotProcess, startProcess } from '../support/process.ts';
+import { openForm, people, places, saveSettings } from './bot.ts';
+
+const { alice } = people;
+const { ops } = places;
+const arrived = 'in 1 file below';
+const unknown = 'may have been posted';
+const engines = await enginesUnderTest();
+
+describe.each(engines.both)('exports of a process that is killed, on $name', (engine) => {
+  let slack: SlackSimulator;
+  let cdn: CdnSimulator;
+  let env: Record<string, string>;
+  /** What another process sees; with the embedded database there is none. */
+  let shared: Database | undefined;
+  let running: BotProcess;
+  let before = new Set<string>();
+
+  beforeAll(async () => {
+    if (engine.skip) return;
+    [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 5 })]);
+    const { dataDir, databaseUrl, open } = await engine.place();
+    env = { ...environment({ slack, cdn, dataDir }), ENCRYPTION_KEYS: keyEntries('k1') };
+    if (databaseUrl) {
+      env = { ...env, DATABASE_URL: databaseUrl.reveal() };
+      shared = await open();
+    }
+    await start();
+    const person = slack.as(alice, ops);
+    await person.slash('connect');
+    await person.waitForModal(/key/i);
+    await person.submit({ accessKey: cdn.key });
+    await person.waitForModal(/connected/i);
+    await person.closeModal();
+    await saveSettings(slack, { operators: [alice] });
+  });
+  afterEach(() => cdn?.faults.clear());
+  afterAll(async () => {
+    await running?.end('SIGKILL');
+    await Promise.all([slack?.close(), cdn?.close()]);
+  });
+
+  async function start(): Promise<void> {
+    running = startProcess(env);
+    await running.printed('"ready"');
+    await slack.socket.waitFor(1);
+  }
+
+  async function kill(): Promise<void> {
+    await running.end('SIGKILL');
+    expect(await readdir(join(env['DATA_DIR'] ?? '', 'spool')).catch(() => [])).toEqual([]);
+    // Others wait until it can no longer be alive. Nobody has to wait here.
+    const { db } = shared ?? {};
+    if (db)
+      await sql`update exports set lease_until = now() where state in ('running', 'sharing')`.execute(db);
+  }
+
+  /** What came of an export in this test and is there for everybody. */
+  function seen(query: string): VisibleMessage[] {
+    const messages = slack.as(alice, ops).messages();
+    return messages.filter(
+      ({ ts, ephemeral, reads }) => !before.has(ts) && !ephemeral && reads.includes(`“${query}”`),
+    );
+  }
+
+  function begin(): void {
+    before = new Set(
+      slack
+        .as(alice, ops)
+        .messages()
+        .map(({ ts }) => ts),
+    );
+  }
+
+  /** Alice asks for an export, as far as it comes. */
+  async function ask(query: string, held: Held): Promise<Held> {
+    const person = slack.as(alice, ops);
+    await openForm(person);
+    await person.submit({ channel: ops, query });
+    await held.reached;
+    while (person.modal()) await person.closeModal();
+    return held;
+  }
+
+  /** How an export ended: the messages that tell of it, and how many have its files. */
+  async function ended(query: string, words: string): Promise<{ told: string[]; files: number }> {
+    await slack
+      .as(alice, ops)
+      .waitForMessage(() => seen(query).some(({ reads }) => reads.includes(words)), 60_000);
+    expect(slack.problems).toEqual([]);
+    const told = seen(query).filter((message) => message.files.length === 0);
+    return {
+      told: told.map(({ reads }) => (reads.includes(words) ? words : reads)),
+      files: seen(query).length - told.length,
+    };
+  }
+
+  function holdService({ until }: { until: 'request' | 'body' }): Held {
+    const reached = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const hold = {
+      afterBytes: until === 'body' ? 1000 : 0,
+      until: released.promise,
+      reached: reached.resolve,
+    };
+    cdn.faults.add({ match: { path: /export$/ }, hold });
+    return { reached: reached.promise, release: () => released.resolve() };
+  }
+
+  test.skipIf(engine.skip)('before the CDN has sent anything, and while it sends', async () => {
+    begin();
+    const held = [
+      await ask('wp-login', holdService({ until: 'request' })),
+      await ask('checkout', holdService({ until: 'body' })),
+    ];
+    await kill();
+    for (const one of held) one.release();
+    await start();
+    expect(await ended('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
+    expect(await ended('checkout', arrived)).toEqual({ told: [arrived], files: 1 });
+  });
+
+  test.skipIf(engine.skip)('before the file is announced, and while it is on its way', async () => {
+    begin();
+    const held = [
+      await ask('wp-login', slack.script.hold('files.getUploadURLExternal', 'before')),
+      await ask('checkout', slack.script.hold('files.upload', 'before')),
+    ];
+    await kill();
+    for (const one of held) one.release();
+    await start();
+    expect(await ended('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
+    expect(await ended('checkout', arrived)).toEqual({ told: [arrived], files: 1 });
+  });
+
+  test.skipIf(engine.skip)('when Slack has shown the file, and when it is about to', async () => {
+    begin();
+    const shown = await ask('wp-login', slack.script.hold('files.completeUploadExternal', 'after'));
+    // It hung in the air with the process, and is not carried out any more.
+    await ask('checkout', slack.script.hold('files.completeUploadExternal', 'before'));
+    await kill();
+    shown.release();
+    await start();
+    expect(await ended('wp-login', unknown)).toEqual({ told: [unknown], files: 1 });
+    expect(await ended('checkout', unknown)).toEqual({ told: [unknown], files: 0 });
+  });
+
+  test.skipIf(engine.skip)(
+    'when its end is written and not told, and around its first message',
+    async () => {
+      begin();
+      const held = [
+        await ask('wp-login', slack.script.hold('chat.update', 'before')),
+        await ask('checkout', slack.script.hold('chat.postMessage', 'after')),
+      ];
+      await ask('shoes', slack.script.hold('chat.postMessage', 'before'));
+      await kill();
+      for (const one of held) one.release();
+      await start();
+      for (const query of ['wp-login', 'checkout', 'shoes'])
+        expect(await ended(query, arrived)).toEqual({ told: [arrived], files: 1 });
+    },
+    90_000,
+  );
+
+  test.skipIf(engine.skip)('when somebody has cancelled it and it has not ended yet', async () => {
+    begin();
+    const held = await ask('wp-login', holdService({ until: 'body' }));
+    const asked = cdn.requests.length;
+    const person = slack.as(alice, ops);
+    await person.press('event-logs:cancel:0');
+    await person.waitForMessage(({ ts, reads }) => !before.has(ts) && reads.includes('is being stopped'));
+    await kill();
+    held.release();
+    await start();
+    expect(await ended('wp-login', 'Cancelled by @Alice')).toEqual({
+      told: ['Cancelled by @Alice'],
+      files: 0,
+    });
+    expect(cdn.requests.slice(asked).filter(({ path }) => path.endsWith('/export'))).toEqual([]);
+  });
+
+  test.skipIf(engine.skip)('each of them is in the record, once', async () => {
+    const person = slack.as(alice, ops);
+    await person.slash('audit 30');
+    const { reads } = await person.waitForMessage(/\d+ records/);
+    expect(reads.match(/may have exported/g)).toHaveLength(2);
+    expect(reads.match(/(?<!may have) exported /g)).toHaveLength(7);
+    expect(reads.match(/was stopped by @Alice/g)).toHaveLength(1);
+  });
+
+  test.skipIf(engine.skip || engine.name !== engines.embedded.name)(
+    'stopped in good order it goes on after the start, with the same message',
+    async () => {
+      begin();
+      await ask('wp-login', holdService({ until: 'body' }));
+      await running.end('SIGTERM');
+      expect(seen('wp-login').map(({ reads }) => reads)).toEqual([
+        expect.stringContaining('this goes on by itself'),
+      ]);
+      await start();
+      expect(await ended('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
+    },
+    60_000,
+  );
+});

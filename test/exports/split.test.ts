@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { parse } from 'csv-parse/sync';
+import { expect, test } from 'vitest';
+import type { VisibleMessage } from '../../simulator/slack/messages.ts';
+import { download, people, places } from './bot.ts';
+import { exportDesk } from './desk.ts';
+
+const { alice } = people;
+const { ops } = places;
+const partBytes = 12_000;
+const desk = exportDesk({ exportLimits: { fileBytes: 30_000, partBytes, parts: 10, files: 14 } });
+const { bot, asked, called, exportTo, leavesNothing, shared, spoolIsEmpty, tells } = desk;
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+const row = (nth: number): string =>
+  `2026-11-20T10:${String(nth % 60).padStart(2, '0')}:00Z,blocked,203.0.113.${nth % 200},"/a?n=${nth}\n=b ""x""",agent ${nth}\r\n`;
+
+/** A log of about so many bytes, with line breaks and quotes in its cells; the CDN sends it once. */
+function serve(bytes: number, times = 1): Buffer {
+  const header = 'timestamp,action,ip,url,ua\r\n';
+  const rows = Math.ceil(bytes / row(100).length);
+  const body = header + Array.from({ length: rows }, (_, nth) => row(nth)).join('');
+  bot().cdn.faults.add({ match: { path: /export$/ }, body, headers: { 'content-type': 'text/csv' }, times });
+  return Buffer.from(body);
+}
+
+/** The CSV files of the one message that came, with their bytes. */
+async function parts(): Promise<{ message: VisibleMessage; files: { name: string; bytes: Buffer }[] }> {
+  const [message, ...more] = shared(ops);
+  if (!message) throw new Error('no files came');
+  expect(more).toEqual([]);
+  const files = await Promise.all(
+    message.files
+      .filter(({ name }) => name.endsWith('.csv'))
+      .map(async ({ name, url }) => ({ name, bytes: await download(bot().slack, url) })),
+  );
+  return { message, files };
+}
+
+const withoutHeader = (part: Buffer): Buffer => part.subarray(part.indexOf('\n') + 1);
+
+test('a log that fits into no file comes as several in one message: joined, with one header, it is what the CDN sent', async () => {
+  const log = serve(70_000);
+  await exportTo(ops, { split: ['yes'] });
+  const done = await tells(ops, /in \d+ files below/);
+  const { message, files } = await parts();
+  expect(files.length).toBeGreaterThan(5);
+  expect(done.reads).toContain(`in ${files.length} files below`);
+  expect(files.map(({ name }) => /-part(\d+)of(\d+)\.csv$/.exec(name)?.slice(1).map(Number))).toEqual(
+    files.map((_, nth) => [nth + 1, files.length]),
+  );
+  const joined = files.map(({ bytes }, nth) => (nth === 0 ? bytes : withoutHeader(bytes)));
+  expect(Buffer.concat(joined).equals(log)).toBe(true);
+  for (const { name, bytes } of files) {
+    const [header, ...rows]: string[][] = parse(bytes);
+    expect(header).toEqual(['timestamp', 'action', 'ip', 'url', 'ua']);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(bytes.length).toBeLessThanOrEqual(partBytes);
+    expect(message.reads).toMatch(new RegExp(`${name}.*${sha256(bytes)}`));
+  }
+  expect(message.reads).toMatch(new RegExp(`parts joined, with one header row: ${sha256(log)}`));
+  // The chart of all of it, once.
+  expect(message.files.filter(({ mimetype }) => mimetype === 'image/png')).toHaveLength(1);
+  expect(called('files.completeUploadExternal')).toHaveLength(1);
+  expect(called('chat.postMessage')).toHaveLength(1);
+  await spoolIsEmpty();
+});
+
+test('the copy for spreadsheets is cut like the file: every part of it has the header and the same rows', async () => {
+  const log = serve(40_000);
+  await exportTo(ops, { split: ['yes'], spreadsheetSafe: ['yes'], pseudonyms: ['yes'] });
+  await tells(ops, /in \d+ files below/);
+  const { message, files } = await parts();
+  const raw = files.filter(({ name }) => !name.endsWith('-spreadsheet.csv'));
+  const safe = files.filter(({ name }) => name.endsWith('-spreadsheet.csv'));
+  expect(raw.length).toBeGreaterThan(2);
+  expect(safe.map(({ name }) => name)).toEqual(
+    raw.map(({ name }) => name.replace(/\.csv$/, '-spreadsheet.csv')),
+  );
+  const rowsOf = (all: typeof files): string[][] => all.flatMap(({ bytes }) => parse(bytes).slice(1));
+  expect(rowsOf(safe)).toHaveLength(parse(log).length - 1);
+  expect(rowsOf(safe).map(([at]) => at)).toEqual(rowsOf(raw).map(([at]) => at));
+  expect(files.some(({ bytes }) => bytes.includes('203.0.113.'))).toBe(false);
+  const joined = Buffer.concat(raw.map(({ bytes }, nth) => (nth === 0 ? bytes : withoutHeader(bytes))));
+  expect(message.reads).toContain(sha256(joined));
+  await spoolIsEmpty();
+});
+
+test('too large for one file, the message offers to split it, and one press does', async () => {
+  serve(40_000, 2);
+  await exportTo(ops);
+  const told = await tells(ops, /too large/);
+  expect(told.reads).toMatch(/39\.\d kB, and Slack takes files up to 30 kB/);
+  await leavesNothing();
+  await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
+  await tells(ops, /in 4 files below/);
+  await spoolIsEmpty();
+});
+
+test.each([
+  ['', {}, 130_000],
+  // Slack takes fourteen files in one message.
+  [', with a copy for spreadsheets after fewer', { spreadsheetSafe: ['yes'] }, 80_000],
+])('larger than all parts together it is refused, with smaller windows%s', async (_, values, bytes) => {
+  serve(bytes);
+  await exportTo(ops, { split: ['yes'], ...values });
+  const told = await tells(ops, /too large/);
+  expect(told.reads).toMatch(/no more than that is sent.*Narrow the window/s);
+  expect(JSON.stringify(told.blocks).match(/event-logs:again:\d/g)).toHaveLength(2);
+  expect(called('files.getUploadURLExternal')).toEqual([]);
+  await leavesNothing();
+});
+
+test('a part that breaks off on its way is sent again with the others: one message, every part once', async () => {
+  const log = serve(40_000, 2);
+  const first = bot().slack.script.hold('files.upload', 'after');
+  await exportTo(ops, { split: ['yes'] });
+  await first.reached;
+  const second = bot().slack.script.hold('files.upload', 'after');
+  first.release();
+  await second.reached;
+  bot().slack.script.drop('files.upload');
+  second.release();
+  await tells(ops, /in 4 files below/);
+  const { files } = await parts();
+  const joined = files.map(({ bytes }, nth) => (nth === 0 ? bytes : withoutHeader(bytes)));
+  expect(Buffer.concat(joined).equals(log)).toBe(true);
+  expect(asked()).toHaveLength(2);
+  await spoolIsEmpty();
+});

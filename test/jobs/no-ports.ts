@@ -1,8 +1,0 @@
-import type { Ports } from '../../src/jobs/ports.ts';
-
-/** For jobs that reach nowhere: whatever they reached for would fail their test. */
-export const noPorts = new Proxy({} as Ports, {
-  get(_, name) {
-    throw new Error(`this job reaches nowhere, and asked for ${String(name)}`);
-  },
-});

@@ -1,0 +1,126 @@
+import type { Transaction } from 'kysely';
+import { sql } from 'kysely';
+import { type AuditEntry, createAudit } from '../../src/auth/audit/audit.ts';
+import type { Person } from '../../src/auth/identity.ts';
+import type { Keyring } from '../../src/auth/keyring/keyring.ts';
+import { createSealer } from '../../src/auth/keys/sealing.ts';
+import { type Actor, initialPolicy, type Policy } from '../../src/auth/policy/policy.ts';
+import { createOperations, type Operations } from '../../src/operations/ledger.ts';
+import type { DecisionContext, Operation, OperationRequest, Proposal } from '../../src/operations/model.ts';
+import type { Database } from '../../src/store/database.ts';
+import type { Schema } from '../../src/store/schema.ts';
+import { keyringOf } from '../auth/keyring/keyrings.ts';
+
+export const acme = 'T0ACME000';
+export const person = (userId: string): Person => ({ teamId: acme, userId });
+export const olivia = person('U0OLIVIA0');
+export const anna = person('U0ANNA000');
+export const ben = person('U0BEN0000');
+export const carl = person('U0CARL000');
+
+/** Olivia operates, so does Anna; Anna, Ben and Carl approve. */
+export const policy: Policy = {
+  ...initialPolicy,
+  version: 7,
+  operators: [olivia.userId, anna.userId],
+  approvers: [anna.userId, ben.userId, carl.userId],
+};
+
+export const actor = ({ userId }: Person, more: Partial<Actor> = {}): Actor => ({
+  userId,
+  foreign: false,
+  linked: true,
+  admin: false,
+  groups: [],
+  ...more,
+});
+
+export const factsFor = (
+  clicker: Person,
+  operation: Pick<Operation, 'requester' | 'approvals'>,
+  rules: Policy = policy,
+): DecisionContext => ({
+  policy: rules,
+  requester: actor(operation.requester),
+  approvers: operation.approvals.map(({ by }) => actor(person(by))),
+  clicker: actor(clicker),
+});
+
+export const deletion: OperationRequest = { kind: 'volume-delete', appId: 'app-1', volumeId: 'vol 1' };
+
+export const asks = (
+  request: OperationRequest = deletion,
+  requester: Person = olivia,
+  rules: Policy = policy,
+): Proposal => ({
+  requester,
+  channelId: 'C0OPS0000',
+  request,
+  reason: 'no longer needed',
+  snapshot: { zones: [{ id: 4711, hostnames: ['shop.example.com'] }], sizeBytes: 1_000, cost: null },
+  policy: rules,
+});
+
+export interface Ledger {
+  readonly ledger: Operations;
+  readonly database: Database;
+  /** Ids of operations whose job was enqueued. */
+  readonly enqueued: string[];
+  readonly audit: () => Promise<AuditEntry[]>;
+  readonly advance: (minutes: number) => void;
+  /** As a process that starts now sees it. */
+  readonly another: (database?: Database, keyring?: Keyring) => Operations;
+  /** Writes past the bot, as whoever owns the tables can. */
+  readonly tamper: (statement: string) => Promise<void>;
+}
+
+/** A ledger on a database, with a clock that is moved by hand. */
+export async function ledgerOn(database: Database): Promise<Ledger> {
+  let time = Date.parse('2026-11-21T08:00:00.123Z');
+  const now = (): Date => new Date(time);
+  const keyring = await keyringOf();
+  const enqueued: string[] = [];
+  const enqueue = async ({ id }: Operation, { in: trx }: { in: Transaction<Schema> }): Promise<void> => {
+    await sql`select 1`.execute(trx);
+    enqueued.push(id);
+  };
+  const another: Ledger['another'] = (on = database, keys = keyring) =>
+    createOperations({
+      db: on.db,
+      sealer: createSealer(keys),
+      audit: createAudit({ db: on.db, now }),
+      now,
+      enqueue,
+    });
+  return {
+    ledger: another(),
+    database,
+    enqueued,
+    audit: async () => (await createAudit({ db: database.db, now }).recent(acme, 10_000)).toReversed(),
+    advance: (minutes) => void (time += minutes * 60_000),
+    another,
+    async tamper(statement) {
+      await database.db.transaction().execute(async (trx) => {
+        for (const table of ['operations', 'operation_events'])
+          await sql`alter table ${sql.table(table)} disable trigger user`.execute(trx);
+        await sql.raw(statement).execute(trx);
+        for (const table of ['operations', 'operation_events'])
+          await sql`alter table ${sql.table(table)} enable trigger user`.execute(trx);
+      });
+    },
+  };
+}
+
+/** Approves with the facts as they are. */
+export async function approve(ledger: Operations, id: string, by: Person, rules: Policy = policy) {
+  const operation = await ledger.find(acme, id);
+  if (!operation) throw new Error(`There is no operation ${id}.`);
+  return ledger.approve(id, by, factsFor(by, operation, rules));
+}
+
+/** Begins with the facts as they are. */
+export async function begin(ledger: Operations, id: string, rules: Policy = policy) {
+  const operation = await ledger.find(acme, id);
+  if (!operation) throw new Error(`There is no operation ${id}.`);
+  return ledger.begin(id, factsFor(olivia, operation, rules));
+}

@@ -1,0 +1,204 @@
+import { expect, test } from 'vitest';
+import { createAudit } from '../../src/auth/audit/audit.ts';
+import { createKeyStore } from '../../src/auth/keys/key-store.ts';
+import { createSealer } from '../../src/auth/keys/sealing.ts';
+import type { People, Profile } from '../../src/auth/people.ts';
+import { createAuthorizer } from '../../src/auth/policy/authorizer.ts';
+import { createPolicies } from '../../src/auth/policy/policies.ts';
+import type { Actor, Policy } from '../../src/auth/policy/policy.ts';
+import { findApproverCandidates, loadDecisionContext } from '../../src/operations/load-context.ts';
+import type { OperationRequest } from '../../src/operations/model.ts';
+import { computeQuorum } from '../../src/operations/quorum.ts';
+import { Secret } from '../../src/secrets/secret.ts';
+import { keyringOf } from '../auth/keyring/keyrings.ts';
+import { enginesUnderTest } from '../support/engines.ts';
+import {
+  acme,
+  actor,
+  anna,
+  approve,
+  asks,
+  ben,
+  carl,
+  deletion,
+  factsFor,
+  ledgerOn,
+  olivia,
+  person,
+  policy,
+} from './ledger-setup.ts';
+
+const engines = await enginesUnderTest();
+const now = (): Date => new Date('2026-11-21T08:00:00.000Z');
+const clicker = person('U0CLICKER');
+const requests: readonly OperationRequest[] = [
+  deletion,
+  { kind: 'variable-update', scriptId: '301', variableId: '12', value: new Secret('value') },
+];
+const roles = ['none', 'named', 'by group', 'of another group'] as const;
+
+const table = requests.flatMap((request) =>
+  [0, 1, 2, 3].flatMap((needed) =>
+    [true, false].flatMap((own) =>
+      roles.flatMap((role) =>
+        [true, false].flatMap((admin) =>
+          [true, false].map((foreign) => ({ request, needed, own, role, admin, foreign })),
+        ),
+      ),
+    ),
+  ),
+);
+type Row = (typeof table)[number];
+
+function rulesFor({ needed, role }: Row): Policy {
+  return {
+    ...policy,
+    operators: [olivia.userId, clicker.userId],
+    approvers: role === 'named' ? [ben.userId, clicker.userId] : [ben.userId],
+    approverGroups: ['S0APPROVE'],
+    destroyApprovals: needed,
+    changeApprovals: needed,
+  };
+}
+
+function clickerOf({ role, admin, foreign }: Row): Actor {
+  const groups = role === 'by group' ? ['S0APPROVE'] : role === 'of another group' ? ['S0OTHERS0'] : [];
+  return actor(clicker, { admin, foreign, groups });
+}
+
+/* By hand: what DESIGN §5 and §6 say of somebody who presses Approve or Deny. An admin is nothing more here. */
+function expected({ needed, own, role, foreign }: Row): string {
+  if (needed === 0) return 'already';
+  if (own) return 'own-request';
+  if (foreign) return 'not-allowed: foreign';
+  return role === 'named' || role === 'by group' ? 'done' : 'not-allowed: not-approver';
+}
+
+test('the table has every request, approvals, requester, role, admin and foreign', () => {
+  expect(table).toHaveLength(2 * 4 * 2 * 4 * 2 * 2);
+  // Not their own, not foreign, two of four roles, one to three approvals: 2 × 3 × 2 × 2 of admin.
+  expect(table.filter((row) => expected(row) === 'done')).toHaveLength(24);
+});
+
+test.each(['approve', 'deny'] as const)(
+  'everybody who presses %s is answered as the table says',
+  async (press) => {
+    const { ledger } = await ledgerOn(await engines.embedded.empty());
+    const wrong: unknown[] = [];
+    for (const row of table) {
+      const rules = rulesFor(row);
+      const asked = await ledger.propose(asks(row.request, row.own ? clicker : olivia, rules));
+      const facts = { ...factsFor(clicker, asked, rules), clicker: clickerOf(row) };
+      const answer =
+        press === 'approve'
+          ? await ledger.approve(asked.id, clicker, facts)
+          : await ledger.deny(asked.id, clicker, 'no', facts);
+      const said = answer.kind === 'not-allowed' ? `not-allowed: ${answer.decision.reason}` : answer.kind;
+      const done = press === 'approve' ? 'approved' : 'denied';
+      if (said !== expected(row).replace('done', done)) wrong.push({ ...row, said });
+      const enqueues = answer.kind === 'approved' && answer.have >= answer.need;
+      if (enqueues !== (press === 'approve' && said === 'approved' && row.needed === 1))
+        wrong.push({ ...row, enqueues });
+    }
+    expect(wrong).toEqual([]);
+  },
+);
+
+test('who may say what came of it: the requester, and whoever may approve', async () => {
+  const { ledger } = await ledgerOn(await engines.embedded.empty());
+  const wrong: unknown[] = [];
+  for (const row of table.filter(({ needed }) => needed === 0)) {
+    const rules = rulesFor(row);
+    const asked = await ledger.propose(asks(row.request, row.own ? clicker : olivia, rules));
+    const facts = { ...factsFor(clicker, asked, rules), clicker: clickerOf(row) };
+    await ledger.begin(asked.id, facts);
+    await ledger.settle(asked.id, 'unknown', { word: 'timeout' });
+    const { kind } = await ledger.confirm(asked.id, clicker, 'succeeded', facts);
+    const may = row.own || (!row.foreign && (row.role === 'named' || row.role === 'by group'));
+    if (kind !== (may ? 'confirmed' : 'not-allowed')) wrong.push({ ...row, kind });
+  }
+  expect(wrong).toEqual([]);
+});
+
+test.each([
+  ['one of three', 1, [anna, ben, carl], olivia, ['U0ANNA000', 'U0BEN0000', 'U0CARL000'], true],
+  ['the requester does not count', 1, [anna], anna, [], false],
+  ['two of two', 2, [anna, ben], olivia, ['U0ANNA000', 'U0BEN0000'], true],
+  ['two, and one of two asks', 2, [anna, ben], anna, ['U0BEN0000'], false],
+  ['three of two', 3, [anna, ben], olivia, ['U0ANNA000', 'U0BEN0000'], false],
+  ['none is needed', 0, [], olivia, [], true],
+  ['nobody is there', 1, [], olivia, [], false],
+  ['the same one twice', 2, [anna, anna], olivia, ['U0ANNA000'], false],
+] as const)('a quorum: %s', (_name, needed, candidates, requester, able, reachable) => {
+  const rules = { ...policy, destroyApprovals: needed, changeApprovals: 9 };
+  const found = computeQuorum(
+    rules,
+    'volume-delete',
+    candidates.map((one) => actor(one)),
+    requester.userId,
+  );
+  expect(found).toEqual({ needed, able, reachable });
+});
+
+test('a quorum counts nobody who is of another organisation or no approver', () => {
+  const candidates = [actor(anna, { foreign: true }), actor(olivia, { admin: true }), actor(ben)];
+  expect(computeQuorum(policy, 'volume-delete', candidates, carl.userId).able).toEqual([ben.userId]);
+});
+
+const noKey = async (): Promise<boolean> => false;
+const profiles: Record<string, Profile> = {
+  [anna.userId]: { admin: false, foreign: false, deleted: false, timeZone: undefined },
+  [ben.userId]: { admin: false, foreign: false, deleted: true, timeZone: undefined },
+  [carl.userId]: { admin: true, foreign: true, deleted: false, timeZone: undefined },
+};
+const people: People = {
+  profile: async (id) => profiles[id],
+  members: async (group) => (group === 'S0APPROVE' ? [carl.userId, anna.userId, 'U0UNKNOWN'] : []),
+  groups: async () => [],
+  forget: () => undefined,
+  configuredAdmins: [],
+  blind: () => [],
+};
+
+test('the candidates are those who are named or in a group, without those who are gone', async () => {
+  const rules = { ...policy, approvers: [anna.userId, ben.userId], approverGroups: ['S0APPROVE'] };
+  expect(await findApproverCandidates(people, rules)).toEqual([
+    actor(anna, { linked: false, groups: ['S0APPROVE'] }),
+    actor(carl, { linked: false, admin: true, foreign: true, groups: ['S0APPROVE'] }),
+    actor(person('U0UNKNOWN'), { linked: false, groups: ['S0APPROVE'] }),
+  ]);
+});
+
+test('the facts of a click are those of now: of who asked, who has approved and who presses', async () => {
+  const { ledger, database } = await ledgerOn(await engines.embedded.empty());
+  const { db } = database;
+  const audit = createAudit({ db, now });
+  const custody = createKeyStore({ db, sealer: createSealer(await keyringOf()), now, audit });
+  const saved = { ...policy, version: 0, approvers: [ben.userId], approverGroups: ['S0APPROVE'] };
+  const change = { tenant: acme, by: olivia.userId, difference: [] };
+  const remembers = createPolicies({ db, audit, now });
+  await remembers.save({ ...change, base: 0, policy: saved });
+  await custody.link(olivia, new Secret('a key'));
+  const { id } = await ledger.propose(asks(deletion, olivia, { ...saved, destroyApprovals: 2 }));
+  await approve(ledger, id, ben, { ...saved, destroyApprovals: 2 });
+  // Said by another process: this one has the older one in its memory.
+  const elsewhere = createPolicies({ db, audit, now });
+  await elsewhere.save({ ...change, base: 1, policy: { ...saved, destroyApprovals: 2, approvers: [] } });
+
+  const operation = await ledger.find(acme, id);
+  if (!operation) throw new Error('It is there.');
+  const standing = createAuthorizer({
+    person: carl,
+    foreign: false,
+    policies: remembers,
+    people,
+    custody,
+    linked: noKey,
+  });
+  expect(await loadDecisionContext(standing, operation, carl.userId)).toEqual({
+    policy: { ...saved, version: 2, destroyApprovals: 2, approvers: [] },
+    requester: actor(olivia),
+    approvers: [actor(ben, { linked: false })],
+    clicker: actor(carl, { linked: false, admin: true, groups: ['S0APPROVE'] }),
+  });
+});

@@ -1,0 +1,244 @@
+import * as fc from 'fast-check';
+import { expect } from 'vitest';
+import type { Person } from '../../src/auth/identity.ts';
+import type { Policy } from '../../src/auth/policy/policy.ts';
+import type { Operations } from '../../src/operations/ledger.ts';
+import {
+  type DecisionContext,
+  type OperationEvent,
+  type OperationRequest,
+  type OperationState,
+  transitionsFrom,
+} from '../../src/operations/model.ts';
+import { Secret } from '../../src/secrets/secret.ts';
+import {
+  acme,
+  anna,
+  approve,
+  asks,
+  begin,
+  ben,
+  carl,
+  deletion,
+  factsFor,
+  type Ledger,
+  olivia,
+  person,
+  policy,
+} from './ledger-setup.ts';
+
+/*
+ * Random people press random things on several processes at once. What each read before it pressed may be old by
+ * then: reading and pressing are steps of their own, and fast-check says in which order all the steps start.
+ */
+
+const people = { olivia, anna, ben, carl, nobody: person('U0NOBODY0') };
+const nobodyApproves = [people.nobody.userId, olivia.userId];
+const settings = {
+  one: { ...policy, version: 1 },
+  two: { ...policy, version: 2, destroyApprovals: 2 },
+  withoutBen: { ...policy, version: 3, approvers: [anna.userId, carl.userId] },
+} satisfies Record<string, Policy>;
+const requests = [
+  deletion,
+  { kind: 'variable-update', scriptId: '301', variableId: '12', value: new Secret('value') },
+] as const satisfies readonly OperationRequest[];
+
+const weights = {
+  propose: 3,
+  approve: 9,
+  deny: 3,
+  cancel: 2,
+  begin: 8,
+  settle: 4,
+  abandon: 2,
+  confirm: 2,
+  tryAgain: 3,
+  expire: 1,
+  tamper: 1,
+  wait: 2,
+  setPolicy: 1,
+  stop: 1,
+};
+type Does = keyof typeof weights;
+
+interface Press {
+  readonly does: Does;
+  readonly by: keyof typeof people;
+  /** Which operation, process, setting, request or outcome. */
+  readonly n: number;
+}
+
+const does = fc.oneof(
+  ...Object.entries(weights).map(([word, weight]) => ({ weight, arbitrary: fc.constant(word as Does) })),
+);
+// Most presses should lead somewhere.
+const by = fc.constantFrom<keyof typeof people>(
+  ...(['olivia', 'olivia', 'nobody', 'anna', 'anna', 'ben', 'ben', 'carl', 'carl'] as const),
+);
+const press: fc.Arbitrary<Press> = fc.record({ does, by, n: fc.nat(59) });
+
+/** Rounds of presses: those of one round at once, on whatever processes. */
+export const story = fc.array(fc.array(press, { minLength: 1, maxLength: 5 }), {
+  minLength: 6,
+  maxLength: 14,
+});
+
+/** How far the first operation is when the story begins: 1 approved, 2 executing, 3 unknown. */
+export const start = fc.nat(3);
+
+export interface World {
+  /** Makes what there is to press on. */
+  begin(steps: number): Promise<void>;
+  press(one: Press): Promise<void>;
+  /** Holds everything the ledger promises; gives the words of all logs. */
+  check(): Promise<string[]>;
+}
+
+export function createWorld(
+  bench: Ledger,
+  processes: readonly Operations[],
+  step: () => Promise<unknown>,
+): World {
+  const ids: string[] = [];
+  const begun: string[] = [];
+  // Whose request was changed in the database before it began.
+  const tampered = new Set<string>();
+  let rules: Policy = settings.one;
+
+  const propose = async (on: Operations, by: Person, n: number, asked = rules): Promise<string> => {
+    const { id } = await on.propose(asks(requests[n % requests.length], by, asked));
+    ids.push(id);
+    return id;
+  };
+
+  type OnWorld = (on: Operations, by: Person, n: number) => unknown;
+  const onWorld: Partial<Record<Does, OnWorld>> = {
+    propose: (on, by, n) => (ids.length < 4 ? propose(on, by, n) : undefined),
+    wait: (_on, _by, n) => bench.advance([1, 5, 11, 31][n % 4] ?? 1),
+    setPolicy: (_on, _by, n) => void (rules = Object.values(settings)[n % 3] ?? rules),
+    expire: (on) => on.expireDue(),
+    stop: (on, by, n) => (n < 5 ? on.stop({ person: by, tenant: acme }) : undefined),
+  };
+
+  type OnOne = (
+    on: Operations,
+    id: string,
+    by: Person,
+    facts: DecisionContext,
+    n: number,
+  ) => Promise<unknown>;
+  const onOne: Partial<Record<Does, OnOne>> = {
+    approve: (on, id, by, facts) => on.approve(id, by, facts),
+    deny: (on, id, by, facts) => on.deny(id, by, 'no', facts),
+    cancel: (on, id, by) => on.cancel(id, by),
+    async begin(on, id, _by, facts) {
+      if ((await on.begin(id, facts)).kind === 'begun') begun.push(id);
+    },
+    settle(on, id, _by, _facts, n) {
+      const state = (['succeeded', 'failed', 'unknown'] as const)[n % 3] ?? 'unknown';
+      return on.settle(id, state, { word: state });
+    },
+    abandon: (on, id) => on.abandoned(id),
+    confirm: (on, id, by, facts, n) => on.confirm(id, by, n % 2 ? 'succeeded' : 'failed', facts),
+    async tryAgain(on, id, by) {
+      const answer = await on.tryAgain(id, by, { policy: rules, channelId: undefined, snapshot: null });
+      if (answer.kind === 'proposed') ids.push(answer.operation.id);
+    },
+    async tamper(_on, id) {
+      const changed = await bench.database.db
+        .updateTable('operations')
+        .set({ reason: 'something else' })
+        .where('id', '=', id)
+        .where('state', 'in', ['proposed', 'approved'])
+        .executeTakeFirst();
+      if (changed.numUpdatedRows > 0n) tampered.add(id);
+    },
+  };
+
+  return {
+    async begin(steps) {
+      const id = await propose(bench.ledger, olivia, 0);
+      await propose(bench.ledger, anna, 0, settings.two);
+      if (steps > 0) await approve(bench.ledger, id, ben, rules);
+      if (steps > 1 && (await begin(bench.ledger, id, rules)).kind === 'begun') begun.push(id);
+      if (steps > 2) await bench.ledger.settle(id, 'unknown', { word: 'unknown' });
+    },
+    async press({ does, by: name, n }) {
+      const on = processes[n % processes.length] ?? bench.ledger;
+      const by = people[name];
+      await step();
+      await onWorld[does]?.(on, by, n);
+      const pressed = onOne[does];
+      if (!pressed) return;
+      const seen = await on.find(acme, ids[n % ids.length] ?? '');
+      if (!seen) throw new Error('An operation is gone.');
+      const facts = factsFor(by, seen, rules);
+      await step();
+      await pressed(on, seen.id, by, facts, n);
+    },
+    async check() {
+      const records = await bench.audit();
+      const words: string[] = [];
+      for (const id of ids) {
+        const log = await bench.ledger.events(acme, id);
+        words.push(...log.map(({ what }) => what));
+        await replays(bench.ledger, id, log);
+        // One record in the audit for each, in their order.
+        const about = records.filter(({ detail }) => detail['operation'] === id);
+        expect(about.map(({ what, actor }) => [what, actor])).toEqual(
+          log.map(({ what, actor }) => [`operation-${what}`, actor]),
+        );
+        await isApproved(bench, id, log);
+        const executing = log.filter(({ what }) => what === 'executing');
+        expect(executing.length).toBeLessThanOrEqual(1);
+        expect(begun.filter((one) => one === id)).toHaveLength(executing.length);
+        if (tampered.has(id)) expect(executing).toEqual([]);
+      }
+      expect(records.filter(({ what }) => what === 'operation-proposed')).toHaveLength(ids.length);
+      for (const on of processes)
+        for (const id of ids) expect(await on.find(acme, id)).toEqual(await bench.ledger.find(acme, id));
+      return words;
+    },
+  };
+}
+
+/** The log leads along the arrows to what the row says. */
+async function replays(ledger: Operations, id: string, log: readonly OperationEvent[]): Promise<void> {
+  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
+  let state: OperationState | undefined;
+  for (const { what } of log) {
+    if (what === 'approval') expect(state).toBe('proposed');
+    else {
+      expect(state === undefined ? ['proposed'] : transitionsFrom[state]).toContain(what);
+      state = what;
+    }
+  }
+  const last = log.at(-1);
+  expect(await ledger.find(acme, id)).toMatchObject({
+    state,
+    movedBy: last?.actor,
+    movedAt: last?.at,
+    outcome: last?.outcome,
+  });
+}
+
+/** By enough others, each once, in time; then one job, which began in time. */
+async function isApproved(bench: Ledger, id: string, log: readonly OperationEvent[]): Promise<void> {
+  const operation = await bench.ledger.find(acme, id);
+  if (!operation) throw new Error('An operation is gone.');
+  const given = log.filter(
+    ({ what, actor }) => actor !== 'system' && (what === 'approval' || what === 'approved'),
+  );
+  const by = given.map(({ actor }) => actor);
+  expect(new Set(by).size).toBe(by.length);
+  for (const who of [operation.requester.userId, ...nobodyApproves]) expect(by).not.toContain(who);
+  for (const { at } of given) expect(at < operation.expiresAt).toBe(true);
+  const approved = log.find(({ what }) => what === 'approved');
+  expect(bench.enqueued.filter((queued) => queued === id)).toHaveLength(approved ? 1 : 0);
+  if (approved) expect(by).toHaveLength(operation.approvalsNeeded);
+  else expect(by.length).toBeLessThan(operation.approvalsNeeded);
+  const began = log.find(({ what }) => what === 'executing');
+  if (!began) return;
+  expect(began.at.getTime() - (approved?.at.getTime() ?? 0)).toBeLessThan(10 * 60_000);
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { createAudit } from '../../src/auth/audit/audit.ts';
+import { destroyRowsByKey } from '../../src/auth/keyring/destroy-by-key.ts';
+import { rewrap } from '../../src/auth/keyring/rewrap.ts';
+import { countKeyUse } from '../../src/auth/keyring/sealed-tables.ts';
+import { createSealer } from '../../src/auth/keys/sealing.ts';
+import { Secret } from '../../src/secrets/secret.ts';
+import { keyEntries, keyringOf } from '../auth/keyring/keyrings.ts';
+import { enginesUnderTest } from '../support/engines.ts';
+import { acme, asks, begin, factsFor, ledgerOn, olivia, policy } from './ledger-setup.ts';
+
+const engines = await enginesUnderTest();
+const now = (): Date => new Date('2026-11-21T08:00:00.000Z');
+const freely = { ...policy, changeApprovals: 0 };
+const edit = (value: string) =>
+  ({ kind: 'variable-update', scriptId: '301', variableId: '12', value: new Secret(value) }) as const;
+
+describe.each(engines.both)('on $name', ({ skip, empty }) => {
+  describe.skipIf(skip)('the values of variables', () => {
+    test.each([
+      ['a workspace', olivia],
+      ['an organisation', { ...olivia, enterpriseId: 'E0CORP000' }],
+    ])('go along from one key to the next, in %s', async (_where, requester) => {
+      const database = await empty();
+      const { db } = database;
+      const [k1, k2] = [keyEntries('k1'), keyEntries('k2')];
+      const { another, advance } = await ledgerOn(database);
+      const before = another(database, await keyringOf(k1));
+      const { id } = await before.propose(asks(edit('first'), requester, freely));
+
+      const both = await keyringOf(`${k2},${k1}`);
+      const done = await rewrap({ db, sealer: createSealer(both), now, progress: () => undefined });
+      expect(done).toEqual({ moved: 2, overtaken: 0, broken: [] });
+      expect(await countKeyUse(db)).toEqual([
+        { table: 'operation_values', keyId: 'k2', rows: 1 },
+        { table: 'sealed_versions', keyId: 'k2', rows: 1 },
+      ]);
+      const ledger = another(database, both);
+      const operation = await ledger.find(requester === olivia ? acme : 'E0CORP000', id);
+      if (!operation) throw new Error('It is there.');
+      const facts = factsFor(olivia, operation, freely);
+      const begun = await ledger.begin(id, facts);
+      if (begun.kind !== 'begun' || begun.request.kind !== 'variable-update') throw new Error(begun.kind);
+      expect(begun.request.value?.reveal()).toBe('first');
+
+      // And afterwards, without the old key, an undo still has it.
+      await ledger.settle(id, 'succeeded', { word: 'done' });
+      const after = another(database, await keyringOf(k2));
+      advance(1);
+      const next = await after.propose(asks(edit('second'), requester, freely));
+      await after.begin(next.id, facts);
+      await after.settle(next.id, 'succeeded', { word: 'done' });
+      expect((await after.earlierValue(next.id))?.reveal()).toBe('first');
+      expect(await after.earlierValue(id)).toBeUndefined();
+    });
+
+    test('under a lost key they are destroyed with the rest, and what needs them is void', async () => {
+      const database = await empty();
+      const { db } = database;
+      const { another } = await ledgerOn(database);
+      const [k1, k2] = [keyEntries('k1'), keyEntries('k2')];
+      const { id } = await another(database, await keyringOf(k1)).propose(asks(edit('lost'), olivia, freely));
+      const keyring = await keyringOf(k2);
+      const sealer = createSealer(keyring);
+      expect(await destroyRowsByKey({ db, sealer, audit: createAudit({ db, now }), now, keyId: 'k1' })).toBe(
+        1,
+      );
+      expect(await begin(another(database, keyring), id, freely)).toMatchObject({
+        kind: 'void',
+        why: 'key-gone',
+      });
+    });
+  });
+});

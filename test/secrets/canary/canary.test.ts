@@ -1,0 +1,351 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { canary } from '../../../simulator/cdn/canaries.ts';
+import type { Fault } from '../../../simulator/cdn/faults.ts';
+import { features } from '../../../src/commands/registry.ts';
+import { reachable } from '../../support/bot.ts';
+import { findPostgres, type PostgresServer } from '../../support/postgres.ts';
+import { type CanaryBot, startCanaryBot } from './bot.ts';
+import { crawl, nothingDone } from './crawl.ts';
+import { marksIn } from './markers.ts';
+import { echoes, withCertificates } from './planted.ts';
+
+const alice = 'U0ALICE00';
+const bob = 'U0BOB0000';
+const eve = 'U0EVE0000';
+const ops = 'C0OPS0000';
+// What an account's key looks like: two UUIDs run together.
+const typedKey = randomUUID() + randomUUID();
+const commands = features.flatMap((feature) => feature.commands);
+
+// One world a transport; between them every way to be configured: embedded and PostgreSQL, one token and OAuth, the
+// form and the page for keys.
+describe.each([
+  { transport: 'socket', install: 'token' },
+  { transport: 'http', install: 'oauth' },
+] as const)('over $transport, with a mark in everything secret', ({ transport, install }) => {
+  let postgres: PostgresServer | undefined;
+  let bot: CanaryBot;
+  beforeAll(async () => {
+    const found = transport === 'http' ? await findPostgres() : undefined;
+    let databaseUrl: string | undefined;
+    if (found && typeof found !== 'string') {
+      postgres = await found.start();
+      const url = new URL((await postgres.createDatabase()).reveal());
+      // Whoever connects is trusted there, so the password may be any.
+      url.password = canary('env-database-password', 'x');
+      databaseUrl = url.href;
+    }
+    const env = install === 'oauth' ? await reachable() : {};
+    bot = await startCanaryBot({
+      transport,
+      install,
+      env,
+      ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    });
+    if (install === 'oauth') await installIn(bot, bot.slack.workspaces.acme.id);
+  }, 120_000);
+  afterAll(async () => {
+    await bot.stop();
+    await postgres?.stop();
+  });
+
+  const done = nothingDone();
+  const counts = new Map<string, number>();
+  const look = (userId: string): Promise<void> => crawl(bot, bot.slack.as(userId, ops), done, counts);
+
+  test('every command is typed in every way, by people with a key, without one, and from elsewhere', async () => {
+    await connect(bot, alice);
+    await makeOperator(bot, alice);
+    const { key } = bot.cdn;
+    const zone = bot.cdn.data.zones[0];
+    const things = [
+      '',
+      String(zone?.Id),
+      zone?.Name ?? '',
+      zone?.Hostnames?.[0]?.Value ?? '',
+      'no such thing',
+      key,
+      `"${key}" key=${key}`,
+    ];
+    for (const command of commands) {
+      // A button that forgets the key may have been pressed.
+      await connect(bot, alice);
+      for (const words of [...command.examples, ...things.map((thing) => `${command.name} ${thing}`)]) {
+        await say(bot, alice, words);
+        await look(alice);
+      }
+      await say(bot, bob, `${command.name} ${String(zone?.Id)}`);
+      await say(bot, eve, command.name);
+    }
+    for (const alias of commands.flatMap(({ aliases = [] }) => aliases)) await say(bot, alice, alias);
+    for (const text of [key, `zoness ${key}`, typedKey, `zones ${typedKey}`, `help ${typedKey}`])
+      await say(bot, alice, text);
+    await bot.slack.as(alice, ops).openHome();
+    await bot.settle();
+    await look(alice);
+    await connect(bot, alice);
+    const host = zone?.Hostnames?.[0]?.Value ?? '';
+    for (const { id, kind } of features.flatMap(({ shortcuts = [] }) => shortcuts)) {
+      for (const text of [
+        'no link',
+        `<https://${key}@${host}/?key=${key}>`,
+        `<https://${host}/> <https://b.${host}/>`,
+      ]) {
+        const person = bot.slack.as(alice, ops);
+        const { ts } = person.say(text);
+        bot.heard(await person.shortcut(id, kind === 'message' ? { ts } : undefined));
+        await bot.settle();
+        await look(alice);
+        while (person.modal()) await person.closeModal();
+      }
+    }
+    await look(bob);
+    expect(bot.slack.problems).toEqual([]);
+  }, 300_000);
+
+  test('what waits for approval is denied, and looked at where nobody knows', async () => {
+    await connect(bot, alice);
+    await nameApprover(bot, bob);
+    const [app] = bot.cdn.data.apps;
+    if (!app) throw new Error('the CDN has no app');
+    app.volumes['canary-volume'] = [{ id: 'vi-canary', detached: true }];
+    for (const [form, press] of [
+      ['approvals:deny-submit', 'approvals:deny'],
+      ['approvals:check-submit', 'approvals:approve'],
+    ] as const) {
+      const [requester, approver] = [bot.slack.as(alice, ops), bot.slack.as(bob)];
+      while (requester.modal()) await requester.closeModal();
+      await requester.slash(`volume delete ${app.id} canary-volume`);
+      await requester.waitForModal('volumes:submit');
+      await requester.submit({ confirmVolumeId: 'canary-volume', reason: 'no longer needed' });
+      await requester.waitForModal(/It needs 1 approval/);
+      const card = await approver.waitForMessage(({ blocks }) => JSON.stringify(blocks).includes(press));
+      bot.cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
+      bot.heard(await approver.press(press, { ts: card.ts }));
+      if (press === 'approvals:approve') {
+        const { ts } = await approver.waitForMessage(/nobody knows/);
+        bot.heard(await approver.press('approvals:check', { ts }));
+      }
+      await approver.waitForModal(form);
+      bot.heard(
+        await approver.submit(press === 'approvals:deny' ? { reason: 'not today' } : { seen: 'succeeded' }),
+      );
+      done.submitted.add(form);
+      await bot.settle();
+      bot.cdn.faults.clear();
+    }
+    expect(bot.slack.problems).toEqual([]);
+  }, 120_000);
+
+  test('…and again with certificates in every answer', async () => {
+    await connect(bot, alice);
+    bot.cdn.faults.add({ times: Number.POSITIVE_INFINITY, change: withCertificates });
+    for (const command of commands)
+      await say(bot, alice, `${command.name} ${String(bot.cdn.data.zones[1]?.Id)}`);
+    counts.clear();
+    await look(alice);
+    bot.cdn.faults.clear();
+    expect(bot.slack.problems).toEqual([]);
+  }, 300_000);
+
+  const statuses = [400, 401, 403, 404, 429, 500, 502];
+  const failures: Fault[] = [
+    ...echoes(canary('echo', '0')).flatMap((_, nth) =>
+      [statuses[nth % statuses.length] ?? 400, 200].map((status) => ({ status, body: nth as never })),
+    ),
+    ...statuses.map((status) => ({ status })),
+    ...(transport === 'socket' ? [{ delayMs: Number.POSITIVE_INFINITY }] : []),
+    { body: 'html' },
+    { drop: 'before-headers' },
+    { drop: 'mid-body' },
+    { drop: 'after-processing' },
+    { overwrite: { Items: 'none', Id: { a: 1 } } },
+  ];
+
+  test('every failure of the CDN, also those that repeat secrets, is told without one', async () => {
+    await connect(bot, alice);
+    const bodies = echoes(bot.cdn.key);
+    // What fails is the same over both transports; how it is told differs.
+    for (const failure of failures.filter((_, nth) => transport === 'socket' || nth % 3 === 0)) {
+      const body = typeof failure.body === 'number' ? bodies[failure.body] : failure.body;
+      const fault: Fault = {
+        ...failure,
+        ...(body === undefined ? {} : { body }),
+        times: Number.POSITIVE_INFINITY,
+        headers: { 'cdn-requestid': bot.cdn.key, 'retry-after': '9' },
+      };
+      bot.cdn.faults.add(fault);
+      const person = bot.slack.as(alice, ops);
+      const reading = commands.filter(({ needs }) => needs === 'read');
+      const typed = await Promise.all(reading.map(({ name }) => person.slash(`${name} shop`)));
+      typed.forEach(bot.heard);
+      await bot.settle();
+      if (transport === 'socket' && failure.delayMs === undefined) await connect(bot, bob);
+      bot.cdn.faults.clear();
+    }
+    expect(bot.slack.problems).toEqual([]);
+  }, 300_000);
+
+  test('errors of the network, with everything in them that a library may put there, are told without a secret', async () => {
+    await connect(bot, alice);
+    bot.breakFetch((url, init) => {
+      if (!url.startsWith(bot.cdn.url) && !url.startsWith(bot.cdn.originLoggingUrl))
+        return undefined as never;
+      const headers = JSON.stringify([...new Headers(init?.headers)]);
+      throw Object.assign(new TypeError(`failed: ${url} ${headers}`, { cause: new Error(headers) }), {
+        headers,
+        init,
+      });
+    });
+    for (const { name } of commands) await say(bot, alice, `${name} shop`);
+    bot.breakFetch(undefined);
+    expect(bot.slack.problems).toEqual([]);
+  }, 300_000);
+
+  test('when Slack refuses, hangs up or does not know a channel, no log says what was to be sent', async () => {
+    const { script } = bot.slack;
+    for (const method of [
+      'response_url',
+      'chat.postEphemeral',
+      'chat.postMessage',
+      'views.open',
+      'views.update',
+    ]) {
+      script.fail(method, 'internal_error', 2);
+      script.rateLimit(method, 1, 1);
+      script.drop(method, 1);
+    }
+    for (let round = 0; round < 4; round += 1)
+      for (const name of ['zones', 'zone', 'connect', 'whoami']) await say(bot, alice, name);
+    while (bot.slack.as(alice, ops).modal()) await bot.slack.as(alice, ops).closeModal();
+    expect(bot.logs.get('warn')?.join('')).toContain('Slack refused an answer');
+  }, 300_000);
+
+  test('no mark is anywhere outside', async () => {
+    expect(done.pressed.size).toBeGreaterThan(8);
+    expect(done.searched).toContain('zones:pick');
+    // With the page there is no form for keys.
+    const forms = features.flatMap((feature) => feature.forms ?? []).map(({ id }) => id);
+    const reachable = forms.filter((id) => transport === 'socket' || id !== 'connect:submit');
+    expect(reachable.filter((id) => !done.submitted.has(id))).toEqual([]);
+    // The firewall had nothing to do: what views are given holds no secret in the first place.
+    expect((bot.logs.get('error') ?? []).filter((line) => line.includes('"sink"'))).toEqual([]);
+    const sinks = await bot.sinks();
+    for (const [name, text] of sinks)
+      expect([name, marksIn(text, [...bot.others, typedKey])]).toEqual([name, []]);
+    // The looking itself works: what was stored and sent is there, and a mark in it would be seen.
+    expect(sinks.get('database')).toContain('linked_keys');
+    expect(sinks.get('calls of Slack')).toContain('response_type');
+    expect(sinks.get('log at trace')).toContain('delivery done');
+    expect(marksIn(`…${Buffer.from(bot.cdn.key).toString('base64')}…`, [])).not.toEqual([]);
+  }, 120_000);
+});
+
+test.each(['socket', 'http'] as const)(
+  'over %s a zone that is named like the person’s key, or like its own key, is held back, and the log says why',
+  async (transport) => {
+    const bot = await startCanaryBot({ transport, install: 'token' });
+    const [zone, other] = bot.cdn.data.zones;
+    if (!zone || !other) throw new Error('there are zones');
+    zone.Name = bot.cdn.key;
+    other.Name = String(other.ZoneSecurityKey);
+    await connect(bot, alice);
+    const person = bot.slack.as(alice, ops);
+    await say(bot, alice, 'zones');
+    const told = await person.waitForMessage(/held back/i);
+    await say(bot, alice, `zone ${String(other.Id)}`);
+    await person.waitForMessage((message) => /held back/i.test(message.reads) && message.ts !== told.ts);
+    await say(bot, alice, 'zone');
+    const options = await person.suggest('zones:pick', 'can');
+    bot.heard(options);
+    expect(JSON.stringify(options)).toMatch(/held back/i);
+    await person.closeModal();
+    const lines = (bot.logs.get('error') ?? []).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const stopped = lines.filter(({ sink }) => sink !== undefined);
+    expect(stopped.map(({ sink }) => sink)).toEqual(['response_url', 'response_url', 'acknowledgement']);
+    expect(stopped.map(({ kinds }) => kinds)).toEqual([
+      ['cdn-key', 'ZoneSecurityKey'],
+      ['ZoneSecurityKey'],
+      ['cdn-key'],
+    ]);
+    expect(told.reads).toContain(String(stopped[0]?.['reference']));
+    await bot.stop();
+  },
+);
+
+async function say(bot: CanaryBot, userId: string, text: string): Promise<void> {
+  bot.heard(await bot.slack.as(userId, ops).slash(text));
+  await bot.settle();
+}
+
+/** Links a key, whichever way this bot does it; a page's form is sent as a browser would. */
+async function connect(bot: CanaryBot, userId: string): Promise<void> {
+  const person = bot.slack.as(userId, ops);
+  while (person.modal()) await person.closeModal();
+  bot.heard(await person.slash('connect'));
+  await bot.settle();
+  if (person.modal()) {
+    bot.heard(await person.submit({ accessKey: bot.cdn.key }));
+    await bot.settle();
+    while (person.modal()) await person.closeModal();
+    return;
+  }
+  await sendPage(bot, person.messages());
+}
+
+/** Installs the app as an admin does in a browser: our page, Slack's, and back with a code. */
+async function installIn(bot: CanaryBot, team: string): Promise<void> {
+  const page = await fetch(`http://127.0.0.1:${bot.app.port()}/slack/install`);
+  const cookies = page.headers.getSetCookie().map((value) => value.split(';', 1)[0]);
+  const text = await page.text();
+  const link = /href="([^"]+authorize[^"]*)"/u.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
+  const back = await fetch(allowed.headers.get('location') ?? '', {
+    headers: { cookie: cookies.join('; ') },
+  });
+  bot.heard([text, await back.text()]);
+  expect(back.status).toBe(200);
+}
+
+async function sendPage(bot: CanaryBot, messages: { blocks: unknown }[]): Promise<void> {
+  const found = JSON.stringify(messages.map(({ blocks }) => blocks))
+    .match(/http:\/\/127\.0\.0\.1:\d+\/connect\/[\w-]+/gu)
+    ?.at(-1);
+  if (!found) throw new Error('no link to a page was sent');
+  const html = await (await fetch(found)).text();
+  const fields = new URLSearchParams();
+  for (const [, name = '', value = ''] of html.matchAll(
+    /<input type="hidden" name="([^"]+)" value="([^"]*)"/gu,
+  ))
+    fields.set(name, value);
+  for (const accessKey of [canary('typed', 'on-the-page'), bot.cdn.key]) {
+    fields.set('accessKey', accessKey);
+    const answer = await fetch(found, {
+      method: 'POST',
+      body: fields,
+      headers: { origin: new URL(found).origin, 'sec-fetch-site': 'same-origin' },
+    });
+    bot.heard(await answer.text());
+    await bot.settle();
+  }
+}
+
+/** Whoever is to see the forms of exports and changes. Alice is an admin. */
+async function nameApprover(bot: CanaryBot, userId: string): Promise<void> {
+  await configure(bot, { approvers: [userId], approvalChannel: ops, destroyApprovals: '1' });
+}
+
+async function makeOperator(bot: CanaryBot, userId: string): Promise<void> {
+  await configure(bot, { operators: [userId] });
+}
+
+async function configure(bot: CanaryBot, values: Record<string, unknown>): Promise<void> {
+  const admin = bot.slack.as(alice, ops);
+  while (admin.modal()) await admin.closeModal();
+  await admin.slash('settings');
+  await admin.waitForModal('settings:submit');
+  await admin.submit(values);
+  await admin.waitForModal('settings:done');
+  await admin.closeModal();
+}

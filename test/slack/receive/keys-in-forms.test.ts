@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { features } from '../../../src/commands/registry.ts';
+import { readForm } from '../../../src/slack/receive/handlers.ts';
+
+// Made up for this test, in the shapes that real keys have.
+const keys = {
+  account: '1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b86e04-a1f7-4c5b-93d2-70be81c4fa65',
+  storage: '1b7e0f4c-92ad-4d13-8e605f3a7c21-9b86-6e04',
+  named: 'main-access-key-1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b8',
+};
+const typed = [
+  keys.account,
+  keys.storage,
+  keys.named,
+  `AccessKey: ${keys.account.toUpperCase()}`,
+  `country in DE\nurl contains /login?key=${keys.storage}`,
+  `“${keys.account.replaceAll('-', '–')}”`,
+];
+const forms = features.flatMap(({ forms: own = [] }) => own);
+
+function errorsOf(callbackId: string, text: string): unknown {
+  const inputs = { first: { first: { type: 'plain_text_input', value: 'fine' } } };
+  const state = { values: { ...inputs, second: { second: { type: 'plain_text_input', value: text } } } };
+  const { reply } = readForm({ id: 'V0', callback_id: callbackId, state }, new Date());
+  return reply && 'errors' in reply ? reply.errors : undefined;
+}
+
+describe.each(forms.filter(({ takesKeys }) => !takesKeys).map(({ id }) => id))('%s', (id) => {
+  test('takes a key in no field: the error stands under it and repeats nothing of it', () => {
+    for (const text of typed)
+      expect(errorsOf(id, text)).toEqual({ second: expect.stringMatching(/^This looks like a CDN key/) });
+  });
+});
+
+test('keys are typed into the form for them, and into no other', () => {
+  expect(forms.filter(({ takesKeys }) => takesKeys).map(({ id }) => id)).toEqual(['connect:submit']);
+  expect(JSON.stringify(errorsOf('connect:submit', keys.account) ?? {})).not.toMatch(/looks like a CDN key/);
+});
+
+test.each([
+  '1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b8',
+  '/API/v1/1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b8/list',
+  't13d1516h2_8daaf6152771_b186095e22b6',
+  '5d41402abc4b2a76b9719d911017c592',
+  '01hqz8kx2m3n4p5q6r7s8t9v0w',
+  '2001:db8:0:1:1:1:1:1, 203.0.113.0/24',
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36',
+])('ids, fingerprints and parts of URLs are no keys: %s', (text) => {
+  expect(JSON.stringify(errorsOf('event-logs:submit', text) ?? {})).not.toMatch(/looks like a CDN key/);
+});

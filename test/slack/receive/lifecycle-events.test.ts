@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAudit } from '../../../src/auth/audit/audit.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { type Bot, connect, reachable, startBot } from '../../support/bot.ts';
+import { keptLog } from '../../support/engines.ts';
+
+const alice = 'U0ALICE00';
+const bob = 'U0BOB0000';
+const ops = 'C0OPS0000';
+const betaOps = 'C0BETAOPS';
+
+type Person = ReturnType<Bot['slack']['as']>;
+
+let bot: Bot;
+beforeAll(async () => {
+  const env = await reachable();
+  bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
+  const { acme, beta, corp } = bot.slack.workspaces;
+  for (const { id } of [acme, beta, corp]) await install(env.PUBLIC_URL, id);
+});
+afterAll(async () => {
+  await bot.stop();
+});
+
+async function install(address: string, team: string): Promise<void> {
+  const page = await fetch(`${address}/slack/install`);
+  const cookie = page.headers
+    .getSetCookie()
+    .map((value) => value.split(';', 1)[0])
+    .join('; ');
+  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
+  expect((await fetch(allowed.headers.get('location') ?? '', { headers: { cookie } })).status).toBe(200);
+}
+
+async function ask(person: Person, words: string): Promise<string> {
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  await person.slash(words);
+  return (await person.waitForMessage(({ ts }) => !before.has(ts))).reads;
+}
+
+const linked = async (person: Person): Promise<boolean> =>
+  !/no CDN key is connected/.test(await ask(person, 'whoami'));
+
+describe('settings of interleaved workspaces with equal user ids', () => {
+  test('what an admin of one says holds there only', async () => {
+    const { acme, beta } = bot.slack.workspaces;
+    await Promise.all([
+      connect(bot, alice, ops, bot.cdn.key, acme.id),
+      connect(bot, alice, betaOps, bot.cdn.key, beta.id),
+      connect(bot, bob, ops, bot.cdn.key, acme.id),
+    ]);
+    const inAcme = bot.slack.as(alice, ops, acme.id);
+    const inBeta = bot.slack.as(alice, betaOps, beta.id);
+    // The namesake is no admin over there.
+    await Promise.all([inAcme.slash('settings'), inBeta.slash('settings')]);
+    await Promise.all([
+      inAcme.waitForModal('settings:submit'),
+      inBeta.waitForModal(/Only admins may do this/),
+    ]);
+    await inAcme.submit({ operators: [alice] });
+    await inAcme.waitForModal('settings:done');
+    await Promise.all([inAcme.closeModal(), inBeta.closeModal()]);
+    for (let round = 0; round < 3; round += 1) {
+      const [here, there] = await Promise.all([ask(inAcme, 'why export'), ask(inBeta, 'why export')]);
+      expect(here).toMatch(/You may run/);
+      expect(there).toMatch(/You may not run[\s\S]*nobody is one yet/);
+    }
+  });
+});
+
+describe('a key ends with its person', () => {
+  test('somebody deactivated loses theirs, a namesake elsewhere and everybody else keep theirs', async () => {
+    const { acme, beta } = bot.slack.workspaces;
+    const inAcme = bot.slack.as(alice, ops, acme.id);
+    const inBeta = bot.slack.as(alice, betaOps, beta.id);
+    const gone = { type: 'user_change', user: { id: alice, team_id: acme.id, deleted: true } };
+    // Slack also tells a workspace about visitors; this one only happens to have the same id.
+    await bot.slack.event({ ...gone, user: { ...gone.user, team_id: 'T0RIVAL00' } }, { teamId: acme.id });
+    await bot.slack.event({ ...gone, user: { ...gone.user, is_stranger: true } }, { teamId: acme.id });
+    await bot.slack.event({ ...gone, user: { ...gone.user, deleted: false } }, { teamId: acme.id });
+    expect(await linked(inAcme)).toBe(true);
+    await bot.slack.event(gone, { teamId: acme.id });
+    await until(async () => !(await linked(inAcme)));
+    expect(await linked(inBeta)).toBe(true);
+    expect(await linked(bot.slack.as(bob, ops, acme.id))).toBe(true);
+    // Told again, nothing is left to end.
+    await bot.slack.event(gone, { teamId: acme.id });
+  });
+
+  test('a workspace taken out of an organisation takes the keys of its people with it, and no others', async () => {
+    const frank = bot.slack.as('U0FRANK00', 'C0CORPONE', 'T0CORPONE');
+    const grace = bot.slack.as('U0GRACE00', 'C0CORPTWO', 'T0CORPTWO');
+    await connect(bot, 'U0FRANK00', 'C0CORPONE', bot.cdn.key, 'T0CORPONE');
+    await connect(bot, 'U0GRACE00', 'C0CORPTWO', bot.cdn.key, 'T0CORPTWO');
+    const event = { type: 'team_access_revoked', team_ids: ['T0CORPONE'] };
+    await bot.slack.event(event, { teamId: 'T0CORPTWO' });
+    await until(async () => !(await linked(frank)));
+    expect(await linked(grace)).toBe(true);
+  });
+
+  test('the app taken away destroys every key of that workspace; all of it is in the record', async () => {
+    const { acme, beta } = bot.slack.workspaces;
+    await bot.slack.event(
+      { type: 'tokens_revoked', tokens: { oauth: ['U0X'], bot: [] } },
+      { teamId: acme.id },
+    );
+    const inAcme = bot.slack.as(bob, ops, acme.id);
+    expect(await linked(inAcme)).toBe(true);
+    await bot.slack.event({ type: 'tokens_revoked', tokens: { bot: ['U0CDNBOT0'] } }, { teamId: acme.id });
+    await until(async () => !(await linked(inAcme)));
+    expect(await linked(bot.slack.as(alice, betaOps, beta.id))).toBe(true);
+
+    await bot.app.stop();
+    const database = await openDatabase({ dataDir: bot.env['DATA_DIR'] ?? '', log: keptLog() });
+    const audit = createAudit({ db: database.db, now: () => new Date() });
+    const destroyed = async (tenant: string): Promise<unknown[]> =>
+      (await audit.recent(tenant, 50))
+        .filter(({ what }) => what === 'key-destroyed')
+        .map(({ actor, subject, detail }) => [actor, subject, detail['cause']]);
+    const [inAcmeRecord, inCorp, inBetaRecord] = [
+      await destroyed(acme.id),
+      await destroyed('E0CORP0000'),
+      await destroyed(beta.id),
+    ];
+    await database.close();
+    expect(bot.slack.problems).toEqual([]);
+    expect(inAcmeRecord).toEqual([
+      ['system', bob, 'tokens-revoked'],
+      ['system', alice, 'user-deleted'],
+    ]);
+    expect(inCorp).toEqual([['system', 'U0FRANK00', 'team-access-revoked']]);
+    expect(inBetaRecord).toEqual([]);
+  });
+});
+
+/** Asks until it is so: an event is acknowledged before its work is done. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 50; tries += 1) if (await isSo()) return;
+  throw new Error('it did not come about');
+}

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Bot, connect, startBot } from '../../support/bot.ts';
+
+const alice = 'U0ALICE00';
+const bob = 'U0BOB0000';
+const eve = 'U0EVE0000';
+const ops = 'C0OPS0000';
+/** Where the bot is no member. */
+const random = 'C0RANDOM0';
+
+describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
+  let bot: Bot;
+  const hostOf = (nth: number): string => bot.cdn.data.zones[nth]?.Hostnames?.[0]?.Value ?? '';
+  const nameOf = (nth: number): string => bot.cdn.data.zones[nth]?.Name ?? '';
+  beforeAll(async () => {
+    bot = await startBot({ transport });
+    await connect(bot, alice, ops);
+  });
+  afterAll(() => bot.stop());
+
+  test('the menu of a message looks its link up, in a modal that nobody else sees', async () => {
+    const { ts } = bot.slack
+      .as(bob, random)
+      .say(`broken: <https://${hostOf(0)}/images/a.jpg?token=abc|look>`);
+    const person = bot.slack.as(alice, random);
+    const exchange = await person.shortcut('origin-errors:link', { ts });
+    expect(exchange.status).toBe(200);
+    const modal = await person.waitForModal(/origin errors? today in/i);
+    expect(modal.reads).toContain(nameOf(0));
+    expect(modal.reads).not.toContain('token=abc');
+    expect(
+      bot.slack
+        .as(bob, random)
+        .messages()
+        .map((message) => message.reads),
+    ).toHaveLength(1);
+
+    await person.press('origin-errors:day:yesterday');
+    await person.waitForModal(/yesterday in/);
+    // What the report leads to comes on top of it, and closing that leads back.
+    await person.press('zones:show');
+    await person.waitForModal(new RegExp(`${nameOf(0)}[^]*Hostnames`, 'i'));
+    expect(person.modals()).toHaveLength(2);
+    await person.closeModal();
+    expect(person.modal()?.reads).toMatch(/yesterday in/);
+    await person.closeModal();
+  });
+
+  test('to somebody who closed the modal meanwhile the answer comes privately, beside the message', async () => {
+    const { ts } = bot.slack.as(bob, random).say(`<https://${hostOf(1)}/>`);
+    const person = bot.slack.as(alice, random);
+    bot.cdn.faults.add({ delayMs: 200, times: Number.POSITIVE_INFINITY });
+    await person.shortcut('origin-errors:link', { ts });
+    await person.waitForModal(/Reading today’s origin errors/);
+    await person.closeModal();
+    const answer = await person.waitForMessage(new RegExp(`today in ${nameOf(1)}`));
+    bot.cdn.faults.clear();
+    expect(answer.ephemeral).toBe(true);
+  });
+
+  test('several links: one is chosen, and there is a way back to the others', async () => {
+    const { ts } = bot.slack.as(bob, ops).say(`<https://${hostOf(2)}/a> or <https://${hostOf(3)}/b>`);
+    const person = bot.slack.as(alice, ops);
+    await person.shortcut('origin-errors:link', { ts });
+    await person.waitForModal(/links to 2 hosts/);
+    await person.press('help:run:1');
+    await person.waitForModal(new RegExp(`today in ${nameOf(3)}`));
+    await person.closeModal();
+    expect(person.modal()?.reads).toMatch(/links to 2 hosts/);
+    await person.closeModal();
+  });
+
+  test('no link: it says so, and takes one that is typed', async () => {
+    const { ts } = bot.slack.as(bob, ops).say('everything is broken');
+    const person = bot.slack.as(alice, ops);
+    await person.shortcut('origin-errors:link', { ts });
+    await person.waitForModal(/no link in this message/);
+    const { errors } = await person.submit({ link: bot.cdn.key });
+    expect(errors?.['link']).toMatch(/looks like a CDN key/);
+    await person.submit({ link: ` https://${hostOf(4)}/a.jpg ` });
+    await person.waitForModal(new RegExp(`today in ${nameOf(4)}`));
+    await person.closeModal();
+  });
+
+  test('a link of somebody else’s: no zone has it, and what may have been meant is offered', async () => {
+    const { ts } = bot.slack.as(bob, ops).say('<https://www.example.org/>');
+    const person = bot.slack.as(alice, ops);
+    await person.shortcut('origin-errors:link', { ts });
+    const modal = await person.waitForModal(/No zone has the id, name or hostname/);
+    expect(modal.reads).toContain('www.example.org');
+    await person.closeModal();
+  });
+
+  test('a failing CDN is told in the modal, with a reference', async () => {
+    const { ts } = bot.slack.as(bob, ops).say(`<https://${hostOf(0)}/>`);
+    const person = bot.slack.as(alice, ops);
+    bot.cdn.faults.add({ status: 400, times: Number.POSITIVE_INFINITY });
+    await person.shortcut('origin-errors:link', { ts });
+    await person.waitForModal(/Reference/);
+    bot.cdn.faults.clear();
+    await person.closeModal();
+  });
+
+  test('without a key the refusal stands in the modal, with the way to connect one', async () => {
+    const { ts } = bot.slack.as(alice, ops).say(`<https://${hostOf(0)}/>`);
+    const person = bot.slack.as(bob, ops);
+    await person.shortcut('origin-errors:link', { ts });
+    const modal = await person.waitForModal(/not connected a CDN key/);
+    expect(JSON.stringify(modal.blocks)).toContain('connect:open');
+    await person.closeModal();
+    await person.shortcut('zones:find');
+    await person.waitForModal(/not connected a CDN key/);
+    await person.closeModal();
+  });
+
+  test('people of another organisation are refused beside the message, and no modal opens for them', async () => {
+    const shared = 'C0SHARED0';
+    const { ts } = bot.slack.as(alice, shared).say(`<https://${hostOf(0)}/>`);
+    const visitor = bot.slack.as(eve, shared);
+    await visitor.shortcut('origin-errors:link', { ts });
+    const refusal = await visitor.waitForMessage(/organi[sz]ation/);
+    expect(refusal.ephemeral).toBe(true);
+    expect(visitor.modals()).toEqual([]);
+  });
+
+  test('“Find a zone” opens the form at once, and shows the zone in it', async () => {
+    const person = bot.slack.as(alice, ops);
+    const before = person.messages().length;
+    await person.shortcut('zones:find');
+    await person.waitForModal(/Show a zone/);
+    await person.suggest('zones:pick', nameOf(5));
+    await person.choose('zones:pick', String(bot.cdn.data.zones[5]?.Id));
+    await person.submit();
+    await person.waitForModal(new RegExp(`${nameOf(5)}[^]*Hostnames`, 'i'));
+    expect(person.messages()).toHaveLength(before);
+    await person.closeModal();
+  });
+
+  test('“CDN menu” offers what somebody may run; what is chosen comes on top', async () => {
+    const person = bot.slack.as(alice, ops);
+    await person.shortcut('home:menu');
+    const menu = await person.waitForModal(/Look[^]*Zones[^]*Find a zone[^]*Origin errors/);
+    expect(menu.reads).not.toMatch(/Disconnect/);
+    await person.press('help:run:0');
+    await person.waitForModal(/Page 1 of 3/);
+    await person.press('zones:page');
+    await person.waitForModal(/Page 2 of 3/);
+    await person.closeModal();
+    await person.press('help:run:1');
+    await person.waitForModal(/Show a zone/);
+    await person.suggest('zones:pick', nameOf(6));
+    await person.choose('zones:pick', String(bot.cdn.data.zones[6]?.Id));
+    await person.submit();
+    await person.waitForModal(new RegExp(`${nameOf(6)}[^]*Hostnames`, 'i'));
+    expect(person.modals()).toHaveLength(2);
+    await person.closeModal();
+    await person.closeModal();
+
+    const without = bot.slack.as(bob, ops);
+    await without.shortcut('home:menu');
+    const fewer = await without.waitForModal(/Connect your key/);
+    expect(fewer.reads).not.toMatch(/Zones|Settings/);
+    await without.closeModal();
+  });
+
+  test('a shortcut runs once, however often it is delivered', async () => {
+    const { ts } = bot.slack.as(bob, ops).say(`<https://${hostOf(0)}/>`);
+    const person = bot.slack.as(alice, ops);
+    await person.shortcut('origin-errors:link', { ts });
+    await person.waitForModal(/today in/);
+    const asked = bot.cdn.requests.length;
+    await bot.slack.redeliver();
+    await person.shortcut('home:menu');
+    await person.waitForModal(/Look/);
+    expect(bot.cdn.requests.length).toBe(asked);
+    while (person.modal()) await person.closeModal();
+  });
+
+  test('all this broke no rule of Slack', () => {
+    expect(bot.slack.problems).toEqual([]);
+  });
+});

@@ -1,0 +1,158 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { createBoltLog } from '../../../src/slack/receive/bolt-log.ts';
+import { createClients } from '../../../src/slack/send/clients.ts';
+import { createEgress } from '../../../src/slack/send/egress.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import { type Bot, startBot } from '../../support/bot.ts';
+
+const alice = 'U0ALICE00';
+const ops = 'C0OPS0000';
+
+describe('signed HTTP', () => {
+  let bot: Bot;
+  beforeAll(async () => {
+    bot = await startBot({ transport: 'http' });
+  });
+  afterAll(() => bot.stop());
+
+  const post = (
+    body: string,
+    options: { at?: number; type?: string; secret?: string } = {},
+  ): Promise<Response> => {
+    const timestamp = Math.floor((options.at ?? Date.now()) / 1000);
+    const signature = createHmac('sha256', options.secret ?? bot.slack.signingSecret)
+      .update(`v0:${timestamp}:${body}`)
+      .digest('hex');
+    return fetch(`http://127.0.0.1:${bot.app.port()}/slack/events`, {
+      method: 'POST',
+      headers: {
+        'content-type': options.type ?? 'application/x-www-form-urlencoded',
+        'x-slack-request-timestamp': String(timestamp),
+        'x-slack-signature': `v0=${signature}`,
+      },
+      body,
+    });
+  };
+  const form = 'command=%2Fcdn&text=help&team_id=T0ACME000&user_id=U0ALICE00&trigger_id=1.2.';
+
+  test('a form whose content type names a charset is taken', async () => {
+    const response = await post(`${form}a`, { type: 'application/x-www-form-urlencoded; charset=utf-8' });
+    expect(response.status).toBe(200);
+  });
+
+  test.each([
+    ['an old timestamp', { at: Date.now() - 6 * 60_000 }],
+    ['a timestamp from the future', { at: Date.now() + 24 * 3600_000 }],
+    ['a foreign signature', { secret: 'not the secret' }],
+  ])('%s is refused', async (_name, options) => {
+    expect((await post(`${form}b`, options)).status).toBe(401);
+  });
+
+  test('a request without any signature is refused', async () => {
+    const response = await fetch(`http://127.0.0.1:${bot.app.port()}/slack/events`, {
+      method: 'POST',
+      body: form,
+    });
+    expect(response.status).toBe(401);
+  });
+
+  test('a body over four megabytes is refused', async () => {
+    const response = await post(`text=${'x'.repeat(5 * 1024 * 1024)}`).catch(() => ({ status: 413 }));
+    expect(response.status).toBe(413);
+  });
+
+  test('a delivery that Slack sends twice is worked on once', async () => {
+    const uses = (): number => bot.slack.calls.filter(({ method }) => method === 'chat.postMessage').length;
+    const before = uses();
+    // No response_url and no channel: each delivery that is worked on ends as a direct message.
+    const body = `${form}twice`;
+    await Promise.all([post(body), post(body), post(body)]);
+    await bot.slack.as(alice).waitForMessage(() => uses() > before);
+    // A later delivery has been answered when its message is there: the copies had their chance before it.
+    await post(`${form}later`);
+    await bot.slack.as(alice).waitForMessage(() => uses() > before + 1);
+    expect(uses()).toBe(before + 2);
+  });
+
+  test('Slack’s check of the address is answered', async () => {
+    const response = await post(JSON.stringify({ type: 'url_verification', challenge: 'c1' }), {
+      type: 'application/json',
+    });
+    expect(await response.json()).toEqual({ challenge: 'c1' });
+  });
+
+  test('health, readiness and metrics answer', async () => {
+    for (const path of ['healthz', 'readyz', 'metrics']) {
+      const response = await fetch(`http://127.0.0.1:${bot.app.port()}/${path}`);
+      expect(response.status).toBe(200);
+    }
+  });
+});
+
+describe('Socket Mode', () => {
+  let bot: Bot;
+  beforeAll(async () => {
+    bot = await startBot({ transport: 'socket' });
+    await bot.slack.socket.waitFor(2);
+  });
+  afterAll(() => bot.stop());
+
+  test('commands typed while Slack refreshes every connection are all taken', async () => {
+    const person = bot.slack.as(alice, ops);
+    const typing = [];
+    for (let round = 0; round < 4; round += 1) {
+      const refreshed = bot.slack.socket.refresh();
+      for (let nth = 0; nth < 10; nth += 1) typing.push(person.slash('help'));
+      await refreshed;
+    }
+    const taken = await Promise.all(typing);
+    expect(taken.filter(({ timedOut, status }) => timedOut || status !== 200)).toEqual([]);
+  });
+
+  test('after all connections are cut they come back', async () => {
+    bot.slack.socket.kill();
+    await bot.slack.socket.waitFor(2);
+    const typed = await bot.slack.as(alice, ops).slash('help');
+    expect(typed.status).toBe(200);
+  });
+});
+
+test('a job that is told to slow down holds up no person: their client is another one', async () => {
+  const bot = await startBot();
+  try {
+    const clients = createClients({
+      apiUrl: bot.env['SLACK_API_URL'] ?? '',
+      logger: createBoltLog(createLogger('silent')),
+      egress: createEgress({ log: createLogger('silent') }),
+    });
+    const token = new Secret(bot.slack.botToken);
+    bot.slack.script.rateLimit('chat.postMessage', 30);
+    await expect(clients.job(token).chat.postMessage({ channel: ops, text: 'digest' })).rejects.toThrow(
+      /rate/i,
+    );
+    await clients.interactive(token).auth.test();
+    expect(clients.job(token)).not.toBe(clients.interactive(token));
+  } finally {
+    await bot.stop();
+  }
+});
+
+test('a Slack that does not answer is given up on after seconds', async () => {
+  const { createServer } = await import('node:http');
+  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  const address = silent.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const clients = createClients({
+    apiUrl: `http://127.0.0.1:${port}/api/`,
+    logger: createBoltLog(createLogger('silent')),
+    egress: createEgress({ log: createLogger('silent') }),
+  });
+  await expect(clients.interactive(new Secret('xoxb-x')).auth.test()).rejects.toThrow(
+    /timeout|timed out|abort/i,
+  );
+  silent.closeAllConnections();
+  silent.close();
+});

@@ -1,0 +1,389 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { App } from '@slack/bolt';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startSlack } from '../../../simulator/slack/server.ts';
+import { allowSecrets, registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
+import { createBoltLog } from '../../../src/slack/receive/bolt-log.ts';
+import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
+import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver.ts';
+import { createClients } from '../../../src/slack/send/clients.ts';
+import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
+import { guardResponse } from '../../../src/slack/send/http-egress.ts';
+import { createResponder } from '../../../src/slack/send/responder.ts';
+import { createWeb } from '../../../src/slack/web/server.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+
+const secret = 'a1B2-very-much-a-secret-77';
+
+const lines: string[] = [];
+const log = createLogger('debug', { write: (line) => lines.push(line) });
+const egress = createEgress({ log });
+afterEach(() => {
+  // Whatever a test was about, the log never says it.
+  if (lines.join('').includes(secret)) throw new Error('the secret is in the log');
+  lines.length = 0;
+});
+
+/** What a message with the secret in it would do, in the middle of some work that has met the secret. */
+const leaking = <T>(run: () => T): T =>
+  withSecrets(() => {
+    registerSecret('zone-key', secret);
+    return run();
+  });
+
+function urlOf(input: string | URL | Request): string {
+  return input instanceof Request ? input.url : input.toString();
+}
+
+/** The one line that the log has about it. */
+function stopped(sink: string): { reference: string } {
+  const all = lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line['sink']);
+  expect(all).toHaveLength(1);
+  expect(all[0]).toMatchObject({ level: 'error', sink, kinds: ['zone-key'] });
+  return { reference: String(all[0]?.['reference']) };
+}
+
+describe('to Slack', () => {
+  const sent: { url: string; body: unknown }[] = [];
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    sent.push({ url: urlOf(input), body: init?.body });
+    return Response.json({ ok: true });
+  };
+  const clients = createClients({
+    apiUrl: 'https://slack.test/api/',
+    logger: createBoltLog(log),
+    egress,
+    fetch,
+  });
+  afterEach(() => {
+    sent.length = 0;
+  });
+
+  test.each(['interactive', 'job'] as const)(
+    'a call of the %s client that holds a secret is not made',
+    async (kind) => {
+      const client = clients[kind](new Secret('xoxb-test'));
+      const blocks = [{ type: 'section' as const, text: { type: 'mrkdwn' as const, text: `*${secret}*` } }];
+      await expect(
+        leaking(() => client.chat.postMessage({ channel: 'C1', text: 'x', blocks })),
+      ).rejects.toThrow(SecretLeakBlocked);
+      expect(sent).toEqual([]);
+      stopped('slack');
+    },
+  );
+
+  test.each([
+    ['a button’s value', { value: secret }],
+    ['a member’s name', { [secret]: 1 }],
+    ['a file’s bytes', { file: Buffer.from(`key=${secret}`) }],
+    ['private_metadata', { view: { private_metadata: JSON.stringify({ a: secret }) } }],
+  ])('it is found in %s', async (_, args) => {
+    const client = clients.interactive(new Secret('xoxb-test'));
+    await expect(leaking(() => client.apiCall('views.open', args))).rejects.toThrow(SecretLeakBlocked);
+    expect(sent).toEqual([]);
+    stopped('slack');
+  });
+
+  test('a call without one goes out, its token in the header', async () => {
+    await leaking(() =>
+      clients.interactive(new Secret('xoxb-test')).chat.postMessage({ channel: 'C1', text: 'fine' }),
+    );
+    expect(sent).toHaveLength(1);
+  });
+
+  const route = { responseUrl: 'https://hooks.test/1', channelId: 'C1', userId: 'U1' };
+  const responder = createResponder({
+    route,
+    client: async () => clients.interactive(new Secret('xoxb-test')),
+    fetch: egress.fetch('response_url', fetch),
+    log,
+  });
+
+  test('an answer by response_url that holds a secret is not sent, and not by another way either', async () => {
+    await expect(leaking(() => responder.send({ text: secret }))).rejects.toThrow(SecretLeakBlocked);
+    expect(sent).toEqual([]);
+    stopped('response_url');
+  });
+
+  test('where only the client is left, it is not tried twice', async () => {
+    const direct = createResponder({
+      route: { channelId: 'C1', userId: 'U1' },
+      client: async () => clients.interactive(new Secret('xoxb-test')),
+      fetch,
+      log,
+    });
+    await expect(leaking(() => direct.send({ text: secret }))).rejects.toThrow(SecretLeakBlocked);
+    expect(sent).toEqual([]);
+    stopped('slack');
+  });
+
+  test('a message that is there to bring this kind of secret goes out; another kind in it does not', async () => {
+    await leaking(() => responder.send({ text: secret, carries: ['zone-key'] }));
+    expect(sent).toHaveLength(1);
+    await expect(
+      leaking(() => {
+        registerSecret('cdn-key', 'another-secret-0815');
+        return responder.send({ text: `${secret} another-secret-0815`, carries: ['zone-key'] });
+      }),
+    ).rejects.toThrow(SecretLeakBlocked);
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('acknowledgements', () => {
+  const menu = { options: [{ text: { type: 'plain_text' }, value: 'note' }] };
+  const modal = { response_action: 'update', view: { type: 'modal', blocks: [{ type: 'section' }] } };
+  test.each([
+    ['options', { options: [{ text: { type: 'plain_text', text: secret }, value: '1' }] }, menu],
+    [
+      'grouped options',
+      { option_groups: [{ label: { type: 'plain_text', text: secret }, options: [] }] },
+      menu,
+    ],
+    ['an updated view', { response_action: 'update', view: { type: 'modal', title: secret } }, modal],
+    ['field errors', { response_action: 'errors', errors: { accessKey: `not ${secret}` } }, modal],
+    ['a message', { text: secret }, { response_type: 'ephemeral' }],
+  ])('%s with a secret are replaced by a sentence of the same form', (_, reply, form) => {
+    const instead = leaking(() => egress.acknowledgement(reply));
+    const { reference } = stopped('acknowledgement');
+    expect(instead).toMatchObject(form);
+    expect(JSON.stringify(instead)).not.toContain(secret);
+    expect(JSON.stringify(instead)).toContain(reference);
+  });
+
+  test('plain text is replaced by plain text', () => {
+    expect(leaking(() => egress.acknowledgement(`no ${secret}`))).toMatch(/held back.*Reference \w{8}$/);
+  });
+
+  test('others stay as they are', () => {
+    const reply = { options: [] };
+    expect(leaking(() => egress.acknowledgement(reply))).toBe(reply);
+    expect(leaking(() => egress.acknowledgement(undefined))).toBeUndefined();
+  });
+
+  /** A bot that answers every delivery with the secret. */
+  const leaky = {
+    async processEvent({ ack }: { ack: (reply: unknown) => Promise<void> }) {
+      registerSecret('zone-key', secret);
+      await ack({ options: [{ text: { type: 'plain_text', text: secret }, value: '1' }] });
+    },
+  } as unknown as App;
+
+  test('over signed HTTP none leaves', async () => {
+    const signingSecret = 'signing-0123456789abcdef';
+    const receiver = createHttpReceiver({
+      signingSecret: new Secret(signingSecret),
+      egress,
+      log,
+      now: () => new Date(),
+    });
+    receiver.init(leaky);
+    const server = createServer(receiver.handle).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const timestamp = Math.floor(Date.now() / 1000);
+    const body = 'payload=%7B%7D';
+    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'x-slack-request-timestamp': String(timestamp),
+        'x-slack-signature': `v0=${createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex')}`,
+      },
+      body,
+    });
+    const text = await response.text();
+    server.close();
+    expect(text).toContain(stopped('acknowledgement').reference);
+    expect(text).not.toContain(secret);
+  });
+
+  test('over Socket Mode none leaves', async () => {
+    const slack = await startSlack();
+    const receiver = createSocketReceiver({
+      appToken: new Secret(slack.appToken),
+      apiUrl: `${slack.url}/api/`,
+      egress,
+      logger: createBoltLog(log),
+      log,
+    });
+    receiver.init(leaky);
+    await receiver.start();
+    const answered = await slack.as('U0ALICE00', 'C0OPS0000').slash('help');
+    await receiver.stop();
+    await slack.close();
+    expect(JSON.stringify(answered.body)).toContain(stopped('acknowledgement').reference);
+    expect(JSON.stringify(answered.body)).not.toContain(secret);
+  });
+});
+
+function noted(text: string): string {
+  registerSecret('zone-key', secret);
+  return text;
+}
+
+describe('answers of our own endpoints', () => {
+  let says = { metrics: '', unready: '' };
+  const web = createWeb({
+    port: 0,
+    egress,
+    log,
+    metrics: {
+      delivered: () => undefined,
+      contentType: 'text/plain',
+      render: async () => noted(says.metrics),
+    },
+    unready: async () => [noted(says.unready)],
+  });
+  let base = '';
+  beforeAll(async () => {
+    base = `http://127.0.0.1:${await web.listen()}`;
+  });
+  afterAll(() => web.close());
+
+  test.each(['metrics', 'readyz'])('/%s with a secret becomes a sentence', async (path) => {
+    says = { metrics: `x{a="${secret}"} 1`, unready: `cannot reach ${secret}` };
+    const response = await fetch(`${base}/${path}`);
+    const text = await response.text();
+    expect(response.status).toBe(500);
+    expect(text).not.toContain(secret);
+    expect(text).toContain(stopped('http').reference);
+  });
+
+  test('others arrive as they are', async () => {
+    says = { metrics: 'chatops_in_flight 0', unready: 'the database does not answer' };
+    expect(await (await fetch(`${base}/metrics`)).text()).toBe('chatops_in_flight 0');
+    const ready = await fetch(`${base}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([503, 'the database does not answer\n']);
+    expect((await fetch(`${base}/nothing`)).status).toBe(404);
+  });
+
+  /** One answer, written by `write` as some library might. */
+  async function answer(write: (response: import('node:http').ServerResponse) => void): Promise<Response> {
+    const server = createServer((_, response) => {
+      guardResponse(response, egress);
+      leaking(() => write(response));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+        redirect: 'manual',
+      });
+      const { status, headers } = response;
+      return new Response(await response.text(), { status, headers });
+    } finally {
+      server.close();
+    }
+  }
+
+  test('a header with a secret is not sent', async () => {
+    const redirected = await answer((response) => {
+      response.setHeader('Location', `https://example.com/?key=${secret}`);
+      response.writeHead(302);
+      response.end('');
+    });
+    expect([redirected.status, redirected.headers.get('location')]).toEqual([500, null]);
+    stopped('http');
+  });
+
+  test('an answer in pieces ends where the secret would come', async () => {
+    await expect(
+      answer((response) => {
+        response.write('so far so good ');
+        response.end(secret);
+      }),
+    ).rejects.toThrow(/terminated|fetch failed/);
+    stopped('http');
+  });
+
+  test('an answer in pieces without one arrives whole', async () => {
+    const whole = await answer((response) => {
+      response.writeHead(201, { 'x-kind': 'test' });
+      response.write('one ');
+      response.write(Buffer.from('two '));
+      response.end('three');
+    });
+    expect([whole.status, whole.headers.get('x-kind'), await whole.text()]).toEqual([
+      201,
+      'test',
+      'one two three',
+    ]);
+  });
+
+  test('what is carried passes', async () => {
+    const page = await answer((response) => {
+      allowSecrets(['zone-key'], () => response.writeHead(200, { 'content-type': 'text/plain' }).end(secret));
+    });
+    expect(await page.text()).toBe(secret);
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('requests to others', () => {
+  const passage = { origins: ['https://cdn.test'], header: 'accesskey' };
+  const asked: string[] = [];
+  const guarded = egress.fetch(
+    'cdn',
+    async (input) => {
+      asked.push(urlOf(input));
+      return new Response();
+    },
+    passage,
+  );
+  const headers = { AccessKey: secret };
+  afterEach(() => {
+    asked.length = 0;
+  });
+
+  test('the key passes in its header, to its own hosts', async () => {
+    await leaking(() => guarded('https://cdn.test/pullzone?page=1', { headers }));
+    expect(asked).toHaveLength(1);
+  });
+
+  test.each([
+    ['to another host', 'https://elsewhere.test/pullzone', { headers }],
+    ['in another header', 'https://cdn.test/pullzone', { headers: { Referer: secret } }],
+    ['in the query', `https://cdn.test/pullzone?search=${secret}`, {}],
+    ['in the body', 'https://cdn.test/pullzone', { method: 'POST', body: JSON.stringify({ a: secret }) }],
+  ])('it does not %s', async (_, url, init) => {
+    await expect(leaking(() => guarded(url, init))).rejects.toThrow(SecretLeakBlocked);
+    expect(asked).toEqual([]);
+    stopped('cdn');
+  });
+});
+
+test('a file is stopped where a secret begins in one piece and ends in the next', () => {
+  leaking(() => {
+    const check = egress.file();
+    check(Buffer.from(`time,status\n1,200,${secret.slice(0, 9)}`));
+    expect(() => check(Buffer.from(`${secret.slice(9)}\n2,200`))).toThrow(SecretLeakBlocked);
+  });
+  stopped('file');
+});
+
+test('a file is stopped however small its pieces are', () => {
+  leaking(() => {
+    const check = egress.file();
+    const pieces = [...Buffer.from(`time,status\n1,200,${secret}\n2,200`)].map((byte) => Buffer.of(byte));
+    expect(() => {
+      for (const piece of pieces) check(piece);
+    }).toThrow(SecretLeakBlocked);
+  });
+  stopped('file');
+});
+
+test('a log line keeps all but the secret, whatever it is in', () => {
+  leaking(() => {
+    log.info(
+      { zone: { note: `was ${secret}` }, encoded: Buffer.from(secret).toString('base64') },
+      `hello ${secret}`,
+    );
+    log.error({ error: new Error(`no ${secret}`) }, 'failed');
+  });
+  expect(lines).toHaveLength(2);
+  const first = JSON.parse(lines[0] ?? '') as unknown;
+  expect(first).toMatchObject({ zone: { note: 'was [secret]' }, encoded: '[secret]', msg: 'hello [secret]' });
+  expect(lines.join('')).not.toContain(Buffer.from(secret).toString('base64').slice(0, 20));
+});

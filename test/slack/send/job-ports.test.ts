@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Marker, SlackFailure, type SlackPort } from '../../../src/outbox/ports.ts';
+import { registerSecrets } from '../../../src/secrets/secret.ts';
+import { enginesUnderTest } from '../../support/engines.ts';
+import { type PortsDesk, portsDesk } from './ports-desk.ts';
+
+const { embedded } = await enginesUnderTest();
+const acme = { teamId: 'T0ACME000' };
+const marker: Marker = { type: 'digest_run', payload: { digest: 'k7f3q', part: 0 } };
+const longAgo = new Date(0);
+
+let desk: PortsDesk;
+let port: SlackPort;
+async function enqueue(): Promise<string> {
+  throw new Error('nothing here enqueues');
+}
+beforeAll(async () => {
+  desk = await portsDesk({ database: await embedded.empty(), enqueue });
+});
+afterAll(async () => desk[Symbol.asyncDispose]());
+beforeEach(() => {
+  desk.slack.calls.length = 0;
+  port = desk.ports.slack(acme, AbortSignal.timeout(20_000));
+});
+
+/** How a call failed. */
+async function failing(call: Promise<unknown>): Promise<SlackFailure> {
+  const error = await call.then(
+    () => new Error('it did not fail'),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof SlackFailure)) throw error;
+  return error;
+}
+
+function inOps() {
+  return desk.slack.as('U0ALICE00', 'C0OPS0000').messages();
+}
+
+test('posts into a channel, in a thread, and into direct messages; and puts another message in its place', async () => {
+  const posted = await port.post('C0OPS0000', { text: 'The digest' }, { marker });
+  const detail = await port.post('C0OPS0000', { text: 'The detail' }, { thread: posted.ts });
+  const direct = await port.post('U0BOB0000', { text: 'For Bob' });
+  await port.update(posted, { text: 'The digest, mended' });
+  expect(inOps().map(({ text, threadTs }) => [text, threadTs])).toEqual([
+    ['The digest, mended', undefined],
+    ['The detail', posted.ts],
+  ]);
+  expect(detail.channel).toBe('C0OPS0000');
+  expect(direct.channel).toBe('DU0BOB0000');
+  expect(desk.slack.problems).toEqual([]);
+});
+
+test('shares a file in a thread, and takes it out again, also twice', async () => {
+  const posted = await port.post('C0OPS0000', { text: 'With a file' });
+  const content = new TextEncoder().encode('a,b\n1,2\n');
+  const { fileIds } = await port.share(
+    [{ name: 'report.csv', title: 'Report', mimetype: 'text/csv', content }],
+    { channel: posted.channel, thread: posted.ts, comment: 'The numbers' },
+  );
+  const shared = inOps().find(({ files }) => files.length > 0);
+  expect(shared).toMatchObject({ threadTs: posted.ts, text: 'The numbers' });
+  await port.deleteFile(fileIds[0] ?? '');
+  await port.deleteFile(fileIds[0] ?? '');
+  expect(desk.slack.calls.filter(({ method }) => method === 'files.delete')).toHaveLength(2);
+});
+
+describe('finding a message by its marker', () => {
+  test('in a channel and in a thread, never a thread’s in the channel', async () => {
+    const first: Marker = { type: 'digest_run', payload: { digest: 'aaaaa', part: 0 } };
+    const second: Marker = { type: 'digest_run', payload: { digest: 'aaaaa', part: 1 } };
+    const top = await port.post('C0OPS0000', { text: 'one' }, { marker: first });
+    const reply = await port.post('C0OPS0000', { text: 'two' }, { marker: second, thread: top.ts });
+    const channel = 'C0OPS0000';
+    expect(await port.find(first, { channel, since: longAgo })).toEqual(top);
+    expect(await port.find(second, { channel, since: longAgo })).toBeUndefined();
+    expect(await port.find(second, { channel, since: longAgo, thread: top.ts })).toEqual(reply);
+  });
+
+  test('not one that is older than asked for', async () => {
+    const old: Marker = { type: 'digest_run', payload: { digest: 'bbbbb', part: 0 } };
+    await port.post('C0OPS0000', { text: 'old' }, { marker: old });
+    const soon = new Date(Date.now() + 60_000);
+    const later = new Date(Date.now() + 180_000);
+    expect(await port.find(old, { channel: 'C0OPS0000', since: later })).toBeUndefined();
+    // Slack's clock may be that far behind.
+    expect(await port.find(old, { channel: 'C0OPS0000', since: soon })).toBeDefined();
+  });
+
+  test('behind more messages than one page holds', async () => {
+    const deep: Marker = { type: 'digest_run', payload: { digest: 'ccccc', part: 0 } };
+    const posted = await port.post('C0DEPLOY0', { text: 'deep' }, { marker: deep });
+    for (let n = 0; n < 230; n += 1) await port.post('C0DEPLOY0', { text: `noise ${n}` });
+    expect(await port.find(deep, { channel: 'C0DEPLOY0', since: longAgo })).toEqual(posted);
+    const asked = desk.slack.calls.filter(({ method }) => method === 'conversations.history');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('where the workspace does not let the bot read, nobody claims it is not there', async () => {
+    desk.slack.script.fail('conversations.history', 'missing_scope');
+    const failure = await failing(port.find(marker, { channel: 'C0OPS0000', since: longAgo }));
+    expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
+  });
+});
+
+test('a token that may not read metadata finds nothing, and says that it cannot know', async () => {
+  const scopes = 'chat:write,channels:history';
+  const fetch: typeof globalThis.fetch = async (...about) => {
+    const answer = await globalThis.fetch(...about);
+    const headers = new Headers(answer.headers);
+    headers.set('x-oauth-scopes', scopes);
+    return new Response(answer.body, { status: answer.status, headers });
+  };
+  await using narrow = await portsDesk({ database: await embedded.empty(), enqueue, fetch });
+  const blind = narrow.ports.slack(acme, AbortSignal.timeout(20_000));
+  const failure = await failing(blind.find(marker, { channel: 'C0OPS0000', since: longAgo }));
+  expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
+});
+
+describe('what a failure means', () => {
+  test.each(['not_in_channel', 'is_archived', 'channel_not_found', 'token_revoked', 'msg_too_long'])(
+    '%s: Slack did not do it',
+    async (code) => {
+      desk.slack.script.fail('chat.postMessage', code);
+      const failure = await failing(port.post('C0OPS0000', { text: 'x' }));
+      expect(failure).toMatchObject({ outcome: 'refused', code, retryAfterSeconds: undefined });
+    },
+  );
+
+  test('a channel the bot is not in, and one that is archived', async () => {
+    expect(await failing(port.post('C0RANDOM0', { text: 'x' }))).toMatchObject({ code: 'not_in_channel' });
+    const channel = desk.slack.world.channels.get('C0RANDOM0');
+    if (!channel) throw new Error('there is no #random');
+    channel.archived = true;
+    expect(await failing(port.post('C0RANDOM0', { text: 'x' }))).toMatchObject({ code: 'is_archived' });
+    channel.archived = false;
+  });
+
+  test('429: not done, and when it may be tried again; and never tried by itself', async () => {
+    desk.slack.script.rateLimit('chat.postMessage', 7);
+    const failure = await failing(port.post('C0OPS0000', { text: 'x' }));
+    expect(failure).toMatchObject({ outcome: 'refused', code: 'ratelimited', retryAfterSeconds: 7 });
+    expect(desk.slack.calls).toHaveLength(1);
+  });
+
+  test.each(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'])(
+    '%s: nobody knows whether Slack did it',
+    async (code) => {
+      desk.slack.script.fail('chat.postMessage', code);
+      expect(await failing(port.post('C0OPS0000', { text: 'x' }))).toMatchObject({
+        outcome: 'unknown',
+        code,
+      });
+    },
+  );
+
+  test('a connection that breaks after Slack took the message: unknown, and the message is there once', async () => {
+    const before = inOps().length;
+    desk.slack.script.drop('chat.postMessage');
+    const failure = await failing(port.post('C0OPS0000', { text: 'taken' }));
+    expect(failure).toMatchObject({ outcome: 'unknown', code: 'no_answer' });
+    expect(inOps()).toHaveLength(before + 1);
+  });
+
+  test('a message that holds a secret never leaves', async () => {
+    const release = registerSecrets({ 'cdn-key': ['s3cr3t-value-that-must-not-leave-0001'] });
+    const failure = await failing(
+      port.post('C0OPS0000', { text: 'it is s3cr3t-value-that-must-not-leave-0001' }),
+    );
+    expect(failure).toMatchObject({ outcome: 'refused', code: 'held_back' });
+    expect(desk.slack.calls).toEqual([]);
+    release();
+  });
+
+  test('an update that Slack refuses', async () => {
+    const gone = { channel: 'C0OPS0000', ts: '1.000001' };
+    expect(await failing(port.update(gone, { text: 'x' }))).toMatchObject({ code: 'message_not_found' });
+  });
+});

@@ -1,0 +1,128 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Kysely } from 'kysely';
+import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
+import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
+import { createCdn } from '../../../src/api/cdn.ts';
+import { type Audit, createAudit } from '../../../src/auth/audit/audit.ts';
+import { createCheckpoints } from '../../../src/auth/audit/checkpoints.ts';
+import { createInstallations } from '../../../src/auth/installations.ts';
+import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
+import { createSealer } from '../../../src/auth/keys/sealing.ts';
+import { createPolicies, type Policies } from '../../../src/auth/policy/policies.ts';
+import { exportLimits } from '../../../src/exports/files.ts';
+import { startTransfer } from '../../../src/exports/worker/transfer.ts';
+import { createOperations, type Operations, type OperationsOptions } from '../../../src/operations/ledger.ts';
+import type { Enqueue, Ports } from '../../../src/outbox/ports.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { createInstallationAccess } from '../../../src/slack/installations.ts';
+import { createPeople } from '../../../src/slack/people.ts';
+import { createBoltLog } from '../../../src/slack/receive/bolt-log.ts';
+import { createClients } from '../../../src/slack/send/clients.ts';
+import { createEgress } from '../../../src/slack/send/egress.ts';
+import { createJobPorts } from '../../../src/slack/send/job-ports.ts';
+import type { Database } from '../../../src/store/database.ts';
+import type { Schema } from '../../../src/store/schema.ts';
+import { keyringOf } from '../../auth/keyring/keyrings.ts';
+import { keptLog } from '../../support/engines.ts';
+
+export interface PortsDesk extends AsyncDisposable {
+  readonly slack: SlackSimulator;
+  readonly cdn: CdnSimulator;
+  readonly db: Kysely<Schema>;
+  readonly ports: Ports;
+  readonly custody: KeyStore;
+  readonly policies: Policies;
+  readonly audit: Audit;
+  readonly operations: Operations;
+  readonly log: ReturnType<typeof keptLog>;
+}
+
+/** The real ports of jobs, against both simulators and a database, with the clock that is handed in. */
+export async function portsDesk(options: {
+  readonly database: Database;
+  readonly enqueue: Enqueue;
+  readonly now?: () => Date;
+  readonly zones?: number;
+  readonly adminIds?: readonly string[];
+  /** Stands before every call to Slack: a network that breaks. */
+  readonly fetch?: typeof globalThis.fetch;
+  readonly ledger?: Pick<OperationsOptions, 'enqueue' | 'follow'>;
+}): Promise<PortsDesk> {
+  const { database, enqueue, now = () => new Date(), zones = 4, adminIds = [] } = options;
+  const { db } = database;
+  const [slack, cdn] = await Promise.all([startSlack({ now: () => now().getTime() }), startCdn({ zones })]);
+  const log = keptLog();
+  const logger = createBoltLog(log);
+  const apiUrl = `${slack.url}/api/`;
+  const sealer = createSealer(await keyringOf());
+  const custody = createKeyStore({ db, sealer, now });
+  const installations = createInstallations({ db, sealer, now, withLock: database.withLock });
+  const access = createInstallationAccess({
+    installing: { kind: 'single', botToken: new Secret(slack.botToken) },
+    apiUrl,
+    logger,
+    installations,
+    exclusively: installations.withRefreshLock,
+    now,
+  });
+  const egress = createEgress({ log });
+  const clients = createClients({
+    apiUrl,
+    logger,
+    egress,
+    ...(options.fetch ? { fetch: options.fetch } : {}),
+  });
+  const audit = createAudit({ db, now });
+  const policies = createPolicies({ db, audit, now });
+  const people = createPeople({
+    adminIds,
+    client: async (workspace) => clients.interactive(await access.token(workspace)),
+    now,
+    log,
+  });
+  const { ledger = { enqueue: async () => undefined } } = options;
+  const operations = createOperations({ db, sealer, audit, now, ...ledger });
+  const cdnThrough = (fetch: typeof globalThis.fetch) =>
+    createCdn({
+      apiUrl: cdn.url,
+      originLoggingUrl: cdn.originLoggingUrl,
+      fetch,
+      timeoutMs: 2_000,
+      sleep: async () => undefined,
+    });
+  const ports = createJobPorts({
+    access,
+    clients,
+    custody,
+    cdn: cdnThrough(globalThis.fetch),
+    cdnThrough,
+    transfer: startTransfer,
+    policies,
+    people,
+    audit,
+    operations,
+    checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
+    enqueue,
+    apiUrl,
+    draw: async () => new Uint8Array([137, 80, 78, 71]),
+    inspectFile: () => egress.file(),
+    spoolDirectory: join(tmpdir(), `chatops-ports-${process.pid}`),
+    exportLimits,
+    log,
+  });
+  return {
+    slack,
+    cdn,
+    db,
+    ports,
+    custody,
+    policies,
+    audit,
+    operations,
+    log,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([slack.close(), cdn.close()]);
+    },
+  };
+}

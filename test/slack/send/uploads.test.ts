@@ -1,0 +1,201 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebClient } from '@slack/web-api';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
+import { Secret, withSecrets } from '../../../src/secrets/secret.ts';
+import { withFiles } from '../../../src/slack/receive/with-files.ts';
+import { createEgress } from '../../../src/slack/send/egress.ts';
+import type { Responder } from '../../../src/slack/send/responder.ts';
+import { createUploads, type Uploads } from '../../../src/slack/send/uploads.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import { section } from '../../../src/views/blocks/blocks.ts';
+import type { Attachment, Message } from '../../../src/views/blocks/message.ts';
+
+const alice = 'U0ALICE00';
+const ops = 'C0OPS0000';
+let slack: SlackSimulator;
+let folder: string;
+let client: WebClient;
+
+beforeAll(async () => {
+  slack = await startSlack();
+  folder = await mkdtemp(join(tmpdir(), 'uploads-'));
+  client = new WebClient(slack.botToken, {
+    slackApiUrl: `${slack.url}/api/`,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+  });
+});
+beforeEach(() => {
+  slack.calls.length = 0;
+});
+afterAll(async () => {
+  await slack.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function uploads(apiUrl = `${slack.url}/api/`): Uploads {
+  return createUploads({
+    client: async () => client,
+    apiUrl,
+    draw: async () => new TextEncoder().encode('a picture'),
+    inspect: () => createEgress({ log: createLogger('silent') }).file(),
+    signal: new AbortController().signal,
+  });
+}
+
+const chart: Attachment = {
+  name: 'latency.png',
+  title: 'Latency',
+  altText: 'Latency falls from 60 to 40',
+  mimetype: 'image/png',
+  content: { chart: { title: 'Latency', labels: [], panels: [] } },
+};
+const text = (content: Attachment['content']): Attachment => ({
+  name: 'entries.csv',
+  title: 'Entries',
+  mimetype: 'text/csv',
+  content,
+});
+
+test('a file goes into a thread, with its alternative text, its words above it and exactly its bytes', async () => {
+  await client.chat.postMessage({ channel: ops, text: 'a thread begins' });
+  const [parent] = slack.as(alice, ops).messages();
+  await uploads().share([chart], { channelId: ops, threadTs: parent?.ts }, 'Latency now: 40');
+  const shared = slack
+    .as(alice, ops)
+    .messages()
+    .find(({ files }) => files.length > 0);
+  expect(shared).toMatchObject({ text: 'Latency now: 40', threadTs: parent?.ts });
+  expect(shared?.files[0]).toMatchObject({
+    name: 'latency.png',
+    title: 'Latency',
+    altText: 'Latency falls from 60 to 40',
+    size: 'a picture'.length,
+  });
+  expect(slack.problems).toEqual([]);
+});
+
+test('a spooled file is taken away once it was sent, and also when sending fails', async () => {
+  const path = join(folder, 'spooled.csv');
+  await writeFile(path, 'a,b\n1,2\n');
+  await uploads().share([text({ path })], { channelId: ops });
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+
+  await writeFile(path, 'a,b\n1,2\n');
+  slack.script.fail('files.completeUploadExternal', 'file_uploads_disabled');
+  await expect(uploads().share([text({ path })], { channelId: ops })).rejects.toThrow(/does not allow/);
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+});
+
+test('bytes go to Slack’s hosts only, whatever address an answer names', async () => {
+  const elsewhere = uploads('https://slack.example/api/');
+  await expect(
+    elsewhere.share([text(new TextEncoder().encode('secret'))], { channelId: ops }),
+  ).rejects.toThrow(/not Slack’s/);
+  expect(slack.calls.map(({ method }) => method)).not.toContain('files.upload');
+});
+
+test.each([
+  ['missing_scope', /install it again/],
+  ['not_in_channel', /invite it/],
+  ['some_new_code', /some_new_code/],
+])('a refusal with %s is told in words', async (code, words) => {
+  slack.script.fail('files.getUploadURLExternal', code);
+  await expect(uploads().share([chart], { channelId: ops })).rejects.toThrow(words);
+});
+
+test('an upload that breaks off is told, and nothing is shared', async () => {
+  slack.script.drop('files.upload');
+  await expect(uploads().share([chart], { channelId: ops })).rejects.toThrow(/could not be made or sent/);
+  expect(slack.calls.map(({ method }) => method)).not.toContain('files.completeUploadExternal');
+});
+
+function answers(replaces: boolean): { sent: Message[]; responder: Responder; lines: string[] } {
+  const sent: Message[] = [];
+  const lines: string[] = [];
+  const log = createLogger('error', { write: (line: string) => void lines.push(line) });
+  const inner: Responder = {
+    send: async (message) => void sent.push(message),
+    sendBeside: async (message) => void sent.push(message),
+    sendUnlessLastUse: async (message) => sent.push(message) > 0,
+    signOfLife: async () => undefined,
+    replaces: () => replaces,
+  };
+  return { sent, lines, responder: withFiles(inner, { uploads: uploads(), userId: alice, log }) };
+}
+
+test('a private answer comes at once and says where its chart goes; the chart comes as a direct message', async () => {
+  const { sent, responder } = answers(true);
+  await responder.send({ text: 'Latency now: 40', blocks: [section('Latency now: 40')], files: [chart] });
+  expect(JSON.stringify(sent)).toMatch(/chart comes to you as a direct message/);
+  expect(sent).toHaveLength(1);
+  const message = slack.as(alice, `D${alice}`).messages().at(-1);
+  expect(message).toMatchObject({ text: 'Latency now: 40', ephemeral: false });
+  expect(message?.files).toHaveLength(1);
+});
+
+test.each([true, false])(
+  'a failing upload never loses the answer (can be replaced: %s)',
+  async (replaces) => {
+    const { sent, responder, lines } = answers(replaces);
+    slack.script.fail('conversations.open', 'missing_scope');
+    await responder.send({ text: 'Latency now: 40', blocks: [section('Latency now: 40')], files: [chart] });
+    const last = JSON.stringify(sent.at(-1));
+    expect(JSON.stringify(sent[0])).toContain('Latency now: 40');
+    expect(last.includes('Latency now: 40')).toBe(replaces);
+    const reference = /Reference (\w{8})/.exec(last)?.[1] ?? 'none';
+    expect(lines.join('')).toContain(reference);
+  },
+);
+
+test('a file that holds a live secret is not sent, not even in part', async () => {
+  const path = join(folder, 'leak.csv');
+  await writeFile(path, `a,b\n${'x,y\n'.repeat(50_000)}the-secret-Value-0123456789,z\n`);
+  await withSecrets(async () => {
+    const secret = new Secret('the-secret-Value-0123456789', 'test-secret');
+    const file = { name: 'leak.csv', title: 'Leak', mimetype: 'text/csv', content: { path } };
+    const before = slack.calls.length;
+    await expect(uploads().share([file], { channelId: `D${alice}` })).rejects.toThrow(/held back/);
+    expect(slack.calls).toHaveLength(before);
+    expect(String(secret)).toBe('[secret]');
+  });
+});
+
+test.each(['the answer', 'the conversation'])('a spooled file is taken away where %s fails', async (what) => {
+  const path = join(folder, 'left.csv');
+  await writeFile(path, 'a,b\n');
+  const inner: Responder = {
+    send: async () => {
+      if (what === 'the answer') throw new Error('Slack is away');
+    },
+    sendBeside: async () => undefined,
+    sendUnlessLastUse: async () => false,
+    signOfLife: async () => undefined,
+    replaces: () => false,
+  };
+  const responder = withFiles(inner, { uploads: uploads(), userId: alice, log: createLogger('silent') });
+  slack.script.fail('conversations.open', 'some_error', what === 'the answer' ? 0 : 1);
+  const sent = responder.send({ text: 'Entries', files: [text({ path })] });
+  await sent.catch(() => undefined);
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+});
+
+test.each([
+  [413, { code: 'upload_too_large' }],
+  [403, { code: 'upload_refused' }],
+  [503, { code: 'upload_failed' }],
+])('an address that answers HTTP %i says whether the same may be taken later', async (status, told) => {
+  slack.script.fail('files.upload', 'refused', 1, status);
+  await expect(uploads().share([chart], { channelId: ops })).rejects.toMatchObject(told);
+});
+
+test('the pause that the address asks for is told', async () => {
+  slack.script.rateLimit('files.upload', 45);
+  await expect(uploads().share([chart], { channelId: ops })).rejects.toMatchObject({
+    code: 'upload_failed',
+    retryAfterSeconds: 45,
+  });
+});

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Bot, connect, linkFor, pageLinkIn, reachable, startBot } from '../../support/bot.ts';
+import { enterKey, formOn, sendForm, visit } from '../../support/page-visits.ts';
+
+const alice = 'U0ALICE00';
+const bob = 'U0BOB0000';
+const eve = 'U0EVE0000';
+const ops = 'C0OPS0000';
+
+describe('with an address of its own, the bot', () => {
+  let bot: Bot;
+  beforeAll(async () => {
+    bot = await startBot({ zones: 25, env: await reachable() });
+  });
+  afterAll(() => bot.stop());
+
+  test('answers the command with a private link, and no form opens', async () => {
+    const person = bot.slack.as(alice, ops);
+    const url = await linkFor(person);
+    expect(url).toMatch(new RegExp(`^${bot.env['PUBLIC_URL']}/connect/[\\w-]{22}$`));
+    const offer = person.messages().at(-1);
+    expect(offer).toMatchObject({ ephemeral: true });
+    expect(offer?.reads).toContain('not through Slack');
+    // A notification shows the text: the link is not in it.
+    expect(offer?.text).not.toContain('/connect/');
+    expect(person.modal()).toBeUndefined();
+    expect(bot.slack.as(bob, ops).messages().some(pageLinkIn)).toBe(false);
+    expect((await visit(url)).reads).toContain('@alice in acme.slack.com');
+  });
+
+  test('has the key from the page, says so in a direct message, and forgets it when that was not them', async () => {
+    const person = bot.slack.as(alice, ops);
+    const done = await enterKey(await linkFor(person), bot.cdn.key);
+    expect(done.reads).toContain('It sees 25 zones.');
+    const inbox = bot.slack.as(alice, `D${alice}`);
+    const told = await inbox.waitForMessage(/just connected for you/);
+    expect(told.reads).toMatch(/25 zones.*Fingerprint.*Not you\?/s);
+    await person.slash('zones');
+    await person.waitForMessage(/25 zones.*this month/);
+
+    const open = await linkFor(person);
+    await inbox.press('connect:forget');
+    await inbox.waitForMessage(/is forgotten/);
+    // Nor does a link that was still open bring one back.
+    expect((await visit(open)).reads).toContain('This link was taken back');
+    await person.slash('zones');
+    await person.waitForMessage(/not connected a CDN key/);
+  });
+
+  test('sends every button for connecting to the page: a refused key, whoami, Home', async () => {
+    const person = bot.slack.as(bob, ops);
+    await connect(bot, bob, ops);
+    bot.cdn.faults.add({ status: 401, times: 5 });
+    await person.slash('zones');
+    await person.waitForMessage(/The CDN refused your key/);
+    bot.cdn.faults.clear();
+    const older = bot.slack.as(bob).messages().map(pageLinkIn);
+    const links = new Set<string>();
+    const pressed = async (): Promise<void> => {
+      const known = links.size;
+      await person.press('connect:open');
+      const offer = await bot.slack.as(bob).waitForMessage((message) => {
+        const link = pageLinkIn(message);
+        return link !== undefined && !links.has(link) && !older.includes(link);
+      });
+      links.add(pageLinkIn(offer) ?? '');
+      expect(links.size).toBe(known + 1);
+    };
+    await pressed();
+    await person.slash('whoami');
+    await person.waitForMessage(/your CDN key is connected/);
+    await pressed();
+    await person.openHome();
+    await person.waitForHome(/your CDN key is connected/);
+    await pressed();
+    expect(person.modal()).toBeUndefined();
+    for (const link of links) expect((await visit(link)).reads).toContain('@bob in acme.slack.com');
+  });
+
+  test('sends a new link where the old one was used', async () => {
+    const person = bot.slack.as(bob, ops);
+    const url = await linkFor(person);
+    await enterKey(url, bot.cdn.key);
+    const { action, fields } = formOn(await visit(url), url);
+    expect((await sendForm(action, fields)).reads).toContain('A new link is in Slack');
+    const inbox = bot.slack.as(bob, `D${bob}`);
+    const offer = await inbox.waitForMessage((message) => pageLinkIn(message) !== undefined);
+    expect((await enterKey(pageLinkIn(offer) ?? '', bot.cdn.key)).status).toBe(200);
+  });
+
+  test('gives nobody of another organisation a link', async () => {
+    const guest = bot.slack.as(eve, 'C0SHARED0');
+    await guest.slash('connect');
+    await guest.waitForMessage(/its own organisation only/);
+    expect(guest.messages().some(pageLinkIn)).toBe(false);
+  });
+
+  test('still refuses a key typed after the command, and leads to the page', async () => {
+    const person = bot.slack.as(alice, ops);
+    await person.slash(`connect ${bot.cdn.key}`);
+    await person.waitForMessage(/counts as exposed/);
+    await person.press('connect:open');
+    await person.waitForMessage(/on a page of its own/);
+  });
+
+  test('logs no key, no link and no form token', async () => {
+    const url = await linkFor(bot.slack.as(alice, ops));
+    const { fields } = formOn(await visit(url), url);
+    await enterKey(url, 'a-wrong-key-for-the-log-4711');
+    await enterKey(url, bot.cdn.key);
+    const logged = bot.logs.join('');
+    expect(logged).toContain('a key page refused something');
+    const secrets = [bot.cdn.key, 'a-wrong-key-for-the-log-4711', url.split('/').at(-1), fields['formToken']];
+    for (const secret of secrets) expect(logged).not.toContain(secret);
+    expect(logged).not.toMatch(/\/connect\/[\w-]{22}/);
+    expect(JSON.stringify(bot.slack.calls)).not.toContain(bot.cdn.key);
+  });
+
+  test('kept within what Slack takes all along', () => {
+    expect(bot.slack.problems).toEqual([]);
+  });
+});
+
+test('without an address of its own there is no page, and the form says what that means', async () => {
+  const bot = await startBot();
+  try {
+    const person = bot.slack.as(alice, ops);
+    await person.slash('connect');
+    await person.waitForModal(/passes through Slack/);
+    const page = await visit(`http://127.0.0.1:${bot.app.port()}/connect/${'A'.repeat(22)}`);
+    expect(page.status).toBe(404);
+  } finally {
+    await bot.stop();
+  }
+});
+
+test('a link made in one workspace serves nobody in another, and ends with its installation', async () => {
+  const bot = await startBot({ transport: 'http', install: 'oauth', env: await reachable() });
+  try {
+    const { acme, beta } = bot.slack.workspaces;
+    const betaChannel = [...bot.slack.world.channels.values()].find(
+      ({ teamId, kind }) => teamId === beta.id && kind === 'channel',
+    );
+    for (const { id } of [acme, beta]) await install(bot, id);
+    const inAcme = bot.slack.as(alice, ops, acme.id);
+    const inBeta = bot.slack.as(alice, betaChannel?.id, beta.id);
+    const [here, there] = await Promise.all([linkFor(inAcme), linkFor(inBeta)]);
+    expect((await visit(there)).reads).toContain('in beta.slack.com');
+    expect((await enterKey(here, bot.cdn.key)).status).toBe(200);
+    await inBeta.slash('whoami');
+    await inBeta.waitForMessage(/no CDN key is connected/);
+    await inAcme.slash('whoami');
+    await inAcme.waitForMessage(/your CDN key is connected/);
+    expect((await visit(there)).status).toBe(200);
+    await bot.slack.event({ type: 'app_uninstalled' }, { teamId: beta.id });
+    // The event is acknowledged before its work: the page is asked until the link is gone, which it must be.
+    await expect.poll(async () => (await visit(there)).status).toBe(404);
+    expect((await visit(here)).reads).toContain('This link was used');
+  } finally {
+    await bot.stop();
+  }
+});
+
+test('in an organisation-wide installation a key entered on the page serves all its workspaces', async () => {
+  const bot = await startBot({ transport: 'http', install: 'oauth', env: await reachable() });
+  try {
+    const { corp } = bot.slack.workspaces;
+    await install(bot, corp.id);
+    const person = [...bot.slack.world.people].find(({ teamId }) => teamId === corp.workspaces[0]?.id);
+    const id = person?.id ?? '';
+    const somewhere = bot.slack.as(id, undefined, person?.teamId);
+    const url = await linkFor(somewhere);
+    expect((await visit(url)).reads).toContain('in corp-one.slack.com');
+    expect((await enterKey(url, bot.cdn.key)).status).toBe(200);
+    await somewhere.waitForMessage(/just connected for you/);
+    await somewhere.slash('whoami');
+    await somewhere.waitForMessage(/your CDN key is connected/);
+    expect(bot.slack.problems).toEqual([]);
+  } finally {
+    await bot.stop();
+  }
+});
+
+test('a stop lets a key that is being checked come to its end', async () => {
+  const bot = await startBot({ env: await reachable() });
+  const url = await linkFor(bot.slack.as(alice, ops));
+  const { action, fields } = formOn(await visit(url), url);
+  bot.cdn.faults.add({ delayMs: 500 });
+  const sending = sendForm(action, { ...fields, accessKey: bot.cdn.key });
+  await expect.poll(() => bot.cdn.requests.length).toBe(1);
+  const stopping = bot.stop();
+  // Whoever waits still gets an answer.
+  expect((await sending).status).toBe(200);
+  await stopping;
+});
+
+async function install(bot: Bot, team: string): Promise<void> {
+  const page = await fetch(`${bot.env['PUBLIC_URL']}/slack/install`);
+  const cookie = page.headers.getSetCookie().map((value) => value.split(';', 1)[0]);
+  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
+  await fetch(allowed.headers.get('location') ?? '', { headers: { cookie: cookie.join('; ') } });
+}

@@ -1,0 +1,102 @@
+import { createServer } from 'node:http';
+import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
+import { createCdn } from '../../../src/api/cdn.ts';
+import { type Audit, createAudit } from '../../../src/auth/audit/audit.ts';
+import type { Person } from '../../../src/auth/identity.ts';
+import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
+import { createKeyLinks, type KeyLinks } from '../../../src/auth/keys/links.ts';
+import { createSealer } from '../../../src/auth/keys/sealing.ts';
+import { createZoneCache } from '../../../src/commands/cache/zone-cache.ts';
+import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
+import { createConnectPage } from '../../../src/slack/web/connect-page.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import type { Message } from '../../../src/views/blocks/message.ts';
+import { keyringOf } from '../../auth/keyring/keyrings.ts';
+
+export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
+export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
+/** The same user id in another workspace: another human. */
+export const otherAlice: Person = { teamId: 'T0BETA000', userId: 'U0ALICE00' };
+
+interface PageDesk {
+  readonly cdn: CdnSimulator;
+  readonly links: KeyLinks;
+  readonly custody: KeyStore;
+  readonly audit: Audit;
+  /** Direct messages that were sent. */
+  readonly told: { person: Person; message: Message }[];
+  /** Every line that was logged, at debug level. */
+  readonly logs: string[];
+  /** A new link, as Slack would show it. */
+  link(person?: Person, shownFor?: string): Promise<string>;
+  later(ms: number): void;
+  /** From now on Slack takes no direct message. */
+  silence(): void;
+}
+
+/** The page alone behind a real HTTP server, with a real custody and a local CDN; its clock stands still. */
+export async function pageDesk(
+  database: Database,
+  options: { publicUrl?: string } = {},
+): Promise<PageDesk & AsyncDisposable> {
+  let at = Date.UTC(2026, 10, 21, 12, 0, 0);
+  const now = (): Date => new Date(at);
+  const { db } = database;
+  const cdn = await startCdn({ zones: 3 });
+  const logs: string[] = [];
+  const told: { person: Person; message: Message }[] = [];
+  let silent = false;
+  const links = createKeyLinks({ db, now });
+  const custody = createKeyStore({ db, sealer: createSealer(await keyringOf()), now });
+  const audit = createAudit({ db, now });
+  const server = createServer((request, response) => {
+    void page.handle(request, response, (request.url ?? '').split('?', 1)[0] ?? '');
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const here = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const page = createConnectPage({
+    publicUrl: options.publicUrl ?? here,
+    links,
+    custody,
+    cdn: createCdn({
+      apiUrl: cdn.url,
+      originLoggingUrl: cdn.originLoggingUrl,
+      timeoutMs: 2000,
+      sleep: async () => {},
+    }),
+    snapshots: createZoneCache({ now }),
+    audit,
+    async tell(person, message) {
+      if (silent) throw new Error('Slack is away');
+      told.push({ person, message });
+    },
+    inFlight: createInFlight(),
+    log: createLogger('debug', { write: (line) => void logs.push(line) }),
+    now,
+  });
+  return {
+    cdn,
+    links,
+    custody,
+    audit,
+    told,
+    logs,
+    async link(person = alice, shownFor = '@alice in acme.slack.com') {
+      const { url } = await page.of(person, shownFor).offer();
+      return new URL(new URL(url).pathname, here).href;
+    },
+    later(ms) {
+      at += ms;
+    },
+    silence() {
+      silent = true;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => void server.close(() => resolve()));
+      await cdn.close();
+    },
+  };
+}

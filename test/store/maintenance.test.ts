@@ -1,0 +1,82 @@
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { createClaims, purgeDeliveries } from '../../src/store/deliveries.ts';
+import { runMaintenance } from '../../src/store/maintenance.ts';
+import { enginesUnderTest, keptLog } from '../support/engines.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const { embedded } = await enginesUnderTest();
+const at = new Date('2026-11-21T08:00:00.000Z');
+const hours = (count: number): Date => new Date(at.getTime() + count * 3_600_000);
+
+async function opened(): Promise<{ database: Database; pglite: PGlite; directory: string }> {
+  const database = await embedded.empty();
+  if (database.native.kind !== 'embedded') throw new Error('not the embedded engine');
+  return { database, pglite: database.native.pglite, directory: join(await temporaryDirectory(), 'backups') };
+}
+
+test('a round gives back the room of deleted rows, so a busy table stays small', async () => {
+  const { database, pglite, directory } = await opened();
+  const round = async (): Promise<number> => {
+    await sql`insert into deliveries select 'id' || n, ${at} from generate_series(1, 5000) n`.execute(
+      database.db,
+    );
+    await purgeDeliveries(database.db, hours(1));
+    await runMaintenance({ pglite, directory, log: keptLog(), now: () => at });
+    const { rows } = await sql<{ size: number }>`select pg_total_relation_size('deliveries') as size`.execute(
+      database.db,
+    );
+    return rows[0]?.size ?? Number.NaN;
+  };
+  await round();
+  const settled = await round();
+  for (let index = 0; index < 4; index += 1) await round();
+  expect(await round()).toBe(settled);
+});
+
+test('a daily copy opens as a database with everything in it', async () => {
+  const { database, pglite, directory } = await opened();
+  await createClaims(database.db, () => at)('Ev1');
+  await runMaintenance({ pglite, directory, log: keptLog(), now: () => at });
+  const names = await readdir(directory);
+  expect(names).toEqual(['database-2026-11-21T08-00-00.000Z.tar.gz']);
+  const path = join(directory, names[0] ?? '');
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  const copy = await PGlite.create({
+    loadDataDir: new Blob([await readFile(path)], { type: 'application/gzip' }),
+  });
+  expect((await copy.query('select id from deliveries')).rows).toEqual([{ id: 'Ev1' }]);
+  await copy.close();
+});
+
+test('a copy is made once a day, two are kept, and what was never finished is not counted', async () => {
+  const { pglite, directory } = await opened();
+  const log = keptLog();
+  await mkdir(directory, { mode: 0o700 });
+  await writeFile(join(directory, 'database-2027-01-01T00-00-00.000Z.tar.gz.tmp'), 'half');
+  const made: string[][] = [];
+  for (const hour of [0, 1, 23, 25, 49, 50, 75]) {
+    await runMaintenance({ pglite, directory, log, now: () => hours(hour) });
+    const names = (await readdir(directory)).filter((name) => name.endsWith('.gz')).sort();
+    const newest = join(directory, names.at(-1) ?? '');
+    // The files carry the clock of this machine; the rounds are told another.
+    const day = new Date(/\d{4}-\d\d-\d\dT\d\d/.exec(newest)?.[0].concat(':00:00Z') ?? '');
+    await utimes(newest, day, day);
+    made.push(names.map((name) => name.slice(9, 22)));
+  }
+  expect(log.entries).toEqual([]);
+  expect(made.map((names) => names.length)).toEqual([1, 1, 1, 2, 2, 2, 2]);
+  expect(made.at(-1)).toEqual(['2026-11-23T09', '2026-11-24T11']);
+});
+
+test('a round that fails is logged and does not end the process', async () => {
+  const { pglite, directory } = await opened();
+  await writeFile(directory, 'a file where a directory should be');
+  const log = keptLog();
+  await runMaintenance({ pglite, directory, log, now: () => at });
+  expect(log.entries).toMatchObject([{ level: 'error', message: expect.stringContaining('upkeep') }]);
+});

@@ -1,0 +1,222 @@
+import { sql } from 'kysely';
+import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { jobs as registered } from '../../../src/app/jobs/registry.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { createClaims } from '../../../src/store/deliveries.ts';
+import { defineJob, type Job } from '../../../src/store/queue/define-job.ts';
+import { createQueue, type Queue } from '../../../src/store/queue/queue.ts';
+import { enginesUnderTest, keptLog } from '../../support/engines.ts';
+import { noPorts } from './no-ports.ts';
+
+const engines = await enginesUnderTest();
+const queues: Queue[] = [];
+afterEach(async () => {
+  for (const queue of queues.splice(0)) await queue.stop({ graceMs: 0 });
+});
+
+async function started(
+  database: Database,
+  jobs: readonly Job<never>[],
+  { work = true, log = keptLog() } = {},
+) {
+  const queue = createQueue({ database, log, jobs, ports: noPorts, now: () => new Date() });
+  queues.push(queue);
+  await queue.start({ work });
+  return queue;
+}
+
+/** A job that writes down what it was given, and says when it has seen a number of runs. */
+function counting(expected = 1) {
+  const seen: number[] = [];
+  const { promise: done, resolve } = Promise.withResolvers<number[]>();
+  const job = defineJob({
+    name: 'counting',
+    data: z.object({ n: z.number() }),
+    async run({ n }) {
+      seen.push(n);
+      if (seen.length === expected) resolve(seen);
+    },
+  });
+  return { job, seen, done };
+}
+
+async function stored(database: Database) {
+  const { rows } = await sql<{ name: string; state: string; output: unknown }>`
+    select name, state, output from pgboss.job order by created_on`.execute(database.db);
+  return rows;
+}
+
+describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
+  describe.skipIf(skip)('the queue', () => {
+    test('a job runs with the data it was given', async () => {
+      const database = await empty();
+      const { job, done } = counting();
+      const queue = await started(database, [job]);
+      await queue.enqueue(job, { n: 7 });
+      expect(await done).toEqual([7]);
+    });
+
+    test('a job is stored with the rows of its transaction, and runs once they are there', async () => {
+      const database = await empty();
+      const { promise: found, resolve } = Promise.withResolvers<unknown>();
+      const job = defineJob({
+        name: 'look',
+        data: z.object({}),
+        run: async (_data, { db }) => resolve(await db.selectFrom('deliveries').select('id').execute()),
+      });
+      const queue = await started(database, [job]);
+      await database.db.transaction().execute(async (trx) => {
+        await queue.enqueue(job, {}, { in: trx });
+        await trx.insertInto('deliveries').values({ id: 'row', seen_at: new Date() }).execute();
+      });
+      expect(await found).toEqual([{ id: 'row' }]);
+    });
+
+    test('a transaction that fails takes its job with it', async () => {
+      const database = await empty();
+      const { job, seen, done } = counting();
+      const queue = await started(database, [job]);
+      const failing = database.db.transaction().execute(async (trx) => {
+        await queue.enqueue(job, { n: 1 }, { in: trx });
+        throw new Error('changed my mind');
+      });
+      await expect(failing).rejects.toThrow('changed my mind');
+      await queue.enqueue(job, { n: 2 });
+      await done;
+      expect(seen).toEqual([2]);
+      expect(await stored(database)).toHaveLength(1);
+    });
+
+    test('a process that only enqueues leaves the work to the others', async () => {
+      const there = await place();
+      const database = await there.open();
+      const { job, seen, done } = counting();
+      const front = await started(database, [job], { work: false });
+      await front.enqueue(job, { n: 1 });
+      expect(seen).toEqual([]);
+      await started(database.engine === 'postgres' ? await there.open() : database, [job]);
+      expect(await done).toEqual([1]);
+    });
+
+    test('two processes share the jobs: each runs once', async () => {
+      const there = await place();
+      const first = await there.open();
+      const second = first.engine === 'postgres' ? await there.open() : first;
+      const { job, seen, done } = counting(100);
+      const queue = await started(first, [job]);
+      await started(second, [job]);
+      for (let n = 0; n < 100; n += 1) await queue.enqueue(job, { n });
+      await done;
+      expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, n) => n));
+    });
+
+    test('a failure is logged whole, retried later, and stored without what the error held', async () => {
+      const database = await empty();
+      const log = keptLog();
+      const { promise: failed, resolve } = Promise.withResolvers<void>();
+      const job = defineJob({
+        name: 'failing',
+        data: z.object({}),
+        async run() {
+          resolve();
+          throw Object.assign(new TypeError('refused'), { options: { headers: { AccessKey: 'S3CRET' } } });
+        },
+      });
+      const queue = await started(database, [job], { log });
+      await queue.enqueue(job, {});
+      await failed;
+      await queue.stop();
+      const [row] = await stored(database);
+      expect(row?.state).toBe('retry');
+      expect(JSON.stringify(row)).toContain("TypeError: the log has it under the job's id");
+      expect(JSON.stringify(row)).not.toContain('S3CRET');
+      expect(log.entries).toMatchObject([
+        { level: 'error', message: 'a job failed', fields: { job: 'failing', attempt: 1 } },
+      ]);
+    });
+
+    test('data that is not as the job wants it is refused where it is enqueued', async () => {
+      const database = await empty();
+      const { job } = counting();
+      const queue = await started(database, [job], { work: false });
+      await expect(queue.enqueue(job, { n: 'seven' as unknown as number })).rejects.toThrow(
+        /expected number/,
+      );
+      expect(await stored(database)).toEqual([]);
+    });
+
+    test('a stop waits for what runs', async () => {
+      const database = await empty();
+      const begun = Promise.withResolvers<void>();
+      const goOn = Promise.withResolvers<void>();
+      const job = defineJob({
+        name: 'slow',
+        data: z.object({}),
+        async run() {
+          begun.resolve();
+          await goOn.promise;
+        },
+      });
+      const queue = await started(database, [job]);
+      await queue.enqueue(job, {});
+      await begun.promise;
+      const stopping = queue.stop();
+      goOn.resolve();
+      await stopping;
+      expect(await stored(database)).toMatchObject([{ state: 'completed' }]);
+    });
+
+    test('what runs longer than the grace of a stop is told to end and gets a moment', async () => {
+      const database = await empty();
+      const { promise: begun, resolve } = Promise.withResolvers<void>();
+      const job = defineJob({
+        name: 'endless',
+        data: z.object({}),
+        run: async (_data, { signal, db }) => {
+          resolve();
+          await new Promise((done) => signal.addEventListener('abort', done));
+          await createClaims(db, () => new Date())('last words');
+        },
+      });
+      const queue = await started(database, [job]);
+      await queue.enqueue(job, {});
+      await begun;
+      await queue.stop({ graceMs: 0 });
+      expect(await database.db.selectFrom('deliveries').select('id').execute()).toEqual([
+        { id: 'last words' },
+      ]);
+      expect(await stored(database)).toMatchObject([{ state: 'completed' }]);
+    });
+
+    test('jobs with a time of their own are scheduled, and no longer once they are gone', async () => {
+      const database = await empty();
+      const scheduled = async () =>
+        (await sql`select name, cron, timezone from pgboss.schedule order by name`.execute(database.db)).rows;
+      const wanted = registered
+        .filter(({ cron }) => cron !== undefined)
+        .map(({ name, cron }) => ({ name, cron, timezone: 'UTC' }))
+        .toSorted((one, other) => one.name.localeCompare(other.name));
+      const queue = await started(database, registered);
+      expect(wanted).toContainEqual({ name: 'housekeeping', cron: '*/15 * * * *', timezone: 'UTC' });
+      expect(await scheduled()).toEqual(wanted);
+      await queue.stop();
+      await started(database, []);
+      expect(await scheduled()).toEqual([]);
+    });
+
+    test('nothing is stored before the start or after the stop', async () => {
+      const database = await empty();
+      const { job } = counting();
+      const queue = createQueue({
+        database,
+        log: keptLog(),
+        jobs: [job],
+        ports: noPorts,
+        now: () => new Date(),
+      });
+      await queue.stop();
+      await expect(queue.enqueue(job, { n: 1 })).rejects.toThrow('The job queue is not started');
+    });
+  });
+});

@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { parse } from 'yaml';
+import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { freePort } from '../../simulator/free-port.ts';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import type { DeclaredShortcut } from '../../simulator/slack/shortcuts.ts';
+import { buildApp } from '../../src/app/build-app.ts';
+import { readConfig } from '../../src/app/config.ts';
+import type { ChatApp } from '../../src/app/lifecycle.ts';
+import type { ExportLimits } from '../../src/exports/files.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
+import { enterKey } from './page-visits.ts';
+
+export interface Bot {
+  readonly slack: SlackSimulator;
+  readonly cdn: CdnSimulator;
+  readonly app: ChatApp;
+  /** Every line it logged, at debug level. */
+  readonly logs: string[];
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+export interface BotOptions {
+  readonly transport?: 'socket' | 'http';
+  readonly zones?: number;
+  /** `few`: large accounts are made sooner. */
+  readonly zoneMembers?: 'all' | 'few';
+  /** The bot's clock. */
+  readonly now?: () => Date;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly exportLimits?: ExportLimits;
+  /** `web`: its jobs are left to others. */
+  readonly role?: 'web' | 'all';
+  readonly install?: 'token' | 'oauth';
+}
+
+/** The real bot on a throw-away embedded database, with the Slack and the CDN of `simulator/`. */
+export async function startBot(options: BotOptions = {}): Promise<Bot> {
+  const { transport = 'socket' } = options;
+  const [slack, cdn, dataDir] = await Promise.all([
+    startSlack({ shortcuts: declaredShortcuts() }),
+    startCdn({ zones: options.zones ?? 25, zoneMembers: options.zoneMembers ?? 'all' }),
+    mkdtemp(join(tmpdir(), 'chatops-')),
+  ]);
+  const env = { ...environment({ slack, cdn, dataDir, ...options }), ...options.env };
+  const logs: string[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      logs.push(chunk.toString('utf8'));
+      done();
+    },
+  });
+  const { now = () => new Date(), exportLimits } = options;
+  const app = await buildApp({
+    config: readConfig(env),
+    log: createLogger('debug', sink),
+    now,
+    role: options.role ?? 'all',
+    ...(exportLimits ? { exportLimits } : {}),
+  });
+  await app.start();
+  if (transport === 'http') slack.deliverTo(`http://127.0.0.1:${app.port()}/slack/events`);
+  return {
+    slack,
+    cdn,
+    app,
+    logs,
+    env,
+    async stop() {
+      await app.stop();
+      await Promise.all([slack.close(), cdn.close()]);
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The shortcuts of manifest.yml: there are no others in Slack. */
+function declaredShortcuts(): DeclaredShortcut[] {
+  const manifest = parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')) as {
+    features: {
+      shortcuts: { callback_id: string; type: 'global' | 'message'; name: string; description: string }[];
+    };
+  };
+  return manifest.features.shortcuts.map(({ callback_id, type, name, description }) => ({
+    callbackId: callback_id,
+    kind: type,
+    name,
+    description,
+  }));
+}
+
+/** The variables of DESIGN §8 that point a bot at the simulators. */
+export function environment(options: {
+  slack: SlackSimulator;
+  cdn: CdnSimulator;
+  dataDir: string;
+  transport?: 'socket' | 'http';
+  install?: 'token' | 'oauth';
+}): Record<string, string> {
+  const { slack, cdn } = options;
+  return {
+    ...(options.install === 'oauth'
+      ? {
+          SLACK_CLIENT_ID: slack.clientId,
+          SLACK_CLIENT_SECRET: slack.clientSecret,
+          SLACK_STATE_SECRET: 'a state secret for tests',
+        }
+      : { SLACK_BOT_TOKEN: slack.botToken }),
+    ...(options.transport === 'http'
+      ? { SLACK_SIGNING_SECRET: slack.signingSecret }
+      : { SLACK_APP_TOKEN: slack.appToken }),
+    SLACK_API_URL: `${slack.url}/api/`,
+    CDN_API_URL: cdn.url,
+    CDN_ORIGIN_LOGGING_URL: cdn.originLoggingUrl,
+    DATA_DIR: options.dataDir,
+    PORT: '0',
+    LOG_LEVEL: 'debug',
+  };
+}
+
+/** Links a key for somebody, the way people do: the command, the form or the page, the answer. */
+export async function connect(
+  bot: Bot,
+  userId: string,
+  channelId: string,
+  key = bot.cdn.key,
+  teamId?: string,
+): Promise<void> {
+  const person = bot.slack.as(userId, channelId, teamId);
+  if (bot.env['PUBLIC_URL'] !== undefined) {
+    const done = await enterKey(await linkFor(person), key);
+    if (done.status !== 200) throw new Error(`the page answered ${done.status}: ${done.reads}`);
+    return;
+  }
+  await person.slash('connect');
+  await person.waitForModal(/key/i);
+  await person.submit({ accessKey: key });
+  await person.waitForModal(/connected|linked/i);
+  await person.closeModal();
+}
+
+/** A new link to the page for keys, as somebody gets it who types the command. */
+export async function linkFor(person: ReturnType<SlackSimulator['as']>): Promise<string> {
+  const before = new Set(person.messages().map(pageLinkIn));
+  await person.slash('connect');
+  const isNew = (link: string | undefined): boolean => link !== undefined && !before.has(link);
+  const offer = await person.waitForMessage((message) => isNew(pageLinkIn(message)));
+  return pageLinkIn(offer) ?? '';
+}
+
+/** The address behind the button of a message that leads to the page for keys. */
+export function pageLinkIn(message: { readonly blocks: readonly object[] } | undefined): string | undefined {
+  return /"url":"([^"]*\/connect\/[^"]*)"/.exec(JSON.stringify(message?.blocks ?? []))?.[1];
+}
+
+/** Variables for a bot that is reached from outside, and so has its page for keys. */
+export async function reachable(): Promise<{ readonly PORT: string; readonly PUBLIC_URL: string }> {
+  const port = await freePort();
+  return { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` };
+}

@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll } from 'vitest';
+import type { Secret } from '../../src/secrets/secret.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Log } from '../../src/telemetry/log.ts';
+import { copyEmbeddedDatabase } from './embedded-template.ts';
+import { findPostgres, type PostgresServer } from './postgres.ts';
+
+interface Entry {
+  readonly level: keyof Log;
+  readonly fields: object;
+  readonly message: string;
+}
+
+/** A log that is kept instead of written. */
+export function keptLog(): Log & { readonly entries: Entry[] } {
+  const entries: Entry[] = [];
+  const at =
+    (level: keyof Log) =>
+    (fields: object, message: string): void => {
+      entries.push({ level, fields, message });
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), entries };
+}
+
+interface Place {
+  readonly dataDir: string;
+  readonly databaseUrl: Secret | undefined;
+  /** Opens the same database, migrated, once more. */
+  readonly open: () => Promise<Database>;
+}
+
+interface EngineUnderTest {
+  readonly name: string;
+  readonly skip: boolean;
+  /** A place with an empty database of its own, for tests that close it or open it twice. */
+  readonly place: () => Promise<Place>;
+  /** One open database for all tests of the file, emptied each time. */
+  readonly empty: () => Promise<Database>;
+}
+
+interface EnginesUnderTest {
+  readonly embedded: EngineUnderTest;
+  readonly postgres: EngineUnderTest & { readonly server: () => Promise<PostgresServer> };
+  readonly both: readonly EngineUnderTest[];
+}
+
+/**
+ * The engines that the tests of a file run on: the embedded one always, PostgreSQL where there is one. To be called
+ * once, at the top of the file; what was opened is closed when its tests have ended.
+ */
+export async function enginesUnderTest(): Promise<EnginesUnderTest> {
+  const root = await mkdtemp(join(tmpdir(), 'chatops-test-'));
+  const found = await findPostgres();
+  let server: Promise<PostgresServer> | undefined;
+  const opened: Database[] = [];
+  afterAll(async () => {
+    for (const database of opened) await database.close();
+    await (await server)?.stop();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const engine = (name: string, skip: boolean, prepare: (dataDir: string) => Promise<Secret | undefined>) => {
+    const place = async (): Promise<Place> => {
+      const dataDir = await mkdtemp(join(root, 'data-'));
+      const databaseUrl = await prepare(dataDir);
+      const open = async (): Promise<Database> => {
+        const database = await openDatabase({ databaseUrl, dataDir, log: keptLog() });
+        opened.push(database);
+        await database.migrate();
+        return database;
+      };
+      return { dataDir, databaseUrl, open };
+    };
+    let shared: Promise<Database> | undefined;
+    const empty = async (): Promise<Database> => {
+      shared ??= place().then(({ open }) => open());
+      const database = await shared;
+      await sql`truncate linked_keys, installations, installation_users, deliveries, key_links, sealed_versions,
+        keyring_keys, keyring_members, policies, digests, digest_runs, digest_books, slack_pace, audit_checkpoints, audit_signing_keys`.execute(
+        database.db,
+      );
+      await emptyRecords(database);
+      await sql`drop schema if exists pgboss cascade`.execute(database.db);
+      return database;
+    };
+    return { name, skip, place, empty };
+  };
+
+  const embedded = engine('embedded', false, async (dataDir) => {
+    await copyEmbeddedDatabase(dataDir);
+    return undefined;
+  });
+  const start = (): Promise<PostgresServer> => {
+    if (typeof found === 'string') throw new Error(found);
+    server ??= found.start();
+    return server;
+  };
+  const skipped = typeof found === 'string';
+  const name = skipped ? `PostgreSQL (skipped: ${found})` : 'PostgreSQL';
+  const postgres = engine(name, skipped, async () => (await start()).createDatabase());
+  return { embedded, postgres: { ...postgres, server: start }, both: [embedded, postgres] };
+}
+
+/** Forgets what was recorded, which nothing in the bot can do: these tables are append-only. */
+export async function emptyRecords({ db }: Database): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    for (const table of ['audit_records', 'operation_events']) {
+      await sql`alter table ${sql.table(table)} disable trigger user`.execute(trx);
+    }
+    await sql`truncate audit_records, operations, operation_events, operation_values`.execute(trx);
+    for (const table of ['audit_records', 'operation_events']) {
+      await sql`alter table ${sql.table(table)} enable trigger user`.execute(trx);
+    }
+  });
+}

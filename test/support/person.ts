@@ -1,0 +1,276 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { KnownBlock } from '@slack/types';
+import { expect } from 'vitest';
+import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { createCdn } from '../../src/api/cdn.ts';
+import type { Audit } from '../../src/auth/audit/audit.ts';
+import { type Person, personKey } from '../../src/auth/identity.ts';
+import type { KeyStore, LinkedKey } from '../../src/auth/keys/key-store.ts';
+import type { People } from '../../src/auth/people.ts';
+import { createAuthorizer } from '../../src/auth/policy/authorizer.ts';
+import type { Policies } from '../../src/auth/policy/policies.ts';
+import { initialPolicy } from '../../src/auth/policy/policy.ts';
+import { createZoneCache, type ZoneCache } from '../../src/commands/cache/zone-cache.ts';
+import type { Answer, Context, Fields, FormResult } from '../../src/commands/define.ts';
+import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
+import { parseWords } from '../../src/commands/words.ts';
+import type { DigestService } from '../../src/digests/service.ts';
+import { UserError } from '../../src/errors.ts';
+import { Secret } from '../../src/secrets/secret.ts';
+import { explainFailure } from '../../src/slack/receive/failures.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
+import type { Message } from '../../src/views/blocks/message.ts';
+import { messageProblems, optionProblems, viewProblems } from './limits.ts';
+
+export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
+export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
+
+/** Somebody at their keyboard, with the real client against a local CDN. Everything they are shown is checked against Slack's limits. */
+interface Somebody {
+  readonly context: Context;
+  /** The messages that a command answers, in order. */
+  readonly says: (text: string) => Promise<Message[]>;
+  readonly presses: (actionId: string, value: string) => Promise<Message[]>;
+  readonly submits: (
+    callbackId: string,
+    fields: Fields,
+  ) => Promise<FormResult | Message[] | { errors: Record<string, string> }>;
+  readonly searches: (pickerId: string, typed: string) => Promise<string[]>;
+}
+
+interface Desk {
+  readonly cdn: CdnSimulator;
+  readonly snapshots: ZoneCache;
+  readonly linked: Map<string, Secret>;
+  /** A person with the CDN's full key linked, or with none. */
+  readonly person: (who?: Person, key?: 'linked' | 'none') => Somebody;
+  /** Lets the bot's clock go on. */
+  readonly later: (ms: number) => void;
+}
+
+/** `timeoutMs`: how long the client waits for the CDN. */
+export async function desk({
+  timeoutMs = 2000,
+  ...options
+}: Parameters<typeof startCdn>[0] & { readonly timeoutMs?: number; readonly audit?: Audit } = {}): Promise<
+  Desk & AsyncDisposable
+> {
+  let now = Date.UTC(2026, 10, 21, 12, 0, 0);
+  const cdn = await startCdn({ ...options, now: () => now });
+  const client = createCdn({
+    apiUrl: cdn.url,
+    originLoggingUrl: cdn.originLoggingUrl,
+    timeoutMs,
+    sleep: async () => {},
+  });
+  const snapshots = createZoneCache({ now: () => new Date(now) });
+  const linked = new Map<string, Secret>();
+  const custody = keysInMemory(linked, () => new Date(now));
+  return {
+    cdn,
+    snapshots,
+    linked,
+    later: (ms) => {
+      now += ms;
+    },
+    person(who = alice, key = 'linked') {
+      if (key === 'linked') linked.set(personKey(who), new Secret(cdn.key));
+      const { signal } = new AbortController();
+      const standing = createAuthorizer({
+        person: who,
+        foreign: false,
+        policies,
+        people: nobodyKnown,
+        custody,
+        linked: async () => linked.has(personKey(who)),
+      });
+      return somebody({
+        person: who,
+        cdn: async () => {
+          const own = linked.get(personKey(who));
+          if (!own) throw new UserError('You have not connected a CDN key yet.', 'Connect yours.', 'connect');
+          return client.withKey(own, signal);
+        },
+        cdnWith: (candidate) => client.withKey(candidate, signal),
+        custody,
+        keyPage: undefined,
+        snapshots,
+        spoolDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
+        features,
+        channelId: 'C0OPS0000',
+        standing,
+        decide: (wanted) => standing.decide(wanted, 'C0OPS0000'),
+        people: nobodyKnown,
+        policies,
+        audit: options.audit ?? nothingRecorded,
+        operations: noOperations,
+        exports: noExports,
+        digests: noDigests,
+        post: async () => true,
+        message: undefined,
+        modal: undefined,
+        now: () => new Date(now),
+        explain: (error) =>
+          explainFailure(error, { kind: 'command', feature: 'test' }, createLogger('silent')),
+        signal,
+      });
+    },
+    [Symbol.asyncDispose]: () => cdn.close(),
+  };
+}
+
+/** Nobody has asked for anything, and whoever disconnects has nothing there; commands that only read ask nothing else. */
+const askedNothing: Partial<Context['operations']> = {
+  waitingFor: async () => [],
+  requestedBy: async () => [],
+  stop: async () => [],
+};
+const noOperations = new Proxy(askedNothing as Context['operations'], {
+  get(target, name, receiver): unknown {
+    if (name in target) return Reflect.get(target, name, receiver);
+    throw new Error(`asked the ledger for ${String(name)}`);
+  },
+});
+
+/** A workspace whose admins have said nothing, and where Slack tells nothing about people. */
+const policies: Policies = {
+  current: async () => initialPolicy,
+  version: async () => undefined,
+  save: async () => ({ saved: false, meanwhile: undefined }),
+};
+const nothingRecorded: Audit = {
+  record: async () => undefined,
+  recent: async () => [],
+  check: async () => ({
+    head: undefined,
+    verdict: { ok: true, records: 0, head: undefined },
+    since: 1,
+    checkpoint: undefined,
+    lastDay: undefined,
+  }),
+  async *pieces() {},
+};
+/** Digests live in a database: their tests have one. Here nobody has any. */
+const none: Partial<DigestService> = { list: async () => [] };
+const noDigests = new Proxy(none as DigestService, {
+  get(target, name, receiver): unknown {
+    if (name in target) return Reflect.get(target, name, receiver);
+    throw new Error(`this desk has no digests, and was asked for ${String(name)}`);
+  },
+});
+const nobodyKnown: People = {
+  profile: async () => undefined,
+  members: async () => [],
+  groups: async () => [],
+  forget: () => undefined,
+  configuredAdmins: [],
+  blind: () => [],
+};
+
+/** A message, or a view. */
+type Drawn = { readonly blocks?: readonly object[] } | undefined;
+/** Exports are tried with a whole bot (`test/slack/exports*.test.ts`). */
+const noExports = new Proxy({} as Context['exports'], {
+  get(_, name) {
+    throw new Error(`nothing is exported from this desk, and it was asked for ${String(name)}`);
+  },
+});
+
+/** Everything a person would read, blocks joined. */
+export function reads(message: Drawn): string {
+  const texts: string[] = [];
+  collect(message?.blocks ?? [], texts);
+  return texts.join('\n');
+}
+
+/** The buttons of a message: label → [action id, value]. */
+export function buttons(message: Drawn): Map<string, [string, string]> {
+  const found = new Map<string, [string, string]>();
+  const look = (node: unknown): void => {
+    if (Array.isArray(node)) return node.forEach(look);
+    if (typeof node !== 'object' || node === null) return;
+    if ('type' in node && node.type === 'button') {
+      const { text, action_id, value } = node as unknown as {
+        text: { text: string };
+        action_id: string;
+        value: string;
+      };
+      if (!found.has(text.text)) found.set(text.text, [action_id, value]);
+      return;
+    }
+    Object.values(node).forEach(look);
+  };
+  look(message?.blocks ?? []);
+  return found;
+}
+
+function somebody(context: Context): Somebody {
+  const run = async (text: string): Promise<Message[]> => {
+    const { command, words } = findCommand(parseWords(text));
+    if (!command.run) throw new Error(`${command.name} opens a form only`);
+    return shown(command.run(words, context));
+  };
+  return {
+    context,
+    says: run,
+    async presses(actionId, value) {
+      const action = findAction(actionId);
+      if (action?.types) return run(value);
+      if (!action?.run) throw new Error(`no action runs for ${actionId}`);
+      return shown(action.run(value, context));
+    },
+    async submits(callbackId, fields) {
+      const form = findForm(callbackId);
+      if (!form) throw new Error(`no form ${callbackId}`);
+      const read = form.read(fields, { now: context.now(), note: context.modal?.note });
+      if ('errors' in read) return read;
+      if ('again' in read) throw new Error('the form came back; a test of it needs the whole bot');
+      const result = await form.run(read.values, context);
+      if (!('modal' in result)) return shown(result);
+      expect(viewProblems(result.modal)).toEqual([]);
+      expect(messageProblems(result.message)).toEqual([]);
+      return result;
+    },
+    async searches(pickerId, typed) {
+      const options = (await findPicker(pickerId)?.run(typed, context)) ?? [];
+      expect(optionProblems(options)).toEqual([]);
+      return options.map(({ text, value }) => `${text.text} = ${value}`);
+    },
+  };
+}
+
+async function shown(answer: Answer): Promise<Message[]> {
+  const settled = await answer;
+  const messages: Message[] = [];
+  if (Symbol.asyncIterator in settled) for await (const message of settled) messages.push(message);
+  else messages.push(settled);
+  for (const message of messages) expect(messageProblems(message)).toEqual([]);
+  return messages;
+}
+
+function keysInMemory(linked: Map<string, Secret>, now: () => Date): KeyStore {
+  const described = (): LinkedKey => ({ fingerprint: 'f1a9c0de', linkedAt: now() });
+  return {
+    link: async (person, key) => {
+      linked.set(personKey(person), key);
+      return described();
+    },
+    reveal: async (person) => {
+      const key = linked.get(personKey(person));
+      return key && { ...described(), key };
+    },
+    describe: async (person) => (linked.has(personKey(person)) ? described() : undefined),
+    forget: async (person) => linked.delete(personKey(person)),
+    forgetTenant: async () => 0,
+  };
+}
+
+function collect(node: unknown, texts: string[]): void {
+  if (Array.isArray(node)) {
+    for (const child of node as KnownBlock[]) collect(child, texts);
+  } else if (typeof node === 'object' && node !== null) {
+    if ('text' in node && typeof node.text === 'string') texts.push(node.text);
+    else for (const child of Object.values(node)) collect(child, texts);
+  }
+}

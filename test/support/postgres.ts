@@ -1,0 +1,133 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { freePort } from '../../simulator/free-port.ts';
+import { Secret } from '../../src/secrets/secret.ts';
+
+export interface PostgresServer {
+  /** A new, empty database of its own. */
+  createDatabase(): Promise<Secret>;
+  /** Ends every connection of that database, as a server that restarts does. */
+  breakConnections(url: Secret): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Where tests get a PostgreSQL server: the one in TEST_DATABASE_URL, else a throw-away cluster from the machine's
+ * binaries. Where there is neither, the reason in words, for the name of the skipped tests.
+ */
+export async function findPostgres(): Promise<{ start: () => Promise<PostgresServer> } | string> {
+  const given = env['TEST_DATABASE_URL'];
+  if (given) return { start: () => serve(given, async () => undefined) };
+  const binaries = await findBinaries();
+  if (!binaries) return 'no TEST_DATABASE_URL and no PostgreSQL binaries in /usr/lib/postgresql';
+  const account = await findAccount();
+  if (account === undefined) return 'PostgreSQL refuses to run as root and there is no user postgres';
+  return { start: () => startCluster(binaries, account) };
+}
+
+async function serve(adminUrl: string, stop: () => Promise<void>): Promise<PostgresServer> {
+  const ask = async (sql: string, values: unknown[] = []): Promise<void> => {
+    const client = new Client({ connectionString: adminUrl });
+    await client.connect();
+    try {
+      await client.query(sql, values);
+    } finally {
+      await client.end();
+    }
+  };
+  const made: string[] = [];
+  return {
+    async createDatabase() {
+      const name = `chatops_test_${randomBytes(6).toString('hex')}`;
+      await ask(`create database ${name}`);
+      made.push(name);
+      const url = new URL(adminUrl);
+      url.pathname = `/${name}`;
+      return new Secret(url.href);
+    },
+    breakConnections: (url) =>
+      ask('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [
+        new URL(url.reveal()).pathname.slice(1),
+      ]),
+    async stop() {
+      for (const name of made) await ask(`drop database if exists ${name} with (force)`);
+      await stop();
+    },
+  };
+}
+
+async function findBinaries(): Promise<string | undefined> {
+  const root = '/usr/lib/postgresql';
+  const versions = await namesIn(root);
+  const newest = versions.toSorted((a, b) => Number(a) - Number(b)).at(-1);
+  if (newest === undefined) return undefined;
+  const folder = join(root, newest, 'bin');
+  return (await namesIn(folder)).includes('initdb') ? folder : undefined;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => []);
+}
+
+/** PostgreSQL refuses root: then it runs as its own user, which Debian's packages make. */
+async function findAccount(): Promise<{ uid: number; gid: number } | 'own' | undefined> {
+  if (process.getuid?.() !== 0) return 'own';
+  const run = promisify(execFile);
+  const id = (what: string): Promise<number> =>
+    run('id', [what, 'postgres']).then(({ stdout }) => Number(stdout));
+  return Promise.all([id('-u'), id('-g')]).then(
+    ([uid, gid]) => ({ uid, gid }),
+    () => undefined,
+  );
+}
+
+async function startCluster(
+  binaries: string,
+  account: { uid: number; gid: number } | 'own',
+): Promise<PostgresServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'chatops-postgres-'));
+  const as = account === 'own' ? {} : account;
+  if (account !== 'own') await chown(directory, account.uid, account.gid);
+  const data = join(directory, 'data');
+  const options = { ...as, cwd: directory, env: { LC_ALL: 'C', PATH: env['PATH'] } };
+  await promisify(execFile)(
+    join(binaries, 'initdb'),
+    ['-D', data, '-U', 'chatops', '--auth=trust', '--no-sync', '-E', 'UTF8'],
+    options,
+  );
+  const port = await freePort();
+  const server = spawn(
+    join(binaries, 'postgres'),
+    ['-D', data, '-p', String(port), '-k', directory, '-h', '127.0.0.1', '-F', '-c', 'max_connections=60'],
+    { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const end = (): boolean => server.kill('SIGQUIT');
+  process.once('exit', end);
+  await ready(server);
+  return serve(`postgres://chatops@127.0.0.1:${port}/postgres`, async () => {
+    const gone = once(server, 'exit');
+    end();
+    await gone;
+    process.removeListener('exit', end);
+    await rm(directory, { recursive: true, force: true });
+  });
+}
+
+function ready(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    server.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes('ready to accept connections')) resolve();
+    });
+    server.once('exit', () => reject(new Error(`PostgreSQL ended at once: ${said}`)));
+    server.once('error', reject);
+  });
+}

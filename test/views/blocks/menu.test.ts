@@ -1,0 +1,91 @@
+import type { Option } from '@slack/types';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Below, createNotes, firstOf, isNote, menu, option } from '../../../src/views/blocks/menu.ts';
+import { optionProblems } from '../../support/limits.ts';
+
+const none = 'None matches';
+
+function hits(count: number): Option[] {
+  return Array.from({ length: count }, (_, index) => option(`zone ${index}`, String(index)));
+}
+
+function lines(options: readonly Option[]): string[] {
+  return options.map(({ text, value }) => `${text.text} = ${value}`);
+}
+
+test.each<[string, number, Below, string[]]>([
+  ['a hundred', 100, { more: 0, none }, ['zone 99 = 99']],
+  ['one too many', 100, { more: 1, none }, ['… and 2 more: keep typing = note']],
+  [
+    'very many and a typed id',
+    100,
+    { more: 49_900, none, id: '123' },
+    ['… and 49,902 more: keep typing = note', 'Use the id 123 = 123'],
+  ],
+  [
+    'some, while the rest is read',
+    100,
+    { more: 0, none, rest: 'coming' },
+    ['… and 2 more: keep typing = note', '… the rest is still being read: keep typing = note:2'],
+  ],
+])('%s: a menu holds a hundred lines and the last ones say what is missing', (_, count, below, last) => {
+  const options = menu(hits(count), below);
+  expect(options).toHaveLength(100);
+  expect(lines(options).slice(-last.length)).toEqual(last);
+});
+
+test.each<[string, Below, string[]]>([
+  ['nothing matches', { more: 0, none }, ['None matches = note']],
+  ['a typed id', { more: 0, none, id: '123' }, ['Use the id 123 = 123', 'None matches = note']],
+  [
+    'nothing yet',
+    { more: 0, none, rest: 'coming' },
+    ['Your zones are still being read: type another letter = note'],
+  ],
+  [
+    'a failure',
+    {
+      more: 0,
+      none,
+      id: '123',
+      rest: {
+        message: 'The CDN refused this: “a &lt;b&gt; &amp; `c`”',
+        hint: 'It was deleted or replaced there, or lacks this right. Connect the current one.',
+        offer: 'connect',
+        reference: 'ab12',
+      },
+    },
+    [
+      'Use the id 123 = 123',
+      'The CDN refused this: “a <b> & c” = note',
+      'It was deleted or replaced there, or lacks this right. = note:2',
+      'Connect the current one. = note:3',
+      'Type /cdn connect = note:4',
+      'Reference ab12 = note:5',
+    ],
+  ],
+])('without a line it says why: %s', (_, below, expected) => {
+  expect(lines(menu([], below))).toEqual(expected);
+});
+
+test('whatever is said in a menu, Slack takes it, and no line that tells passes for a choice', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 400 });
+  fc.assert(
+    fc.property(fc.nat(100), fc.nat(), text, text, fc.boolean(), (count, more, message, hint, fails) => {
+      const rest = fails ? { message, hint } : undefined;
+      const options = menu(hits(count), { more, none, rest, id: '7' });
+      expect(optionProblems(options)).toEqual([]);
+      expect(options.length).toBeLessThanOrEqual(100);
+      const said = createNotes([message, hint]);
+      expect(optionProblems(said)).toEqual([]);
+      expect(said.every(({ value = '' }) => isNote(value))).toBe(true);
+    }),
+  );
+  expect(['7', 'notes', 'app0note', 'note:', ''].some((value) => isNote(value))).toBe(false);
+});
+
+test('names beyond the first are counted', () => {
+  expect(firstOf(['shop'])).toBe('shop');
+  expect(firstOf(['shop', 'blog', 'news'])).toBe('shop +2');
+});

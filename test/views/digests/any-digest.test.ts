@@ -1,0 +1,191 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Attention } from '../../../src/api/zones/attention.ts';
+import type { Comparison, Some } from '../../../src/digests/figures/figures.ts';
+import { boundFigures } from '../../../src/digests/kinds/bounds.ts';
+import { type Collected, digestKinds, figuresVersion, type Only } from '../../../src/digests/model.ts';
+import { renderDigest } from '../../../src/views/digests/post.ts';
+import { messageProblems } from '../../support/limits.ts';
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.constantFrom(
+    '',
+    ' ',
+    '<!channel>',
+    '&amp;',
+    '`',
+    '*bold*',
+    'a\nb',
+    '&'.repeat(60),
+    '<'.repeat(60),
+    '😀'.repeat(30),
+  ),
+);
+const id = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map(String);
+const amount = fc.oneof(fc.nat(), fc.double({ min: 0, max: 1e18, noNaN: true }), fc.constantFrom(0, 1, 1e15));
+const iso = fc
+  .date({ min: new Date('2020-01-01'), max: new Date('2035-01-01'), noInvalidDate: true })
+  .map((at) => at.toISOString());
+const list = <T>(of: fc.Arbitrary<T>, most: number) =>
+  fc.oneof(fc.array(of, { maxLength: 3 }), fc.array(of, { maxLength: most, size: 'max' }));
+
+/** Members that are undefined are left out, as they are in JSON. */
+function made<T extends object>(
+  members: { [Name in keyof T]-?: fc.Arbitrary<T[Name] | undefined> },
+): fc.Arbitrary<T> {
+  return fc.record(members as Record<string, fc.Arbitrary<unknown>>).map((all) => {
+    return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
+  });
+}
+const maybe = <T>(inner: fc.Arbitrary<T>) => fc.option(inner, { nil: undefined });
+
+const compared = made<Comparison>({
+  now: amount,
+  before: maybe(amount),
+  weekBefore: maybe(amount),
+  usual: maybe(amount),
+});
+const named = fc.record({ id, name: text });
+const some: fc.Arbitrary<Some> = fc.record({ count: fc.nat(), first: list(named, 10) });
+const states = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<Record<Attention, T>> =>
+  fc.record({ disabled: of, suspended: of, 'near-limit': of, 'no-certificate': of });
+const points = list(fc.tuple(fc.nat({ max: 2e12 }), amount), 30);
+
+const zones = made<NonNullable<Collected['zones']>>({
+  scope: fc.constantFrom('', '1001 1002'),
+  since: maybe(iso),
+  zones: fc.nat(),
+  skipped: fc.nat({ max: 3 }),
+  used: maybe(amount),
+  charges: maybe(amount),
+  attention: fc.nat(),
+  before: maybe(fc.record({ zones: fc.nat(), used: amount, charges: amount })),
+  newMonth: fc.boolean(),
+  perDay: maybe(compared),
+  chargesPerDay: maybe(compared),
+  busiest: list(
+    made<{ id: string; name: string; used: number; perDay: Comparison }>({
+      id,
+      name: text,
+      used: amount,
+      perDay: compared,
+    }),
+    30,
+  ),
+  limits: list(
+    fc.record({ id, name: text, used: amount, limit: amount, reaches: iso, isNew: fc.boolean() }),
+    10,
+  ),
+  moreLimits: fc.nat(),
+  states: states(some),
+  missing: list(id, 20),
+  news: maybe(fc.record({ joined: some, left: some, became: states(some), recovered: states(some) })),
+  trend: points,
+});
+
+const errors = made<NonNullable<Collected['errors']>>({
+  scope: fc.constant(''),
+  since: maybe(iso),
+  from: iso,
+  total: fc.nat(),
+  perDay: compared,
+  read: fc.nat({ max: 25 }),
+  asked: fc.nat({ max: 25 }),
+  of: fc.nat(),
+  zones: list(fc.record({ id, name: text, total: fc.nat(), perDay: compared }), 25),
+  codes: list(fc.tuple(text, fc.nat()), 12),
+  fresh: list(fc.record({ code: text, count: fc.nat(), zones: some }), 10),
+  prefixes: list(fc.tuple(text, fc.nat()), 5),
+  hours: list(fc.nat(), 169),
+  firstHour: fc.nat({ max: 2e12 }),
+});
+
+const scan = made<NonNullable<Collected['scanning']>[number]>({
+  id,
+  since: maybe(iso),
+  last: maybe(fc.constantFrom('2026-11-03', '2024-02-29')),
+  days: fc.integer({ min: 1, max: 7 }),
+  scanned: maybe(amount),
+  logged: maybe(amount),
+  blocked: maybe(amount),
+  perDay: maybe(compared),
+  share: maybe(compared),
+  trend: list(
+    fc.tuple(fc.constantFrom('2026-11-03', '2024-02-29'), maybeNull(fc.nat()), maybeNull(fc.nat())),
+    28,
+  ),
+});
+
+function maybeNull<T>(inner: fc.Arbitrary<T>): fc.Arbitrary<T | null> {
+  return fc.option(inner);
+}
+
+const app = made<NonNullable<Collected['apps']>['apps'][number]>({
+  id: text.filter((word) => word !== ''),
+  since: maybe(iso),
+  status: maybe(text),
+  wasStatus: maybe(text),
+  latency: maybe(compared),
+  average: maybe(compared),
+  cost: maybe(compared),
+  volumes: maybe(compared),
+  trend: points,
+});
+
+const collected: fc.Arbitrary<Collected> = made<Collected>({
+  version: fc.constant(figuresVersion),
+  at: iso,
+  zones: maybe(zones),
+  errors: maybe(errors),
+  scanning: maybe(list(scan, 20)),
+  apps: maybe(fc.record({ apps: list(app, 20), more: fc.nat() })),
+  unread: list(
+    made<Collected['unread'][number]>({
+      kind: fc.constantFrom(...digestKinds),
+      what: maybe(text),
+      message: fc.constantFrom('The CDN did not answer.', 'It said: “&lt;b&gt;”.'),
+      reference: maybe(text),
+      more: fc.nat(),
+    }),
+    12,
+  ),
+});
+const only: fc.Arbitrary<Only> = fc.oneof(
+  fc.constantFrom('always', 'changed'),
+  fc.record({ above: fc.nat() }),
+);
+
+test('any figures are a few lines and a thread that Slack takes, and fit where they are kept', () => {
+  fc.assert(
+    fc.property(collected, only, fc.constantFrom('UTC', 'Pacific/Apia'), (found, only, timeZone) => {
+      const kept = boundFigures(found);
+      expect(JSON.stringify(kept).length).toBeLessThan(65_536);
+      // What is stored is what is drawn.
+      expect(JSON.parse(JSON.stringify(kept))).toEqual(kept);
+      const subject = {
+        kinds: digestKinds,
+        targets: { zones: [], shieldZones: [], apps: [] },
+        only,
+        timeZone,
+      };
+      const { top, thread } = renderDigest(kept, { subject, now: new Date(found.at) });
+      expect(top.text.split('\n').length).toBeLessThanOrEqual(6);
+      expect(top.blocks?.length).toBeLessThan(3);
+      expect(thread.length).toBeLessThanOrEqual(5);
+      for (const { files = [], ...message } of [top, ...thread]) {
+        expect(messageProblems(message)).toEqual([]);
+        for (const { name, altText = '', content } of files) {
+          expect(name).toMatch(/^[\w.-]{5,80}$/u);
+          expect(altText.length).toBeLessThanOrEqual(1000);
+          if (!('chart' in content)) throw new Error('a file that is no chart');
+          const { title, labels, panels } = content.chart;
+          expect(title.length).toBeLessThanOrEqual(60);
+          for (const { values } of panels.flatMap(({ series }) => series))
+            expect(values.length).toBe(labels.length);
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,103 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.ts';
+import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
+import { dayStart, eachDay } from '../../../src/lib/days.ts';
+import {
+  renderFile,
+  renderNoFile,
+  renderOriginErrors,
+} from '../../../src/views/origin-errors/origin-errors.ts';
+import { messageProblems } from '../../support/limits.ts';
+
+const asOf = new Date('2026-11-21T12:00:00Z');
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.constantFrom(
+    '',
+    ' ',
+    '<!channel>',
+    '&amp;',
+    '`',
+    '```',
+    '*bold*',
+    'a\nb',
+    '&'.repeat(1500),
+    '<'.repeat(300),
+    '😀'.repeat(300),
+  ),
+);
+const maybe = <T>(inner: fc.Arbitrary<T>) => fc.option(inner, { nil: undefined });
+const entry = fc
+  .record({
+    id: text,
+    at: maybe(fc.integer({ min: 1, max: 253_402_300_799_999 })),
+    errorCode: maybe(text),
+    statusCode: maybe(fc.integer()),
+    serverZone: maybe(text),
+    url: maybe(text),
+    message: maybe(text),
+  })
+  .map(({ url, message, ...entry }) => {
+    const details = { requestUrl: url, message };
+    return { ...entry, path: () => url, details: () => details } as unknown as OriginError;
+  });
+const failure = fc.record({ message: fc.constant('The CDN did not answer.'), reference: maybe(text) });
+
+test('any log is a message that Slack takes', () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        entries: fc.array(entry, { maxLength: 60 }),
+        name: text,
+        days: fc.integer({ min: 1, max: 7 }),
+        before: maybe(fc.record({ total: fc.nat(), codes: fc.array(text), incomplete: fc.boolean() })),
+        holes: fc.boolean(),
+        why: failure,
+      }),
+      ({ entries, name, days: count, before, holes, why }) => {
+        const days = { first: '2026-11-15', count };
+        const counter = createOriginErrorCounter({ start: dayStart(days.first), hours: count * 24 });
+        for (const one of entries) counter.add(one);
+        const zone = { id: '9007199254740993', name };
+        const all = eachDay(days);
+        const shown = {
+          report: {
+            zone,
+            days,
+            rows: undefined,
+            takenAt: asOf,
+            counts: counter.result(),
+            repeated: holes ? 2 : 0,
+            skipped: holes ? 1 : 0,
+            incomplete: holes ? all : [],
+            unread: holes ? all.map((day) => ({ day, why })) : [],
+            before: before && { day: '2026-11-14', ...before, codes: new Set(before.codes) },
+          },
+          today: '2026-11-21',
+          value: () => 'x'.repeat(400),
+          picture: true,
+        };
+        const answer = renderOriginErrors(shown);
+        expect(messageProblems({ ...answer, files: undefined } as { text: string })).toEqual([]);
+        for (const { altText = '' } of answer.files ?? []) expect(altText.length).toBeLessThanOrEqual(1000);
+        const file = renderFile({
+          zone,
+          days,
+          today: '2026-11-21',
+          as: 'csv',
+          path: '/spool/a',
+          entries: 3,
+          skipped: 1,
+          incomplete: all,
+          unsorted: all.slice(1),
+          asOf,
+        });
+        expect(file.files?.[0]?.name).toMatch(/^[\w.-]{1,120}$/u);
+        expect(messageProblems({ text: file.text, blocks: file.blocks } as { text: string })).toEqual([]);
+        expect(messageProblems(renderNoFile(zone, days, '2026-11-21'))).toEqual([]);
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
