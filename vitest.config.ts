@@ -2,8 +2,6 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/external/**', 'node_modules/**'],
     // By default one core is left out: of two that is half, while the tests mostly wait for databases and bots.
     maxWorkers: '100%',
     restoreMocks: true,
@@ -11,5 +9,17 @@ export default defineConfig({
     // Two cores are the smallest machine this runs on; starting a database and a bot takes its time there.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // `npm test` runs the quick tests, `npm run test:long` the long ones (*.long.test.ts), .ci/run both.
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/external/**', 'test/**/*.long.test.ts'],
+        },
+      },
+      { extends: true, test: { name: 'long', include: ['test/**/*.long.test.ts'] } },
+    ],
   },
 });

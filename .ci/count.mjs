@@ -1,9 +1,9 @@
-// Prints the count that the test runner reported, as CI reads it.
+// Prints the sum of the test runner's JSON reports, the last line of CI. Usage: count.mjs <report>...
 import { readFileSync } from 'node:fs';
 
-const report = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-const skipped = report.numPendingTests + report.numTodoTests;
-console.log(
-  `${report.numPassedTests} passed, ${report.numFailedTests} failed${skipped ? `, ${skipped} skipped` : ''}`,
-);
-if (!report.success) process.exitCode = 1;
+const reports = process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, 'utf8')));
+const sum = (count) => reports.reduce((total, report) => total + report[count], 0);
+const skipped = sum('numPendingTests') + sum('numTodoTests');
+const counts = `${sum('numPassedTests')} passed, ${sum('numFailedTests')} failed`;
+console.log(skipped > 0 ? `${counts}, ${skipped} skipped` : counts);
+if (!reports.every(({ success }) => success)) process.exitCode = 1;
