@@ -77,6 +77,7 @@ async function wire(
   const { config, log, role, now, database } = options;
   await database.migrate();
   const { db } = database;
+  const queue = createQueue({ database, log, now });
   const keys = await openKeyringService({ config, database, log });
   const sealer = createSealer(keys.keyring);
   const custody = createKeyStore({ db, sealer, now });
@@ -121,7 +122,7 @@ async function wire(
     now,
     log,
   });
-  const digests = createDigestService({ db, audit, now, enqueue: (...about) => queue.enqueue(...about) });
+  const digests = createDigestService({ db, audit, now, enqueue: queue.enqueue });
   // What runs for people stops with them: a feature that runs something adds its own line.
   const pauses: OffboardingHook[] = [
     async ({ person, tenant }) => (person ? links.close(person) : links.forgetTenant(tenant)),
@@ -150,29 +151,30 @@ async function wire(
     },
   });
   pauses.push(async (ended) => void (await operations.stop(ended)));
-  const ports = createJobPorts({
-    access,
-    clients,
-    custody,
-    cdn,
-    cdnThrough,
-    // A way to the network that was handed in is the only one there is.
-    transfer: () =>
-      options.fetch === globalThis.fetch ? startTransfer() : { ...startTransfer(), fetch: options.fetch },
-    policies,
-    people,
-    audit,
-    operations,
+  const ports = {
+    ...createJobPorts({
+      access,
+      clients,
+      custody,
+      cdn,
+      cdnThrough,
+      // A way to the network that was handed in is the only one there is.
+      transfer: () =>
+        options.fetch === globalThis.fetch ? startTransfer() : { ...startTransfer(), fetch: options.fetch },
+      policies,
+      people,
+      audit,
+      operations,
+      apiUrl,
+      draw,
+      inspectFile,
+      spoolDirectory,
+      exportLimits: options.exportLimits,
+      log,
+    }),
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
-    enqueue: (...about) => queue.enqueue(...about),
-    apiUrl,
-    draw,
-    inspectFile,
-    spoolDirectory,
-    exportLimits: options.exportLimits,
-    log,
-  });
-  const queue = createQueue({ database, log, jobs, now, ports });
+    enqueue: queue.enqueue,
+  };
   const exports = createExportService({ db, ports, log, now });
   const connectPage =
     publicUrl === undefined
@@ -254,6 +256,7 @@ async function wire(
     access,
     bolt,
     queue,
+    startQueue: (work) => queue.start({ jobs, ports, work }),
     exports,
     web,
     receiver,

@@ -33,6 +33,7 @@ interface Parts {
   readonly access: InstallationAccess;
   readonly bolt: App;
   readonly queue: Queue;
+  readonly startQueue: (work: boolean) => Promise<void>;
   readonly exports: ExportService;
   readonly web: Web;
   readonly receiver: { readonly stop: () => Promise<unknown> };
@@ -69,7 +70,7 @@ export function createLifecycle(parts: Parts): ChatApp {
         await bolt.init();
       }
       // Before anybody is answered: starting it keeps the embedded database, and with it this thread, busy.
-      await queue.start({ work: runsJobs });
+      await parts.startQueue(runsJobs);
       if (runsJobs) {
         await exports.resume({ alone });
         // The queue notices after about a minute that a process has died; exports know their own within seconds.

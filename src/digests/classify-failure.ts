@@ -3,7 +3,7 @@ import { ApiError } from '../api/http/errors.ts';
 import { LinkedKeyError } from '../auth/keys/key-store.ts';
 import type { Reason } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
-import { SlackFailure } from '../outbox/ports.ts';
+import { SlackFailure } from '../outbox/slack-port.ts';
 import type { PauseReason } from '../views/digests/words.ts';
 
 /** What a failure means for a digest. */

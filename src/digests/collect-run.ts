@@ -1,6 +1,5 @@
 import { createErrorBudget, type ErrorBudget } from '../api/http/error-budget.ts';
 import { decideDestination } from '../auth/policy/policy.ts';
-import type { JobContext } from '../store/queue/define-job.ts';
 import * as views from '../views/digests/notices.ts';
 import type { Digest } from '../views/digests/words.ts';
 import { classifyCdnFailure, pauseFor } from './classify-failure.ts';
@@ -8,6 +7,7 @@ import { baselineAfterSilence, prepareDigest, readBaseline, readPastRun, writeFi
 import { toOutboundMessages, writeOutboundMessages } from './outbound-messages.ts';
 import { pauseDigest } from './pause.ts';
 import { classifyLateness } from './plan.ts';
+import type { DigestContext } from './ports.ts';
 import { acceptBaseline, findBaseline, storePendingBaseline } from './queries/baselines.ts';
 import { countFailure, findDigestById, resetFailures } from './queries/digests.ts';
 import { type ClaimedRun, findPastRuns, moveRun } from './queries/runs.ts';
@@ -23,7 +23,7 @@ const mostHistory = 60;
 const collectingMs = 3 * 60_000;
 
 /** Makes what a run will say, or finds that it says nothing. What it says is stored before any of it is sent. */
-export async function collectRun(run: ClaimedRun, context: JobContext): Promise<void> {
+export async function collectRun(run: ClaimedRun, context: DigestContext): Promise<void> {
   const { db, now } = context;
   const row = await findDigestById(db, run.digest_id);
   const digest = row && readDigest(row);
@@ -58,7 +58,7 @@ interface Attempt {
 
 async function collectInTime(
   { digest, run, isLate, allowance }: Attempt,
-  context: JobContext,
+  context: DigestContext,
 ): Promise<void> {
   const { db, ports, now } = context;
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(collectingMs)]);
@@ -106,7 +106,7 @@ async function collectInTime(
 
 async function ready(
   run: ClaimedRun,
-  { db, now }: Pick<JobContext, 'db' | 'now'>,
+  { db, now }: Pick<DigestContext, 'db' | 'now'>,
   outcome: string,
   parts: string,
   figures?: string,
@@ -116,7 +116,7 @@ async function ready(
 }
 
 /** Decided again at each run: what was allowed when it was ordered may not be any more. */
-async function refusal(digest: Digest, { ports }: JobContext) {
+async function refusal(digest: Digest, { ports }: DigestContext) {
   const standing = ports.standing(digest.owner);
   const { channel } = digest;
   const decision = await standing.decide({ needs: 'read', name: 'digest' }, channel, { fresh: true });
@@ -132,7 +132,11 @@ interface Failed {
   readonly failures: number;
 }
 
-async function failed(error: unknown, { digest, run, failures }: Failed, context: JobContext): Promise<void> {
+async function failed(
+  error: unknown,
+  { digest, run, failures }: Failed,
+  context: DigestContext,
+): Promise<void> {
   const { db, now, log, ports, signal } = context;
   // The bot stops: another process, or this one later, begins again.
   if (signal.aborted) {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { defineJob, type JobContext } from '../store/queue/define-job.ts';
+import { defineJob } from '../store/queue/define-job.ts';
 import { collectRun } from './collect-run.ts';
 import { channelIntervalMs, methodCatchUpMs, methodIntervalMs, postMethod } from './pace.ts';
 import { planRun } from './plan.ts';
+import type { DigestContext } from './ports.ts';
 import {
   claimRunToCollect,
   claimRunToLookUp,
@@ -44,7 +45,7 @@ export const digestsDueJob = defineJob({
   // The next minute does the same.
   retries: 0,
   timeLimitSeconds: (longestShiftMs + 5 * 60_000) / 1000,
-  async run(_data, context) {
+  async run(_data, context: DigestContext) {
     await scheduleDueRuns(context);
     await workOff(context);
   },
@@ -56,7 +57,7 @@ export const digestsNowJob = defineJob({
   data: z.object({}),
   retries: 2,
   timeLimitSeconds: (longestShiftMs + 5 * 60_000) / 1000,
-  run: async (_data, context) => workOff(context),
+  run: async (_data, context: DigestContext) => workOff(context),
 });
 
 /** Plans every run that is due by now or soon. Any number of processes may do so at once, late or twice. */
@@ -65,7 +66,7 @@ export async function scheduleDueRuns({
   now,
   signal,
   log,
-}: Pick<JobContext, 'db' | 'now' | 'signal' | 'log'>): Promise<void> {
+}: Pick<DigestContext, 'db' | 'now' | 'signal' | 'log'>): Promise<void> {
   for (;;) {
     const rows = await findDueDigests(db, new Date(now().getTime() + aheadMs), batch);
     let moved = 0;
@@ -84,7 +85,7 @@ export async function scheduleDueRuns({
 }
 
 /** Does whatever there is to do, and waits for what is to be done in a moment. */
-async function workOff(context: JobContext): Promise<void> {
+async function workOff(context: DigestContext): Promise<void> {
   const { db } = context;
   // Those who send stay as long as something may be collected here, and hear of it at once.
   let collected = new AbortController();
@@ -94,7 +95,7 @@ async function workOff(context: JobContext): Promise<void> {
     collected = new AbortController();
     told.abort();
   };
-  const collect = async (about: JobContext): Promise<boolean> => collectOnce(about).finally(tell);
+  const collect = async (about: DigestContext): Promise<boolean> => collectOnce(about).finally(tell);
   const collecting = shifts({
     atOnce: collectorsAtOnce,
     step: collect,
@@ -121,7 +122,7 @@ interface Shifts {
   readonly next: () => Promise<Date | undefined>;
   /** What ends a wait early; as long as there is such a thing nobody leaves. */
   readonly stays?: () => AbortSignal | undefined;
-  readonly context: JobContext;
+  readonly context: DigestContext;
 }
 
 /** So many that do one kind of step, until there is none within a moment or their time is over; then a job goes on. */
@@ -156,11 +157,11 @@ async function shifts({ atOnce, step, next, stays, context }: Shifts): Promise<v
  * Takes one step of one run: what may have been sent before what is to be sent before what is to be collected. False =
  * there is none at this moment.
  */
-export async function workOnce(context: JobContext): Promise<boolean> {
+export async function workOnce(context: DigestContext): Promise<boolean> {
   return (await sendOnce(context)) || collectOnce(context);
 }
 
-export async function sendOnce(context: JobContext): Promise<boolean> {
+export async function sendOnce(context: DigestContext): Promise<boolean> {
   const at = context.now();
   const taking = { claim: randomUUID(), now: at };
   const lost = new Date(at.getTime() - sendingLostMs);
@@ -177,14 +178,14 @@ export async function sendOnce(context: JobContext): Promise<boolean> {
   return ready ? done(sendNextMessage(ready, claimed, context), context) : false;
 }
 
-export async function collectOnce(context: JobContext): Promise<boolean> {
+export async function collectOnce(context: DigestContext): Promise<boolean> {
   const at = context.now();
   const lost = new Date(at.getTime() - collectingLostMs);
   const due = await claimRunToCollect(context.db, { claim: randomUUID(), now: at }, lost);
   return due ? done(collectRun(due, context), context) : false;
 }
 
-async function done(work: Promise<void>, { log }: JobContext): Promise<true> {
+async function done(work: Promise<void>, { log }: DigestContext): Promise<true> {
   // Left as it is: whoever finds the run lost goes on with it.
   await work.catch((error: unknown) => log.error({ error }, 'a step of a digest failed'));
   return true;

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { tenantId } from '../auth/identity.ts';
-import { type Marker, SlackFailure } from '../outbox/ports.ts';
 import { acquireBucket } from '../outbox/rate-limit.ts';
-import { defineJob, type JobContext } from '../store/queue/define-job.ts';
+import { type Marker, SlackFailure } from '../outbox/slack-port.ts';
+import { defineJob } from '../store/queue/define-job.ts';
 import type { Message } from '../views/blocks/message.ts';
 import * as views from '../views/digests/notices.ts';
 import { channelIntervalMs } from './pace.ts';
+import type { DigestContext } from './ports.ts';
 import { type DigestRow, findDigestById } from './queries/digests.ts';
 import { readDigest } from './row.ts';
 
@@ -14,7 +15,7 @@ export const notifyUnknownJob = defineJob({
   name: 'digest-unknown',
   data: z.object({ digestId: z.string(), due: z.iso.datetime() }),
   retries: 5,
-  async run({ digestId, due }, context) {
+  async run({ digestId, due }, context: DigestContext) {
     const row = await findDigestById(context.db, digestId);
     if (!row) return;
     const digest = readDigest(row);
@@ -31,7 +32,7 @@ async function tellFirst(
   notice: Message,
   marker: Marker,
   row: DigestRow,
-  context: JobContext,
+  context: DigestContext,
 ): Promise<void> {
   const { owner } = readDigest(row);
   const slack = context.ports.slack(owner, context.signal);

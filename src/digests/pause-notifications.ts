@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { type Marker, SlackFailure, type SlackPort } from '../outbox/ports.ts';
 import { acquireBucket, blockBucket } from '../outbox/rate-limit.ts';
-import { defineJob, type JobContext } from '../store/queue/define-job.ts';
+import { type Marker, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
+import { defineJob } from '../store/queue/define-job.ts';
 import * as views from '../views/digests/notices.ts';
 import type { Digest, PauseReason } from '../views/digests/words.ts';
 import { classifySlackFailure } from './classify-failure.ts';
 import { channelIntervalMs } from './pace.ts';
+import type { DigestContext } from './ports.ts';
 import type { DigestRow } from './queries/digests.ts';
 import {
   claimNotification,
@@ -35,7 +36,7 @@ export const notifyPausesJob = defineJob({
   atOnce: 1,
   // The next minute does the same.
   retries: 0,
-  async run(_data, context) {
+  async run(_data, context: DigestContext) {
     const { db, now, ports, signal } = context;
     for (;;) {
       if (signal.aborted) return;
@@ -55,7 +56,7 @@ export const notifyPausesJob = defineJob({
   },
 });
 
-async function tell(row: DigestRow, context: JobContext): Promise<void> {
+async function tell(row: DigestRow, context: DigestContext): Promise<void> {
   const { db, now, ports, signal, log } = context;
   const digest = readDigest(row);
   const reason = digest.paused?.reason;

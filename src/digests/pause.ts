@@ -1,6 +1,6 @@
-import type { JobContext } from '../store/queue/define-job.ts';
 import type { Digest, PauseReason } from '../views/digests/words.ts';
 import { notifyPausesJob } from './pause-notifications.ts';
+import type { DigestContext } from './ports.ts';
 import { pauseDigestRow } from './queries/digests.ts';
 import { type ClaimedRun, moveRun } from './queries/runs.ts';
 
@@ -9,7 +9,7 @@ export async function pauseDigest(
   digest: Digest,
   reason: PauseReason,
   run: ClaimedRun,
-  { db, ports, now, log }: JobContext,
+  { db, ports, now, log }: DigestContext,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // Somebody else who holds the run now finds out for themselves.

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { SlackFailure } from '../outbox/ports.ts';
-import { defineJob, type JobContext } from '../store/queue/define-job.ts';
+import { SlackFailure } from '../outbox/slack-port.ts';
+import { defineJob } from '../store/queue/define-job.ts';
 import * as views from '../views/digests/reinstall-notice.ts';
 import { classifySlackFailure } from './classify-failure.ts';
 import { notifyPausesJob } from './pause-notifications.ts';
+import type { DigestContext } from './ports.ts';
 import type { DigestRow } from './queries/digests.ts';
 import {
   claimReinstallNotifications,
@@ -20,7 +21,7 @@ export const findReinstalledJob = defineJob({
   name: 'digests-returned',
   cron: '11 * * * *',
   data: z.object({ tenant: z.string().optional() }),
-  async run({ tenant }, { db, ports }) {
+  async run({ tenant }, { db, ports }: DigestContext) {
     await db.transaction().execute(async (trx) => {
       for (const row of await claimReinstallNotifications(trx, tenant)) {
         const { tenant, enterprise_id: enterpriseId, team_id: teamId, owner } = row;
@@ -40,7 +41,7 @@ export const notifyReinstalledJob = defineJob({
     owner: z.string(),
   }),
   retries: 5,
-  async run(about, context) {
+  async run(about, context: DigestContext) {
     const { db, ports, signal, log } = context;
     const rows = await findReinstalledDigests(db, about);
     const [first] = rows;
@@ -72,7 +73,7 @@ export const notifyReinstalledJob = defineJob({
   },
 });
 
-async function tellElsewhere(rows: readonly DigestRow[], { db, ports }: JobContext): Promise<void> {
+async function tellElsewhere(rows: readonly DigestRow[], { db, ports }: DigestContext): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await settleReinstallNotifications(trx, rows, 'each');
     await ports.enqueue(notifyPausesJob, {}, { in: trx });

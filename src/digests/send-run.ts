@@ -1,6 +1,5 @@
-import { type Marker, type Posted, SlackFailure } from '../outbox/ports.ts';
 import { blockBucket } from '../outbox/rate-limit.ts';
-import type { JobContext } from '../store/queue/define-job.ts';
+import { type Marker, type Posted, SlackFailure } from '../outbox/slack-port.ts';
 import * as views from '../views/digests/notices.ts';
 import type { Digest } from '../views/digests/words.ts';
 import { classifySlackFailure } from './classify-failure.ts';
@@ -9,6 +8,7 @@ import { notifyUnknownJob } from './notify-owner.ts';
 import { type OutboundMessage, readOutboundMessages, writeOutboundMessages } from './outbound-messages.ts';
 import { postMethod } from './pace.ts';
 import { pauseDigest } from './pause.ts';
+import type { DigestContext } from './ports.ts';
 import { acceptBaseline } from './queries/baselines.ts';
 import { findDigestById } from './queries/digests.ts';
 import { type ClaimedRun, moveRun } from './queries/runs.ts';
@@ -29,7 +29,11 @@ const mostLookups = 4;
  * Sends the next message of a run that this process has just claimed. `claimed` is when, by the clock that never jumps:
  * a process that slept since must not post, since another one may have taken the run for lost.
  */
-export async function sendNextMessage(run: ClaimedRun, claimed: number, context: JobContext): Promise<void> {
+export async function sendNextMessage(
+  run: ClaimedRun,
+  claimed: number,
+  context: DigestContext,
+): Promise<void> {
   const { db, now, ports, signal } = context;
   const digest = await digestFor(run, context);
   const parts = readOutboundMessages(run.parts);
@@ -74,7 +78,7 @@ function isStale(run: ClaimedRun, now: Date): boolean {
 }
 
 /** Looks for a message whose process died, or whose answer got lost, before anything is sent again. */
-export async function lookUpMessage(run: ClaimedRun, context: JobContext): Promise<void> {
+export async function lookUpMessage(run: ClaimedRun, context: DigestContext): Promise<void> {
   const { db, now, ports, signal } = context;
   const digest = await digestFor(run, context);
   if (!digest) {
@@ -113,7 +117,7 @@ async function arrived(
   run: ClaimedRun,
   parts: readonly OutboundMessage[],
   posted: Posted | undefined,
-  { db, now }: JobContext,
+  { db, now }: DigestContext,
 ): Promise<void> {
   const first = run.parts_sent === 0 && posted ? { sent_to: posted.channel, ts: posted.ts } : {};
   const sent = run.parts_sent + 1;
@@ -130,7 +134,12 @@ async function arrived(
   });
 }
 
-async function notSent(error: unknown, digest: Digest, run: ClaimedRun, context: JobContext): Promise<void> {
+async function notSent(
+  error: unknown,
+  digest: Digest,
+  run: ClaimedRun,
+  context: DigestContext,
+): Promise<void> {
   const { db, now, log } = context;
   if (error instanceof SlackFailure && error.outcome === 'unknown') {
     log.warn({ digest: digest.id, due: run.due, code: error.code }, 'a digest may have been posted or not');
@@ -160,7 +169,7 @@ async function notSent(error: unknown, digest: Digest, run: ClaimedRun, context:
   });
 }
 
-async function unknown(run: ClaimedRun, reason: string, { db, ports, log }: JobContext): Promise<void> {
+async function unknown(run: ClaimedRun, reason: string, { db, ports, log }: DigestContext): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await moveRun(trx, run, 'sending', 'unknown', { reason }))) return;
     const about = { digestId: run.digest_id, due: run.due.toISOString() };
@@ -178,7 +187,7 @@ function markerOf({ digest_id: digest, due, parts_sent: part }: ClaimedRun): Mar
 }
 
 /** The digest of a run, unless it was deleted. One that was paused meanwhile still says what was made. */
-async function digestFor(run: ClaimedRun, { db }: JobContext): Promise<Digest | undefined> {
+async function digestFor(run: ClaimedRun, { db }: DigestContext): Promise<Digest | undefined> {
   const row = await findDigestById(db, run.digest_id);
   return row && row.deleted_at === null ? readDigest(row) : undefined;
 }

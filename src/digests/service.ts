@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Audit, AuditWhat } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { OffboardingHook } from '../auth/offboarding.ts';
-import type { Enqueue } from '../outbox/ports.ts';
+import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Digest, DigestOrder } from '../views/digests/words.ts';
 import { readBaseline, readPastRun } from './content.ts';

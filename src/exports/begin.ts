@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Ports, type Posted, SlackFailure, type SlackPort } from '../outbox/ports.ts';
+import { type Posted, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
 import type { Log } from '../telemetry/log.ts';
 import { renderElsewhere, renderProgress } from '../views/exports/exports.ts';
@@ -8,6 +8,7 @@ import { type FinishContext, finishExport } from './finish.ts';
 import { createExportMarker, findExportMessage, isRetryable } from './message.ts';
 import { showOutcome } from './notify-outcome.ts';
 import { type ExportOutcome, readOutcome, toStoredFailure } from './outcome.ts';
+import type { ExportContext, ExportPorts } from './ports.ts';
 import { type ExportRow, findExport } from './queries/exports.ts';
 import { markExportNotified, storeExportMessage } from './queries/outcomes.ts';
 import { endUnclaimedExport, storeFirstMessage } from './queries/transitions.ts';
@@ -21,12 +22,12 @@ const data = z.object({ id: z.string() });
  * is taken where it arrived, posted where it certainly did not, and where nobody can say the export ends. It is stored
  * with the export, for a moment when the posting is over; usually there is nothing to do then.
  */
-export const beginExportJob: Job<z.input<typeof data>> = defineJob({
+export const beginExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
   name: 'export-begin',
   data,
   retries: 5,
   timeLimitSeconds: 120,
-  async run({ id }, context) {
+  async run({ id }, context: ExportContext) {
     const { db, ports, log, signal } = context;
     const row = await findExport(db, id);
     if (!row || row.state !== 'asked') return;
@@ -53,7 +54,7 @@ export async function postFirstMessage(slack: Pick<SlackPort, 'post'>, row: Expo
   return slack.post(row.channel ?? row.user_id, message, { marker: createExportMarker(row.id) });
 }
 
-type BeginContext = FinishContext & { readonly ports: Pick<Ports, 'slack'>; readonly log: Log };
+type BeginContext = FinishContext & { readonly ports: Pick<ExportPorts, 'slack'>; readonly log: Log };
 
 /** Its message is there: it may run. Where it ended meanwhile, the message says so. */
 export async function beginExport(

@@ -1,7 +1,7 @@
 import { earliestEvents, isAboutWindow } from '../api/event-logs.ts';
 import { ApiError, isPlanError } from '../api/http/errors.ts';
 import { UserError } from '../errors.ts';
-import { SlackFailure } from '../outbox/ports.ts';
+import { SlackFailure } from '../outbox/slack-port.ts';
 import { formatBytes } from '../views/blocks/numbers.ts';
 import type { Offer } from '../views/exports/outcome-messages.ts';
 import { ExportTooLarge } from './files.ts';

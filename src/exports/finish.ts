@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { Ports } from '../outbox/ports.ts';
 import type { Schema } from '../store/schema.ts';
 import { notifyOutcomeJob } from './notify-outcome.ts';
 import { type ExportOutcome, writeOutcome } from './outcome.ts';
+import type { ExportPorts } from './ports.ts';
 import { type ExportRow, findExport } from './queries/exports.ts';
 import type { OutcomeColumns } from './queries/outcomes.ts';
 import { settleUnknown } from './queries/transitions.ts';
@@ -11,7 +11,7 @@ import { toExportSummary } from './rows.ts';
 /** What ending an export takes. */
 export interface FinishContext {
   readonly db: Kysely<Schema>;
-  readonly ports: Pick<Ports, 'audit' | 'enqueue'>;
+  readonly ports: Pick<ExportPorts, 'audit' | 'enqueue'>;
   readonly now: () => Date;
 }
 
@@ -45,7 +45,7 @@ function recordOf(
   row: ExportRow,
   ending: ExportOutcome,
   sha256: string | undefined,
-): Parameters<Ports['audit']['record']>[0] {
+): Parameters<ExportPorts['audit']['record']>[0] {
   const { request, rows, bytes } = toExportSummary(row);
   return {
     tenant: row.tenant,

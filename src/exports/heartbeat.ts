@@ -1,7 +1,7 @@
-import { type Posted, SlackFailure, type SlackPort } from '../outbox/ports.ts';
-import type { JobContext } from '../store/queue/define-job.ts';
+import { type Posted, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
 import { type Phase, renderProgress } from '../views/exports/exports.ts';
 import type { ExportSummary } from './model.ts';
+import type { ExportContext } from './ports.ts';
 import { renewExportLease } from './queries/transitions.ts';
 
 /**
@@ -42,7 +42,7 @@ export function startHeartbeat(options: {
   readonly far: () => { readonly rows: number; readonly bytes: number };
   /** Bytes of the present phase. */
   readonly moved: () => number;
-  readonly context: JobContext;
+  readonly context: ExportContext;
 }): Heartbeat {
   const { one, run, attempt, at, slack, far, moved, context } = options;
   const controller = new AbortController();

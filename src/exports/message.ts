@@ -1,4 +1,4 @@
-import { type Marker, type Posted, SlackFailure, type SlackPort } from '../outbox/ports.ts';
+import { type Marker, type Posted, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
 import type { ExportRow } from './queries/exports.ts';
 
 /** By then Slack has taken a message or never will: it is given ten seconds to answer. */

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
-import { type Posted, SlackFailure, type SlackPort } from '../outbox/ports.ts';
-import { defineJob, type Job, type JobContext } from '../store/queue/define-job.ts';
+import { type Posted, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
+import { defineJob, type Job } from '../store/queue/define-job.ts';
 import type { Message } from '../views/blocks/message.ts';
 import type { NotifiedWhere } from '../views/exports/outcome-messages.ts';
 import { findExportMessage, isRetryable, settleMs } from './message.ts';
 import { type ExportOutcome, readOutcome, renderBlockedOutcome, renderOutcome } from './outcome.ts';
+import type { ExportContext, ExportPorts } from './ports.ts';
 import { type ExportRow, findExport } from './queries/exports.ts';
 import { markExportNotified, storeExportMessage } from './queries/outcomes.ts';
 import { firstMessageOf, installationOf } from './rows.ts';
@@ -20,13 +21,13 @@ const longestPauseMs = 5 * 60_000;
  * Brings the end of an export to people: its message becomes the outcome; where that message is gone (deleted, the
  * channel archived), the person hears it directly. Tried again until Slack has taken it.
  */
-export const notifyOutcomeJob: Job<z.input<typeof data>> = defineJob({
+export const notifyOutcomeJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
   name: 'export-end',
   data,
   atOnce: 4,
   retries: 10,
   timeLimitSeconds: 120,
-  async run({ id, trial }, context) {
+  async run({ id, trial }, context: ExportContext) {
     const { db, ports, log, now } = context;
     const row = await findExport(db, id);
     const ending = row && readOutcome(row);
@@ -57,7 +58,7 @@ export const notifyOutcomeJob: Job<z.input<typeof data>> = defineJob({
 async function tell(
   row: ExportRow,
   ending: ExportOutcome,
-  { db, ports, log, signal }: JobContext,
+  { db, ports, log, signal }: ExportContext,
 ): Promise<void> {
   const slack = ports.slack(installationOf(row), signal);
   const at = firstMessageOf(row) ?? (await findExportMessage(slack, row));

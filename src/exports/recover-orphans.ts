@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
-import type { Ports } from '../outbox/ports.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
 import { endAsNotBegun } from './begin.ts';
 import { finishAsUnknown, finishExport } from './finish.ts';
+import type { ExportPorts } from './ports.ts';
 import { type ExportRow, findUnfinishedExports } from './queries/exports.ts';
 import { endUnclaimedExport, releaseExport } from './queries/transitions.ts';
 import { runExportJob } from './run.ts';
@@ -13,7 +13,7 @@ const begunWithinMs = 15 * 60_000;
 
 interface Rescue {
   readonly db: Kysely<Schema>;
-  readonly ports: Pick<Ports, 'enqueue' | 'audit'>;
+  readonly ports: Pick<ExportPorts, 'enqueue' | 'audit'>;
   readonly log: Log;
   readonly now: () => Date;
 }

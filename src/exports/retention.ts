@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineJob, type JobContext } from '../store/queue/define-job.ts';
+import { defineJob } from '../store/queue/define-job.ts';
+import type { ExportContext } from './ports.ts';
 import type { ExportRow } from './queries/exports.ts';
 import {
   eraseRequests,
@@ -23,7 +24,7 @@ export const exportRetentionJob = defineJob({
   name: 'export-upkeep',
   cron: '41 * * * *',
   data: z.object({}),
-  async run(_data, context) {
+  async run(_data, context: ExportContext) {
     const { db, now, log } = context;
     await eraseRequests(db, new Date(now().getTime() - requestsKeptMs));
     await purgeExports(db, new Date(now().getTime() - rowsKeptMs));
@@ -38,7 +39,7 @@ export const exportRetentionJob = defineJob({
   },
 });
 
-async function deleteDue(tenant: string, context: JobContext): Promise<void> {
+async function deleteDue(tenant: string, context: ExportContext): Promise<void> {
   const { db, now, ports, signal } = context;
   const any = await findAnyExportOf(db, tenant);
   if (!any) return;
@@ -51,7 +52,7 @@ async function deleteDue(tenant: string, context: JobContext): Promise<void> {
   }
 }
 
-async function deleteFiles(row: ExportRow, days: number, context: JobContext): Promise<void> {
+async function deleteFiles(row: ExportRow, days: number, context: ExportContext): Promise<void> {
   const { db, now, ports, signal } = context;
   const files = fileIdsOf(row);
   const slack = ports.slack(installationOf(row), signal);

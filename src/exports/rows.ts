@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Person } from '../auth/identity.ts';
-import type { Place, Posted } from '../outbox/ports.ts';
+import type { Place, Posted } from '../outbox/slack-port.ts';
 import { type ExportRequest, type ExportSummary, exportStates } from './model.ts';
 import type { ExportRow } from './queries/exports.ts';
 

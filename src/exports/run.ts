@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { decideExport } from '../auth/policy/export-permission.ts';
 import { UserError } from '../errors.ts';
-import { SlackFailure } from '../outbox/ports.ts';
-import { defineJob, type Job, type JobContext } from '../store/queue/define-job.ts';
+import { SlackFailure } from '../outbox/slack-port.ts';
+import { defineJob, type Job } from '../store/queue/define-job.ts';
 import { renderRefusal } from '../views/blocks/refusal.ts';
 import { renderWaiting } from '../views/exports/exports.ts';
 import { createAttachments } from './attachments.ts';
@@ -13,6 +13,7 @@ import { finishAsUnknown, finishExport } from './finish.ts';
 import { attemptSeconds, type Heartbeat, leaseMs, startHeartbeat } from './heartbeat.ts';
 import type { ExportSummary } from './model.ts';
 import { type ExportOutcome, stateOfOutcome, toStoredFailure } from './outcome.ts';
+import type { ExportContext, ExportPorts } from './ports.ts';
 import { type ExportRow, findExport } from './queries/exports.ts';
 import { claimExport, type ExportMove, moveExport } from './queries/transitions.ts';
 import { firstMessageOf, installationOf, requesterOf, toExportSummary } from './rows.ts';
@@ -25,13 +26,13 @@ export type ExportData = z.input<typeof data>;
 const mostAttempts = 5;
 
 /** Makes an export. One export has one row, whatever the number of jobs and attempts. */
-export const runExportJob: Job<ExportData> = defineJob({
+export const runExportJob: Job<ExportData, ExportPorts> = defineJob({
   name: 'export',
   data,
   // It is tried again by its row; this is for processes that die.
   retries: 3,
   timeLimitSeconds: attemptSeconds,
-  async run({ id }, context) {
+  async run({ id }, context: ExportContext) {
     const { db, now, ports } = context;
     const run = randomUUID();
     // One moment for all of it: what is not to be had yet must be looked at again, or nobody would.
@@ -50,7 +51,7 @@ export const runExportJob: Job<ExportData> = defineJob({
 interface Attempt {
   readonly row: ExportRow;
   readonly run: string;
-  readonly context: JobContext;
+  readonly context: ExportContext;
 }
 
 async function attempt(about: Attempt): Promise<void> {
@@ -165,7 +166,7 @@ class Withdrawn extends Error {
 }
 
 /** What was decided when it was asked for is decided again: settings, groups and keys change. */
-async function admitted(row: ExportRow, { ports }: JobContext): Promise<void> {
+async function admitted(row: ExportRow, { ports }: ExportContext): Promise<void> {
   const person = requesterOf(row);
   const decision = await decideExport(ports.standing(person), row.channel ?? undefined);
   if (decision.allowed) return;

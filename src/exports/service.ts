@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { type Person, tenantId } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
-import { type Ports, type Posted, SlackFailure, type SlackPort } from '../outbox/ports.ts';
+import { type Posted, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
 import { beginExport, beginExportJob, endAsNotBegun, postFirstMessage } from './begin.ts';
@@ -12,6 +12,7 @@ import { findExportMessage, settleMs } from './message.ts';
 import { type ExportRequest, type ExportSummary, isUnderWay } from './model.ts';
 import { notifyOutcomeJob, showOutcome } from './notify-outcome.ts';
 import { readOutcome } from './outcome.ts';
+import type { ExportPorts } from './ports.ts';
 import {
   addExport,
   dropExport,
@@ -59,7 +60,7 @@ const mostUnderWay = 3;
 
 export function createExportService(options: {
   readonly db: Kysely<Schema>;
-  readonly ports: Pick<Ports, 'slack' | 'enqueue' | 'audit'>;
+  readonly ports: Pick<ExportPorts, 'slack' | 'enqueue' | 'audit'>;
   readonly log: Log;
   readonly now: () => Date;
 }): ExportService {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { SlackSimulator } from '../../simulator/slack/server.ts';
+import type { Ports } from '../../src/app/jobs/registry.ts';
 import type { Person } from '../../src/auth/identity.ts';
 import { scheduleDueRuns, workOnce } from '../../src/digests/jobs.ts';
 import { createDigestService, type DigestService } from '../../src/digests/service.ts';
-import type { EnqueueOptions, Ports } from '../../src/outbox/ports.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { Job, JobContext } from '../../src/store/queue/define-job.ts';
+import type { Enqueue, EnqueueOptions } from '../../src/store/queue/queue.ts';
 import type { Digest, DigestOrder } from '../../src/views/digests/words.ts';
 import { type PortsDesk, portsDesk } from '../slack/send/ports-desk.ts';
 
@@ -16,7 +17,7 @@ export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 /** A workspace with digests: the real jobs on the real ports, and a clock that goes when it is told to. */
 export interface DigestDesk extends PortsDesk {
   readonly digests: DigestService;
-  readonly context: JobContext;
+  readonly context: JobContext<Ports>;
   readonly now: () => Date;
   /** Lets the clock go on. */
   later(ms: number): void;
@@ -40,16 +41,21 @@ export async function digestDesk(
 ): Promise<DigestDesk> {
   let at = Date.UTC(2026, 10, 23, 8, 0, 0);
   const now = (): Date => new Date(at);
-  const waiting: { job: Job<never>; data: unknown; attempt: number; at: number }[] = [];
-  const enqueue: Ports['enqueue'] = async (job, data, options?: EnqueueOptions) => {
+  const waiting: { job: Job<never, Ports>; data: unknown; attempt: number; at: number }[] = [];
+  const enqueue: Enqueue = async (job, data, options?: EnqueueOptions) => {
     job.encode(data);
-    waiting.push({ job, data, attempt: 1, at: options?.at?.getTime() ?? at });
+    waiting.push({
+      job: job as unknown as Job<never, Ports>,
+      data,
+      attempt: 1,
+      at: options?.at?.getTime() ?? at,
+    });
     return randomUUID();
   };
   const desk = await portsDesk({ database, enqueue, now, ...options });
   const { db, ports, log, audit } = desk;
   const signal = new AbortController().signal;
-  const context: JobContext = { db, ports, log, now, signal, attempt: 1, lastAttempt: false };
+  const context: JobContext<Ports> = { db, ports, log, now, signal, attempt: 1, lastAttempt: false };
   const digests = createDigestService({ db, audit, enqueue, now });
   for (const person of [alice, bob]) await desk.custody.link(person, new Secret(desk.cdn.key));
 

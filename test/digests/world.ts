@@ -4,14 +4,14 @@ import type { CdnClient } from '../../src/api/cdn.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
 import type { Authorizer } from '../../src/auth/policy/authorizer.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
+import type { DigestContext, DigestPorts } from '../../src/digests/ports.ts';
 import { findNextCollectTime, findNextSendTime } from '../../src/digests/queries/claim-runs.ts';
 import { insertDigest } from '../../src/digests/queries/digests.ts';
 import { purgeRuns } from '../../src/digests/queries/runs.ts';
 import { ownerColumns, readDigest, writeDigestBody } from '../../src/digests/row.ts';
 import { findNextRuns, type Schedule } from '../../src/digests/schedule.ts';
 import { createDigestService } from '../../src/digests/service.ts';
-import type { Marker, Ports, SlackPort } from '../../src/outbox/ports.ts';
-import type { JobContext } from '../../src/store/queue/define-job.ts';
+import type { Marker, SlackPort } from '../../src/outbox/slack-port.ts';
 import type { Schema } from '../../src/store/schema.ts';
 import { keptLog } from '../support/engines.ts';
 import type { Life } from './mortal.ts';
@@ -70,7 +70,7 @@ export class DigestWorld {
   }
 
   /** What a process works with in one of its lives. */
-  context({ db, outside }: Life): JobContext {
+  context({ db, outside }: Life): DigestContext {
     const slack: Pick<SlackPort, 'post' | 'find'> = {
       post: async (channel, { text }, { marker } = {}) => {
         await outside();
@@ -97,7 +97,7 @@ export class DigestWorld {
       },
       standing: () => standing as unknown as Authorizer,
       enqueue: async () => randomUUID(),
-    } as unknown as Ports;
+    } as unknown as DigestPorts;
     const { signal } = new AbortController();
     return { db, ports, log: keptLog(), now: this.now, signal, attempt: 1, lastAttempt: false };
   }

@@ -6,7 +6,7 @@ import { UserError } from '../../src/errors.ts';
 import { classifyFailure, describePostFailure } from '../../src/exports/failures.ts';
 import { ExportTooLarge } from '../../src/exports/files.ts';
 import type { ExportRequest } from '../../src/exports/model.ts';
-import { SlackFailure } from '../../src/outbox/ports.ts';
+import { SlackFailure } from '../../src/outbox/slack-port.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const request: ExportRequest = {

@@ -96,8 +96,8 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
       const now = () => new Date(Date.now() + days * 24 * 3_600_000);
       second = await buildApp({ config: readConfig(bot.env), log, role: 'worker', now });
       await second.start();
-      const queue = createQueue({ database, log, jobs: [exportRetentionJob], ports: noPorts, now });
-      await queue.start({ work: false });
+      const queue = createQueue({ database, log, now });
+      await queue.start({ jobs: [exportRetentionJob], ports: noPorts, work: false });
       const id = await queue.enqueue(exportRetentionJob, {});
       const state = async (): Promise<unknown> =>
         (await sql<{ state: string }>`select state from pgboss.job where id = ${id}`.execute(database.db))

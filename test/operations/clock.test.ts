@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import type { Ports } from '../../src/app/jobs/registry.ts';
 import { initialPolicy, type Policy } from '../../src/auth/policy/policy.ts';
 import { operationClockJob } from '../../src/operations/jobs/clock.ts';
 import { executeOperationJob } from '../../src/operations/jobs/execute.ts';
@@ -16,7 +17,7 @@ const minute = 60_000;
 const requester = { teamId: 'T0ACME000', userId: alice };
 
 interface Desk extends PortsDesk {
-  readonly context: JobContext;
+  readonly context: JobContext<Ports>;
   readonly ask: () => Promise<Operation>;
   /** Runs what the moves so far have enqueued, as the queue would. */
   readonly settle: () => Promise<void>;
@@ -48,7 +49,7 @@ async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
   });
   const { db, ports, log } = bench;
   const { signal } = new AbortController();
-  const context: JobContext = {
+  const context: JobContext<Ports> = {
     db,
     ports,
     log,

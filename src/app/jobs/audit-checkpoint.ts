@@ -1,9 +1,19 @@
 import { z } from 'zod';
-import type { CheckpointClaim, CheckpointReport, CheckpointResult } from '../../auth/audit/checkpoints.ts';
+import type {
+  CheckpointClaim,
+  CheckpointReport,
+  CheckpointResult,
+  Checkpoints,
+} from '../../auth/audit/checkpoints.ts';
 import { UserError } from '../../errors.ts';
-import { type Place, SlackFailure } from '../../outbox/ports.ts';
+import { type OpenSlack, type Place, SlackFailure } from '../../outbox/slack-port.ts';
 import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
 import { renderBrokenRecord, renderCheckpoint } from '../../views/audit/checkpoint.ts';
+
+export interface CheckpointPorts {
+  readonly slack: OpenSlack;
+  readonly checkpoints: Checkpoints;
+}
 
 /**
  * Posts the daily checkpoint of each tenant that wants one. It looks every hour: a bot that was down at midnight makes
@@ -13,7 +23,7 @@ export const auditCheckpoint = defineJob({
   name: 'audit-checkpoint',
   cron: '7 * * * *',
   data: z.object({}),
-  async run(_data, context) {
+  async run(_data, context: JobContext<CheckpointPorts>) {
     const { ports, log, signal } = context;
     for (const tenant of await ports.checkpoints.tenants()) {
       if (signal.aborted) return;
@@ -34,7 +44,7 @@ export const auditCheckpoint = defineJob({
 async function posted(
   { tenant, day, channel }: CheckpointClaim,
   news: CheckpointReport,
-  { ports, log, signal }: JobContext,
+  { ports, log, signal }: JobContext<CheckpointPorts>,
 ): Promise<CheckpointResult> {
   const marker = { type: 'audit_checkpoint', payload: { tenant, day, kind: news.kind } };
   const message = news.kind === 'signed' ? renderCheckpoint(news) : renderBrokenRecord(news.broken);

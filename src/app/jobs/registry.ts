@@ -1,20 +1,26 @@
 import { digestsDueJob, digestsNowJob } from '../../digests/jobs.ts';
 import { notifyUnknownJob } from '../../digests/notify-owner.ts';
 import { notifyPausesJob } from '../../digests/pause-notifications.ts';
+import type { DigestPorts } from '../../digests/ports.ts';
 import { findReinstalledJob, notifyReinstalledJob } from '../../digests/reinstall-notifications.ts';
 import { beginExportJob } from '../../exports/begin.ts';
 import { notifyOutcomeJob } from '../../exports/notify-outcome.ts';
+import type { ExportPorts } from '../../exports/ports.ts';
 import { exportRetentionJob } from '../../exports/retention.ts';
 import { runExportJob } from '../../exports/run.ts';
 import { operationClockJob } from '../../operations/jobs/clock.ts';
 import { executeOperationJob } from '../../operations/jobs/execute.ts';
 import { showOperationJob } from '../../operations/jobs/messages.ts';
+import type { OperationPorts } from '../../operations/jobs/ports.ts';
 import type { Job } from '../../store/queue/define-job.ts';
-import { auditCheckpoint } from './audit-checkpoint.ts';
+import { auditCheckpoint, type CheckpointPorts } from './audit-checkpoint.ts';
 import { housekeeping } from './housekeeping.ts';
 
+/** What jobs reach outwards with. Each engine names the few that its own jobs need. */
+export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts;
+
 /** Every job there is. A new one is a file beside this one and a line here. */
-export const jobs: readonly Job<never>[] = [
+export const jobs: readonly Job<never, Ports>[] = [
   auditCheckpoint,
   digestsDueJob,
   digestsNowJob,

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { decideApproval } from '../../auth/policy/policy.ts';
-import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
+import { defineJob } from '../../store/queue/define-job.ts';
 import { renderReminder } from '../../views/operations/approvals.ts';
 import { findApproverCandidates } from '../load-context.ts';
 import type { Operation } from '../model.ts';
+import type { OperationContext } from './ports.ts';
 
 /**
  * What time does to operations, once a minute: what waited too long expires, what a process left behind becomes
@@ -15,7 +16,7 @@ export const operationClockJob = defineJob({
   data: z.object({}),
   // The next minute does it again.
   retries: 0,
-  async run(_, context) {
+  async run(_, context: OperationContext) {
     const { ports, log } = context;
     const { operations } = ports;
     const expired = await operations.expireDue();
@@ -32,7 +33,7 @@ export const operationClockJob = defineJob({
 
 const mostNamed = 10;
 
-async function remind(operation: Operation, { ports, signal, log }: JobContext): Promise<void> {
+async function remind(operation: Operation, { ports, signal, log }: OperationContext): Promise<void> {
   try {
     const policy = await ports.standing(operation.requester).policy();
     const done = new Set([operation.requester.userId, ...operation.approvals.map(({ by }) => by)]);

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { CdnClient } from '../../api/cdn.ts';
 import { ApiError } from '../../api/http/errors.ts';
 import { UserError } from '../../errors.ts';
-import type { Ports } from '../../outbox/ports.ts';
 import { defineJob } from '../../store/queue/define-job.ts';
 import type { Operations } from '../ledger.ts';
 import { loadContext } from '../load-context.ts';
 import type { OperationOutcome, OperationRequest } from '../model.ts';
+import type { OperationContext, OperationPorts } from './ports.ts';
 
 interface Settled {
   readonly state: 'succeeded' | 'failed' | 'unknown';
@@ -23,7 +23,7 @@ export const executeOperationJob = defineJob({
   retries: 8,
   timeLimitSeconds: 120,
   atOnce: 4,
-  async run({ tenant, id }, { ports, signal, log }) {
+  async run({ tenant, id }, { ports, signal, log }: OperationContext) {
     const { operations } = ports;
     const found = await operations.find(tenant, id);
     if (!found) return;
@@ -48,7 +48,7 @@ export const executeOperationJob = defineJob({
 const noKey: Settled = { state: 'failed', outcome: { word: 'key-refused' } };
 
 /** One request. Whatever comes back, or does not, becomes a state. */
-async function send(request: OperationRequest, cdn: CdnClient, ports: Ports): Promise<Settled> {
+async function send(request: OperationRequest, cdn: CdnClient, ports: OperationPorts): Promise<Settled> {
   try {
     if (request.kind === 'volume-delete') {
       const { ids, requestId } = await cdn.volumes.deleteAll(request.appId, request.volumeId);
@@ -72,7 +72,7 @@ async function send(request: OperationRequest, cdn: CdnClient, ports: Ports): Pr
 }
 
 /** What people quote, and the log has. */
-function withReference({ state, outcome }: Settled, error: ApiError, ports: Ports): Settled {
+function withReference({ state, outcome }: Settled, error: ApiError, ports: OperationPorts): Settled {
   const { reference } = ports.explain(error, 'operations');
   if (reference === undefined) return { state, outcome };
   return { state, outcome: { ...outcome, facts: { ...outcome.facts, reference } } };

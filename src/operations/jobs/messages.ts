@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { decideApproval } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
-import { SlackFailure, type SlackPort } from '../../outbox/ports.ts';
-import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
+import { SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
+import { defineJob } from '../../store/queue/define-job.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import {
   renderApprovalCard,
@@ -11,6 +11,7 @@ import {
 } from '../../views/operations/approvals.ts';
 import { findApproverCandidates } from '../load-context.ts';
 import { canUndo, type MessageReference, type Operation } from '../model.ts';
+import type { OperationContext } from './ports.ts';
 
 // More people than this are not written to one by one.
 const mostWrittenTo = 20;
@@ -26,7 +27,7 @@ export const showOperationJob = defineJob({
   retries: 10,
   timeLimitSeconds: 120,
   atOnce: 4,
-  async run({ tenant, id, first }, context) {
+  async run({ tenant, id, first }, context: OperationContext) {
     const { operations } = context.ports;
     let shown: Operation | undefined;
     for (let rounds = 0; rounds < 10; rounds += 1) {
@@ -53,7 +54,7 @@ function sameFace(one: Operation, other: Operation): boolean {
   );
 }
 
-async function show(operation: Operation, posts: boolean, context: JobContext): Promise<void> {
+async function show(operation: Operation, posts: boolean, context: OperationContext): Promise<void> {
   const { ports, signal } = context;
   const slack = ports.slack(operation.requester, signal);
   // The card first: somebody waits for it. Neither is lost with the other.
@@ -68,7 +69,7 @@ async function showRequester(
   operation: Operation,
   posts: boolean,
   slack: SlackPort,
-  context: JobContext,
+  context: OperationContext,
 ): Promise<void> {
   const own = await requesterMessage(operation, context);
   const told = operation.messages.filter(({ role }) => role === 'requester');
@@ -81,7 +82,7 @@ async function showApprovers(
   operation: Operation,
   posts: boolean,
   slack: SlackPort,
-  context: JobContext,
+  context: OperationContext,
 ): Promise<void> {
   const { ports } = context;
   const cards = operation.messages.filter(({ role }) => role === 'approval');
@@ -105,7 +106,7 @@ async function showApprovers(
   }
 }
 
-async function requesterMessage(operation: Operation, { ports, now }: JobContext): Promise<Message> {
+async function requesterMessage(operation: Operation, { ports, now }: OperationContext): Promise<Message> {
   const changed = operation.state === 'succeeded' && canUndo(operation, now());
   const undo = !changed
     ? 'no'
@@ -122,7 +123,7 @@ async function post(
   message: Message,
   role: MessageReference['role'],
   operation: Operation,
-  { ports, log }: JobContext,
+  { ports, log }: OperationContext,
 ): Promise<boolean> {
   try {
     const at = await slack.post(channel, message);
@@ -140,7 +141,7 @@ async function update(
   slack: SlackPort,
   { channel, ts }: MessageReference,
   message: Message,
-  { log }: JobContext,
+  { log }: OperationContext,
 ): Promise<void> {
   try {
     await slack.update({ channel, ts }, message);

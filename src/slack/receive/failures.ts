@@ -2,7 +2,7 @@ import { ApiError } from '../../api/http/errors.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import { describeApiError } from '../../commands/api-failures.ts';
 import { UserError } from '../../errors.ts';
-import { SlackFailure } from '../../outbox/ports.ts';
+import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import type { Message } from '../../views/blocks/message.ts';

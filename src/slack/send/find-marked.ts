@@ -1,5 +1,5 @@
 import type { WebClient } from '@slack/web-api';
-import { type FindWhere, type Marker, type Posted, SlackFailure } from '../../outbox/ports.ts';
+import { type FindWhere, type Marker, type Posted, SlackFailure } from '../../outbox/slack-port.ts';
 
 // A busy channel has some hundred messages in the minutes that are looked through; more and nobody can say.
 const pageSize = 200;

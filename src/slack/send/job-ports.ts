@@ -2,17 +2,19 @@ import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebC
 import type { CdnClient } from '../../api/cdn.ts';
 import type { ErrorBudget } from '../../api/http/error-budget.ts';
 import type { Audit } from '../../auth/audit/audit.ts';
-import type { Checkpoints } from '../../auth/audit/checkpoints.ts';
 import type { Person } from '../../auth/identity.ts';
 import type { KeyStore } from '../../auth/keys/key-store.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Policies } from '../../auth/policy/policies.ts';
 import type { Chart } from '../../charts/chart.ts';
+import type { DigestPorts } from '../../digests/ports.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportLimits } from '../../exports/files.ts';
+import type { ExportPorts } from '../../exports/ports.ts';
 import type { Transfer } from '../../exports/worker/transfer.ts';
+import type { OperationPorts } from '../../operations/jobs/ports.ts';
 import type { Operations } from '../../operations/ledger.ts';
-import { type Enqueue, type Place, type Ports, SlackFailure, type SlackPort } from '../../outbox/ports.ts';
+import { type Place, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/message.ts';
@@ -38,8 +40,6 @@ export interface JobPortsOptions {
   readonly people: PeopleOf;
   readonly audit: Audit;
   readonly operations: Operations;
-  readonly checkpoints: Checkpoints;
-  readonly enqueue: Enqueue;
   readonly apiUrl: string;
   readonly draw: (chart: Chart) => Promise<Uint8Array>;
   readonly inspectFile: () => (piece: Uint8Array) => void;
@@ -48,27 +48,15 @@ export interface JobPortsOptions {
   readonly log: Log;
 }
 
-/** What jobs reach Slack, the CDN and policy with. */
-export function createJobPorts(options: JobPortsOptions): Ports {
-  const {
-    access,
-    clients,
-    custody,
-    policies,
-    people,
-    audit,
-    operations,
-    checkpoints,
-    enqueue,
-    spoolDirectory,
-    exportLimits,
-    log,
-  } = options;
+/** What the jobs of all engines reach Slack, the CDN and policy with. */
+export type JobPorts = Omit<DigestPorts & ExportPorts, 'enqueue'> & OperationPorts;
+
+export function createJobPorts(options: JobPortsOptions): JobPorts {
+  const { access, clients, custody, policies, people, audit, operations, spoolDirectory, exportLimits, log } =
+    options;
   return {
     audit,
     operations,
-    checkpoints,
-    enqueue,
     spoolDirectory,
     exportLimits,
     inspectFile() {
@@ -84,7 +72,11 @@ export function createJobPorts(options: JobPortsOptions): Ports {
     people: (place) => people(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
     transfer: options.transfer,
-    async cdn(person, signal, { through, allowance } = {}) {
+    async cdn(
+      person: Person,
+      signal: AbortSignal,
+      { through, allowance }: { readonly through?: Transfer; readonly allowance?: ErrorBudget } = {},
+    ) {
       const linked = await custody.reveal(person);
       if (!linked) {
         throw new UserError(

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { z } from 'zod';
-import type { Ports } from '../../outbox/ports.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Schema } from '../schema.ts';
 
-export interface JobContext {
+/** `Ports`: what the job reaches outwards with, handed in at start, so that no job knows how Slack or the CDN is reached. */
+export interface JobContext<out Ports = unknown> {
   /** Ends when the bot stops and has waited long enough, or when this run lost its claim on the job. */
   readonly signal: AbortSignal;
   readonly db: Kysely<Schema>;
@@ -26,15 +26,19 @@ export interface JobSettings {
   readonly atOnce?: number;
 }
 
-/** Work that runs later or long, on any process. It may run twice: after a crash, or while a lost attempt still ends. */
-export interface Job<in Data> extends JobSettings {
+/** What it takes to enqueue a job. */
+export interface JobRef<in Data> extends JobSettings {
   /** The queue's name in the database: renaming it strands what waits there. */
   readonly name: string;
   /** When it runs by itself, as cron in UTC, with `{}` as its data. */
   readonly cron?: string;
   /** What is stored for a run; throws where the data is not as the job wants it. */
   readonly encode: (data: Data) => object;
-  readonly run: (stored: unknown, context: JobContext) => Promise<void>;
+}
+
+/** Work that runs later or long, on any process. It may run twice: after a crash, or while a lost attempt still ends. */
+export interface Job<in Data, in Ports = never> extends JobRef<Data> {
+  readonly run: (stored: unknown, context: JobContext<Ports>) => Promise<void>;
 }
 
 /**
@@ -48,14 +52,14 @@ export interface Job<in Data> extends JobSettings {
  * });
  * ```
  */
-export function defineJob<Schema extends z.ZodType<object>>(
+export function defineJob<Schema extends z.ZodType<object>, Ports>(
   job: JobSettings & {
     name: string;
     data: Schema;
     cron?: string;
-    run: (data: z.output<Schema>, context: JobContext) => Promise<void>;
+    run: (data: z.output<Schema>, context: JobContext<Ports>) => Promise<void>;
   },
-): Job<z.input<Schema>> {
+): Job<z.input<Schema>, Ports> {
   const { data, run, ...rest } = job;
   return {
     ...rest,

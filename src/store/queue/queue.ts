@@ -1,13 +1,14 @@
+import type { Transaction } from 'kysely';
 import type { ConstructorOptions, PgBoss, Job as StoredJob } from 'pg-boss';
-import type { Enqueue, Ports } from '../../outbox/ports.ts';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Database, Engine } from '../database.ts';
-import type { Job } from './define-job.ts';
+import type { Schema } from '../schema.ts';
+import type { Job, JobRef } from './define-job.ts';
 
 export interface Queue {
   /** Connects. With `work: false` this process only enqueues, and others do the work. */
-  start(options?: { readonly work?: boolean }): Promise<void>;
+  start<Ports>(options: StartOptions<Ports>): Promise<void>;
   /**
    * Takes no more jobs and waits for those that run. After `graceMs` (10 s by default) they are told to end and get a
    * moment; what still runs then is given back and runs again elsewhere.
@@ -17,11 +18,26 @@ export interface Queue {
   readonly enqueue: Enqueue;
 }
 
+export type Enqueue = <Data>(job: JobRef<Data>, data: Data, options?: EnqueueOptions) => Promise<string>;
+
+export interface EnqueueOptions {
+  /** Together with the rows of that transaction, or not at all. */
+  readonly in?: Transaction<Schema> | undefined;
+  /** Not before. */
+  readonly at?: Date | undefined;
+}
+
+interface StartOptions<Ports> {
+  /** Every job of the bot: jobs with a cron entry that are not among them lose it. */
+  readonly jobs: readonly Job<never, Ports>[];
+  /** Handed to each run. */
+  readonly ports: Ports;
+  readonly work?: boolean;
+}
+
 interface Options {
   readonly database: Database;
   readonly log: Log;
-  readonly jobs: readonly Job<never>[];
-  readonly ports: Ports;
   readonly now: () => Date;
 }
 
@@ -30,13 +46,14 @@ const lastMomentMs = 3_000;
 const dayInSeconds = 24 * 60 * 60;
 
 /** Jobs in the database (pg-boss), on both engines: each runs on one process at a time, and again where one died. */
-export function createQueue({ database, log, jobs, ports, now }: Options): Queue {
+export function createQueue({ database, log, now }: Options): Queue {
   const ending = new AbortController();
   let boss: PgBoss | undefined;
   let fromKysely: typeof import('pg-boss').fromKysely | undefined;
 
-  const run = async (
-    job: Job<never>,
+  const run = async <Ports>(
+    job: Job<never, Ports>,
+    ports: Ports,
     { id, data, retryCount, signal }: StoredJob<unknown>,
   ): Promise<void> => {
     const context = {
@@ -59,14 +76,14 @@ export function createQueue({ database, log, jobs, ports, now }: Options): Queue
     throw new Error(`${name}: the log has it under the job's id`);
   };
 
-  const work = async (boss: PgBoss): Promise<void> => {
+  const work = async <Ports>(boss: PgBoss, { jobs, ports }: StartOptions<Ports>): Promise<void> => {
     for (const job of jobs) {
       await boss.work<unknown>(
         job.name,
         // Retries are not notified, so polling stays short.
         { localConcurrency: job.atOnce ?? 2, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 3 },
         async ([stored]) => {
-          if (stored) await run(job, stored);
+          if (stored) await run(job, ports, stored);
         },
       );
       if (job.cron !== undefined) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' });
@@ -78,7 +95,8 @@ export function createQueue({ database, log, jobs, ports, now }: Options): Queue
   };
 
   return {
-    async start({ work: worksHere = true } = {}) {
+    async start(options) {
+      const { jobs, work: worksHere = true } = options;
       // Imported here: it takes a while, and the bot answers before its queue runs.
       const library = await import('pg-boss');
       fromKysely = library.fromKysely;
@@ -104,7 +122,7 @@ export function createQueue({ database, log, jobs, ports, now }: Options): Queue
         // What an earlier version created gets the settings of this one.
         await started.updateQueue(job.name, settings);
       }
-      if (worksHere) await work(started);
+      if (worksHere) await work(started, options);
     },
     async stop({ graceMs = 10_000 } = {}) {
       if (!boss) return;
@@ -142,11 +160,11 @@ function connection(
   return { connectionString: engine.url.reveal(), application_name: 'cdn-chatops jobs', max: 4 };
 }
 
-function retriesOf({ retries = 3 }: Job<never>): number {
+function retriesOf({ retries = 3 }: JobRef<never>): number {
   return retries;
 }
 
-function queueSettings(job: Job<never>): {
+function queueSettings(job: JobRef<never>): {
   notify: true;
   heartbeatSeconds: number;
   retryLimit: number;

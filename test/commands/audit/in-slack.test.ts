@@ -101,11 +101,9 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
     queue = createQueue({
       database,
       log: keptLog(),
-      jobs: [auditCheckpoint],
-      ports: noPorts,
       now: () => new Date(),
     });
-    await queue.start({ work: false });
+    await queue.start({ jobs: [auditCheckpoint], ports: noPorts, work: false });
     admin = bot.slack.as(carol, ops);
     await configure(admin, { auditChannel: ops });
   });

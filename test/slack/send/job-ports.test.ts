@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Marker, SlackFailure, type SlackPort } from '../../../src/outbox/ports.ts';
+import { type Marker, SlackFailure, type SlackPort } from '../../../src/outbox/slack-port.ts';
 import { registerSecrets } from '../../../src/secrets/secret.ts';
 import { enginesUnderTest } from '../../support/engines.ts';
 import { type PortsDesk, portsDesk } from './ports-desk.ts';

@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
+import type { Ports } from '../../../src/app/jobs/registry.ts';
 import { type Audit, createAudit } from '../../../src/auth/audit/audit.ts';
 import { createCheckpoints } from '../../../src/auth/audit/checkpoints.ts';
 import { createInstallations } from '../../../src/auth/installations.ts';
@@ -13,7 +14,6 @@ import { createPolicies, type Policies } from '../../../src/auth/policy/policies
 import { exportLimits } from '../../../src/exports/files.ts';
 import { startTransfer } from '../../../src/exports/worker/transfer.ts';
 import { createOperations, type Operations, type OperationsOptions } from '../../../src/operations/ledger.ts';
-import type { Enqueue, Ports } from '../../../src/outbox/ports.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createInstallationAccess } from '../../../src/slack/installations.ts';
 import { createPeople } from '../../../src/slack/people.ts';
@@ -22,6 +22,7 @@ import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createJobPorts } from '../../../src/slack/send/job-ports.ts';
 import type { Database } from '../../../src/store/database.ts';
+import type { Enqueue } from '../../../src/store/queue/queue.ts';
 import type { Schema } from '../../../src/store/schema.ts';
 import { keyringOf } from '../../auth/keyring/keyrings.ts';
 import { keptLog } from '../../support/engines.ts';
@@ -91,26 +92,28 @@ export async function portsDesk(options: {
       timeoutMs: 2_000,
       sleep: async () => undefined,
     });
-  const ports = createJobPorts({
-    access,
-    clients,
-    custody,
-    cdn: cdnThrough(globalThis.fetch),
-    cdnThrough,
-    transfer: startTransfer,
-    policies,
-    people,
-    audit,
-    operations,
+  const ports: Ports = {
+    ...createJobPorts({
+      access,
+      clients,
+      custody,
+      cdn: cdnThrough(globalThis.fetch),
+      cdnThrough,
+      transfer: startTransfer,
+      policies,
+      people,
+      audit,
+      operations,
+      apiUrl,
+      draw: async () => new Uint8Array([137, 80, 78, 71]),
+      inspectFile: () => egress.file(),
+      spoolDirectory: join(tmpdir(), `chatops-ports-${process.pid}`),
+      exportLimits,
+      log,
+    }),
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
     enqueue,
-    apiUrl,
-    draw: async () => new Uint8Array([137, 80, 78, 71]),
-    inspectFile: () => egress.file(),
-    spoolDirectory: join(tmpdir(), `chatops-ports-${process.pid}`),
-    exportLimits,
-    log,
-  });
+  };
   return {
     slack,
     cdn,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { jobs as registered } from '../../../src/app/jobs/registry.ts';
+import { type Ports, jobs as registered } from '../../../src/app/jobs/registry.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createClaims } from '../../../src/store/deliveries.ts';
 import { defineJob, type Job } from '../../../src/store/queue/define-job.ts';
@@ -17,12 +17,12 @@ afterEach(async () => {
 
 async function started(
   database: Database,
-  jobs: readonly Job<never>[],
+  jobs: readonly Job<never, Ports>[],
   { work = true, log = keptLog() } = {},
 ) {
-  const queue = createQueue({ database, log, jobs, ports: noPorts, now: () => new Date() });
+  const queue = createQueue({ database, log, now: () => new Date() });
   queues.push(queue);
-  await queue.start({ work });
+  await queue.start({ jobs, ports: noPorts, work });
   return queue;
 }
 
@@ -211,8 +211,6 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
       const queue = createQueue({
         database,
         log: keptLog(),
-        jobs: [job],
-        ports: noPorts,
         now: () => new Date(),
       });
       await queue.stop();

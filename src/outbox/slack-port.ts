@@ -1,62 +1,11 @@
-import type { Transaction } from 'kysely';
-import type { CdnClient } from '../api/cdn.ts';
-import type { ErrorBudget } from '../api/http/error-budget.ts';
-import type { Audit } from '../auth/audit/audit.ts';
-import type { Checkpoints } from '../auth/audit/checkpoints.ts';
 import type { Person } from '../auth/identity.ts';
-import type { People } from '../auth/people.ts';
-import type { Authorizer } from '../auth/policy/authorizer.ts';
-import type { ExportLimits } from '../exports/files.ts';
-import type { Transfer } from '../exports/worker/transfer.ts';
-import type { Operations } from '../operations/ledger.ts';
-import type { Job } from '../store/queue/define-job.ts';
-import type { Schema } from '../store/schema.ts';
-import type { Failure } from '../views/blocks/failure.ts';
 import type { Attachment, Message } from '../views/blocks/message.ts';
-
-/** What jobs reach outwards with. `app.ts` hands them in, so that no job knows Slack's library or the queue's. */
-export interface Ports {
-  /** Slack, as the installation that this person (or anybody of the same place) belongs to. */
-  readonly slack: (place: Place, signal: AbortSignal) => SlackPort;
-  /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
-  readonly cdn: (person: Person, signal: AbortSignal, how?: CdnOptions) => Promise<CdnClient>;
-  /** What moves files without holding up those who are answered meanwhile. Close it. */
-  readonly transfer: () => Transfer;
-  /** What policy says of somebody now: what was decided when a job was stored is decided again when it runs. */
-  readonly standing: (person: Person) => Authorizer;
-  readonly people: (place: Place) => People;
-  readonly audit: Audit;
-  readonly operations: Operations;
-  readonly checkpoints: Checkpoints;
-  readonly enqueue: Enqueue;
-  /** A failure in words for a person, with the reference that is in the log. */
-  readonly explain: (error: unknown, feature: string) => Failure;
-  /** Where files wait to be sent; only this user of the machine can read it. */
-  readonly spoolDirectory: string;
-  /** How large the files of exports may be. */
-  readonly exportLimits: ExportLimits;
-  /** Looks for live secrets in a file that will be sent, piece by piece; throws SlackFailure `held_back` where there is one. */
-  readonly inspectFile: () => (piece: Uint8Array) => void;
-}
-
-export interface CdnOptions {
-  /** Where much is read. */
-  readonly through?: Transfer;
-  /** Where nobody waits, and a CDN that is down is to be left alone. */
-  readonly allowance?: ErrorBudget;
-}
 
 /** An installation: its workspace, and its organisation where it was installed for all of it. */
 export type Place = Pick<Person, 'enterpriseId' | 'teamId'>;
 
-export type Enqueue = <Data>(job: Job<Data>, data: Data, options?: EnqueueOptions) => Promise<string>;
-
-export interface EnqueueOptions {
-  /** Together with the rows of that transaction, or not at all. */
-  readonly in?: Transaction<Schema> | undefined;
-  /** Not before. */
-  readonly at?: Date | undefined;
-}
+/** Slack, as the installation that this person (or anybody of the same place) belongs to. */
+export type OpenSlack = (place: Place, signal: AbortSignal) => SlackPort;
 
 /** Where a message is, to change it or to answer in its thread. */
 export interface Posted {

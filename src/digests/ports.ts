@@ -1,0 +1,30 @@
+import type { CdnClient } from '../api/cdn.ts';
+import type { ErrorBudget } from '../api/http/error-budget.ts';
+import type { Audit } from '../auth/audit/audit.ts';
+import type { Person } from '../auth/identity.ts';
+import type { People } from '../auth/people.ts';
+import type { Authorizer } from '../auth/policy/authorizer.ts';
+import type { OpenSlack, Place } from '../outbox/slack-port.ts';
+import type { JobContext } from '../store/queue/define-job.ts';
+import type { Enqueue } from '../store/queue/queue.ts';
+import type { Failure } from '../views/blocks/failure.ts';
+
+/** What the jobs of digests reach outwards with. */
+export interface DigestPorts {
+  readonly slack: OpenSlack;
+  /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
+  readonly cdn: (
+    person: Person,
+    signal: AbortSignal,
+    options?: { readonly allowance?: ErrorBudget },
+  ) => Promise<CdnClient>;
+  /** Decides by the policy of this moment: what was decided when a job was stored is decided again when it runs. */
+  readonly standing: (person: Person) => Authorizer;
+  readonly people: (place: Place) => People;
+  readonly audit: Audit;
+  readonly enqueue: Enqueue;
+  /** A failure in words for a person, with the reference that is in the log. */
+  readonly explain: (error: unknown, feature: string) => Failure;
+}
+
+export type DigestContext = JobContext<DigestPorts>;
