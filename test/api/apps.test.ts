@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { failure, send, service } from './service.ts';
+import { expectApiError, sendBody, startStubCdn } from './stub-cdn.ts';
 
 const first = Date.UTC(2026, 7, 1);
 const second = Date.UTC(2026, 7, 2);
 
 test('a summary is read with its chart in order', async () => {
-  const cdn = await service(() => ({
+  const cdn = await startStubCdn(() => ({
     averageLatency: 41.7,
     currentLatency: 38.2,
     totalVolumeSizeInGb: 10,
@@ -25,7 +25,7 @@ test('a summary is read with its chart in order', async () => {
     ],
     status: 'active',
   });
-  expect(cdn.seen[0]?.path).toBe('/mc/apps/app0api00000001/summary');
+  expect(cdn.requests[0]?.path).toBe('/mc/apps/app0api00000001/summary');
 });
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
     ],
   ],
 ])('the chart may be %s', async (_, latencyChart) => {
-  const cdn = await service(() => ({ latencyChart }));
+  const cdn = await startStubCdn(() => ({ latencyChart }));
   const { latencyChart: points } = await cdn.client().apps.summary('a');
   expect(points.map(({ at, latency }) => [at, latency])).toEqual([
     [first, 1],
@@ -61,7 +61,7 @@ test.each([
 });
 
 test('keys that are no times stay as text, behind those that are', async () => {
-  const cdn = await service(() => ({
+  const cdn = await startStubCdn(() => ({
     latencyChart: { noon: 3, '01-08-2026': 2, '2026-08-01': 1, bad: 'x', none: null },
   }));
   const { latencyChart } = await cdn.client().apps.summary('a');
@@ -77,15 +77,15 @@ test.each([
   ['nothing', {}],
   ['a chart that is none', { latencyChart: 'soon' }],
 ])('%s means nothing was reported', async (_, body) => {
-  const cdn = await service(() => body);
+  const cdn = await startStubCdn(() => body);
   expect(await cdn.client().apps.summary('a')).toEqual({ latencyChart: [] });
 });
 
 test('an unknown app is not found', async () => {
-  const cdn = await service((_, response) =>
-    send(response, 404, { title: 'Not Found', status: 404, detail: 'Application is not found.' }),
+  const cdn = await startStubCdn((_, response) =>
+    sendBody(response, 404, { title: 'Not Found', status: 404, detail: 'Application is not found.' }),
   );
-  expect(await failure(cdn.client().apps.summary('a'))).toMatchObject({
+  expect(await expectApiError(cdn.client().apps.summary('a'))).toMatchObject({
     code: 'not_found',
     serviceMessage: 'Application is not found.',
   });

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { checkEventLogWindow, type EventLogExport } from '../../src/api/event-logs.ts';
 import { UserError } from '../../src/errors.ts';
-import { failure, send, service } from './service.ts';
+import { expectApiError, sendBody, startStubCdn } from './stub-cdn.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const hours = (count: number) => new Date(now - count * 3_600_000);
 const lastHour: EventLogExport = { from: hours(1), to: hours(0) };
 const options = { now: () => now };
 
-async function exported(answer: Parameters<typeof service>[0], wanted: EventLogExport = lastHour) {
-  const cdn = await service(answer);
+async function exported(answer: Parameters<typeof startStubCdn>[0], wanted: EventLogExport = lastHour) {
+  const cdn = await startStubCdn(answer);
   const file = await cdn.client(options).eventLogs.export('501', wanted);
   return { cdn, file };
 }
@@ -24,14 +24,14 @@ test('an export is one POST that asks for CSV, with the window in ms', async () 
     },
     { ...lastHour, query: 'wp-login', filters },
   );
-  expect(cdn.seen).toMatchObject([
+  expect(cdn.requests).toMatchObject([
     {
       method: 'POST',
       path: '/shield/event-logs/501/export',
       headers: { accept: 'text/csv', 'content-type': 'application/json' },
     },
   ]);
-  expect(JSON.parse(cdn.seen[0]?.body ?? '')).toEqual({
+  expect(JSON.parse(cdn.requests[0]?.body ?? '')).toEqual({
     from: now - 3_600_000,
     to: now,
     query: 'wp-login',
@@ -61,7 +61,7 @@ test('JSON that is a file comes as a file', async () => {
     '{"logs":[{"ip":"203.0.113.7"}]}',
     `{"logs":"${'x'.repeat(100_000)}"}`,
   ]) {
-    const { file } = await exported((_, response) => send(response, 200, body));
+    const { file } = await exported((_, response) => sendBody(response, 200, body));
     expect(await new Response(file.body).text()).toBe(body);
   }
 });
@@ -83,47 +83,51 @@ test.each([
   ],
 ])('a 200 that holds %s is no file', async (_, body, serviceMessage) => {
   for (const contentType of ['application/json', 'text/csv']) {
-    const cdn = await service((_, response) => send(response, 200, body, { 'content-type': contentType }));
+    const cdn = await startStubCdn((_, response) =>
+      sendBody(response, 200, body, { 'content-type': contentType }),
+    );
     const work = cdn.client(options).eventLogs.export('501', lastHour);
-    expect(await failure(work)).toMatchObject({ code: 'refused', status: 200, serviceMessage });
+    expect(await expectApiError(work)).toMatchObject({ code: 'refused', status: 200, serviceMessage });
   }
 });
 
 test('a 401 about the window is not about the key', async () => {
-  const cdn = await service((_, response) => send(response, 401, { logs: null, errorResponse: refusal }));
-  expect(await failure(cdn.client(options).eventLogs.export('501', lastHour))).toMatchObject({
+  const cdn = await startStubCdn((_, response) =>
+    sendBody(response, 401, { logs: null, errorResponse: refusal }),
+  );
+  expect(await expectApiError(cdn.client(options).eventLogs.export('501', lastHour))).toMatchObject({
     code: 'refused',
   });
 });
 
 test('a web page with status 200 is unexpected', async () => {
-  const cdn = await service((_, response) =>
-    send(response, 200, '<!DOCTYPE html><p>Sign in', { 'content-type': 'text/html' }),
+  const cdn = await startStubCdn((_, response) =>
+    sendBody(response, 200, '<!DOCTYPE html><p>Sign in', { 'content-type': 'text/html' }),
   );
-  expect(await failure(cdn.client(options).eventLogs.export('501', lastHour))).toMatchObject({
+  expect(await expectApiError(cdn.client(options).eventLogs.export('501', lastHour))).toMatchObject({
     code: 'unexpected',
   });
 });
 
 test('the export only reads, so a 502 is asked again', async () => {
   const { cdn } = await exported((_, response, count) =>
-    count === 1 ? send(response, 502, '') : void response.writeHead(200).end('a\n'),
+    count === 1 ? sendBody(response, 502, '') : void response.writeHead(200).end('a\n'),
   );
-  expect(cdn.seen).toHaveLength(2);
+  expect(cdn.requests).toHaveLength(2);
 });
 
 test('a file that breaks off fails while it is read', async () => {
   const { file } = await exported((_, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('a,b\n', () => response.destroy());
   });
-  expect(await failure(new Response(file.body).text())).toMatchObject({ code: 'cut' });
+  expect(await expectApiError(new Response(file.body).text())).toMatchObject({ code: 'cut' });
 });
 
 test('who cancels in the middle ends the file', async () => {
   const stop = new AbortController();
-  const cdn = await service((_, response) => void response.writeHead(200).write('a,b\n'));
+  const cdn = await startStubCdn((_, response) => void response.writeHead(200).write('a,b\n'));
   const file = await cdn.client(options, stop.signal).eventLogs.export('501', lastHour);
-  const reading = failure(new Response(file.body).text());
+  const reading = expectApiError(new Response(file.body).text());
   stop.abort();
   expect(await reading).toMatchObject({ code: 'cancelled' });
 });
@@ -147,9 +151,9 @@ test.each([
   ['has no end', hours(1), new Date(Number.NaN), 'The window has no start or no end.'],
 ])('a window that %s is refused before anything is sent', async (_, from, to, message) => {
   expect(() => checkEventLogWindow({ from, to }, now)).toThrow(UserError);
-  const cdn = await service(() => ({}));
+  const cdn = await startStubCdn(() => ({}));
   await expect(cdn.client(options).eventLogs.export('501', { from, to })).rejects.toThrow(message);
-  expect(cdn.seen).toEqual([]);
+  expect(cdn.requests).toEqual([]);
 });
 
 test('the last 71 hours always work, and a few minutes may pass until they are sent', async () => {
@@ -160,11 +164,11 @@ test('the last 71 hours always work, and a few minutes may pass until they are s
     from: edge,
     to: hours(0),
   });
-  expect(cdn.seen).toHaveLength(1);
+  expect(cdn.requests).toHaveLength(1);
 });
 
 test('a filter without a value is refused', async () => {
-  const cdn = await service(() => ({}));
+  const cdn = await startStubCdn(() => ({}));
   const wanted = { ...lastHour, filters: [{ field: 'ip', op: 'eq', value: [] }] };
   await expect(cdn.client(options).eventLogs.export('501', wanted)).rejects.toThrow(
     'A filter is not complete.',

@@ -3,7 +3,7 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { type CdnClient, createCdn } from '../../src/api/cdn.ts';
 import type { OriginError } from '../../src/api/origin-errors/origin-errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
-import { failure } from './service.ts';
+import { expectApiError } from './stub-cdn.ts';
 
 // All eight operations against the simulated CDN, which speaks the specification and was written apart from the client.
 const now = Date.parse('2026-11-20T12:00:00Z');
@@ -118,31 +118,31 @@ test('a wrong key is told as one by every operation', async () => {
     uploadScanning.metrics('501'),
     eventLogs.export('501', lastHour),
   ];
-  for (const error of await Promise.all(works.map(failure))) {
+  for (const error of await Promise.all(works.map(expectApiError))) {
     expect(error).toMatchObject({ code: 'key_refused', status: 401 });
   }
 });
 
 test('a restricted key may not list keys, and may list zones', async () => {
   const restricted = client(cdn.restrictedKey);
-  expect(await failure(restricted.apiKeys.list())).toMatchObject({ code: 'key_refused' });
+  expect(await expectApiError(restricted.apiKeys.list())).toMatchObject({ code: 'key_refused' });
   expect((await restricted.pullZones.firstPage()).zones).toHaveLength(10);
 });
 
 test('the rules of the service arrive in its own words', async () => {
   const { volumes, uploadScanning, variables, apps, eventLogs } = client();
-  expect(await failure(volumes.deleteAll('app0api00000001', 'live-volume'))).toMatchObject({
+  expect(await expectApiError(volumes.deleteAll('app0api00000001', 'live-volume'))).toMatchObject({
     code: 'refused',
     serviceMessage: 'Some volume instances are not detached.',
   });
-  expect(await failure(uploadScanning.metrics('502'))).toMatchObject({
+  expect(await expectApiError(uploadScanning.metrics('502'))).toMatchObject({
     code: 'refused',
     errorKey: 'invalid_plan_type.upload_scanning',
   });
-  expect(await failure(variables.update('301', '999', { required: true }))).toMatchObject({
+  expect(await expectApiError(variables.update('301', '999', { required: true }))).toMatchObject({
     code: 'not_found',
   });
-  expect(await failure(apps.summary('nobody'))).toMatchObject({
+  expect(await expectApiError(apps.summary('nobody'))).toMatchObject({
     code: 'not_found',
     serviceMessage: 'Application is not found.',
   });
@@ -153,21 +153,25 @@ test('the rules of the service arrive in its own words', async () => {
     now: () => now + 7_200_000,
   });
   const window = { from: new Date(now), to: new Date(now + 3_600_000) };
-  expect(await failure(future.withKey(new Secret(cdn.key)).eventLogs.export('501', window))).toMatchObject({
+  expect(
+    await expectApiError(future.withKey(new Secret(cdn.key)).eventLogs.export('501', window)),
+  ).toMatchObject({
     code: 'refused',
     status: 401,
     errorKey: 'invalid_datetime_window.event_logs',
   });
-  expect(await failure(eventLogs.export('999', lastHour))).toMatchObject({ code: 'refused' });
+  expect(await expectApiError(eventLogs.export('999', lastHour))).toMatchObject({ code: 'refused' });
 });
 
 test('a deletion whose answer is lost happened once', async () => {
   cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
   const before = cdn.data.volumeDeletions.length;
-  expect(await failure(client().volumes.deleteAll('app0api00000001', 'my-data-volume'))).toMatchObject({
-    code: 'unreachable',
-    sent: true,
-  });
+  expect(await expectApiError(client().volumes.deleteAll('app0api00000001', 'my-data-volume'))).toMatchObject(
+    {
+      code: 'unreachable',
+      sent: true,
+    },
+  );
   expect(cdn.data.volumeDeletions.slice(before)).toMatchObject([{ ids: ['vi-1', 'vi-2'] }]);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
-import { failure, send, service } from './service.ts';
+import { expectApiError, sendBody, startStubCdn } from './stub-cdn.ts';
 
 const counts = { loggedRequests: 2, blockedRequests: 1, filesScanned: 40 };
 const totals = { totalLoggedRequests: 2, totalBlockedRequests: 1, totalFilesScanned: 40 };
@@ -13,7 +13,7 @@ test('days are read day first, oldest first, and what is no day stays as text', 
     '2026-08-01': { filesScanned: 5 },
     '08-31-2026': counts,
   };
-  const cdn = await service(() => ({ error: null, data: { overviewPastTwentyEightDays, ...totals } }));
+  const cdn = await startStubCdn(() => ({ error: null, data: { overviewPastTwentyEightDays, ...totals } }));
   expect(await cdn.client().uploadScanning.metrics('501')).toEqual({
     days: [
       { day: '2026-07-31', label: '31-07-2026', ...counts },
@@ -23,7 +23,7 @@ test('days are read day first, oldest first, and what is no day stays as text', 
     ],
     ...totals,
   });
-  expect(cdn.seen[0]?.path).toBe('/shield/metrics/shield-zone/501/upload-scanning');
+  expect(cdn.requests[0]?.path).toBe('/shield/metrics/shield-zone/501/upload-scanning');
 });
 
 test.each([
@@ -31,7 +31,7 @@ test.each([
   ['a default error object', { error: quiet, data: totals }],
   ['success', { error: { success: true, message: 'fine', errorKey: null }, data: totals }],
 ])('with %s it is a success', async (_, body) => {
-  const cdn = await service(() => body);
+  const cdn = await startStubCdn(() => body);
   expect(await cdn.client().uploadScanning.metrics('501')).toEqual({ days: [], ...totals });
 });
 
@@ -44,8 +44,8 @@ test.each([200, 202, 401])(
       message: 'Not on your plan.',
       errorKey: 'invalid_plan_type.upload_scanning',
     };
-    const cdn = await service((_, response) => send(response, status, { error, data: null }));
-    expect(await failure(cdn.client().uploadScanning.metrics('501'))).toMatchObject({
+    const cdn = await startStubCdn((_, response) => sendBody(response, status, { error, data: null }));
+    expect(await expectApiError(cdn.client().uploadScanning.metrics('501'))).toMatchObject({
       code: 'refused',
       serviceMessage: 'Not on your plan.',
       errorKey: 'invalid_plan_type.upload_scanning',
@@ -67,13 +67,13 @@ test.each([
   ['the key is bad, by shape C', 401, { statusCode: 401 }, 'key_refused'],
   ['the service fails without a body', 500, '', 'unavailable'],
 ])('where %s (%i) the code says so', async (_, status, body, code) => {
-  const cdn = await service((_, response) => send(response, status, body));
-  expect(await failure(cdn.client().uploadScanning.metrics('501'))).toMatchObject({ code });
+  const cdn = await startStubCdn((_, response) => sendBody(response, status, body));
+  expect(await expectApiError(cdn.client().uploadScanning.metrics('501'))).toMatchObject({ code });
 });
 
 test('a shield zone id is an int32', async () => {
-  const cdn = await service(() => ({}));
+  const cdn = await startStubCdn(() => ({}));
   await expect(cdn.client().uploadScanning.metrics('2147483648')).rejects.toThrow(UserError);
   await expect(cdn.client().uploadScanning.metrics('shop')).rejects.toThrow('This is not a shield zone id.');
-  expect(cdn.seen).toEqual([]);
+  expect(cdn.requests).toEqual([]);
 });

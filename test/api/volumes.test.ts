@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
-import { failure, send, service } from './service.ts';
+import { expectApiError, sendBody, startStubCdn } from './stub-cdn.ts';
 
 test.each([
   ['the ids of what was deleted', { ids: ['vi-1', 'vi-2'] }, ['vi-1', 'vi-2']],
@@ -8,25 +8,25 @@ test.each([
   ['undefined where the service does not say', { ids: null }, undefined],
   ['undefined for an empty object', {}, undefined],
 ])('the answer is %s', async (_, body, ids) => {
-  const cdn = await service(() => body);
+  const cdn = await startStubCdn(() => body);
   expect(await cdn.client().volumes.deleteAll('app0api00000001', 'my-data-volume')).toEqual({ ids });
-  expect(cdn.seen).toMatchObject([
+  expect(cdn.requests).toMatchObject([
     { method: 'DELETE', path: '/mc/apps/app0api00000001/volumes/my-data-volume', body: '' },
   ]);
 });
 
 test('an answer without a body is a deletion that was made', async () => {
-  const cdn = await service((_, response) => void response.writeHead(204).end());
+  const cdn = await startStubCdn((_, response) => void response.writeHead(204).end());
   expect(await cdn.client().volumes.deleteAll('a', 'v')).toEqual({ ids: undefined });
 });
 
 test('a web page as the answer leaves open what happened', async () => {
-  const cdn = await service((_, response) => send(response, 200, '<html>'));
-  expect(await failure(cdn.client().volumes.deleteAll('a', 'v'))).toMatchObject({
+  const cdn = await startStubCdn((_, response) => sendBody(response, 200, '<html>'));
+  expect(await expectApiError(cdn.client().volumes.deleteAll('a', 'v'))).toMatchObject({
     code: 'unexpected',
     sent: true,
   });
-  expect(cdn.seen).toHaveLength(1);
+  expect(cdn.requests).toHaveLength(1);
 });
 
 test.each([
@@ -37,10 +37,10 @@ test.each([
   [409, 'refused'],
   [500, 'unavailable'],
 ] as const)('HTTP %i is %s', async (status, code) => {
-  const cdn = await service((_, response) =>
-    send(response, status, { title: 'No', status, detail: 'Because.' }),
+  const cdn = await startStubCdn((_, response) =>
+    sendBody(response, status, { title: 'No', status, detail: 'Because.' }),
   );
-  expect(await failure(cdn.client().volumes.deleteAll('a', 'v'))).toMatchObject({
+  expect(await expectApiError(cdn.client().volumes.deleteAll('a', 'v'))).toMatchObject({
     code,
     serviceMessage: 'Because.',
   });
@@ -53,7 +53,7 @@ test.each([
   ['a/../b', 'v'],
   ['a', '%2e%2e'],
 ])('the ids %j and %j lead nowhere else', async (app, volume) => {
-  const cdn = await service(() => ({ ids: [] }));
+  const cdn = await startStubCdn(() => ({ ids: [] }));
   await expect(cdn.client().volumes.deleteAll(app, volume)).rejects.toThrow(UserError);
-  expect(cdn.seen).toEqual([]);
+  expect(cdn.requests).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import { environment } from '../support/bot.ts';
-import { type BotProcess, startProcess } from '../support/process.ts';
+import { type BotProcess, startBotProcess } from '../support/process.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   ]);
 });
 afterEach(async () => {
-  await running?.end('SIGKILL');
+  await running?.kill('SIGKILL');
 });
 afterAll(async () => {
   await Promise.all([slack.close(), cdn.close()]);
@@ -32,12 +32,12 @@ afterAll(async () => {
 });
 
 const start = (env: Record<string, string> = {}): BotProcess => {
-  running = startProcess({ ...environment({ slack, cdn, dataDir }), ...env });
+  running = startBotProcess({ ...environment({ slack, cdn, dataDir }), ...env });
   return running;
 };
 
 test('with nothing set it names every missing variable at once and mentions the playground', async () => {
-  running = startProcess({});
+  running = startBotProcess({});
   expect(await running.exited).toBe(1);
   const said = running.output();
   for (const words of ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET', 'npm run playground']) {
@@ -54,17 +54,17 @@ test('a wrong bot token ends the start with the reason in words, not with a cras
 
 test('a linked key survives kill -9, and no log line at debug level holds a secret', async () => {
   const first = start();
-  await first.printed('"ready"');
+  await first.waitForOutput('"ready"');
   const person = slack.as(alice, ops);
   await person.slash('connect');
   await person.waitForModal(/key/i);
   await person.submit({ accessKey: cdn.key });
   await person.waitForModal(/connected/i);
   await person.closeModal();
-  await first.end('SIGKILL');
+  await first.kill('SIGKILL');
 
   const second = start();
-  await second.printed('"ready"');
+  await second.waitForOutput('"ready"');
   await person.slash('zones');
   await person.waitForMessage(/12 zones/);
   for (const output of [first.output(), second.output()]) {
@@ -76,13 +76,13 @@ test('a linked key survives kill -9, and no log line at debug level holds a secr
 
 test('an app_rate_limited envelope does not end the process', async () => {
   const bot = start();
-  await bot.printed('"ready"');
+  await bot.waitForOutput('"ready"');
   slack.socket.send({
     envelope_id: 'e-1',
     type: 'events_api',
     payload: { type: 'app_rate_limited', team_id: 'T0ACME000', minute_rate_limited: 1, api_app_id: 'A0' },
   });
-  await bot.printed('holds back events');
+  await bot.waitForOutput('holds back events');
   const person = slack.as(alice, ops);
   await person.slash('help');
   await person.waitForMessage(/zones/);
@@ -103,17 +103,17 @@ test('npm start passes the signal on: the bot ends with it, its directory free f
   npm.kill('SIGTERM');
   await ended;
   const next = start();
-  expect(await next.printed('"ready"')).not.toContain('another process');
+  expect(await next.waitForOutput('"ready"')).not.toContain('another process');
 });
 
 test('SIGTERM lets a slow answer finish, then ends with 0', async () => {
   const bot = start();
-  await bot.printed('"ready"');
+  await bot.waitForOutput('"ready"');
   cdn.faults.add({ match: { path: /pullzone/ }, delayMs: 1_000, times: 1 });
   const person = slack.as(alice, ops);
   const before = person.messages().length;
   await person.slash('zones');
-  const ended = bot.end('SIGTERM');
+  const ended = bot.kill('SIGTERM');
   await person.waitForMessage(
     (message) => /12 zones/.test(message.reads) && person.messages().length > before,
   );

@@ -7,14 +7,14 @@ import { openRow } from '../../src/auth/keys/sealed-rows.ts';
 import { createSealer, SealError } from '../../src/auth/keys/sealing.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
-import { enginesUnderTest } from '../support/engines.ts';
-import { keyEntries, keyringOf } from './keyring/keyrings.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { createKeyring, generateKeys } from './keyring/keyrings.ts';
 
-const engines = await enginesUnderTest();
-const entries = keyEntries('k1');
+const engines = await prepareEngines();
+const entries = generateKeys('k1');
 
 async function installationsOn({ db, withLock }: Database): Promise<Installations> {
-  const sealer = createSealer(await keyringOf(entries));
+  const sealer = createSealer(await createKeyring(entries));
   return createInstallations({ db, sealer, now: () => new Date('2026-11-21T08:00:00Z'), withLock });
 }
 
@@ -53,7 +53,7 @@ const inCorp: InstallationQuery<true> = {
   isEnterpriseInstall: true,
 };
 
-describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
+describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDatabase: empty }) => {
   describe.skipIf(skip)('installations', () => {
     test('an installation comes back as it was stored', async () => {
       const installations = await installationsOn(await empty());
@@ -194,7 +194,7 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
     test('of all sealed values only the own one opens in a place, whatever version is claimed for it', async () => {
       const database = await empty();
       const installations = await installationsOn(database);
-      const sealer = createSealer(await keyringOf(entries));
+      const sealer = createSealer(await createKeyring(entries));
       const custody = createKeyStore({
         db: database.db,
         sealer,

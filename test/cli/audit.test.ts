@@ -12,19 +12,19 @@ import { loadSigningKey } from '../../src/auth/keyring/signing-key.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { keyEntries } from '../auth/keyring/keyrings.ts';
-import { acme, beta, exported, pastTheTriggers, recordMany } from '../operations/tampering.ts';
+import { acme, beta, insertRecords, readExportedLines, runWithoutTriggers } from '../auth/audit/tampering.ts';
+import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { copyEmbeddedDatabase } from '../support/embedded-template.ts';
-import { keptLog } from '../support/engines.ts';
+import { createMemoryLog } from '../support/engines.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
-import { startProcess } from '../support/process.ts';
+import { startBotProcess } from '../support/process.ts';
 
 // `npm run audit:verify -- …` as an operator types it: a process of its own, beside a database that nobody runs.
 
 type Env = Readonly<Record<string, string>>;
 
 async function verify(env: Env, ...words: string[]): Promise<{ said: string; code: number | null }> {
-  const command = startProcess(env, 'audit', ['verify', ...words]);
+  const command = startBotProcess(env, 'audit', ['verify', ...words]);
   const code = await command.exited;
   return { said: command.output(), code };
 }
@@ -48,7 +48,7 @@ const now = (): Date => new Date('2026-11-21T00:07:00.000Z');
 function store(env: Env, databaseUrl?: Secret): Store {
   const inside: Store['inside'] = async (work) => {
     const dataDir = env['DATA_DIR'] ?? '';
-    const database = await openDatabase({ databaseUrl, dataDir, log: keptLog() });
+    const database = await openDatabase({ databaseUrl, dataDir, log: createMemoryLog() });
     try {
       await database.migrate();
       return await work(database);
@@ -83,7 +83,7 @@ describe.each([
     make: async (): Promise<Store> => {
       const DATA_DIR = await mkdtemp(join(directory, 'data-'));
       await copyEmbeddedDatabase(DATA_DIR);
-      return store({ DATA_DIR, ENCRYPTION_KEYS: keyEntries('k1') });
+      return store({ DATA_DIR, ENCRYPTION_KEYS: generateKeys('k1') });
     },
   },
   {
@@ -94,7 +94,7 @@ describe.each([
       server ??= await found.start();
       const url = await server.createDatabase();
       const DATA_DIR = await mkdtemp(join(directory, 'data-'));
-      return store({ DATABASE_URL: url.reveal(), DATA_DIR, ENCRYPTION_KEYS: keyEntries('k1') }, url);
+      return store({ DATABASE_URL: url.reveal(), DATA_DIR, ENCRYPTION_KEYS: generateKeys('k1') }, url);
     },
   },
 ])('on $name', ({ skip, make }) => {
@@ -104,8 +104,8 @@ describe.each([
       await inside(async () => undefined);
       expect(await verify(env)).toMatchObject({ code: 0, said: expect.stringContaining('no records yet') });
       await inside(async (database) => {
-        await recordMany(database, 700);
-        await recordMany(database, 3, beta);
+        await insertRecords(database, 700);
+        await insertRecords(database, 3, beta);
       });
       const whole = await verify(env);
       expect(whole.code).toBe(0);
@@ -114,7 +114,7 @@ describe.each([
       expect(whole.said).toContain('The record is whole.');
 
       await inside((database) =>
-        pastTheTriggers(
+        runWithoutTriggers(
           database,
           `update audit_records set actor = 'U9' where seq in (600, 601) and tenant = '${acme}'`,
         ),
@@ -132,7 +132,7 @@ describe.each([
         code: 2,
         said: expect.stringContaining('No checkpoint was ever signed'),
       });
-      await inside((database) => recordMany(database, 6));
+      await inside((database) => insertRecords(database, 6));
       const line = await checkpoint();
       const path = join(directory, `${Math.random()}.txt`);
       await writeFile(path, `Audit checkpoint\n\`\`\`${line}\`\`\`\n`);
@@ -147,7 +147,7 @@ describe.each([
       });
       expect(await verify(env, '--checkpoint', line.slice(0, 200))).toMatchObject({ code: 2 });
 
-      await inside((database) => pastTheTriggers(database, 'delete from audit_records where seq > 4'));
+      await inside((database) => runWithoutTriggers(database, 'delete from audit_records where seq > 4'));
       expect(await verify(env, '--tenant', acme)).toMatchObject({ code: 0 });
       const cut = await verify(env, '--checkpoint', line);
       expect(cut).toMatchObject({
@@ -158,9 +158,9 @@ describe.each([
 
     test('who has the file, the line and the public key needs nothing of the bot', async () => {
       const { env, inside, checkpoint } = await make();
-      await inside((database) => recordMany(database, 5));
+      await inside((database) => insertRecords(database, 5));
       const line = await checkpoint();
-      const lines = await inside((database) => exported(database));
+      const lines = await inside((database) => readExportedLines(database));
       const file = join(directory, `${Math.random()}.ndjson`);
       await writeFile(file, `${lines.join('\n')}\n`);
       const { said } = await verify(env, '--public-key');
@@ -194,7 +194,7 @@ describe.each([
 
     test('without the keyring the chain is checked all the same', async () => {
       const { env, inside, checkpoint } = await make();
-      await inside((database) => recordMany(database, 2));
+      await inside((database) => insertRecords(database, 2));
       const line = await checkpoint();
       const { ENCRYPTION_KEYS: _, ...keyless } = env;
       expect(await verify(keyless)).toMatchObject({ code: 0 });
@@ -225,7 +225,7 @@ describe('what cannot be checked ends with 2 and says why', () => {
 
   test('the embedded database of a bot that runs', async () => {
     const dataDir = await mkdtemp(join(directory, 'data-'));
-    opened.push(await openDatabase({ dataDir, log: keptLog() }));
+    opened.push(await openDatabase({ dataDir, log: createMemoryLog() }));
     const { said, code } = await verify({ DATA_DIR: dataDir });
     expect(said).toContain('stop the bot, check, start it again');
     expect(code).toBe(2);

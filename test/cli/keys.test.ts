@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { keyEntries } from '../auth/keyring/keyrings.ts';
+import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { environment } from '../support/bot.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
-import { type BotProcess, startProcess } from '../support/process.ts';
+import { type BotProcess, startBotProcess } from '../support/process.ts';
 
 // The real processes, as an operator starts them: a bot that serves, and `npm run keys -- …` beside it.
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 const directories: string[] = [];
 afterEach(async () => {
-  for (const bot of running.splice(0)) await bot.end('SIGKILL');
+  for (const bot of running.splice(0)) await bot.kill('SIGKILL');
   for (const directory of directories.splice(0)) await rm(directory, { recursive: true, force: true });
 });
 
@@ -35,9 +35,9 @@ async function freshDirectory(): Promise<void> {
 }
 
 async function start(env: Record<string, string> = {}): Promise<BotProcess> {
-  const bot = startProcess({ ...environment({ slack, cdn, dataDir }), ...env });
+  const bot = startBotProcess({ ...environment({ slack, cdn, dataDir }), ...env });
   running.push(bot);
-  await bot.printed('ready');
+  await bot.waitForOutput('ready');
   return bot;
 }
 
@@ -46,7 +46,11 @@ async function keys(
   words: string,
   env: Record<string, string> = {},
 ): Promise<{ said: string; code: unknown }> {
-  const command = startProcess({ ...environment({ slack, cdn, dataDir }), ...env }, 'keys', words.split(' '));
+  const command = startBotProcess(
+    { ...environment({ slack, cdn, dataDir }), ...env },
+    'keys',
+    words.split(' '),
+  );
   const code = await command.exited;
   return { said: command.output(), code };
 }
@@ -93,7 +97,7 @@ test('with the embedded database the running bot does what is typed beside it, f
   expect((await readFile(file, 'utf8')).startsWith('next:')).toBe(true);
   await listsZones('U0ALICE00');
   await listsZones('U0BOB0000');
-  expect(await bot.end('SIGTERM')).toBe(0);
+  expect(await bot.kill('SIGTERM')).toBe(0);
 
   // The same without a bot: the command opens the database itself.
   const { said } = await keys('status', { SLACK_BOT_TOKEN: '', SLACK_APP_TOKEN: '' });
@@ -110,19 +114,19 @@ test('the embedded key file that is missing is not made anew where keys are link
   const file = join(dataDir, 'encryption-keys');
   const first = await start();
   await connect('U0ALICE00');
-  await first.end('SIGKILL');
+  await first.kill('SIGKILL');
   const backup = await readFile(file, 'utf8');
   await rm(file);
 
-  const refused = startProcess(environment({ slack, cdn, dataDir }));
+  const refused = startBotProcess(environment({ slack, cdn, dataDir }));
   running.push(refused);
   expect(await refused.exited).toBe(1);
   expect(refused.output()).toContain(`The key file ${file} is missing`);
   expect(refused.output()).toContain('Restore');
   expect(await readdir(dataDir)).not.toContain('encryption-keys');
 
-  await writeFile(file, keyEntries('another'));
-  const lacking = startProcess(environment({ slack, cdn, dataDir }));
+  await writeFile(file, generateKeys('another'));
+  const lacking = startBotProcess(environment({ slack, cdn, dataDir }));
   running.push(lacking);
   expect(await lacking.exited).toBe(1);
   expect(lacking.output()).toContain('The keyring lacks what the database was sealed with');
@@ -147,7 +151,7 @@ describe.skipIf(typeof found === 'string')(`on PostgreSQL${without}`, () => {
   test('a key in the environment is changed in two steps, and the order is enforced', async () => {
     await freshDirectory();
     const DATABASE_URL = (await server.createDatabase()).reveal();
-    const [older, newer] = keyEntries('older', 'newer').split(',');
+    const [older, newer] = generateKeys('older', 'newer').split(',');
     const env = (...entries: (string | undefined)[]): Record<string, string> => ({
       DATABASE_URL,
       ENCRYPTION_KEYS: entries.join(','),
@@ -160,25 +164,25 @@ describe.skipIf(typeof found === 'string')(`on PostgreSQL${without}`, () => {
       said: expect.stringMatching(/do not know it[^]*process \d+: older \(primary\)/),
       code: 1,
     });
-    expect(await first.end('SIGTERM')).toBe(0);
+    expect(await first.kill('SIGTERM')).toBe(0);
     const second = await start(env(older, newer));
     expect(await keys('promote newer', env(older, newer))).toMatchObject({
       said: expect.stringContaining('newer:…,older:…'),
       code: 0,
     });
-    expect(await second.end('SIGTERM')).toBe(0);
+    expect(await second.kill('SIGTERM')).toBe(0);
     const third = await start(env(newer, older));
     const linking = connect('U0BOB0000');
     expect((await keys('retire older', env(newer, older))).said).toContain('older is still needed');
     expect((await keys('rewrap', env(newer, older))).code).toBe(0);
     await linking;
     expect((await keys('retire older', env(newer, older))).code).toBe(0);
-    expect(await third.end('SIGTERM')).toBe(0);
+    expect(await third.kill('SIGTERM')).toBe(0);
     await start(env(newer));
     await listsZones('U0ALICE00');
     await listsZones('U0BOB0000');
     // The old key alone opens nothing any more.
-    const wrong = startProcess({ ...environment({ slack, cdn, dataDir }), ...env(older) });
+    const wrong = startBotProcess({ ...environment({ slack, cdn, dataDir }), ...env(older) });
     running.push(wrong);
     expect(await wrong.exited).toBe(1);
     expect(wrong.output()).toContain('newer: 2 linked keys');

@@ -3,19 +3,19 @@ import { appIds } from '../../simulator/cdn/apps.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
-import { viewProblems } from '../support/limits.ts';
-import { buttons, desk, reads } from '../support/person.ts';
+import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
+import { findViewProblems } from '../support/slack-limits.ts';
 
 const typed = { now: new Date(), note: undefined };
 
 test('an app’s answer has its numbers first and no unit that the CDN does not name', async () => {
-  await using office = await desk({ zones: 12 });
-  const [answer, ...more] = await office.person().says(`app ${appIds.api}`);
+  await using office = await createCommandHarness({ zones: 12 });
+  const [answer, ...more] = await office.person().run(`app ${appIds.api}`);
   expect(more).toEqual([]);
   expect(answer?.text).toBe(
     'App app0api00000001: latency now 38.2, average 41.7, volumes 30 GB, monthly cost $3.57.',
   );
-  expect(reads(answer)).toContain(
+  expect(readText(answer)).toContain(
     [
       '*App* `app0api00000001` · :large_green_circle: active',
       'Latency now: *38.2* · average: 41.7 (now 8 % below it)',
@@ -23,11 +23,11 @@ test('an app’s answer has its numbers first and no unit that the CDN does not 
       'Monthly cost: $3.57',
     ].join('\n'),
   );
-  expect(`${reads(answer)}${answer?.text}`).not.toMatch(/\d\s*ms\b/);
+  expect(`${readText(answer)}${answer?.text}`).not.toMatch(/\d\s*ms\b/);
 });
 
 test('its latency comes as a chart with the same numbers in the text and in the alternative text', async () => {
-  await using office = await desk({ zones: 12 });
+  await using office = await createCommandHarness({ zones: 12 });
   const app = office.cdn.data.apps.find(({ id }) => id === appIds.api);
   if (app)
     app.latencyChart = {
@@ -35,9 +35,9 @@ test('its latency comes as a chart with the same numbers in the text and in the 
       '2026-11-19T00:00:00Z': 40.25,
       '2026-11-21T00:00:00Z': 61,
     };
-  const [answer] = await office.person().says(`app ${appIds.api}`);
-  expect(reads(answer)).toContain('Lowest 40.25 (19 Nov) · highest 61 (21 Nov)');
-  expect(reads(answer)).toContain(
+  const [answer] = await office.person().run(`app ${appIds.api}`);
+  expect(readText(answer)).toContain('Lowest 40.25 (19 Nov) · highest 61 (21 Nov)');
+  expect(readText(answer)).toContain(
     'Newest first: 21\u00A0Nov\u00A061 · 20\u00A0Nov\u00A044 · 19\u00A0Nov\u00A040.25',
   );
   const [file, ...others] = answer?.files ?? [];
@@ -52,85 +52,85 @@ test('its latency comes as a chart with the same numbers in the text and in the 
 });
 
 test('what the CDN does not report is said, and nothing is drawn of nothing', async () => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   office.cdn.faults.add({ match: { path: /summary/ }, body: { averageLatency: null, latencyChart: {} } });
-  const [answer] = await office.person().says('app app0api00000001');
+  const [answer] = await office.person().run('app app0api00000001');
   expect(answer?.text).toBe(
     'App app0api00000001: latency now not reported, average not reported, volumes not reported, monthly cost not reported.',
   );
-  expect(reads(answer)).toContain('The CDN reports no latency over time.');
-  expect(reads(answer)).not.toContain('circle');
+  expect(readText(answer)).toContain('The CDN reports no latency over time.');
+  expect(readText(answer)).not.toContain('circle');
   expect(answer?.files).toBeUndefined();
 });
 
 test('keys that are no times are shown as they came', async () => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   office.cdn.faults.add({ match: { path: /summary/ }, body: { latencyChart: { '<!channel>': 1, b: 2 } } });
-  const [answer] = await office.person().says('app app0api00000001');
-  expect(reads(answer)).toContain('Newest first: b\u00A02 · &lt;!channel&gt;\u00A01');
+  const [answer] = await office.person().run('app app0api00000001');
+  expect(readText(answer)).toContain('Newest first: b\u00A02 · &lt;!channel&gt;\u00A01');
 });
 
 test('where the zones are known already, those that lead to the app are named', async () => {
-  await using office = await desk({ zones: 40 });
+  await using office = await createCommandHarness({ zones: 40 });
   const named = office.cdn.data.zones.filter((zone) => zone.MagicContainersAppId === appIds.api);
   expect(named.length).toBeGreaterThan(0);
   const person = office.person();
-  await person.says('zones');
-  const [answer] = await person.says(`app ${appIds.api}`);
-  expect(reads(answer)).toContain(named[0]?.Name ?? 'none');
+  await person.run('zones');
+  const [answer] = await person.run(`app ${appIds.api}`);
+  expect(readText(answer)).toContain(named[0]?.Name ?? 'none');
   expect([...buttons(answer).keys()]).toContain(`Zone ${named[0]?.Name}`);
 });
 
 test('refreshing shows the numbers of now, and sends a picture only where it is another one', async () => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   const person = office.person();
-  const [answer] = await person.says(`app ${appIds.worker}`);
+  const [answer] = await person.run(`app ${appIds.worker}`);
   const app = office.cdn.data.apps.find(({ id }) => id === appIds.worker);
   if (app) app.currentLatency = 77.7;
-  const [again] = await person.presses(...(buttons(answer).get('Refresh') ?? ['', '']));
-  expect(reads(again)).toContain('Latency now: *77.7*');
+  const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
+  expect(readText(again)).toContain('Latency now: *77.7*');
   expect(again?.files).toBeUndefined();
   if (app) app.latencyChart = { '2026-11-21T11:00:00Z': 9, '2026-11-21T12:00:00Z': 99 };
-  const [drawn] = await person.presses(...(buttons(again).get('Refresh') ?? ['', '']));
+  const [drawn] = await person.press(...(buttons(again).get('Refresh') ?? ['', '']));
   expect(drawn?.files).toHaveLength(1);
 });
 
 test('without an id a form opens, with a menu of the apps the zones name and a field for any id', async () => {
-  await using office = await desk({ zones: 60 });
+  await using office = await createCommandHarness({ zones: 60 });
   const { command, words } = findCommand(parseWords('app'));
   const view = command.modal?.(words, { keyPage: undefined });
-  expect(view && viewProblems(view)).toEqual([]);
+  expect(view && findViewProblems(view)).toEqual([]);
   expect(view?.blocks.map((block) => block.block_id)).toEqual(['app', 'appId']);
 
   const person = office.person();
-  const all = await person.searches('apps:pick', '');
+  const all = await person.search('apps:pick', '');
   const ids = new Set(office.cdn.data.zones.map((zone) => zone.MagicContainersAppId).filter(Boolean));
   expect(new Set(all.map((line) => line.split(' = ')[1]))).toEqual(ids);
   const [first = ''] = ids;
   const zone = office.cdn.data.zones.find((one) => one.MagicContainersAppId === first);
-  expect(await person.searches('apps:pick', zone?.Name ?? '')).toContain(`${first} = ${first}`);
-  expect(await person.searches('apps:pick', 'no such app')).toEqual(['No app of your zones matches = note']);
+  expect(await person.search('apps:pick', zone?.Name ?? '')).toContain(`${first} = ${first}`);
+  expect(await person.search('apps:pick', 'no such app')).toEqual(['No app of your zones matches = note']);
 
   for (const fields of [
     { app: appIds.api },
     { appId: ` ${appIds.api} ` },
     { app: appIds.api, appId: appIds.api },
   ]) {
-    const [answer] = (await person.submits('apps:submit', fields)) as { text: string }[];
+    const [answer] = (await person.submit('apps:submit', fields)) as { text: string }[];
     expect(answer?.text).toContain('App app0api00000001: latency now 38.2');
   }
 });
 
 test('a key that was pasted into the menu is not offered as an id', async () => {
-  await using office = await desk({ zones: 12 });
-  const lines = await office.person().searches('apps:pick', office.cdn.key);
+  await using office = await createCommandHarness({ zones: 12 });
+  const lines = await office.person().search('apps:pick', office.cdn.key);
   expect(lines).toEqual(['No app of your zones matches = note']);
 });
 
 test('more apps than a menu holds say so', async () => {
-  await using office = await desk({ zones: 150 });
+  await using office = await createCommandHarness({ zones: 150 });
   office.cdn.data.zones.forEach((zone, index) => (zone.MagicContainersAppId = `app${index}`));
-  const lines = await office.person().searches('apps:pick', '');
+  const lines = await office.person().search('apps:pick', '');
   expect(lines).toHaveLength(100);
   expect(lines.at(-1)).toBe('… and 51 more: keep typing = note');
 });
@@ -146,9 +146,9 @@ test.each([
 });
 
 test('an unknown app and an id that is none are refused in words', async () => {
-  await using office = await desk({ zones: 3 });
-  await expect(office.person().says('app nosuchapp')).rejects.toMatchObject({ code: 'not_found' });
-  const refusal = office.person().says('app ../zones');
+  await using office = await createCommandHarness({ zones: 3 });
+  await expect(office.person().run('app nosuchapp')).rejects.toMatchObject({ code: 'not_found' });
+  const refusal = office.person().run('app ../zones');
   await expect(refusal).rejects.toThrow(UserError);
   await expect(refusal).rejects.toThrow('This is not an app id.');
 });

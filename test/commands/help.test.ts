@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { alice, buttons, desk, reads } from '../support/person.ts';
+import { alice, buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 
 test('/cdn alone shows every command, grouped, with the next step', async () => {
-  await using office = await desk({ zones: 3 });
-  const [answer] = await office.person().says('');
-  expect(reads(answer)).toMatchInlineSnapshot(`
+  await using office = await createCommandHarness({ zones: 3 });
+  const [answer] = await office.person().run('');
+  expect(readText(answer)).toMatchInlineSnapshot(`
     "*What the bot does for you*
     Answers are private to you unless they say otherwise.
     *Zones*
@@ -60,10 +60,10 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
 });
 
 test('without a key help offers to connect one first', async () => {
-  await using office = await desk({ zones: 3 });
-  const [answer] = await office.person(alice, 'none').says('help');
-  expect(reads(answer)).toContain('Connect your CDN key first');
-  expect(reads(answer)).toContain('`/cdn zone &lt;id|name|hostname&gt;` :key: connect first');
+  await using office = await createCommandHarness({ zones: 3 });
+  const [answer] = await office.person(alice, 'none').run('help');
+  expect(readText(answer)).toContain('Connect your CDN key first');
+  expect(readText(answer)).toContain('`/cdn zone &lt;id|name|hostname&gt;` :key: connect first');
   expect(buttons(answer).get('Connect your key')).toEqual(['connect:open', 'open']);
   expect(buttons(answer).has('/cdn zones')).toBe(false);
 });
@@ -74,32 +74,32 @@ test.each([
   ['/cdn whoami', ['/cdn whoami']],
   ['edge rules', ['/cdn zone']],
 ])('help %s finds %j, with examples', async (search, found) => {
-  await using office = await desk({ zones: 3 });
-  const [answer] = await office.person().says(`help ${search}`);
+  await using office = await createCommandHarness({ zones: 3 });
+  const [answer] = await office.person().run(`help ${search}`);
   expect([...buttons(answer).keys()]).toEqual(found);
-  expect(reads(answer)).toContain('For example');
+  expect(readText(answer)).toContain('For example');
 });
 
 test('help about nothing it knows says so', async () => {
-  await using office = await desk({ zones: 3 });
-  const [answer] = await office.person().says('help zonse');
+  await using office = await createCommandHarness({ zones: 3 });
+  const [answer] = await office.person().run('help zonse');
   expect(answer?.text).toBe('No command is about `zonse`.');
   expect([...buttons(answer).keys()]).toEqual(['/cdn zone', '/cdn zones', 'All commands']);
 });
 
 test('an unknown word offers the commands it may have been meant for, with what was typed behind it', async () => {
-  await using office = await desk({ zones: 12 });
+  await using office = await createCommandHarness({ zones: 12 });
   const person = office.person();
-  const [answer] = await person.says('zoens shop sort:name');
+  const [answer] = await person.run('zoens shop sort:name');
   expect(answer?.text).toBe('`zoens` is not a command. Did you mean zones?');
   expect(buttons(answer).get('/cdn zones shop sort:name')).toEqual(['help:run:0', 'zones shop sort:name']);
-  const messages = await person.presses('help:run:0', 'zones shop sort:name');
-  expect(reads(messages.at(-1))).toContain('matching `shop`');
+  const messages = await person.press('help:run:0', 'zones shop sort:name');
+  expect(readText(messages.at(-1))).toContain('matching `shop`');
 });
 
 test('an unknown word that could be a zone offers to look for it', async () => {
-  await using office = await desk({ zones: 3 });
-  const [answer] = await office.person().says('cdn.example.com');
+  await using office = await createCommandHarness({ zones: 3 });
+  const [answer] = await office.person().run('cdn.example.com');
   expect(buttons(answer).get('Find the zone cdn.example.com')).toEqual([
     'help:run:8',
     'zone cdn.example.com',
@@ -107,7 +107,7 @@ test('an unknown word that could be a zone offers to look for it', async () => {
 });
 
 test('markup in an unknown word is shown as text', async () => {
-  await using office = await desk({ zones: 3 });
-  const [answer] = await office.person().says('&lt;!channel&gt;');
+  await using office = await createCommandHarness({ zones: 3 });
+  const [answer] = await office.person().run('&lt;!channel&gt;');
   expect(answer?.text).toBe('`&lt;!channel&gt;` is not a command.');
 });

@@ -4,13 +4,13 @@ import type { Context, Feature } from '../../src/commands/define.ts';
 import { home } from '../../src/commands/registry.ts';
 import { UserError } from '../../src/errors.ts';
 import { section } from '../../src/views/blocks/blocks.ts';
-import { viewProblems } from '../support/limits.ts';
-import { desk, reads } from '../support/person.ts';
+import { createCommandHarness, readText } from '../support/command-harness.ts';
+import { findViewProblems } from '../support/slack-limits.ts';
 
 /** The Home tab as somebody sees it to whom these features add something. */
 async function homeWith(context: Context, features: readonly Feature[]): Promise<HomeView> {
   const view = await home({ ...context, features });
-  expect(viewProblems(view)).toEqual([]);
+  expect(findViewProblems(view)).toEqual([]);
   return view;
 }
 
@@ -21,20 +21,20 @@ const adding = (name: string, homeSection: NonNullable<Feature['homeSection']>):
 });
 
 test('features add their sections in their order, each drawn for the person who looks', async () => {
-  await using office = await desk({ zones: 1 });
+  await using office = await createCommandHarness({ zones: 1 });
   const { context } = office.person();
   const view = await homeWith(context, [
     adding('approvals', async ({ person }) => [section(`one waits for <@${person.userId}>`)]),
     adding('nothing', async () => []),
     adding('digests', async () => [section('two digests')]),
   ]);
-  expect(reads(view)).toMatch(/connected[^]*one waits for <@U0ALICE00>\ntwo digests/u);
+  expect(readText(view)).toMatch(/connected[^]*one waits for <@U0ALICE00>\ntwo digests/u);
 });
 
 test('a section that fails says so with a reference, and the others stay', async () => {
-  await using office = await desk({ zones: 1 });
+  await using office = await createCommandHarness({ zones: 1 });
   const { context } = office.person();
-  const said = reads(
+  const said = readText(
     await homeWith(context, [
       adding('approvals', async () => {
         throw new Error('the store is away');
@@ -54,14 +54,14 @@ test('a section that fails says so with a reference, and the others stay', async
 });
 
 test('however much is added, the tab stays within what Slack takes, and says what is left out', async () => {
-  await using office = await desk({ zones: 1 });
+  await using office = await createCommandHarness({ zones: 1 });
   const { context } = office.person();
   const many: KnownBlock[] = Array.from({ length: 150 }, (_, index) => section(`line ${index}`));
   const view = await homeWith(context, [
     adding('approvals', async () => many),
     adding('digests', async () => [section('two digests')]),
   ]);
-  const said = reads(view);
+  const said = readText(view);
   expect(said).toContain('There is more of approvals than fits in here.');
   expect(said).toContain('two digests');
 });

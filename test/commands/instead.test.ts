@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
 import { renderFailure } from '../../src/views/blocks/failure.ts';
-import { messageProblems } from '../support/limits.ts';
-import { buttons, desk } from '../support/person.ts';
+import { buttons, createCommandHarness } from '../support/command-harness.ts';
+import { findMessageProblems } from '../support/slack-limits.ts';
 
 test.each<[typed: string, offered: string[]]>([
   ['zones sort:size', ['zones sort:name', 'zones sort:bandwidth', 'zones sort:charges']],
@@ -32,14 +32,14 @@ test.each<[typed: string, offered: string[]]>([
   ['errors "my shop" 2026-02-30', ['errors "my shop" today', 'errors "my shop" yesterday']],
   ['errors 2099-01-01 shop', ['errors shop today', 'errors shop yesterday']],
 ])('%j is refused with buttons that say what would be right, and keep the rest', async (typed, offered) => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   const person = office.person();
-  const refused = await person.says(typed).catch((error: unknown) => error);
+  const refused = await person.run(typed).catch((error: unknown) => error);
   if (!(refused instanceof UserError)) throw new Error('it was not refused');
   const shown = renderFailure({ message: refused.message, hint: refused.hint, offer: refused.offer });
-  expect(messageProblems(shown)).toEqual([]);
+  expect(findMessageProblems(shown)).toEqual([]);
   const drawn = [...buttons(shown).values()];
   expect(drawn.map(([, words]) => words)).toEqual(offered);
   // Each of them runs.
-  for (const [action, words] of drawn) expect(await person.presses(action, words)).not.toEqual([]);
+  for (const [action, words] of drawn) expect(await person.press(action, words)).not.toEqual([]);
 });

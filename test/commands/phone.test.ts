@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { features, findCommand } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
-import { desk } from '../support/person.ts';
+import { createCommandHarness } from '../support/command-harness.ts';
 
 const commands = features.flatMap((feature) => feature.commands);
 const typed = commands.flatMap((command) =>
@@ -40,18 +40,18 @@ test.each(written)('typed with %s, every command means the same', (_, write) => 
 });
 
 test('every example, name and alias finds its command, and help finds it too', async () => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   const person = office.person();
   for (const command of commands) {
     for (const words of [command.name, ...(command.aliases ?? []), ...command.examples])
       expect([words, findCommand(parseWords(words)).command.name]).toEqual([words, command.name]);
-    const [answer] = await person.says(`help ${command.name}`);
+    const [answer] = await person.run(`help ${command.name}`);
     expect(JSON.stringify(answer)).toContain(`/cdn ${command.name}`);
   }
 });
 
 test('a slip in any command’s name offers that command, with what was typed behind it', async () => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   const person = office.person();
   const known = new Set(commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
   for (const { name } of commands.filter((command) => command.name.length > 3)) {
@@ -61,7 +61,7 @@ test('a slip in any command’s name offers that command, with what was typed be
       name.slice(0, -2) + name.slice(-1),
     ]) {
       if (known.has(slip)) continue;
-      const [answer] = await person.says(`${slip} shop`);
+      const [answer] = await person.run(`${slip} shop`);
       expect([slip, JSON.stringify(answer)]).toEqual([slip, expect.stringContaining(`"${name} shop"`)]);
     }
   }

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../simulator/cdn/faults.ts';
 import { describeFailure } from '../../src/slack/receive/failures.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
-import { messageProblems } from '../support/limits.ts';
-import { buttons, desk, reads } from '../support/person.ts';
+import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
+import { findMessageProblems } from '../support/slack-limits.ts';
 
 // Every way an answer can fail, what the person is told of it, and the next step they are given.
 const failures: readonly [Fault, says: string, next: string][] = [
@@ -40,7 +40,7 @@ describe.each(readings)('/cdn %s, reading from %s', (command, host) => {
     'when the CDN fails with %s a sentence, a reference and a next step say so',
     async (_, fault, says, next) => {
       const silent = fault.delayMs !== undefined;
-      await using office = await desk({ zones: 3, ...(silent ? { timeoutMs: 50 } : {}) });
+      await using office = await createCommandHarness({ zones: 3, ...(silent ? { timeoutMs: 50 } : {}) });
       office.cdn.faults.add({ ...fault, match: { host }, times: 50 });
       const failed = {
         kind: 'command',
@@ -50,12 +50,12 @@ describe.each(readings)('/cdn %s, reading from %s', (command, host) => {
       };
       const error = await office
         .person()
-        .says(command)
+        .run(command)
         .catch((error: unknown) => error);
       const told = describeFailure(error, failed, createLogger('silent'));
-      expect(messageProblems(told)).toEqual([]);
-      expect(reads(told)).toContain(says);
-      expect(reads(told)).toMatch(/Reference [A-Z0-9]{8}/);
+      expect(findMessageProblems(told)).toEqual([]);
+      expect(readText(told)).toContain(says);
+      expect(readText(told)).toMatch(/Reference [A-Z0-9]{8}/);
       expect([...buttons(told).keys()]).toContain(next);
     },
   );
@@ -64,8 +64,8 @@ describe.each(readings)('/cdn %s, reading from %s', (command, host) => {
 test.each(['app app0api00000001', 'scanning 501'])(
   '/cdn %s takes no list for its answer',
   async (command) => {
-    await using office = await desk({ zones: 3 });
+    await using office = await createCommandHarness({ zones: 3 });
     office.cdn.faults.add({ body: [] });
-    await expect(office.person().says(command)).rejects.toMatchObject({ code: 'unexpected' });
+    await expect(office.person().run(command)).rejects.toMatchObject({ code: 'unexpected' });
   },
 );

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { findPicker } from '../../src/commands/registry.ts';
-import { desk } from '../support/person.ts';
+import { createCommandHarness } from '../support/command-harness.ts';
 
 test('the menu of scripts says by their zones which they are', async () => {
-  await using office = await desk({ zones: 12 });
+  await using office = await createCommandHarness({ zones: 12 });
   const links: [number, number | null][] = [
     [501, null],
     [501, 502],
@@ -23,18 +23,18 @@ test('the menu of scripts says by their zones which they are', async () => {
     ['504', 'Middleware of zone-3'],
   ]);
   const person = office.person();
-  expect(await person.searches('scripts:pick', 'ZONE-1')).toEqual(['501 = 501', '502 = 502']);
-  expect(await person.searches('scripts:pick', '503')).toEqual(['503 = 503']);
+  expect(await person.search('scripts:pick', 'ZONE-1')).toEqual(['501 = 501', '502 = 502']);
+  expect(await person.search('scripts:pick', '503')).toEqual(['503 = 503']);
   // 50 may be an id as well, although others begin with it.
-  expect(await person.searches('scripts:pick', '50')).toContain('Use the id 50 = 50');
-  expect(await person.searches('scripts:pick', '# 7')).toEqual(['No script of your zones matches = note']);
+  expect(await person.search('scripts:pick', '50')).toContain('Use the id 50 = 50');
+  expect(await person.search('scripts:pick', '# 7')).toEqual(['No script of your zones matches = note']);
 });
 
 test('without a script the menu says so, and takes an id', async () => {
-  await using office = await desk({ data: { zones: [] } });
+  await using office = await createCommandHarness({ data: { zones: [] } });
   const person = office.person();
-  expect(await person.searches('scripts:pick', '')).toEqual(['Your zones run no script: type its id = note']);
-  expect(await person.searches('scripts:pick', '#64001')).toEqual([
+  expect(await person.search('scripts:pick', '')).toEqual(['Your zones run no script: type its id = note']);
+  expect(await person.search('scripts:pick', '#64001')).toEqual([
     'Use the id 64001 = 64001',
     'No script of your zones matches = note',
   ]);

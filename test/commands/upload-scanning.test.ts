@@ -3,8 +3,8 @@ import { ApiError } from '../../src/api/http/errors.ts';
 import { describeApiError } from '../../src/commands/api-failures.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
-import { viewProblems } from '../support/limits.ts';
-import { buttons, desk, reads } from '../support/person.ts';
+import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
+import { findViewProblems } from '../support/slack-limits.ts';
 
 const typed = { now: new Date(), note: undefined };
 
@@ -14,14 +14,14 @@ const overview = {
 };
 
 test('totals come first, then the blocked share, then each day with the month in letters', async () => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   office.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview });
-  const [answer, ...more] = await office.person().says('scanning 600');
+  const [answer, ...more] = await office.person().run('scanning 600');
   expect(more).toEqual([]);
   expect(answer?.text).toBe(
     'Upload scanning of shield zone 600: 100 files scanned, 10 requests logged, 5 blocked.',
   );
-  expect(reads(answer)).toContain(
+  expect(readText(answer)).toContain(
     [
       'Files scanned: *100*',
       'Requests logged: *10*',
@@ -29,7 +29,7 @@ test('totals come first, then the blocked share, then each day with the month in
       'Blocked share: *50 %* of the requests logged, 5 % of the files scanned',
     ].join('\n'),
   );
-  expect(reads(answer)).toContain(
+  expect(readText(answer)).toContain(
     [
       'Most blocked: 4 on 4 Nov 2026',
       'Newest first, scanned/logged/blocked: 4\u00A0Nov\u00A060/6/4 · 3\u00A0Nov\u00A040/4/1',
@@ -38,8 +38,8 @@ test('totals come first, then the blocked share, then each day with the month in
 });
 
 test('28 days come as a chart of two panels, whose alternative text has the totals', async () => {
-  await using office = await desk({ zones: 3 });
-  const [answer] = await office.person().says('scanning 501');
+  await using office = await createCommandHarness({ zones: 3 });
+  const [answer] = await office.person().run('scanning 501');
   const [file] = answer?.files ?? [];
   expect(file?.altText).toMatch(/28 days, 25 Oct 2026 to 21 Nov 2026\. Altogether [\d,]+ files scanned/);
   const chart = file && 'chart' in file.content ? file.content.chart : undefined;
@@ -52,66 +52,66 @@ test('28 days come as a chart of two panels, whose alternative text has the tota
 });
 
 test('refreshing takes the text’s place, and sends a picture only where it is another one', async () => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   const days: Record<string, (typeof overview)['03-11-2026']> = { ...overview };
   const zone = { id: 600, plan: 'advanced' as const, overview: days };
   office.cdn.data.shieldZones.push(zone);
   const person = office.person();
-  const [answer] = await person.says('scanning 600');
+  const [answer] = await person.run('scanning 600');
   expect(answer?.files).toHaveLength(1);
-  office.later(60_000);
-  const [again] = await person.presses(...(buttons(answer).get('Refresh') ?? ['', '']));
-  expect(reads(again)).toContain('12:01 UTC');
+  office.advance(60_000);
+  const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
+  expect(readText(again)).toContain('12:01 UTC');
   expect(again?.files).toBeUndefined();
   days['05-11-2026'] = { loggedRequests: 1, blockedRequests: 1, filesScanned: 1 };
-  const [more] = await person.presses(...(buttons(again).get('Refresh') ?? ['', '']));
-  expect(reads(more)).toContain('Files scanned: *101*');
+  const [more] = await person.press(...(buttons(again).get('Refresh') ?? ['', '']));
+  expect(readText(more)).toContain('Files scanned: *101*');
   expect(more?.files).toHaveLength(1);
 });
 
 test('a key that is no day is shown as it came, never read month first', async () => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   const odd = { '11-25-2026': { loggedRequests: 1, blockedRequests: 0, filesScanned: 2 } };
   office.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview: odd });
-  const [answer] = await office.person().says('scanning 600');
-  expect(reads(answer)).toContain('11-25-2026\u00A02/1/0');
-  expect(reads(answer)).not.toContain('25 Nov');
+  const [answer] = await office.person().run('scanning 600');
+  expect(readText(answer)).toContain('11-25-2026\u00A02/1/0');
+  expect(readText(answer)).not.toContain('25 Nov');
 });
 
 test.each([
   ['null', 503],
   ['object', 503],
 ] as const)('a success whose error is %s and that saw nothing is no failure', async (errorOnSuccess, id) => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   office.cdn.data.uploadScanning.errorOnSuccess = errorOnSuccess;
-  const [answer] = await office.person().says(`scanning ${id}`);
-  expect(reads(answer)).toContain('Blocked share: nothing was blocked');
-  expect(reads(answer)).toContain('The CDN reports no day of the past 28.');
+  const [answer] = await office.person().run(`scanning ${id}`);
+  expect(readText(answer)).toContain('Blocked share: nothing was blocked');
+  expect(readText(answer)).toContain('The CDN reports no day of the past 28.');
   expect(answer?.files).toBeUndefined();
 });
 
 test('missing numbers are not reported, and the rest is shown', async () => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   office.cdn.faults.add({
     match: { path: /upload-scanning/ },
     body: {
       data: { overviewPastTwentyEightDays: { '2026-11-04': { filesScanned: 5 } }, totalFilesScanned: 5 },
     },
   });
-  const [answer] = await office.person().says('scanning 501');
-  expect(reads(answer)).toContain('Requests logged: *not reported*');
-  expect(reads(answer)).toContain('Blocked share: not reported');
-  expect(reads(answer)).toContain('4\u00A0Nov\u00A05/–/–');
+  const [answer] = await office.person().run('scanning 501');
+  expect(readText(answer)).toContain('Requests logged: *not reported*');
+  expect(readText(answer)).toContain('Blocked share: not reported');
+  expect(readText(answer)).toContain('4\u00A0Nov\u00A05/–/–');
 });
 
 test.each([
   [502, 'Upload Scanning is not available on your plan.'],
   [999, 'Shield Zone not found or access denied.'],
 ])('a refusal for shield zone %d comes with the service’s own message', async (id, words) => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   const error = await office
     .person()
-    .says(`scanning ${id}`)
+    .run(`scanning ${id}`)
     .catch((error: unknown) => error);
   expect(error).toBeInstanceOf(ApiError);
   expect(describeApiError(error as ApiError).message).toContain(words);
@@ -120,14 +120,14 @@ test.each([
 test('without an id a form asks for it, and says what an id is', async () => {
   const { command, words } = findCommand(parseWords('scanning'));
   const view = command.modal?.(words, { keyPage: undefined });
-  expect(view && viewProblems(view)).toEqual([]);
+  expect(view && findViewProblems(view)).toEqual([]);
   const form = findForm('upload-scanning:submit');
   expect(form?.read({ shieldZoneId: 'shop' }, typed)).toEqual({
     errors: { shieldZoneId: 'An id is a whole number, such as 501. It is not the pull zone’s id.' },
   });
   expect(form?.read({}, typed)).toEqual({ errors: { shieldZoneId: 'Type the id of a shield zone.' } });
-  await using office = await desk({ zones: 3 });
-  const [answer] = (await office.person().submits('upload-scanning:submit', { shieldZoneId: ' 501 ' })) as {
+  await using office = await createCommandHarness({ zones: 3 });
+  const [answer] = (await office.person().submit('upload-scanning:submit', { shieldZoneId: ' 501 ' })) as {
     text: string;
   }[];
   expect(answer?.text).toContain('Upload scanning of shield zone 501');

@@ -1,39 +1,39 @@
 import { expect, test } from 'vitest';
 import { workOnce } from '../../src/digests/jobs.ts';
-import { enginesUnderTest } from '../support/engines.ts';
-import { alice, bob, type DigestDesk, digestDesk } from './desk.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { alice, bob, createDigestHarness, type DigestHarness } from './harness.ts';
 
-const { embedded } = await enginesUnderTest();
+const { embedded } = await prepareEngines();
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-async function open(): Promise<DigestDesk> {
-  return digestDesk(await embedded.empty());
+async function open(): Promise<DigestHarness> {
+  return createDigestHarness(await embedded.emptyDatabase());
 }
 
 test('a digest posts when it is due, within a minute, once a day', async () => {
   await using desk = await open();
-  await desk.daily();
-  desk.later(hour - 10_000);
-  await desk.work();
-  expect(desk.posts()).toEqual([]);
-  await desk.workFor(70);
-  expect(desk.reads()).toEqual([expect.stringMatching(/4 zones[\s\S]*next Tue 24 Nov 09:00 UTC/)]);
-  desk.later(day);
-  await desk.work();
-  expect(await desk.runs()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'sent' });
-  expect(desk.reads()).toHaveLength(2);
+  await desk.createDaily();
+  desk.advance(hour - 10_000);
+  await desk.runJobs();
+  expect(desk.channelPosts()).toEqual([]);
+  await desk.runJobsFor(70);
+  expect(desk.readChannel()).toEqual([expect.stringMatching(/4 zones[\s\S]*next Tue 24 Nov 09:00 UTC/)]);
+  desk.advance(day);
+  await desk.runJobs();
+  expect(await desk.runStates()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'sent' });
+  expect(desk.readChannel()).toHaveLength(2);
   expect(desk.slack.problems).toEqual([]);
 });
 
 test('the second run compares with the first', async () => {
   await using desk = await open();
-  await desk.daily();
-  desk.later(hour + minute);
-  await desk.work();
-  desk.later(day);
-  await desk.work();
+  await desk.createDaily();
+  desk.advance(hour + minute);
+  await desk.runJobs();
+  desk.advance(day);
+  await desk.runJobs();
   const rows = await desk.db.selectFrom('digest_runs').select('figures').orderBy('due').execute();
   const [first, second] = rows.map(
     ({ figures }) => JSON.parse(figures ?? '{}') as { zones: { before?: object } },
@@ -44,25 +44,27 @@ test('the second run compares with the first', async () => {
 
 test('a run that is some hours late says so; one that is too old says that it was skipped', async () => {
   await using desk = await open();
-  await desk.daily();
-  desk.later(3 * hour);
-  await desk.work();
-  expect(desk.reads()).toEqual([expect.stringMatching(/Late: due Mon 23 Nov 09:00, made Mon 23 Nov 11:00/)]);
-  desk.later(day + 6 * hour);
-  await desk.workFor(3);
-  expect(desk.reads()[1]).toMatch(/Skipped while I was down: the digest of Tue 24 Nov 09:00/);
-  expect(await desk.runs()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'skipped' });
+  await desk.createDaily();
+  desk.advance(3 * hour);
+  await desk.runJobs();
+  expect(desk.readChannel()).toEqual([
+    expect.stringMatching(/Late: due Mon 23 Nov 09:00, made Mon 23 Nov 11:00/),
+  ]);
+  desk.advance(day + 6 * hour);
+  await desk.runJobsFor(3);
+  expect(desk.readChannel()[1]).toMatch(/Skipped while I was down: the digest of Tue 24 Nov 09:00/);
+  expect(await desk.runStates()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'skipped' });
 });
 
 test('after days without a process there is one message, which counts the runs that were skipped', async () => {
   await using desk = await open();
-  await desk.daily();
-  desk.later(4 * day + hour + minute);
-  await desk.workFor(3);
-  expect(desk.reads()).toEqual([
+  await desk.createDaily();
+  desk.advance(4 * day + hour + minute);
+  await desk.runJobsFor(3);
+  expect(desk.readChannel()).toEqual([
     expect.stringMatching(/Skipped while the bot was down: 4 runs before this one/),
   ]);
-  expect(Object.values(await desk.runs())).toEqual(['skipped', 'skipped', 'skipped', 'skipped', 'sent']);
+  expect(Object.values(await desk.runStates())).toEqual(['skipped', 'skipped', 'skipped', 'skipped', 'sent']);
 });
 
 test('a run that somebody asked for, begun hours later: it says so, or is skipped with a word', async () => {
@@ -71,19 +73,19 @@ test('a run that somebody asked for, begun hours later: it says so, or is skippe
     { hours: 7, says: /^:zzz: Skipped while I was down: the digest of Mon 23 Nov 08:00/ },
   ]) {
     await using desk = await open();
-    const digest = await desk.daily(alice, {
+    const digest = await desk.createDaily(alice, {
       schedule: { time: '23:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
     });
     await desk.digests.runNow(digest, alice);
-    desk.later(hours * hour);
-    await desk.workFor(2);
-    expect(desk.reads()).toEqual([expect.stringMatching(says)]);
+    desk.advance(hours * hour);
+    await desk.runJobsFor(2);
+    expect(desk.readChannel()).toEqual([expect.stringMatching(says)]);
   }
 });
 
 test('somebody with the right takes a digest over: it runs with their key, and that is on record', async () => {
   await using desk = await open();
-  const digest = await desk.daily();
+  const digest = await desk.createDaily();
   await desk.digests.pauses({ person: alice, tenant: 'T0ACME000' });
   const stopped = await desk.digests.find('T0ACME000', digest.id);
   if (!stopped) throw new Error('it is gone');
@@ -95,20 +97,20 @@ test('somebody with the right takes a digest over: it runs with their key, and t
   expect(second).toBeUndefined();
   const record = (await desk.audit.recent('T0ACME000', 9)).find(({ what }) => what === 'digest-taken-over');
   expect(record).toMatchObject({ actor: 'U0BOB0000', subject: digest.id, detail: { from: 'U0ALICE00' } });
-  desk.later(hour + minute);
-  await desk.work();
-  await desk.workFor(5);
-  expect(desk.reads().at(-1)).toMatch(/4 zones/);
+  desk.advance(hour + minute);
+  await desk.runJobs();
+  await desk.runJobsFor(5);
+  expect(desk.readChannel().at(-1)).toMatch(/4 zones/);
 });
 
 test('paused, resumed, changed and deleted digests run when they should, and only then', async () => {
   await using desk = await open();
-  const digest = await desk.daily();
+  const digest = await desk.createDaily();
   const paused = await desk.digests.pause(digest, alice);
   if (!paused) throw new Error('it was not paused');
-  desk.later(2 * day);
-  await desk.work();
-  expect(desk.posts()).toEqual([]);
+  desk.advance(2 * day);
+  await desk.runJobs();
+  expect(desk.channelPosts()).toEqual([]);
   const running = await desk.digests.resume(paused, alice);
   if (!running) throw new Error('it was not resumed');
   const moved = await desk.digests.change(
@@ -117,31 +119,31 @@ test('paused, resumed, changed and deleted digests run when they should, and onl
     alice,
   );
   if (!moved) throw new Error('it was not changed');
-  desk.later(31 * minute);
-  await desk.workFor(3);
-  expect(await desk.runs()).toEqual({ '2026-11-25T08:30': 'sent' });
+  desk.advance(31 * minute);
+  await desk.runJobsFor(3);
+  expect(await desk.runStates()).toEqual({ '2026-11-25T08:30': 'sent' });
   const gone = await desk.digests.remove(moved, alice);
   if (!gone) throw new Error('it was not deleted');
-  desk.later(day);
-  await desk.work();
-  expect(desk.posts()).toHaveLength(1);
+  desk.advance(day);
+  await desk.runJobs();
+  expect(desk.channelPosts()).toHaveLength(1);
   expect(await desk.digests.restore(gone, alice)).toBeUndefined();
 });
 
 test('a digest that stays silent keeps its figures', async () => {
   await using desk = await open();
-  const digest = await desk.daily();
+  const digest = await desk.createDaily();
   await desk.digests.change(digest, { ...digest, subject: { ...digest.subject, only: 'changed' } }, alice);
-  desk.later(hour + minute);
-  await desk.work();
-  desk.later(day);
-  await desk.work();
-  expect(Object.values(await desk.runs())).toEqual(['sent', 'quiet']);
-  expect(desk.reads()).toHaveLength(1);
+  desk.advance(hour + minute);
+  await desk.runJobs();
+  desk.advance(day);
+  await desk.runJobs();
+  expect(Object.values(await desk.runStates())).toEqual(['sent', 'quiet']);
+  expect(desk.readChannel()).toHaveLength(1);
 });
 
 test('with nothing to do there is nothing done', async () => {
   await using desk = await open();
-  await desk.daily();
+  await desk.createDaily();
   expect(await workOnce(desk.context)).toBe(false);
 });

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startCdn } from '../../simulator/cdn/server.ts';
 import { startSlack } from '../../simulator/slack/server.ts';
-import { keyEntries } from '../auth/keyring/keyrings.ts';
+import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { connect, environment } from '../support/bot.ts';
-import { enginesUnderTest } from '../support/engines.ts';
-import { startProcess } from '../support/process.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { startBotProcess } from '../support/process.ts';
 
-const { embedded, postgres } = await enginesUnderTest();
+const { embedded, postgres } = await prepareEngines();
 
 test.each([
   { name: embedded.name, engine: embedded, skip: embedded.skip },
@@ -23,16 +23,16 @@ test.each([
       startCdn({ zones: 5 }),
       mkdtemp(join(tmpdir(), 'chatops-killed-')),
     ]);
-    const { databaseUrl } = await engine.place();
+    const { databaseUrl } = await engine.createLocation();
     const env = {
       ...environment({ slack, cdn, dataDir }),
-      ENCRYPTION_KEYS: keyEntries('k1'),
+      ENCRYPTION_KEYS: generateKeys('k1'),
       ...(databaseUrl ? { DATABASE_URL: databaseUrl.reveal() } : {}),
     };
     const alice = slack.as('U0ALICE00', 'C0OPS0000');
 
-    const first = startProcess(env);
-    await first.printed('"ready"');
+    const first = startBotProcess(env);
+    await first.waitForOutput('"ready"');
     await slack.socket.waitFor(1);
     await connect({ slack, cdn, env } as never, 'U0ALICE00', 'C0OPS0000');
     await alice.slash('digest new');
@@ -44,11 +44,11 @@ test.each([
     await alice.press('digests:run');
     await alice.closeModal();
     await alice.waitForMessage(isPost, 15_000);
-    await first.end('SIGKILL');
+    await first.kill('SIGKILL');
     expect(slack.calls.filter(({ method }) => method === 'conversations.history')).toEqual([]);
 
-    const second = startProcess(env);
-    await second.printed('"ready"');
+    const second = startBotProcess(env);
+    await second.waitForOutput('"ready"');
     // It looks for the message before it does anything else with that run, and writes down that it is there.
     await slack.socket.waitFor(1);
     await slack.called('conversations.history', 90_000);
@@ -58,7 +58,7 @@ test.each([
     await alice.waitForMessage(({ reads, ephemeral }) => ephemeral && /: posted/.test(reads), 30_000);
     expect(alice.messages().filter(isPost)).toHaveLength(1);
     expect(slack.problems).toEqual([]);
-    await second.end('SIGTERM');
+    await second.kill('SIGTERM');
     await Promise.all([slack.close(), cdn.close()]);
     await rm(dataDir, { recursive: true, force: true });
   },

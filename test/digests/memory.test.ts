@@ -1,29 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { acceptBaseline, findBaseline, storePendingBaseline } from '../../src/digests/queries/baselines.ts';
-import { enginesUnderTest } from '../support/engines.ts';
-import { alice, type DigestDesk, digestDesk } from './desk.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { alice, createDigestHarness, type DigestHarness } from './harness.ts';
 
-const { both, embedded } = await enginesUnderTest();
+const { both, embedded } = await prepareEngines();
 const hour = 3_600_000;
 const day = 24 * hour;
 
 /** A digest that has posted once. */
-async function begun(desk: DigestDesk): Promise<string> {
-  const { id } = await desk.daily();
-  desk.later(hour + 60_000);
-  await desk.workFor(3);
+async function begun(desk: DigestHarness): Promise<string> {
+  const { id } = await desk.createDaily();
+  desk.advance(hour + 60_000);
+  await desk.runJobsFor(3);
   return id;
 }
 
-const disable = (desk: DigestDesk, at: number): void => {
+const disable = (desk: DigestHarness, at: number): void => {
   const zone = desk.cdn.data.zones[at];
   if (zone) zone.Enabled = false;
 };
 
-describe.each(both)('on $name', ({ skip, empty }) => {
+describe.each(both)('on $name', ({ skip, emptyDatabase: empty }) => {
   test.skipIf(skip)('of two runs only one replaces what is remembered', async () => {
-    await using desk = await digestDesk(await empty());
-    const { id } = await desk.daily();
+    await using desk = await createDigestHarness(await empty());
+    const { id } = await desk.createDaily();
     const [one, two] = [1, 2].map((n) => ({ digest_id: id, due: new Date(Date.UTC(2026, 10, n)) }));
     if (!one || !two) throw new Error('two runs');
     expect(await findBaseline(desk.db, id)).toBeUndefined();
@@ -41,33 +41,33 @@ describe.each(both)('on $name', ({ skip, empty }) => {
 });
 
 test('what was told is remembered once it was posted: what never arrived is told by the next run', async () => {
-  await using desk = await digestDesk(await embedded.empty());
+  await using desk = await createDigestHarness(await embedded.emptyDatabase());
   await begun(desk);
   disable(desk, 0);
   // Slack refuses it in a way that nothing can mend.
   desk.slack.script.fail('chat.postMessage', 'invalid_blocks', 1);
-  desk.later(day);
-  await desk.workFor(3);
-  expect(desk.reads().at(-1)).toMatch(/could not be made/);
-  desk.later(day);
-  await desk.workFor(3);
-  expect(desk.reads().at(-1)).toMatch(/Newly disabled/);
-  desk.later(day);
-  await desk.workFor(3);
-  expect(desk.reads().at(-1)).toMatch(/Nothing changed/);
+  desk.advance(day);
+  await desk.runJobsFor(3);
+  expect(desk.readChannel().at(-1)).toMatch(/could not be made/);
+  desk.advance(day);
+  await desk.runJobsFor(3);
+  expect(desk.readChannel().at(-1)).toMatch(/Newly disabled/);
+  desk.advance(day);
+  await desk.runJobsFor(3);
+  expect(desk.readChannel().at(-1)).toMatch(/Nothing changed/);
 });
 
 test('a digest that ran before it had a memory says that it begins', async () => {
-  await using desk = await digestDesk(await embedded.empty());
+  await using desk = await createDigestHarness(await embedded.emptyDatabase());
   await begun(desk);
   await desk.db.deleteFrom('digest_books').execute();
   disable(desk, 0);
-  desk.later(day);
-  await desk.work();
-  expect(desk.reads().at(-1)).toMatch(/The first run: the next one tells what changed/);
+  desk.advance(day);
+  await desk.runJobs();
+  expect(desk.readChannel().at(-1)).toMatch(/The first run: the next one tells what changed/);
   disable(desk, 1);
   const [listed] = await desk.digests.list('T0ACME000');
   if (listed) await desk.digests.runNow(listed.digest, alice);
-  await desk.workFor(3);
-  expect(desk.reads().at(-1)).toMatch(/Newly disabled: \S+/);
+  await desk.runJobsFor(3);
+  expect(desk.readChannel().at(-1)).toMatch(/Newly disabled: \S+/);
 });

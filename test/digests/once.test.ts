@@ -3,44 +3,44 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { digestsNowJob } from '../../src/digests/jobs.ts';
 import { createDigestService } from '../../src/digests/service.ts';
-import { enginesUnderTest } from '../support/engines.ts';
-import { alice, bob, type DigestDesk, digestDesk } from './desk.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { alice, bob, createDigestHarness, type DigestHarness } from './harness.ts';
 
-const { embedded, postgres } = await enginesUnderTest();
+const { embedded, postgres } = await prepareEngines();
 const minute = 60_000;
 const hour = 60 * minute;
 
-async function open(): Promise<DigestDesk> {
-  return digestDesk(await embedded.empty());
+async function open(): Promise<DigestHarness> {
+  return createDigestHarness(await embedded.emptyDatabase());
 }
 
 test('two processes at the same runs: each is posted once', async () => {
   await using desk = await open();
   const channels = ['C0OPS0000', 'C0DEPLOY0', 'C0SHARED0'];
-  for (let n = 0; n < 9; n += 1) await desk.daily(alice, { channel: channels[n % 3] ?? '' });
-  desk.later(hour + minute);
+  for (let n = 0; n < 9; n += 1) await desk.createDaily(alice, { channel: channels[n % 3] ?? '' });
+  desk.advance(hour + minute);
   for (let second = 0; second < 12; second += 1) {
-    await Promise.all([desk.work(), desk.work()]);
-    desk.later(1000);
+    await Promise.all([desk.runJobs(), desk.runJobs()]);
+    desk.advance(1000);
   }
-  expect(Object.values(channels.map((channel) => desk.reads(channel).length))).toEqual([3, 3, 3]);
-  expect(desk.posts()).toHaveLength(9);
+  expect(Object.values(channels.map((channel) => desk.readChannel(channel).length))).toEqual([3, 3, 3]);
+  expect(desk.channelPosts()).toHaveLength(9);
 });
 
 test('a process that dies while it collects, or after it posted: another one goes on, and posts once', async () => {
   await using desk = await open();
-  const digest = await desk.daily();
+  const digest = await desk.createDaily();
   await desk.digests.runNow(digest, alice);
   // It dies while the CDN answers: what it held stays as it was.
   await desk.db
     .updateTable('digest_runs')
     .set({ state: 'collecting', claim: 'dead', claimed_at: desk.now() })
     .execute();
-  await desk.workFor(30);
-  expect(desk.posts()).toEqual([]);
-  desk.later(5 * minute);
-  await desk.work();
-  expect(desk.posts()).toHaveLength(1);
+  await desk.runJobsFor(30);
+  expect(desk.channelPosts()).toEqual([]);
+  desk.advance(5 * minute);
+  await desk.runJobs();
+  expect(desk.channelPosts()).toHaveLength(1);
   // And here between the post and the record of it.
   await desk.db
     .updateTable('digest_runs')
@@ -51,50 +51,50 @@ test('a process that dies while it collects, or after it posted: another one goe
       parts: JSON.stringify([{ message: { text: 'again' } }]),
     })
     .execute();
-  desk.later(minute);
-  await desk.work();
-  expect(desk.posts()).toHaveLength(1);
-  expect(Object.values(await desk.runs())).toEqual(['sent']);
+  desk.advance(minute);
+  await desk.runJobs();
+  expect(desk.channelPosts()).toHaveLength(1);
+  expect(Object.values(await desk.runStates())).toEqual(['sent']);
 });
 
 test('a connection that breaks after Slack took the post: it is looked up, and not sent again', async () => {
   await using desk = await open();
-  await desk.digests.runNow(await desk.daily(), alice);
+  await desk.digests.runNow(await desk.createDaily(), alice);
   desk.slack.script.drop('chat.postMessage');
-  await desk.workFor(60);
-  expect(desk.reads()).toHaveLength(1);
-  expect(Object.values(await desk.runs())).toEqual(['sent']);
+  await desk.runJobsFor(60);
+  expect(desk.readChannel()).toHaveLength(1);
+  expect(Object.values(await desk.runStates())).toEqual(['sent']);
   expect(desk.slack.calls.filter(({ method }) => method === 'conversations.history')).toHaveLength(1);
 });
 
 test('an answer that says nothing, and no post: it is looked up, and sent again', async () => {
   await using desk = await open();
-  await desk.digests.runNow(await desk.daily(), alice);
+  await desk.digests.runNow(await desk.createDaily(), alice);
   desk.slack.script.fail('chat.postMessage', 'internal_error');
-  await desk.workFor(60);
-  expect(desk.reads()).toHaveLength(1);
-  expect(desk.posts()).toHaveLength(2);
-  expect(Object.values(await desk.runs())).toEqual(['sent']);
+  await desk.runJobsFor(60);
+  expect(desk.readChannel()).toHaveLength(1);
+  expect(desk.channelPosts()).toHaveLength(2);
+  expect(Object.values(await desk.runStates())).toEqual(['sent']);
 });
 
 test('where the bot may not look, it does not send again: its owner is asked once, and decides', async () => {
   await using desk = await open();
-  const digest = await desk.daily();
+  const digest = await desk.createDaily();
   await desk.digests.runNow(digest, alice);
   desk.slack.script.drop('chat.postMessage');
   desk.slack.script.fail('conversations.history', 'missing_scope', 10);
-  await desk.workFor(90);
-  expect(desk.reads()).toHaveLength(1);
-  expect(Object.values(await desk.runs())).toEqual(['unknown']);
-  expect(desk.reads('DU0ALICE00')).toEqual([
+  await desk.runJobsFor(90);
+  expect(desk.readChannel()).toHaveLength(1);
+  expect(Object.values(await desk.runStates())).toEqual(['unknown']);
+  expect(desk.readChannel('DU0ALICE00')).toEqual([
     expect.stringMatching(/cannot tell whether your digest[\s\S]*Post it again/),
   ]);
   const [run] = await desk.db.selectFrom('digest_runs').select('due').execute();
   expect(await desk.digests.postAgain(digest, run?.due ?? new Date())).toBe(true);
   expect(await desk.digests.postAgain(digest, run?.due ?? new Date())).toBe(false);
-  await desk.workFor(5);
-  expect(desk.reads()).toHaveLength(2);
-  expect(Object.values(await desk.runs())).toEqual(['sent']);
+  await desk.runJobsFor(5);
+  expect(desk.readChannel()).toHaveLength(2);
+  expect(Object.values(await desk.runStates())).toEqual(['sent']);
 });
 
 test('a post without an answer, and nobody for hours: what it made is made anew, and is late or too old', async () => {
@@ -103,25 +103,25 @@ test('a post without an answer, and nobody for hours: what it made is made anew,
     { hours: 7, says: /^:zzz: Skipped while I was down/ },
   ]) {
     await using desk = await open();
-    await desk.daily();
-    desk.later(hour + minute);
+    await desk.createDaily();
+    desk.advance(hour + minute);
     // Made, and nobody knows whether it was posted; nobody looks, either.
     desk.slack.script.fail('chat.postMessage', 'internal_error');
-    await desk.work();
-    expect(Object.values(await desk.runs())).toEqual(['sending']);
-    desk.later(hours * hour);
-    await desk.workFor(5);
-    expect(desk.reads()).toEqual([expect.stringMatching(says)]);
+    await desk.runJobs();
+    expect(Object.values(await desk.runStates())).toEqual(['sending']);
+    desk.advance(hours * hour);
+    await desk.runJobsFor(5);
+    expect(desk.readChannel()).toEqual([expect.stringMatching(says)]);
   }
 });
 
 test('one message a second goes into a channel, by any number of workers', async () => {
   await using desk = await open();
-  for (let n = 0; n < 5; n += 1) await desk.digests.runNow(await desk.daily(), alice);
-  await Promise.all(Array.from({ length: 5 }, () => desk.work()));
-  expect(desk.posts()).toHaveLength(1);
-  await desk.workFor(10);
-  const at = desk.posts().map((call) => call.at);
+  for (let n = 0; n < 5; n += 1) await desk.digests.runNow(await desk.createDaily(), alice);
+  await Promise.all(Array.from({ length: 5 }, () => desk.runJobs()));
+  expect(desk.channelPosts()).toHaveLength(1);
+  await desk.runJobsFor(10);
+  const at = desk.channelPosts().map((call) => call.at);
   expect(at).toHaveLength(5);
   for (const [index, moment] of at.slice(1).entries())
     expect(moment - (at[index] ?? 0)).toBeGreaterThanOrEqual(1000);
@@ -129,42 +129,42 @@ test('one message a second goes into a channel, by any number of workers', async
 
 test('those who send stay for what is collected a moment later', async () => {
   await using desk = await open();
-  await desk.digests.runNow(await desk.daily(), alice);
-  const second = await desk.daily(alice, { channel: 'C0DEPLOY0' });
+  await desk.digests.runNow(await desk.createDaily(), alice);
+  const second = await desk.createDaily(alice, { channel: 'C0DEPLOY0' });
   await desk.digests.runNow(second, alice);
   const soon = new Date(desk.now().getTime() + 1_500);
   await desk.db.updateTable('digest_runs').set({ run_at: soon }).where('digest_id', '=', second.id).execute();
   const [start, began] = [desk.now().getTime(), performance.now()];
   const now = (): Date => new Date(start + performance.now() - began);
   await digestsNowJob.run({}, { ...desk.context, now });
-  expect(desk.posts().map(({ args }) => args['channel'])).toEqual(['C0OPS0000', 'C0DEPLOY0']);
+  expect(desk.channelPosts().map(({ args }) => args['channel'])).toEqual(['C0OPS0000', 'C0DEPLOY0']);
 });
 
 test('a storm of 429 delays the posts of a whole workspace, and none is lost or doubled', async () => {
   await using desk = await open();
   for (const channel of ['C0OPS0000', 'C0DEPLOY0', 'C0SHARED0']) {
-    await desk.digests.runNow(await desk.daily(alice, { channel }), alice);
+    await desk.digests.runNow(await desk.createDaily(alice, { channel }), alice);
   }
   desk.slack.script.rateLimit('chat.postMessage', 30, 1);
-  await desk.work();
-  await desk.workFor(29);
-  expect(desk.posts()).toHaveLength(1);
+  await desk.runJobs();
+  await desk.runJobsFor(29);
+  expect(desk.channelPosts()).toHaveLength(1);
   desk.slack.script.rateLimit('chat.postMessage', 5, 6);
-  await desk.workFor(60);
-  const arrived = desk.posts().filter(({ ok }) => ok);
+  await desk.runJobsFor(60);
+  const arrived = desk.channelPosts().filter(({ ok }) => ok);
   expect(new Set(arrived.map(({ args }) => args['channel']))).toEqual(
     new Set(['C0DEPLOY0', 'C0OPS0000', 'C0SHARED0']),
   );
   expect(arrived).toHaveLength(3);
-  expect(desk.posts().filter(({ ok }) => !ok)).toHaveLength(7);
+  expect(desk.channelPosts().filter(({ ok }) => !ok)).toHaveLength(7);
 });
 
 test.skipIf(postgres.skip)(
   'a run that several ask for at once, from any replica, is one run, and the others hear that it is on its way',
   async () => {
-    await using desk = await digestDesk(await postgres.empty());
+    await using desk = await createDigestHarness(await postgres.emptyDatabase());
     const { db, audit } = desk;
-    const digest = await desk.daily();
+    const digest = await desk.createDaily();
     let at = desk.now().getTime();
     // Each press has a moment of its own, so that only the lock keeps them apart.
     const now = (): Date => new Date((at += 1));
@@ -183,23 +183,23 @@ test.skipIf(postgres.skip)(
       return { all };
     });
     expect((await Promise.all(pressed.all)).filter(Boolean)).toHaveLength(1);
-    desk.later(1_000);
-    await desk.work();
-    expect(desk.reads()).toHaveLength(1);
+    desk.advance(1_000);
+    await desk.runJobs();
+    expect(desk.readChannel()).toHaveLength(1);
   },
 );
 
 test('once it is posted others may ask at once, and whoever asked for it some seconds later', async () => {
   await using desk = await open();
-  const digest = await desk.daily();
+  const digest = await desk.createDaily();
   expect(await desk.digests.runNow(digest, alice)).toBe(true);
-  desk.later(1_000);
+  desk.advance(1_000);
   expect(await desk.digests.runNow(digest, bob)).toBe(false);
-  await desk.work();
+  await desk.runJobs();
   expect(await desk.digests.runNow(digest, alice)).toBe(false);
   expect(await desk.digests.runNow(digest, bob)).toBe(true);
-  await desk.workFor(10);
+  await desk.runJobsFor(10);
   expect(await desk.digests.runNow(digest, alice)).toBe(true);
-  await desk.workFor(5);
-  expect(desk.reads()).toHaveLength(3);
+  await desk.runJobsFor(5);
+  expect(desk.readChannel()).toHaveLength(3);
 });

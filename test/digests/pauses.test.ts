@@ -1,26 +1,26 @@
 import { expect, test } from 'vitest';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
-import { enginesUnderTest } from '../support/engines.ts';
-import { alice, bob, type DigestDesk, digestDesk } from './desk.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { alice, bob, createDigestHarness, type DigestHarness } from './harness.ts';
 
-const { embedded } = await enginesUnderTest();
+const { embedded } = await prepareEngines();
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-async function open(options?: Parameters<typeof digestDesk>[1]): Promise<DigestDesk> {
-  return digestDesk(await embedded.empty(), options);
+async function open(options?: Parameters<typeof createDigestHarness>[1]): Promise<DigestHarness> {
+  return createDigestHarness(await embedded.emptyDatabase(), options);
 }
 
 const pauses: readonly {
   readonly why: string;
-  readonly breaks: (desk: DigestDesk) => Promise<void> | void;
+  readonly breaks: (desk: DigestHarness) => Promise<void> | void;
   readonly reason: string;
   /** Where it is told. */
   readonly told: readonly [channel: string, userId: string];
   readonly says: RegExp;
   /** What is done about it before Bob takes it over. */
-  readonly mends?: (desk: DigestDesk) => Promise<void> | void;
+  readonly mends?: (desk: DigestHarness) => Promise<void> | void;
 }[] = [
   {
     why: 'its owner was deactivated',
@@ -104,11 +104,11 @@ const pauses: readonly {
   },
 ];
 
-function ops({ world }: DigestDesk['slack'], state: { archived?: boolean; botIsMember?: boolean }): void {
+function ops({ world }: DigestHarness['slack'], state: { archived?: boolean; botIsMember?: boolean }): void {
   Object.assign(world.channels.get('C0OPS0000') ?? {}, state);
 }
 
-async function uncap({ policies }: DigestDesk): Promise<void> {
+async function uncap({ policies }: DigestHarness): Promise<void> {
   await policies.save({
     tenant: 'T0ACME000',
     base: 1,
@@ -122,15 +122,15 @@ test.each(pauses)(
   '$why: it pauses with one message, and runs again for whoever takes it over',
   async ({ breaks, reason, told: [channel, reader], says, mends }) => {
     await using desk = await open();
-    const digest = await desk.daily();
+    const digest = await desk.createDaily();
     await breaks(desk);
-    desk.later(hour + minute);
-    await desk.workFor(40, 4);
-    desk.later(3 * day);
-    await desk.workFor(40, 4);
+    desk.advance(hour + minute);
+    await desk.runJobsFor(40, 4);
+    desk.advance(3 * day);
+    await desk.runJobsFor(40, 4);
     expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason });
-    expect(desk.reads(channel, reader)).toEqual([expect.stringMatching(says)]);
-    expect(desk.posts().filter(({ ok }) => ok)).toHaveLength(1);
+    expect(desk.readChannel(channel, reader)).toEqual([expect.stringMatching(says)]);
+    expect(desk.channelPosts().filter(({ ok }) => ok)).toHaveLength(1);
     expect((await desk.audit.recent('T0ACME000', 5)).map(({ what }) => what)).toContain('digest-paused');
 
     const stopped = await desk.digests.find('T0ACME000', digest.id);
@@ -138,47 +138,47 @@ test.each(pauses)(
     await mends?.(desk);
     const taken = await desk.digests.takeOver(stopped, bob);
     expect(taken).toMatchObject({ owner: bob, paused: undefined });
-    desk.later(day);
-    await desk.workFor(4);
-    expect(desk.reads().at(-1)).toMatch(/4 zones/);
+    desk.advance(day);
+    await desk.runJobsFor(4);
+    expect(desk.readChannel().at(-1)).toMatch(/4 zones/);
   },
 );
 
 test('the app was removed from the workspace: everything pauses, and there is nobody to tell', async () => {
   await using desk = await open();
-  const digest = await desk.daily();
+  const digest = await desk.createDaily();
   await desk.digests.pauses({ person: undefined, tenant: 'T0ACME000' });
-  desk.later(2 * day);
-  await desk.work();
-  expect(desk.posts()).toEqual([]);
+  desk.advance(2 * day);
+  await desk.runJobs();
+  expect(desk.channelPosts()).toEqual([]);
   expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'uninstalled' });
 });
 
 test('Slack takes the token back: it pauses without a loop of errors', async () => {
   await using desk = await open();
-  const digest = await desk.daily();
+  const digest = await desk.createDaily();
   desk.slack.script.fail('chat.postMessage', 'token_revoked', 1000);
-  desk.later(hour + minute);
-  await desk.workFor(40, 4);
-  desk.later(3 * day);
-  await desk.workFor(40, 4);
+  desk.advance(hour + minute);
+  await desk.runJobsFor(40, 4);
+  desk.advance(3 * day);
+  await desk.runJobsFor(40, 4);
   expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'uninstalled' });
-  expect(desk.posts().length).toBeLessThanOrEqual(3);
+  expect(desk.channelPosts().length).toBeLessThanOrEqual(3);
 });
 
 test('neither the channel nor the owner can be told: an admin is', async () => {
   await using desk = await open({ adminIds: ['U0CAROL00'] });
-  await desk.daily();
+  await desk.createDaily();
   ops(desk.slack, { archived: true });
   await desk.digests.pauses({ person: alice, tenant: 'T0ACME000' });
-  await desk.work();
-  expect(desk.reads('DU0CAROL00', 'U0CAROL00')).toEqual([expect.stringMatching(/its owner has left/)]);
+  await desk.runJobs();
+  expect(desk.readChannel('DU0CAROL00', 'U0CAROL00')).toEqual([expect.stringMatching(/its owner has left/)]);
 });
 
 test('a CDN that is down: four requests in all, growing pauses, one message; three such runs pause it', async () => {
   await using desk = await open();
   // Three kinds, eight things to ask for.
-  const digest = await desk.daily(alice, {
+  const digest = await desk.createDaily(alice, {
     subject: {
       kinds: ['zones', 'errors', 'scanning', 'apps'],
       targets: {
@@ -191,21 +191,21 @@ test('a CDN that is down: four requests in all, growing pauses, one message; thr
     },
   });
   desk.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: 3 });
-  desk.later(hour + minute);
-  await desk.workFor(150, 10);
-  expect(desk.reads()).toEqual([expect.stringMatching(/4 zones/)]);
+  desk.advance(hour + minute);
+  await desk.runJobsFor(150, 10);
+  expect(desk.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
 
   desk.cdn.faults.clear();
   desk.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: Number.POSITIVE_INFINITY });
   const requests: number[] = [];
   for (let days = 0; days < 4; days += 1) {
     const before = desk.cdn.requests.length;
-    desk.later(day - 400_000);
-    await desk.workFor(600, 20);
+    desk.advance(day - 400_000);
+    await desk.runJobsFor(600, 20);
     requests.push(desk.cdn.requests.length - before);
   }
   expect(requests).toEqual([4, 4, 4, 0]);
-  const told = desk.reads().slice(1);
+  const told = desk.readChannel().slice(1);
   expect(told).toHaveLength(3);
   expect(told[0]).toMatch(/could not be made[\s\S]*problem of its own[\s\S]*Reference/);
   expect(told[2]).toMatch(/paused: it failed three times in a row/);
@@ -214,7 +214,7 @@ test('a CDN that is down: four requests in all, growing pauses, one message; thr
 
 test('a CDN that goes down in the middle of a run: four more requests, and one message with what was read', async () => {
   await using desk = await open();
-  await desk.daily(alice, {
+  await desk.createDaily(alice, {
     subject: {
       kinds: ['zones', 'errors', 'scanning'],
       targets: { zones: [], shieldZones: ['501', '502', '503', '504', '505', '506'], apps: [] },
@@ -223,9 +223,9 @@ test('a CDN that goes down in the middle of a run: four more requests, and one m
     },
   });
   desk.cdn.faults.add({ match: { method: 'GET' }, skip: 1, status: 503, times: Number.POSITIVE_INFINITY });
-  desk.later(hour + minute);
-  await desk.workFor(10);
+  desk.advance(hour + minute);
+  await desk.runJobsFor(10);
   expect(desk.cdn.requests).toHaveLength(5);
-  expect(desk.reads()).toEqual([expect.stringMatching(/4 zones/)]);
-  expect(Object.values(await desk.runs())).toEqual(['sent']);
+  expect(desk.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
+  expect(Object.values(await desk.runStates())).toEqual(['sent']);
 });

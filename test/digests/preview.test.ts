@@ -4,10 +4,10 @@ import { preview } from '../../src/commands/digests/form.ts';
 import { type DigestKind, digestKinds } from '../../src/digests/model.ts';
 import { context } from '../../src/views/blocks/blocks.ts';
 import type { Digest } from '../../src/views/digests/words.ts';
-import { enginesUnderTest } from '../support/engines.ts';
-import { alice, type DigestDesk, digestDesk } from './desk.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { alice, createDigestHarness, type DigestHarness } from './harness.ts';
 
-const { embedded } = await enginesUnderTest();
+const { embedded } = await prepareEngines();
 const day = 86_400_000;
 
 const targets = {
@@ -18,7 +18,7 @@ const targets = {
 } as const satisfies Record<DigestKind, readonly string[]>;
 
 /** What the form of this digest previews at this moment, as blocks. */
-async function previewOf(digest: Digest, { digests, context: { ports, signal }, now }: DigestDesk) {
+async function previewOf(digest: Digest, { digests, context: { ports, signal }, now }: DigestHarness) {
   const { kinds } = digest.subject;
   const fields = {
     kind: kinds,
@@ -44,10 +44,10 @@ async function previewOf(digest: Digest, { digests, context: { ports, signal }, 
 test.each([...digestKinds.map((kind) => [kind]), [...digestKinds]])(
   'a preview is what is posted: %s',
   async (...kinds) => {
-    await using desk = await digestDesk(await embedded.empty());
+    await using desk = await createDigestHarness(await embedded.emptyDatabase());
     const ids = (kind: DigestKind): string[] =>
       kinds.includes(kind) ? targets[kind].map((target) => target.slice(target.indexOf(':') + 1)) : [];
-    const digest = await desk.daily(alice, {
+    const digest = await desk.createDaily(alice, {
       subject: {
         kinds,
         targets: { zones: [], shieldZones: ids('scanning'), apps: ids('apps') },
@@ -57,12 +57,12 @@ test.each([...digestKinds.map((kind) => [kind]), [...digestKinds]])(
     });
     // A first run, and one that compares.
     for (const turn of [1, 2]) {
-      desk.later(turn === 1 ? 3_600_000 + 60_000 : day);
+      desk.advance(turn === 1 ? 3_600_000 + 60_000 : day);
       for (const zone of desk.cdn.data.zones) zone.Enabled = turn === 1;
       const before = desk.slack.calls.length;
       const shown = await previewOf(digest, desk);
-      await desk.work();
-      await desk.workFor(12);
+      await desk.runJobs();
+      await desk.runJobsFor(12);
       const posted = desk.slack.calls
         .slice(before)
         .filter(({ method, ok }) => method === 'chat.postMessage' && ok)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Bot, connect, reachable, startBot } from '../support/bot.ts';
+import { type Bot, connect, createPublicUrl, startBot } from '../support/bot.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -8,7 +8,7 @@ const ops = 'C0OPS0000';
 let bot: Bot;
 let address: string;
 beforeAll(async () => {
-  const env = await reachable();
+  const env = await createPublicUrl();
   address = env.PUBLIC_URL;
   bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
   const { acme, beta } = bot.slack.workspaces;

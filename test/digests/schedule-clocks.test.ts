@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findNextRuns, type Schedule } from '../../src/digests/schedule.ts';
-import { wallOf, zones } from './clocks.ts';
+import { createWallClock, timeZones } from './time-zones.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -12,11 +12,11 @@ const daily = (zone: string, time: string): Schedule => ({
 });
 
 test('eleven years in more than forty zones: every day runs once, at its time or at the first that exists', () => {
-  expect(zones.length).toBeGreaterThan(40);
+  expect(timeZones.length).toBeGreaterThan(40);
   const from = Date.UTC(2025, 11, 31, 12);
   const wrong: string[] = [];
-  for (const [index, zone] of zones.entries()) {
-    const wall = wallOf(zone);
+  for (const [index, zone] of timeZones.entries()) {
+    const wall = createWallClock(zone);
     const time = ['02:30', '00:00', '01:30', '03:00', '23:45'][index % 5] ?? '';
     const runs = findNextRuns(daily(zone, time), new Date(from), 4018).map((at) => at.getTime());
     const first = Date.parse(wall(runs[0] ?? 0).slice(0, 10));
@@ -34,7 +34,7 @@ test('eleven years in more than forty zones: every day runs once, at its time or
 
 /** Every moment at which a wall's clock jumps, to the minute: the first one of the new time. */
 function changesOf(zone: string, from: number, until: number): number[] {
-  const wall = wallOf(zone);
+  const wall = createWallClock(zone);
   const ahead = (at: number): number => Date.parse(`${wall(at).replace(' ', 'T')}Z`) - at;
   const changes: number[] = [];
   for (let at = from; at < until; at += day) {
@@ -69,8 +69,8 @@ function runsByHand(shown: readonly string[], from: number, time: string): numbe
 test('every change of the clocks from 2026 to 2036: what a minute by minute count says', () => {
   const wrong: string[] = [];
   let changed = 0;
-  for (const zone of zones) {
-    const wall = wallOf(zone);
+  for (const zone of timeZones) {
+    const wall = createWallClock(zone);
     for (const change of changesOf(zone, Date.UTC(2026, 0, 1), Date.UTC(2037, 0, 1))) {
       changed += 1;
       // The edges of what is left out or comes twice, and the middle of it.
@@ -95,8 +95,8 @@ test('every change of the clocks from 2026 to 2036: what a minute by minute coun
 });
 
 test('the next run is there at once, whatever the zone: months end, and leap days come', () => {
-  for (const zone of zones) {
-    const wall = wallOf(zone);
+  for (const zone of timeZones) {
+    const wall = createWallClock(zone);
     const last = { time: '09:00', zone, weekdays: [], monthDays: [29, 31] };
     const runs = findNextRuns(last, new Date(Date.UTC(2028, 0, 20)), 6).map((at) => wall(at.getTime()));
     expect(runs).toEqual(

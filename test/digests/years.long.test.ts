@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { collectOnce, scheduleDueRuns, sendOnce } from '../../src/digests/jobs.ts';
-import { enginesUnderTest } from '../support/engines.ts';
-import { zones } from './clocks.ts';
-import { live, type Point } from './mortal.ts';
-import { isOdd, oddest } from './odd-times.ts';
-import { DigestWorld } from './world.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { findUsualClockChange, isInClockChange } from './clock-changes.ts';
+import { type KillPoint, startKillableProcess } from './killable-process.ts';
+import { DigestSimulation } from './simulation.ts';
+import { timeZones } from './time-zones.ts';
 
-const { embedded } = await enginesUnderTest();
+const { embedded } = await prepareEngines();
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -27,12 +27,12 @@ function dice(...numbers: readonly number[]): () => number {
 }
 
 /** Everything that was due, how it ended and what stands in the channels: what does not agree is `wrong`. */
-function account(world: DigestWorld) {
+function account(world: DigestSimulation) {
   const seen = { sent: 0, late: 0, skipped: 0, counted: 0 };
   let [told, odd] = [0, 0];
   const wrong: string[] = [];
   for (const [id, schedule] of world.schedules) {
-    for (const due of world.duesOf(schedule, until)) {
+    for (const due of world.dueTimesOf(schedule, until)) {
       const key = `${id} ${new Date(due).toISOString()}`;
       const state = world.ended.get(key) ?? 'lost';
       const [post, ...doubles] = world.posted.get(`${key} 0`) ?? [];
@@ -45,7 +45,7 @@ function account(world: DigestWorld) {
       // Made within ten minutes, and sent, or made anew, within ten more.
       else if (state === 'sent' && post && !isLate && !isSkipped && behind <= 20 * minute) {
         seen.sent += 1;
-        if (isOdd(new Date(due), schedule.time, schedule.zone)) odd += 1;
+        if (isInClockChange(new Date(due), schedule.time, schedule.zone)) odd += 1;
       } else if (state === 'sent' && isLate && behind > 10 * minute && behind <= 6 * hour + 20 * minute)
         seen.late += 1;
       else if (state === 'skipped' && isSkipped && behind > 6 * hour) seen.skipped += 1;
@@ -67,27 +67,27 @@ const long = { chance: 0.015, most: 700 * day };
 const short = { chance: 0.025, most: 9 * hour };
 
 test('ten years in more than forty zones, two processes that keep dying: no run is lost, none is posted twice', async () => {
-  const { db, native } = await embedded.empty();
+  const { db, native } = await embedded.emptyDatabase();
   if (native.kind !== 'embedded') throw new Error('this needs the embedded engine');
   // Nobody cuts the power here.
   await sql`set synchronous_commit = off`.execute(db);
-  const world = new DigestWorld(db, from);
-  for (const [index, zone] of zones.entries()) {
+  const world = new DigestSimulation(db, from);
+  for (const [index, zone] of timeZones.entries()) {
     // Once a month, at the time of day that the clocks of its zone treat worst.
-    const { day: inMonth, time } = oddest(zone, from, until);
-    await world.order(`zone${index}`, { time, zone, weekdays: [], monthDays: [inMonth] });
+    const { day: inMonth, time } = findUsualClockChange(zone, from, until);
+    await world.createDigest(`zone${index}`, { time, zone, weekdays: [], monthDays: [inMonth] });
   }
 
-  const deaths: Record<Point, number> = { statement: 0, transaction: 0, commit: 0, outside: 0 };
+  const deaths: Record<KillPoint, number> = { statement: 0, transaction: 0, commit: 0, outside: 0 };
   const process = (which: number) => {
     let throwDice = dice();
     const begin = () => {
-      const life = live(native.pglite, (point) => {
+      const life = startKillableProcess(native.pglite, (point) => {
         if (throwDice() >= deadly) return false;
         deaths[point] += 1;
         return true;
       });
-      return { alive: life.alive, context: world.context(life) };
+      return { alive: life.untilKilled, context: world.context(life) };
     };
     let { alive, context } = begin();
     const work = async (): Promise<void> => {
@@ -104,15 +104,15 @@ test('ten years in more than forty zones, two processes that keep dying: no run 
   };
 
   const processes = [process(1), process(2)];
-  const dues = world.dues(until);
-  const odds = world.dues(until, isOdd);
+  const dues = world.dueTimes(until);
+  const odds = world.dueTimes(until, isInClockChange);
   const before = (at: number): number => (odds.find((odd) => odd - hour > at) ?? until + hour) - hour;
   let absences = 0;
   let survived = true;
   for (let step = 0; ; step += 1) {
     const due = dues.find((at) => at + minute > world.at);
     // Whoever died may have left something that is not planned yet; the next minute looks.
-    const next = survived ? ((await world.goesOn()) ?? due) : world.at;
+    const next = survived ? ((await world.findNextWakeTime()) ?? due) : world.at;
     if (next === undefined) break;
     // Behind the moment that each of the runs begins at.
     world.at = Math.max(world.at + 1, next + minute);
@@ -130,17 +130,17 @@ test('ten years in more than forty zones, two processes that keep dying: no run 
       processes.filter((_, index) => both || index === step % 2).map((work) => work(step)),
     );
     survived = survivals.every(Boolean);
-    if (step % 200 === 0) await world.upkeep();
+    if (step % 200 === 0) await world.runMaintenance();
   }
-  await world.upkeep();
+  await world.runMaintenance();
 
   const { wrong, told, odd, seen } = account(world);
   expect(wrong).toEqual([]);
   expect(Math.max(...[...world.posted.values()].map((posts) => posts.length))).toBe(1);
   // One a month and zone; the first or last of a zone may fall out of the ten years.
   expect(Object.values(seen).reduce((sum, number) => sum + number)).within(
-    zones.length * 119,
-    zones.length * 121,
+    timeZones.length * 119,
+    timeZones.length * 121,
   );
   // Each run that was skipped without a message of its own is counted in another one.
   expect(told).toBe(seen.counted);

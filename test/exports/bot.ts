@@ -4,15 +4,15 @@ import { type Bot, type BotOptions, connect, startBot } from '../support/bot.ts'
 type Person = ReturnType<Bot['slack']['as']>;
 type Slack = Bot['slack'];
 
-export const people = {
+export const users = {
   alice: 'U0ALICE00',
   bob: 'U0BOB0000',
   carol: 'U0CAROL00',
   dave: 'U0DAVE000',
 } as const;
-export const places = { ops: 'C0OPS0000', deploys: 'C0DEPLOY0', random: 'C0RANDOM0' } as const;
-const { alice, bob } = people;
-const { ops } = places;
+export const channels = { ops: 'C0OPS0000', deploys: 'C0DEPLOY0', random: 'C0RANDOM0' } as const;
+const { alice, bob } = users;
+const { ops } = channels;
 
 /** A bot where Alice (an admin) and Bob have connected a key and may export. */
 export async function startExportBot(options: BotOptions = {}): Promise<Bot> {
@@ -41,7 +41,7 @@ export async function openForm(person: Person, words = 'export 501 last 6h'): Pr
 }
 
 /** Sends the form and closes what it says. Gives the words it ended with. */
-export async function send(person: Person, values: Record<string, unknown> = {}): Promise<string> {
+export async function submitForm(person: Person, values: Record<string, unknown> = {}): Promise<string> {
   const submitted = await person.submit(values);
   if (submitted.errors) throw new Error(`the form has errors: ${JSON.stringify(submitted.errors)}`);
   const { reads } = await person.waitForModal(
@@ -55,7 +55,7 @@ export async function send(person: Person, values: Record<string, unknown> = {})
 }
 
 /** Messages with files in a place. */
-export function filesIn(slack: Slack, channel: string, who: string = alice): VisibleMessage[] {
+export function findFileMessages(slack: Slack, channel: string, who: string = alice): VisibleMessage[] {
   return slack
     .as(who, channel)
     .messages()
@@ -63,7 +63,7 @@ export function filesIn(slack: Slack, channel: string, who: string = alice): Vis
 }
 
 /** Waits for an end of an export that a message tells. */
-export async function ended(
+export async function waitForEnd(
   slack: Slack,
   channel: string,
   words: RegExp,

@@ -2,13 +2,21 @@ import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Bot } from '../support/bot.ts';
-import { download, openForm, people, places, send } from './bot.ts';
-import { exportDesk } from './desk.ts';
+import { channels, download, openForm, submitForm, users } from './bot.ts';
+import { useExportHarness } from './harness.ts';
 
-const { alice, dave } = people;
-const { ops, random } = places;
-const desk = exportDesk();
-const { asked, called, exportTo, leavesNothing, shared, spoolIsEmpty, tells } = desk;
+const { alice, dave } = users;
+const { ops, random } = channels;
+const desk = useExportHarness();
+const {
+  exportRequests: asked,
+  callsTo: called,
+  exportTo,
+  expectNothingLeft: leavesNothing,
+  newFiles: shared,
+  expectEmptySpool: spoolIsEmpty,
+  waitForPost: tells,
+} = desk;
 let bot: Bot;
 beforeAll(() => {
   bot = desk.bot();
@@ -156,7 +164,7 @@ describe('the form', () => {
     expect(back.state.values['query']?.['query']).toMatchObject({ value: 'kept' });
     expect(asked()).toEqual([]);
     // Elsewhere it works from there.
-    expect(await send(person, { channel: ops })).toMatch(/started/);
+    expect(await submitForm(person, { channel: ops })).toMatch(/started/);
     await tells(ops, /shield zone 501.*matches|events of shield zone 501/);
   });
 

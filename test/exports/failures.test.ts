@@ -1,14 +1,24 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { people, places, saveSettings } from './bot.ts';
-import { exportDesk } from './desk.ts';
-import { smallDisk } from './small-disk.ts';
+import { channels, saveSettings, users } from './bot.ts';
+import { useExportHarness } from './harness.ts';
+import { mountSmallDisk } from './small-disk.ts';
 
-const { alice, bob } = people;
-const { ops, deploys, random } = places;
+const { alice, bob } = users;
+const { ops, deploys, random } = channels;
 let behindMs = 0;
-const desk = exportDesk({ now: () => new Date(Date.now() - behindMs) });
-const { bot, asked, called, exportTo, holdService, leavesNothing, shared, spoolIsEmpty, tells } = desk;
+const desk = useExportHarness({ now: () => new Date(Date.now() - behindMs) });
+const {
+  bot,
+  exportRequests: asked,
+  callsTo: called,
+  exportTo,
+  holdExport: holdService,
+  expectNothingLeft: leavesNothing,
+  newFiles: shared,
+  expectEmptySpool: spoolIsEmpty,
+  waitForPost: tells,
+} = desk;
 
 test('a stream that breaks off is read again, and one file arrives', async () => {
   bot().cdn.faults.add({ match: { path: /export$/ }, drop: 'mid-body', afterBytes: 5000 });
@@ -131,16 +141,16 @@ test('an end for which Slack wants a pause, or which gets no answer, is told all
 test('a disk that is full is told, nothing is left on it, and a smaller window is one press away', async ({
   skip,
 }) => {
-  const disk = await smallDisk(join(bot().env['DATA_DIR'] ?? '', 'spool'), 1_000_000);
+  const disk = await mountSmallDisk(join(bot().env['DATA_DIR'] ?? '', 'spool'), 1_000_000);
   if (typeof disk === 'string') return skip(disk);
-  onTestFinished(disk.remove);
+  onTestFinished(disk.unmount);
   Object.assign(bot().cdn.data.eventLogs, { bytes: 3_000_000 });
   await exportTo(ops);
   const told = await tells(ops, /did not work; nothing was posted/);
   expect(told.reads).toMatch(/disk is full.*choose a smaller window/s);
   await expect.poll(disk.usedBytes).toBe(0);
   await leavesNothing();
-  await disk.remove();
+  await disk.unmount();
   Object.assign(bot().cdn.data.eventLogs, { bytes: undefined });
   await bot().slack.as(alice, ops).press('event-logs:again:1', { ts: told.ts });
   await tells(ops, /in 1 file below/);

@@ -7,15 +7,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/api/http/errors.ts';
 import { type ExportFile, ExportTooLarge, type GatheredFiles, gatherFiles } from '../../src/exports/files.ts';
 import { startTransfer, type Transfer } from '../../src/exports/worker/transfer.ts';
-import { type Sink, startSink } from './worker/sink.ts';
+import { startUploadServer, type UploadServer } from './worker/upload-server.ts';
 
 let spoolDirectory: string;
 let transfer: Transfer;
-let sink: Sink;
+let sink: UploadServer;
 beforeAll(async () => {
   spoolDirectory = await mkdtemp(join(tmpdir(), 'gather-'));
   transfer = startTransfer();
-  sink = await startSink();
+  sink = await startUploadServer();
 });
 afterAll(async () => {
   await transfer.close();

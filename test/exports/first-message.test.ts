@@ -1,14 +1,23 @@
 import { expect, test } from 'vitest';
 import type { VisibleMessage } from '../../simulator/slack/messages.ts';
-import { openForm, people, places } from './bot.ts';
-import { exportDesk } from './desk.ts';
+import { channels, openForm, users } from './bot.ts';
+import { useExportHarness } from './harness.ts';
 
-const { alice } = people;
-const { ops } = places;
+const { alice } = users;
+const { ops } = channels;
 // Behind: what is to be looked at again in a quarter of a minute is due at once.
 const now = (): Date => new Date(Date.now() - 14_000);
-const desk = exportDesk({ now });
-const { bot, asked, called, exportTo, isNew, leavesNothing, shared, tells } = desk;
+const desk = useExportHarness({ now });
+const {
+  bot,
+  exportRequests: asked,
+  callsTo: called,
+  exportTo,
+  isNew,
+  expectNothingLeft: leavesNothing,
+  newFiles: shared,
+  waitForPost: tells,
+} = desk;
 
 /** Messages of exports, which everybody of the place sees. */
 function progress(channel: string): VisibleMessage[] {

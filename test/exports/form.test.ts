@@ -1,13 +1,13 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { VisibleView } from '../../simulator/slack/views.ts';
 import type { Bot } from '../support/bot.ts';
-import { openForm, people, places, send } from './bot.ts';
-import { exportDesk } from './desk.ts';
+import { channels, openForm, submitForm, users } from './bot.ts';
+import { useExportHarness } from './harness.ts';
 
-const { alice } = people;
-const { ops } = places;
-const desk = exportDesk();
-const { asked, exportTo, leavesNothing, tells } = desk;
+const { alice } = users;
+const { ops } = channels;
+const desk = useExportHarness();
+const { exportRequests: asked, exportTo, expectNothingLeft: leavesNothing, waitForPost: tells } = desk;
 let bot: Bot;
 beforeAll(() => {
   bot = desk.bot();
@@ -51,7 +51,7 @@ test('a window the wrong way round is turned by one press, and one that grew too
   expect(old.errors).toEqual({ 'from:1': expect.stringMatching(/72 hours.*Correct the window/) });
   await person.press('event-logs:window:correct');
   await person.waitForModal(holds('from:2'));
-  await send(person);
+  await submitForm(person);
   await tells(`D${alice}`, /in 1 file below|No event/);
   expect(asked()[0]?.path).toContain('/501/');
   expect(asked()[0]?.body).toMatchObject({ to: (now - 60) * 1000 });
@@ -87,7 +87,7 @@ test('filters are rows of menus and values that come and go', async () => {
   expect((await person.submit({ 'filters-2': '' })).errors).toEqual({
     'filters-2': 'Type a value, or remove this filter.',
   });
-  await send(person, { 'filters-2': '/login' });
+  await submitForm(person, { 'filters-2': '/login' });
   await tells(`D${alice}`, /in 1 file below|No event/);
   expect(asked()[0]?.body).toMatchObject({
     query: 'kept',
@@ -105,7 +105,7 @@ test('another field is warned of before it is sent, and the service’s own word
   expect((await person.submit({ filters: 'POST' })).errors).toEqual({
     'filter-field-1': expect.stringContaining('name of the field'),
   });
-  expect(await send(person, { 'filter-field-1': 'method', channel: ops })).toMatch(
+  expect(await submitForm(person, { 'filter-field-1': 'method', channel: ops })).toMatch(
     /method is not a known one/,
   );
   const told = await tells(ops, /did not work; nothing was posted/);
@@ -125,7 +125,7 @@ test('what is typed in words becomes rows where it has to be looked at', async (
     'DE',
   ]);
   expect(asked()).toEqual([]);
-  await send(person);
+  await submitForm(person);
   await tells(`D${alice}`, /did not work/);
   expect(asked()[0]?.body).toMatchObject({
     query: 'kept',
@@ -169,7 +169,7 @@ test('what was refused comes back in the form, to be changed', async () => {
   const person = await alicesForm();
   await person.submit({ ...values, channel: ops });
   await person.waitForModal(/not a known one/);
-  await send(person);
+  await submitForm(person);
   const { ts } = await tells(ops, /Unknown filter field/);
   await person.press('event-logs:change:0', { ts });
   const form = await person.waitForModal('event-logs:submit');
@@ -184,7 +184,7 @@ test('what was refused comes back in the form, to be changed', async () => {
   });
   await person.press('event-logs:filter-remove:2');
   await person.waitForModal((view) => !holds('filters-2')(view));
-  await send(person, { query: '' });
+  await submitForm(person, { query: '' });
   await tells(ops, /in 1 file below|No event/);
   const [refused, changed] = asked().map(({ body }) => body as { from: number; filters: object[] });
   expect(changed?.filters).toEqual(refused?.filters.slice(0, 1));

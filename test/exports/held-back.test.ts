@@ -1,11 +1,19 @@
 import { expect, test } from 'vitest';
 import { registerSecrets } from '../../src/secrets/secret.ts';
-import { openForm, people, places } from './bot.ts';
-import { exportDesk } from './desk.ts';
+import { channels, openForm, users } from './bot.ts';
+import { useExportHarness } from './harness.ts';
 
-const { alice } = people;
-const { ops } = places;
-const { bot, asked, called, exportTo, leavesNothing, shared, tells } = exportDesk();
+const { alice } = users;
+const { ops } = channels;
+const {
+  bot,
+  exportRequests: asked,
+  callsTo: called,
+  exportTo,
+  expectNothingLeft: leavesNothing,
+  newFiles: shared,
+  waitForPost: tells,
+} = useExportHarness();
 
 const reference = /Reference (\w{8})/;
 

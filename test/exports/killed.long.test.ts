@@ -7,17 +7,17 @@ import type { VisibleMessage } from '../../simulator/slack/messages.ts';
 import type { Held } from '../../simulator/slack/script.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import type { Database } from '../../src/store/database.ts';
-import { keyEntries } from '../auth/keyring/keyrings.ts';
+import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { environment } from '../support/bot.ts';
-import { enginesUnderTest } from '../support/engines.ts';
-import { type BotProcess, startProcess } from '../support/process.ts';
-import { openForm, people, places, saveSettings } from './bot.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { type BotProcess, startBotProcess } from '../support/process.ts';
+import { channels, openForm, saveSettings, users } from './bot.ts';
 
-const { alice } = people;
-const { ops } = places;
+const { alice } = users;
+const { ops } = channels;
 const arrived = 'in 1 file below';
 const unknown = 'may have been posted';
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 
 describe.each(engines.both)('exports of a process that is killed, on $name', (engine) => {
   let slack: SlackSimulator;
@@ -31,8 +31,8 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
   beforeAll(async () => {
     if (engine.skip) return;
     [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 5 })]);
-    const { dataDir, databaseUrl, open } = await engine.place();
-    env = { ...environment({ slack, cdn, dataDir }), ENCRYPTION_KEYS: keyEntries('k1') };
+    const { dataDir, databaseUrl, open } = await engine.createLocation();
+    env = { ...environment({ slack, cdn, dataDir }), ENCRYPTION_KEYS: generateKeys('k1') };
     if (databaseUrl) {
       env = { ...env, DATABASE_URL: databaseUrl.reveal() };
       shared = await open();
@@ -48,18 +48,18 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
   });
   afterEach(() => cdn?.faults.clear());
   afterAll(async () => {
-    await running?.end('SIGKILL');
+    await running?.kill('SIGKILL');
     await Promise.all([slack?.close(), cdn?.close()]);
   });
 
   async function start(): Promise<void> {
-    running = startProcess(env);
-    await running.printed('"ready"');
+    running = startBotProcess(env);
+    await running.waitForOutput('"ready"');
     await slack.socket.waitFor(1);
   }
 
   async function kill(): Promise<void> {
-    await running.end('SIGKILL');
+    await running.kill('SIGKILL');
     expect(await readdir(join(env['DATA_DIR'] ?? '', 'spool')).catch(() => [])).toEqual([]);
     // Others wait until it can no longer be alive. Nobody has to wait here.
     const { db } = shared ?? {};
@@ -206,7 +206,7 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
     async () => {
       begin();
       await ask('wp-login', holdService({ until: 'body' }));
-      await running.end('SIGTERM');
+      await running.kill('SIGTERM');
       expect(seen('wp-login').map(({ reads }) => reads)).toEqual([
         expect.stringContaining('this goes on by itself'),
       ]);

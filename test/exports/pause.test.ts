@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { addExport } from '../../src/exports/queries/exports.ts';
 import { runExportJob } from '../../src/exports/run.ts';
 import { noPorts } from '../store/queue/no-ports.ts';
-import { enginesUnderTest, keptLog } from '../support/engines.ts';
+import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 
-const { embedded } = await enginesUnderTest();
+const { embedded } = await prepareEngines();
 const begun = Date.parse('2026-11-21T08:00:00.000Z');
 
 test('a pause that ends while the job looks at it is waited for: the export is looked at again', async () => {
-  const { db } = await embedded.empty();
+  const { db } = await embedded.emptyDatabase();
   await addExport(db, {
     id: 'waits',
     tenant: 'T0ACME000',
@@ -27,7 +27,7 @@ test('a pause that ends while the job looks at it is waited for: the export is l
     { id: 'waits' },
     {
       db,
-      log: keptLog(),
+      log: createMemoryLog(),
       ports: { ...noPorts, enqueue: async (...about) => `${again.push(about)}` },
       // Each look at the clock is ten milliseconds after the one before.
       now: () => {

@@ -12,13 +12,22 @@ import { createQueue } from '../../src/store/queue/queue.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { noPorts } from '../store/queue/no-ports.ts';
 import type { Bot } from '../support/bot.ts';
-import { keptLog } from '../support/engines.ts';
+import { createMemoryLog } from '../support/engines.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
-import { type BotProcess, startProcess } from '../support/process.ts';
-import { ended, filesIn, openForm, people, places, saveSettings, send, startExportBot } from './bot.ts';
+import { type BotProcess, startBotProcess } from '../support/process.ts';
+import {
+  channels,
+  findFileMessages,
+  openForm,
+  saveSettings,
+  startExportBot,
+  submitForm,
+  users,
+  waitForEnd,
+} from './bot.ts';
 
-const { alice } = people;
-const { ops, deploys } = places;
+const { alice } = users;
+const { ops, deploys } = channels;
 const postgres = await findPostgres();
 const missing = typeof postgres === 'string' ? postgres : undefined;
 
@@ -40,7 +49,7 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
     bot?.cdn.faults.clear();
     await second?.stop();
     second = undefined;
-    await worker?.end('SIGKILL');
+    await worker?.kill('SIGKILL');
   });
   afterAll(async () => {
     await bot?.stop();
@@ -53,46 +62,46 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
     const held = holdService(bot);
     const person = bot.slack.as(alice, ops);
     await openForm(person);
-    await send(person, { channel: ops });
+    await submitForm(person, { channel: ops });
     await held.reached;
     bot.slack.deliverTo(`http://127.0.0.1:${second.port()}/slack/events`);
     await person.press('event-logs:cancel:0');
-    await ended(bot.slack, ops, /was stopped; nothing was posted/);
-    expect(filesIn(bot.slack, ops)).toEqual([]);
+    await waitForEnd(bot.slack, ops, /was stopped; nothing was posted/);
+    expect(findFileMessages(bot.slack, ops)).toEqual([]);
     bot.slack.deliverTo(`http://127.0.0.1:${bot.app.port()}/slack/events`);
   });
 
   test('one that dies in the middle is followed by the other: one file, one message', async () => {
     // Each process works on two at once, so that both have some.
-    worker = startProcess({ ...bot.env }, 'worker');
-    await worker.printed('"ready"');
+    worker = startBotProcess({ ...bot.env }, 'worker');
+    await worker.waitForOutput('"ready"');
     const held = [holdService(bot), holdService(bot), holdService(bot)];
     const person = bot.slack.as(alice, deploys);
     for (const [nth, { reached }] of held.entries()) {
       await openForm(person);
-      await send(person, { channel: deploys, query: ['wp-login', 'checkout', 'shoes'][nth] });
+      await submitForm(person, { channel: deploys, query: ['wp-login', 'checkout', 'shoes'][nth] });
       await reached;
     }
-    await worker.end('SIGKILL');
+    await worker.kill('SIGKILL');
     for (const { release } of held) release();
     const done = (): number => person.messages().filter(({ reads }) => /in 1 file below/.test(reads)).length;
     await person.waitForMessage(() => done() === 3, 90_000);
-    expect(filesIn(bot.slack, deploys)).toHaveLength(3);
+    expect(findFileMessages(bot.slack, deploys)).toHaveLength(3);
     expect(bot.slack.problems).toEqual([]);
   }, 120_000);
 
   test('files go after the days that settings say, with a record of who exported what and of their end', async () => {
     await saveSettings(bot.slack, { exportKeepDays: '2' });
-    const before = filesIn(bot.slack, ops).length;
+    const before = findFileMessages(bot.slack, ops).length;
     const person = bot.slack.as(alice, ops);
     await openForm(person);
-    await send(person, { channel: ops });
-    await person.waitForMessage(() => filesIn(bot.slack, ops).length > before);
+    await submitForm(person, { channel: ops });
+    await person.waitForMessage(() => findFileMessages(bot.slack, ops).length > before);
     await bot.app.stop();
 
-    const database = await openDatabase({ ...readConfig(bot.env).store, log: keptLog() });
+    const database = await openDatabase({ ...readConfig(bot.env).store, log: createMemoryLog() });
     const runUpkeep = async (days: number): Promise<void> => {
-      const log = keptLog();
+      const log = createMemoryLog();
       const now = () => new Date(Date.now() + days * 24 * 3_600_000);
       second = await buildApp({ config: readConfig(bot.env), log, role: 'worker', now });
       await second.start();
@@ -107,9 +116,9 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
       await second.stop();
     };
     await runUpkeep(1);
-    expect(filesIn(bot.slack, ops)).toHaveLength(before + 1);
+    expect(findFileMessages(bot.slack, ops)).toHaveLength(before + 1);
     await runUpkeep(3);
-    expect(filesIn(bot.slack, ops)).toEqual([]);
+    expect(findFileMessages(bot.slack, ops)).toEqual([]);
 
     const records = await createAudit({ db: database.db, now: () => new Date() }).recent('T0ACME000', 50);
     expect(records.find(({ what }) => what === 'export-made')).toMatchObject({
@@ -154,7 +163,7 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
   });
   afterEach(async () => {
     bot?.cdn.faults.clear();
-    for (const worker of workers.splice(0)) await worker.end('SIGKILL');
+    for (const worker of workers.splice(0)) await worker.kill('SIGKILL');
   });
   afterAll(async () => {
     await bot?.stop();
@@ -162,15 +171,15 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
   });
 
   async function startWorker(): Promise<BotProcess> {
-    const worker = startProcess({ ...bot.env }, 'worker');
+    const worker = startBotProcess({ ...bot.env }, 'worker');
     workers.push(worker);
-    await worker.printed('"ready"');
+    await worker.waitForOutput('"ready"');
     return worker;
   }
 
   /** Others wait until it can no longer be alive. Nobody has to wait here. */
   async function passLease(): Promise<void> {
-    const database = await openDatabase({ ...readConfig(bot.env).store, log: keptLog() });
+    const database = await openDatabase({ ...readConfig(bot.env).store, log: createMemoryLog() });
     await sql`update exports set lease_until = now() where state = 'running'`.execute(database.db);
     await database.close();
   }
@@ -181,7 +190,7 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
     const person = bot.slack.as(alice, ops);
     const before = new Set(person.messages().map(({ ts }) => ts));
     await openForm(person);
-    await send(person, { channel: ops, query });
+    await submitForm(person, { channel: ops, query });
     await reached;
     const isNew = ({ ts, ephemeral }: VisibleMessage): boolean => !before.has(ts) && !ephemeral;
     return { message: () => person.messages().find(isNew) };
@@ -190,11 +199,11 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
   test('is cancelled at once where nobody works on it any more', async () => {
     const worker = await startWorker();
     const { message } = await held('wp-login');
-    await worker.end('SIGKILL');
+    await worker.kill('SIGKILL');
     await bot.slack.as(alice, ops).press('event-logs:cancel:0');
     await bot.slack.as(alice, ops).waitForMessage(/The export was cancelled; nothing was posted/);
     await expect.poll(() => message()?.reads).toMatch(/was stopped; nothing was posted/);
-    expect(filesIn(bot.slack, ops)).toEqual([]);
+    expect(findFileMessages(bot.slack, ops)).toEqual([]);
   });
 
   test('is begun again by another, and its message says which attempt runs', async () => {
@@ -202,12 +211,12 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
     const { message } = await held('checkout');
     await startWorker();
     const again = holdService(bot);
-    await worker.end('SIGKILL');
+    await worker.kill('SIGKILL');
     await passLease();
     await expect.poll(() => message()?.reads, { timeout: 40_000 }).toMatch(/attempt 2/);
     again.release();
     await expect.poll(() => message()?.reads, { timeout: 20_000 }).toMatch(/in 1 file below/);
-    expect(filesIn(bot.slack, ops)).toHaveLength(1);
+    expect(findFileMessages(bot.slack, ops)).toHaveLength(1);
   }, 90_000);
 });
 

@@ -8,11 +8,11 @@ const run = promisify(execFile);
 interface SmallDisk {
   readonly usedBytes: () => Promise<number>;
   /** May be called twice. */
-  readonly remove: () => Promise<void>;
+  readonly unmount: () => Promise<void>;
 }
 
 /** Mounts one at `directory`. Why not, in words, where this machine does not let us. */
-export async function smallDisk(directory: string, bytes: number): Promise<SmallDisk | string> {
+export async function mountSmallDisk(directory: string, bytes: number): Promise<SmallDisk | string> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     return 'only root on Linux may mount a small disk';
   await mkdir(directory, { recursive: true });
@@ -27,7 +27,7 @@ export async function smallDisk(directory: string, bytes: number): Promise<Small
       const { blocks, bfree, bsize } = await statfs(directory);
       return (blocks - bfree) * bsize;
     },
-    async remove() {
+    async unmount() {
       if (isThere) await run('umount', [directory]);
       isThere = false;
     },

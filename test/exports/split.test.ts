@@ -2,14 +2,23 @@ import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import type { VisibleMessage } from '../../simulator/slack/messages.ts';
-import { download, people, places } from './bot.ts';
-import { exportDesk } from './desk.ts';
+import { channels, download, users } from './bot.ts';
+import { useExportHarness } from './harness.ts';
 
-const { alice } = people;
-const { ops } = places;
+const { alice } = users;
+const { ops } = channels;
 const partBytes = 12_000;
-const desk = exportDesk({ exportLimits: { fileBytes: 30_000, partBytes, parts: 10, files: 14 } });
-const { bot, asked, called, exportTo, leavesNothing, shared, spoolIsEmpty, tells } = desk;
+const desk = useExportHarness({ exportLimits: { fileBytes: 30_000, partBytes, parts: 10, files: 14 } });
+const {
+  bot,
+  exportRequests: asked,
+  callsTo: called,
+  exportTo,
+  expectNothingLeft: leavesNothing,
+  newFiles: shared,
+  expectEmptySpool: spoolIsEmpty,
+  waitForPost: tells,
+} = desk;
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 

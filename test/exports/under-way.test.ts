@@ -1,11 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { openForm, people, places, send } from './bot.ts';
-import { exportDesk } from './desk.ts';
+import { channels, openForm, submitForm, users } from './bot.ts';
+import { useExportHarness } from './harness.ts';
 
-const { alice, bob, dave } = people;
-const { ops, deploys } = places;
-const desk = exportDesk();
-const { bot, asked, called, exportTo, holdService, isNew, leavesNothing, shared, spoolIsEmpty, tells } = desk;
+const { alice, bob, dave } = users;
+const { ops, deploys } = channels;
+const desk = useExportHarness();
+const {
+  bot,
+  exportRequests: asked,
+  callsTo: called,
+  exportTo,
+  holdExport: holdService,
+  isNew,
+  expectNothingLeft: leavesNothing,
+  newFiles: shared,
+  expectEmptySpool: spoolIsEmpty,
+  waitForPost: tells,
+} = desk;
 
 describe('at once', () => {
   test('a button that is pressed twice at once begins one export, and says so', async () => {
@@ -106,7 +117,7 @@ describe('cancelling', () => {
     const held = holdService();
     const person = bot().slack.as(bob, ops);
     await openForm(person);
-    await send(person, { channel: ops });
+    await submitForm(person, { channel: ops });
     await held.reached;
     const other = bot().slack.as(dave, ops);
     await other.press('event-logs:cancel:0');

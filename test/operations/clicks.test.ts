@@ -1,10 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askToDelete, configure, deletes, startTeam, type Team, type Volumes } from './team.ts';
+import {
+  type ApprovalWorkspace,
+  configure,
+  countDeleteRequests,
+  requestDeletion,
+  startApprovalWorkspace,
+  type Volumes,
+} from './workspace.ts';
 
 describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
-  let team: Team;
+  let team: ApprovalWorkspace;
   beforeAll(async () => {
-    team = await startTeam({ transport });
+    team = await startApprovalWorkspace({ transport });
   });
   afterAll(async () => {
     await team.bot.stop();
@@ -18,8 +25,8 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
   }
 
   test('many at once make one request, and each of them is answered', async () => {
-    const volume = team.volume();
-    await askToDelete(team, volume);
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
     const at = await card(volume);
     const answered = (): number =>
       [team.bob, team.dave].flatMap((member) =>
@@ -32,13 +39,13 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     await Promise.all(presses);
     await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*2 instances deleted`), 20_000);
     await expect.poll(() => answered() - before, { timeout: 20_000 }).toBe(40);
-    expect(deletes(team, volume.volumeId)).toBe(1);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
   test('two of two have to be different people, and neither the requester', async () => {
     await configure(team.carol, { destroyApprovals: '2' });
-    const volume = team.volume();
-    await askToDelete(team, volume);
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
     const at = await card(volume);
     await team.bob.press('approvals:approve', at);
     await team.bob.waitForMessage(/Counted: 1 of 2/);
@@ -46,25 +53,25 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     await team.bob.waitForMessage(/You have approved it already: 1 of 2/);
     await team.alice.press('approvals:approve', at);
     await team.alice.waitForMessage(/You asked for this yourself/);
-    expect(deletes(team, volume.volumeId)).toBe(0);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
     await team.dave.press('approvals:approve', at);
     await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*2 instances deleted`));
-    expect(deletes(team, volume.volumeId)).toBe(1);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
   test('whoever is no approver is told so, admins too, and so is somebody of another organisation', async () => {
-    const volume = team.volume();
-    await askToDelete(team, volume);
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
     const at = await card(volume);
     await team.carol.press('approvals:approve', at);
     await team.carol.waitForMessage(/You may not do this here: not an approver/);
-    expect(deletes(team, volume.volumeId)).toBe(0);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
   test('a click of somebody of another organisation does nothing, and says so', async () => {
     await configure(team.carol, { approvalChannel: 'C0SHARED0' });
-    const volume = team.volume();
-    await askToDelete(team, volume);
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
     const at = await card(volume);
     const visitor = team.bot.slack.as('U0EVE0000', 'C0SHARED0');
     await visitor.press('approvals:approve', at);
@@ -72,12 +79,12 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     await visitor.press('approvals:deny', at);
     expect(visitor.modal()).toBeUndefined();
     await configure(team.carol, { approvalChannel: 'C0DEPLOY0' });
-    expect(deletes(team, volume.volumeId)).toBe(0);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
   test('a made-up id finds nothing, and says so', async () => {
-    const volume = team.volume();
-    await askToDelete(team, volume);
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
     const at = await card(volume);
     await team.bob.press('approvals:approve', { ...at, value: 'abcdefghijkmnpqr' });
     const { reads } = await team.bob.waitForMessage(/There is no such request here any more/);
@@ -86,19 +93,19 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
 
   test('more approvals asked for meanwhile void what was approved with fewer', async () => {
     await configure(team.carol, { destroyApprovals: '1' });
-    const volume = team.volume();
-    await askToDelete(team, volume);
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
     const at = await card(volume);
     await configure(team.carol, { destroyApprovals: '2' });
     await team.bob.press('approvals:approve', at);
     await team.bob.waitForMessage(/void and will not run: the settings ask for more approvals now/);
     await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*not done[^]*voided`));
-    expect(deletes(team, volume.volumeId)).toBe(0);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
   test('a quorum that cannot come together is said before anything is asked for', async () => {
     await configure(team.carol, { destroyApprovals: '3' });
-    const volume = team.volume();
+    const volume = team.addVolume();
     await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
     const { reads } = await team.alice.waitForModal(
       /needs 3 approvals, and only 2 other people can give one/,

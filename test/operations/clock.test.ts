@@ -8,15 +8,15 @@ import { loadDecisionContext } from '../../src/operations/load-context.ts';
 import type { Operation } from '../../src/operations/model.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { JobContext } from '../../src/store/queue/define-job.ts';
-import { type PortsDesk, portsDesk } from '../slack/send/ports-desk.ts';
-import { enginesUnderTest } from '../support/engines.ts';
-import { alice, bob, carol, dave, deploys } from './team.ts';
+import { createPortsHarness, type PortsHarness } from '../slack/send/ports-harness.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { alice, bob, carol, dave, deploys } from './workspace.ts';
 
-const { embedded } = await enginesUnderTest();
+const { embedded } = await prepareEngines();
 const minute = 60_000;
 const requester = { teamId: 'T0ACME000', userId: alice };
 
-interface Desk extends PortsDesk {
+interface Desk extends PortsHarness {
   readonly context: JobContext<Ports>;
   readonly ask: () => Promise<Operation>;
   /** Runs what the moves so far have enqueued, as the queue would. */
@@ -31,10 +31,10 @@ interface Desk extends PortsDesk {
 }
 
 async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
-  const database = await embedded.empty();
+  const database = await embedded.emptyDatabase();
   let now = Date.parse('2026-11-21T03:00:00Z');
   const due: (() => Promise<void>)[] = [];
-  const bench = await portsDesk({
+  const bench = await createPortsHarness({
     database,
     now: () => new Date(now),
     enqueue: () => Promise.reject(new Error('these jobs start no others')),

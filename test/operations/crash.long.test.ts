@@ -7,8 +7,8 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import { environment } from '../support/bot.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
-import { type BotProcess, startProcess } from '../support/process.ts';
-import { alice, bob, carol, configure, deploys, type Member, ops, type Volumes } from './team.ts';
+import { type BotProcess, startBotProcess } from '../support/process.ts';
+import { alice, bob, carol, configure, deploys, type Member, ops, type Volumes } from './workspace.ts';
 
 const found = await findPostgres();
 const engines = [
@@ -78,18 +78,18 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
     }, 60_000);
 
     afterAll(async () => {
-      await running.end('SIGTERM');
+      await running.kill('SIGTERM');
       await Promise.all([slack.close(), cdn.close(), server?.stop()]);
       await rm(dataDir, { recursive: true, force: true });
     }, 60_000);
 
     async function begin(): Promise<void> {
-      running = startProcess(env);
-      await running.printed('"ready"', 60_000);
+      running = startBotProcess(env);
+      await running.waitForOutput('"ready"', 60_000);
     }
 
     async function killAndRestart(): Promise<void> {
-      await running.end('SIGKILL');
+      await running.kill('SIGKILL');
       await begin();
     }
 

@@ -1,40 +1,40 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/secrets/secret.ts';
-import { enginesUnderTest } from '../support/engines.ts';
+import { prepareEngines } from '../support/engines.ts';
 import {
   acme,
   actor,
   anna,
   approve,
-  asks,
   begin,
   ben,
   carl,
+  createLedgerHarness,
   deletion,
-  factsFor,
-  ledgerOn,
+  makeContext,
+  makeProposal,
   olivia,
   person,
   policy,
-} from './ledger-setup.ts';
+} from './ledger-harness.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const twoOfThree = { ...policy, destroyApprovals: 2 };
 const freely = { ...policy, changeApprovals: 0 };
 const edit = (value: string, variableId = '12') =>
   ({ kind: 'variable-update', scriptId: '301', variableId, value: new Secret(value) }) as const;
 
-describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLocation: place }) => {
   describe.skipIf(skip)('the ledger', () => {
     test('leads from what was asked for over an approval to what came of it', async () => {
-      const { ledger, enqueued, audit } = await ledgerOn(await empty());
-      const asked = await ledger.propose(asks());
+      const { ledger, enqueued, audit } = await createLedgerHarness(await empty());
+      const asked = await ledger.propose(makeProposal());
       expect(asked).toMatchObject({
         id: expect.stringMatching(/^[a-z2-9]{16}$/),
         state: 'proposed',
         request: deletion,
         requester: olivia,
-        snapshot: asks().snapshot,
+        snapshot: makeProposal().snapshot,
         policyVersion: 7,
         approvalsNeeded: 1,
         seal: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -74,8 +74,8 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('two of three: distinct people, never the requester', async () => {
-      const { ledger, enqueued } = await ledgerOn(await empty());
-      const { id } = await ledger.propose(asks(deletion, anna, twoOfThree));
+      const { ledger, enqueued } = await createLedgerHarness(await empty());
+      const { id } = await ledger.propose(makeProposal(deletion, anna, twoOfThree));
       expect(await approve(ledger, id, anna, twoOfThree)).toMatchObject({ kind: 'own-request' });
       expect(await approve(ledger, id, ben, twoOfThree)).toMatchObject({
         kind: 'approved',
@@ -102,11 +102,11 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('an admin does not approve what they asked for, nor does somebody of another organisation', async () => {
-      const { ledger } = await ledgerOn(await empty());
-      const asked = await ledger.propose(asks(deletion, anna));
-      const own = { ...factsFor(anna, asked), clicker: actor(anna, { admin: true }) };
+      const { ledger } = await createLedgerHarness(await empty());
+      const asked = await ledger.propose(makeProposal(deletion, anna));
+      const own = { ...makeContext(anna, asked), clicker: actor(anna, { admin: true }) };
       expect(await ledger.approve(asked.id, anna, own)).toMatchObject({ kind: 'own-request' });
-      const foreign = { ...factsFor(ben, asked), clicker: actor(ben, { foreign: true }) };
+      const foreign = { ...makeContext(ben, asked), clicker: actor(ben, { foreign: true }) };
       expect(await ledger.approve(asked.id, ben, foreign)).toMatchObject({
         kind: 'not-allowed',
         decision: { reason: 'foreign' },
@@ -115,22 +115,24 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('is one ledger for each tenant: the id alone opens nothing', async () => {
-      const { ledger } = await ledgerOn(await empty());
-      const asked = await ledger.propose(asks());
+      const { ledger } = await createLedgerHarness(await empty());
+      const asked = await ledger.propose(makeProposal());
       const stranger = { teamId: 'T0BETA000', userId: ben.userId };
-      expect(await ledger.approve(asked.id, stranger, factsFor(ben, asked))).toEqual({ kind: 'not-found' });
+      expect(await ledger.approve(asked.id, stranger, makeContext(ben, asked))).toEqual({
+        kind: 'not-found',
+      });
       expect(await ledger.cancel(asked.id, { ...stranger, userId: olivia.userId })).toEqual({
         kind: 'not-found',
       });
       expect(await ledger.find('T0BETA000', asked.id)).toBeUndefined();
       expect(await ledger.waitingFor(stranger)).toEqual([]);
-      expect(await ledger.approve('nothing', ben, factsFor(ben, asked))).toEqual({ kind: 'not-found' });
+      expect(await ledger.approve('nothing', ben, makeContext(ben, asked))).toEqual({ kind: 'not-found' });
     });
 
     test('keeps what a denial says, and says who denied to whoever comes later', async () => {
-      const { ledger } = await ledgerOn(await empty());
-      const asked = await ledger.propose(asks());
-      expect(await ledger.deny(asked.id, ben, ' still\0 needed ', factsFor(ben, asked))).toMatchObject({
+      const { ledger } = await createLedgerHarness(await empty());
+      const asked = await ledger.propose(makeProposal());
+      expect(await ledger.deny(asked.id, ben, ' still\0 needed ', makeContext(ben, asked))).toMatchObject({
         kind: 'denied',
         operation: { state: 'denied', outcome: { word: 'denied', reason: 'still\uFFFD needed' } },
       });
@@ -139,26 +141,26 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
         state: 'denied',
         by: ben.userId,
       });
-      await expect(ledger.deny(asked.id, ben, '  ', factsFor(ben, asked))).rejects.toThrow('has a reason');
+      await expect(ledger.deny(asked.id, ben, '  ', makeContext(ben, asked))).rejects.toThrow('has a reason');
     });
 
     test('who asked can take it back until it runs, and nobody else can', async () => {
-      const { ledger } = await ledgerOn(await empty());
-      const first = await ledger.propose(asks());
+      const { ledger } = await createLedgerHarness(await empty());
+      const first = await ledger.propose(makeProposal());
       expect(await ledger.cancel(first.id, ben)).toMatchObject({ kind: 'not-requester' });
       await approve(ledger, first.id, ben);
       expect(await ledger.cancel(first.id, olivia)).toMatchObject({ kind: 'cancelled' });
       expect(await begin(ledger, first.id)).toMatchObject({ kind: 'already', state: 'cancelled' });
-      const second = await ledger.propose(asks());
+      const second = await ledger.propose(makeProposal());
       await approve(ledger, second.id, ben);
       await begin(ledger, second.id);
       expect(await ledger.cancel(second.id, olivia)).toMatchObject({ kind: 'already', state: 'executing' });
     });
 
     test('expires what waited too long, at the click or by the clock, once', async () => {
-      const { ledger, another, advance } = await ledgerOn(await empty());
-      const clicked = await ledger.propose(asks());
-      const left = await ledger.propose(asks());
+      const { ledger, openReplica: another, advance } = await createLedgerHarness(await empty());
+      const clicked = await ledger.propose(makeProposal());
+      const left = await ledger.propose(makeProposal());
       advance(29.9);
       expect(await ledger.expireDue()).toEqual([]);
       advance(0.1);
@@ -173,8 +175,8 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('what was approved and nobody ran for ten minutes does not run any more', async () => {
-      const { ledger, advance } = await ledgerOn(await empty());
-      const [first, second] = [await ledger.propose(asks()), await ledger.propose(asks())];
+      const { ledger, advance } = await createLedgerHarness(await empty());
+      const [first, second] = [await ledger.propose(makeProposal()), await ledger.propose(makeProposal())];
       advance(29);
       for (const { id } of [first, second]) await approve(ledger, id, ben);
       advance(9.9);
@@ -186,8 +188,8 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('reminds once, past half of the time', async () => {
-      const { ledger, another, advance } = await ledgerOn(await empty());
-      const { id } = await ledger.propose(asks());
+      const { ledger, openReplica: another, advance } = await createLedgerHarness(await empty());
+      const { id } = await ledger.propose(makeProposal());
       advance(14.9);
       expect(await ledger.remindDue()).toEqual([]);
       advance(0.1);
@@ -198,10 +200,10 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('lists what waits for somebody and what they asked for', async () => {
-      const { ledger, advance } = await ledgerOn(await empty());
-      const byOlivia = await ledger.propose(asks(deletion, olivia, twoOfThree));
+      const { ledger, advance } = await createLedgerHarness(await empty());
+      const byOlivia = await ledger.propose(makeProposal(deletion, olivia, twoOfThree));
       advance(1);
-      const byAnna = await ledger.propose(asks(deletion, anna, twoOfThree));
+      const byAnna = await ledger.propose(makeProposal(deletion, anna, twoOfThree));
       const waiting = async (who: typeof ben) => (await ledger.waitingFor(who)).map(({ id }) => id);
       expect(await waiting(ben)).toEqual([byOlivia.id, byAnna.id]);
       expect(await waiting(anna)).toEqual([byOlivia.id]);
@@ -216,8 +218,8 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     test('a new process sees everything, and yesterday’s buttons answer', async () => {
       const there = await place();
       const before = await there.open();
-      const { ledger, another, advance } = await ledgerOn(before);
-      const { id } = await ledger.propose(asks(deletion, olivia, twoOfThree));
+      const { ledger, openReplica: another, advance } = await createLedgerHarness(before);
+      const { id } = await ledger.propose(makeProposal(deletion, olivia, twoOfThree));
       await ledger.noteMessage(id, { role: 'approval', channel: 'C0OPS0000', ts: '1.1' });
       await ledger.noteMessage(id, { role: 'requester', channel: 'D0OLIVIA0', ts: '2.1' });
       for (const _ of [1, 2])
@@ -243,11 +245,11 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('settings that ask for more, or rights that were taken, void what waits', async () => {
-      const { ledger } = await ledgerOn(await empty());
+      const { ledger } = await createLedgerHarness(await empty());
       const why = async (rules: typeof policy) => {
-        const { id } = await ledger.propose(asks());
+        const { id } = await ledger.propose(makeProposal());
         const atClick = await approve(ledger, id, ben, rules);
-        const other = await ledger.propose(asks());
+        const other = await ledger.propose(makeProposal());
         await approve(ledger, other.id, ben);
         const atBegin = await begin(ledger, other.id, rules);
         return [atClick, atBegin].map((answer) => ('why' in answer ? answer.why : answer.kind));
@@ -268,9 +270,9 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('what nobody knows is told by a person, or late by the service, never sent again', async () => {
-      const { ledger, advance } = await ledgerOn(await empty());
+      const { ledger, advance } = await createLedgerHarness(await empty());
       const run = async () => {
-        const { id } = await ledger.propose(asks());
+        const { id } = await ledger.propose(makeProposal());
         await approve(ledger, id, ben);
         await begin(ledger, id);
         return id;
@@ -287,11 +289,11 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
 
       const asked = await ledger.find(acme, first);
       if (!asked) throw new Error('It is there.');
-      const nobody = { ...factsFor(ben, asked), clicker: actor(person('U0NOBODY0')) };
+      const nobody = { ...makeContext(ben, asked), clicker: actor(person('U0NOBODY0')) };
       expect(await ledger.confirm(first, person('U0NOBODY0'), 'failed', nobody)).toMatchObject({
         kind: 'not-allowed',
       });
-      expect(await ledger.confirm(first, olivia, 'succeeded', factsFor(olivia, asked))).toMatchObject({
+      expect(await ledger.confirm(first, olivia, 'succeeded', makeContext(olivia, asked))).toMatchObject({
         kind: 'confirmed',
         operation: { state: 'succeeded', movedBy: olivia.userId, outcome: { word: 'confirmed' } },
       });
@@ -300,15 +302,15 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
         by: olivia.userId,
       });
       expect(await ledger.settle(second, 'succeeded', { word: 'done' })).toMatchObject({ kind: 'settled' });
-      expect(await ledger.confirm(second, ben, 'failed', factsFor(ben, asked))).toMatchObject({
+      expect(await ledger.confirm(second, ben, 'failed', makeContext(ben, asked))).toMatchObject({
         kind: 'already',
         state: 'succeeded',
       });
     });
 
     test('trying again is another request, approved anew, once', async () => {
-      const { ledger, enqueued, another } = await ledgerOn(await empty());
-      const { id } = await ledger.propose(asks());
+      const { ledger, enqueued, openReplica: another } = await createLedgerHarness(await empty());
+      const { id } = await ledger.propose(makeProposal());
       const again = { policy, channelId: undefined, snapshot: { zones: [] } };
       expect(await ledger.tryAgain(id, olivia, again)).toMatchObject({ kind: 'not-now', why: 'state' });
       await approve(ledger, id, ben);
@@ -337,10 +339,12 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('ends with its person: cancelled to see, its value destroyed', async () => {
-      const { ledger, database } = await ledgerOn(await empty());
-      const waits = await ledger.propose(asks(edit('one'), olivia, { ...policy, changeApprovals: 1 }));
-      const approved = await ledger.propose(asks(edit('two'), olivia, freely));
-      const others = await ledger.propose(asks(deletion, anna));
+      const { ledger, database } = await createLedgerHarness(await empty());
+      const waits = await ledger.propose(
+        makeProposal(edit('one'), olivia, { ...policy, changeApprovals: 1 }),
+      );
+      const approved = await ledger.propose(makeProposal(edit('two'), olivia, freely));
+      const others = await ledger.propose(makeProposal(deletion, anna));
       const stopped = await ledger.stop({ person: olivia, tenant: acme });
       expect(stopped.map(({ id }) => id).toSorted()).toEqual([waits.id, approved.id].toSorted());
       expect(await ledger.find(acme, waits.id)).toMatchObject({
@@ -357,9 +361,9 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('a value is sealed, goes along once, and stands nowhere in the clear', async () => {
-      const { ledger, database, audit, enqueued } = await ledgerOn(await empty());
+      const { ledger, database, audit, enqueued } = await createLedgerHarness(await empty());
       const asked = await ledger.propose(
-        asks({ ...edit('s3cret-of-the-shop'), required: true }, olivia, freely),
+        makeProposal({ ...edit('s3cret-of-the-shop'), required: true }, olivia, freely),
       );
       expect(asked).toMatchObject({
         state: 'approved',
@@ -385,10 +389,10 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('the value before is known from an earlier edit, unless something may have come between', async () => {
-      const { ledger, advance } = await ledgerOn(await empty());
+      const { ledger, advance } = await createLedgerHarness(await empty());
       const set = async (value: string, state: 'succeeded' | 'unknown' = 'succeeded', variable = '12') => {
         advance(1);
-        const { id } = await ledger.propose(asks(edit(value, variable), olivia, freely));
+        const { id } = await ledger.propose(makeProposal(edit(value, variable), olivia, freely));
         await begin(ledger, id, freely);
         await ledger.settle(id, state, { word: state });
         return id;
@@ -422,8 +426,8 @@ describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
     });
 
     test('a failed edit is tried again with its value', async () => {
-      const { ledger } = await ledgerOn(await empty());
-      const { id } = await ledger.propose(asks(edit('kept'), olivia, freely));
+      const { ledger } = await createLedgerHarness(await empty());
+      const { id } = await ledger.propose(makeProposal(edit('kept'), olivia, freely));
       await begin(ledger, id, freely);
       await ledger.settle(id, 'failed', { word: 'key-refused', status: 401 });
       const answer = await ledger.tryAgain(id, olivia, {

@@ -1,39 +1,47 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../support/bot.ts';
-import { alice, askToDelete, deletes, ops, startTeam, type Team, type Volumes } from './team.ts';
+import {
+  type ApprovalWorkspace,
+  alice,
+  countDeleteRequests,
+  ops,
+  requestDeletion,
+  startApprovalWorkspace,
+  type Volumes,
+} from './workspace.ts';
 
 describe('what waits ends with the key it would run with', () => {
-  let team: Team;
+  let team: ApprovalWorkspace;
   beforeAll(async () => {
-    team = await startTeam();
+    team = await startApprovalWorkspace();
   });
   afterAll(async () => {
     await team.bot.stop();
   });
 
   const asksFor = async (volume: Volumes) => {
-    await askToDelete(team, volume);
+    await requestDeletion(team, volume);
     return team.bob.waitForMessage(new RegExp(`asks to delete every instance of volume ${volume.volumeId}`));
   };
 
   test('who disconnects is told, and approvers see it', async () => {
-    const volume = team.volume();
+    const volume = team.addVolume();
     const card = await asksFor(volume);
     await team.alice.slash('disconnect');
     await team.alice.waitForMessage(/forgotten.*1 request of yours waited and was cancelled/s);
     await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /cancelled/.test(reads));
     await connect(team.bot, alice, ops);
-    expect(deletes(team, volume.volumeId)).toBe(0);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
   test('somebody who is deactivated asks for nothing any more', async () => {
-    const volume = team.volume();
+    const volume = team.addVolume();
     const card = await asksFor(volume);
     const { acme } = team.bot.slack.workspaces;
     const user = { id: alice, team_id: acme.id, deleted: true };
     await team.bot.slack.event({ type: 'user_change', user }, { teamId: acme.id });
     await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /cancelled/.test(reads));
-    expect(deletes(team, volume.volumeId)).toBe(0);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
   test('no message broke a rule of Slack', () => {

@@ -10,25 +10,25 @@ import { findApproverCandidates, loadDecisionContext } from '../../src/operation
 import type { OperationRequest } from '../../src/operations/model.ts';
 import { computeQuorum } from '../../src/operations/quorum.ts';
 import { Secret } from '../../src/secrets/secret.ts';
-import { keyringOf } from '../auth/keyring/keyrings.ts';
-import { enginesUnderTest } from '../support/engines.ts';
+import { createKeyring } from '../auth/keyring/keyrings.ts';
+import { prepareEngines } from '../support/engines.ts';
 import {
   acme,
   actor,
   anna,
   approve,
-  asks,
   ben,
   carl,
+  createLedgerHarness,
   deletion,
-  factsFor,
-  ledgerOn,
+  makeContext,
+  makeProposal,
   olivia,
   person,
   policy,
-} from './ledger-setup.ts';
+} from './ledger-harness.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const now = (): Date => new Date('2026-11-21T08:00:00.000Z');
 const clicker = person('U0CLICKER');
 const requests: readonly OperationRequest[] = [
@@ -83,12 +83,12 @@ test('the table has every request, approvals, requester, role, admin and foreign
 test.each(['approve', 'deny'] as const)(
   'everybody who presses %s is answered as the table says',
   async (press) => {
-    const { ledger } = await ledgerOn(await engines.embedded.empty());
+    const { ledger } = await createLedgerHarness(await engines.embedded.emptyDatabase());
     const wrong: unknown[] = [];
     for (const row of table) {
       const rules = rulesFor(row);
-      const asked = await ledger.propose(asks(row.request, row.own ? clicker : olivia, rules));
-      const facts = { ...factsFor(clicker, asked, rules), clicker: clickerOf(row) };
+      const asked = await ledger.propose(makeProposal(row.request, row.own ? clicker : olivia, rules));
+      const facts = { ...makeContext(clicker, asked, rules), clicker: clickerOf(row) };
       const answer =
         press === 'approve'
           ? await ledger.approve(asked.id, clicker, facts)
@@ -105,12 +105,12 @@ test.each(['approve', 'deny'] as const)(
 );
 
 test('who may say what came of it: the requester, and whoever may approve', async () => {
-  const { ledger } = await ledgerOn(await engines.embedded.empty());
+  const { ledger } = await createLedgerHarness(await engines.embedded.emptyDatabase());
   const wrong: unknown[] = [];
   for (const row of table.filter(({ needed }) => needed === 0)) {
     const rules = rulesFor(row);
-    const asked = await ledger.propose(asks(row.request, row.own ? clicker : olivia, rules));
-    const facts = { ...factsFor(clicker, asked, rules), clicker: clickerOf(row) };
+    const asked = await ledger.propose(makeProposal(row.request, row.own ? clicker : olivia, rules));
+    const facts = { ...makeContext(clicker, asked, rules), clicker: clickerOf(row) };
     await ledger.begin(asked.id, facts);
     await ledger.settle(asked.id, 'unknown', { word: 'timeout' });
     const { kind } = await ledger.confirm(asked.id, clicker, 'succeeded', facts);
@@ -170,16 +170,16 @@ test('the candidates are those who are named or in a group, without those who ar
 });
 
 test('the facts of a click are those of now: of who asked, who has approved and who presses', async () => {
-  const { ledger, database } = await ledgerOn(await engines.embedded.empty());
+  const { ledger, database } = await createLedgerHarness(await engines.embedded.emptyDatabase());
   const { db } = database;
   const audit = createAudit({ db, now });
-  const custody = createKeyStore({ db, sealer: createSealer(await keyringOf()), now, audit });
+  const custody = createKeyStore({ db, sealer: createSealer(await createKeyring()), now, audit });
   const saved = { ...policy, version: 0, approvers: [ben.userId], approverGroups: ['S0APPROVE'] };
   const change = { tenant: acme, by: olivia.userId, difference: [] };
   const remembers = createPolicies({ db, audit, now });
   await remembers.save({ ...change, base: 0, policy: saved });
   await custody.link(olivia, new Secret('a key'));
-  const { id } = await ledger.propose(asks(deletion, olivia, { ...saved, destroyApprovals: 2 }));
+  const { id } = await ledger.propose(makeProposal(deletion, olivia, { ...saved, destroyApprovals: 2 }));
   await approve(ledger, id, ben, { ...saved, destroyApprovals: 2 });
   // Said by another process: this one has the older one in its memory.
   const elsewhere = createPolicies({ db, audit, now });

@@ -5,22 +5,22 @@ import type { Json } from '../../src/operations/model.ts';
 import { readRequest, toStoredRequest } from '../../src/operations/request.ts';
 import { canonicalJson, computeSeal } from '../../src/operations/seal.ts';
 import { Secret } from '../../src/secrets/secret.ts';
-import { keyEntries, keyringOf } from '../auth/keyring/keyrings.ts';
-import { enginesUnderTest } from '../support/engines.ts';
+import { createKeyring, generateKeys } from '../auth/keyring/keyrings.ts';
+import { prepareEngines } from '../support/engines.ts';
 import {
   acme,
   approve,
-  asks,
   begin,
   ben,
-  factsFor,
-  type Ledger,
-  ledgerOn,
+  createLedgerHarness,
+  type LedgerHarness,
+  makeContext,
+  makeProposal,
   olivia,
   policy,
-} from './ledger-setup.ts';
+} from './ledger-harness.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const rules = { ...policy, changeApprovals: 1 };
 const freely = { ...policy, changeApprovals: 0 };
 const edit = (value: string) =>
@@ -59,8 +59,8 @@ const mutations: Readonly<Record<string, string>> = {
 const moving = ['id', 'state', 'seq', 'moved_by', 'moved_at', 'outcome', 'messages', 'reminded_at'];
 
 /** One that tries another again, so that every column holds something. */
-async function waits({ ledger }: Ledger): Promise<string> {
-  const first = await ledger.propose(asks(edit('one'), olivia, freely));
+async function waits({ ledger }: LedgerHarness): Promise<string> {
+  const first = await ledger.propose(makeProposal(edit('one'), olivia, freely));
   await begin(ledger, first.id, rules);
   await ledger.settle(first.id, 'failed', { word: 'refused' });
   const again = await ledger.tryAgain(first.id, olivia, {
@@ -72,7 +72,7 @@ async function waits({ ledger }: Ledger): Promise<string> {
   return again.operation.id;
 }
 
-describe.each(engines.both)('on $name', ({ skip, empty }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
   describe.skipIf(skip)('the seal', () => {
     test('every column is sealed or moves', async () => {
       const { rows } = await sql<{ column_name: string }>`
@@ -87,7 +87,7 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
     test.each(Object.entries(mutations))(
       'a changed %s voids it, at the click and when it runs',
       async (column, to) => {
-        const bench = await ledgerOn(await empty());
+        const bench = await createLedgerHarness(await empty());
         const { ledger, enqueued, tamper } = bench;
         const why = column === 'key_id' ? 'key-gone' : 'changed';
         const clicked = await waits(bench);
@@ -95,7 +95,7 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
         if (!before) throw new Error('It is there.');
         await tamper(`update operations set ${column} = ${to} where id = '${clicked}'`);
         const clicker = column === 'tenant' ? { teamId: 'T0BETA000', userId: ben.userId } : ben;
-        const facts = factsFor(ben, before, rules);
+        const facts = makeContext(ben, before, rules);
         expect(await ledger.approve(clicked, clicker, facts)).toMatchObject({
           kind: 'void',
           why,
@@ -122,8 +122,8 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
     );
 
     test('who has the database and not the keyring cannot seal anew', async () => {
-      const { ledger, tamper, database } = await ledgerOn(await empty());
-      const { id } = await ledger.propose(asks());
+      const { ledger, tamper, database } = await createLedgerHarness(await empty());
+      const { id } = await ledger.propose(makeProposal());
       await approve(ledger, id, ben);
       await tamper(`update operations set path = '/mc/apps/app-1/volumes/another' where id = '${id}'`);
       const row = await database.db
@@ -150,15 +150,15 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
          select id, 2, created_at, 'system', 'approved' from operations`,
       ],
     ])('an approval that was written into the database, %s, is none', async (_name, statements) => {
-      const { ledger, tamper } = await ledgerOn(await empty());
-      const { id } = await ledger.propose(asks());
+      const { ledger, tamper } = await createLedgerHarness(await empty());
+      const { id } = await ledger.propose(makeProposal());
       for (const statement of statements.split(';')) await tamper(statement);
       expect(await begin(ledger, id)).toMatchObject({ kind: 'void', why: 'changed' });
     });
 
     test('what has run is not run again by turning its state back', async () => {
-      const { ledger, tamper } = await ledgerOn(await empty());
-      const { id } = await ledger.propose(asks());
+      const { ledger, tamper } = await createLedgerHarness(await empty());
+      const { id } = await ledger.propose(makeProposal());
       await approve(ledger, id, ben);
       await begin(ledger, id);
       await tamper(`update operations set state = 'approved'`);
@@ -166,8 +166,8 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
     });
 
     test('an approval of another request does not count for this one', async () => {
-      const { ledger, tamper } = await ledgerOn(await empty());
-      const [one, other] = [await ledger.propose(asks()), await ledger.propose(asks())];
+      const { ledger, tamper } = await createLedgerHarness(await empty());
+      const [one, other] = [await ledger.propose(makeProposal()), await ledger.propose(makeProposal())];
       await approve(ledger, one.id, ben);
       await tamper(`update operations set state = 'approved', seq = 2 where id = '${other.id}'`);
       await tamper(
@@ -178,10 +178,10 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
     });
 
     test('a value of another request, or none at all, voids it', async () => {
-      const bench = await ledgerOn(await empty());
+      const bench = await createLedgerHarness(await empty());
       const { ledger, tamper } = bench;
       const propose = async (value: string) => {
-        const { id } = await ledger.propose(asks(edit(value), olivia, freely));
+        const { id } = await ledger.propose(makeProposal(edit(value), olivia, freely));
         return id;
       };
       const [first, second, third] = [await propose('one'), await propose('two'), await propose('three')];
@@ -194,15 +194,15 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
     });
 
     test('under a keyring that lacks its key it is void, and says which way', async () => {
-      const { ledger, another, database } = await ledgerOn(await empty());
-      const { id } = await ledger.propose(asks());
-      const elsewhere = another(database, await keyringOf(keyEntries('k2')));
+      const { ledger, openReplica: another, database } = await createLedgerHarness(await empty());
+      const { id } = await ledger.propose(makeProposal());
+      const elsewhere = another(database, await createKeyring(generateKeys('k2')));
       expect(await approve(elsewhere, id, ben)).toMatchObject({ kind: 'void', why: 'key-gone' });
     });
 
     test('neither table forgets', async () => {
-      const { ledger, database } = await ledgerOn(await empty());
-      await ledger.propose(asks());
+      const { ledger, database } = await createLedgerHarness(await empty());
+      await ledger.propose(makeProposal());
       for (const statement of [
         'delete from operations',
         'delete from operation_events',

@@ -5,17 +5,25 @@ import { rewrap } from '../../src/auth/keyring/rewrap.ts';
 import { countKeyUse } from '../../src/auth/keyring/sealed-tables.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
 import { Secret } from '../../src/secrets/secret.ts';
-import { keyEntries, keyringOf } from '../auth/keyring/keyrings.ts';
-import { enginesUnderTest } from '../support/engines.ts';
-import { acme, asks, begin, factsFor, ledgerOn, olivia, policy } from './ledger-setup.ts';
+import { createKeyring, generateKeys } from '../auth/keyring/keyrings.ts';
+import { prepareEngines } from '../support/engines.ts';
+import {
+  acme,
+  begin,
+  createLedgerHarness,
+  makeContext,
+  makeProposal,
+  olivia,
+  policy,
+} from './ledger-harness.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const now = (): Date => new Date('2026-11-21T08:00:00.000Z');
 const freely = { ...policy, changeApprovals: 0 };
 const edit = (value: string) =>
   ({ kind: 'variable-update', scriptId: '301', variableId: '12', value: new Secret(value) }) as const;
 
-describe.each(engines.both)('on $name', ({ skip, empty }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
   describe.skipIf(skip)('the values of variables', () => {
     test.each([
       ['a workspace', olivia],
@@ -23,12 +31,12 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
     ])('go along from one key to the next, in %s', async (_where, requester) => {
       const database = await empty();
       const { db } = database;
-      const [k1, k2] = [keyEntries('k1'), keyEntries('k2')];
-      const { another, advance } = await ledgerOn(database);
-      const before = another(database, await keyringOf(k1));
-      const { id } = await before.propose(asks(edit('first'), requester, freely));
+      const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];
+      const { openReplica: another, advance } = await createLedgerHarness(database);
+      const before = another(database, await createKeyring(k1));
+      const { id } = await before.propose(makeProposal(edit('first'), requester, freely));
 
-      const both = await keyringOf(`${k2},${k1}`);
+      const both = await createKeyring(`${k2},${k1}`);
       const done = await rewrap({ db, sealer: createSealer(both), now, progress: () => undefined });
       expect(done).toEqual({ moved: 2, overtaken: 0, broken: [] });
       expect(await countKeyUse(db)).toEqual([
@@ -38,16 +46,16 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
       const ledger = another(database, both);
       const operation = await ledger.find(requester === olivia ? acme : 'E0CORP000', id);
       if (!operation) throw new Error('It is there.');
-      const facts = factsFor(olivia, operation, freely);
+      const facts = makeContext(olivia, operation, freely);
       const begun = await ledger.begin(id, facts);
       if (begun.kind !== 'begun' || begun.request.kind !== 'variable-update') throw new Error(begun.kind);
       expect(begun.request.value?.reveal()).toBe('first');
 
       // And afterwards, without the old key, an undo still has it.
       await ledger.settle(id, 'succeeded', { word: 'done' });
-      const after = another(database, await keyringOf(k2));
+      const after = another(database, await createKeyring(k2));
       advance(1);
-      const next = await after.propose(asks(edit('second'), requester, freely));
+      const next = await after.propose(makeProposal(edit('second'), requester, freely));
       await after.begin(next.id, facts);
       await after.settle(next.id, 'succeeded', { word: 'done' });
       expect((await after.earlierValue(next.id))?.reveal()).toBe('first');
@@ -57,10 +65,12 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
     test('under a lost key they are destroyed with the rest, and what needs them is void', async () => {
       const database = await empty();
       const { db } = database;
-      const { another } = await ledgerOn(database);
-      const [k1, k2] = [keyEntries('k1'), keyEntries('k2')];
-      const { id } = await another(database, await keyringOf(k1)).propose(asks(edit('lost'), olivia, freely));
-      const keyring = await keyringOf(k2);
+      const { openReplica: another } = await createLedgerHarness(database);
+      const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];
+      const { id } = await another(database, await createKeyring(k1)).propose(
+        makeProposal(edit('lost'), olivia, freely),
+      );
+      const keyring = await createKeyring(k2);
       const sealer = createSealer(keyring);
       expect(await destroyRowsByKey({ db, sealer, audit: createAudit({ db, now }), now, keyId: 'k1' })).toBe(
         1,

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { configure, startTeam, type Team } from './team.ts';
+import { type ApprovalWorkspace, configure, startApprovalWorkspace } from './workspace.ts';
 
 const secretValue = 'CANARY-variable-value-7f3a9c';
 
 describe('a variable is set', () => {
-  let team: Team;
+  let team: ApprovalWorkspace;
   let scriptId: string;
   let variableId: string;
   beforeAll(async () => {
-    team = await startTeam({ settings: { operators: ['U0ALICE00', 'U0BOB0000'] } });
+    team = await startApprovalWorkspace({ settings: { operators: ['U0ALICE00', 'U0BOB0000'] } });
     const [script] = team.bot.cdn.data.scripts;
     const [variable] = script?.variables ?? [];
     scriptId = String(script?.Id);

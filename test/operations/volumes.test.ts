@@ -1,10 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { askToDelete, deletes, startTeam, type Team } from './team.ts';
+import {
+  type ApprovalWorkspace,
+  countDeleteRequests,
+  requestDeletion,
+  startApprovalWorkspace,
+} from './workspace.ts';
 
 describe('a volume is deleted', () => {
-  let team: Team;
+  let team: ApprovalWorkspace;
   beforeAll(async () => {
-    team = await startTeam();
+    team = await startApprovalWorkspace();
   });
   afterEach(async () => {
     for (const member of [team.alice, team.bob, team.dave]) while (member.modal()) await member.closeModal();
@@ -14,7 +19,7 @@ describe('a volume is deleted', () => {
   });
 
   test('after somebody else has approved it, and everybody hears of it', async () => {
-    const volume = team.volume();
+    const volume = team.addVolume();
     await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
     const form = await team.alice.waitForModal('volumes:submit');
     expect(form.reads).toMatch(/cannot be undone/);
@@ -26,7 +31,7 @@ describe('a volume is deleted', () => {
     );
     expect(card.reads).toMatch(/The node is gone/);
     await team.alice.waitForMessage(/Your request.*waits for approval/s);
-    expect(deletes(team, volume.volumeId)).toBe(0);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
 
     await team.bob.press('approvals:approve', { ts: card.ts });
     await team.bob.waitForMessage(/Approved\. It runs now/);
@@ -34,14 +39,14 @@ describe('a volume is deleted', () => {
     await team.bob.waitForMessage(
       ({ ts, reads }) => ts === card.ts && /done.*2 instances deleted/s.test(reads),
     );
-    expect(deletes(team, volume.volumeId)).toBe(1);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
 
     await team.alice.slash('approvals');
     expect((await team.alice.waitForMessage(/What you asked for/)).reads).toMatch(/done/);
   });
 
   test('a wrong id typed again is an error of that field, and nothing is lost', async () => {
-    const volume = team.volume();
+    const volume = team.addVolume();
     await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
     await team.alice.waitForModal('volumes:submit');
     const { errors } = await team.alice.submit({ confirmVolumeId: 'another', reason: 'x' });
@@ -49,7 +54,7 @@ describe('a volume is deleted', () => {
   });
 
   test('whoever fills in the form by hand sees what hangs on it before anything is asked for', async () => {
-    const volume = team.volume();
+    const volume = team.addVolume();
     await team.alice.slash('volume delete');
     const form = await team.alice.waitForModal('volumes:submit');
     expect(form.reads).not.toMatch(/cannot be undone/);
@@ -66,8 +71,8 @@ describe('a volume is deleted', () => {
   });
 
   test('the requester cannot approve, and can cancel', async () => {
-    const volume = team.volume();
-    await askToDelete(team, volume);
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
     const card = await team.alice.waitForMessage(
       new RegExp(`asks to delete every instance of volume ${volume.volumeId}`),
     );
@@ -78,12 +83,12 @@ describe('a volume is deleted', () => {
     await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /cancelled by/.test(reads));
     await team.bob.slash('approvals');
     expect((await team.bob.waitForMessage(/for your approval/)).reads).not.toMatch(volume.volumeId);
-    expect(deletes(team, volume.volumeId)).toBe(0);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
   test('who denies it says why, and the requester reads it', async () => {
-    const volume = team.volume();
-    await askToDelete(team, volume);
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
     const card = await team.bob.waitForMessage(
       new RegExp(`asks to delete every instance of volume ${volume.volumeId}`),
     );
@@ -91,7 +96,7 @@ describe('a volume is deleted', () => {
     await team.bob.waitForModal('approvals:deny-submit');
     await team.bob.submit({ reason: 'It is <needed> until Friday' });
     await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*denied by[^]*needed[^]*until Friday`));
-    expect(deletes(team, volume.volumeId)).toBe(0);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
     // The buttons are gone from the card; one that was drawn before still answers.
     expect(JSON.stringify((await team.dave.waitForMessage(/denied/)).blocks)).not.toContain(
       'approvals:approve',
@@ -99,8 +104,8 @@ describe('a volume is deleted', () => {
   });
 
   test('an attached instance: nothing is deleted, and what to do first is said', async () => {
-    const volume = team.volume({ attached: true });
-    await askToDelete(team, volume);
+    const volume = team.addVolume({ attached: true });
+    await requestDeletion(team, volume);
     const card = await team.bob.waitForMessage(
       new RegExp(`asks to delete every instance of volume ${volume.volumeId}`),
     );
@@ -109,13 +114,13 @@ describe('a volume is deleted', () => {
       new RegExp(`${volume.volumeId}[^]*still attached\\. Detach first`),
     );
     expect(JSON.stringify(told.blocks)).toContain('approvals:again');
-    expect(deletes(team, volume.volumeId)).toBe(1);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
   test('where no answer came back nobody is told that it was done, and a person says', async () => {
-    const volume = team.volume();
+    const volume = team.addVolume();
     team.bot.cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
-    await askToDelete(team, volume);
+    await requestDeletion(team, volume);
     const card = await team.bob.waitForMessage(
       new RegExp(`asks to delete every instance of volume ${volume.volumeId}`),
     );
@@ -128,7 +133,7 @@ describe('a volume is deleted', () => {
     await team.bob.waitForMessage(
       ({ ts, reads }) => ts === card.ts && /done.*@Alice Adams looked/s.test(reads),
     );
-    expect(deletes(team, volume.volumeId)).toBe(1);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
   test('whoever is no operator is refused in the form', async () => {
@@ -138,7 +143,7 @@ describe('a volume is deleted', () => {
   });
 
   test('a card whose posting got no answer is kept up to date once somebody presses in it', async () => {
-    const volume = team.volume();
+    const volume = team.addVolume();
     const { script } = team.bot.slack;
     await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
     await team.alice.waitForModal('volumes:submit');
@@ -154,11 +159,11 @@ describe('a volume is deleted', () => {
       20_000,
     );
     expect(reads).not.toMatch(/waits for approval/);
-    expect(deletes(team, volume.volumeId)).toBe(1);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
   test('what cannot be an id is an error of its field; made-up buttons find nothing', async () => {
-    const { appId } = team.volume();
+    const { appId } = team.addVolume();
     for (const volumeId of ['..', '%2e%2e', 'a%2Fb']) {
       await team.alice.slash(`volume delete ${appId} x`);
       await team.alice.waitForModal('volumes:submit');
@@ -166,8 +171,8 @@ describe('a volume is deleted', () => {
       expect(errors).toEqual({ volumeId: 'This cannot be an id.' });
       await team.alice.closeModal();
     }
-    const volume = team.volume();
-    await askToDelete(team, volume);
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
     const wanted = new RegExp(`asks to delete every instance of volume ${volume.volumeId}`);
     const { ts } = await team.bob.waitForMessage(wanted);
     await team.bob.press('approvals:approve', { ts, value: '\u0000' });
@@ -178,8 +183,8 @@ describe('a volume is deleted', () => {
   });
 
   test('pressed in the list of what waits, the list is drawn anew', async () => {
-    const volume = team.volume();
-    await askToDelete(team, volume);
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
     await team.bob.slash('approvals');
     await team.bob.waitForMessage(new RegExp(`for your approval[^]*${volume.volumeId}`));
     const listed = team.bob.messages().findLast(({ reads }) => /for your approval/.test(reads));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noon, openCdn, type RawOptions } from './cdn-raw.ts';
+import { noon, openCdn, type RawOptions } from './raw-client.ts';
 
 const denied = { Message: 'Authorization has been denied for this request.' };
 const exported = { method: 'POST', body: { from: noon - 1000, to: noon } };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCdn } from './cdn-raw.ts';
+import { openCdn } from './raw-client.ts';
 
 const seven = Array.from({ length: 7 }, (_, index) => ({
   Id: index + 1,

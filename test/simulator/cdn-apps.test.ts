@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCdn } from './cdn-raw.ts';
+import { openCdn } from './raw-client.ts';
 
 const app = '/mc/apps/app0api00000001';
 

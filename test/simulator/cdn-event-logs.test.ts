@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noon, openCdn, type RawOptions } from './cdn-raw.ts';
+import { noon, openCdn, type RawOptions } from './raw-client.ts';
 
 const path = '/shield/event-logs/501/export';
 const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCdn } from './cdn-raw.ts';
+import { openCdn } from './raw-client.ts';
 
 test('a fault strikes as often as told, only where it matches, and then is gone', async () => {
   await using world = await openCdn({ zones: 5 });

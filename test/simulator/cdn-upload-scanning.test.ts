@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCdn } from './cdn-raw.ts';
+import { openCdn } from './raw-client.ts';
 
 const path = (id: number | string) => `/shield/metrics/shield-zone/${id}/upload-scanning`;
 interface Day {

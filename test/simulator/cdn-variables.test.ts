@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCdn, type RawOptions } from './cdn-raw.ts';
+import { openCdn, type RawOptions } from './raw-client.ts';
 
 const path = '/compute/script/301/variables/12';
 const post = (body: unknown, more: RawOptions = {}): RawOptions => ({ method: 'POST', body, ...more });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { canaryMark } from '../../simulator/cdn/canaries.ts';
 import { enumerationSizes, type PullZone, zoneFields } from '../../simulator/cdn/zone-fields.ts';
 import { generateZone, zone } from '../../simulator/cdn/zones.ts';
-import { openCdn, type RawAnswer } from './cdn-raw.ts';
+import { openCdn, type RawAnswer } from './raw-client.ts';
 
 const zonesIn = (answer: RawAnswer) => answer.json() as PullZone[];
 interface Page {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { api, type Received, type Reply, startPeer } from './slack-peer.ts';
+import { callWebApi, type Received, type Reply, startStubApp } from './stub-app.ts';
 
 let slack: SlackSimulator;
 const closing: (() => Promise<void>)[] = [];
@@ -15,7 +15,7 @@ async function start(
 ): Promise<Received[]> {
   slack = await startSlack(options);
   closing.push(() => slack.close());
-  const peer = await startPeer(slack, reply);
+  const peer = await startStubApp(slack, reply);
   closing.push(() => peer.close());
   return peer.received;
 }
@@ -74,7 +74,7 @@ test('who is not acknowledged in time reads that the app did not respond, and a 
   const { promise: late, resolve: release } = Promise.withResolvers<undefined>();
   slack = await startSlack({ ackTimeoutMs: 20 });
   closing.push(() => slack.close());
-  const peer = await startPeer(slack, async () => {
+  const peer = await startStubApp(slack, async () => {
     await late;
     return {};
   });
@@ -164,7 +164,7 @@ test('the last delivery can be sent again to the letter', async () => {
 test("what a visitor presses and submits names both organisations: hers and the app's", async () => {
   const received = await start();
   const button = { type: 'button', action_id: 'zones:page', text: { type: 'plain_text', text: 'Next' } };
-  await api(slack, 'chat.postMessage', {
+  await callWebApi(slack, 'chat.postMessage', {
     channel: 'C0SHARED0',
     text: 'x',
     blocks: [{ type: 'actions', elements: [button] }],
@@ -182,7 +182,7 @@ test("what a visitor presses and submits names both organisations: hers and the 
     title: { type: 'plain_text', text: 'Form' },
     blocks: [],
   };
-  await api(slack, 'views.open', { trigger_id: pressed?.['trigger_id'], view });
+  await callWebApi(slack, 'views.open', { trigger_id: pressed?.['trigger_id'], view });
   await eve.submit();
   expect(received[1]?.body).toMatchObject({
     team: { id: 'T0RIVAL00' },

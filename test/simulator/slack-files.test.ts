@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { WebClient } from '@slack/web-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { api } from './slack-peer.ts';
+import { callWebApi } from './stub-app.ts';
 
 let slack: SlackSimulator;
 
@@ -13,12 +13,12 @@ beforeEach(async () => {
 afterEach(() => slack.close());
 
 async function announce(length: number, filename = 'events.csv'): Promise<{ id: string; uploadUrl: string }> {
-  const answer = await api(slack, 'files.getUploadURLExternal', { filename, length: String(length) });
+  const answer = await callWebApi(slack, 'files.getUploadURLExternal', { filename, length: String(length) });
   return { id: String(answer['file_id']), uploadUrl: String(answer['upload_url']) };
 }
 
 const complete = (id: string, args: Record<string, unknown> = {}) =>
-  api(slack, 'files.completeUploadExternal', {
+  callWebApi(slack, 'files.completeUploadExternal', {
     files: [{ id, title: 'Events' }],
     channel_id: 'C0OPS0000',
     ...args,
@@ -61,7 +61,7 @@ test('what breaks off is aborted: never visible, never completed', async () => {
   });
   await expect.poll(() => slack.calls.some(({ error }) => error === 'aborted')).toBe(true);
   expect(await complete(id)).toMatchObject({ error: 'file_not_found' });
-  expect(await api(slack, 'files.info', { file: id })).toMatchObject({ error: 'file_not_found' });
+  expect(await callWebApi(slack, 'files.info', { file: id })).toMatchObject({ error: 'file_not_found' });
 });
 
 test('fourteen files go into one message, and of one more Slack says nothing but that it failed', async () => {
@@ -95,7 +95,7 @@ test('a file goes only where the bot is; without a channel nobody sees it', asyn
   expect(slack.as('U0BOB0000').messages()).toMatchObject([
     { channel: 'DU0BOB0000', threadTs: '1.2', files: [{ name: 'events.csv' }] },
   ]);
-  expect(await api(slack, 'files.info', { file: id }, slack.workspaces.beta.botToken)).toMatchObject({
+  expect(await callWebApi(slack, 'files.info', { file: id }, slack.workspaces.beta.botToken)).toMatchObject({
     error: 'file_not_found',
   });
 });
@@ -112,12 +112,12 @@ test('private addresses want the token, and a deleted file is gone', async () =>
   const { id, uploadUrl } = await announce(3, 'page.html');
   await fetch(uploadUrl, { method: 'POST', body: '<b>' });
   await complete(id);
-  const info = await api(slack, 'files.info', { file: id });
+  const info = await callWebApi(slack, 'files.info', { file: id });
   const { url_private: address } = info['file'] as { url_private: string };
   const withToken = await fetch(address, { headers: { authorization: `Bearer ${slack.botToken}` } });
   expect([await withToken.text(), withToken.headers.get('content-type')]).toEqual(['<b>', 'text/plain']);
   expect(await (await fetch(address)).text()).toContain('Sign in');
-  expect(await api(slack, 'files.delete', { file: id })).toMatchObject({ ok: true });
+  expect(await callWebApi(slack, 'files.delete', { file: id })).toMatchObject({ ok: true });
   expect((await fetch(`${slack.url}/ui/files/${id}/page.html`)).status).toBe(404);
   expect(slack.as('U0BOB0000').messages()[0]?.files).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { api } from './slack-peer.ts';
+import { callWebApi } from './stub-app.ts';
 
 let slack: SlackSimulator;
 let clock = 1_800_000_000_000;
@@ -29,7 +29,7 @@ async function codeFor(team: string): Promise<string> {
 }
 
 const exchange = (code: string, more: Record<string, unknown> = {}) =>
-  api(
+  callWebApi(
     slack,
     'oauth.v2.access',
     {
@@ -87,12 +87,15 @@ test('a code dies after ten minutes, and the secret and address must be right', 
 
 test('after uninstalling, a new installation has a new token', async () => {
   const secrets = { client_id: slack.clientId, client_secret: slack.clientSecret };
-  expect(await api(slack, 'apps.uninstall', secrets)).toMatchObject({ ok: true });
-  expect(await api(slack, 'auth.test')).toMatchObject({ error: 'account_inactive' });
+  expect(await callWebApi(slack, 'apps.uninstall', secrets)).toMatchObject({ ok: true });
+  expect(await callWebApi(slack, 'auth.test')).toMatchObject({ error: 'account_inactive' });
   const { access_token: fresh } = await exchange(await codeFor('T0ACME000'));
   expect(fresh).not.toBe(slack.botToken);
-  expect(await api(slack, 'auth.test', {}, String(fresh))).toMatchObject({ ok: true, team_id: 'T0ACME000' });
-  expect(await api(slack, 'auth.test')).toMatchObject({ error: 'invalid_auth' });
+  expect(await callWebApi(slack, 'auth.test', {}, String(fresh))).toMatchObject({
+    ok: true,
+    team_id: 'T0ACME000',
+  });
+  expect(await callWebApi(slack, 'auth.test')).toMatchObject({ error: 'invalid_auth' });
 });
 
 test("without a redirect_uri the address of the app's settings is used", async () => {

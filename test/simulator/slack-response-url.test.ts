@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { api, postJson, type Received, startPeer } from './slack-peer.ts';
+import { callWebApi, postJson, type Received, startStubApp } from './stub-app.ts';
 
 let slack: SlackSimulator;
 let peer: { received: Received[]; close(): Promise<void> };
@@ -8,7 +8,7 @@ let clock = 1_800_000_000_000;
 
 beforeEach(async () => {
   slack = await startSlack({ now: () => clock });
-  peer = await startPeer(slack);
+  peer = await startStubApp(slack);
 });
 afterEach(async () => {
   await peer.close();
@@ -107,7 +107,7 @@ test('an ephemeral message cannot be made public, nor changed by chat.update', a
   const url = await slashUrl();
   await postJson(url, { text: 'secret' });
   const ts = String(alice.messages()[0]?.ts);
-  expect(await api(slack, 'chat.update', { channel: 'C0OPS0000', ts, text: 'x' })).toMatchObject({
+  expect(await callWebApi(slack, 'chat.update', { channel: 'C0OPS0000', ts, text: 'x' })).toMatchObject({
     ok: false,
     error: 'message_not_found',
   });

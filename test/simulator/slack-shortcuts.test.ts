@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { api, postJson, startPeer } from './slack-peer.ts';
+import { callWebApi, postJson, startStubApp } from './stub-app.ts';
 
 const ops = 'C0OPS0000';
 let slack: SlackSimulator;
-let peer: Awaited<ReturnType<typeof startPeer>>;
+let peer: Awaited<ReturnType<typeof startStubApp>>;
 
 beforeEach(async () => {
   const words = { name: 'Name', description: 'What it does' };
@@ -14,7 +14,7 @@ beforeEach(async () => {
       { callbackId: 'a:message', kind: 'message', ...words },
     ],
   });
-  peer = await startPeer(slack);
+  peer = await startStubApp(slack);
 });
 afterEach(async () => {
   await peer.close();
@@ -56,7 +56,7 @@ test('a message shortcut brings the message, also where the bot is not, and its 
     ['for you', true],
   ]);
   const view = { type: 'modal', title: { type: 'plain_text', text: 'Hello' }, blocks: [] };
-  const opened = await api(slack, 'views.open', { trigger_id: sent['trigger_id'], view });
+  const opened = await callWebApi(slack, 'views.open', { trigger_id: sent['trigger_id'], view });
   expect(opened['ok']).toBe(true);
 });
 
@@ -71,7 +71,7 @@ test('what the manifest does not declare, or declares of another kind, is nowher
 
 test('an ephemeral message has no menu', async () => {
   const alice = slack.as('U0ALICE00', ops);
-  await api(slack, 'chat.postEphemeral', { channel: ops, user: 'U0ALICE00', text: 'psst' });
+  await callWebApi(slack, 'chat.postEphemeral', { channel: ops, user: 'U0ALICE00', text: 'psst' });
   const ts = alice.messages().at(-1)?.ts ?? '';
   await expect(alice.shortcut('a:message', { ts })).rejects.toThrow('ephemeral message has no shortcuts');
 });

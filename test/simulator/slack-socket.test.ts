@@ -2,7 +2,7 @@ import { App, SocketModeReceiver } from '@slack/bolt';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { api } from './slack-peer.ts';
+import { callWebApi } from './stub-app.ts';
 
 type Frame = Record<string, unknown>;
 let slack: SlackSimulator;
@@ -20,7 +20,7 @@ afterEach(async () => {
 async function connect(
   ack: (frame: Frame) => unknown = () => ({}),
 ): Promise<{ frames: Frame[]; socket: WebSocket; closed: Promise<void> }> {
-  const { url } = await api(slack, 'apps.connections.open', {}, slack.appToken);
+  const { url } = await callWebApi(slack, 'apps.connections.open', {}, slack.appToken);
   const socket = new WebSocket(String(url));
   open.push(socket);
   const frames: Frame[] = [];
@@ -58,7 +58,7 @@ test('hello, an envelope, an acknowledgement that is a message', async () => {
 });
 
 test('an address works once, and nobody gets in without one', async () => {
-  const { url } = await api(slack, 'apps.connections.open', {}, slack.appToken);
+  const { url } = await callWebApi(slack, 'apps.connections.open', {}, slack.appToken);
   expect(await attempt(String(url))).toBe('open');
   expect(await attempt(String(url))).toContain('401');
 });
@@ -81,7 +81,7 @@ test('several connections take turns, and who is told to go gets nothing more', 
 
 test('an eleventh connection is one too many', async () => {
   for (let count = 0; count < 10; count += 1) await connect();
-  const { url } = await api(slack, 'apps.connections.open', {}, slack.appToken);
+  const { url } = await callWebApi(slack, 'apps.connections.open', {}, slack.appToken);
   const socket = new WebSocket(String(url));
   open.push(socket);
   const said = await new Promise<string>(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { api, postJson, type Received, type Reply, startPeer } from './slack-peer.ts';
+import { callWebApi, postJson, type Received, type Reply, startStubApp } from './stub-app.ts';
 
 let slack: SlackSimulator;
 let page: string;
@@ -16,7 +16,7 @@ beforeEach(async () => {
   await writeFile(join(page, 'page.js'), 'export {};');
   slack = await startSlack({ page, hints: ['Type /cdn connect'] });
   reply = () => ({});
-  peer = await startPeer(slack, (received) => reply(received));
+  peer = await startStubApp(slack, (received) => reply(received));
 });
 afterEach(async () => {
   await peer.close();
@@ -79,7 +79,10 @@ test('the world has five people, their channels and their DMs', async () => {
 test('a person types, fills the modal, reads the field error, corrects it, and closes it', async () => {
   await post('slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn connect' });
   expect(peer.received[0]?.body).toMatchObject({ command: '/cdn', text: 'connect' });
-  const opened = await api(slack, 'views.open', { trigger_id: peer.received[0]?.body['trigger_id'], view });
+  const opened = await callWebApi(slack, 'views.open', {
+    trigger_id: peer.received[0]?.body['trigger_id'],
+    view,
+  });
   const { id: viewId } = opened['view'] as { id: string };
   const place = { user: 'U0ALICE00', channel: 'C0OPS0000', viewId, blockId: 'zone', actionId: 'zone' };
   reply = () => ({ body: { options: [{ text: plain('shop'), value: '7' }] } });
@@ -116,7 +119,7 @@ test('what a form holds so far travels with a button that is pressed in it', asy
   await post('slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn settings' });
   const review = { type: 'button', action_id: 'settings:review', text: plain('Review') };
   const form = { ...view, blocks: [...view.blocks, { type: 'actions', block_id: 'b', elements: [review] }] };
-  const opened = await api(slack, 'views.open', {
+  const opened = await callWebApi(slack, 'views.open', {
     trigger_id: peer.received[0]?.body['trigger_id'],
     view: form,
   });
@@ -143,7 +146,11 @@ test('a button of a message and the Home tab can be pressed', async () => {
       elements: [{ type: 'button', action_id: 'zones:page', value: '2', text: plain('Next') }],
     },
   ];
-  const { ts } = await api(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'Page 1', blocks });
+  const { ts } = await callWebApi(slack, 'chat.postMessage', {
+    channel: 'C0OPS0000',
+    text: 'Page 1',
+    blocks,
+  });
   await post('press', { user: 'U0BOB0000', channel: 'C0OPS0000', ts, blockId: 'b', actionId: 'zones:page' });
   expect(peer.received[0]?.body).toMatchObject({
     type: 'block_actions',
@@ -164,7 +171,7 @@ test('every change is told on the stream', async () => {
   const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
   const next = async (): Promise<string> => Buffer.from((await reader.read()).value ?? []).toString();
   expect(await next()).toBe('data: {"n":0}\n\n');
-  await api(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'news' });
+  await callWebApi(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'news' });
   expect(await next()).toBe('data: {"n":1}\n\n');
   await reader.cancel();
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { api, type Received, type Reply, startPeer } from './slack-peer.ts';
+import { callWebApi, type Received, type Reply, startStubApp } from './stub-app.ts';
 
 let slack: SlackSimulator;
 let peer: { received: Received[]; close(): Promise<void> };
@@ -10,7 +10,7 @@ let reply: (received: Received) => Reply;
 beforeEach(async () => {
   reply = () => ({});
   slack = await startSlack({ now: () => clock });
-  peer = await startPeer(slack, (received) => reply(received));
+  peer = await startStubApp(slack, (received) => reply(received));
 });
 afterEach(async () => {
   await peer.close();
@@ -49,27 +49,29 @@ async function trigger(userId = 'U0ALICE00'): Promise<string> {
 test('a trigger id works once, within three seconds, and must be known', async () => {
   const first = await trigger();
   clock += 3000;
-  expect(await api(slack, 'views.open', { trigger_id: first, view: modal('One') })).toMatchObject({
+  expect(await callWebApi(slack, 'views.open', { trigger_id: first, view: modal('One') })).toMatchObject({
     ok: true,
     view: { type: 'modal' },
   });
-  expect(await api(slack, 'views.open', { trigger_id: first, view: modal('Two') })).toMatchObject({
+  expect(await callWebApi(slack, 'views.open', { trigger_id: first, view: modal('Two') })).toMatchObject({
     error: 'exchanged_trigger_id',
   });
   const second = await trigger();
   clock += 3001;
-  expect(await api(slack, 'views.open', { trigger_id: second, view: modal('Three') })).toMatchObject({
+  expect(await callWebApi(slack, 'views.open', { trigger_id: second, view: modal('Three') })).toMatchObject({
     error: 'expired_trigger_id',
   });
-  expect(await api(slack, 'views.open', { trigger_id: 'made.up', view: modal('Four') })).toMatchObject({
-    error: 'invalid_trigger_id',
-  });
+  expect(await callWebApi(slack, 'views.open', { trigger_id: 'made.up', view: modal('Four') })).toMatchObject(
+    {
+      error: 'invalid_trigger_id',
+    },
+  );
   expect(slack.as('U0ALICE00').modals()).toHaveLength(1);
 });
 
 test('a trigger of one workspace is worth nothing to another, and using it so is a problem', async () => {
   const { beta } = slack.workspaces;
-  const answer = await api(
+  const answer = await callWebApi(
     slack,
     'views.open',
     { trigger_id: await trigger(), view: modal('One') },
@@ -81,14 +83,17 @@ test('a trigger of one workspace is worth nothing to another, and using it so is
 
 test('three views may lie on each other, a fourth is refused', async () => {
   const alice = slack.as('U0ALICE00');
-  await api(slack, 'views.open', { trigger_id: await trigger(), view: modal('One') });
+  await callWebApi(slack, 'views.open', { trigger_id: await trigger(), view: modal('One') });
   for (const title of ['Two', 'Three', 'Four']) {
     await alice.press('deeper');
     const pressed = peer.received.at(-1)?.body as {
       trigger_id: string;
       view: { title: unknown };
     };
-    const pushed = await api(slack, 'views.push', { trigger_id: pressed.trigger_id, view: modal(title) });
+    const pushed = await callWebApi(slack, 'views.push', {
+      trigger_id: pressed.trigger_id,
+      view: modal(title),
+    });
     expect(pushed['error']).toBe(title === 'Four' ? 'push_limit_reached' : undefined);
     expect(pressed.view).toMatchObject({
       type: 'modal',
@@ -102,21 +107,21 @@ test('three views may lie on each other, a fourth is refused', async () => {
 });
 
 test('views.update wants the newest hash, and finds a view by id or external_id of its own workspace', async () => {
-  const opened = await api(slack, 'views.open', {
+  const opened = await callWebApi(slack, 'views.open', {
     trigger_id: await trigger(),
     view: modal('One', { external_id: 'mine' }),
   });
   const { id, hash } = opened['view'] as { id: string; hash: string };
-  expect(await api(slack, 'views.update', { view_id: id, hash, view: modal('Two') })).toMatchObject({
+  expect(await callWebApi(slack, 'views.update', { view_id: id, hash, view: modal('Two') })).toMatchObject({
     ok: true,
   });
-  expect(await api(slack, 'views.update', { view_id: id, hash, view: modal('Three') })).toMatchObject({
+  expect(await callWebApi(slack, 'views.update', { view_id: id, hash, view: modal('Three') })).toMatchObject({
     error: 'hash_conflict',
   });
-  expect(await api(slack, 'views.update', { view_id: 'V0', view: modal('Three') })).toMatchObject({
+  expect(await callWebApi(slack, 'views.update', { view_id: 'V0', view: modal('Three') })).toMatchObject({
     error: 'not_found',
   });
-  const beta = await api(
+  const beta = await callWebApi(
     slack,
     'views.update',
     { view_id: id, view: modal('Three') },
@@ -127,11 +132,11 @@ test('views.update wants the newest hash, and finds a view by id or external_id 
 });
 
 test('what was typed stays through an update as long as the input is the same', async () => {
-  const opened = await api(slack, 'views.open', { trigger_id: await trigger(), view: modal('One') });
+  const opened = await callWebApi(slack, 'views.open', { trigger_id: await trigger(), view: modal('One') });
   const { id } = opened['view'] as { id: string };
   const alice = slack.as('U0ALICE00');
   alice.type({ name: 'shop' });
-  await api(slack, 'views.update', { view_id: id, view: modal('Two') });
+  await callWebApi(slack, 'views.update', { view_id: id, view: modal('Two') });
   await alice.submit();
   expect(peer.received.at(-1)?.body).toMatchObject({
     type: 'view_submission',
@@ -155,7 +160,7 @@ test('every kind of input arrives as Slack sends it', async () => {
     field('where', { type: 'conversations_select', response_url_enabled: true }),
     field('count', { type: 'number_input', is_decimal_allowed: false }),
   ];
-  await api(slack, 'views.open', { trigger_id: await trigger(), view: modal('One', { blocks }) });
+  await callWebApi(slack, 'views.open', { trigger_id: await trigger(), view: modal('One', { blocks }) });
   const typed = {
     select: 'a',
     boxes: ['a', 'b'],
@@ -185,7 +190,7 @@ test('every kind of input arrives as Slack sends it', async () => {
 
 test('an acknowledgement can show field errors, update, push and clear', async () => {
   const alice = slack.as('U0ALICE00');
-  await api(slack, 'views.open', { trigger_id: await trigger(), view: modal('One') });
+  await callWebApi(slack, 'views.open', { trigger_id: await trigger(), view: modal('One') });
   reply = () => ({ body: { response_action: 'errors', errors: { name: 'Unknown zone.' } } });
   expect((await alice.submit({ name: 'x' })).errors).toEqual({ name: 'Unknown zone.' });
   reply = () => ({ body: { response_action: 'update', view: modal('Two') } });
@@ -213,7 +218,7 @@ test.each([
   [{ response_action: 'shout' }, 'unknown response_action "shout"'],
   ['thanks', 'the acknowledgement must be empty or carry a response_action'],
 ])('a wrong acknowledgement of a submission is a problem: %j', async (body, problem) => {
-  await api(slack, 'views.open', { trigger_id: await trigger(), view: modal('One') });
+  await callWebApi(slack, 'views.open', { trigger_id: await trigger(), view: modal('One') });
   reply = () => ({ body });
   await slack.as('U0ALICE00').submit({ name: 'x' });
   expect(slack.problems).toEqual([`view_submission "form": ${problem}`]);
@@ -221,7 +226,7 @@ test.each([
 
 test('closing is told where the view asked for it', async () => {
   const alice = slack.as('U0ALICE00');
-  await api(slack, 'views.open', {
+  await callWebApi(slack, 'views.open', {
     trigger_id: await trigger(),
     view: modal('One', { notify_on_close: true, private_metadata: 'm' }),
   });
@@ -231,7 +236,7 @@ test('closing is told where the view asked for it', async () => {
     is_cleared: false,
     view: { private_metadata: 'm' },
   });
-  await api(slack, 'views.open', { trigger_id: await trigger(), view: modal('Two') });
+  await callWebApi(slack, 'views.open', { trigger_id: await trigger(), view: modal('Two') });
   const before = peer.received.length;
   await alice.closeModal();
   expect([alice.modal(), peer.received.length]).toEqual([undefined, before]);
@@ -239,7 +244,10 @@ test('closing is told where the view asked for it', async () => {
 
 test('a picker of several keeps what was chosen from an earlier list', async () => {
   const picker = field('zones', { type: 'multi_external_select', min_query_length: 1 });
-  await api(slack, 'views.open', { trigger_id: await trigger(), view: modal('One', { blocks: [picker] }) });
+  await callWebApi(slack, 'views.open', {
+    trigger_id: await trigger(),
+    view: modal('One', { blocks: [picker] }),
+  });
   const alice = slack.as('U0ALICE00');
   reply = () => ({ body: { options: [{ text: plain('shop'), value: '7' }] } });
   await alice.suggest('zones', 'sh');
@@ -256,7 +264,10 @@ test('a picker of several keeps what was chosen from an earlier list', async () 
 
 test('a picker with search asks the app, checks what comes, and only that can be chosen', async () => {
   const picker = field('zone', { type: 'external_select', min_query_length: 1 });
-  await api(slack, 'views.open', { trigger_id: await trigger(), view: modal('One', { blocks: [picker] }) });
+  await callWebApi(slack, 'views.open', {
+    trigger_id: await trigger(),
+    view: modal('One', { blocks: [picker] }),
+  });
   const alice = slack.as('U0ALICE00');
   reply = () => ({ body: { options: [{ text: plain('shop'), value: '7' }] } });
   expect(await alice.suggest('zone', '')).toEqual([]);
@@ -284,7 +295,7 @@ test('the Home tab is published for one person and may have buttons', async () =
       { type: 'actions', elements: [{ type: 'button', action_id: 'zones:show', text: plain('Zones') }] },
     ],
   };
-  const published = await api(slack, 'views.publish', { user_id: 'U0BOB0000', view: home });
+  const published = await callWebApi(slack, 'views.publish', { user_id: 'U0BOB0000', view: home });
   const bob = slack.as('U0BOB0000');
   expect(bob.home()?.reads).toBe('Zones');
   await bob.press('zones:show');
@@ -293,11 +304,11 @@ test('the Home tab is published for one person and may have buttons', async () =
     container: { type: 'view' },
     view: { type: 'home', hash },
   });
-  await api(slack, 'views.publish', { user_id: 'U0BOB0000', view: home });
-  expect(await api(slack, 'views.publish', { user_id: 'U0BOB0000', hash, view: home })).toMatchObject({
+  await callWebApi(slack, 'views.publish', { user_id: 'U0BOB0000', view: home });
+  expect(await callWebApi(slack, 'views.publish', { user_id: 'U0BOB0000', hash, view: home })).toMatchObject({
     error: 'hash_conflict',
   });
-  expect(await api(slack, 'views.publish', { user_id: 'U0NOBODY0', view: home })).toMatchObject({
+  expect(await callWebApi(slack, 'views.publish', { user_id: 'U0NOBODY0', view: home })).toMatchObject({
     error: 'user_not_found',
   });
   expect(slack.as('U0CAROL00').home()).toBeUndefined();

@@ -1,7 +1,7 @@
 import { WebClient } from '@slack/web-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { api, startPeer } from './slack-peer.ts';
+import { callWebApi, startStubApp } from './stub-app.ts';
 
 let slack: SlackSimulator;
 let client: WebClient;
@@ -19,21 +19,21 @@ test('the SDK finds out who it is', async () => {
     user_id: 'U0CDNBOT0',
     bot_id: 'B0CDNBOT0',
   });
-  expect(await api(slack, 'auth.test', {}, slack.workspaces.corp.botToken)).toMatchObject({
+  expect(await callWebApi(slack, 'auth.test', {}, slack.workspaces.corp.botToken)).toMatchObject({
     enterprise_id: 'E0CORP0000',
     is_enterprise_install: true,
   });
 });
 
 test('a token is needed, must be known, and must be of the right kind; no record holds one', async () => {
-  expect(await api(slack, 'auth.test', {}, '')).toMatchObject({ ok: false, error: 'not_authed' });
-  expect(await api(slack, 'auth.test', {}, 'xoxb-stolen')).toMatchObject({ error: 'invalid_auth' });
-  expect(await api(slack, 'auth.test', { token: slack.botToken }, '')).toMatchObject({ ok: true });
-  expect(await api(slack, 'auth.test', {}, slack.appToken)).toMatchObject({
+  expect(await callWebApi(slack, 'auth.test', {}, '')).toMatchObject({ ok: false, error: 'not_authed' });
+  expect(await callWebApi(slack, 'auth.test', {}, 'xoxb-stolen')).toMatchObject({ error: 'invalid_auth' });
+  expect(await callWebApi(slack, 'auth.test', { token: slack.botToken }, '')).toMatchObject({ ok: true });
+  expect(await callWebApi(slack, 'auth.test', {}, slack.appToken)).toMatchObject({
     error: 'not_allowed_token_type',
   });
-  expect(await api(slack, 'apps.connections.open')).toMatchObject({ error: 'not_allowed_token_type' });
-  expect(await api(slack, 'rtm.start')).toMatchObject({ error: 'unknown_method' });
+  expect(await callWebApi(slack, 'apps.connections.open')).toMatchObject({ error: 'not_allowed_token_type' });
+  expect(await callWebApi(slack, 'rtm.start')).toMatchObject({ error: 'unknown_method' });
   expect(slack.calls.map(({ token }) => token)).toEqual(['none', 'wrong', 'bot', 'app', 'bot', 'bot']);
   expect(JSON.stringify(slack.calls)).not.toContain('xoxb');
 });
@@ -63,7 +63,7 @@ test('a message is read by everybody in the channel as people read it', async ()
 });
 
 test('a post goes where the bot is, to a person as a DM, and nowhere else', async () => {
-  const post = (channel: string) => api(slack, 'chat.postMessage', { channel, text: 'x' });
+  const post = (channel: string) => callWebApi(slack, 'chat.postMessage', { channel, text: 'x' });
   expect(await post('C0RANDOM0')).toMatchObject({ error: 'not_in_channel' });
   expect(await post('C0NOWHERE')).toMatchObject({ error: 'channel_not_found' });
   expect(await post('U0BOB0000')).toMatchObject({ ok: true, channel: 'DU0BOB0000' });
@@ -78,9 +78,9 @@ test('a post goes where the bot is, to a person as a DM, and nowhere else', asyn
 });
 
 test("one workspace's token about another's channel is an error and a problem", async () => {
-  const answer = await api(slack, 'chat.postMessage', { channel: 'C0BETAOPS', text: 'x' });
+  const answer = await callWebApi(slack, 'chat.postMessage', { channel: 'C0BETAOPS', text: 'x' });
   expect(answer).toMatchObject({ ok: false, error: 'channel_not_found' });
-  expect(await api(slack, 'users.list', { team_id: 'T0BETA000' })).toMatchObject({
+  expect(await callWebApi(slack, 'users.list', { team_id: 'T0BETA000' })).toMatchObject({
     error: 'team_access_not_granted',
   });
   expect(slack.problems).toEqual([
@@ -90,8 +90,8 @@ test("one workspace's token about another's channel is an error and a problem", 
 });
 
 test('equal user ids in two workspaces are two people', async () => {
-  await api(slack, 'chat.postMessage', { channel: 'U0ALICE00', text: 'for acme' });
-  await api(
+  await callWebApi(slack, 'chat.postMessage', { channel: 'U0ALICE00', text: 'for acme' });
+  await callWebApi(
     slack,
     'chat.postMessage',
     { channel: 'U0ALICE00', text: 'for beta' },
@@ -113,7 +113,7 @@ test('equal user ids in two workspaces are two people', async () => {
 
 test('ephemeral messages reach one person who is in the channel', async () => {
   const say = (channel: string, user: string) =>
-    api(slack, 'chat.postEphemeral', { channel, user, text: 'psst' });
+    callWebApi(slack, 'chat.postEphemeral', { channel, user, text: 'psst' });
   expect(await say('C0OPS0000', 'U0BOB0000')).toMatchObject({ ok: true, message_ts: expect.any(String) });
   expect(await say('C0RANDOM0', 'U0BOB0000')).toMatchObject({ error: 'not_in_channel' });
   expect(await say('C0OPS0000', 'U0EVE0000')).toMatchObject({ error: 'user_not_in_channel' });
@@ -130,19 +130,21 @@ test('the bot changes and deletes its own messages', async () => {
   });
   await client.chat.update({ channel: 'C0OPS0000', ts, text: 'two' });
   expect(slack.as('U0ALICE00').messages()).toMatchObject([{ text: 'two', blocks: [], edited: true }]);
-  expect(await api(slack, 'chat.update', { channel: 'C0OPS0000', ts, text: 'x'.repeat(4001) })).toMatchObject(
-    { error: 'msg_too_long' },
-  );
-  expect(await api(slack, 'chat.getPermalink', { channel: 'C0OPS0000', message_ts: ts })).toMatchObject({
+  expect(
+    await callWebApi(slack, 'chat.update', { channel: 'C0OPS0000', ts, text: 'x'.repeat(4001) }),
+  ).toMatchObject({ error: 'msg_too_long' });
+  expect(
+    await callWebApi(slack, 'chat.getPermalink', { channel: 'C0OPS0000', message_ts: ts }),
+  ).toMatchObject({
     permalink: expect.stringContaining('/C0OPS0000/p'),
   });
   await client.reactions.add({ channel: 'C0OPS0000', timestamp: ts, name: 'eyes' });
   expect(
-    await api(slack, 'reactions.add', { channel: 'C0OPS0000', timestamp: ts, name: 'eyes' }),
+    await callWebApi(slack, 'reactions.add', { channel: 'C0OPS0000', timestamp: ts, name: 'eyes' }),
   ).toMatchObject({ error: 'already_reacted' });
   await client.chat.delete({ channel: 'C0OPS0000', ts });
   expect(slack.as('U0ALICE00').messages()).toEqual([]);
-  expect(await api(slack, 'chat.delete', { channel: 'C0OPS0000', ts })).toMatchObject({
+  expect(await callWebApi(slack, 'chat.delete', { channel: 'C0OPS0000', ts })).toMatchObject({
     error: 'message_not_found',
   });
 });
@@ -150,14 +152,16 @@ test('the bot changes and deletes its own messages', async () => {
 test('a broken limit is refused as Slack refuses it, and is a problem', async () => {
   const blocks = [{ type: 'header', text: { type: 'plain_text', text: 'x'.repeat(151) } }];
   const message = '[ERROR] must be less than 151 characters [json-pointer:/blocks/0/text/text]';
-  expect(await api(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'x', blocks })).toEqual({
+  expect(await callWebApi(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'x', blocks })).toEqual({
     ok: false,
     error: 'invalid_blocks',
     errors: [message],
     response_metadata: { messages: [message] },
   });
   expect(slack.problems).toEqual([`chat.postMessage: invalid_blocks ${message}`]);
-  expect(await api(slack, 'chat.postMessage', { channel: 'C0OPS0000', blocks: '[{"type":' })).toMatchObject({
+  expect(
+    await callWebApi(slack, 'chat.postMessage', { channel: 'C0OPS0000', blocks: '[{"type":' }),
+  ).toMatchObject({
     error: 'invalid_blocks_format',
   });
 });
@@ -196,8 +200,8 @@ test('people, channels and groups are listed in pages, and an org install says o
   ]);
   expect((await client.usergroups.users.list({ usergroup: 'S0APPROVE' })).users).toEqual(['U0CAROL00']);
   const { botToken } = slack.workspaces.corp;
-  expect(await api(slack, 'users.list', {}, botToken)).toMatchObject({ error: 'missing_argument' });
-  expect(await api(slack, 'users.list', { team_id: 'T0CORPTWO' }, botToken)).toMatchObject({
+  expect(await callWebApi(slack, 'users.list', {}, botToken)).toMatchObject({ error: 'missing_argument' });
+  expect(await callWebApi(slack, 'users.list', { team_id: 'T0CORPTWO' }, botToken)).toMatchObject({
     members: [{ name: 'grace' }],
   });
 });
@@ -214,16 +218,16 @@ test('rate limits, refusals, delays and dropped connections happen when they are
     { ok: false, error: 'ratelimited' },
   ]);
   slack.script.fail('chat.postMessage', 'is_archived');
-  expect(await api(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'x' })).toMatchObject({
+  expect(await callWebApi(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'x' })).toMatchObject({
     error: 'is_archived',
   });
   slack.script.drop('chat.postMessage');
-  await expect(api(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'lost answer' })).rejects.toThrow(
-    'fetch failed',
-  );
+  await expect(
+    callWebApi(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'lost answer' }),
+  ).rejects.toThrow('fetch failed');
   slack.script.delay('auth.test', 30);
   const before = performance.now();
-  await api(slack, 'auth.test');
+  await callWebApi(slack, 'auth.test');
   expect(performance.now() - before).toBeGreaterThanOrEqual(29);
   expect(slack.as('U0ALICE00').messages()).toMatchObject([{ text: 'lost answer' }]);
 });
@@ -234,7 +238,7 @@ test('a call is held before it is carried out, or with its answer', async () => 
       .as('U0ALICE00')
       .messages()
       .map(({ text }) => text);
-  const post = async (text: string) => api(slack, 'chat.postMessage', { channel: 'C0OPS0000', text });
+  const post = async (text: string) => callWebApi(slack, 'chat.postMessage', { channel: 'C0OPS0000', text });
   const before = slack.script.hold('chat.postMessage', 'before');
   const first = post('held before');
   await before.reached;
@@ -250,12 +254,12 @@ test('a call is held before it is carried out, or with its answer', async () => 
 });
 
 test('a revoked token is dead and the app hears of it', async () => {
-  const peer = await startPeer(slack);
-  expect(await api(slack, 'auth.revoke')).toMatchObject({ ok: true, revoked: true });
-  expect(await api(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'x' })).toMatchObject({
+  const peer = await startStubApp(slack);
+  expect(await callWebApi(slack, 'auth.revoke')).toMatchObject({ ok: true, revoked: true });
+  expect(await callWebApi(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'x' })).toMatchObject({
     error: 'token_revoked',
   });
-  expect(await api(slack, 'auth.test')).toMatchObject({ error: 'account_inactive' });
+  expect(await callWebApi(slack, 'auth.test')).toMatchObject({ error: 'account_inactive' });
   await expect.poll(() => peer.received[0]?.body['event']).toMatchObject({ type: 'tokens_revoked' });
   await slack.as('U0ALICE00').slash('zones');
   expect(slack.as('U0ALICE00').notices()).toEqual(['/cdn is not a valid command.']);
@@ -276,7 +280,7 @@ test('a channel’s history is read newest first, its threads apart, with metada
   expect(replies.messages?.map(({ text }) => text)).toEqual(['top', 'detail']);
   const first = await client.conversations.history({ channel: 'C0OPS0000', limit: 1 });
   expect(first).toMatchObject({ has_more: true, messages: [{ text: 'later' }] });
-  expect(await api(slack, 'conversations.history', { channel: 'C0RANDOM0' })).toMatchObject({
+  expect(await callWebApi(slack, 'conversations.history', { channel: 'C0RANDOM0' })).toMatchObject({
     error: 'not_in_channel',
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Bot, connect, reachable, startBot } from '../support/bot.ts';
+import { type Bot, connect, createPublicUrl, startBot } from '../support/bot.ts';
 
 // The same user id in two workspaces is two people; U0ALICE00 is in both.
 const alice = 'U0ALICE00';
@@ -8,7 +8,7 @@ let bot: Bot;
 let address: string;
 
 beforeAll(async () => {
-  const env = await reachable();
+  const env = await createPublicUrl();
   address = env.PUBLIC_URL;
   bot = await startBot({ transport: 'http', install: 'oauth', env });
 });

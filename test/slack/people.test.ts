@@ -4,18 +4,18 @@ import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts
 import type { People } from '../../src/auth/people.ts';
 import { createPeople } from '../../src/slack/people.ts';
 import type { Workspace } from '../../src/slack/send/sender.ts';
-import { keptLog } from '../support/engines.ts';
+import { createMemoryLog } from '../support/engines.ts';
 
 const acme: Workspace = { teamId: 'T0ACME000', enterpriseId: undefined, isEnterpriseInstall: false };
 const beta: Workspace = { teamId: 'T0BETA000', enterpriseId: undefined, isEnterpriseInstall: false };
 
 let slack: SlackSimulator;
 let now: number;
-let log: ReturnType<typeof keptLog>;
+let log: ReturnType<typeof createMemoryLog>;
 beforeEach(async () => {
   slack = await startSlack();
   now = Date.UTC(2026, 10, 21);
-  log = keptLog();
+  log = createMemoryLog();
 });
 afterEach(async () => {
   await slack.close();

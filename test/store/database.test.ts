@@ -6,11 +6,11 @@ import { openDatabase } from '../../src/store/database.ts';
 import { migrationProvider } from '../../src/store/migrations.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import type { Schema } from '../../src/store/schema.ts';
-import { enginesUnderTest, keptLog } from '../support/engines.ts';
+import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 
-describe.each(engines.both)('on $name', ({ skip, place, empty, name }) => {
+describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDatabase: empty, name }) => {
   describe.skipIf(skip)('the database', () => {
     test('values come back the same on both engines', async () => {
       const { db } = await empty();
@@ -125,7 +125,10 @@ describe.skipIf(engines.postgres.skip)('PostgreSQL alone', () => {
     const url = await server.createDatabase();
     const noticed = Promise.withResolvers<void>();
     const idle = ['first', 'second'];
-    const log = { ...keptLog(), warn: () => (idle.pop(), idle.length === 0 ? noticed.resolve() : undefined) };
+    const log = {
+      ...createMemoryLog(),
+      warn: () => (idle.pop(), idle.length === 0 ? noticed.resolve() : undefined),
+    };
     const database = await openDatabase({ databaseUrl: url, dataDir: '', log });
     await Promise.all([database.ping(), database.ping(), database.ping()]);
     const broken = database.db.transaction().execute(async (trx) => {
@@ -142,7 +145,7 @@ describe.skipIf(engines.postgres.skip)('PostgreSQL alone', () => {
 
   test('changing tables is not under the time limit of queries', async () => {
     const server = await engines.postgres.server();
-    const { db, withoutLimits, close } = await openPostgres(await server.createDatabase(), keptLog());
+    const { db, withoutLimits, close } = await openPostgres(await server.createDatabase(), createMemoryLog());
     expect(await timeLimitOn(db)).toEqual([{ statement_timeout: '15s' }]);
     expect(await withoutLimits(timeLimitOn)).toEqual([{ statement_timeout: '0' }]);
     await close();
@@ -156,7 +159,7 @@ describe.skipIf(engines.postgres.skip)('PostgreSQL alone', () => {
     const refused: unknown = await openDatabase({
       databaseUrl: new Secret(url.href),
       dataDir: '',
-      log: keptLog(),
+      log: createMemoryLog(),
     }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(UserError);
     expect(String(refused)).toContain('The server has no such database: 127.0.0.1:');
@@ -172,7 +175,7 @@ test.each([
   const refused: unknown = await openDatabase({
     databaseUrl: new Secret(url),
     dataDir: '',
-    log: keptLog(),
+    log: createMemoryLog(),
   }).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(UserError);
   const said = `${String(refused)} ${(refused as UserError).hint}`;

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { createClaims, purgeDeliveries } from '../../src/store/deliveries.ts';
-import { enginesUnderTest } from '../support/engines.ts';
+import { prepareEngines } from '../support/engines.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const hours = (count: number): Date => new Date(at.getTime() + count * 3_600_000);
 
-describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
+describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDatabase: empty }) => {
   describe.skipIf(skip)('deliveries', () => {
     test('a delivery is taken once, also after a restart', async () => {
       const there = await place();

@@ -6,17 +6,17 @@ import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { lockByFile, lockDirectory } from '../../src/store/directory-lock.ts';
-import { enginesUnderTest, keptLog } from '../support/engines.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { createMemoryLog, prepareEngines } from '../support/engines.ts';
+import { createTempDirectory } from '../support/temp-directory.ts';
 
-const { embedded } = await enginesUnderTest();
-const open = (dataDir: string) => openDatabase({ dataDir, log: keptLog() });
+const { embedded } = await prepareEngines();
+const open = (dataDir: string) => openDatabase({ dataDir, log: createMemoryLog() });
 
 test('a second process on one directory is refused in words, and gets it when the first has ended', async () => {
-  const there = await embedded.place();
+  const there = await embedded.createLocation();
   const child = spawn(
     process.execPath,
-    [new URL('open-and-wait.ts', import.meta.url).pathname, there.dataDir],
+    [new URL('open-database-process.ts', import.meta.url).pathname, there.dataDir],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
@@ -36,8 +36,8 @@ test('a second process on one directory is refused in words, and gets it when th
 });
 
 test('the same directory under another name is the same directory', async () => {
-  const path = await temporaryDirectory();
-  const alias = join(await temporaryDirectory(), 'alias');
+  const path = await createTempDirectory();
+  const alias = join(await createTempDirectory(), 'alias');
   await symlink(path, alias);
   const release = await lockDirectory(path);
   await expect(lockDirectory(alias)).rejects.toBeInstanceOf(UserError);
@@ -46,7 +46,7 @@ test('the same directory under another name is the same directory', async () => 
 });
 
 test('what is kept is in a directory that nobody else may enter', async () => {
-  const dataDir = join(await temporaryDirectory(), 'data');
+  const dataDir = join(await createTempDirectory(), 'data');
   const database = await open(dataDir);
   expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
   expect((await stat(join(dataDir, 'database'))).mode & 0o777).toBe(0o700);
@@ -54,7 +54,7 @@ test('what is kept is in a directory that nobody else may enter', async () => {
 });
 
 test('a first start that was killed half-way leaves nothing that the next one stumbles over', async () => {
-  const dataDir = await temporaryDirectory();
+  const dataDir = await createTempDirectory();
   await mkdir(join(dataDir, 'database.new'));
   await writeFile(join(dataDir, 'database.new', 'PG_VERSION'), '');
   const database = await open(dataDir);
@@ -64,13 +64,13 @@ test('a first start that was killed half-way leaves nothing that the next one st
 });
 
 test('a directory that cannot be made is refused in words', async () => {
-  const file = join(await temporaryDirectory(), 'file');
+  const file = join(await createTempDirectory(), 'file');
   await writeFile(file, '');
   await expect(open(join(file, 'data'))).rejects.toThrow(/cannot be written \(ENOTDIR\)/);
 });
 
 test('where an opening fails the directory is free again', async () => {
-  const dataDir = await temporaryDirectory();
+  const dataDir = await createTempDirectory();
   await mkdir(join(dataDir, 'database'));
   await writeFile(join(dataDir, 'database', 'PG_VERSION'), 'no version');
   await expect(open(dataDir)).rejects.toThrow(Error);
@@ -78,7 +78,7 @@ test('where an opening fails the directory is free again', async () => {
 });
 
 test('by file: a second one is refused and told which file it is', async () => {
-  const path = await temporaryDirectory();
+  const path = await createTempDirectory();
   const release = await lockByFile(path);
   const refused: unknown = await lockByFile(path).catch((error: unknown) => error);
   expect((refused as UserError).hint).toContain(`delete ${join(path, 'lock')}`);
@@ -88,7 +88,7 @@ test('by file: a second one is refused and told which file it is', async () => {
 });
 
 test('by file: a lock whose process is gone is taken over', async () => {
-  const path = await temporaryDirectory();
+  const path = await createTempDirectory();
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
   await writeFile(join(path, 'lock'), `${child.pid}\n`);

@@ -6,17 +6,21 @@ import { expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { createClaims, purgeDeliveries } from '../../src/store/deliveries.ts';
 import { runMaintenance } from '../../src/store/maintenance.ts';
-import { enginesUnderTest, keptLog } from '../support/engines.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { createMemoryLog, prepareEngines } from '../support/engines.ts';
+import { createTempDirectory } from '../support/temp-directory.ts';
 
-const { embedded } = await enginesUnderTest();
+const { embedded } = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const hours = (count: number): Date => new Date(at.getTime() + count * 3_600_000);
 
 async function opened(): Promise<{ database: Database; pglite: PGlite; directory: string }> {
-  const database = await embedded.empty();
+  const database = await embedded.emptyDatabase();
   if (database.native.kind !== 'embedded') throw new Error('not the embedded engine');
-  return { database, pglite: database.native.pglite, directory: join(await temporaryDirectory(), 'backups') };
+  return {
+    database,
+    pglite: database.native.pglite,
+    directory: join(await createTempDirectory(), 'backups'),
+  };
 }
 
 test('a round gives back the room of deleted rows, so a busy table stays small', async () => {
@@ -26,7 +30,7 @@ test('a round gives back the room of deleted rows, so a busy table stays small',
       database.db,
     );
     await purgeDeliveries(database.db, hours(1));
-    await runMaintenance({ pglite, directory, log: keptLog(), now: () => at });
+    await runMaintenance({ pglite, directory, log: createMemoryLog(), now: () => at });
     const { rows } = await sql<{ size: number }>`select pg_total_relation_size('deliveries') as size`.execute(
       database.db,
     );
@@ -41,7 +45,7 @@ test('a round gives back the room of deleted rows, so a busy table stays small',
 test('a daily copy opens as a database with everything in it', async () => {
   const { database, pglite, directory } = await opened();
   await createClaims(database.db, () => at)('Ev1');
-  await runMaintenance({ pglite, directory, log: keptLog(), now: () => at });
+  await runMaintenance({ pglite, directory, log: createMemoryLog(), now: () => at });
   const names = await readdir(directory);
   expect(names).toEqual(['database-2026-11-21T08-00-00.000Z.tar.gz']);
   const path = join(directory, names[0] ?? '');
@@ -55,7 +59,7 @@ test('a daily copy opens as a database with everything in it', async () => {
 
 test('a copy is made once a day, two are kept, and what was never finished is not counted', async () => {
   const { pglite, directory } = await opened();
-  const log = keptLog();
+  const log = createMemoryLog();
   await mkdir(directory, { mode: 0o700 });
   await writeFile(join(directory, 'database-2027-01-01T00-00-00.000Z.tar.gz.tmp'), 'half');
   const made: string[][] = [];
@@ -76,7 +80,7 @@ test('a copy is made once a day, two are kept, and what was never finished is no
 test('a round that fails is logged and does not end the process', async () => {
   const { pglite, directory } = await opened();
   await writeFile(directory, 'a file where a directory should be');
-  const log = keptLog();
+  const log = createMemoryLog();
   await runMaintenance({ pglite, directory, log, now: () => at });
   expect(log.entries).toMatchObject([{ level: 'error', message: expect.stringContaining('upkeep') }]);
 });

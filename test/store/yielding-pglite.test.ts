@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { openEmbedded } from '../../src/store/embedded.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { copyEmbeddedDatabase } from '../support/embedded-template.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { createTempDirectory } from '../support/temp-directory.ts';
 
 test('whoever asks one thing after the other lets others in, within a transaction too', async () => {
-  const dataDir = await temporaryDirectory();
+  const dataDir = await createTempDirectory();
   await copyEmbeddedDatabase(dataDir);
   const { db, close } = await openEmbedded(dataDir, createLogger('silent'));
   let turns = 0;

@@ -13,7 +13,7 @@ import { readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/lifecycle.ts';
 import type { ExportLimits } from '../../src/exports/files.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
-import { enterKey } from './page-visits.ts';
+import { submitKey } from './page-client.ts';
 
 export interface Bot {
   readonly slack: SlackSimulator;
@@ -133,8 +133,8 @@ export async function connect(
 ): Promise<void> {
   const person = bot.slack.as(userId, channelId, teamId);
   if (bot.env['PUBLIC_URL'] !== undefined) {
-    const done = await enterKey(await linkFor(person), key);
-    if (done.status !== 200) throw new Error(`the page answered ${done.status}: ${done.reads}`);
+    const done = await submitKey(await requestConnectLink(person), key);
+    if (done.status !== 200) throw new Error(`the page answered ${done.status}: ${done.text}`);
     return;
   }
   await person.slash('connect');
@@ -145,21 +145,23 @@ export async function connect(
 }
 
 /** A new link to the page for keys, as somebody gets it who types the command. */
-export async function linkFor(person: ReturnType<SlackSimulator['as']>): Promise<string> {
-  const before = new Set(person.messages().map(pageLinkIn));
+export async function requestConnectLink(person: ReturnType<SlackSimulator['as']>): Promise<string> {
+  const before = new Set(person.messages().map(findConnectLink));
   await person.slash('connect');
   const isNew = (link: string | undefined): boolean => link !== undefined && !before.has(link);
-  const offer = await person.waitForMessage((message) => isNew(pageLinkIn(message)));
-  return pageLinkIn(offer) ?? '';
+  const offer = await person.waitForMessage((message) => isNew(findConnectLink(message)));
+  return findConnectLink(offer) ?? '';
 }
 
 /** The address behind the button of a message that leads to the page for keys. */
-export function pageLinkIn(message: { readonly blocks: readonly object[] } | undefined): string | undefined {
+export function findConnectLink(
+  message: { readonly blocks: readonly object[] } | undefined,
+): string | undefined {
   return /"url":"([^"]*\/connect\/[^"]*)"/.exec(JSON.stringify(message?.blocks ?? []))?.[1];
 }
 
 /** Variables for a bot that is reached from outside, and so has its page for keys. */
-export async function reachable(): Promise<{ readonly PORT: string; readonly PUBLIC_URL: string }> {
+export async function createPublicUrl(): Promise<{ readonly PORT: string; readonly PUBLIC_URL: string }> {
   const port = await freePort();
   return { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` };
 }

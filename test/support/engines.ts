@@ -16,7 +16,7 @@ interface Entry {
 }
 
 /** A log that is kept instead of written. */
-export function keptLog(): Log & { readonly entries: Entry[] } {
+export function createMemoryLog(): Log & { readonly entries: Entry[] } {
   const entries: Entry[] = [];
   const at =
     (level: keyof Log) =>
@@ -26,33 +26,33 @@ export function keptLog(): Log & { readonly entries: Entry[] } {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), entries };
 }
 
-interface Place {
+interface DatabaseLocation {
   readonly dataDir: string;
   readonly databaseUrl: Secret | undefined;
   /** Opens the same database, migrated, once more. */
   readonly open: () => Promise<Database>;
 }
 
-interface EngineUnderTest {
+interface Engine {
   readonly name: string;
   readonly skip: boolean;
-  /** A place with an empty database of its own, for tests that close it or open it twice. */
-  readonly place: () => Promise<Place>;
+  /** A createLocation with an empty database of its own, for tests that close it or open it twice. */
+  readonly createLocation: () => Promise<DatabaseLocation>;
   /** One open database for all tests of the file, emptied each time. */
-  readonly empty: () => Promise<Database>;
+  readonly emptyDatabase: () => Promise<Database>;
 }
 
-interface EnginesUnderTest {
-  readonly embedded: EngineUnderTest;
-  readonly postgres: EngineUnderTest & { readonly server: () => Promise<PostgresServer> };
-  readonly both: readonly EngineUnderTest[];
+interface Engines {
+  readonly embedded: Engine;
+  readonly postgres: Engine & { readonly server: () => Promise<PostgresServer> };
+  readonly both: readonly Engine[];
 }
 
 /**
  * The engines that the tests of a file run on: the embedded one always, PostgreSQL where there is one. To be called
  * once, at the top of the file; what was opened is closed when its tests have ended.
  */
-export async function enginesUnderTest(): Promise<EnginesUnderTest> {
+export async function prepareEngines(): Promise<Engines> {
   const root = await mkdtemp(join(tmpdir(), 'chatops-test-'));
   const found = await findPostgres();
   let server: Promise<PostgresServer> | undefined;
@@ -64,11 +64,11 @@ export async function enginesUnderTest(): Promise<EnginesUnderTest> {
   });
 
   const engine = (name: string, skip: boolean, prepare: (dataDir: string) => Promise<Secret | undefined>) => {
-    const place = async (): Promise<Place> => {
+    const createLocation = async (): Promise<DatabaseLocation> => {
       const dataDir = await mkdtemp(join(root, 'data-'));
       const databaseUrl = await prepare(dataDir);
       const open = async (): Promise<Database> => {
-        const database = await openDatabase({ databaseUrl, dataDir, log: keptLog() });
+        const database = await openDatabase({ databaseUrl, dataDir, log: createMemoryLog() });
         opened.push(database);
         await database.migrate();
         return database;
@@ -76,8 +76,8 @@ export async function enginesUnderTest(): Promise<EnginesUnderTest> {
       return { dataDir, databaseUrl, open };
     };
     let shared: Promise<Database> | undefined;
-    const empty = async (): Promise<Database> => {
-      shared ??= place().then(({ open }) => open());
+    const emptyDatabase = async (): Promise<Database> => {
+      shared ??= createLocation().then(({ open }) => open());
       const database = await shared;
       await sql`truncate linked_keys, installations, installation_users, deliveries, key_links, sealed_versions,
         keyring_keys, keyring_members, policies, digests, digest_runs, digest_books, slack_pace, audit_checkpoints, audit_signing_keys`.execute(
@@ -87,7 +87,7 @@ export async function enginesUnderTest(): Promise<EnginesUnderTest> {
       await sql`drop schema if exists pgboss cascade`.execute(database.db);
       return database;
     };
-    return { name, skip, place, empty };
+    return { name, skip, createLocation, emptyDatabase };
   };
 
   const embedded = engine('embedded', false, async (dataDir) => {

@@ -6,14 +6,14 @@ export interface BotProcess {
   /** Everything it printed so far, both streams. */
   output(): string;
   /** Waits for words in what it prints. */
-  printed(words: string | RegExp, timeoutMs?: number): Promise<string>;
+  waitForOutput(words: string | RegExp, timeoutMs?: number): Promise<string>;
   /** Ends it and waits until it is gone. */
-  end(signal: NodeJS.Signals): Promise<number | null>;
+  kill(signal: NodeJS.Signals): Promise<number | null>;
   readonly exited: Promise<number | null>;
 }
 
 /** The bot as people start it: a process of its own, driven through its environment only. */
-export function startProcess(
+export function startBotProcess(
   env: Readonly<Record<string, string>>,
   word = 'all',
   more: readonly string[] = [],
@@ -36,7 +36,7 @@ export function startProcess(
     child,
     exited,
     output: () => printed,
-    async printed(words, timeoutMs = 20_000) {
+    async waitForOutput(words, timeoutMs = 20_000) {
       const isThere = (): boolean =>
         typeof words === 'string' ? printed.includes(words) : words.test(printed);
       const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -56,7 +56,7 @@ export function startProcess(
         waiting.delete(look);
       }
     },
-    async end(signal) {
+    async kill(signal) {
       child.kill(signal);
       return exited;
     },

@@ -6,7 +6,7 @@ import { renderApp } from '../../src/views/apps.ts';
 import { appOption, renderAppForm } from '../../src/views/apps-form.ts';
 import type { Message } from '../../src/views/blocks/message.ts';
 import { renderScanning, renderScanningForm } from '../../src/views/upload-scanning.ts';
-import { messageProblems, optionProblems, viewProblems } from '../support/limits.ts';
+import { findMessageProblems, findOptionProblems, findViewProblems } from '../support/slack-limits.ts';
 
 const asOf = new Date('2026-11-21T12:00:00Z');
 
@@ -84,7 +84,7 @@ const metrics = fc
 function problems(message: Message): string[] {
   const files = message.files ?? [];
   return [
-    ...messageProblems(message),
+    ...findMessageProblems(message),
     ...files.flatMap(({ name, altText = '', content }) => [
       ...(/^[\w.-]{5,80}$/u.test(name) ? [] : [`a file is called ${name}`]),
       ...(altText.length > 1000 ? ['the alternative text is too long'] : []),
@@ -130,15 +130,15 @@ test('any keys are a message that Slack takes', () => {
 });
 
 test('the forms, and a menu of any apps, are ones that Slack takes', () => {
-  expect(viewProblems(renderAppForm())).toEqual([]);
-  expect(viewProblems(renderScanningForm())).toEqual([]);
+  expect(findViewProblems(renderAppForm())).toEqual([]);
+  expect(findViewProblems(renderScanningForm())).toEqual([]);
   const listed = fc.record({
     id: fc.string({ minLength: 1, maxLength: 75 }),
     zones: fc.array(text, { minLength: 1, maxLength: 5 }),
   });
   fc.assert(
     fc.property(fc.array(listed, { maxLength: 100 }), (apps) => {
-      expect(optionProblems(apps.map(appOption))).toEqual([]);
+      expect(findOptionProblems(apps.map(appOption))).toEqual([]);
     }),
   );
 });

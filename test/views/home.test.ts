@@ -1,26 +1,26 @@
 import { expect, test } from 'vitest';
 import { findCommand, home } from '../../src/commands/registry.ts';
 import { renderHome as drawn, renderMenu } from '../../src/views/home.ts';
-import { viewProblems } from '../support/limits.ts';
-import { alice, desk, reads } from '../support/person.ts';
+import { alice, createCommandHarness, readText } from '../support/command-harness.ts';
+import { findViewProblems } from '../support/slack-limits.ts';
 
 test('the Home tab shows who I am, whether a key is connected, and the next step', async () => {
-  await using office = await desk({ zones: 1 });
+  await using office = await createCommandHarness({ zones: 1 });
   const before = await home(office.person(alice, 'none').context);
-  expect(viewProblems(before)).toEqual([]);
+  expect(findViewProblems(before)).toEqual([]);
   expect(JSON.stringify(before)).toMatch(/<@U0ALICE00>, \*no CDN key is connected.*connect:open/u);
   const after = await home(office.person().context);
-  expect(viewProblems(after)).toEqual([]);
+  expect(findViewProblems(after)).toEqual([]);
   expect(JSON.stringify(after)).toMatch(/f1a9c0de.*rights: read/u);
   expect(JSON.stringify(after)).toContain('"value":"zones"');
 });
 
 test('it reads from who I am over what I may run to my key', async () => {
-  await using office = await desk({ zones: 1 });
-  const without = reads(await home(office.person(alice, 'none').context));
+  await using office = await createCommandHarness({ zones: 1 });
+  const without = readText(await home(office.person(alice, 'none').context));
   expect(without).toContain('Connect your key');
   expect(without).not.toMatch(/Replace key|Zones/);
-  expect(reads(await home(office.person().context))).toMatchInlineSnapshot(`
+  expect(readText(await home(office.person().context))).toMatchInlineSnapshot(`
     "Your content delivery, from Slack
     <@U0ALICE00>, *your CDN key is connected.*
     Fingerprint \`f1a9c0de\` · since <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>
@@ -70,6 +70,6 @@ test.each([0, 1, 5, 30, 150])('with %d sections and commands it is what Slack ta
     })),
     asOf: new Date(0),
   });
-  expect(viewProblems(view)).toEqual([]);
-  expect(viewProblems(renderMenu({ groups, linked: false }))).toEqual([]);
+  expect(findViewProblems(view)).toEqual([]);
+  expect(findViewProblems(renderMenu({ groups, linked: false }))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.
 import { createHeavyHitters } from '../../../src/api/origin-errors/heavy-hitters.ts';
 import { pathPrefix } from '../../../src/api/origin-errors/path-prefix.ts';
 import { createSeenIds } from '../../../src/api/origin-errors/seen-ids.ts';
-import { desk } from '../../support/person.ts';
+import { createCommandHarness } from '../../support/command-harness.ts';
 
 const newCounter = () => createOriginErrorCounter({ start: 0, hours: 48 });
 
@@ -96,13 +96,13 @@ test('counting in parts and merging gives what counting at once gives', () => {
 });
 
 test('half a million entries leave nothing behind but the counts, and other work goes on meanwhile', async () => {
-  await using office = await desk({ zones: 12 });
+  await using office = await createCommandHarness({ zones: 12 });
   office.cdn.data.originErrors.count = (_, day) => (day === '2026-11-21' ? 500_000 : 0);
   let turns = 0;
   const ticking = setInterval(() => {
     turns += 1;
   }, 1);
-  const [answer] = await office.person().says('errors checkout');
+  const [answer] = await office.person().run('errors checkout');
   clearInterval(ticking);
   expect(answer?.text).toMatch(/^500,000 origin errors today in checkout: `dns_lookup` \d/u);
   // One answer of 200 MB: read in one piece, no timer would have run before its end.

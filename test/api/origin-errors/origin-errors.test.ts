@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
-import { failure, send, service } from '../service.ts';
+import { expectApiError, sendBody, startStubCdn } from '../stub-cdn.ts';
 
 const day = new Date('2026-11-20T23:30:00Z');
 const labels = { ErrorCode: 'dns_lookup', StatusCode: '502', ServerZone: 'DE' };
@@ -16,7 +16,7 @@ const log = JSON.stringify({
 const entry = { logId: 'id-1', timestamp: 1_767_225_600_000, log, labels };
 
 async function entriesOf(body: unknown) {
-  const cdn = await service((_, response) => send(response, 200, body));
+  const cdn = await startStubCdn((_, response) => sendBody(response, 200, body));
   const entries: OriginError[] = [];
   const day_ = await cdn.client().originErrors.forEach('1001', day, (entry) => void entries.push(entry));
   return { entries, day: day_, cdn };
@@ -40,7 +40,7 @@ test('an entry has what the specification names, and nothing that may be secret'
   });
   expect(JSON.stringify([one, one?.details()])).not.toContain('CANARY');
   expect(day).toEqual({ entries: 1, skipped: 0, moreExist: false });
-  expect(cdn.seen[0]?.path).toBe('/origin-logging/1001/11-20-2026');
+  expect(cdn.requests[0]?.path).toBe('/origin-logging/1001/11-20-2026');
 });
 
 test('a document that does not parse leaves the labels', async () => {
@@ -83,12 +83,14 @@ test.each([
   ['another shape', { entries: [] }, 'unexpected'],
   ['a refusal', { logs: null, errorResponse: { success: false, message: 'Not for this zone.' } }, 'refused'],
 ])('%s is an error', async (_, body, code) => {
-  const cdn = await service(() => body);
-  expect(await failure(cdn.client().originErrors.forEach('1001', day, () => {}))).toMatchObject({ code });
+  const cdn = await startStubCdn(() => body);
+  expect(await expectApiError(cdn.client().originErrors.forEach('1001', day, () => {}))).toMatchObject({
+    code,
+  });
 });
 
 test('where the day breaks off, no entry is visited twice', async () => {
-  const cdn = await service((_, response) => {
+  const cdn = await startStubCdn((_, response) => {
     const half = `{"logs":[${JSON.stringify(entry)},${JSON.stringify(entry)},`;
     response
       .writeHead(200, { 'content-length': String(half.length * 2) })
@@ -98,13 +100,13 @@ test('where the day breaks off, no entry is visited twice', async () => {
   const work = cdn.client().originErrors.forEach('1001', day, () => {
     visited += 1;
   });
-  expect(await failure(work)).toMatchObject({ code: 'cut' });
+  expect(await expectApiError(work)).toMatchObject({ code: 'cut' });
   expect(visited).toBeLessThanOrEqual(2);
-  expect(cdn.seen).toHaveLength(1);
+  expect(cdn.requests).toHaveLength(1);
 });
 
 test('a slow visitor is waited for', async () => {
-  const cdn = await service(() => ({ logs: [entry, entry] }));
+  const cdn = await startStubCdn(() => ({ logs: [entry, entry] }));
   let finished = 0;
   await cdn.client().originErrors.forEach('1001', day, async () => {
     await Promise.resolve();
@@ -114,7 +116,7 @@ test('a slow visitor is waited for', async () => {
 });
 
 test('a zone id is digits', async () => {
-  const cdn = await service(() => ({ logs: [] }));
+  const cdn = await startStubCdn(() => ({ logs: [] }));
   await expect(cdn.client().originErrors.forEach('shop', day, () => {})).rejects.toThrow(
     'This is not a zone id.',
   );

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Drift } from '../../../src/api/http/lenient.ts';
-import { type Answering, envelope, failure, send, service } from '../service.ts';
+import { expectApiError, makePage, type StubHandler, sendBody, startStubCdn } from '../stub-cdn.ts';
 
 const zone = (id: number) => ({ Id: id, Name: `zone-${id}`, Enabled: true });
 const numbers = (from: number, to: number) =>
@@ -11,21 +11,21 @@ const numbers = (from: number, to: number) =>
 /** An account of so many zones, in pages. */
 function account(
   zones: number,
-  change: (body: ReturnType<typeof envelope>, page: number) => unknown = (body) => body,
-): Answering {
+  change: (body: ReturnType<typeof makePage>, page: number) => unknown = (body) => body,
+): StubHandler {
   return ({ query }) => {
     const page = Number(query['page']);
     const perPage = Number(query['perPage']);
     const first = (page - 1) * perPage + 1;
     const items = first > zones ? [] : numbers(first, Math.min(zones, first + perPage - 1)).map(zone);
-    return change(envelope(items, { page, total: zones, more: page * perPage < zones }), page);
+    return change(makePage(items, { page, total: zones, more: page * perPage < zones }), page);
   };
 }
 
 test('the first page is one small request', async () => {
-  const cdn = await service(account(25));
+  const cdn = await startStubCdn(account(25));
   const first = await cdn.client().pullZones.firstPage();
-  expect(cdn.seen.map(({ path, query }) => [path, query])).toEqual([
+  expect(cdn.requests.map(({ path, query }) => [path, query])).toEqual([
     ['/pullzone', { page: '1', perPage: '10' }],
   ]);
   expect(first).toMatchObject({ total: 25, more: true, skipped: 0 });
@@ -33,11 +33,11 @@ test('the first page is one small request', async () => {
 });
 
 test('a search travels encoded, and perPage stays within what the service takes', async () => {
-  const cdn = await service(account(1));
+  const cdn = await startStubCdn(account(1));
   await cdn.client().pullZones.firstPage({ search: 'a&page=0 é', perPage: 1 });
   await cdn.client().pullZones.firstPage({ search: '', perPage: 5000 });
   await cdn.client().pullZones.all({ search: 'shop' });
-  expect(cdn.seen.map(({ query }) => query)).toEqual([
+  expect(cdn.requests.map(({ query }) => query)).toEqual([
     { page: '1', perPage: '5', search: 'a&page=0 é' },
     { page: '1', perPage: '1000' },
     { page: '1', perPage: '1000', search: 'shop' },
@@ -45,22 +45,22 @@ test('a search travels encoded, and perPage stays within what the service takes'
 });
 
 test('the whole list is every zone once, in order, from pages of 1000', async () => {
-  const cdn = await service(account(5_300));
+  const cdn = await startStubCdn(account(5_300));
   const { zones, skipped } = await cdn.client().pullZones.all();
   expect(zones.map(({ id }) => id)).toEqual(numbers(1, 5_300).map(String));
   expect(skipped).toBe(0);
-  expect(new Set(cdn.seen.map(({ query }) => query['page']))).toEqual(
+  expect(new Set(cdn.requests.map(({ query }) => query['page']))).toEqual(
     new Set(['1', '2', '3', '4', '5', '6']),
   );
-  expect(cdn.seen).toHaveLength(6);
-  expect(cdn.seen.every(({ query }) => query['perPage'] === '1000')).toBe(true);
+  expect(cdn.requests).toHaveLength(6);
+  expect(cdn.requests.every(({ query }) => query['perPage'] === '1000')).toBe(true);
 });
 
 test('pages behind the first are asked for four at once', async () => {
   let open = 0;
   let most = 0;
   const answer = account(9_000);
-  const cdn = await service(async (request, response, count) => {
+  const cdn = await startStubCdn(async (request, response, count) => {
     open += 1;
     most = Math.max(most, open);
     // As many turns as other requests need to come in, if they come.
@@ -73,21 +73,21 @@ test('pages behind the first are asked for four at once', async () => {
 });
 
 test('an account of one page costs one request', async () => {
-  const cdn = await service(account(1_000));
+  const cdn = await startStubCdn(account(1_000));
   expect((await cdn.client().pullZones.all()).zones).toHaveLength(1_000);
-  expect(cdn.seen).toHaveLength(1);
+  expect(cdn.requests).toHaveLength(1);
 });
 
 test('a plain array holds everything, whatever page was asked for', async () => {
-  const cdn = await service(() => numbers(1, 2_500).map(zone));
+  const cdn = await startStubCdn(() => numbers(1, 2_500).map(zone));
   expect((await cdn.client().pullZones.all()).zones).toHaveLength(2_500);
-  expect(cdn.seen).toHaveLength(1);
+  expect(cdn.requests).toHaveLength(1);
 });
 
 test('of a plain array the first page takes what it needs and hangs up', async () => {
   const list = JSON.stringify(numbers(1, 200_000).map(zone));
   let sent = 0;
-  const cdn = await service(async (_, response) => {
+  const cdn = await startStubCdn(async (_, response) => {
     response.writeHead(200);
     for (; sent < list.length && !response.closed; sent += 65_536) {
       if (response.write(list.slice(sent, sent + 65_536))) continue;
@@ -105,7 +105,7 @@ test('of a plain array the first page takes what it needs and hangs up', async (
 });
 
 test('a short plain array is the whole account', async () => {
-  const cdn = await service(() => numbers(1, 3).map(zone));
+  const cdn = await startStubCdn(() => numbers(1, 3).map(zone));
   expect(await cdn.client().pullZones.firstPage()).toMatchObject({ total: 3, more: false });
 });
 
@@ -113,55 +113,57 @@ test.each([
   ['behind the list', (body: object) => body],
   ['before the list', (body: object) => Object.fromEntries(Object.entries(body).reverse())],
 ])('totals may stand %s', async (_, change) => {
-  const cdn = await service(account(1_500, change));
+  const cdn = await startStubCdn(account(1_500, change));
   expect((await cdn.client().pullZones.all()).zones).toHaveLength(1_500);
   expect(await cdn.client().pullZones.firstPage()).toMatchObject({ total: 1_500, more: true });
 });
 
 test('without a total HasMoreItems is followed, and without both a full page', async () => {
-  const untold = await service(account(2_500, (body) => ({ ...body, TotalItems: undefined })));
+  const untold = await startStubCdn(account(2_500, (body) => ({ ...body, TotalItems: undefined })));
   expect((await untold.client().pullZones.all()).zones).toHaveLength(2_500);
-  expect(untold.seen).toHaveLength(3);
-  const silent = await service(account(2_000, ({ Items }) => ({ Items })));
+  expect(untold.requests).toHaveLength(3);
+  const silent = await startStubCdn(account(2_000, ({ Items }) => ({ Items })));
   expect((await silent.client().pullZones.all()).zones).toHaveLength(2_000);
-  expect(silent.seen).toHaveLength(3);
+  expect(silent.requests).toHaveLength(3);
 });
 
 test('a service that gives shorter pages than it was asked for is read to its end', async () => {
-  const cdn = await service(({ query }) => {
+  const cdn = await startStubCdn(({ query }) => {
     const page = Number(query['page']);
-    return envelope(numbers(page * 100 - 99, page * 100).map(zone), { page, total: 700, more: page < 7 });
+    return makePage(numbers(page * 100 - 99, page * 100).map(zone), { page, total: 700, more: page < 7 });
   });
   expect((await cdn.client().pullZones.all()).zones).toHaveLength(700);
 });
 
 test('a total that is too small does not end the list early', async () => {
-  const cdn = await service(account(3_400, (body) => ({ ...body, TotalItems: 2_000 })));
+  const cdn = await startStubCdn(account(3_400, (body) => ({ ...body, TotalItems: 2_000 })));
   expect((await cdn.client().pullZones.all()).zones).toHaveLength(3_400);
 });
 
 test('a service that repeats its last page, or says "more" behind an empty one, comes to an end', async () => {
-  const circles = await service(() =>
-    envelope(numbers(1, 1_000).map(zone), { more: true, total: 1_000_000_000 }),
+  const circles = await startStubCdn(() =>
+    makePage(numbers(1, 1_000).map(zone), { more: true, total: 1_000_000_000 }),
   );
   expect((await circles.client().pullZones.all()).zones).toHaveLength(1_000);
-  const empty = await service(account(1_000, (body) => ({ ...body, HasMoreItems: true, TotalItems: null })));
+  const empty = await startStubCdn(
+    account(1_000, (body) => ({ ...body, HasMoreItems: true, TotalItems: null })),
+  );
   expect((await empty.client().pullZones.all()).zones).toHaveLength(1_000);
-  expect(empty.seen).toHaveLength(2);
+  expect(empty.requests).toHaveLength(2);
 });
 
 test('a zone that moves to the next page meanwhile is there once', async () => {
-  const cdn = await service(({ query }) =>
+  const cdn = await startStubCdn(({ query }) =>
     query['page'] === '1'
-      ? envelope(numbers(1, 1_000).map(zone), { total: 1_500, more: true })
-      : envelope(numbers(999, 1_500).map(zone), { total: 1_500 }),
+      ? makePage(numbers(1, 1_000).map(zone), { total: 1_500, more: true })
+      : makePage(numbers(999, 1_500).map(zone), { total: 1_500 }),
   );
   const { zones } = await cdn.client().pullZones.all();
   expect(zones.map(({ id }) => id)).toEqual(numbers(1, 1_500).map(String));
 });
 
 test('an unreadable zone is left out and counted', async () => {
-  const cdn = await service(() => envelope([zone(1), null, 'x', { Name: 'no id' }, zone(2)]));
+  const cdn = await startStubCdn(() => makePage([zone(1), null, 'x', { Name: 'no id' }, zone(2)]));
   expect(await cdn.client().pullZones.all()).toMatchObject({ zones: [{ id: '1' }, { id: '2' }], skipped: 3 });
   expect(await cdn.client().pullZones.firstPage()).toMatchObject({
     zones: [{ id: '1' }, { id: '2' }],
@@ -170,8 +172,8 @@ test('an unreadable zone is left out and counted', async () => {
 });
 
 test('ids beyond 2^53 keep every digit', async () => {
-  const cdn = await service((_, response) =>
-    send(
+  const cdn = await startStubCdn((_, response) =>
+    sendBody(
       response,
       200,
       '{"Items":[{"Id":9007199254740993,"EdgeScriptId":9223372036854775807},{"Id":9007199254740992}]}',
@@ -188,7 +190,7 @@ test.each([
   ['an empty list', { Items: [], TotalItems: 0, HasMoreItems: false }],
   ['an empty array', []],
 ])('%s is an account without zones', async (_, body) => {
-  const cdn = await service(() => body);
+  const cdn = await startStubCdn(() => body);
   expect(await cdn.client().pullZones.all()).toEqual({ zones: [], skipped: 0 });
   expect(await cdn.client().pullZones.firstPage()).toMatchObject({ zones: [], more: false });
 });
@@ -200,23 +202,23 @@ test.each([
   ['a broken element', '{"Items":[{"Id":1},{oops}],"TotalItems":2}'],
   ['nothing', ''],
 ])('%s is unexpected', async (_, body) => {
-  const cdn = await service((_, response) => send(response, 200, body));
-  expect(await failure(cdn.client().pullZones.all())).toMatchObject({ code: 'unexpected' });
+  const cdn = await startStubCdn((_, response) => sendBody(response, 200, body));
+  expect(await expectApiError(cdn.client().pullZones.all())).toMatchObject({ code: 'unexpected' });
 });
 
 test('one page that fails fails the list', async () => {
   const answer = account(8_000);
-  const cdn = await service((request, response, count) =>
-    request.query['page'] === '3' ? send(response, 403, '') : answer(request, response, count),
+  const cdn = await startStubCdn((request, response, count) =>
+    request.query['page'] === '3' ? sendBody(response, 403, '') : answer(request, response, count),
   );
-  expect(await failure(cdn.client().pullZones.all())).toMatchObject({ code: 'key_refused' });
+  expect(await expectApiError(cdn.client().pullZones.all())).toMatchObject({ code: 'key_refused' });
 });
 
 test('a zone is found whole, and reading stops there', async () => {
-  const cdn = await service(account(9_500));
+  const cdn = await startStubCdn(account(9_500));
   const found = await cdn.client().pullZones.find(({ name }) => name === 'zone-2');
   expect(found).toMatchObject({ id: '2', name: 'zone-2', enabled: true, summary: { id: '2' } });
-  expect(cdn.seen).toHaveLength(1);
+  expect(cdn.requests).toHaveLength(1);
   expect((await cdn.client().pullZones.find(({ id }) => id === '9500'))?.id).toBe('9500');
   expect(await cdn.client().pullZones.find(() => false, { search: 'nobody' })).toBeUndefined();
 });
@@ -224,7 +226,7 @@ test('a zone is found whole, and reading stops there', async () => {
 test('of several that match, the first is found, in whatever order pages arrive', async () => {
   const answer = account(5_000);
   const last = Promise.withResolvers<void>();
-  const cdn = await service(async (request, response, count) => {
+  const cdn = await startStubCdn(async (request, response, count) => {
     // Page 2 comes after page 5 was asked for, and all of them match.
     if (request.query['page'] === '5') last.resolve();
     if (request.query['page'] === '2') await last.promise;
@@ -234,8 +236,8 @@ test('of several that match, the first is found, in whatever order pages arrive'
 });
 
 test('what is not as specified is reported by name, without values', async () => {
-  const cdn = await service(() =>
-    envelope([{ ...zone(1), Enabled: 'SECRET', TlsSecurityLevel: 'SECRET' }, zone(2)]),
+  const cdn = await startStubCdn(() =>
+    makePage([{ ...zone(1), Enabled: 'SECRET', TlsSecurityLevel: 'SECRET' }, zone(2)]),
   );
   const drifts: Drift[] = [];
   await cdn.client({ onDrift: (drift) => drifts.push(drift) }).pullZones.all();
@@ -248,7 +250,7 @@ test('other work gets its turn while a long list is read', async () => {
   const big = JSON.stringify(numbers(1, 60_000).map((id) => ({ ...zone(id), Pad: 'x'.repeat(300) })));
   // One piece, as a body is that waits in memory: nothing but the reader's own pauses lets others in.
   const fetch = async () => new Response(big);
-  const cdn = await service(() => undefined);
+  const cdn = await startStubCdn(() => undefined);
   let turns = 0;
   const others = { wanted: true };
   const working = (async () => {

@@ -3,18 +3,18 @@ import { housekeeping } from '../../../src/app/jobs/housekeeping.ts';
 import { createKeyLinks } from '../../../src/auth/keys/links.ts';
 import { createClaims } from '../../../src/store/deliveries.ts';
 import { noPorts } from '../../store/queue/no-ports.ts';
-import { enginesUnderTest, keptLog } from '../../support/engines.ts';
+import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 
-const { embedded } = await enginesUnderTest();
+const { embedded } = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 
 test('housekeeping forgets deliveries after a day, and running twice does no harm', async () => {
-  const { db } = await embedded.empty();
+  const { db } = await embedded.emptyDatabase();
   await createClaims(db, () => new Date(at.getTime() - 25 * 3_600_000))('old');
   await createClaims(db, () => new Date(at.getTime() - 3_600_000))('recent');
   const context = {
     db,
-    log: keptLog(),
+    log: createMemoryLog(),
     ports: noPorts,
     now: () => at,
     signal: AbortSignal.timeout(10_000),
@@ -27,7 +27,7 @@ test('housekeeping forgets deliveries after a day, and running twice does no har
 });
 
 test('housekeeping forgets links to the page for keys a day after they expired', async () => {
-  const { db } = await embedded.empty();
+  const { db } = await embedded.emptyDatabase();
   const madeAt = (hours: number) =>
     createKeyLinks({ db, now: () => new Date(at.getTime() - hours * 3_600_000) });
   const person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
@@ -37,7 +37,7 @@ test('housekeeping forgets links to the page for keys a day after they expired',
     {},
     {
       db,
-      log: keptLog(),
+      log: createMemoryLog(),
       ports: noPorts,
       now: () => at,
       signal: AbortSignal.timeout(10_000),

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { type Audit, type AuditInput, createAudit } from '../../../src/auth/audit/audit.ts';
 import { verifyChain } from '../../../src/auth/audit/chain.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { acme, beta } from '../../operations/tampering.ts';
-import { enginesUnderTest } from '../../support/engines.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { acme, beta } from './tampering.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.123Z');
 
 const auditOn = ({ db }: Database): Audit => createAudit({ db, now: () => at });
@@ -18,7 +18,7 @@ const linked = (subject: string, tenant = acme): AuditInput => ({
   subject,
 });
 
-describe.each(engines.both)('on $name', ({ skip, empty, place }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLocation: place }) => {
   describe.skipIf(skip)('the audit record', () => {
     test('says who, what, about whom, with which facts, when and for which request', async () => {
       const audit = auditOn(await empty());

@@ -8,10 +8,10 @@ import { type Broken, verifyChain } from '../../../src/auth/audit/chain.ts';
 import { findAuditAfter } from '../../../src/auth/audit/queries.ts';
 import { hashRecord, readRecord, toAuditRecord, writeRecord } from '../../../src/auth/audit/record.ts';
 import { checkFile } from '../../../src/auth/audit/verify.ts';
-import { acme, beta, exported, pastTheTriggers, recordMany } from '../../operations/tampering.ts';
-import { enginesUnderTest } from '../../support/engines.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { acme, beta, insertRecords, readExportedLines, runWithoutTriggers } from './tampering.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'chatops-audit-'));
@@ -30,7 +30,7 @@ async function fileOf(lines: readonly string[], end = '\n'): Promise<string> {
 const check = async (lines: readonly string[], end?: string): ReturnType<typeof checkFile> =>
   checkFile(await fileOf(lines, end), { checkpoints: [], key: undefined });
 
-describe.each(engines.both)('a chain on $name', ({ skip, empty }) => {
+describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty }) => {
   describe.skipIf(skip)('that somebody changed past the triggers', () => {
     test.each<[string, string, Omit<Broken, 'tenant'>]>([
       ['who did it', `update audit_records set actor = 'U9' where seq = 2`, { seq: 2, problem: 'altered' }],
@@ -114,9 +114,9 @@ describe.each(engines.both)('a chain on $name', ({ skip, empty }) => {
       ],
     ])('%s is noticed at the first wrong record', async (_name, statements, broken) => {
       const database = await empty();
-      await recordMany(database, 5);
-      await recordMany(database, 2, beta);
-      await pastTheTriggers(database, statements.replaceAll(/where /g, `where tenant = '${acme}' and `));
+      await insertRecords(database, 5);
+      await insertRecords(database, 2, beta);
+      await runWithoutTriggers(database, statements.replaceAll(/where /g, `where tenant = '${acme}' and `));
       expect(await verifyChain(database.db, acme)).toEqual({
         ok: false,
         broken: { tenant: acme, ...broken },
@@ -127,18 +127,18 @@ describe.each(engines.both)('a chain on $name', ({ skip, empty }) => {
 
     test('records of another tenant that are passed for this one’s are noticed', async () => {
       const database = await empty();
-      await recordMany(database, 3, beta);
-      await pastTheTriggers(database, `update audit_records set tenant = '${acme}'`);
+      await insertRecords(database, 3, beta);
+      await runWithoutTriggers(database, `update audit_records set tenant = '${acme}'`);
       expect(await verifyChain(database.db, acme)).toMatchObject({ broken: { seq: 1, problem: 'altered' } });
     });
 
     test('a record that was changed with its own hash made anew is noticed at the next one', async () => {
       const database = await empty();
-      await recordMany(database, 4);
+      await insertRecords(database, 4);
       const [row] = await findAuditAfter(database.db, acme, 1, 1);
       if (!row) throw new Error('no second record');
       const hash = hashRecord({ ...toAuditRecord(row), actor: 'U9' });
-      await pastTheTriggers(
+      await runWithoutTriggers(
         database,
         `update audit_records set actor = 'U9', hash = '${hash}' where seq = 2`,
       );
@@ -147,23 +147,23 @@ describe.each(engines.both)('a chain on $name', ({ skip, empty }) => {
 
     test('what was cut off or written anew to the end is seen only by what was noted elsewhere', async () => {
       const database = await empty();
-      await recordMany(database, 6);
+      await insertRecords(database, 6);
       const whole = await verifyChain(database.db, acme);
       if (!whole.ok || whole.head === undefined) throw new Error('not whole');
       const noted = [{ seq: 6, hash: whole.head }];
       expect(await verifyChain(database.db, acme, { noted })).toMatchObject({ ok: true, records: 6 });
 
-      await pastTheTriggers(database, 'delete from audit_records where seq > 4');
+      await runWithoutTriggers(database, 'delete from audit_records where seq > 4');
       expect(await verifyChain(database.db, acme)).toMatchObject({ ok: true, records: 4 });
       expect(await verifyChain(database.db, acme, { noted })).toMatchObject({
         broken: { seq: 5, problem: 'cut-off', noted: noted[0] },
       });
-      await recordMany(database, 6);
+      await insertRecords(database, 6);
       expect(await verifyChain(database.db, acme)).toMatchObject({ ok: true, records: 10 });
       expect(await verifyChain(database.db, acme, { noted })).toMatchObject({
         broken: { seq: 6, problem: 'rewritten', noted: noted[0] },
       });
-      await pastTheTriggers(database, 'delete from audit_records');
+      await runWithoutTriggers(database, 'delete from audit_records');
       expect(await verifyChain(database.db, acme, { noted })).toMatchObject({
         broken: { seq: 1, problem: 'cut-off' },
       });
@@ -174,8 +174,8 @@ describe.each(engines.both)('a chain on $name', ({ skip, empty }) => {
 
     test('from a known record on the rest is read, and that record itself', async () => {
       const database = await empty();
-      await recordMany(database, 6);
-      await pastTheTriggers(database, `update audit_records set actor = 'U9' where seq = 2`);
+      await insertRecords(database, 6);
+      await runWithoutTriggers(database, `update audit_records set actor = 'U9' where seq = 2`);
       expect(await verifyChain(database.db, acme, { since: 3 })).toMatchObject({ ok: true, records: 6 });
       expect(await verifyChain(database.db, acme, { since: 2 })).toMatchObject({ broken: { seq: 2 } });
     });
@@ -183,7 +183,7 @@ describe.each(engines.both)('a chain on $name', ({ skip, empty }) => {
     test('an empty chain is whole; a longer one than is read at once too', async () => {
       const database = await empty();
       expect(await verifyChain(database.db, acme)).toEqual({ ok: true, records: 0, head: undefined });
-      await recordMany(database, 501);
+      await insertRecords(database, 501);
       expect(await verifyChain(database.db, acme)).toMatchObject({ ok: true, records: 501 });
     });
   });
@@ -233,8 +233,8 @@ describe.each(engines.both)('a chain on $name', ({ skip, empty }) => {
       ['no text', (l) => [...l, '\uD800'], { malformed: { seq: 6, line: 6 } }],
     ])('%s is noticed', async (_name, change, wrong) => {
       const database = await empty();
-      await recordMany(database, 5);
-      const lines = await exported(database);
+      await insertRecords(database, 5);
+      const lines = await readExportedLines(database);
       expect(await check(lines)).toMatchObject({ tenant: acme, records: 5 });
       expect(await check(lines)).not.toHaveProperty('broken');
       expect(await check(change([...lines]))).toMatchObject(wrong);
@@ -242,8 +242,8 @@ describe.each(engines.both)('a chain on $name', ({ skip, empty }) => {
 
     test('a file that ends in the middle of a record is not whole, an empty one says nothing', async () => {
       const database = await empty();
-      await recordMany(database, 3);
-      const lines = await exported(database);
+      await insertRecords(database, 3);
+      const lines = await readExportedLines(database);
       const [a = '', b = '', c = ''] = lines;
       expect(await check([a, b, c.slice(0, 40)], '')).toMatchObject({
         records: 2,
@@ -266,8 +266,8 @@ describe.each(engines.both)('a chain on $name', ({ skip, empty }) => {
 
     test('whatever one character of it is changed, it is noticed', async () => {
       const database = await empty();
-      await recordMany(database, 6);
-      const text = (await exported(database)).join('\n');
+      await insertRecords(database, 6);
+      const text = (await readExportedLines(database)).join('\n');
       await fc.assert(
         fc.asyncProperty(
           fc.nat(text.length - 1),

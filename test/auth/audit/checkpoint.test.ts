@@ -25,11 +25,11 @@ import { createPolicies } from '../../../src/auth/policy/policies.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { acme, beta, pastTheTriggers, recordMany } from '../../operations/tampering.ts';
-import { enginesUnderTest } from '../../support/engines.ts';
-import { keyEntries } from '../keyring/keyrings.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { generateKeys } from '../keyring/keyrings.ts';
+import { acme, beta, insertRecords, runWithoutTriggers } from './tampering.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const pair = (): { privateKey: KeyObject; publicKey: KeyObject } => generateKeyPairSync('ed25519');
 const facts = { tenant: acme, seq: 12, head: 'ab'.repeat(32), at: new Date('2026-11-21T00:07:00.000Z') };
 
@@ -121,7 +121,7 @@ interface Room {
 /** A tenant whose admins named a channel. */
 async function room(
   database: Database,
-  { channel, entries = keyEntries('k1') }: { channel?: 'none'; entries?: string } = {},
+  { channel, entries = generateKeys('k1') }: { channel?: 'none'; entries?: string } = {},
 ): Promise<Room> {
   const { db } = database;
   let at = Date.parse('2026-11-21T00:07:00.000Z');
@@ -141,7 +141,7 @@ async function room(
   };
 }
 
-describe.each(engines.both)('daily checkpoints on $name', ({ skip, empty }) => {
+describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase: empty }) => {
   describe.skipIf(skip)('of a tenant', () => {
     test('of twenty who want to make today’s one does', async () => {
       const { checkpoints } = await room(await empty());
@@ -158,7 +158,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, empty }) => {
 
     test('what was posted is contained in the chain it was made of, and in no other', async () => {
       const { checkpoints, database, sealer } = await room(await empty());
-      await recordMany(database, 3);
+      await insertRecords(database, 3);
       const taken = await checkpoints.take(acme);
       if (taken?.news.kind !== 'signed') throw new Error('nothing was signed');
       await checkpoints.settle(taken.turn, taken.news, { state: 'posted' });
@@ -168,11 +168,11 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, empty }) => {
       expect(report).toMatchObject({ records: 4, checkpoints: [{ genuine: 'yes' }, { genuine: 'yes' }] });
       expect(report).not.toHaveProperty('broken');
 
-      await pastTheTriggers(database, 'delete from audit_records where seq = 4');
+      await runWithoutTriggers(database, 'delete from audit_records where seq = 4');
       expect(await checkDatabase(database.db, { ...options, tenant: acme })).toMatchObject([
         { broken: { seq: 4, problem: 'cut-off' } },
       ]);
-      await recordMany(database, 2);
+      await insertRecords(database, 2);
       // Also those that the database itself holds are compared.
       expect(await checkDatabase(database.db, { checkpoints: [], key, tenant: acme })).toMatchObject([
         { broken: { seq: 4, problem: 'rewritten' } },
@@ -199,7 +199,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, empty }) => {
       expect(await checkpoints.take(acme)).toBeUndefined();
       later(1);
       expect(await checkpoints.take(acme)).toBeUndefined();
-      await recordMany(database, 1);
+      await insertRecords(database, 1);
       expect(await checkpoints.take(acme)).toBeUndefined();
       later(1);
       const third = await checkpoints.take(acme);
@@ -207,8 +207,8 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, empty }) => {
       if (third) await checkpoints.settle(third.turn, third.news, { state: 'unknown', code: 'no_answer' });
       expect(await checkpoints.take(acme)).toBeUndefined();
       later(1);
-      await recordMany(database, 2);
-      await pastTheTriggers(database, `update audit_records set actor = 'U9' where seq = 3`);
+      await insertRecords(database, 2);
+      await runWithoutTriggers(database, `update audit_records set actor = 'U9' where seq = 3`);
       const broken = await checkpoints.take(acme);
       expect(broken?.news).toEqual({ kind: 'broken', broken: { tenant: acme, seq: 3, problem: 'altered' } });
     });
@@ -226,7 +226,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, empty }) => {
     });
 
     test('the key stays the same when the keyring is rotated', async () => {
-      const [k1, k2] = [keyEntries('k1'), keyEntries('k2')];
+      const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];
       const { checkpoints, database } = await room(await empty(), { entries: k1 });
       const { db } = database;
       const taken = await checkpoints.take(acme);

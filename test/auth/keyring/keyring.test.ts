@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { readKeyring } from '../../../src/auth/keyring/keyring.ts';
 import { UserError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
-import { keyEntries } from './keyrings.ts';
+import { createTempDirectory } from '../../support/temp-directory.ts';
+import { generateKeys } from './keyrings.ts';
 
 const key = (fill: number, length = 32): string => Buffer.alloc(length, fill).toString('base64');
 
@@ -53,7 +53,7 @@ test.each(refused)('%s is refused, by its position and without the key', async (
 });
 
 test('a file may hold an entry a line', async () => {
-  const file = join(await temporaryDirectory(), 'keys');
+  const file = join(await createTempDirectory(), 'keys');
   await writeFile(file, `new:${key(1)}\nold:${key(2)}\n`, { mode: 0o600 });
   const { keyring, warning } = await readKeyring({ file });
   expect(keyring.ids).toEqual(['new', 'old']);
@@ -61,8 +61,8 @@ test('a file may hold an entry a line', async () => {
 });
 
 test('a file that others can read works, with a warning that says what to do', async () => {
-  const file = join(await temporaryDirectory(), 'keys');
-  await writeFile(file, keyEntries('k1'));
+  const file = join(await createTempDirectory(), 'keys');
+  await writeFile(file, generateKeys('k1'));
   await chmod(file, 0o640);
   expect((await readKeyring({ file })).warning).toBe(
     `The key file ${file} can be read by others on this machine: chmod 600 it.`,
@@ -80,7 +80,7 @@ test('without any source the words say how to make a key', async () => {
 });
 
 test('the first start makes a key file that only its owner reads, the next one reads it', async () => {
-  const createIn = join(await temporaryDirectory(), 'data');
+  const createIn = join(await createTempDirectory(), 'data');
   const first = await readKeyring({ createIn });
   expect(first.created).toBe(join(createIn, 'encryption-keys'));
   expect((await stat(join(createIn, 'encryption-keys'))).mode & 0o777).toBe(0o600);
@@ -92,13 +92,13 @@ test('the first start makes a key file that only its owner reads, the next one r
 });
 
 test('two keys that were made have different ids, so that one does not pass for the other', async () => {
-  const first = await readKeyring({ createIn: await temporaryDirectory() });
-  const second = await readKeyring({ createIn: await temporaryDirectory() });
+  const first = await readKeyring({ createIn: await createTempDirectory() });
+  const second = await readKeyring({ createIn: await createTempDirectory() });
   expect(first.keyring.primary.id).not.toBe(second.keyring.primary.id);
 });
 
 test('of two first starts at once both end with the same key and nothing is left over', async () => {
-  const createIn = await temporaryDirectory();
+  const createIn = await createTempDirectory();
   const both = await Promise.all([readKeyring({ createIn }), readKeyring({ createIn })]);
   expect(both[0].keyring.ids).toEqual(both[1].keyring.ids);
   expect(both.filter(({ created }) => created)).toHaveLength(1);

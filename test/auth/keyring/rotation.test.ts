@@ -17,11 +17,11 @@ import { createSealer, type Sealer } from '../../../src/auth/keys/sealing.ts';
 import { UserError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { enginesUnderTest, keptLog } from '../../support/engines.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
-import { keyEntries } from './keyrings.ts';
+import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
+import { createTempDirectory } from '../../support/temp-directory.ts';
+import { generateKeys } from './keyrings.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const now = (): Date => at;
 const person = (n: number): Person => ({ teamId: 'T0ACME000', userId: `U0PERSON${n}` });
@@ -30,7 +30,7 @@ const inCorp: Person = { enterpriseId: 'E0CORP000', teamId: 'T0CORPONE', userId:
 interface Operator {
   readonly file: string;
   readonly database: Database;
-  readonly log: ReturnType<typeof keptLog>;
+  readonly log: ReturnType<typeof createMemoryLog>;
   /** What `npm run keys -- …` prints, or how it refuses. */
   readonly types: (words: string, source?: KeyringSource) => Promise<string>;
   readonly ids: () => Promise<string>;
@@ -39,11 +39,11 @@ interface Operator {
   readonly runs: () => Promise<{ watch: KeyringWatch; custody: KeyStore; sealer: Sealer }>;
 }
 
-async function operator(database: Database, entries = keyEntries('k1')): Promise<Operator> {
-  const file = join(await temporaryDirectory(), 'keys');
+async function operator(database: Database, entries = generateKeys('k1')): Promise<Operator> {
+  const file = join(await createTempDirectory(), 'keys');
   await writeFile(file, entries, { mode: 0o600 });
   const { db, withLock } = database;
-  const log = keptLog();
+  const log = createMemoryLog();
   return {
     file,
     database,
@@ -73,7 +73,7 @@ async function operator(database: Database, entries = keyEntries('k1')): Promise
   };
 }
 
-describe.each(engines.both)('on $name', ({ skip, empty }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
   describe.skipIf(skip)('npm run keys', () => {
     test('leads from one key to the next, with people connected all the while', async () => {
       const operates = await operator(await empty());
@@ -187,7 +187,7 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
     });
 
     test('a process that was killed holds nothing up for longer than two minutes', async () => {
-      const operates = await operator(await empty(), keyEntries('k1', 'k2'));
+      const operates = await operator(await empty(), generateKeys('k1', 'k2'));
       const { db } = operates.database;
       await reportMember(db, { id: '1', label: 'gone process 1', keyIds: ['k1'], primaryId: 'k1' });
       await sql`update keyring_members set seen_at = now() - interval '119 seconds'`.execute(db);
@@ -320,7 +320,7 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
       const { watch, custody } = await before.runs();
       for (const n of [1, 2]) await custody.link(person(n), new Secret(`key ${n}`));
       await watch.stop();
-      const operates = await operator(database, keyEntries('k2'));
+      const operates = await operator(database, generateKeys('k2'));
       await expect(operates.runs()).rejects.toThrow(
         'The keyring lacks what the database was sealed with:\n  - k1: 2 linked keys, 2 version records',
       );
@@ -343,7 +343,7 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
       const right = await operator(database);
       const { watch, custody } = await right.runs();
       await watch.stop();
-      const wrong = await operator(database, keyEntries('k1'));
+      const wrong = await operator(database, generateKeys('k1'));
       const refusal = "The keyring's key k1 is not the key that this database knows as k1.";
       await expect(wrong.runs()).rejects.toThrow(refusal);
       await custody.link(person(1), new Secret('key'));
@@ -359,7 +359,7 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
       const { watch, custody } = await operates.runs();
       await custody.link(person(1), new Secret('key'));
       const good = await readFile(operates.file, 'utf8');
-      for (const wrong of ['nonsense', keyEntries('k1'), keyEntries('k9')]) {
+      for (const wrong of ['nonsense', generateKeys('k1'), generateKeys('k9')]) {
         const before = operates.log.entries.length;
         await writeFile(operates.file, wrong);
         await watch.refresh();

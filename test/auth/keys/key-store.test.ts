@@ -10,18 +10,22 @@ import { createSealer, SealError } from '../../../src/auth/keys/sealing.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Schema } from '../../../src/store/schema.ts';
-import { enginesUnderTest } from '../../support/engines.ts';
-import { keyEntries, keyringOf } from '../keyring/keyrings.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { createKeyring, generateKeys } from '../keyring/keyrings.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 
 const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 const otherAlice: Person = { teamId: 'T0BETA000', userId: 'U0ALICE00' };
 
-async function custodyOn(database: Database, entries = keyEntries('k1'), now = () => at): Promise<KeyStore> {
-  return createKeyStore({ db: database.db, sealer: createSealer(await keyringOf(entries)), now });
+async function custodyOn(
+  database: Database,
+  entries = generateKeys('k1'),
+  now = () => at,
+): Promise<KeyStore> {
+  return createKeyStore({ db: database.db, sealer: createSealer(await createKeyring(entries)), now });
 }
 
 type Row = Selectable<Schema['linked_keys']>;
@@ -44,7 +48,7 @@ async function pastTheTriggers({ db }: Database, change: RawBuilder<unknown>): P
   });
 }
 
-describe.each(engines.both)('on $name', ({ skip, empty }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
   describe.skipIf(skip)('custody', () => {
     test('a linked key comes back whole, with its fingerprint and the moment it was linked', async () => {
       const custody = await custodyOn(await empty());
@@ -228,8 +232,8 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
 
     test('a row from before versions opens, until its person links again', async () => {
       const database = await empty();
-      const entries = keyEntries('k1');
-      const sealer = createSealer(await keyringOf(entries));
+      const entries = generateKeys('k1');
+      const sealer = createSealer(await createKeyring(entries));
       const custody = await custodyOn(database, entries);
       const before = {
         tenant: alice.teamId,
@@ -325,14 +329,14 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
 
     test('a row under a key that the keyring no longer holds says which key is missing', async () => {
       const database = await empty();
-      await (await custodyOn(database, keyEntries('old'))).link(alice, new Secret('key'));
-      const custody = await custodyOn(database, keyEntries('new'));
+      await (await custodyOn(database, generateKeys('old'))).link(alice, new Secret('key'));
+      const custody = await custodyOn(database, generateKeys('new'));
       await expect(custody.reveal(alice)).rejects.toMatchObject({ code: 'unknown_key', keyId: 'old' });
     });
 
     test('after a change of the primary key older rows still open', async () => {
       const database = await empty();
-      const [old, next] = [keyEntries('old'), keyEntries('new')];
+      const [old, next] = [generateKeys('old'), generateKeys('new')];
       await (await custodyOn(database, old)).link(alice, new Secret('key'));
       const custody = await custodyOn(database, `${next},${old}`);
       expect((await custody.reveal(alice))?.key.reveal()).toBe('key');
@@ -342,11 +346,11 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
 
 describe('embedded', () => {
   test('a key whose link was acknowledged survives kill -9', async () => {
-    const place = await engines.embedded.place();
-    const entries = keyEntries('k1');
+    const place = await engines.embedded.createLocation();
+    const entries = generateKeys('k1');
     const child = spawn(
       process.execPath,
-      [new URL('link-and-wait.ts', import.meta.url).pathname, place.dataDir, entries],
+      [new URL('link-key-process.ts', import.meta.url).pathname, place.dataDir, entries],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const ended = once(child, 'exit');

@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createSealer, readKeyId, type SealContext, SealError } from '../../../src/auth/keys/sealing.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { keyEntries, keyringOf } from '../keyring/keyrings.ts';
+import { createKeyring, generateKeys } from '../keyring/keyrings.ts';
 
 const context: SealContext = { enterprise: '', team: 'T0ACME000', user: 'U0ALICE00', kind: 'cdn-key' };
-const sealer = createSealer(await keyringOf());
+const sealer = createSealer(await createKeyring());
 
 const contexts = fc.record({
   enterprise: fc.string({ maxLength: 12 }),
@@ -90,7 +90,7 @@ test('a version changed, added or left out does not open it', async () => {
 
 test('a signature holds for its own parts, in their order, under its own key', async () => {
   const parts = fc.array(fc.oneof(fc.string({ maxLength: 8 }), fc.nat()), { maxLength: 5 });
-  const other = createSealer(await keyringOf());
+  const other = createSealer(await createKeyring());
   fc.assert(
     fc.property(parts, parts, (right, wrong) => {
       const signature = sealer.sign(right);
@@ -143,7 +143,10 @@ test('the header names version, key and algorithms', async () => {
 });
 
 test('a key that left the keyring is named in the refusal', async () => {
-  const sealed = await createSealer(await keyringOf(keyEntries('lost'))).seal(new Secret('key'), context);
+  const sealed = await createSealer(await createKeyring(generateKeys('lost'))).seal(
+    new Secret('key'),
+    context,
+  );
   await expect(sealer.open(sealed, context)).rejects.toMatchObject({
     name: 'SealError',
     code: 'unknown_key',
@@ -153,7 +156,7 @@ test('a key that left the keyring is named in the refusal', async () => {
 });
 
 test('another key under the same id does not open it', async () => {
-  const sealed = await createSealer(await keyringOf(keyEntries('k1'))).seal(new Secret('key'), context);
+  const sealed = await createSealer(await createKeyring(generateKeys('k1'))).seal(new Secret('key'), context);
   await expect(sealer.open(sealed, context)).rejects.toMatchObject({ code: 'refused' });
 });
 

@@ -5,9 +5,9 @@ import { verifyChain } from '../../../src/auth/audit/chain.ts';
 import { createPolicies, type Policies } from '../../../src/auth/policy/policies.ts';
 import { initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { enginesUnderTest } from '../../support/engines.ts';
+import { prepareEngines } from '../../support/engines.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const wallClock = (): Date => new Date();
 const acme = 'T0ACME000';
 const beta = 'T0BETA000';
@@ -25,7 +25,7 @@ const change = (tenant: string, base: number, policy: Policy, by = 'U0ALICE00') 
   difference: ['operators: +U0BOB0000'],
 });
 
-describe.each(engines.both)('policies on $name', ({ skip, empty }) => {
+describe.each(engines.both)('policies on $name', ({ skip, emptyDatabase: empty }) => {
   describe.skipIf(skip)('what admins say', () => {
     test('comes back as it was said, and every older version stays', async () => {
       const policies = policiesOn(await empty());

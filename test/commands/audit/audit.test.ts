@@ -6,22 +6,28 @@ import { type Audit, type AuditInput, auditWords, createAudit } from '../../../s
 import { readRecord } from '../../../src/auth/audit/record.ts';
 import { renderAuditLine } from '../../../src/views/audit/words.ts';
 import type { Message } from '../../../src/views/blocks/message.ts';
-import { acme, beta, exported, pastTheTriggers, recordMany } from '../../operations/tampering.ts';
-import { enginesUnderTest } from '../../support/engines.ts';
-import { buttons, desk, reads } from '../../support/person.ts';
+import {
+  acme,
+  beta,
+  insertRecords,
+  readExportedLines,
+  runWithoutTriggers,
+} from '../../auth/audit/tampering.ts';
+import { buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
+import { prepareEngines } from '../../support/engines.ts';
 
-const { embedded } = await enginesUnderTest();
+const { embedded } = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.123Z');
 
 /** An admin at their keyboard, with the real record. */
 async function admin(): Promise<{
-  database: Awaited<ReturnType<typeof embedded.empty>>;
+  database: Awaited<ReturnType<typeof embedded.emptyDatabase>>;
   audit: Audit;
-  somebody: ReturnType<Awaited<ReturnType<typeof desk>>['person']>;
+  somebody: ReturnType<Awaited<ReturnType<typeof createCommandHarness>>['person']>;
 }> {
-  const database = await embedded.empty();
+  const database = await embedded.emptyDatabase();
   const audit = createAudit({ db: database.db, now: () => at });
-  const at$ = await desk({ audit });
+  const at$ = await createCommandHarness({ audit });
   open.push(at$);
   return { database, audit, somebody: at$.person() };
 }
@@ -32,7 +38,7 @@ afterAll(async () => {
 
 /** Dates as Slack draws them where it cannot. */
 const plain = (message: Message | undefined): string =>
-  reads(message).replaceAll(/<!date\^\d+\^[^|]+\|([^>]+)>/gu, '[$1]');
+  readText(message).replaceAll(/<!date\^\d+\^[^|]+\|([^>]+)>/gu, '[$1]');
 
 async function contentOf(message: Message | undefined): Promise<string> {
   const content = message?.files?.[0]?.content;
@@ -43,7 +49,7 @@ async function contentOf(message: Message | undefined): Promise<string> {
 describe('/cdn audit', () => {
   test('with nothing recorded says so, and offers no file', async () => {
     const { somebody } = await admin();
-    const [answer] = await somebody.says('audit');
+    const [answer] = await somebody.run('audit');
     expect(plain(answer)).toMatch(/^\*Nothing has been recorded yet.\*\n/);
     expect([...buttons(answer).keys()]).toEqual(['Refresh']);
   });
@@ -95,7 +101,7 @@ describe('/cdn audit', () => {
       subject: 'U0BOB0000',
       detail: { cause: 'user-deleted' },
     });
-    const [answer] = await somebody.says('audit');
+    const [answer] = await somebody.run('audit');
     expect(plain(answer)).toMatchInlineSnapshot(`
       "*6 records* · 6 records in all
       :white_check_mark: All of them hold together.
@@ -154,17 +160,17 @@ describe('/cdn audit', () => {
 
   test('pages, filters and the number of records come from one reading', async () => {
     const { database, somebody } = await admin();
-    await recordMany(database, 64);
-    const [first] = await somebody.says('audit');
+    await insertRecords(database, 64);
+    const [first] = await somebody.run('audit');
     expect(plain(first)).toMatch(/^\*The newest 50 records\* · 64 records in all\n/);
     expect(plain(first)).toContain('Page 1 of 5');
     // A record that comes meanwhile does not move the pages.
-    await recordMany(database, 3);
-    const [second] = await somebody.presses(...(buttons(first).get('Older ›') ?? ['', '']));
+    await insertRecords(database, 3);
+    const [second] = await somebody.press(...(buttons(first).get('Older ›') ?? ['', '']));
     expect(plain(second)).toMatch(/Page 2 of 5/);
     expect(plain(second)).toMatch(/<@U54>[^]*<@U45>/);
     expect([...buttons(second).keys()]).toContain('‹ Newer');
-    const [fresh] = await somebody.presses(...(buttons(second).get('Refresh') ?? ['', '']));
+    const [fresh] = await somebody.press(...(buttons(second).get('Refresh') ?? ['', '']));
     expect(plain(fresh)).toContain('67 records in all');
   });
 
@@ -177,16 +183,16 @@ describe('/cdn audit', () => {
     await record('U0EVE0000', 'denied', 'settings');
     await record('system', 'key-destroyed', 'U0BOB0000');
     const found = async (words: string): Promise<string[]> =>
-      [...plain((await somebody.says(words))[0]).matchAll(/#(\d+) ·/gu)].map(([, seq]) => seq ?? '');
+      [...plain((await somebody.run(words))[0]).matchAll(/#(\d+) ·/gu)].map(([, seq]) => seq ?? '');
     expect(await found('audit <@U0BOB0000|bob>')).toEqual(['4', '2', '1']);
     expect(await found('audit denied')).toEqual(['3', '2']);
     expect(await found('audit refusals U0BOB0000 9')).toEqual(['2']);
     expect(await found('audit 1 keys')).toEqual(['4']);
     expect(await found('audit 50 <@U0BOB0000> key-linked')).toEqual(['1']);
     expect(await found('audit exports')).toEqual([]);
-    const [filtered] = await somebody.says('audit denied U0EVE0000');
+    const [filtered] = await somebody.run('audit denied U0EVE0000');
     expect(plain(filtered)).toContain('*1 record of <@U0EVE0000> about denied* · 4 records in all');
-    expect(await somebody.presses(...(buttons(filtered).get('All records') ?? ['', '']))).toMatchObject([
+    expect(await somebody.press(...(buttons(filtered).get('All records') ?? ['', '']))).toMatchObject([
       { text: expect.stringContaining('*4 records* · 4 records in all') },
     ]);
   });
@@ -203,24 +209,24 @@ describe('/cdn audit', () => {
     ['audit <!channel>', /not a kind/],
   ])('%s is refused with what would be right', async (words, says) => {
     const { somebody } = await admin();
-    await expect(somebody.says(words)).rejects.toThrow(says);
+    await expect(somebody.run(words)).rejects.toThrow(says);
   });
 
   test('a button of another version says so', async () => {
     const { somebody } = await admin();
     for (const value of ['', 'most=0', 'most=9&kind=nonsense', 'most=9&page=-1', 'page=2'])
-      await expect(somebody.presses('audit:page', value)).rejects.toThrow('older version');
-    await expect(somebody.presses('audit:file', 'most=9&as=exe')).rejects.toThrow('older version');
+      await expect(somebody.press('audit:page', value)).rejects.toThrow('older version');
+    await expect(somebody.press('audit:file', 'most=9&as=exe')).rejects.toThrow('older version');
   });
 
   test('a record that was changed is named, here too', async () => {
     const { database, somebody } = await admin();
-    await recordMany(database, 5);
-    await pastTheTriggers(
+    await insertRecords(database, 5);
+    await runWithoutTriggers(
       database,
       `update audit_records set detail = '"none"', at = 'infinity' where seq = 3`,
     );
-    const [answer] = await somebody.says('audit');
+    const [answer] = await somebody.run('audit');
     expect(plain(answer)).toMatch(
       /:rotating_light: \*The record does not hold together.\* Record 3 was changed/,
     );
@@ -229,8 +235,8 @@ describe('/cdn audit', () => {
 
   test('of a long record the newest thousand are looked at, and that is said', async () => {
     const { database, somebody } = await admin();
-    await recordMany(database, 1_203);
-    const [answer] = await somebody.says('audit 500');
+    await insertRecords(database, 1_203);
+    const [answer] = await somebody.run('audit 500');
     expect(plain(answer)).toMatch(/The newest 1,000 hold together; `npm run audit:verify` looks at all/);
     expect(plain(answer)).toMatch(/Page 1 of 50/);
     const [newest] = await createAudit({ db: database.db, now: () => at }).recent(acme, 1);
@@ -239,17 +245,17 @@ describe('/cdn audit', () => {
 
   test('the file to verify holds the whole chain, whatever was filtered, and the export is recorded', async () => {
     const { database, audit, somebody } = await admin();
-    await recordMany(database, 12);
-    await recordMany(database, 2, beta);
-    const lines = await exported(database);
-    const [answer] = await somebody.says('audit 3 U0BOB0000');
-    const [sent] = await somebody.presses(...(buttons(answer).get('File to verify') ?? ['', '']));
+    await insertRecords(database, 12);
+    await insertRecords(database, 2, beta);
+    const lines = await readExportedLines(database);
+    const [answer] = await somebody.run('audit 3 U0BOB0000');
+    const [sent] = await somebody.press(...(buttons(answer).get('File to verify') ?? ['', '']));
     expect(sent?.files).toMatchObject([
       { name: 'audit-T0ACME000-2026-11-21.ndjson', mimetype: 'application/x-ndjson' },
     ]);
     const content = await contentOf(sent);
     expect(content).toBe(`${lines.join('\n')}\n`);
-    expect(reads(sent)).toContain(readRecord(lines.at(-1) ?? '')?.hash);
+    expect(readText(sent)).toContain(readRecord(lines.at(-1) ?? '')?.hash);
     expect(await audit.recent(acme, 1)).toMatchObject([
       { actor: 'U0ALICE00', what: 'audit-exported', detail: { format: 'ndjson', records: 12 } },
     ]);
@@ -265,8 +271,8 @@ describe('/cdn audit', () => {
       detail: { '+x': '@y' },
     });
     await audit.record({ tenant: acme, actor: 'U7654321', what: 'key-linked', requestId: '-1' });
-    const [answer] = await somebody.says('audit denied');
-    const [sent] = await somebody.presses(...(buttons(answer).get('Table (CSV)') ?? ['', '']));
+    const [answer] = await somebody.run('audit denied');
+    const [sent] = await somebody.press(...(buttons(answer).get('Table (CSV)') ?? ['', '']));
     const content = await contentOf(sent);
     expect(parse(content, { columns: true })).toEqual([
       {
@@ -280,8 +286,8 @@ describe('/cdn audit', () => {
         hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     ]);
-    const [none] = await somebody.presses('audit:file', 'most=9&who=U9999999&as=csv');
-    expect(reads(none)).toContain('no record matches');
+    const [none] = await somebody.press('audit:file', 'most=9&who=U9999999&as=csv');
+    expect(readText(none)).toContain('no record matches');
   });
 
   test('whatever is in a record, every answer holds Slack’s limits and nothing in it is markup', async () => {
@@ -333,7 +339,7 @@ describe('/cdn audit', () => {
         async (entries) => {
           for (const entry of entries) await audit.record({ tenant: acme, ...entry });
           // The desk checks each answer.
-          await somebody.says('audit 10');
+          await somebody.run('audit 10');
         },
       ),
       { numRuns: 40 },

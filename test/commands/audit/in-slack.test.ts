@@ -12,11 +12,11 @@ import { Secret } from '../../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createQueue, type Queue } from '../../../src/store/queue/queue.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { acme, pastTheTriggers } from '../../operations/tampering.ts';
-import { configure } from '../../operations/team.ts';
+import { acme, runWithoutTriggers } from '../../auth/audit/tampering.ts';
+import { configure } from '../../operations/workspace.ts';
 import { noPorts } from '../../store/queue/no-ports.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
-import { keptLog } from '../../support/engines.ts';
+import { createMemoryLog } from '../../support/engines.ts';
 import { findPostgres, type PostgresServer } from '../../support/postgres.ts';
 
 const bob = 'U0BOB0000';
@@ -97,10 +97,10 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
     bot = await startBot({ zones: 12, env: { ...shared, ADMIN_USER_IDS: carol } });
     second = await buildApp({ config: readConfig(bot.env), log: createLogger('error') });
     await second.start();
-    database = await openDatabase({ databaseUrl: new Secret(url), dataDir: '', log: keptLog() });
+    database = await openDatabase({ databaseUrl: new Secret(url), dataDir: '', log: createMemoryLog() });
     queue = createQueue({
       database,
-      log: keptLog(),
+      log: createMemoryLog(),
       now: () => new Date(),
     });
     await queue.start({ jobs: [auditCheckpoint], ports: noPorts, work: false });
@@ -189,7 +189,7 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
 
   test('sign nothing where the chain was changed, and say which record', async () => {
     await nextDay();
-    await pastTheTriggers(database, 'update audit_records set actor = $$U9$$ where seq = 4');
+    await runWithoutTriggers(database, 'update audit_records set actor = $$U9$$ where seq = 4');
     await hours();
     expect(posted().map(({ reads }) => readCheckpoints(reads).length)).toEqual(
       expect.arrayContaining([0, 1]),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ZoneSummary } from '../../../src/api/zones/summary.ts';
 import { createZoneCache } from '../../../src/commands/cache/zone-cache.ts';
-import { alice, bob } from '../../support/person.ts';
+import { alice, bob } from '../../support/command-harness.ts';
 
 const carol = { teamId: 'T0ACME000', userId: 'U0CAROL00' };
 

@@ -6,8 +6,8 @@ import { zone } from '../../../simulator/cdn/zones.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import type { Message } from '../../../src/views/blocks/message.ts';
-import { viewProblems } from '../../support/limits.ts';
-import { alice, bob, buttons, desk, reads } from '../../support/person.ts';
+import { alice, bob, buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
+import { findViewProblems } from '../../support/slack-limits.ts';
 
 // The desk's clock: 2026-11-21 12:00 UTC.
 let made = 0;
@@ -46,7 +46,7 @@ function entry(over: {
 
 /** A CDN with one zone, `shop` (id 1), and these entries by day. */
 async function shop(days: Readonly<Record<string, OriginErrorEntry[]>>) {
-  const office = await desk({ data: { zones: [zone({ Id: 1, Name: 'shop' })] } });
+  const office = await createCommandHarness({ data: { zones: [zone({ Id: 1, Name: 'shop' })] } });
   office.cdn.data.originErrors.count = 0;
   for (const [day, entries] of Object.entries(days))
     office.cdn.data.originErrors.entries.set(`1/${day}`, entries);
@@ -81,10 +81,10 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
     ],
     '2026-11-20': [entry({ at: '2026-11-20T10:00:00Z' })],
   });
-  const [answer, ...more] = await office.person().says('errors shop');
+  const [answer, ...more] = await office.person().run('errors shop');
   expect(more).toEqual([]);
   expect(answer?.text).toBe('3 origin errors today in shop: `dns_lookup` 2, `http_timeout` 1');
-  expect(reads(answer).replaceAll(/<!date\^\d+\^[^|]+\|([^>]+)>/gu, '[$1]')).toMatchInlineSnapshot(`
+  expect(readText(answer).replaceAll(/<!date\^\d+\^[^|]+\|([^>]+)>/gu, '[$1]')).toMatchInlineSnapshot(`
     "*3 origin errors today in shop*
     first [2026-11-21 09:10 UTC], last [2026-11-21 10:00 UTC] · most 09:00–10:00 UTC (2) · the day before: 1 in all
     :new: *New since the day before* (2026-11-20): \`http_timeout\` (1)
@@ -118,7 +118,7 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
 
 test('no errors is good news in one line, with other days to look at', async () => {
   await using office = await shop({});
-  const [answer] = await office.person().says('errors shop');
+  const [answer] = await office.person().run('errors shop');
   expect(answer?.text).toBe('No origin errors today in shop');
   expect(answer?.files).toBeUndefined();
   expect([...buttons(answer).keys()]).toEqual(['Yesterday', 'Last 3 days', 'Refresh', 'Show the zone']);
@@ -126,9 +126,9 @@ test('no errors is good news in one line, with other days to look at', async () 
 
 test('one error is a sample, and its hour the peak', async () => {
   await using office = await shop({ '2026-11-21': [entry({})] });
-  const [answer] = await office.person().says('errors shop');
+  const [answer] = await office.person().run('errors shop');
   expect(answer?.text).toBe('1 origin error today in shop: `dns_lookup` 1');
-  expect(reads(answer)).toContain('most 09:00–10:00 UTC (1)');
+  expect(readText(answer)).toContain('most 09:00–10:00 UTC (1)');
   expect(answer?.files?.[0]?.altText).toBe(
     'Bar chart of 1 origin error by hour in shop, 2026-11-21 (UTC): most 09:00–10:00 UTC (1).',
   );
@@ -141,22 +141,22 @@ test.each([
   ['last 3 days', ['11-18-2026', '11-19-2026', '11-20-2026', '11-21-2026']],
 ])('%s asks for its UTC days and the one before', async (typed, days) => {
   await using office = await shop({});
-  await office.person().says(`errors shop ${typed}`);
+  await office.person().run(`errors shop ${typed}`);
   expect(logRequests(office.cdn.requests).toSorted()).toEqual(days);
 });
 
 test('a zone is found by id, name or hostname, and what matches several zones asks which, days kept', async () => {
-  await using office = await desk({ zones: 300 });
+  await using office = await createCommandHarness({ zones: 300 });
   const person = office.person();
   const checkout = office.cdn.data.zones.find(({ Name }) => Name === 'checkout');
   for (const typed of ['checkout', String(checkout?.Id), checkout?.Hostnames?.[0]?.Value]) {
-    const [answer] = await person.says(`errors ${typed} yesterday`);
+    const [answer] = await person.run(`errors ${typed} yesterday`);
     expect(answer?.text).toMatch(/^240 origin errors yesterday in checkout: /u);
   }
-  const [which] = await person.says('errors sho yesterday');
+  const [which] = await person.run('errors sho yesterday');
   const choose = buttons(which).get('Choose');
   expect(choose?.[1]).toMatch(/^errors \d+ 2026-11-20$/u);
-  const [none] = await person.says('errors chekout last 3 days');
+  const [none] = await person.run('errors chekout last 3 days');
   expect(buttons(none).get('checkout')?.[1]).toBe('errors checkout last 3 days');
 });
 
@@ -165,9 +165,9 @@ test('several days are merged, and an entry that is in two of them counts once',
     '2026-11-21': [entry({ id: 'twice' }), entry({})],
     '2026-11-20': [entry({ id: 'twice' }), entry({ at: '2026-11-20T23:00:00Z' })],
   });
-  const [answer] = await office.person().says('errors shop last 2 days');
+  const [answer] = await office.person().run('errors shop last 2 days');
   expect(answer?.text).toBe('3 origin errors in the last 2 days in shop: `dns_lookup` 3');
-  expect(reads(answer)).toContain('1 entry came twice and is counted once.');
+  expect(readText(answer)).toContain('1 entry came twice and is counted once.');
 });
 
 test('a code that the day before did not have is new', async () => {
@@ -175,40 +175,40 @@ test('a code that the day before did not have is new', async () => {
     '2026-11-21': [entry({}), entry({ code: 'http_timeout', status: 504 })],
     '2026-11-20': [entry({ at: '2026-11-20T08:00:00Z' })],
   });
-  const [answer] = await office.person().says('errors shop');
-  expect(reads(answer)).toContain('New since the day before* (2026-11-20): `http_timeout` (1)');
+  const [answer] = await office.person().run('errors shop');
+  expect(readText(answer)).toContain('New since the day before* (2026-11-20): `http_timeout` (1)');
 });
 
 test('a broken log counts by its labels', async () => {
   await using office = await shop({
     '2026-11-21': [entry({ log: '{"RequestUrl":"/a' }), entry({ log: 'not JSON' }), entry({})],
   });
-  const [answer] = await office.person().says('errors shop');
+  const [answer] = await office.person().run('errors shop');
   expect(answer?.text).toBe('3 origin errors today in shop: `dns_lookup` 3');
-  expect(reads(answer)).toContain('address not readable');
+  expect(readText(answer)).toContain('address not readable');
 });
 
 test('that more entries exist is said, and the number is the least there were', async () => {
   await using office = await shop({ '2026-11-21': [entry({})] });
   office.cdn.data.originErrors.hasMoreData = true;
-  const [answer] = await office.person().says('errors shop');
+  const [answer] = await office.person().run('errors shop');
   expect(answer?.text).toMatch(/^At least 1 origin error today in shop/u);
-  expect(reads(answer)).toContain('*More entries exist* than the CDN gave for 2026-11-21');
+  expect(readText(answer)).toContain('*More entries exist* than the CDN gave for 2026-11-21');
 });
 
 test('a day that cannot be read is left out and named, the others stay', async () => {
   await using office = await shop({ '2026-11-21': [entry({})] });
   office.cdn.faults.add({ match: { path: /11-20-2026$/u }, status: 500, times: 20 });
-  const [answer] = await office.person().says('errors shop last 3 days');
+  const [answer] = await office.person().run('errors shop last 3 days');
   expect(answer?.text).toMatch(/^At least 1 origin error in the last 3 days/u);
-  expect(reads(answer)).toMatch(/2026-11-20 could not be read and is left out: .*Reference/u);
+  expect(readText(answer)).toMatch(/2026-11-20 could not be read and is left out: .*Reference/u);
 });
 
 test('without the day before there is no comparison, and it says so', async () => {
   await using office = await shop({ '2026-11-21': [entry({})] });
   office.cdn.faults.add({ match: { path: /11-20-2026$/u }, status: 500, times: 20 });
-  const [answer] = await office.person().says('errors shop');
-  expect(reads(answer)).toContain('The day before could not be read, so what is new is not known.');
+  const [answer] = await office.person().run('errors shop');
+  expect(readText(answer)).toContain('The day before could not be read, so what is new is not known.');
 });
 
 test.each([
@@ -221,9 +221,9 @@ test.each([
   await using office = await shop({ '2026-11-21': [entry({}), entry({})] });
   const person = office.person();
   office.cdn.faults.add({ match: { path: /\d{2}-\d{4}$/u }, times: 50, ...fault });
-  await expect(person.says('errors shop')).rejects.toMatchObject({ code });
+  await expect(person.run('errors shop')).rejects.toMatchObject({ code });
   await expect(
-    person.presses('origin-errors:file', 'zone=1&name=shop&first=2026-11-21&days=1&as=csv'),
+    person.press('origin-errors:file', 'zone=1&name=shop&first=2026-11-21&days=1&as=csv'),
   ).rejects.toMatchObject({ code });
 });
 
@@ -231,22 +231,22 @@ test('buttons act on what was counted; refresh, a new command and another person
   await using office = await shop({ '2026-11-21': [entry({})] });
   const person = office.person();
   const count = () => logRequests(office.cdn.requests).length;
-  const [answer] = await person.says('errors shop');
-  const [yesterday] = await person.presses(...(buttons(answer).get('Yesterday') ?? ['', '']));
+  const [answer] = await person.run('errors shop');
+  const [yesterday] = await person.press(...(buttons(answer).get('Yesterday') ?? ['', '']));
   expect(count()).toBe(4);
-  const [today] = await person.presses(...(buttons(yesterday).get('Today') ?? ['', '']));
+  const [today] = await person.press(...(buttons(yesterday).get('Today') ?? ['', '']));
   expect(today?.text).toBe(answer?.text);
   expect(today?.files).toBeUndefined();
   expect(count()).toBe(4);
-  await person.presses(...(buttons(today).get('Refresh') ?? ['', '']));
+  await person.press(...(buttons(today).get('Refresh') ?? ['', '']));
   expect(count()).toBe(6);
-  await office.person(bob).presses(...(buttons(yesterday).get('Today') ?? ['', '']));
+  await office.person(bob).press(...(buttons(yesterday).get('Today') ?? ['', '']));
   expect(count()).toBe(8);
-  office.snapshots.drop(alice);
-  await person.presses(...(buttons(yesterday).get('Today') ?? ['', '']));
+  office.zoneCache.drop(alice);
+  await person.press(...(buttons(yesterday).get('Today') ?? ['', '']));
   expect(count()).toBe(10);
-  office.later(5 * 60_000);
-  await person.presses(...(buttons(yesterday).get('Today') ?? ['', '']));
+  office.advance(5 * 60_000);
+  await person.press(...(buttons(yesterday).get('Today') ?? ['', '']));
   expect(count()).toBe(12);
 });
 
@@ -261,8 +261,8 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
     ],
   });
   const person = office.person();
-  const [answer] = await person.says('errors shop');
-  const [csv] = await person.presses(...(buttons(answer).get('All as CSV') ?? ['', '']));
+  const [answer] = await person.run('errors shop');
+  const [csv] = await person.press(...(buttons(answer).get('All as CSV') ?? ['', '']));
   expect(csv?.text).toBe('3 origin errors today in shop, as CSV.');
   const file = await fileOf(csv);
   expect(file).toMatchObject({ mode: 0o600, name: 'origin-errors-shop-2026-11-21.csv' });
@@ -289,7 +289,7 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
   ]);
   expect(third).toEqual(['2026-11-21T09:30:00.000Z', 'dns_lookup', '502', 'DE', '', '', 'broken']);
 
-  const [ndjson] = await person.presses(...(buttons(answer).get('All as NDJSON') ?? ['', '']));
+  const [ndjson] = await person.press(...(buttons(answer).get('All as NDJSON') ?? ['', '']));
   const lines = (await fileOf(ndjson)).text.trim().split('\n');
   expect(lines.map((line) => (JSON.parse(line) as { logId: string }).logId)).toEqual([
     'one',
@@ -299,15 +299,15 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
 });
 
 test('a file is sorted by time, except for days with more than can be held, which it says', async () => {
-  await using office = await desk({ zones: 12 });
+  await using office = await createCommandHarness({ zones: 12 });
   office.cdn.data.originErrors.count = (_, day) => (day === '2026-11-20' ? 10_050 : 40);
   const file = async (first: string, days: number) => {
     const value = `zone=1001&name=shop&first=${first}&days=${days}&as=csv`;
-    const [answer] = await office.person().presses('origin-errors:file', value);
+    const [answer] = await office.person().press('origin-errors:file', value);
     const times = parse((await fileOf(answer)).text)
       .slice(1)
       .map(([time = '']) => time);
-    return { says: reads(answer), times };
+    return { says: readText(answer), times };
   };
   const short = await file('2026-11-19', 1);
   expect(short.says).toContain('sorted by time. Times are UTC');
@@ -331,12 +331,12 @@ test('a file holds what the answer counted; what came after it only where nothin
   const first = [entry({ at: `${day}T11:00:00Z` }), entry({ at: `${day}T11:59:00Z` })];
   await using office = await shop({ [day]: first });
   const person = office.person();
-  const [answer] = await person.says('errors shop');
-  expect(reads(answer)).toContain('2 origin errors');
+  const [answer] = await person.run('errors shop');
+  expect(readText(answer)).toContain('2 origin errors');
   const value = `zone=1&name=shop&first=${day}&days=1&as=csv`;
   office.cdn.data.originErrors.entries.set(`1/${day}`, [...first, entry({ at: `${day}T12:30:00Z` })]);
   const rows = async (somebody: ReturnType<typeof office.person>) => {
-    const [file] = await somebody.presses('origin-errors:file', value);
+    const [file] = await somebody.press('origin-errors:file', value);
     return parse((await fileOf(file)).text).slice(1);
   };
   expect(await rows(person)).toHaveLength(2);
@@ -354,10 +354,10 @@ test('a file of few entries asks the CDN nothing more; one of many reads them ag
   ] as const) {
     await using office = await shop({ [day]: [...entries] });
     const person = office.person();
-    await person.says('errors shop');
+    await person.run('errors shop');
     const before = logRequests(office.cdn.requests).length;
     for (const as of ['csv', 'ndjson']) {
-      const [file] = await person.presses(
+      const [file] = await person.press(
         'origin-errors:file',
         `zone=1&name=shop&first=${day}&days=1&as=${as}`,
       );
@@ -371,14 +371,14 @@ test('a file of few entries asks the CDN nothing more; one of many reads them ag
 test('no file is made of nothing', async () => {
   await using office = await shop({});
   const value = 'zone=1&name=shop&first=2026-11-21&days=1&as=csv';
-  const [answer] = await office.person().presses('origin-errors:file', value);
+  const [answer] = await office.person().press('origin-errors:file', value);
   expect(answer).toMatchObject({ text: 'No origin errors today in shop, so there is no file.' });
   expect(answer?.files).toBeUndefined();
 });
 
 test('no secret of an entry is shown', async () => {
-  await using office = await desk({ zones: 12 });
-  const [answer] = await office.person().says('errors checkout last 7 days');
+  await using office = await createCommandHarness({ zones: 12 });
+  const [answer] = await office.person().run('errors checkout last 7 days');
   expect(JSON.stringify(answer)).not.toContain('CANARY');
   expect(answer?.text).toMatch(/^1,680 origin errors in the last 7 days in checkout/u);
 });
@@ -391,7 +391,7 @@ test.each([
   'zone=1&first=2026-02-31&days=1',
 ])('a button that says %j is refused in words', async (value) => {
   await using office = await shop({});
-  await expect(office.person().presses('origin-errors:day', value)).rejects.toThrow(/older version|no day/u);
+  await expect(office.person().press('origin-errors:day', value)).rejects.toThrow(/older version|no day/u);
 });
 
 test.each([
@@ -400,7 +400,7 @@ test.each([
 ])('%s opens a form with %s chosen', async (typed, chosen) => {
   const { command, words } = findCommand(parseWords(typed));
   const form = command.modal?.(words, { keyPage: undefined });
-  expect(viewProblems(form as { type: 'modal' })).toEqual([]);
+  expect(findViewProblems(form as { type: 'modal' })).toEqual([]);
   expect(form).toMatchObject({
     callback_id: 'origin-errors:submit',
     blocks: [{ block_id: 'zone' }, { block_id: 'days', element: { initial_option: { value: chosen } } }],
@@ -410,10 +410,10 @@ test.each([
 test('the form answers for the zone that was picked, and refuses lines that are none', async () => {
   await using office = await shop({ '2026-11-20': [entry({ at: '2026-11-20T10:00:00Z' })] });
   const person = office.person();
-  expect(await person.submits('origin-errors:submit', { zone: '1', days: 'yesterday' })).toMatchObject([
+  expect(await person.submit('origin-errors:submit', { zone: '1', days: 'yesterday' })).toMatchObject([
     { text: '1 origin error yesterday in shop: `dns_lookup` 1' },
   ]);
-  expect(await person.submits('origin-errors:submit', { zone: 'note', days: undefined })).toEqual({
+  expect(await person.submit('origin-errors:submit', { zone: 'note', days: undefined })).toEqual({
     errors: { zone: 'This line is no zone. Pick one.', days: 'Pick the days.' },
   });
 });

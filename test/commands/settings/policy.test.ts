@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
-import { keptLog } from '../../support/engines.ts';
+import { createMemoryLog } from '../../support/engines.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -290,7 +290,7 @@ test('what is denied is in the record once a minute, each change of settings wit
   }
   await save(bot.slack.as(alice, ops), { operators: [bob], capRead: [deploys] });
   await bot.app.stop();
-  const database = await openDatabase({ dataDir: env['DATA_DIR'] ?? '', log: keptLog() });
+  const database = await openDatabase({ dataDir: env['DATA_DIR'] ?? '', log: createMemoryLog() });
   const records = await createAudit({ db: database.db, now: () => new Date() }).recent('T0ACME000', 20);
   await database.close();
   await bot.stop();

@@ -3,11 +3,11 @@ import { zone } from '../../../simulator/cdn/zones.ts';
 import { findCommand, findForm } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
-import { viewProblems } from '../../support/limits.ts';
-import { alice, buttons, desk, reads } from '../../support/person.ts';
+import { alice, buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
+import { findViewProblems } from '../../support/slack-limits.ts';
 
 test.each(['id', 'name', 'NAME', 'hostname', 'address'])('a zone is found by its %s', async (by) => {
-  await using office = await desk({ zones: 60 });
+  await using office = await createCommandHarness({ zones: 60 });
   const zone = office.cdn.data.zones[3];
   const hostname = zone?.Hostnames?.[0]?.Value ?? '';
   const typed = {
@@ -17,7 +17,7 @@ test.each(['id', 'name', 'NAME', 'hostname', 'address'])('a zone is found by its
     hostname,
     address: `<https://${hostname}/a/picture.jpg?x=1>`,
   }[by];
-  const [answer, ...more] = await office.person().says(`zone ${typed}`);
+  const [answer, ...more] = await office.person().run(`zone ${typed}`);
   expect(more).toEqual([]);
   expect(answer?.text).toBe(
     'Zone media: active, 9,100 GB of 10,000 GB (91 %). Needs attention: above 80 % of its bandwidth limit',
@@ -25,15 +25,15 @@ test.each(['id', 'name', 'NAME', 'hostname', 'address'])('a zone is found by its
 });
 
 test('an exact name needs one small search, not the whole list', async () => {
-  await using office = await desk({ zones: 2500 });
-  await office.person().says('zone media');
+  await using office = await createCommandHarness({ zones: 2500 });
+  await office.person().run('zone media');
   expect(office.cdn.requests).toHaveLength(1);
   expect(office.cdn.requests[0]?.query).toMatchObject({ search: 'media' });
 });
 
 test('the sections tell origin, hostnames, caching, security, edge rules, optimizer and logging in words', async () => {
-  await using office = await desk({ zones: 12 });
-  const [answer] = await office.person().says('zone shop');
+  await using office = await createCommandHarness({ zones: 12 });
+  const [answer] = await office.person().run('zone shop');
   for (const title of [
     '*Zone ',
     'hostnames*',
@@ -43,9 +43,9 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
     '*Optimizer*',
     '*Logging*',
   ]) {
-    expect(reads(answer)).toContain(title);
+    expect(readText(answer)).toContain(title);
   }
-  expect(reads(answer)).toMatchInlineSnapshot(`
+  expect(readText(answer)).toMatchInlineSnapshot(`
     "shop
     :shield: *Usually set otherwise:* token authentication is off, no origin shield
     *Zone 1001*
@@ -132,23 +132,23 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
 });
 
 test('no secret of a zone is shown, whatever the zone', async () => {
-  await using office = await desk({ zones: 60 });
+  await using office = await createCommandHarness({ zones: 60 });
   const person = office.person();
   for (const zone of office.cdn.data.zones) {
-    const [answer] = await person.presses('zones:show:1', String(zone.Id));
+    const [answer] = await person.press('zones:show:1', String(zone.Id));
     expect(JSON.stringify(answer)).not.toContain('CANARY');
   }
 });
 
 test('everything of a zone is sent as a file on request, without any secret of it', async () => {
-  await using office = await desk({ zones: 60 });
+  await using office = await createCommandHarness({ zones: 60 });
   const person = office.person();
-  const [answer] = await person.says('zone shop');
-  expect(reads(answer)).toMatch(/Usually set otherwise:.*token authentication is off.*no origin shield/u);
-  const [sent] = await person.presses(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
+  const [answer] = await person.run('zone shop');
+  expect(readText(answer)).toMatch(/Usually set otherwise:.*token authentication is off.*no origin shield/u);
+  const [sent] = await person.press(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
   expect(sent?.files).toMatchObject([{ name: 'zone-1001-shop.json', mimetype: 'application/json' }]);
   for (const { Id } of office.cdn.data.zones) {
-    const [message] = await person.presses('zones:file', String(Id));
+    const [message] = await person.press('zones:file', String(Id));
     const content = message?.files?.[0]?.content;
     if (!(content instanceof Uint8Array)) throw new Error('the file has no bytes');
     const text = new TextDecoder().decode(content);
@@ -158,68 +158,68 @@ test('everything of a zone is sent as a file on request, without any secret of i
 });
 
 test('the file of a zone holds what its answer showed, and Refresh reads anew in its place', async () => {
-  await using office = await desk({ zones: 20 });
+  await using office = await createCommandHarness({ zones: 20 });
   const person = office.person();
-  const [answer] = await person.says('zone shop');
+  const [answer] = await person.run('zone shop');
   const asked = office.cdn.requests.length;
-  office.later(60_000);
-  const [file] = await person.presses(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
-  expect(reads(file)).toContain('As of <!date^1795262400^');
+  office.advance(60_000);
+  const [file] = await person.press(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
+  expect(readText(file)).toContain('As of <!date^1795262400^');
   expect(office.cdn.requests).toHaveLength(asked);
-  const [again] = await person.presses(...(buttons(answer).get('Refresh') ?? ['', '']));
-  expect(reads(again)).toContain('As of <!date^1795262460^');
+  const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
+  expect(readText(again)).toContain('As of <!date^1795262460^');
   expect(office.cdn.requests.length).toBeGreaterThan(asked);
   // Long after, what is remembered is old: the file says when it was read.
-  office.later(10 * 60_000);
-  const [late] = await person.presses(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
-  expect(reads(late)).toContain('As of <!date^1795263060^');
+  office.advance(10 * 60_000);
+  const [late] = await person.press(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
+  expect(readText(late)).toContain('As of <!date^1795263060^');
 });
 
 test('several matches are a choice, with a way to see the rest', async () => {
-  await using office = await desk({ zones: 300 });
+  await using office = await createCommandHarness({ zones: 300 });
   const person = office.person();
-  const [few] = await person.says('zone shop-eu');
+  const [few] = await person.run('zone shop-eu');
   expect(few?.text).toMatch(/^\d+ zones match `shop-eu`\. Which one\?$/u);
-  const [many] = await person.says('zone sho');
-  expect(reads(many)).toMatch(/and \d+ more/u);
-  const [all] = await person.presses(...(buttons(many).get('See all') ?? ['', '']));
-  expect(reads(all)).toContain('matching `sho`');
-  const [one] = await person.presses(...(buttons(many).get('Show') ?? ['', '']));
+  const [many] = await person.run('zone sho');
+  expect(readText(many)).toMatch(/and \d+ more/u);
+  const [all] = await person.press(...(buttons(many).get('See all') ?? ['', '']));
+  expect(readText(all)).toContain('matching `sho`');
+  const [one] = await person.press(...(buttons(many).get('Show') ?? ['', '']));
   expect(one?.text).toMatch(/^Zone shop/u);
 });
 
 test('a part of one name is that zone', async () => {
-  await using office = await desk({ zones: 12 });
-  const [answer] = await office.person().says('zone ownload');
+  await using office = await createCommandHarness({ zones: 12 });
+  const [answer] = await office.person().run('zone ownload');
   expect(answer?.text).toMatch(/^Zone downloads: /u);
 });
 
 test('no match offers names that are near', async () => {
-  await using office = await desk({ zones: 60 });
+  await using office = await createCommandHarness({ zones: 60 });
   const person = office.person();
-  const [answer] = await person.says('zone chekout');
+  const [answer] = await person.run('zone chekout');
   expect(answer?.text).toBe('No zone has the id, name or hostname `chekout`.');
-  const [zone] = await person.presses(...(buttons(answer).get('checkout') ?? ['', '']));
+  const [zone] = await person.press(...(buttons(answer).get('checkout') ?? ['', '']));
   expect(zone?.text).toMatch(/^Zone checkout: disabled/u);
 });
 
 test('a zone that was deleted meanwhile is said to be gone', async () => {
-  await using office = await desk({ zones: 12 });
+  await using office = await createCommandHarness({ zones: 12 });
   const person = office.person();
-  await person.says('zones');
+  await person.run('zones');
   const [gone] = office.cdn.data.zones.splice(3, 1);
-  await expect(person.presses('zones:show', String(gone?.Id))).rejects.toThrow('There is no zone');
-  await expect(person.says('zone media')).rejects.toThrow(UserError);
+  await expect(person.press('zones:show', String(gone?.Id))).rejects.toThrow('There is no zone');
+  await expect(person.run('zone media')).rejects.toThrow(UserError);
   // The list was forgotten with it.
-  expect((await person.says('zone media'))[0]?.text).toBe('No zone has the id, name or hostname `media`.');
+  expect((await person.run('zone media'))[0]?.text).toBe('No zone has the id, name or hostname `media`.');
 });
 
 test('a very long name is found, without being put into an address', async () => {
   const name = 'ab'.repeat(200);
-  await using office = await desk({
+  await using office = await createCommandHarness({
     data: { zones: [zone({ Id: 1, Name: name }), zone({ Id: 2, Name: 'other' })] },
   });
-  const [answer] = await office.person().says(`zone ${name}`);
+  const [answer] = await office.person().run(`zone ${name}`);
   expect(answer?.text).toContain('Zone abab');
   expect(office.cdn.requests[0]?.query).not.toHaveProperty('search');
 });
@@ -229,51 +229,51 @@ test('of two names that differ only in case, the one that was typed is meant; an
     zone({ Id: 1, Name: 'SHOP', OriginUrl: 'https://one.example' }),
     zone({ Id: 2, Name: 'shop', OriginUrl: 'https://two.example' }),
   ];
-  await using office = await desk({ data: { zones } });
+  await using office = await createCommandHarness({ data: { zones } });
   const person = office.person();
-  expect(reads((await person.says('zone shop'))[0])).toContain('https://two.example');
-  expect(reads((await person.says('zone SHOP'))[0])).toContain('https://one.example');
-  expect(reads((await person.says('zone Shop'))[0])).toContain('2 zones match `shop`. Which one?');
+  expect(readText((await person.run('zone shop'))[0])).toContain('https://two.example');
+  expect(readText((await person.run('zone SHOP'))[0])).toContain('https://one.example');
+  expect(readText((await person.run('zone Shop'))[0])).toContain('2 zones match `shop`. Which one?');
 });
 
 test('a number that is the id of one zone and the name of another asks which', async () => {
   const zones = [zone({ Id: 12345, Name: 'shop' }), zone({ Id: 2, Name: '12345' })];
-  await using office = await desk({ data: { zones } });
-  expect(reads((await office.person().says('zone 12345'))[0])).toContain('2 zones match `12345`. Which one?');
+  await using office = await createCommandHarness({ data: { zones } });
+  expect(readText((await office.person().run('zone 12345'))[0])).toContain(
+    '2 zones match `12345`. Which one?',
+  );
 });
 
 test('zone without a word opens a form whose menu searches ids, names and hostnames', async () => {
-  await using office = await desk({ zones: 300 });
+  await using office = await createCommandHarness({ zones: 300 });
   const typed = findCommand(parseWords('zone'));
   const form = typed.command.modal?.(typed.words, { keyPage: undefined });
-  expect(viewProblems(form as { type: 'modal' })).toEqual([]);
+  expect(findViewProblems(form as { type: 'modal' })).toEqual([]);
   expect(form).toMatchObject({ callback_id: 'zones:submit', blocks: [{ block_id: 'zone' }] });
   const person = office.person();
   const media = office.cdn.data.zones[3];
-  expect(await person.searches('zones:pick', 'MEDIA ')).toContain(
+  expect(await person.search('zones:pick', 'MEDIA ')).toContain(
     `media · ${media?.Hostnames?.[0]?.Value} = ${media?.Id}`,
   );
-  expect(await person.searches('zones:pick', String(media?.Id))).toHaveLength(1);
-  const all = await person.searches('zones:pick', '');
+  expect(await person.search('zones:pick', String(media?.Id))).toHaveLength(1);
+  const all = await person.search('zones:pick', '');
   expect(all).toHaveLength(100);
   expect(all.at(-1)).toBe('… and 201 more: keep typing = note');
-  expect(await person.searches('zones:pick', 'nothing like it')).toEqual([
-    'None of your zones matches = note',
-  ]);
+  expect(await person.search('zones:pick', 'nothing like it')).toEqual(['None of your zones matches = note']);
 });
 
 test('the form shows the zone that was picked, and refuses lines that are none', async () => {
-  await using office = await desk({ zones: 12 });
+  await using office = await createCommandHarness({ zones: 12 });
   const person = office.person();
   const id = String(office.cdn.data.zones[3]?.Id);
-  const answer = await person.submits('zones:submit', { zone: id });
+  const answer = await person.submit('zones:submit', { zone: id });
   expect(answer).toMatchObject([{ text: expect.stringMatching(/^Zone media/u) }]);
-  expect(await person.submits('zones:submit', { zone: 'note' })).toEqual({
+  expect(await person.submit('zones:submit', { zone: 'note' })).toEqual({
     errors: { zone: 'This line is no zone. Pick one.' },
   });
-  expect(await person.submits('zones:submit', { zone: undefined })).toEqual({
+  expect(await person.submit('zones:submit', { zone: undefined })).toEqual({
     errors: { zone: 'Pick a zone.' },
   });
   expect(findForm('zones:submit')?.busy).toBeUndefined();
-  expect(office.snapshots.of(alice).peek()).toBeUndefined();
+  expect(office.zoneCache.of(alice).peek()).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
 import type { Message } from '../../../src/views/blocks/message.ts';
-import { alice, bob, buttons, desk, reads } from '../../support/person.ts';
+import { alice, bob, buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
 
 /** The names on a page, in order. */
 function names(text: string): string[] {
@@ -13,15 +13,15 @@ function names(text: string): string[] {
 }
 
 test('an account without zones gets a sentence and a next step', async () => {
-  await using office = await desk({ zones: 0 });
-  const answers = await office.person().says('zones');
+  await using office = await createCommandHarness({ zones: 0 });
+  const answers = await office.person().run('zones');
   expect(answers).toHaveLength(1);
   expect(answers[0]?.text).toContain('Your key sees no zones');
 });
 
 test('one zone is one answer from one request', async () => {
-  await using office = await desk({ zones: 1 });
-  const answers = await office.person().says('zones');
+  await using office = await createCommandHarness({ zones: 1 });
+  const answers = await office.person().run('zones');
   expect(answers).toHaveLength(1);
   expect(answers[0]?.text).toBe(
     '1 zone: 3,100 GB this month, $31.00, none needs attention.'.replace(
@@ -29,81 +29,81 @@ test('one zone is one answer from one request', async () => {
       money(office.cdn.data.zones),
     ),
   );
-  expect(reads(answers[0])).toContain('3,100 GB of 5,000 GB (62 %)');
+  expect(readText(answers[0])).toContain('3,100 GB of 5,000 GB (62 %)');
   expect(buttons(answers[0]).has('Next ›')).toBe(false);
   expect(office.cdn.requests.map(({ query }) => query)).toEqual([{ page: '1', perPage: '10' }]);
 });
 
 test('many zones: the first ten at once, then the whole with totals', async () => {
-  await using office = await desk({ zones: 60 });
-  const [first, whole, ...more] = await office.person().says('zones');
+  await using office = await createCommandHarness({ zones: 60 });
+  const [first, whole, ...more] = await office.person().run('zones');
   expect(more).toEqual([]);
-  expect(reads(first)).toContain('*First 10 of 60 zones* · counting…');
-  expect(names(reads(first))).toHaveLength(10);
-  expect(reads(whole)).toMatch(
+  expect(readText(first)).toContain('*First 10 of 60 zones* · counting…');
+  expect(names(readText(first))).toHaveLength(10);
+  expect(readText(whole)).toMatch(
     /^\*60 zones\* · .* this month · \$[\d,.]+ so far · :warning: \d+ need attention$/mu,
   );
-  expect(reads(whole)).toMatch(/zones with a limit: [\d,.]+ [GT]B of [\d,.]+ [GT]B \(\d+ %\)/u);
-  expect(reads(whole)).toContain('Page 1 of 6');
-  expect(reads(whole)).toMatch(/as of <!date\^\d+\^/u);
-  expect(names(reads(whole))).toEqual(office.cdn.data.zones.map(nameOf).toSorted().slice(0, 10));
+  expect(readText(whole)).toMatch(/zones with a limit: [\d,.]+ [GT]B of [\d,.]+ [GT]B \(\d+ %\)/u);
+  expect(readText(whole)).toContain('Page 1 of 6');
+  expect(readText(whole)).toMatch(/as of <!date\^\d+\^/u);
+  expect(names(readText(whole))).toEqual(office.cdn.data.zones.map(nameOf).toSorted().slice(0, 10));
 });
 
 test('the first ten are there while the rest is still on its way', async () => {
-  await using office = await desk({ zones: 2500, zoneMembers: 'few' });
+  await using office = await createCommandHarness({ zones: 2500, zoneMembers: 'few' });
   const rest = Promise.withResolvers<void>();
   office.cdn.faults.add({ match: { path: /pullzone/u }, skip: 1, times: 9, until: rest.promise });
   const { command, words } = findCommand(parseWords('zones'));
   const answers = command.run?.(words, office.person().context) as AsyncGenerator<Message>;
   const first = await answers.next();
-  expect(reads(first.value as Message)).toContain('*First 10 of 2,500 zones* · counting…');
+  expect(readText(first.value as Message)).toContain('*First 10 of 2,500 zones* · counting…');
   rest.resolve();
   const whole = await answers.next();
-  expect(reads(whole.value as Message)).toContain('*2,500 zones*');
+  expect(readText(whole.value as Message)).toContain('*2,500 zones*');
   expect(office.cdn.requests.map(({ query }) => query['perPage'])).toEqual(['10', '1000', '1000', '1000']);
 });
 
 test('the pages hold every zone once, from memory', async () => {
-  await using office = await desk({ zones: 37 });
+  await using office = await createCommandHarness({ zones: 37 });
   const person = office.person();
   const seen: string[] = [];
-  let page = (await person.says('zones')).at(-1);
+  let page = (await person.run('zones')).at(-1);
   const asked = office.cdn.requests.length;
   for (let guard = 0; guard < 10; guard += 1) {
-    seen.push(...names(reads(page)));
+    seen.push(...names(readText(page)));
     const next = buttons(page).get('Next ›');
     if (!next) break;
-    [page] = await person.presses(...next);
+    [page] = await person.press(...next);
   }
   expect(seen).toEqual(office.cdn.data.zones.map(nameOf).toSorted());
   const previous = buttons(page).get('‹ Previous');
-  expect(names(reads((await person.presses(...(previous ?? ['', ''])))[0]))).toEqual(seen.slice(20, 30));
+  expect(names(readText((await person.press(...(previous ?? ['', ''])))[0]))).toEqual(seen.slice(20, 30));
   expect(office.cdn.requests).toHaveLength(asked);
 });
 
 test('sorting is by the number that was asked for', async () => {
-  await using office = await desk({ zones: 60 });
+  await using office = await createCommandHarness({ zones: 60 });
   const person = office.person();
   const by = (member: 'MonthlyBandwidthUsed' | 'MonthlyCharges') =>
     office.cdn.data.zones
       .toSorted((a, b) => b[member] - a[member])
       .slice(0, 10)
       .map(nameOf);
-  expect(names(reads((await person.says('zones sort:bandwidth')).at(-1)))).toEqual(
+  expect(names(readText((await person.run('zones sort:bandwidth')).at(-1)))).toEqual(
     by('MonthlyBandwidthUsed'),
   );
-  expect(names(reads((await person.says('zones sort:charges')).at(-1)))).toEqual(by('MonthlyCharges'));
+  expect(names(readText((await person.run('zones sort:charges')).at(-1)))).toEqual(by('MonthlyCharges'));
 });
 
 test('an order or a filter that was typed never shows rows of the wrong ones first', async () => {
-  await using office = await desk({ zones: 60 });
-  const [first] = await office.person().says('zones sort:bandwidth');
-  expect(reads(first)).toBe('Reading 60 zones…');
+  await using office = await createCommandHarness({ zones: 60 });
+  const [first] = await office.person().run('zones sort:bandwidth');
+  expect(readText(first)).toBe('Reading 60 zones…');
 });
 
 test('attention is: suspended, disabled, above 80 % of a limit, no certificate for a hostname', async () => {
-  await using office = await desk({ zones: 12 });
-  const text = reads((await office.person().says('zones only:attention')).at(-1));
+  await using office = await createCommandHarness({ zones: 12 });
+  const text = readText((await office.person().run('zones only:attention')).at(-1));
   expect(names(text)).toEqual(['checkout', 'docs', 'images', 'media', 'shop-staging', 'video']);
   expect(text).toContain(':warning: suspended');
   expect(text).toContain(':warning: disabled, at its bandwidth limit');
@@ -118,15 +118,15 @@ test.each([
   ['disabled', (zone: PullZone) => !zone.Enabled],
   ['suspended', (zone: PullZone) => zone.Suspended],
 ] as const)('only:%s shows those and no others', async (only, is) => {
-  await using office = await desk({ zones: 300 });
-  const text = reads((await office.person().says(`zones only:${only}`)).at(-1));
+  await using office = await createCommandHarness({ zones: 300 });
+  const text = readText((await office.person().run(`zones only:${only}`)).at(-1));
   const wanted = office.cdn.data.zones.filter(is).map(nameOf).toSorted();
   expect(wanted.length).toBeGreaterThan(0);
   expect(names(text)).toEqual(wanted.slice(0, 10));
 });
 
 test('a search finds ids, names and hostnames whatever the case', async () => {
-  await using office = await desk({ zones: 60 });
+  await using office = await createCommandHarness({ zones: 60 });
   const person = office.person();
   const zone = office.cdn.data.zones[30];
   const hostname = zone?.Hostnames?.at(-1)?.Value ?? '';
@@ -136,20 +136,20 @@ test('a search finds ids, names and hostnames whatever the case', async () => {
     hostname,
     `https://${hostname}`.slice(8),
   ]) {
-    expect(names(reads((await person.says(`zones ${search}`)).at(-1)))).toContain(zone?.Name);
+    expect(names(readText((await person.run(`zones ${search}`)).at(-1)))).toContain(zone?.Name);
   }
 });
 
 test('a search without a match offers what may have been meant, and the way back', async () => {
-  await using office = await desk({ zones: 12 });
+  await using office = await createCommandHarness({ zones: 12 });
   const person = office.person();
-  const answer = (await person.says('zones chekout')).at(-1);
-  expect(reads(answer)).toContain('None of your 12 zones matches `chekout`. Did you mean one of these?');
-  expect(names(reads((await person.presses(...(buttons(answer).get('checkout') ?? ['', ''])))[0]))).toEqual([
+  const answer = (await person.run('zones chekout')).at(-1);
+  expect(readText(answer)).toContain('None of your 12 zones matches `chekout`. Did you mean one of these?');
+  expect(names(readText((await person.press(...(buttons(answer).get('checkout') ?? ['', ''])))[0]))).toEqual([
     'checkout',
   ]);
   expect(
-    names(reads((await person.presses(...(buttons(answer).get('All zones') ?? ['', ''])))[0])),
+    names(readText((await person.press(...(buttons(answer).get('All zones') ?? ['', ''])))[0])),
   ).toHaveLength(10);
 });
 
@@ -168,10 +168,10 @@ test.each([
   ['zones limit:5', '`/cdn zones` does not know `limit:`.', 'It knows `sort:name`'],
   [`zones ${'x y '.repeat(60)}`, "This search has 239 characters, more than any zone's name.", 'Type a part'],
 ])('%j says what is wrong and what to do', async (typed, message, hint) => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   const failed = await office
     .person()
-    .says(typed)
+    .run(typed)
     .catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(UserError);
   expect((failed as UserError).message).toBe(message);
@@ -180,52 +180,52 @@ test.each([
 });
 
 test('a button from another version of the bot is answered', async () => {
-  await using office = await desk({ zones: 3 });
-  await expect(office.person().presses('zones:page', 'page=-1')).rejects.toThrow('older version of the list');
-  await expect(office.person().presses('zones:page', 'sort=colour')).rejects.toThrow(
+  await using office = await createCommandHarness({ zones: 3 });
+  await expect(office.person().press('zones:page', 'page=-1')).rejects.toThrow('older version of the list');
+  await expect(office.person().press('zones:page', 'sort=colour')).rejects.toThrow(
     'older version of the list',
   );
 });
 
 test('buttons act on the rows that were read, until somebody types, asks for fresh ones, or five minutes pass', async () => {
-  await using office = await desk({ zones: 3 });
+  await using office = await createCommandHarness({ zones: 3 });
   const person = office.person();
-  const page = (await person.says('zones')).at(-1);
-  const press = (label: string) => person.presses(...(buttons(page).get(label) ?? ['', '']));
+  const page = (await person.run('zones')).at(-1);
+  const press = (label: string) => person.press(...(buttons(page).get(label) ?? ['', '']));
   await press('Sort by bandwidth');
   expect(office.cdn.requests).toHaveLength(1);
   await press('Refresh');
   expect(office.cdn.requests).toHaveLength(2);
-  await person.says('zones');
+  await person.run('zones');
   expect(office.cdn.requests).toHaveLength(3);
-  office.later(5 * 60_000);
+  office.advance(5 * 60_000);
   await press('Sort by bandwidth');
   expect(office.cdn.requests).toHaveLength(4);
 });
 
 test('a page that no longer exists shows the last one', async () => {
-  await using office = await desk({ zones: 25 });
-  expect(reads((await office.person().presses('zones:page', 'page=99')).at(-1))).toContain('Page 3 of 3');
+  await using office = await createCommandHarness({ zones: 25 });
+  expect(readText((await office.person().press('zones:page', 'page=99')).at(-1))).toContain('Page 3 of 3');
 });
 
 test('people do not see each other’s lists', async () => {
-  await using office = await desk({ zones: 3 });
-  await office.person(alice).says('zones');
-  await expect(office.person(bob, 'none').says('zones')).rejects.toThrow(
+  await using office = await createCommandHarness({ zones: 3 });
+  await office.person(alice).run('zones');
+  await expect(office.person(bob, 'none').run('zones')).rejects.toThrow(
     'You have not connected a CDN key yet.',
   );
 });
 
 test('when the rest cannot be read, the first rows stay and can be tried again', async () => {
-  await using office = await desk({ zones: 60 });
+  await using office = await createCommandHarness({ zones: 60 });
   office.cdn.faults.add({ status: 503, skip: 1, times: 20 });
   const person = office.person();
-  const [, second] = await person.says('zones');
-  expect(reads(second)).toContain('*First 10 of 60 zones* · the rest could not be read');
-  expect(reads(second)).toContain('The CDN has a problem of its own (HTTP 503).');
+  const [, second] = await person.run('zones');
+  expect(readText(second)).toContain('*First 10 of 60 zones* · the rest could not be read');
+  expect(readText(second)).toContain('The CDN has a problem of its own (HTTP 503).');
   office.cdn.faults.clear();
-  const [whole] = await person.presses(...(buttons(second).get('Try again') ?? ['', '']));
-  expect(reads(whole)).toContain('*60 zones*');
+  const [whole] = await person.press(...(buttons(second).get('Try again') ?? ['', '']));
+  expect(readText(whole)).toContain('*60 zones*');
 });
 
 test.each([
@@ -233,22 +233,22 @@ test.each([
   ['rate_limited', { status: 429, retryAfter: 3600 }],
   ['unexpected', { body: 'html' }],
 ] as const)('a CDN that answers %s is an error the bot has words for', async (code, fault) => {
-  await using office = await desk({ zones: 60 });
+  await using office = await createCommandHarness({ zones: 60 });
   office.cdn.faults.add({ ...fault, times: 20 });
   const failed = await office
     .person()
-    .says('zones')
+    .run('zones')
     .catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(ApiError);
   expect((failed as ApiError).code).toBe(code);
 });
 
 test('names that try to be markup are shown as text', async () => {
-  await using office = await desk({ zones: 2 });
+  await using office = await createCommandHarness({ zones: 2 });
   const [zone] = office.cdn.data.zones;
   if (zone) zone.Name = '<!channel> & <https://evil.example|shop>';
-  const [answer] = await office.person().says('zones');
-  expect(reads(answer)).toContain('&lt;!channel&gt; &amp; &lt;https://evil.example|shop&gt;');
+  const [answer] = await office.person().run('zones');
+  expect(readText(answer)).toContain('&lt;!channel&gt; &amp; &lt;https://evil.example|shop&gt;');
 });
 
 function nameOf(zone: PullZone): string {

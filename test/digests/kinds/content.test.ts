@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { story, used, zone } from '../story.ts';
+import { bandwidthPerRun, createDigestScenario, makeZone } from '../scenario.ts';
 
 test('a first run says what there is, and that there is nothing to compare with', async () => {
-  const told = await (await story()).daily('2026-11-03', used(120));
+  const told = await (await createDigestScenario()).runDaily('2026-11-03', bandwidthPerRun(120));
   expect(told.top).toMatchInlineSnapshot(`
     [
       "*2 zones* · 120 GB this month · $1.20 so far",
@@ -20,7 +20,10 @@ test('a first run says what there is, and that there is nothing to compare with'
 });
 
 test('flat: one line', async () => {
-  const told = await (await story()).daily('2026-11-03', used(120, 160, 200, 240));
+  const told = await (await createDigestScenario()).runDaily(
+    '2026-11-03',
+    bandwidthPerRun(120, 160, 200, 240),
+  );
   expect(told.top).toMatchInlineSnapshot(`
     [
       ":zzz: Nothing changed since Thu 5 Nov 09:00: *2 zones* · 240 GB this month · $2.40 so far (+$0.40)",
@@ -30,7 +33,10 @@ test('flat: one line', async () => {
 });
 
 test('a spike in a flat series is unusual', async () => {
-  const told = await (await story()).daily('2026-11-03', used(120, 160, 200, 240, 281, 320, 360, 480));
+  const told = await (await createDigestScenario()).runDaily(
+    '2026-11-03',
+    bandwidthPerRun(120, 160, 200, 240, 281, 320, 360, 480),
+  );
   expect(told.top).toMatchInlineSnapshot(`
     [
       "*2 zones* · 480 GB this month · $4.80 so far (+$1.20)",
@@ -57,7 +63,10 @@ test('a spike in a flat series is unusual', async () => {
 });
 
 test('a trend of a few per cent a day is no change from one day to the next', async () => {
-  const told = await (await story()).daily('2026-11-03', used(100, 140, 182, 226, 272, 320, 370));
+  const told = await (await createDigestScenario()).runDaily(
+    '2026-11-03',
+    bandwidthPerRun(100, 140, 182, 226, 272, 320, 370),
+  );
   expect(told.top).toMatchInlineSnapshot(`
     [
       ":zzz: Nothing changed since Sun 8 Nov 09:00: *2 zones* · 370 GB this month · $3.70 so far (+$0.50)",
@@ -73,13 +82,16 @@ test('weekends are quiet every week: that is no change', async () => {
     sum += (index + 1) % 7 === 6 || (index + 1) % 7 === 0 ? 10 : 40;
     return result;
   });
-  const saturday = await (await story()).daily('2026-11-02', used(...amounts.slice(0, 6)));
+  const saturday = await (await createDigestScenario()).runDaily(
+    '2026-11-02',
+    bandwidthPerRun(...amounts.slice(0, 6)),
+  );
   expect(saturday.top).toMatchInlineSnapshot(`
     [
       ":zzz: Nothing changed since Fri 6 Nov 09:00: *2 zones* · 240 GB this month · $2.40 so far (+$0.40)",
     ]
   `);
-  const sunday = await (await story()).daily('2026-11-02', used(...amounts));
+  const sunday = await (await createDigestScenario()).runDaily('2026-11-02', bandwidthPerRun(...amounts));
   expect(sunday.top).toMatchInlineSnapshot(`
     [
       ":zzz: Nothing changed since Sat 14 Nov 09:00: *2 zones* · 470 GB this month · $4.70 so far (+$0.10)",
@@ -88,7 +100,10 @@ test('weekends are quiet every week: that is no change', async () => {
 });
 
 test('zero: no zones, and nothing to divide by', async () => {
-  const told = await (await story()).daily('2026-11-03', [() => undefined, () => undefined]);
+  const told = await (await createDigestScenario()).runDaily('2026-11-03', [
+    () => undefined,
+    () => undefined,
+  ]);
   expect(told.top).toMatchInlineSnapshot(`
     [
       ":zzz: Nothing changed since Tue 3 Nov 09:00: *No zones*",
@@ -97,12 +112,12 @@ test('zero: no zones, and nothing to divide by', async () => {
 });
 
 test('only if something changed: the first run speaks, then silence until something does', async () => {
-  const digest = await story({ only: 'changed' });
-  expect((await digest.daily('2026-11-03', used(100))).quiet).toBe(false);
-  expect((await digest.daily('2026-11-04', used(140))).quiet).toBe(true);
-  digest.data.zones.push(zone(1003, 'new'));
+  const digest = await createDigestScenario({ only: 'changed' });
+  expect((await digest.runDaily('2026-11-03', bandwidthPerRun(100))).quiet).toBe(false);
+  expect((await digest.runDaily('2026-11-04', bandwidthPerRun(140))).quiet).toBe(true);
+  digest.data.zones.push(makeZone(1003, 'new'));
   expect((await digest.run('2026-11-04T12:00:00Z')).quiet).toBe(false);
-  expect((await digest.daily('2026-11-05', used(180))).top).toMatchInlineSnapshot(`
+  expect((await digest.runDaily('2026-11-05', bandwidthPerRun(180))).top).toMatchInlineSnapshot(`
     [
       "*2 zones* · 180 GB this month · $1.80 so far (+$0.40)",
       ":heavy_minus_sign: Gone: new",
@@ -112,15 +127,15 @@ test('only if something changed: the first run speaks, then silence until someth
 });
 
 test('run again a minute later, nothing changed, and the next run still counts a whole day', async () => {
-  const digest = await story();
-  await digest.daily('2026-11-03', used(100, 140));
+  const digest = await createDigestScenario();
+  await digest.runDaily('2026-11-03', bandwidthPerRun(100, 140));
   const again = await digest.run('2026-11-04T09:01:00Z');
   expect(again.top).toMatchInlineSnapshot(`
     [
       ":zzz: Nothing changed since Wed 4 Nov 09:00: *2 zones* · 140 GB this month · $1.40 so far",
     ]
   `);
-  const next = await digest.daily('2026-11-05', used(280));
+  const next = await digest.runDaily('2026-11-05', bandwidthPerRun(280));
   expect(next.top).toMatchInlineSnapshot(`
     [
       "*2 zones* · 280 GB this month · $2.80 so far (+$1.40)",

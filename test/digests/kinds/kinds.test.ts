@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { story, zone } from '../story.ts';
+import { createDigestScenario, makeZone } from '../scenario.ts';
 
 test('upload scanning by the CDN’s own days', async () => {
   const overview = Object.fromEntries(
@@ -12,7 +12,7 @@ test('upload scanning by the CDN’s own days', async () => {
       return [`${date}-${month}-${year}`, { filesScanned: 1000, loggedRequests: 50, blockedRequests }];
     }),
   );
-  const scans = await story(
+  const scans = await createDigestScenario(
     { kinds: ['scanning'], targets: { zones: [], shieldZones: ['501', '502'], apps: [] } },
     {
       shieldZones: [
@@ -59,7 +59,7 @@ test('apps: status, latency and cost against the previous run', async () => {
     volumes: {},
   };
   const idle = { ...app, id: 'app0idle0000003', status: 'active' };
-  const apps = await story(
+  const apps = await createDigestScenario(
     { kinds: ['apps'], targets: { zones: [], shieldZones: [], apps: [app.id, idle.id] } },
     { apps: [app, idle] },
   );
@@ -102,13 +102,13 @@ test('apps: status, latency and cost against the previous run', async () => {
 });
 
 test('several kinds in one digest: a number each, then what changed, in six lines', async () => {
-  const all = await story(
+  const all = await createDigestScenario(
     {
       kinds: ['zones', 'errors', 'scanning', 'apps'],
       targets: { zones: ['1001', '1002'], shieldZones: ['503'], apps: [] },
     },
     {
-      zones: [zone(1001, 'shop', { MagicContainersAppId: 'app0worker00002' }), zone(1002, 'docs')],
+      zones: [makeZone(1001, 'shop', { MagicContainersAppId: 'app0worker00002' }), makeZone(1002, 'docs')],
       originErrors: { entries: new Map(), count: 2 },
     },
   );
@@ -148,7 +148,7 @@ test('several kinds in one digest: a number each, then what changed, in six line
 
 function nineErrors() {
   return {
-    zones: [zone(1001, 'shop', { Enabled: false })],
+    zones: [makeZone(1001, 'shop', { Enabled: false })],
     originErrors: {
       entries: new Map(),
       count: (_zone: unknown, day: string) => (day === '2026-11-03' ? 9 : 0),
@@ -161,13 +161,13 @@ test('above a number: of zones that need attention, errors, blocked uploads and 
     kinds: ['zones', 'errors'],
     targets: { zones: ['1001'], shieldZones: [], apps: [] },
   } as const;
-  const ten = await story({ ...errors, only: { above: 10 } }, nineErrors());
+  const ten = await createDigestScenario({ ...errors, only: { above: 10 } }, nineErrors());
   expect((await ten.run('2026-11-03T09:00:00Z')).quiet).toBe(true);
-  const nine = await story({ ...errors, only: { above: 9 } }, nineErrors());
+  const nine = await createDigestScenario({ ...errors, only: { above: 9 } }, nineErrors());
   expect((await nine.run('2026-11-03T09:00:00Z')).quiet).toBe(false);
   // New or not.
-  const still = await story({ ...errors, only: { above: 0 } }, nineErrors());
-  const told = await still.daily('2026-11-04', [() => undefined, () => undefined]);
+  const still = await createDigestScenario({ ...errors, only: { above: 0 } }, nineErrors());
+  const told = await still.runDaily('2026-11-04', [() => undefined, () => undefined]);
   expect(told.quiet).toBe(false);
   expect(told.top).toMatchInlineSnapshot(`
     [

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import type { CdnData } from '../../../simulator/cdn/data.ts';
-import { GB, limited, story, used, zone } from '../story.ts';
+import { bandwidthPerRun, createDigestScenario, GB, limitedBandwidthPerRun, makeZone } from '../scenario.ts';
 
 /** Runs at these moments, with so many GB used at each; tells the last. */
 async function at(...runs: readonly (readonly [at: string, gigabytes: number])[]) {
-  const digest = await story();
+  const digest = await createDigestScenario();
   let told: Awaited<ReturnType<typeof digest.run>> | undefined;
   for (const [moment, amount] of runs) {
-    used(amount)[0]?.(digest.data);
+    bandwidthPerRun(amount)[0]?.(digest.data);
     told = await digest.run(moment);
   }
   return told;
 }
 
 test('a month begins anew: nothing fell', async () => {
-  const told = await (await story()).daily('2026-11-29', used(1160, 1200, 15));
+  const told = await (await createDigestScenario()).runDaily('2026-11-29', bandwidthPerRun(1160, 1200, 15));
   expect(told.top).toMatchInlineSnapshot(`
     [
       ":zzz: Nothing changed since Mon 30 Nov 09:00: *2 zones* · 15 GB this month · $0.15 so far",
@@ -60,14 +60,17 @@ test('once a month: what was used on the first is no growth since the first befo
 });
 
 test('a leap day is a day: the rate and the limit’s day count it', async () => {
-  const leap = await (await story()).daily('2028-02-27', limited(432, 448, 464));
+  const leap = await (await createDigestScenario()).runDaily(
+    '2028-02-27',
+    limitedBandwidthPerRun(432, 448, 464),
+  );
   expect(leap.top).toMatchInlineSnapshot(`
     [
       ":zzz: Nothing changed since Mon 28 Feb 09:00: *1 zone* · 464 GB this month · $0.00 so far · :warning: 1 needs attention",
     ]
   `);
-  const digest = await story();
-  const limit = (amount: number) => limited(amount)[0]?.(digest.data);
+  const digest = await createDigestScenario();
+  const limit = (amount: number) => limitedBandwidthPerRun(amount)[0]?.(digest.data);
   limit(50);
   await digest.run('2028-02-04T09:00:00Z');
   limit(173);
@@ -95,7 +98,10 @@ test('missed runs: what was used in days without a run is told by the day', asyn
 });
 
 test('both the previous run and the same weekday are told, of a weekly digest the same run once', async () => {
-  const week = await (await story()).daily('2026-11-02', used(40, 80, 120, 160, 200, 240, 280, 320, 420));
+  const week = await (await createDigestScenario()).runDaily(
+    '2026-11-02',
+    bandwidthPerRun(40, 80, 120, 160, 200, 240, 280, 320, 420),
+  );
   expect(week.top).toMatchInlineSnapshot(`
     [
       "*2 zones* · 420 GB this month · $4.20 so far (+$1.00)",
@@ -117,11 +123,11 @@ test('both the previous run and the same weekday are told, of a weekly digest th
 
 const charged = (...dollars: readonly number[]) =>
   dollars.map((amount) => (data: CdnData) => {
-    data.zones = [zone(1001, 'shop', { MonthlyBandwidthUsed: 10 * GB, MonthlyCharges: amount })];
+    data.zones = [makeZone(1001, 'shop', { MonthlyBandwidthUsed: 10 * GB, MonthlyCharges: amount })];
   });
 
 test('charges that jump are told beside the number of everything', async () => {
-  const told = await (await story()).daily('2026-11-03', charged(2, 4, 6, 26));
+  const told = await (await createDigestScenario()).runDaily('2026-11-03', charged(2, 4, 6, 26));
   expect(told.top).toMatchInlineSnapshot(`
     [
       "*1 zone* · 10 GB this month · $26.00 so far (+$20.00)",

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { GB, logged, story, zone } from '../story.ts';
+import { createDigestScenario, GB, logOriginErrors, makeZone } from '../scenario.ts';
 
 const twoZones = {
-  zones: [zone(1001, 'shop'), zone(1002, 'docs')],
+  zones: [makeZone(1001, 'shop'), makeZone(1002, 'docs')],
   originErrors: { entries: new Map(), count: 0 },
 };
 
 test('origin errors since the previous run: each entry in one digest, a new code first', async () => {
-  const errors = await story(
+  const errors = await createDigestScenario(
     {
       kinds: ['errors'],
       targets: { zones: ['1001', '1002'], shieldZones: [], apps: [] },
@@ -15,8 +15,8 @@ test('origin errors since the previous run: each entry in one digest, a new code
     },
     { ...twoZones, originErrors: { entries: new Map(), count: 0 } },
   );
-  logged(errors.data, '1001/2026-11-02', ['http_timeout', 30, 8]);
-  logged(errors.data, '1001/2026-11-03', ['http_timeout', 12, 8]);
+  logOriginErrors(errors.data, '1001/2026-11-02', ['http_timeout', 30, 8]);
+  logOriginErrors(errors.data, '1001/2026-11-03', ['http_timeout', 12, 8]);
   const first = await errors.run('2026-11-03T09:00:00Z');
   // 30 of them are more than a day old.
   expect(first.top).toMatchInlineSnapshot(`
@@ -25,9 +25,9 @@ test('origin errors since the previous run: each entry in one digest, a new code
       "_The first run: the next one tells what changed._",
     ]
   `);
-  logged(errors.data, '1001/2026-11-03', ['http_timeout', 12, 8], ['http_timeout', 5, 10]);
-  logged(errors.data, '1001/2026-11-04', ['http_timeout', 8, 3], ['dns_lookup', 2, 4]);
-  logged(errors.data, '1002/2026-11-04', ['dns_lookup', 1, 4]);
+  logOriginErrors(errors.data, '1001/2026-11-03', ['http_timeout', 12, 8], ['http_timeout', 5, 10]);
+  logOriginErrors(errors.data, '1001/2026-11-04', ['http_timeout', 8, 3], ['dns_lookup', 2, 4]);
+  logOriginErrors(errors.data, '1002/2026-11-04', ['dns_lookup', 1, 4]);
   const second = await errors.run('2026-11-04T09:00:10Z');
   expect(second.top).toMatchInlineSnapshot(`
     [
@@ -65,7 +65,7 @@ test('origin errors since the previous run: each entry in one digest, a new code
     ]
   `);
   // After a weekend it tells of all of it, a day on average.
-  logged(errors.data, '1002/2026-11-07', ['dns_lookup', 90, 4]);
+  logOriginErrors(errors.data, '1002/2026-11-07', ['dns_lookup', 90, 4]);
   const monday = await errors.run('2026-11-09T09:00:00Z');
   expect(monday.top).toMatchInlineSnapshot(`
     [
@@ -77,9 +77,9 @@ test('origin errors since the previous run: each entry in one digest, a new code
 
 test('of all zones the busiest are asked, and the digest says so', async () => {
   const zones = Array.from({ length: 40 }, (_, index) =>
-    zone(2000 + index, `zone-${index}`, { MonthlyBandwidthUsed: index * GB }),
+    makeZone(2000 + index, `zone-${index}`, { MonthlyBandwidthUsed: index * GB }),
   );
-  const errors = await story(
+  const errors = await createDigestScenario(
     { kinds: ['errors'] },
     { zones, originErrors: { entries: new Map(), count: 3 } },
   );
@@ -96,7 +96,7 @@ test('of all zones the busiest are asked, and the digest says so', async () => {
 });
 
 test('a log that cannot be read is said with its reference, and costs the rest nothing', async () => {
-  const errors = await story(
+  const errors = await createDigestScenario(
     { kinds: ['zones', 'errors'], targets: { zones: ['1001', '1002'], shieldZones: [], apps: [] } },
     twoZones,
   );
@@ -119,16 +119,16 @@ test('a log that cannot be read is said with its reference, and costs the rest n
 });
 
 test('a refused key is thrown, and so is a CDN of which nothing at all can be read', async () => {
-  const digest = await story({ kinds: ['zones', 'errors'] }, twoZones);
+  const digest = await createDigestScenario({ kinds: ['zones', 'errors'] }, twoZones);
   digest.cdn.faults.add({ match: { path: /^\/1002\// }, status: 401, times: Infinity });
   await expect(digest.run('2026-11-03T09:00:00Z')).rejects.toMatchObject({ code: 'key_refused' });
-  const down = await story({ kinds: ['zones', 'apps'] });
+  const down = await createDigestScenario({ kinds: ['zones', 'apps'] });
   down.cdn.faults.add({ status: 503, times: Infinity });
   await expect(down.run('2026-11-03T09:00:00Z')).rejects.toMatchObject({ code: 'unavailable' });
 });
 
 test('logs for which no time is left are said to be missing', async () => {
-  const digest = await story({ kinds: ['zones', 'errors'] }, twoZones, { patienceMs: 0 });
+  const digest = await createDigestScenario({ kinds: ['zones', 'errors'] }, twoZones, { patienceMs: 0 });
   const told = await digest.run('2026-11-03T09:00:00Z');
   expect(told.top).toMatchInlineSnapshot(`
     [
@@ -142,7 +142,7 @@ test('logs for which no time is left are said to be missing', async () => {
 
 test('once it is stopped it asks for no further log, and says nothing half', async () => {
   const stop = new AbortController();
-  const zones = Array.from({ length: 20 }, (_, index) => zone(2000 + index, `zone-${index}`));
+  const zones = Array.from({ length: 20 }, (_, index) => makeZone(2000 + index, `zone-${index}`));
   const originErrors = {
     entries: new Map(),
     count: () => {
@@ -150,7 +150,7 @@ test('once it is stopped it asks for no further log, and says nothing half', asy
       return 1;
     },
   };
-  const digest = await story(
+  const digest = await createDigestScenario(
     { kinds: ['zones', 'errors'] },
     { zones, originErrors },
     { signal: stop.signal },

@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest';
 import type { CdnData } from '../../../simulator/cdn/data.ts';
-import { GB, limited, story, zone } from '../story.ts';
+import { createDigestScenario, GB, limitedBandwidthPerRun, makeZone } from '../scenario.ts';
 
 test('a monthly limit: foretold once there is enough of the month, told once, then reached', async () => {
-  const early = await (await story()).daily('2026-11-02', limited(20, 44));
+  const early = await (await createDigestScenario()).runDaily('2026-11-02', limitedBandwidthPerRun(20, 44));
   expect(early.top).toMatchInlineSnapshot(`
     [
       ":zzz: Nothing changed since Mon 2 Nov 09:00: *1 zone* · 44 GB this month · $0.00 so far",
     ]
   `);
-  const foretold = await (await story()).daily('2026-11-02', limited(26, 45, 64));
+  const foretold = await (await createDigestScenario()).runDaily(
+    '2026-11-02',
+    limitedBandwidthPerRun(26, 45, 64),
+  );
   expect(foretold.top).toMatchInlineSnapshot(`
     [
       "*1 zone* · 64 GB this month · $0.00 so far",
@@ -17,13 +20,19 @@ test('a monthly limit: foretold once there is enough of the month, told once, th
       ":hourglass: At this rate *shop* reaches its limit of 500 GB on 27 Nov",
     ]
   `);
-  const again = await (await story()).daily('2026-11-02', limited(26, 45, 64, 83));
+  const again = await (await createDigestScenario()).runDaily(
+    '2026-11-02',
+    limitedBandwidthPerRun(26, 45, 64, 83),
+  );
   expect(again.top).toMatchInlineSnapshot(`
     [
       ":zzz: Nothing changed since Wed 4 Nov 09:00: *1 zone* · 83 GB this month · $0.00 so far",
     ]
   `);
-  const reached = await (await story()).daily('2026-11-24', limited(450, 470, 490, 500));
+  const reached = await (await createDigestScenario()).runDaily(
+    '2026-11-24',
+    limitedBandwidthPerRun(450, 470, 490, 500),
+  );
   expect(reached.top).toMatchInlineSnapshot(`
     [
       "*1 zone* · 500 GB this month · $0.00 so far · :warning: 1 needs attention",
@@ -34,7 +43,7 @@ test('a monthly limit: foretold once there is enough of the month, told once, th
 });
 
 test('a first run has its limits once, and no change', async () => {
-  const told = await (await story()).daily('2026-11-11', limited(450));
+  const told = await (await createDigestScenario()).runDaily('2026-11-11', limitedBandwidthPerRun(450));
   expect(told.top).toMatchInlineSnapshot(`
     [
       "*1 zone* · 450 GB this month · $0.00 so far · :warning: 1 needs attention",
@@ -57,18 +66,18 @@ test('a first run has its limits once, and no change', async () => {
 });
 
 test('what went wrong with zones, what was mended, what came and went', async () => {
-  const plain = ['shop', 'media', 'docs', 'blog'].map((name, index) => zone(1001 + index, name));
+  const plain = ['shop', 'media', 'docs', 'blog'].map((name, index) => makeZone(1001 + index, name));
   const hostname = { Id: 1, Value: 'www.shop.example', HasCertificate: false };
-  const told = await (await story()).daily('2026-11-03', [
+  const told = await (await createDigestScenario()).runDaily('2026-11-03', [
     (data) => {
-      data.zones = [...plain, zone(1009, 'old <!channel>', { Enabled: false })];
+      data.zones = [...plain, makeZone(1009, 'old <!channel>', { Enabled: false })];
     },
     (data) => {
       data.zones = [
-        zone(1001, 'shop', { Hostnames: [hostname] as never }),
-        zone(1002, 'media', { Suspended: true }),
-        zone(1003, 'docs', { Enabled: false }),
-        zone(1010, 'fresh'),
+        makeZone(1001, 'shop', { Hostnames: [hostname] as never }),
+        makeZone(1002, 'media', { Suspended: true }),
+        makeZone(1003, 'docs', { Enabled: false }),
+        makeZone(1010, 'fresh'),
       ];
     },
   ]);
@@ -97,9 +106,9 @@ test('what went wrong with zones, what was mended, what came and went', async ()
 });
 
 test('with a name or without, what is wrong again and again is told once', async () => {
-  const told = await (await story()).daily('2026-11-03', [
+  const told = await (await createDigestScenario()).runDaily('2026-11-03', [
     (data) => {
-      data.zones = [zone(1001, '', { Enabled: false })];
+      data.zones = [makeZone(1001, '', { Enabled: false })];
     },
     () => undefined,
   ]);
@@ -111,12 +120,12 @@ test('with a name or without, what is wrong again and again is told once', async
 });
 
 test('with somebody else’s account it begins anew', async () => {
-  const told = await (await story()).daily('2026-11-03', [
+  const told = await (await createDigestScenario()).runDaily('2026-11-03', [
     (data) => {
-      data.zones = [zone(1001, 'shop'), zone(1002, 'docs')];
+      data.zones = [makeZone(1001, 'shop'), makeZone(1002, 'docs')];
     },
     (data) => {
-      data.zones = [zone(7001, 'theirs', { Enabled: false })];
+      data.zones = [makeZone(7001, 'theirs', { Enabled: false })];
     },
   ]);
   expect(told.top).toMatchInlineSnapshot(`
@@ -132,7 +141,7 @@ const many =
   (disabled: (index: number) => boolean, from = 0) =>
   (data: CdnData) => {
     data.zones = Array.from({ length: 10_000 }, (_, index) =>
-      zone(
+      makeZone(
         100_000 + from + index * 7,
         `zone "${index}" with a long name, as people have them, ${'ä'.repeat(60)}`,
         {
@@ -145,7 +154,7 @@ const many =
   };
 
 test('an account of ten thousand zones is told in the same few lines by name, and kept in as little', async () => {
-  const told = await (await story()).daily('2026-11-03', [
+  const told = await (await createDigestScenario()).runDaily('2026-11-03', [
     many((i) => i % 2 === 0),
     many((i) => i % 2 === 0 || i < 25, 7),
   ]);
@@ -177,9 +186,12 @@ const disable = (id: number) => (data: CdnData) => {
 };
 
 test('what a silent run found is told by the next one that speaks', async () => {
-  const digest = await story({ only: { above: 1 } }, { zones: [zone(1001, 'shop'), zone(1002, 'docs')] });
-  expect((await digest.daily('2026-11-03', [() => undefined, disable(1001)])).quiet).toBe(true);
-  const told = await digest.daily('2026-11-05', [disable(1002)]);
+  const digest = await createDigestScenario(
+    { only: { above: 1 } },
+    { zones: [makeZone(1001, 'shop'), makeZone(1002, 'docs')] },
+  );
+  expect((await digest.runDaily('2026-11-03', [() => undefined, disable(1001)])).quiet).toBe(true);
+  const told = await digest.runDaily('2026-11-05', [disable(1002)]);
   expect(told.quiet).toBe(false);
   expect(told.top).toContain(':rotating_light: *2* newly disabled: shop, docs');
 });

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UserError } from '../../../src/errors.ts';
 import { splitCsv } from '../../../src/exports/csv/parts.ts';
-import { cuts, inPieces, table, writing } from './pieces.ts';
+import { csvFormat, cuts, splitBytes, table } from './arbitraries.ts';
 
 /** The pieces, and whether whoever gave them was told that no more are wanted. */
 function source(pieces: readonly Buffer[]): { file: AsyncIterable<Buffer>; isClosed: () => boolean } {
@@ -30,14 +30,14 @@ const read = (file: Uint8Array): string[][] => parse(file, { bom: true });
 
 test('the parts of any table have its header and all its rows in order, and are as large as they may be', async () => {
   await fc.assert(
-    fc.asyncProperty(table, writing, cuts, fc.nat(100), async (rows, how, cuts, room) => {
+    fc.asyncProperty(table, csvFormat, cuts, fc.nat(100), async (rows, how, cuts, room) => {
       // A mark at the beginning and a line break at the end aside.
       const sizeOf = (row: string[]): number =>
         Buffer.byteLength(stringify([row], { ...how, bom: false, eof: true }));
       const sizes = rows.map(sizeOf);
       const most = (sizes[0] ?? 0) + 3 + Math.max(...sizes) + room;
       const file = Buffer.from(stringify(rows, how));
-      const made = await parts(inPieces(file, cuts), most);
+      const made = await parts(splitBytes(file, cuts), most);
       expect(made.every((part) => part.length <= most)).toBe(true);
       const [header = []] = rows;
       expect(made.map((part) => read(part)[0])).toEqual(made.map(() => header));

@@ -6,10 +6,10 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { replaceAddresses } from '../../../src/exports/csv/addresses.ts';
 import { createPseudonymizer } from '../../../src/exports/csv/pseudonyms.ts';
-import { cell, cuts, inPieces, table, writing } from './pieces.ts';
+import { cell, csvFormat, cuts, splitBytes, table } from './arbitraries.ts';
 
 const made = (file: Uint8Array, cuts: readonly number[] = []): Promise<string> =>
-  text(Readable.from(inPieces(file, cuts)).pipe(createPseudonymizer()));
+  text(Readable.from(splitBytes(file, cuts)).pipe(createPseudonymizer()));
 
 const marked = (text: string): string => replaceAddresses(text, (address) => `<${address}>`);
 
@@ -118,7 +118,7 @@ test('in a column of addresses nothing stays that could be one', async () => {
 
 test('whatever has no address in it stays byte for byte', async () => {
   await fc.assert(
-    fc.asyncProperty(table, writing, cuts, async (rows, how, cuts) => {
+    fc.asyncProperty(table, csvFormat, cuts, async (rows, how, cuts) => {
       const plain = rows.map((row) => row.map((text) => text.replaceAll(/[\d:]/gu, '')));
       fc.pre(!plain[0]?.[0]?.startsWith('\u{feff}'));
       const file = Buffer.from(stringify(plain, how));

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { UserError } from '../../../src/errors.ts';
 import { cellText } from '../../../src/exports/csv/cells.ts';
 import { type CsvRowsOptions, createCsvRows } from '../../../src/exports/csv/rows.ts';
-import { cuts, inPieces, table, writing } from './pieces.ts';
+import { csvFormat, cuts, splitBytes, table } from './arbitraries.ts';
 
 interface Read {
   readonly rows: string[][];
@@ -32,10 +32,10 @@ const readText = (text: string): Read => read([Buffer.from(text)]);
 
 test('any table is read as csv-parse reads it, wherever its bytes are cut', () => {
   fc.assert(
-    fc.property(table, writing, cuts, (rows, how, cuts) => {
+    fc.property(table, csvFormat, cuts, (rows, how, cuts) => {
       const file = Buffer.from(stringify(rows, how));
       const known = parse(file, { bom: true, relax_column_count: true });
-      const found = read(inPieces(file, cuts));
+      const found = read(splitBytes(file, cuts));
       expect(found.rows).toEqual(known);
       expect(found.rows).toEqual(rows);
       expect(found.broken.some(Boolean)).toBe(false);
@@ -53,7 +53,7 @@ test('rows are counted as csv-parse counts them, whatever stands in cells that a
       // The first line says how lines end.
       const file = Buffer.from(['x,y', ...cells.map((row) => row.join(','))].join(end));
       const known = parse(file, { record_delimiter: ['\r\n', '\n'], relax_column_count: true });
-      expect(read(inPieces(file, cuts)).rows).toEqual(known);
+      expect(read(splitBytes(file, cuts)).rows).toEqual(known);
     }),
     { numRuns: 500 },
   );
@@ -65,7 +65,7 @@ test('any bytes are read to their end, the same wherever they are cut', () => {
     fc.property(bytes, cuts, (text, cuts) => {
       const file = Buffer.from(text);
       const whole = read([file]);
-      expect(read(inPieces(file, cuts))).toEqual(whole);
+      expect(read(splitBytes(file, cuts))).toEqual(whole);
       expect(whole.bytes).toBe(file.toString('latin1'));
     }),
     { numRuns: 1000 },
@@ -177,7 +177,7 @@ test.each([
 const long = `a,b\nc,"${'x"" ,\n'.repeat(40_000)}"\r\nd,e\n`;
 
 test('a row that is too long is one broken row without cells, and the next one is read again', () => {
-  const pieces = inPieces(Buffer.from(long), [1000, 70_000, 70_001, 130_000]);
+  const pieces = splitBytes(Buffer.from(long), [1000, 70_000, 70_001, 130_000]);
   const { rows, broken } = read(pieces, { longest: 10_000 });
   expect(rows).toEqual([['a', 'b'], [], ['d', 'e']]);
   expect(broken).toEqual([false, true, false]);

@@ -7,10 +7,10 @@ import { expect, test } from 'vitest';
 import { createSpreadsheetEscaper } from '../../../src/exports/csv/spreadsheet-safe.ts';
 import { writeCsv } from '../../../src/lib/csv.ts';
 import { escapeFormulas, isFormula } from '../../../src/lib/formula.ts';
-import { cell, cuts, inPieces, table, writing } from './pieces.ts';
+import { cell, csvFormat, cuts, splitBytes, table } from './arbitraries.ts';
 
 async function madeSafe(file: Uint8Array, cuts: readonly number[] = []): Promise<Buffer> {
-  return buffer(Readable.from(inPieces(file, cuts)).pipe(createSpreadsheetEscaper()));
+  return buffer(Readable.from(splitBytes(file, cuts)).pipe(createSpreadsheetEscaper()));
 }
 
 const read = (file: Uint8Array): string[][] => parse(file, { bom: true, relax_column_count: true });
@@ -23,7 +23,7 @@ const dangerous = Array.from('=+-@＝＋－＠');
 
 test('in no cell of any table is there a formula left, and the harmless cells are what they were', async () => {
   await fc.assert(
-    fc.asyncProperty(table, writing, cuts, async (rows, how, cuts) => {
+    fc.asyncProperty(table, csvFormat, cuts, async (rows, how, cuts) => {
       const safe = read(await madeSafe(Buffer.from(stringify(rows, how)), cuts));
       expect(safe.map((row) => row.length)).toEqual(rows.map((row) => row.length));
       for (const [nth, row] of rows.entries())
@@ -62,7 +62,7 @@ test.each([';', '\t'])(
   'where cells are split at %j, in none of any table is there a formula left, quotes or not',
   async (separator) => {
     await fc.assert(
-      fc.asyncProperty(table, writing, cuts, async (rows, how, cuts) => {
+      fc.asyncProperty(table, csvFormat, cuts, async (rows, how, cuts) => {
         const safe = await madeSafe(Buffer.from(stringify(rows, how)), cuts);
         const split: string[][] = parse(safe, {
           bom: true,
@@ -102,7 +102,7 @@ test('however much nobody sees stands in front of it, it is a formula, in a time
 
 test('what is safe stays as it is', async () => {
   await fc.assert(
-    fc.asyncProperty(table, writing, async (rows, how) => {
+    fc.asyncProperty(table, csvFormat, async (rows, how) => {
       const once = await madeSafe(Buffer.from(stringify(rows, how)));
       expect((await madeSafe(once)).equals(once)).toBe(true);
     }),

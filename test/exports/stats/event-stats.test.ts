@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { csvHeader, csvLine, generateEventRows } from '../../../simulator/cdn/event-rows.ts';
 import { createEventStats, type EventStats } from '../../../src/exports/stats/event-stats.ts';
 import { createTimeReader } from '../../../src/exports/stats/time.ts';
-import { cell, cuts, inPieces, plainlyShown, table, writing } from '../csv/pieces.ts';
+import { cell, csvFormat, cuts, expectedUrl, splitBytes, table } from '../csv/arbitraries.ts';
 
 function figures(pieces: readonly (Uint8Array | string)[]): EventStats {
   const counter = createEventStats();
@@ -25,7 +25,7 @@ const [from, to] = [Date.UTC(2026, 10, 20, 9, 30), Date.UTC(2026, 10, 21, 9, 30)
 test('the figures of a file of the simulated CDN are those of its rows', () => {
   const rows = generateEventRows(501, 3000, from, to);
   const file = Buffer.from(`${csvHeader}${rows.map(csvLine).join('')}`);
-  const found = figures(inPieces(file, [1, 2, 5000, 66_000, 66_001, 200_000]));
+  const found = figures(splitBytes(file, [1, 2, 5000, 66_000, 66_001, 200_000]));
   expect(found).toMatchObject({
     rows: 3000,
     broken: 0,
@@ -38,7 +38,7 @@ test('the figures of a file of the simulated CDN are those of its rows', () => {
     country: { words: topOf(rows.map((row) => row.country)), missed: 0 },
     rule: { words: topOf(rows.map((row) => row.ruleId)), missed: 0 },
     ip: { words: topOf(rows.map((row) => row.ip)), missed: 0 },
-    url: { words: topOf(rows.map((row) => plainlyShown(row.url))), missed: 0 },
+    url: { words: topOf(rows.map((row) => expectedUrl(row.url))), missed: 0 },
   });
   expect(found.hours).toHaveLength(25);
   expect(found.hours[0]).toEqual([Date.UTC(2026, 10, 20, 9), 62]);
@@ -72,9 +72,9 @@ test('any table is counted wherever it is cut, in whatever order its columns are
     }),
   );
   fc.assert(
-    fc.property(file, writing, cuts, ({ header, rows }, how, cuts) => {
+    fc.property(file, csvFormat, cuts, ({ header, rows }, how, cuts) => {
       const text = Buffer.from(stringify([header, ...rows], how));
-      const found = figures(inPieces(text, cuts));
+      const found = figures(splitBytes(text, cuts));
       expect(found).toMatchObject({ rows: rows.length, broken: 0, bytes: text.length });
       const known = {
         action: 'Action',
@@ -87,7 +87,7 @@ test('any table is counted wherever it is cut, in whatever order its columns are
         const column = header.indexOf(name);
         const counts = found.top[subject as keyof typeof known];
         expect(counts === undefined).toBe(column < 0);
-        const shown = subject === 'url' ? plainlyShown : (word: string) => word;
+        const shown = subject === 'url' ? expectedUrl : (word: string) => word;
         const expected = topOf(rows.map((row) => shown(row[column] ?? '')));
         expect((counts?.words ?? []).map(([, count]) => count)).toEqual(expected.map(([, count]) => count));
         const exactly = (word: string): number =>
@@ -100,7 +100,7 @@ test('any table is counted wherever it is cut, in whatever order its columns are
 
 test('a table without a known column has a number of rows and nothing else', () => {
   fc.assert(
-    fc.property(table, writing, (rows, how) => {
+    fc.property(table, csvFormat, (rows, how) => {
       const { rows: count, top, hours } = figures([stringify([rows[0]?.map(() => 'x') ?? [], ...rows], how)]);
       expect({ count, hours }).toEqual({ count: rows.length, hours: [] });
       expect(Object.values(top).every((words) => words === undefined)).toBe(true);

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { csvHeader, csvLine, generateEventRows } from '../../../simulator/cdn/event-rows.ts';
 import { createEventStats, type EventStats } from '../../../src/exports/stats/event-stats.ts';
 import { createCsvStatsThread } from '../../../src/exports/worker/csv-stats-thread.ts';
-import { inPieces } from '../csv/pieces.ts';
+import { splitBytes } from '../csv/arbitraries.ts';
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -32,7 +32,7 @@ test.each([
 ])('%s is counted as it is counted in one piece', async (_, rows) => {
   const file = rows === 0 ? Buffer.alloc(0) : fileOf(rows);
   const thread = newThread();
-  for (const piece of inPieces(file, [7, 100_000, 131_072, 131_073, 900_000, 3_000_000])) {
+  for (const piece of splitBytes(file, [7, 100_000, 131_072, 131_073, 900_000, 3_000_000])) {
     await thread.add(piece);
     // Its giver uses a piece again.
     piece.fill(0);

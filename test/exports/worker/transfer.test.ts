@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTransfer, type Transfer } from '../../../src/exports/worker/transfer.ts';
-import { type Sink, startSink } from './sink.ts';
+import { startUploadServer, type UploadServer } from './upload-server.ts';
 
 const whole = randomBytes(3_000_000);
 let folder: string;
-let sink: Sink;
+let sink: UploadServer;
 let server: Server;
 let base: string;
 let transfer: Transfer;
@@ -21,7 +21,7 @@ let answer: (response: ServerResponse, asked: { method: string; body: string; ke
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'transfer-'));
-  sink = await startSink();
+  sink = await startUploadServer();
   server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));

@@ -13,7 +13,7 @@ import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createLogger, type Log, type LogLevel } from '../../../src/telemetry/log.ts';
 import { environment } from '../../support/bot.ts';
 import { copyEmbeddedDatabase } from '../../support/embedded-template.ts';
-import { plantSecrets } from './planted.ts';
+import { plantSecrets } from './plant-secrets.ts';
 
 /** The real bot in a world where everything secret carries the mark. */
 export interface CanaryBot {
@@ -25,13 +25,13 @@ export interface CanaryBot {
   /** Secrets that cannot carry the mark: Slack's own, and what is random. */
   readonly others: readonly string[];
   /** Notes what Slack got as an answer to a delivery. */
-  readonly heard: (answer: unknown) => void;
+  readonly recordAnswer: (answer: unknown) => void;
   /** Waits until nothing that was asked for is still being worked on. */
-  readonly settle: () => Promise<void>;
+  readonly waitUntilIdle: () => Promise<void>;
   /** Makes the requests of the bot fail in ways no server can. */
   readonly breakFetch: (how: ((url: string, init: RequestInit | undefined) => never) | undefined) => void;
   /** Everything that left the bot, by where it went. Stops it: the database is read when it is closed. */
-  readonly sinks: () => Promise<Map<string, string>>;
+  readonly collectOutput: () => Promise<Map<string, string>>;
   readonly stop: () => Promise<void>;
 }
 
@@ -105,11 +105,11 @@ export async function startCanaryBot(options: {
       encryptionKey,
       Buffer.from(encryptionKey, 'base64').toString('hex'),
     ],
-    heard: (answer) => answers.push(answer),
+    recordAnswer: (answer) => answers.push(answer),
     breakFetch: (how) => {
       broken = how;
     },
-    async settle() {
+    async waitUntilIdle() {
       // The gauge falls when the last answer was sent; asking for it lets the bot go on meanwhile.
       for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
         const metrics = await (await globalThis.fetch(`${base}/metrics`)).text();
@@ -117,7 +117,7 @@ export async function startCanaryBot(options: {
       }
       throw new Error('the bot is still at work');
     },
-    async sinks() {
+    async collectOutput() {
       for (const path of [
         '/metrics',
         '/healthz',

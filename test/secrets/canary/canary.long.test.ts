@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canary } from '../../../simulator/cdn/canaries.ts';
 import type { Fault } from '../../../simulator/cdn/faults.ts';
 import { features } from '../../../src/commands/registry.ts';
-import { reachable } from '../../support/bot.ts';
+import { createPublicUrl } from '../../support/bot.ts';
 import { findPostgres, type PostgresServer } from '../../support/postgres.ts';
 import { type CanaryBot, startCanaryBot } from './bot.ts';
-import { crawl, nothingDone } from './crawl.ts';
-import { marksIn } from './markers.ts';
-import { echoes, withCertificates } from './planted.ts';
+import { crawl, createCrawlLog } from './crawl.ts';
+import { findMarks } from './markers.ts';
+import { addCertificates, makeErrorBodies } from './plant-secrets.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -36,7 +36,7 @@ describe.each([
       url.password = canary('env-database-password', 'x');
       databaseUrl = url.href;
     }
-    const env = install === 'oauth' ? await reachable() : {};
+    const env = install === 'oauth' ? await createPublicUrl() : {};
     bot = await startCanaryBot({
       transport,
       install,
@@ -50,7 +50,7 @@ describe.each([
     await postgres?.stop();
   });
 
-  const done = nothingDone();
+  const done = createCrawlLog();
   const counts = new Map<string, number>();
   const look = (userId: string): Promise<void> => crawl(bot, bot.slack.as(userId, ops), done, counts);
 
@@ -82,7 +82,7 @@ describe.each([
     for (const text of [key, `zoness ${key}`, typedKey, `zones ${typedKey}`, `help ${typedKey}`])
       await say(bot, alice, text);
     await bot.slack.as(alice, ops).openHome();
-    await bot.settle();
+    await bot.waitUntilIdle();
     await look(alice);
     await connect(bot, alice);
     const host = zone?.Hostnames?.[0]?.Value ?? '';
@@ -94,8 +94,8 @@ describe.each([
       ]) {
         const person = bot.slack.as(alice, ops);
         const { ts } = person.say(text);
-        bot.heard(await person.shortcut(id, kind === 'message' ? { ts } : undefined));
-        await bot.settle();
+        bot.recordAnswer(await person.shortcut(id, kind === 'message' ? { ts } : undefined));
+        await bot.waitUntilIdle();
         await look(alice);
         while (person.modal()) await person.closeModal();
       }
@@ -122,17 +122,17 @@ describe.each([
       await requester.waitForModal(/It needs 1 approval/);
       const card = await approver.waitForMessage(({ blocks }) => JSON.stringify(blocks).includes(press));
       bot.cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
-      bot.heard(await approver.press(press, { ts: card.ts }));
+      bot.recordAnswer(await approver.press(press, { ts: card.ts }));
       if (press === 'approvals:approve') {
         const { ts } = await approver.waitForMessage(/nobody knows/);
-        bot.heard(await approver.press('approvals:check', { ts }));
+        bot.recordAnswer(await approver.press('approvals:check', { ts }));
       }
       await approver.waitForModal(form);
-      bot.heard(
+      bot.recordAnswer(
         await approver.submit(press === 'approvals:deny' ? { reason: 'not today' } : { seen: 'succeeded' }),
       );
       done.submitted.add(form);
-      await bot.settle();
+      await bot.waitUntilIdle();
       bot.cdn.faults.clear();
     }
     expect(bot.slack.problems).toEqual([]);
@@ -140,7 +140,7 @@ describe.each([
 
   test('…and again with certificates in every answer', async () => {
     await connect(bot, alice);
-    bot.cdn.faults.add({ times: Number.POSITIVE_INFINITY, change: withCertificates });
+    bot.cdn.faults.add({ times: Number.POSITIVE_INFINITY, change: addCertificates });
     for (const command of commands)
       await say(bot, alice, `${command.name} ${String(bot.cdn.data.zones[1]?.Id)}`);
     counts.clear();
@@ -151,7 +151,7 @@ describe.each([
 
   const statuses = [400, 401, 403, 404, 429, 500, 502];
   const failures: Fault[] = [
-    ...echoes(canary('echo', '0')).flatMap((_, nth) =>
+    ...makeErrorBodies(canary('echo', '0')).flatMap((_, nth) =>
       [statuses[nth % statuses.length] ?? 400, 200].map((status) => ({ status, body: nth as never })),
     ),
     ...statuses.map((status) => ({ status })),
@@ -165,7 +165,7 @@ describe.each([
 
   test('every failure of the CDN, also those that repeat secrets, is told without one', async () => {
     await connect(bot, alice);
-    const bodies = echoes(bot.cdn.key);
+    const bodies = makeErrorBodies(bot.cdn.key);
     // What fails is the same over both transports; how it is told differs.
     for (const failure of failures.filter((_, nth) => transport === 'socket' || nth % 3 === 0)) {
       const body = typeof failure.body === 'number' ? bodies[failure.body] : failure.body;
@@ -179,8 +179,8 @@ describe.each([
       const person = bot.slack.as(alice, ops);
       const reading = commands.filter(({ needs }) => needs === 'read');
       const typed = await Promise.all(reading.map(({ name }) => person.slash(`${name} shop`)));
-      typed.forEach(bot.heard);
-      await bot.settle();
+      typed.forEach(bot.recordAnswer);
+      await bot.waitUntilIdle();
       if (transport === 'socket' && failure.delayMs === undefined) await connect(bot, bob);
       bot.cdn.faults.clear();
     }
@@ -231,14 +231,14 @@ describe.each([
     expect(reachable.filter((id) => !done.submitted.has(id))).toEqual([]);
     // The firewall had nothing to do: what views are given holds no secret in the first place.
     expect((bot.logs.get('error') ?? []).filter((line) => line.includes('"sink"'))).toEqual([]);
-    const sinks = await bot.sinks();
+    const sinks = await bot.collectOutput();
     for (const [name, text] of sinks)
-      expect([name, marksIn(text, [...bot.others, typedKey])]).toEqual([name, []]);
+      expect([name, findMarks(text, [...bot.others, typedKey])]).toEqual([name, []]);
     // The looking itself works: what was stored and sent is there, and a mark in it would be seen.
     expect(sinks.get('database')).toContain('linked_keys');
     expect(sinks.get('calls of Slack')).toContain('response_type');
     expect(sinks.get('log at trace')).toContain('delivery done');
-    expect(marksIn(`…${Buffer.from(bot.cdn.key).toString('base64')}…`, [])).not.toEqual([]);
+    expect(findMarks(`…${Buffer.from(bot.cdn.key).toString('base64')}…`, [])).not.toEqual([]);
   }, 120_000);
 });
 
@@ -258,7 +258,7 @@ test.each(['socket', 'http'] as const)(
     await person.waitForMessage((message) => /held back/i.test(message.reads) && message.ts !== told.ts);
     await say(bot, alice, 'zone');
     const options = await person.suggest('zones:pick', 'can');
-    bot.heard(options);
+    bot.recordAnswer(options);
     expect(JSON.stringify(options)).toMatch(/held back/i);
     await person.closeModal();
     const lines = (bot.logs.get('error') ?? []).map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -275,19 +275,19 @@ test.each(['socket', 'http'] as const)(
 );
 
 async function say(bot: CanaryBot, userId: string, text: string): Promise<void> {
-  bot.heard(await bot.slack.as(userId, ops).slash(text));
-  await bot.settle();
+  bot.recordAnswer(await bot.slack.as(userId, ops).slash(text));
+  await bot.waitUntilIdle();
 }
 
 /** Links a key, whichever way this bot does it; a page's form is sent as a browser would. */
 async function connect(bot: CanaryBot, userId: string): Promise<void> {
   const person = bot.slack.as(userId, ops);
   while (person.modal()) await person.closeModal();
-  bot.heard(await person.slash('connect'));
-  await bot.settle();
+  bot.recordAnswer(await person.slash('connect'));
+  await bot.waitUntilIdle();
   if (person.modal()) {
-    bot.heard(await person.submit({ accessKey: bot.cdn.key }));
-    await bot.settle();
+    bot.recordAnswer(await person.submit({ accessKey: bot.cdn.key }));
+    await bot.waitUntilIdle();
     while (person.modal()) await person.closeModal();
     return;
   }
@@ -304,7 +304,7 @@ async function installIn(bot: CanaryBot, team: string): Promise<void> {
   const back = await fetch(allowed.headers.get('location') ?? '', {
     headers: { cookie: cookies.join('; ') },
   });
-  bot.heard([text, await back.text()]);
+  bot.recordAnswer([text, await back.text()]);
   expect(back.status).toBe(200);
 }
 
@@ -326,8 +326,8 @@ async function sendPage(bot: CanaryBot, messages: { blocks: unknown }[]): Promis
       body: fields,
       headers: { origin: new URL(found).origin, 'sec-fetch-site': 'same-origin' },
     });
-    bot.heard(await answer.text());
-    await bot.settle();
+    bot.recordAnswer(await answer.text());
+    await bot.waitUntilIdle();
   }
 }
 

@@ -36,13 +36,13 @@ const mostOfAKind = 3;
 const mostSteps = 120;
 
 /** What was done, so that a test can say that something was. */
-export interface Crawled {
+export interface CrawlLog {
   readonly pressed: Set<string>;
   readonly submitted: Set<string>;
   readonly searched: Set<string>;
 }
 
-export function nothingDone(): Crawled {
+export function createCrawlLog(): CrawlLog {
   return { pressed: new Set(), submitted: new Set(), searched: new Set() };
 }
 
@@ -50,20 +50,20 @@ export function nothingDone(): Crawled {
 export async function crawl(
   bot: CanaryBot,
   person: Actor,
-  done: Crawled,
+  done: CrawlLog,
   counts: Map<string, number>,
 ): Promise<void> {
   for (let step = 0; step < mostSteps; step += 1) {
     if (person.modal()) await useModal(bot, person, done);
     else if (!(await pressNext(bot, person, done, counts))) return;
-    await bot.settle();
+    await bot.waitUntilIdle();
   }
 }
 
 async function pressNext(
   bot: CanaryBot,
   person: Actor,
-  done: Crawled,
+  done: CrawlLog,
   counts: Map<string, number>,
 ): Promise<boolean> {
   const home = person.home();
@@ -96,19 +96,21 @@ async function use(
   person: Actor,
   element: Json,
   where: { ts?: string },
-  done: Crawled,
+  done: CrawlLog,
 ): Promise<void> {
   const actionId = String(element['action_id']);
   if (element['type'] === 'button') {
     const value = element['value'];
-    bot.heard(await person.press(actionId, { ...where, ...(typeof value === 'string' ? { value } : {}) }));
+    bot.recordAnswer(
+      await person.press(actionId, { ...where, ...(typeof value === 'string' ? { value } : {}) }),
+    );
     return;
   }
   const value = await choiceFor(bot, person, element, where, done);
-  if (value !== undefined) bot.heard(await person.choose(actionId, value as string, where));
+  if (value !== undefined) bot.recordAnswer(await person.choose(actionId, value as string, where));
 }
 
-async function useModal(bot: CanaryBot, person: Actor, done: Crawled): Promise<void> {
+async function useModal(bot: CanaryBot, person: Actor, done: CrawlLog): Promise<void> {
   const view = person.modal();
   if (!view) return;
   const values: Record<string, unknown> = {};
@@ -119,7 +121,7 @@ async function useModal(bot: CanaryBot, person: Actor, done: Crawled): Promise<v
       if (done.pressed.has(name) || 'url' in element) continue;
       done.pressed.add(name);
       await use(bot, person, element, {}, done);
-      await bot.settle();
+      await bot.waitUntilIdle();
       // Whatever that changed is looked at afresh.
       return;
     }
@@ -135,11 +137,11 @@ async function useModal(bot: CanaryBot, person: Actor, done: Crawled): Promise<v
   if (!sends) return person.closeModal();
   if (!done.submitted.has(view.callback_id)) {
     // Once with what is wrong, once with what is right where that is known.
-    bot.heard(await person.submit(values));
+    bot.recordAnswer(await person.submit(values));
     done.submitted.add(view.callback_id);
-    await bot.settle();
-    if (person.modal()?.id === view.id && 'accessKey' in values) bot.heard(await retype(bot, person));
-    await bot.settle();
+    await bot.waitUntilIdle();
+    if (person.modal()?.id === view.id && 'accessKey' in values) bot.recordAnswer(await retype(bot, person));
+    await bot.waitUntilIdle();
   }
   while (person.modal()) await person.closeModal();
 }
@@ -156,7 +158,7 @@ async function choiceFor(
   person: Actor,
   element: Json,
   where: { ts?: string },
-  done: Crawled,
+  done: CrawlLog,
 ): Promise<unknown> {
   const actionId = String(element['action_id']);
   const type = String(element['type']);
@@ -166,7 +168,7 @@ async function choiceFor(
     // What could be an id is offered as one; anything else that is typed never comes back.
     for (const typed of ['nothing has this name', 'CANARY-typed in a menu', 's', 'a']) {
       const options = await person.suggest(actionId, typed, where);
-      bot.heard(options);
+      bot.recordAnswer(options);
       done.searched.add(actionId);
       const first = options.find(({ value }) => !isNote(String(value)));
       if (first) return wrapped(String(first['value']));

@@ -12,7 +12,7 @@ const encodedMarks = [0, 1, 2].map((offset) =>
 const hexMark = Buffer.from(`${canaryMark}-`).toString('hex');
 
 /** What of the planted secrets a text holds, in any spelling; `others` are secrets that cannot hold the mark. */
-export function marksIn(text: string, others: readonly string[]): string[] {
+export function findMarks(text: string, others: readonly string[]): string[] {
   const found: string[] = [];
   const around = (at: number): string => text.slice(Math.max(0, at - 120), at + 60);
   const at = [

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { LinkedKeyError } from '../../../src/auth/keys/key-store.ts';
 import type { SealErrorCode } from '../../../src/auth/keys/sealing.ts';
 import { describeFailure } from '../../../src/slack/receive/failures.ts';
-import { keptLog } from '../../support/engines.ts';
-import { buttons, reads } from '../../support/person.ts';
+import { buttons, readText } from '../../support/command-harness.ts';
+import { createMemoryLog } from '../../support/engines.ts';
 
 test.each([
   ['replayed', 'Your stored key does not match its record; connect it again.'],
@@ -12,12 +12,12 @@ test.each([
 ] as const satisfies [SealErrorCode, string][])(
   'a stored key that is %s: its person reads what to do, and the log says which it was',
   (code, words) => {
-    const log = keptLog();
+    const log = createMemoryLog();
     const error = new LinkedKeyError(code, 'for the log', 'k1');
     const message = describeFailure(error, { kind: 'command', feature: 'zones' }, log);
-    expect(reads(message)).toContain(words);
+    expect(readText(message)).toContain(words);
     expect([...buttons(message).values()].map(([action]) => action)).toEqual(['connect:open']);
-    const reference = /Reference (\w+)/.exec(reads(message))?.[1];
+    const reference = /Reference (\w+)/.exec(readText(message))?.[1];
     expect(log.entries).toEqual([
       {
         level: 'error',

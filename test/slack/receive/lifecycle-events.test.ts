@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { type Bot, connect, reachable, startBot } from '../../support/bot.ts';
-import { keptLog } from '../../support/engines.ts';
+import { type Bot, connect, createPublicUrl, startBot } from '../../support/bot.ts';
+import { createMemoryLog } from '../../support/engines.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -13,7 +13,7 @@ type Person = ReturnType<Bot['slack']['as']>;
 
 let bot: Bot;
 beforeAll(async () => {
-  const env = await reachable();
+  const env = await createPublicUrl();
   bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
   const { acme, beta, corp } = bot.slack.workspaces;
   for (const { id } of [acme, beta, corp]) await install(env.PUBLIC_URL, id);
@@ -112,7 +112,7 @@ describe('a key ends with its person', () => {
     expect(await linked(bot.slack.as(alice, betaOps, beta.id))).toBe(true);
 
     await bot.app.stop();
-    const database = await openDatabase({ dataDir: bot.env['DATA_DIR'] ?? '', log: keptLog() });
+    const database = await openDatabase({ dataDir: bot.env['DATA_DIR'] ?? '', log: createMemoryLog() });
     const audit = createAudit({ db: database.db, now: () => new Date() });
     const destroyed = async (tenant: string): Promise<unknown[]> =>
       (await audit.recent(tenant, 50))

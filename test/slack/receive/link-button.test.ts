@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { linkFor, reachable, startBot } from '../../support/bot.ts';
+import { createPublicUrl, requestConnectLink, startBot } from '../../support/bot.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
 
 test('a link button is followed in the browser: that it was pressed changes nothing in Slack', async () => {
-  const bot = await startBot({ env: await reachable() });
+  const bot = await startBot({ env: await createPublicUrl() });
   try {
-    await linkFor(bot.slack.as(alice, ops));
+    await requestConnectLink(bot.slack.as(alice, ops));
     const person = bot.slack.as(alice, ops);
     const before = person.messages().length;
     expect(await person.press('connect:link')).toMatchObject({ status: 200 });

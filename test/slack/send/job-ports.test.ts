@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Marker, SlackFailure, type SlackPort } from '../../../src/outbox/slack-port.ts';
 import { registerSecrets } from '../../../src/secrets/secret.ts';
-import { enginesUnderTest } from '../../support/engines.ts';
-import { type PortsDesk, portsDesk } from './ports-desk.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { createPortsHarness, type PortsHarness } from './ports-harness.ts';
 
-const { embedded } = await enginesUnderTest();
+const { embedded } = await prepareEngines();
 const acme = { teamId: 'T0ACME000' };
 const marker: Marker = { type: 'digest_run', payload: { digest: 'k7f3q', part: 0 } };
 const longAgo = new Date(0);
 
-let desk: PortsDesk;
+let desk: PortsHarness;
 let port: SlackPort;
 async function enqueue(): Promise<string> {
   throw new Error('nothing here enqueues');
 }
 beforeAll(async () => {
-  desk = await portsDesk({ database: await embedded.empty(), enqueue });
+  desk = await createPortsHarness({ database: await embedded.emptyDatabase(), enqueue });
 });
 afterAll(async () => desk[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -111,7 +111,7 @@ test('a token that may not read metadata finds nothing, and says that it cannot 
     headers.set('x-oauth-scopes', scopes);
     return new Response(answer.body, { status: answer.status, headers });
   };
-  await using narrow = await portsDesk({ database: await embedded.empty(), enqueue, fetch });
+  await using narrow = await createPortsHarness({ database: await embedded.emptyDatabase(), enqueue, fetch });
   const blind = narrow.ports.slack(acme, AbortSignal.timeout(20_000));
   const failure = await failing(blind.find(marker, { channel: 'C0OPS0000', since: longAgo }));
   expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Bot, connect, linkFor, pageLinkIn, reachable, startBot } from '../../support/bot.ts';
-import { enterKey, formOn, sendForm, visit } from '../../support/page-visits.ts';
+import {
+  type Bot,
+  connect,
+  createPublicUrl,
+  findConnectLink,
+  requestConnectLink,
+  startBot,
+} from '../../support/bot.ts';
+import { fetchPage, parseForm, submitForm, submitKey } from '../../support/page-client.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -10,13 +17,13 @@ const ops = 'C0OPS0000';
 describe('with an address of its own, the bot', () => {
   let bot: Bot;
   beforeAll(async () => {
-    bot = await startBot({ zones: 25, env: await reachable() });
+    bot = await startBot({ zones: 25, env: await createPublicUrl() });
   });
   afterAll(() => bot.stop());
 
   test('answers the command with a private link, and no form opens', async () => {
     const person = bot.slack.as(alice, ops);
-    const url = await linkFor(person);
+    const url = await requestConnectLink(person);
     expect(url).toMatch(new RegExp(`^${bot.env['PUBLIC_URL']}/connect/[\\w-]{22}$`));
     const offer = person.messages().at(-1);
     expect(offer).toMatchObject({ ephemeral: true });
@@ -24,25 +31,25 @@ describe('with an address of its own, the bot', () => {
     // A notification shows the text: the link is not in it.
     expect(offer?.text).not.toContain('/connect/');
     expect(person.modal()).toBeUndefined();
-    expect(bot.slack.as(bob, ops).messages().some(pageLinkIn)).toBe(false);
-    expect((await visit(url)).reads).toContain('@alice in acme.slack.com');
+    expect(bot.slack.as(bob, ops).messages().some(findConnectLink)).toBe(false);
+    expect((await fetchPage(url)).text).toContain('@alice in acme.slack.com');
   });
 
   test('has the key from the page, says so in a direct message, and forgets it when that was not them', async () => {
     const person = bot.slack.as(alice, ops);
-    const done = await enterKey(await linkFor(person), bot.cdn.key);
-    expect(done.reads).toContain('It sees 25 zones.');
+    const done = await submitKey(await requestConnectLink(person), bot.cdn.key);
+    expect(done.text).toContain('It sees 25 zones.');
     const inbox = bot.slack.as(alice, `D${alice}`);
     const told = await inbox.waitForMessage(/just connected for you/);
     expect(told.reads).toMatch(/25 zones.*Fingerprint.*Not you\?/s);
     await person.slash('zones');
     await person.waitForMessage(/25 zones.*this month/);
 
-    const open = await linkFor(person);
+    const open = await requestConnectLink(person);
     await inbox.press('connect:forget');
     await inbox.waitForMessage(/is forgotten/);
     // Nor does a link that was still open bring one back.
-    expect((await visit(open)).reads).toContain('This link was taken back');
+    expect((await fetchPage(open)).text).toContain('This link was taken back');
     await person.slash('zones');
     await person.waitForMessage(/not connected a CDN key/);
   });
@@ -54,16 +61,16 @@ describe('with an address of its own, the bot', () => {
     await person.slash('zones');
     await person.waitForMessage(/The CDN refused your key/);
     bot.cdn.faults.clear();
-    const older = bot.slack.as(bob).messages().map(pageLinkIn);
+    const older = bot.slack.as(bob).messages().map(findConnectLink);
     const links = new Set<string>();
     const pressed = async (): Promise<void> => {
       const known = links.size;
       await person.press('connect:open');
       const offer = await bot.slack.as(bob).waitForMessage((message) => {
-        const link = pageLinkIn(message);
+        const link = findConnectLink(message);
         return link !== undefined && !links.has(link) && !older.includes(link);
       });
-      links.add(pageLinkIn(offer) ?? '');
+      links.add(findConnectLink(offer) ?? '');
       expect(links.size).toBe(known + 1);
     };
     await pressed();
@@ -74,25 +81,25 @@ describe('with an address of its own, the bot', () => {
     await person.waitForHome(/your CDN key is connected/);
     await pressed();
     expect(person.modal()).toBeUndefined();
-    for (const link of links) expect((await visit(link)).reads).toContain('@bob in acme.slack.com');
+    for (const link of links) expect((await fetchPage(link)).text).toContain('@bob in acme.slack.com');
   });
 
   test('sends a new link where the old one was used', async () => {
     const person = bot.slack.as(bob, ops);
-    const url = await linkFor(person);
-    await enterKey(url, bot.cdn.key);
-    const { action, fields } = formOn(await visit(url), url);
-    expect((await sendForm(action, fields)).reads).toContain('A new link is in Slack');
+    const url = await requestConnectLink(person);
+    await submitKey(url, bot.cdn.key);
+    const { action, fields } = parseForm(await fetchPage(url), url);
+    expect((await submitForm(action, fields)).text).toContain('A new link is in Slack');
     const inbox = bot.slack.as(bob, `D${bob}`);
-    const offer = await inbox.waitForMessage((message) => pageLinkIn(message) !== undefined);
-    expect((await enterKey(pageLinkIn(offer) ?? '', bot.cdn.key)).status).toBe(200);
+    const offer = await inbox.waitForMessage((message) => findConnectLink(message) !== undefined);
+    expect((await submitKey(findConnectLink(offer) ?? '', bot.cdn.key)).status).toBe(200);
   });
 
   test('gives nobody of another organisation a link', async () => {
     const guest = bot.slack.as(eve, 'C0SHARED0');
     await guest.slash('connect');
     await guest.waitForMessage(/its own organisation only/);
-    expect(guest.messages().some(pageLinkIn)).toBe(false);
+    expect(guest.messages().some(findConnectLink)).toBe(false);
   });
 
   test('still refuses a key typed after the command, and leads to the page', async () => {
@@ -104,10 +111,10 @@ describe('with an address of its own, the bot', () => {
   });
 
   test('logs no key, no link and no form token', async () => {
-    const url = await linkFor(bot.slack.as(alice, ops));
-    const { fields } = formOn(await visit(url), url);
-    await enterKey(url, 'a-wrong-key-for-the-log-4711');
-    await enterKey(url, bot.cdn.key);
+    const url = await requestConnectLink(bot.slack.as(alice, ops));
+    const { fields } = parseForm(await fetchPage(url), url);
+    await submitKey(url, 'a-wrong-key-for-the-log-4711');
+    await submitKey(url, bot.cdn.key);
     const logged = bot.logs.join('');
     expect(logged).toContain('a key page refused something');
     const secrets = [bot.cdn.key, 'a-wrong-key-for-the-log-4711', url.split('/').at(-1), fields['formToken']];
@@ -127,7 +134,7 @@ test('without an address of its own there is no page, and the form says what tha
     const person = bot.slack.as(alice, ops);
     await person.slash('connect');
     await person.waitForModal(/passes through Slack/);
-    const page = await visit(`http://127.0.0.1:${bot.app.port()}/connect/${'A'.repeat(22)}`);
+    const page = await fetchPage(`http://127.0.0.1:${bot.app.port()}/connect/${'A'.repeat(22)}`);
     expect(page.status).toBe(404);
   } finally {
     await bot.stop();
@@ -135,7 +142,7 @@ test('without an address of its own there is no page, and the form says what tha
 });
 
 test('a link made in one workspace serves nobody in another, and ends with its installation', async () => {
-  const bot = await startBot({ transport: 'http', install: 'oauth', env: await reachable() });
+  const bot = await startBot({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
   try {
     const { acme, beta } = bot.slack.workspaces;
     const betaChannel = [...bot.slack.world.channels.values()].find(
@@ -144,34 +151,34 @@ test('a link made in one workspace serves nobody in another, and ends with its i
     for (const { id } of [acme, beta]) await install(bot, id);
     const inAcme = bot.slack.as(alice, ops, acme.id);
     const inBeta = bot.slack.as(alice, betaChannel?.id, beta.id);
-    const [here, there] = await Promise.all([linkFor(inAcme), linkFor(inBeta)]);
-    expect((await visit(there)).reads).toContain('in beta.slack.com');
-    expect((await enterKey(here, bot.cdn.key)).status).toBe(200);
+    const [here, there] = await Promise.all([requestConnectLink(inAcme), requestConnectLink(inBeta)]);
+    expect((await fetchPage(there)).text).toContain('in beta.slack.com');
+    expect((await submitKey(here, bot.cdn.key)).status).toBe(200);
     await inBeta.slash('whoami');
     await inBeta.waitForMessage(/no CDN key is connected/);
     await inAcme.slash('whoami');
     await inAcme.waitForMessage(/your CDN key is connected/);
-    expect((await visit(there)).status).toBe(200);
+    expect((await fetchPage(there)).status).toBe(200);
     await bot.slack.event({ type: 'app_uninstalled' }, { teamId: beta.id });
     // The event is acknowledged before its work: the page is asked until the link is gone, which it must be.
-    await expect.poll(async () => (await visit(there)).status).toBe(404);
-    expect((await visit(here)).reads).toContain('This link was used');
+    await expect.poll(async () => (await fetchPage(there)).status).toBe(404);
+    expect((await fetchPage(here)).text).toContain('This link was used');
   } finally {
     await bot.stop();
   }
 });
 
 test('in an organisation-wide installation a key entered on the page serves all its workspaces', async () => {
-  const bot = await startBot({ transport: 'http', install: 'oauth', env: await reachable() });
+  const bot = await startBot({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
   try {
     const { corp } = bot.slack.workspaces;
     await install(bot, corp.id);
     const person = [...bot.slack.world.people].find(({ teamId }) => teamId === corp.workspaces[0]?.id);
     const id = person?.id ?? '';
     const somewhere = bot.slack.as(id, undefined, person?.teamId);
-    const url = await linkFor(somewhere);
-    expect((await visit(url)).reads).toContain('in corp-one.slack.com');
-    expect((await enterKey(url, bot.cdn.key)).status).toBe(200);
+    const url = await requestConnectLink(somewhere);
+    expect((await fetchPage(url)).text).toContain('in corp-one.slack.com');
+    expect((await submitKey(url, bot.cdn.key)).status).toBe(200);
     await somewhere.waitForMessage(/just connected for you/);
     await somewhere.slash('whoami');
     await somewhere.waitForMessage(/your CDN key is connected/);
@@ -182,11 +189,11 @@ test('in an organisation-wide installation a key entered on the page serves all 
 });
 
 test('a stop lets a key that is being checked come to its end', async () => {
-  const bot = await startBot({ env: await reachable() });
-  const url = await linkFor(bot.slack.as(alice, ops));
-  const { action, fields } = formOn(await visit(url), url);
+  const bot = await startBot({ env: await createPublicUrl() });
+  const url = await requestConnectLink(bot.slack.as(alice, ops));
+  const { action, fields } = parseForm(await fetchPage(url), url);
   bot.cdn.faults.add({ delayMs: 500 });
-  const sending = sendForm(action, { ...fields, accessKey: bot.cdn.key });
+  const sending = submitForm(action, { ...fields, accessKey: bot.cdn.key });
   await expect.poll(() => bot.cdn.requests.length).toBe(1);
   const stopping = bot.stop();
   // Whoever waits still gets an answer.

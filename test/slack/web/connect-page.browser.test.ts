@@ -4,7 +4,7 @@ import { env } from 'node:process';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, launch } from '../../playground/browser.ts';
-import { type Bot, linkFor, reachable, startBot } from '../../support/bot.ts';
+import { type Bot, createPublicUrl, requestConnectLink, startBot } from '../../support/bot.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
   let browser: Browser;
   const complaints: string[] = [];
   beforeAll(async () => {
-    bot = await startBot({ zones: 25, env: await reachable() });
+    bot = await startBot({ zones: 25, env: await createPublicUrl() });
     browser = await launch();
     if (pictures) await mkdir(pictures, { recursive: true });
   });
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
     const shot = (page: Page, state: string): Promise<void> =>
       picture(page, `${name.replaceAll(/\W+/g, '-')}-${state}`);
     const person = bot.slack.as(alice, ops);
-    const url = await linkFor(person);
+    const url = await requestConnectLink(person);
     const page = await open(url, options);
     expect(await heading(page)).toBe('Connect your CDN key');
     await page.getByText('@alice in acme.slack.com').waitFor();
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
   });
 
   test('nothing of it is wider than a small phone, and its text is legible there', async () => {
-    const page = await open(await linkFor(bot.slack.as(bob, ops)), {
+    const page = await open(await requestConnectLink(bot.slack.as(bob, ops)), {
       viewport: { width: 320, height: 568 },
       isMobile: true,
     });
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
   });
 
   test('it works by keyboard alone', async () => {
-    const page = await open(await linkFor(bot.slack.as(bob, ops)));
+    const page = await open(await requestConnectLink(bot.slack.as(bob, ops)));
     // The field takes the focus by itself.
     await page.locator('#accessKey:focus').waitFor();
     await page.keyboard.insertText(bot.cdn.key);
@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
   });
 
   test('another site cannot frame it, and a form of another site sends nothing that is read', async () => {
-    const url = await linkFor(bot.slack.as(bob, ops));
+    const url = await requestConnectLink(bot.slack.as(bob, ops));
     const page = await open(url);
     const formToken = await page.locator('input[name=formToken]').inputValue();
     const asked = bot.cdn.requests.length;

@@ -1,69 +1,71 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { enginesUnderTest } from '../../support/engines.ts';
-import { enterKey, formOn, sendForm, type Visited, visit } from '../../support/page-visits.ts';
-import { alice, bob, otherAlice, pageDesk } from './page-desk.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { fetchPage, type PageResponse, parseForm, submitForm, submitKey } from '../../support/page-client.ts';
+import { alice, bob, createPageHarness, otherAlice } from './page-harness.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const minute = 60_000;
-const { empty } = engines.embedded;
+const { emptyDatabase: empty } = engines.embedded;
 
-describe.each(engines.both)('on $name', ({ skip, empty }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
   describe.skipIf(skip)('the page', () => {
     test('a key entered on it is linked to the person of the link, who hears of it in Slack', async () => {
-      await using desk = await pageDesk(await empty());
-      const url = await desk.link();
-      const done = await enterKey(url, ` ${desk.cdn.key}\n`);
+      await using desk = await createPageHarness(await empty());
+      const url = await desk.createLink();
+      const done = await submitKey(url, ` ${desk.cdn.key}\n`);
       expect(done.status).toBe(200);
       const linked = await desk.custody.reveal(alice);
       expect(linked?.key.reveal()).toBe(desk.cdn.key);
-      expect(done.reads).toContain('It sees 3 zones.');
-      expect(done.reads).toContain(linked?.fingerprint);
-      expect(desk.told).toHaveLength(1);
-      expect(desk.told[0]?.person).toMatchObject(alice);
-      expect(JSON.stringify(desk.told[0]?.message)).toMatch(/just connected for you.*Disconnect/);
+      expect(done.text).toContain('It sees 3 zones.');
+      expect(done.text).toContain(linked?.fingerprint);
+      expect(desk.directMessages).toHaveLength(1);
+      expect(desk.directMessages[0]?.person).toMatchObject(alice);
+      expect(JSON.stringify(desk.directMessages[0]?.message)).toMatch(/just connected for you.*Disconnect/);
       expect(desk.cdn.requests).toHaveLength(1);
     });
 
     test('of two forms sent at once one gets the link, whichever key is in it', async () => {
-      await using desk = await pageDesk(await empty());
-      const url = await desk.link();
-      const { action, fields } = formOn(await visit(url), url);
+      await using desk = await createPageHarness(await empty());
+      const url = await desk.createLink();
+      const { action, fields } = parseForm(await fetchPage(url), url);
       desk.cdn.faults.add({ delayMs: 150, times: 9 });
       const keys = [desk.cdn.key, desk.cdn.restrictedKey, desk.cdn.key, desk.cdn.restrictedKey];
-      const answers = await Promise.all(keys.map((accessKey) => sendForm(action, { ...fields, accessKey })));
+      const answers = await Promise.all(
+        keys.map((accessKey) => submitForm(action, { ...fields, accessKey })),
+      );
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 409 || status === 410)).toHaveLength(3);
       expect(desk.cdn.requests).toHaveLength(1);
       const winner = answers.findIndex(({ status }) => status === 200);
       expect((await desk.custody.reveal(alice))?.key.reveal()).toBe(keys[winner]);
-      expect(desk.told).toHaveLength(1);
+      expect(desk.directMessages).toHaveLength(1);
     });
 
     test('links of two people, and of equal ids in two workspaces, never cross', async () => {
-      await using desk = await pageDesk(await empty());
+      await using desk = await createPageHarness(await empty());
       const people = [alice, bob, otherAlice];
-      const urls = await Promise.all(people.map((person) => desk.link(person)));
-      const forms = await Promise.all(urls.map(async (url) => formOn(await visit(url), url)));
+      const urls = await Promise.all(people.map((person) => desk.createLink(person)));
+      const forms = await Promise.all(urls.map(async (url) => parseForm(await fetchPage(url), url)));
       const [hers, his] = forms;
       // His form, sent to her link.
-      const crossed = await sendForm(hers?.action ?? '', { ...his?.fields, accessKey: desk.cdn.key });
+      const crossed = await submitForm(hers?.action ?? '', { ...his?.fields, accessKey: desk.cdn.key });
       expect(crossed.status).toBe(403);
       const keys = [desk.cdn.key, desk.cdn.restrictedKey, desk.cdn.key];
-      await sendForm(his?.action ?? '', { ...his?.fields, accessKey: keys[1] ?? '' });
+      await submitForm(his?.action ?? '', { ...his?.fields, accessKey: keys[1] ?? '' });
       expect(await desk.custody.describe(alice)).toBeUndefined();
       expect(await desk.custody.describe(otherAlice)).toBeUndefined();
-      await sendForm(forms[2]?.action ?? '', { ...forms[2]?.fields, accessKey: keys[2] ?? '' });
+      await submitForm(forms[2]?.action ?? '', { ...forms[2]?.fields, accessKey: keys[2] ?? '' });
       expect(await desk.custody.describe(alice)).toBeUndefined();
       expect((await desk.custody.reveal(bob))?.key.reveal()).toBe(keys[1]);
       expect((await desk.custody.reveal(otherAlice))?.key.reveal()).toBe(keys[2]);
-      expect(desk.told.map(({ person }) => person)).toMatchObject([bob, otherAlice]);
+      expect(desk.directMessages.map(({ person }) => person)).toMatchObject([bob, otherAlice]);
     });
 
     test('the database holds no token, only its hash', async () => {
       const database = await empty();
-      await using desk = await pageDesk(database);
-      const url = await desk.link();
+      await using desk = await createPageHarness(database);
+      const url = await desk.createLink();
       const rows = await sql`select * from key_links`.execute(database.db);
       expect(rows.rows).toHaveLength(1);
       expect(JSON.stringify(rows.rows)).not.toContain(url.split('/').at(-1));
@@ -72,36 +74,36 @@ describe.each(engines.both)('on $name', ({ skip, empty }) => {
 });
 
 test('reading the page, as link previews do, changes nothing and shows no key', async () => {
-  await using desk = await pageDesk(await empty());
-  const url = await desk.link();
+  await using desk = await createPageHarness(await empty());
+  const url = await desk.createLink();
   for (let nth = 0; nth < 5; nth += 1) {
-    expect((await visit(url)).status).toBe(200);
-    const head = await visit(url, { method: 'HEAD' });
+    expect((await fetchPage(url)).status).toBe(200);
+    const head = await fetchPage(url, { method: 'HEAD' });
     expect(head).toMatchObject({ status: 200, html: '' });
     expect(Number(head.headers['content-length'])).toBeGreaterThan(1000);
   }
-  expect((await enterKey(url, desk.cdn.key)).status).toBe(200);
+  expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
 });
 
 test('the page names whom the key is for, in letters that are no markup', async () => {
-  await using desk = await pageDesk(await empty());
-  const page = await visit(await desk.link(alice, '<img src=x onerror="x">& in "acme"'));
+  await using desk = await createPageHarness(await empty());
+  const page = await fetchPage(await desk.createLink(alice, '<img src=x onerror="x">& in "acme"'));
   expect(page.html).toContain('&lt;img src=x onerror=&quot;x&quot;&gt;&amp; in &quot;acme&quot;');
   expect(page.html).not.toContain('<img');
 });
 
 test('every answer forbids keeping, framing, scripts and telling its address', async () => {
-  await using desk = await pageDesk(await empty());
-  const url = await desk.link();
-  const { action, fields } = formOn(await visit(url), url);
+  await using desk = await createPageHarness(await empty());
+  const url = await desk.createLink();
+  const { action, fields } = parseForm(await fetchPage(url), url);
   const answers = [
-    await visit(url),
-    await visit(`${url}x`),
-    await sendForm(action, {}),
-    await sendForm(action, { ...fields, accessKey: 'wrong-key' }),
-    await sendForm(action, { ...fields, accessKey: desk.cdn.key }),
-    await visit(url),
-    await visit(url, { method: 'DELETE' }),
+    await fetchPage(url),
+    await fetchPage(`${url}x`),
+    await submitForm(action, {}),
+    await submitForm(action, { ...fields, accessKey: 'wrong-key' }),
+    await submitForm(action, { ...fields, accessKey: desk.cdn.key }),
+    await fetchPage(url),
+    await fetchPage(url, { method: 'DELETE' }),
   ];
   expect(answers.map(({ status }) => status)).toEqual([200, 404, 403, 422, 200, 410, 405]);
   for (const { headers, html } of answers) {
@@ -123,14 +125,14 @@ test('every answer forbids keeping, framing, scripts and telling its address', a
 
 test('browsers are told to come back over https only where the address is https', async () => {
   const database = await empty();
-  await using plain = await pageDesk(database);
-  expect((await visit(await plain.link())).headers).not.toHaveProperty('strict-transport-security');
-  await using secure = await pageDesk(database, { publicUrl: 'https://bot.example.com/' });
-  expect((await visit(await secure.link())).headers).toHaveProperty('strict-transport-security');
+  await using plain = await createPageHarness(database);
+  expect((await fetchPage(await plain.createLink())).headers).not.toHaveProperty('strict-transport-security');
+  await using secure = await createPageHarness(database, { publicUrl: 'https://bot.example.com/' });
+  expect((await fetchPage(await secure.createLink())).headers).toHaveProperty('strict-transport-security');
 });
 
 describe('what is refused unread', () => {
-  const cases: [string, number, (form: Sent) => Promise<Visited>][] = [
+  const cases: [string, number, (form: Sent) => Promise<PageResponse>][] = [
     ['a form of another site', 403, (form) => form.send({}, { 'sec-fetch-site': 'cross-site' })],
     ['a form of a sister site', 403, (form) => form.send({}, { 'sec-fetch-site': 'same-site' })],
     [
@@ -142,19 +144,23 @@ describe('what is refused unread', () => {
       'a form from nowhere, by a browser that says no more',
       403,
       (form) =>
-        visit(form.action, { method: 'POST', headers: { ...form.type, origin: 'null' }, body: form.body }),
+        fetchPage(form.action, {
+          method: 'POST',
+          headers: { ...form.type, origin: 'null' },
+          body: form.body,
+        }),
     ],
     ['a form without the page’s token', 403, (form) => form.send({ formToken: '' })],
     ['a form with another token', 403, (form) => form.send({ formToken: 'x'.repeat(43) })],
     ['JSON', 415, (form) => form.send({}, { 'content-type': 'application/json' })],
     ['a multipart form', 415, (form) => form.send({}, { 'content-type': 'multipart/form-data; boundary=x' })],
-    ['a body without a type', 415, (form) => visit(form.action, { method: 'POST', body: form.body })],
+    ['a body without a type', 415, (form) => fetchPage(form.action, { method: 'POST', body: form.body })],
     ['a body that says it is large', 413, (form) => form.send({ padding: 'x'.repeat(9000) })],
     [
       'a body that turns out to be large',
       413,
       (form) =>
-        visit(form.action, {
+        fetchPage(form.action, {
           method: 'POST',
           headers: { ...form.type, 'transfer-encoding': 'chunked' },
           body: `${form.body}&padding=${'x'.repeat(9000)}`,
@@ -163,41 +169,41 @@ describe('what is refused unread', () => {
     [
       'another method',
       405,
-      (form) => visit(form.action, { method: 'PUT', headers: form.type, body: form.body }),
+      (form) => fetchPage(form.action, { method: 'PUT', headers: form.type, body: form.body }),
     ],
   ];
   interface Sent {
     readonly action: string;
     readonly body: string;
     readonly type: Record<string, string>;
-    send(fields: Record<string, string>, headers?: Record<string, string>): Promise<Visited>;
+    send(fields: Record<string, string>, headers?: Record<string, string>): Promise<PageResponse>;
   }
 
   test.each(cases)('%s', async (_, status, send) => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
-    const { action, fields } = formOn(await visit(url), url);
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
+    const { action, fields } = parseForm(await fetchPage(url), url);
     const whole = { ...fields, accessKey: desk.cdn.key };
     const refused = await send({
       action,
       body: new URLSearchParams(whole).toString(),
       type: { 'content-type': 'application/x-www-form-urlencoded' },
-      send: (others, headers) => sendForm(action, { ...whole, ...others }, headers),
+      send: (others, headers) => submitForm(action, { ...whole, ...others }, headers),
     });
     expect(refused.status).toBe(status);
     expect(desk.cdn.requests).toEqual([]);
     expect(await desk.custody.describe(alice)).toBeUndefined();
     // Nothing was used up by it.
-    expect((await sendForm(action, whole)).status).toBe(200);
+    expect((await submitForm(action, whole)).status).toBe(200);
   });
 
   test('a form with a charset, or from a browser that says neither origin nor site, is taken', async () => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
-    const { action, fields } = formOn(await visit(url), url);
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
+    const { action, fields } = parseForm(await fetchPage(url), url);
     const body = new URLSearchParams({ ...fields, accessKey: desk.cdn.key }).toString();
     const headers = { 'content-type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' };
-    expect((await visit(action, { method: 'POST', headers, body })).status).toBe(200);
+    expect((await fetchPage(action, { method: 'POST', headers, body })).status).toBe(200);
   });
 });
 
@@ -209,42 +215,40 @@ describe('a key that does not do', () => {
     ['letters no header can carry', 'abcdéfghi', 'A key has only letters, digits and signs.'],
     ['much too much', 'x'.repeat(600), 'This is too long for a key.'],
   ])('%s is not asked about, and counts as no try', async (_, typed, sentence) => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
     for (let nth = 0; nth < 7; nth += 1) {
-      const page = await enterKey(url, typed);
+      const page = await submitKey(url, typed);
       expect(page.status).toBe(422);
-      expect(page.reads).toContain(sentence);
+      expect(page.text).toContain(sentence);
       expect(page.html).not.toContain(typed.trim() || '"  "');
     }
     expect(desk.cdn.requests).toEqual([]);
-    expect((await enterKey(url, desk.cdn.key)).status).toBe(200);
+    expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
   });
 
   test('a refused key may be mended on the same page', async () => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
-    const wrong = await enterKey(url, 'not-the-right-key-0123456789');
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
+    const wrong = await submitKey(url, 'not-the-right-key-0123456789');
     expect(wrong.status).toBe(422);
-    expect(wrong.reads).toMatch(
-      /The CDN refused this key\. 4 tries left on this page\. Nothing was stored\./,
-    );
+    expect(wrong.text).toMatch(/The CDN refused this key\. 4 tries left on this page\. Nothing was stored\./);
     expect(wrong.html).not.toContain('not-the-right-key');
-    expect((await enterKey(url, desk.cdn.key)).status).toBe(200);
+    expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
     expect((await desk.audit.recent('T0ACME000', 9)).map(({ what }) => what)).toEqual(['key-linked']);
   });
 
   test('after five refused keys the link is closed, also for the right one, and the record says so', async () => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
-    const { action, fields } = formOn(await visit(url), url);
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
+    const { action, fields } = parseForm(await fetchPage(url), url);
     const statuses = [];
     for (let nth = 0; nth < 7; nth += 1)
-      statuses.push((await sendForm(action, { ...fields, accessKey: `wrong-${nth}` })).status);
+      statuses.push((await submitForm(action, { ...fields, accessKey: `wrong-${nth}` })).status);
     expect(statuses).toEqual([422, 422, 422, 422, 410, 410, 410]);
-    const late = await sendForm(action, { ...fields, accessKey: desk.cdn.key });
+    const late = await submitForm(action, { ...fields, accessKey: desk.cdn.key });
     expect(late.status).toBe(410);
-    expect(late.reads).toContain('refused five keys');
+    expect(late.text).toContain('refused five keys');
     expect(desk.cdn.requests).toHaveLength(5);
     expect(await desk.custody.describe(alice)).toBeUndefined();
     expect(await desk.audit.recent('T0ACME000', 9)).toMatchObject([
@@ -257,152 +261,153 @@ describe('a key that does not do', () => {
     ['answers with a web page', { body: 'html', times: 99 }],
     ['hangs up', { drop: 'before-headers', times: 99 }],
   ] as const)('while the CDN %s no try is used up', async (_, fault) => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
     desk.cdn.faults.add({ ...fault });
     for (let nth = 0; nth < 6; nth += 1) {
-      const page = await enterKey(url, desk.cdn.key);
+      const page = await submitKey(url, desk.cdn.key);
       expect(page.status).toBe(502);
-      expect(page.reads).toContain('could not be checked, so nothing was stored');
+      expect(page.text).toContain('could not be checked, so nothing was stored');
     }
     desk.cdn.faults.clear();
-    expect((await enterKey(url, desk.cdn.key)).status).toBe(200);
+    expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
   });
 });
 
 describe('a link that has ended', () => {
   test('after ten minutes it opens nothing, not even with its form still open', async () => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
-    const { action, fields } = formOn(await visit(url), url);
-    desk.later(10 * minute - 1);
-    expect((await visit(url)).reads).toContain('for another 1 minute.');
-    desk.later(1);
-    const late = await sendForm(action, { ...fields, accessKey: desk.cdn.key });
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
+    const { action, fields } = parseForm(await fetchPage(url), url);
+    desk.advance(10 * minute - 1);
+    expect((await fetchPage(url)).text).toContain('for another 1 minute.');
+    desk.advance(1);
+    const late = await submitForm(action, { ...fields, accessKey: desk.cdn.key });
     expect(late).toMatchObject({ status: 410 });
-    expect(late.reads).toContain('This link has expired');
+    expect(late.text).toContain('This link has expired');
     expect(desk.cdn.requests).toEqual([]);
   });
 
   test('used once it is used, also within its ten minutes, and ends the person’s other links', async () => {
-    await using desk = await pageDesk(await empty());
-    const [url, other, his] = [await desk.link(), await desk.link(), await desk.link(bob)];
-    const { action, fields } = formOn(await visit(url), url);
-    await enterKey(url, desk.cdn.key);
-    expect((await visit(url)).reads).toContain('This link was used');
-    const again = await sendForm(action, { ...fields, accessKey: desk.cdn.restrictedKey });
+    await using desk = await createPageHarness(await empty());
+    const [url, other, his] = [await desk.createLink(), await desk.createLink(), await desk.createLink(bob)];
+    const { action, fields } = parseForm(await fetchPage(url), url);
+    await submitKey(url, desk.cdn.key);
+    expect((await fetchPage(url)).text).toContain('This link was used');
+    const again = await submitForm(action, { ...fields, accessKey: desk.cdn.restrictedKey });
     expect(again.status).toBe(410);
-    expect((await visit(other)).reads).toContain('This link was taken back');
-    expect((await visit(his)).status).toBe(200);
+    expect((await fetchPage(other)).text).toContain('This link was taken back');
+    expect((await fetchPage(his)).status).toBe(200);
     expect((await desk.custody.reveal(alice))?.key.reveal()).toBe(desk.cdn.key);
   });
 
   test('of many links the newest three work', async () => {
-    await using desk = await pageDesk(await empty());
+    await using desk = await createPageHarness(await empty());
     const urls = [];
     for (let nth = 0; nth < 5; nth += 1) {
-      urls.push(await desk.link());
-      desk.later(1000);
+      urls.push(await desk.createLink());
+      desk.advance(1000);
     }
-    const statuses = await Promise.all(urls.map(async (url) => (await visit(url)).status));
+    const statuses = await Promise.all(urls.map(async (url) => (await fetchPage(url)).status));
     expect(statuses).toEqual([410, 410, 200, 200, 200]);
   });
 
   test('a link taken back while its key is checked links nothing', async () => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
-    const { action, fields } = formOn(await visit(url), url);
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
+    const { action, fields } = parseForm(await fetchPage(url), url);
     desk.cdn.faults.add({ delayMs: 200 });
-    const sending = sendForm(action, { ...fields, accessKey: desk.cdn.key });
+    const sending = submitForm(action, { ...fields, accessKey: desk.cdn.key });
     while (desk.cdn.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     await desk.links.close(alice);
-    expect((await sending).reads).toContain('This link was taken back');
+    expect((await sending).text).toContain('This link was taken back');
     expect(await desk.custody.describe(alice)).toBeUndefined();
-    expect(desk.told).toEqual([]);
+    expect(desk.directMessages).toEqual([]);
   });
 
   test('it sends a new one to its person in Slack, to nobody else, and not again and again', async () => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
-    desk.later(11 * minute);
-    const ended = await visit(url);
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
+    desk.advance(11 * minute);
+    const ended = await fetchPage(url);
     expect(ended).toMatchObject({ status: 410 });
-    const { action, fields } = formOn(ended, url);
+    const { action, fields } = parseForm(ended, url);
     expect(action).toBe(`${url}/renew`);
-    const sent = await sendForm(action, fields);
-    expect(sent.reads).toContain('A new link is in Slack');
-    expect(desk.told).toHaveLength(1);
-    expect(desk.told[0]?.person).toMatchObject(alice);
-    const fresh = addressIn(desk.told[0]?.message);
+    const sent = await submitForm(action, fields);
+    expect(sent.text).toContain('A new link is in Slack');
+    expect(desk.directMessages).toHaveLength(1);
+    expect(desk.directMessages[0]?.person).toMatchObject(alice);
+    const fresh = addressIn(desk.directMessages[0]?.message);
     // Whoever holds the old link does not get to see the new one.
     expect(sent.html).not.toContain(fresh.split('/').at(-1));
-    expect((await visit(fresh)).reads).toContain('@alice in acme.slack.com');
+    expect((await fetchPage(fresh)).text).toContain('@alice in acme.slack.com');
 
-    const hasty = await sendForm(action, fields);
+    const hasty = await submitForm(action, fields);
     expect(hasty).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
     for (let nth = 0; nth < 5; nth += 1) {
-      desk.later(2 * minute);
-      await sendForm(action, fields);
+      desk.advance(2 * minute);
+      await submitForm(action, fields);
     }
-    expect(desk.told).toHaveLength(3);
+    expect(desk.directMessages).toHaveLength(3);
   });
 
   test('a new link is asked for by its own page only, and never for one that still works', async () => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
-    const { fields } = formOn(await visit(url), url);
-    expect((await sendForm(`${url}/renew`, fields)).reads).toContain('This link still works');
-    desk.later(11 * minute);
-    expect((await sendForm(`${url}/renew`, {})).status).toBe(403);
-    expect((await sendForm(`${url}/renew`, fields, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-    expect((await visit(`${url}/renew`)).reads).toContain('This link has expired');
-    expect(desk.told).toEqual([]);
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
+    const { fields } = parseForm(await fetchPage(url), url);
+    expect((await submitForm(`${url}/renew`, fields)).text).toContain('This link still works');
+    desk.advance(11 * minute);
+    expect((await submitForm(`${url}/renew`, {})).status).toBe(403);
+    expect((await submitForm(`${url}/renew`, fields, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await fetchPage(`${url}/renew`)).text).toContain('This link has expired');
+    expect(desk.directMessages).toEqual([]);
   });
 
   test('a day later it is unknown, like any other text', async () => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
-    const { fields } = formOn(await visit(url), url);
-    desk.later(24 * 60 * minute + 10 * minute + 1);
-    const old = await visit(url);
-    const made = await visit(`${new URL(url).origin}/connect/${'A'.repeat(22)}`);
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
+    const { fields } = parseForm(await fetchPage(url), url);
+    desk.advance(24 * 60 * minute + 10 * minute + 1);
+    const old = await fetchPage(url);
+    const made = await fetchPage(`${new URL(url).origin}/connect/${'A'.repeat(22)}`);
     expect(old).toMatchObject({ status: 404, html: made.html });
-    expect((await sendForm(`${url}/renew`, fields)).status).toBe(404);
-    expect(desk.told).toEqual([]);
+    expect((await submitForm(`${url}/renew`, fields)).status).toBe(404);
+    expect(desk.directMessages).toEqual([]);
   });
 });
 
 describe('guessing', () => {
   test('a thousand tries open nothing and are slowed down, and a good link works meanwhile', async () => {
-    await using desk = await pageDesk(await empty());
-    const url = await desk.link();
+    await using desk = await createPageHarness(await empty());
+    const url = await desk.createLink();
     const { origin } = new URL(url);
     const statuses = new Map<number, number>();
     const answers = new Set<string>();
     for (let nth = 0; nth < 1000; nth += 1) {
       const token = String(nth).padStart(22, 'x');
-      const guess = nth % 2 === 0 ? visit(`${origin}/connect/${token}`) : enter(`${origin}/connect/${token}`);
+      const guess =
+        nth % 2 === 0 ? fetchPage(`${origin}/connect/${token}`) : enter(`${origin}/connect/${token}`);
       const { status, html } = await guess;
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       answers.add(html);
     }
     expect(Object.fromEntries(statuses)).toEqual({ 404: 20, 429: 980 });
     expect(answers.size).toBe(2);
-    const slowed = await visit(`${origin}/connect/${'y'.repeat(22)}`);
+    const slowed = await fetchPage(`${origin}/connect/${'y'.repeat(22)}`);
     expect(slowed).toMatchObject({ status: 429, headers: { 'retry-after': '3' } });
     expect(desk.cdn.requests).toEqual([]);
-    expect((await enterKey(url, desk.cdn.key)).status).toBe(200);
-    desk.later(minute);
-    expect((await visit(`${origin}/connect/${'y'.repeat(22)}`)).status).toBe(404);
+    expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
+    desk.advance(minute);
+    expect((await fetchPage(`${origin}/connect/${'y'.repeat(22)}`)).status).toBe(404);
   });
 
   test('one link that is visited without end is slowed down too', async () => {
-    await using desk = await pageDesk(await empty());
-    const [url, other] = [await desk.link(), await desk.link(bob)];
+    await using desk = await createPageHarness(await empty());
+    const [url, other] = [await desk.createLink(), await desk.createLink(bob)];
     let visits = 0;
-    while ((await visit(url)).status === 200) visits += 1;
+    while ((await fetchPage(url)).status === 200) visits += 1;
     expect(visits).toBe(60);
-    expect((await visit(other)).status).toBe(200);
+    expect((await fetchPage(other)).status).toBe(200);
   });
 
   test.each([
@@ -412,39 +417,39 @@ describe('guessing', () => {
     '/connect/..%2f..%2fmetrics',
     `/connect/${'a'.repeat(20)}%00a`,
   ])('%s leads nowhere', async (path) => {
-    await using desk = await pageDesk(await empty());
-    const { origin } = new URL(await desk.link());
-    expect((await visit(`${origin}${path}`)).status).toBe(404);
+    await using desk = await createPageHarness(await empty());
+    const { origin } = new URL(await desk.createLink());
+    expect((await fetchPage(`${origin}${path}`)).status).toBe(404);
   });
 });
 
 test('when Slack takes no message the key is linked and the log says so', async () => {
-  await using desk = await pageDesk(await empty());
-  const url = await desk.link();
-  desk.silence();
-  expect((await enterKey(url, desk.cdn.key)).status).toBe(200);
+  await using desk = await createPageHarness(await empty());
+  const url = await desk.createLink();
+  desk.failDirectMessages();
+  expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
   expect(desk.logs.join('')).toContain('a direct message about a key page could not be sent');
 });
 
 test('no log line holds a key or a link', async () => {
-  await using desk = await pageDesk(await empty());
-  const url = await desk.link();
+  await using desk = await createPageHarness(await empty());
+  const url = await desk.createLink();
   const token = url.split('/').at(-1) ?? '';
-  await visit(`${url}?key=${desk.cdn.key}`);
-  await enterKey(url, 'a-key-that-is-wrong-4711');
+  await fetchPage(`${url}?key=${desk.cdn.key}`);
+  await submitKey(url, 'a-key-that-is-wrong-4711');
   desk.cdn.faults.add({ status: 502, times: 9 });
-  await enterKey(url, desk.cdn.restrictedKey);
+  await submitKey(url, desk.cdn.restrictedKey);
   desk.cdn.faults.clear();
-  await enterKey(url, desk.cdn.key);
-  await visit(url, { method: 'DELETE' });
-  await visit(url);
+  await submitKey(url, desk.cdn.key);
+  await fetchPage(url, { method: 'DELETE' });
+  await fetchPage(url);
   const logged = desk.logs.join('');
   expect(logged).toContain('a key page refused something');
   for (const secret of [desk.cdn.key, desk.cdn.restrictedKey, 'a-key-that-is-wrong-4711', token])
     expect(logged).not.toContain(secret);
 });
 
-const enter = (url: string): Promise<Visited> => sendForm(url, { accessKey: 'k', formToken: 'f' });
+const enter = (url: string): Promise<PageResponse> => submitForm(url, { accessKey: 'k', formToken: 'f' });
 
 function addressIn(message: unknown): string {
   return /"url":"([^"]+)"/.exec(JSON.stringify(message))?.[1] ?? '';

@@ -6,10 +6,10 @@ import type { Database } from '../../../src/store/database.ts';
 import { createClaims } from '../../../src/store/deliveries.ts';
 import { defineJob, type Job } from '../../../src/store/queue/define-job.ts';
 import { createQueue, type Queue } from '../../../src/store/queue/queue.ts';
-import { enginesUnderTest, keptLog } from '../../support/engines.ts';
+import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 import { noPorts } from './no-ports.ts';
 
-const engines = await enginesUnderTest();
+const engines = await prepareEngines();
 const queues: Queue[] = [];
 afterEach(async () => {
   for (const queue of queues.splice(0)) await queue.stop({ graceMs: 0 });
@@ -18,7 +18,7 @@ afterEach(async () => {
 async function started(
   database: Database,
   jobs: readonly Job<never, Ports>[],
-  { work = true, log = keptLog() } = {},
+  { work = true, log = createMemoryLog() } = {},
 ) {
   const queue = createQueue({ database, log, now: () => new Date() });
   queues.push(queue);
@@ -47,7 +47,7 @@ async function stored(database: Database) {
   return rows;
 }
 
-describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
+describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDatabase: empty }) => {
   describe.skipIf(skip)('the queue', () => {
     test('a job runs with the data it was given', async () => {
       const database = await empty();
@@ -113,7 +113,7 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
 
     test('a failure is logged whole, retried later, and stored without what the error held', async () => {
       const database = await empty();
-      const log = keptLog();
+      const log = createMemoryLog();
       const { promise: failed, resolve } = Promise.withResolvers<void>();
       const job = defineJob({
         name: 'failing',
@@ -210,7 +210,7 @@ describe.each(engines.both)('on $name', ({ skip, place, empty }) => {
       const { job } = counting();
       const queue = createQueue({
         database,
-        log: keptLog(),
+        log: createMemoryLog(),
         now: () => new Date(),
       });
       await queue.stop();

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { ApiError, type ApiErrorCode } from '../../../src/api/http/errors.ts';
 import { describeApiError } from '../../../src/commands/api-failures.ts';
 import { renderFailure } from '../../../src/views/blocks/failure.ts';
-import { messageProblems } from '../../support/limits.ts';
-import { buttons, reads } from '../../support/person.ts';
+import { buttons, readText } from '../../support/command-harness.ts';
+import { findMessageProblems } from '../../support/slack-limits.ts';
 
 test('a failure says what was wrong, what to do, and a reference', () => {
   const shown = renderFailure({
@@ -12,9 +12,9 @@ test('a failure says what was wrong, what to do, and a reference', () => {
     reference: 'K7Q2M9XT',
   });
   expect(shown.text).toBe('The CDN refused your key. Connect the current one. Reference K7Q2M9XT');
-  expect(reads(shown)).toContain('K7Q2M9XT');
+  expect(readText(shown)).toContain('K7Q2M9XT');
   expect(buttons(shown).size).toBe(0);
-  expect(messageProblems(shown)).toEqual([]);
+  expect(findMessageProblems(shown)).toEqual([]);
 });
 
 test('the next step is a button', () => {
@@ -31,7 +31,7 @@ test('markup that somebody forgot to escape does no harm, and what is escaped st
   const date = '<!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>';
   const shown = renderFailure({ message: `<!channel> & &amp; <@U0ALICE00> <https://evil|x> ${date}` });
   expect(shown.text).toBe(`&lt;!channel&gt; &amp; &amp; <@U0ALICE00> &lt;https://evil|x&gt; ${date}`);
-  expect(messageProblems(shown)).toEqual([]);
+  expect(findMessageProblems(shown)).toEqual([]);
 });
 
 test.each([
@@ -58,7 +58,7 @@ test.each([
   const told = describeApiError(apiError(code, more));
   expect(told.message).toContain(message);
   expect(told.hint).toContain(hint);
-  expect(messageProblems(renderFailure(told))).toEqual([]);
+  expect(findMessageProblems(renderFailure(told))).toEqual([]);
 });
 
 test.each([
@@ -72,7 +72,7 @@ test.each([
   const told = describeApiError(apiError('not_found', { operation }));
   expect(told.hint).toMatch(words);
   expect(told.hint.includes('/cdn zones')).toBe(operation === 'List Pull Zones');
-  expect(messageProblems(renderFailure(told))).toEqual([]);
+  expect(findMessageProblems(renderFailure(told))).toEqual([]);
 });
 
 test('a window that the CDN refuses is told with the rule', () => {

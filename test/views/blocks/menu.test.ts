@@ -2,7 +2,7 @@ import type { Option } from '@slack/types';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Below, createNotes, firstOf, isNote, menu, option } from '../../../src/views/blocks/menu.ts';
-import { optionProblems } from '../../support/limits.ts';
+import { findOptionProblems } from '../../support/slack-limits.ts';
 
 const none = 'None matches';
 
@@ -75,10 +75,10 @@ test('whatever is said in a menu, Slack takes it, and no line that tells passes 
     fc.property(fc.nat(100), fc.nat(), text, text, fc.boolean(), (count, more, message, hint, fails) => {
       const rest = fails ? { message, hint } : undefined;
       const options = menu(hits(count), { more, none, rest, id: '7' });
-      expect(optionProblems(options)).toEqual([]);
+      expect(findOptionProblems(options)).toEqual([]);
       expect(options.length).toBeLessThanOrEqual(100);
       const said = createNotes([message, hint]);
-      expect(optionProblems(said)).toEqual([]);
+      expect(findOptionProblems(said)).toEqual([]);
       expect(said.every(({ value = '' }) => isNote(value))).toBe(true);
     }),
   );

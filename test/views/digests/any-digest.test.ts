@@ -5,7 +5,7 @@ import type { Comparison, Some } from '../../../src/digests/figures/figures.ts';
 import { boundFigures } from '../../../src/digests/kinds/bounds.ts';
 import { type Collected, digestKinds, figuresVersion, type Only } from '../../../src/digests/model.ts';
 import { renderDigest } from '../../../src/views/digests/post.ts';
-import { messageProblems } from '../../support/limits.ts';
+import { findMessageProblems } from '../../support/slack-limits.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
@@ -174,7 +174,7 @@ test('any figures are a few lines and a thread that Slack takes, and fit where t
       expect(top.blocks?.length).toBeLessThan(3);
       expect(thread.length).toBeLessThanOrEqual(5);
       for (const { files = [], ...message } of [top, ...thread]) {
-        expect(messageProblems(message)).toEqual([]);
+        expect(findMessageProblems(message)).toEqual([]);
         for (const { name, altText = '', content } of files) {
           expect(name).toMatch(/^[\w.-]{5,80}$/u);
           expect(altText.length).toBeLessThanOrEqual(1000);

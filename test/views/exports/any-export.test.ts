@@ -7,7 +7,7 @@ import { another, mostRows } from '../../../src/views/exports/filter-rows.ts';
 import { renderExportForm } from '../../../src/views/exports/form.ts';
 import * as ends from '../../../src/views/exports/outcome-messages.ts';
 import { exportChart, renderFileComment } from '../../../src/views/exports/report.ts';
-import { messageProblems, viewProblems } from '../../support/limits.ts';
+import { findMessageProblems, findViewProblems } from '../../support/slack-limits.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 600 });
 const moment = fc.date({ min: new Date('2026-11-18'), max: new Date('2026-11-21'), noInvalidDate: true });
@@ -83,7 +83,7 @@ test('whatever was asked for, every message of an export is one that Slack takes
         views.renderExportList([], now),
         views.renderStarted(one.channel, [words, words]),
       ]) {
-        expect(messageProblems(message)).toEqual([]);
+        expect(findMessageProblems(message)).toEqual([]);
         const shown = [
           ...JSON.stringify(message.blocks).matchAll(/"type":"mrkdwn","text":"((?:[^"\\]|\\.)*)"/g),
         ];
@@ -137,7 +137,7 @@ test('whatever was typed, the form that comes back is one that Slack takes', () 
         drawn,
         problem: typed,
       });
-      expect(viewProblems(form)).toEqual([]);
+      expect(findViewProblems(form)).toEqual([]);
     }),
     { numRuns: 60 },
   );

@@ -8,7 +8,7 @@ import {
   renderNoFile,
   renderOriginErrors,
 } from '../../../src/views/origin-errors/origin-errors.ts';
-import { messageProblems } from '../../support/limits.ts';
+import { findMessageProblems } from '../../support/slack-limits.ts';
 
 const asOf = new Date('2026-11-21T12:00:00Z');
 const text = fc.oneof(
@@ -79,7 +79,7 @@ test('any log is a message that Slack takes', () => {
           picture: true,
         };
         const answer = renderOriginErrors(shown);
-        expect(messageProblems({ ...answer, files: undefined } as { text: string })).toEqual([]);
+        expect(findMessageProblems({ ...answer, files: undefined } as { text: string })).toEqual([]);
         for (const { altText = '' } of answer.files ?? []) expect(altText.length).toBeLessThanOrEqual(1000);
         const file = renderFile({
           zone,
@@ -94,8 +94,8 @@ test('any log is a message that Slack takes', () => {
           asOf,
         });
         expect(file.files?.[0]?.name).toMatch(/^[\w.-]{1,120}$/u);
-        expect(messageProblems({ text: file.text, blocks: file.blocks } as { text: string })).toEqual([]);
-        expect(messageProblems(renderNoFile(zone, days, '2026-11-21'))).toEqual([]);
+        expect(findMessageProblems({ text: file.text, blocks: file.blocks } as { text: string })).toEqual([]);
+        expect(findMessageProblems(renderNoFile(zone, days, '2026-11-21'))).toEqual([]);
       },
     ),
     { numRuns: 150 },

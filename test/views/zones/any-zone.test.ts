@@ -14,7 +14,7 @@ import {
 import { renderNoZone, renderZoneChoice, zoneOption } from '../../../src/views/zones/choice.ts';
 import { renderFirstZones, renderNoZones, renderZonePage } from '../../../src/views/zones/list.ts';
 import { renderZone as zoneView } from '../../../src/views/zones/zone.ts';
-import { messageProblems, optionProblems } from '../../support/limits.ts';
+import { findMessageProblems, findOptionProblems } from '../../support/slack-limits.ts';
 
 const at = new Date('2026-11-21T12:00:00Z');
 
@@ -115,7 +115,7 @@ test('any zone is a message that Slack takes', () => {
   fc.assert(
     fc.property(anyZone, (zone) => {
       expect(
-        messageProblems(
+        findMessageProblems(
           zoneView({
             zone,
             attention: attentionReasons(zone.summary),
@@ -146,14 +146,16 @@ test('any list of zones is a message that Slack takes', () => {
         takenAt: at,
         value: encodeZoneQuery,
       });
-      expect(messageProblems(page)).toEqual([]);
+      expect(findMessageProblems(page)).toEqual([]);
       const { search } = query;
-      expect(messageProblems(renderFirstZones({ rows, total: 50_000, search }))).toEqual([]);
+      expect(findMessageProblems(renderFirstZones({ rows, total: 50_000, search }))).toEqual([]);
       const near = summaries.slice(0, 3).map(({ name }) => name);
-      expect(messageProblems(renderNoZones(query, { zones: 5 }, near, encodeZoneQuery(query)))).toEqual([]);
-      expect(messageProblems(renderZoneChoice(search, summaries))).toEqual([]);
-      expect(messageProblems(renderNoZone(search, near))).toEqual([]);
-      expect(optionProblems(summaries.map(zoneOption))).toEqual([]);
+      expect(findMessageProblems(renderNoZones(query, { zones: 5 }, near, encodeZoneQuery(query)))).toEqual(
+        [],
+      );
+      expect(findMessageProblems(renderZoneChoice(search, summaries))).toEqual([]);
+      expect(findMessageProblems(renderNoZone(search, near))).toEqual([]);
+      expect(findOptionProblems(summaries.map(zoneOption))).toEqual([]);
     }),
     { numRuns: 100 },
   );

@@ -12,43 +12,43 @@ import { createConnectPage } from '../../../src/slack/web/connect-page.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import type { Message } from '../../../src/views/blocks/message.ts';
-import { keyringOf } from '../../auth/keyring/keyrings.ts';
+import { createKeyring } from '../../auth/keyring/keyrings.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 /** The same user id in another workspace: another human. */
 export const otherAlice: Person = { teamId: 'T0BETA000', userId: 'U0ALICE00' };
 
-interface PageDesk {
+interface PageHarness {
   readonly cdn: CdnSimulator;
   readonly links: KeyLinks;
   readonly custody: KeyStore;
   readonly audit: Audit;
   /** Direct messages that were sent. */
-  readonly told: { person: Person; message: Message }[];
+  readonly directMessages: { person: Person; message: Message }[];
   /** Every line that was logged, at debug level. */
   readonly logs: string[];
   /** A new link, as Slack would show it. */
-  link(person?: Person, shownFor?: string): Promise<string>;
-  later(ms: number): void;
+  createLink(person?: Person, shownFor?: string): Promise<string>;
+  advance(ms: number): void;
   /** From now on Slack takes no direct message. */
-  silence(): void;
+  failDirectMessages(): void;
 }
 
 /** The page alone behind a real HTTP server, with a real custody and a local CDN; its clock stands still. */
-export async function pageDesk(
+export async function createPageHarness(
   database: Database,
   options: { publicUrl?: string } = {},
-): Promise<PageDesk & AsyncDisposable> {
+): Promise<PageHarness & AsyncDisposable> {
   let at = Date.UTC(2026, 10, 21, 12, 0, 0);
   const now = (): Date => new Date(at);
   const { db } = database;
   const cdn = await startCdn({ zones: 3 });
   const logs: string[] = [];
-  const told: { person: Person; message: Message }[] = [];
+  const directMessages: { person: Person; message: Message }[] = [];
   let silent = false;
   const links = createKeyLinks({ db, now });
-  const custody = createKeyStore({ db, sealer: createSealer(await keyringOf()), now });
+  const custody = createKeyStore({ db, sealer: createSealer(await createKeyring()), now });
   const audit = createAudit({ db, now });
   const server = createServer((request, response) => {
     void page.handle(request, response, (request.url ?? '').split('?', 1)[0] ?? '');
@@ -70,7 +70,7 @@ export async function pageDesk(
     audit,
     async tell(person, message) {
       if (silent) throw new Error('Slack is away');
-      told.push({ person, message });
+      directMessages.push({ person, message });
     },
     inFlight: createInFlight(),
     log: createLogger('debug', { write: (line) => void logs.push(line) }),
@@ -81,16 +81,16 @@ export async function pageDesk(
     links,
     custody,
     audit,
-    told,
+    directMessages,
     logs,
-    async link(person = alice, shownFor = '@alice in acme.slack.com') {
+    async createLink(person = alice, shownFor = '@alice in acme.slack.com') {
       const { url } = await page.of(person, shownFor).offer();
       return new URL(new URL(url).pathname, here).href;
     },
-    later(ms) {
+    advance(ms) {
       at += ms;
     },
-    silence() {
+    failDirectMessages() {
       silent = true;
     },
     async [Symbol.asyncDispose]() {

@@ -12,7 +12,7 @@ interface DayAndTime {
  * The day of the month, and the time on it, at which a zone's clocks are put forward or back most often: half of what
  * they leave out or show twice. The last day of the month where they never are.
  */
-export function oddest(zone: string, from: number, until: number): DayAndTime {
+export function findUsualClockChange(zone: string, from: number, until: number): DayAndTime {
   const found = new Map<string, number>();
   for (let at = from; at < until; at += day) {
     const [before, after] = [offset(zone, at), offset(zone, at + day)];
@@ -28,7 +28,7 @@ export function oddest(zone: string, from: number, until: number): DayAndTime {
 }
 
 /** Whether clocks do not show this time on a run's day, or show it once more. */
-export function isOdd(at: Date, time: string, zone: string): boolean {
+export function isInClockChange(at: Date, time: string, zone: string): boolean {
   const now = offset(zone, at.getTime());
   const shown = new Date(at.getTime() + now).toISOString().slice(11, 16);
   const again = [30, 60, 120].some((by) => offset(zone, at.getTime() + by * minute) === now - by * minute);

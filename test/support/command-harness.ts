@@ -21,40 +21,40 @@ import { Secret } from '../../src/secrets/secret.ts';
 import { explainFailure } from '../../src/slack/receive/failures.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import type { Message } from '../../src/views/blocks/message.ts';
-import { messageProblems, optionProblems, viewProblems } from './limits.ts';
+import { findMessageProblems, findOptionProblems, findViewProblems } from './slack-limits.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 
 /** Somebody at their keyboard, with the real client against a local CDN. Everything they are shown is checked against Slack's limits. */
-interface Somebody {
+interface HarnessPerson {
   readonly context: Context;
   /** The messages that a command answers, in order. */
-  readonly says: (text: string) => Promise<Message[]>;
-  readonly presses: (actionId: string, value: string) => Promise<Message[]>;
-  readonly submits: (
+  readonly run: (text: string) => Promise<Message[]>;
+  readonly press: (actionId: string, value: string) => Promise<Message[]>;
+  readonly submit: (
     callbackId: string,
     fields: Fields,
   ) => Promise<FormResult | Message[] | { errors: Record<string, string> }>;
-  readonly searches: (pickerId: string, typed: string) => Promise<string[]>;
+  readonly search: (pickerId: string, typed: string) => Promise<string[]>;
 }
 
-interface Desk {
+interface CommandHarness {
   readonly cdn: CdnSimulator;
-  readonly snapshots: ZoneCache;
+  readonly zoneCache: ZoneCache;
   readonly linked: Map<string, Secret>;
   /** A person with the CDN's full key linked, or with none. */
-  readonly person: (who?: Person, key?: 'linked' | 'none') => Somebody;
+  readonly person: (who?: Person, key?: 'linked' | 'none') => HarnessPerson;
   /** Lets the bot's clock go on. */
-  readonly later: (ms: number) => void;
+  readonly advance: (ms: number) => void;
 }
 
 /** `timeoutMs`: how long the client waits for the CDN. */
-export async function desk({
+export async function createCommandHarness({
   timeoutMs = 2000,
   ...options
 }: Parameters<typeof startCdn>[0] & { readonly timeoutMs?: number; readonly audit?: Audit } = {}): Promise<
-  Desk & AsyncDisposable
+  CommandHarness & AsyncDisposable
 > {
   let now = Date.UTC(2026, 10, 21, 12, 0, 0);
   const cdn = await startCdn({ ...options, now: () => now });
@@ -64,14 +64,14 @@ export async function desk({
     timeoutMs,
     sleep: async () => {},
   });
-  const snapshots = createZoneCache({ now: () => new Date(now) });
+  const zoneCache = createZoneCache({ now: () => new Date(now) });
   const linked = new Map<string, Secret>();
   const custody = keysInMemory(linked, () => new Date(now));
   return {
     cdn,
-    snapshots,
+    zoneCache,
     linked,
-    later: (ms) => {
+    advance: (ms) => {
       now += ms;
     },
     person(who = alice, key = 'linked') {
@@ -81,11 +81,11 @@ export async function desk({
         person: who,
         foreign: false,
         policies,
-        people: nobodyKnown,
+        people: unknownPeople,
         custody,
         linked: async () => linked.has(personKey(who)),
       });
-      return somebody({
+      return createPerson({
         person: who,
         cdn: async () => {
           const own = linked.get(personKey(who));
@@ -95,18 +95,18 @@ export async function desk({
         cdnWith: (candidate) => client.withKey(candidate, signal),
         custody,
         keyPage: undefined,
-        snapshots,
+        snapshots: zoneCache,
         spoolDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
         features,
         channelId: 'C0OPS0000',
         standing,
         decide: (wanted) => standing.decide(wanted, 'C0OPS0000'),
-        people: nobodyKnown,
+        people: unknownPeople,
         policies,
-        audit: options.audit ?? nothingRecorded,
-        operations: noOperations,
-        exports: noExports,
-        digests: noDigests,
+        audit: options.audit ?? unusedAudit,
+        operations: unusedOperations,
+        exports: unusedExports,
+        digests: unusedDigests,
         post: async () => true,
         message: undefined,
         modal: undefined,
@@ -126,7 +126,7 @@ const askedNothing: Partial<Context['operations']> = {
   requestedBy: async () => [],
   stop: async () => [],
 };
-const noOperations = new Proxy(askedNothing as Context['operations'], {
+const unusedOperations = new Proxy(askedNothing as Context['operations'], {
   get(target, name, receiver): unknown {
     if (name in target) return Reflect.get(target, name, receiver);
     throw new Error(`asked the ledger for ${String(name)}`);
@@ -139,7 +139,7 @@ const policies: Policies = {
   version: async () => undefined,
   save: async () => ({ saved: false, meanwhile: undefined }),
 };
-const nothingRecorded: Audit = {
+const unusedAudit: Audit = {
   record: async () => undefined,
   recent: async () => [],
   check: async () => ({
@@ -153,13 +153,13 @@ const nothingRecorded: Audit = {
 };
 /** Digests live in a database: their tests have one. Here nobody has any. */
 const none: Partial<DigestService> = { list: async () => [] };
-const noDigests = new Proxy(none as DigestService, {
+const unusedDigests = new Proxy(none as DigestService, {
   get(target, name, receiver): unknown {
     if (name in target) return Reflect.get(target, name, receiver);
     throw new Error(`this desk has no digests, and was asked for ${String(name)}`);
   },
 });
-const nobodyKnown: People = {
+const unknownPeople: People = {
   profile: async () => undefined,
   members: async () => [],
   groups: async () => [],
@@ -171,14 +171,14 @@ const nobodyKnown: People = {
 /** A message, or a view. */
 type Drawn = { readonly blocks?: readonly object[] } | undefined;
 /** Exports are tried with a whole bot (`test/slack/exports*.test.ts`). */
-const noExports = new Proxy({} as Context['exports'], {
+const unusedExports = new Proxy({} as Context['exports'], {
   get(_, name) {
     throw new Error(`nothing is exported from this desk, and it was asked for ${String(name)}`);
   },
 });
 
 /** Everything a person would read, blocks joined. */
-export function reads(message: Drawn): string {
+export function readText(message: Drawn): string {
   const texts: string[] = [];
   collect(message?.blocks ?? [], texts);
   return texts.join('\n');
@@ -205,7 +205,7 @@ export function buttons(message: Drawn): Map<string, [string, string]> {
   return found;
 }
 
-function somebody(context: Context): Somebody {
+function createPerson(context: Context): HarnessPerson {
   const run = async (text: string): Promise<Message[]> => {
     const { command, words } = findCommand(parseWords(text));
     if (!command.run) throw new Error(`${command.name} opens a form only`);
@@ -213,14 +213,14 @@ function somebody(context: Context): Somebody {
   };
   return {
     context,
-    says: run,
-    async presses(actionId, value) {
+    run: run,
+    async press(actionId, value) {
       const action = findAction(actionId);
       if (action?.types) return run(value);
       if (!action?.run) throw new Error(`no action runs for ${actionId}`);
       return shown(action.run(value, context));
     },
-    async submits(callbackId, fields) {
+    async submit(callbackId, fields) {
       const form = findForm(callbackId);
       if (!form) throw new Error(`no form ${callbackId}`);
       const read = form.read(fields, { now: context.now(), note: context.modal?.note });
@@ -228,13 +228,13 @@ function somebody(context: Context): Somebody {
       if ('again' in read) throw new Error('the form came back; a test of it needs the whole bot');
       const result = await form.run(read.values, context);
       if (!('modal' in result)) return shown(result);
-      expect(viewProblems(result.modal)).toEqual([]);
-      expect(messageProblems(result.message)).toEqual([]);
+      expect(findViewProblems(result.modal)).toEqual([]);
+      expect(findMessageProblems(result.message)).toEqual([]);
       return result;
     },
-    async searches(pickerId, typed) {
+    async search(pickerId, typed) {
       const options = (await findPicker(pickerId)?.run(typed, context)) ?? [];
-      expect(optionProblems(options)).toEqual([]);
+      expect(findOptionProblems(options)).toEqual([]);
       return options.map(({ text, value }) => `${text.text} = ${value}`);
     },
   };
@@ -245,7 +245,7 @@ async function shown(answer: Answer): Promise<Message[]> {
   const messages: Message[] = [];
   if (Symbol.asyncIterator in settled) for await (const message of settled) messages.push(message);
   else messages.push(settled);
-  for (const message of messages) expect(messageProblems(message)).toEqual([]);
+  for (const message of messages) expect(findMessageProblems(message)).toEqual([]);
   return messages;
 }
 

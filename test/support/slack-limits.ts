@@ -2,23 +2,23 @@ import { checkMessage } from '../../simulator/slack/block-kit/message.ts';
 import { checkSuggestions, checkView } from '../../simulator/slack/block-kit/view.ts';
 
 /** What Slack would refuse in a message, and foreign markup that slipped through. */
-export function messageProblems(message: { readonly text: string }): string[] {
-  return [...checkMessage({ ...message }, { label: 'message' }).problems, ...markupProblems(message)];
+export function findMessageProblems(message: { readonly text: string }): string[] {
+  return [...checkMessage({ ...message }, { label: 'message' }).problems, ...findMarkupProblems(message)];
 }
 
-export function viewProblems(view: { readonly type: 'modal' | 'home' }): string[] {
-  return [...checkView(view, view.type, view.type).problems, ...markupProblems(view)];
+export function findViewProblems(view: { readonly type: 'modal' | 'home' }): string[] {
+  return [...checkView(view, view.type, view.type).problems, ...findMarkupProblems(view)];
 }
 
-export function optionProblems(options: readonly unknown[]): string[] {
+export function findOptionProblems(options: readonly unknown[]): string[] {
   return checkSuggestions({ options: [...options] }, 'options').problems;
 }
 
 /** In mrkdwn, what is left of `<` and `>` must be ours: a date, a mention of a person or channel. Entities must be whole. */
-function markupProblems(node: unknown): string[] {
-  if (Array.isArray(node)) return node.flatMap(markupProblems);
+function findMarkupProblems(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(findMarkupProblems);
   if (typeof node !== 'object' || node === null) return [];
-  const inner = Object.values(node).flatMap(markupProblems);
+  const inner = Object.values(node).flatMap(findMarkupProblems);
   const isMrkdwn = 'type' in node && node.type === 'mrkdwn';
   const isMessage = 'blocks' in node && !('type' in node);
   if (!(isMrkdwn || isMessage) || !('text' in node) || typeof node.text !== 'string') return inner;

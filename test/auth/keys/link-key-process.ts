@@ -3,7 +3,7 @@ import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { keyringOf } from '../keyring/keyrings.ts';
+import { createKeyring } from '../keyring/keyrings.ts';
 
 // A process of its own for the test that kills it: links a key, says so, and stays.
 const database = await openDatabase({
@@ -11,7 +11,7 @@ const database = await openDatabase({
   log: createLogger('silent'),
 });
 await database.migrate();
-const sealer = createSealer(await keyringOf(process.argv[3]));
+const sealer = createSealer(await createKeyring(process.argv[3]));
 const custody = createKeyStore({ db: database.db, sealer, now: () => new Date() });
 await custody.link({ teamId: 'T0ACME000', userId: 'U0ALICE00' }, new Secret('key-of-alice'));
 process.stdout.write('linked\n');

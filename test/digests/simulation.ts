@@ -13,8 +13,8 @@ import { findNextRuns, type Schedule } from '../../src/digests/schedule.ts';
 import { createDigestService } from '../../src/digests/service.ts';
 import type { Marker, SlackPort } from '../../src/outbox/slack-port.ts';
 import type { Schema } from '../../src/store/schema.ts';
-import { keptLog } from '../support/engines.ts';
-import type { Life } from './mortal.ts';
+import { createMemoryLog } from '../support/engines.ts';
+import type { KillableProcess } from './killable-process.ts';
 
 const day = 86_400_000;
 
@@ -24,7 +24,7 @@ interface Post {
 }
 
 /** Digests in one database and on one Slack that is nothing but its messages, with a clock that is set. */
-export class DigestWorld {
+export class DigestSimulation {
   readonly #db: Kysely<Schema>;
   readonly #from: number;
   readonly schedules = new Map<string, Schedule>();
@@ -42,7 +42,7 @@ export class DigestWorld {
   }
 
   /** Orders a digest under an id that is the same each time: the moment in which its runs start hangs on it. */
-  async order(id: string, schedule: Schedule): Promise<void> {
+  async createDigest(id: string, schedule: Schedule): Promise<void> {
     const subject = {
       kinds: ['zones'],
       targets: { zones: [], shieldZones: [], apps: [] },
@@ -70,7 +70,7 @@ export class DigestWorld {
   }
 
   /** What a process works with in one of its lives. */
-  context({ db, outside }: Life): DigestContext {
+  context({ db, callOutside: outside }: KillableProcess): DigestContext {
     const slack: Pick<SlackPort, 'post' | 'find'> = {
       post: async (channel, { text }, { marker } = {}) => {
         await outside();
@@ -99,24 +99,24 @@ export class DigestWorld {
       enqueue: async () => randomUUID(),
     } as unknown as DigestPorts;
     const { signal } = new AbortController();
-    return { db, ports, log: keptLog(), now: this.now, signal, attempt: 1, lastAttempt: false };
+    return { db, ports, log: createMemoryLog(), now: this.now, signal, attempt: 1, lastAttempt: false };
   }
 
   /** The moments of all runs before that one, or of some, in order, each once. */
-  dues(until: number, which = (_at: Date, _time: string, _zone: string): boolean => true): number[] {
+  dueTimes(until: number, which = (_at: Date, _time: string, _zone: string): boolean => true): number[] {
     const all = [...this.schedules.values()].flatMap((schedule) =>
-      this.duesOf(schedule, until).filter((due) => which(new Date(due), schedule.time, schedule.zone)),
+      this.dueTimesOf(schedule, until).filter((due) => which(new Date(due), schedule.time, schedule.zone)),
     );
     return [...new Set(all)].toSorted((a, b) => a - b);
   }
 
-  duesOf(schedule: Schedule, until: number): number[] {
+  dueTimesOf(schedule: Schedule, until: number): number[] {
     const runs = findNextRuns(schedule, new Date(this.#from), 200).map((at) => at.getTime());
     return runs.filter((at) => at < until);
   }
 
   /** When something that was begun goes on; undefined = nothing is under way. */
-  async goesOn(): Promise<number | undefined> {
+  async findNextWakeTime(): Promise<number | undefined> {
     const send = await findNextSendTime(this.#db, { lostMs: 20_000, method: 'chat.postMessage' });
     const collect = await findNextCollectTime(this.#db, { lostMs: 240_000 });
     const wakes = [send, collect].flatMap((wake) => wake?.getTime() ?? []);
@@ -124,7 +124,7 @@ export class DigestWorld {
   }
 
   /** Writes down how runs ended, and does what the bot does from time to time: forgets old ones and tidies up. */
-  async upkeep(): Promise<void> {
+  async runMaintenance(): Promise<void> {
     const rows = await this.#db
       .selectFrom('digest_runs')
       .select(['digest_id', 'due', 'state'])

@@ -15,7 +15,7 @@ export interface Volumes {
   readonly volumeId: string;
 }
 
-export interface Team {
+export interface ApprovalWorkspace {
   readonly bot: Bot;
   /** An operator with a key. */
   readonly alice: Member;
@@ -26,13 +26,13 @@ export interface Team {
   /** An approver too. */
   readonly dave: Member;
   /** Puts a volume with two instances into the CDN. */
-  volume(options?: { readonly attached?: boolean }): Volumes;
+  addVolume(options?: { readonly attached?: boolean }): Volumes;
 }
 
 /** A bot whose admin has named an operator, two approvers and #deploys for approvals. */
-export async function startTeam(
+export async function startApprovalWorkspace(
   options: BotOptions & { readonly settings?: Record<string, unknown> } = {},
-): Promise<Team> {
+): Promise<ApprovalWorkspace> {
   const bot = await startBot({ zones: 12, ...options, env: { ADMIN_USER_IDS: carol, ...options.env } });
   const person = (id: string) => bot.slack.as(id);
   const team = { alice: person(alice), bob: person(bob), carol: person(carol), dave: person(dave) };
@@ -47,7 +47,7 @@ export async function startTeam(
   return {
     bot,
     ...team,
-    volume({ attached = false } = {}) {
+    addVolume({ attached = false } = {}) {
       const app = bot.cdn.data.apps[0];
       if (!app) throw new Error('the CDN has no app');
       volumes += 1;
@@ -70,8 +70,8 @@ export async function configure(admin: Member, values: Record<string, unknown>):
 }
 
 /** Asks for a deletion the way people do, to the end of the form. */
-export async function askToDelete(
-  { alice }: Team,
+export async function requestDeletion(
+  { alice }: ApprovalWorkspace,
   { appId, volumeId }: Volumes,
   reason = 'The node is gone',
 ): Promise<void> {
@@ -84,7 +84,7 @@ export async function askToDelete(
 }
 
 /** How often the CDN was asked to delete it. */
-export function deletes({ bot }: Team, volumeId: string): number {
+export function countDeleteRequests({ bot }: ApprovalWorkspace, volumeId: string): number {
   return bot.cdn.requests.filter(
     ({ method, path }) => method === 'DELETE' && path.endsWith(`/volumes/${volumeId}`),
   ).length;

@@ -5,7 +5,7 @@ import { safeUrl } from '../../../src/api/http/redact.ts';
 export const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
 /** The bytes in pieces, cut wherever the numbers say, also within a sign of several bytes. */
-export function inPieces(bytes: Uint8Array, cuts: readonly number[]): Buffer[] {
+export function splitBytes(bytes: Uint8Array, cuts: readonly number[]): Buffer[] {
   const places = cuts.map((cut) => cut % (bytes.length + 1)).sort((one, other) => one - other);
   const from = [0, ...places];
   const to = [...places, bytes.length];
@@ -32,7 +32,7 @@ export const table = fc
   .filter((rows) => !rows[0]?.[0]?.startsWith('\u{feff}'));
 
 /** How a file may be written. */
-export const writing = fc.record({
+export const csvFormat = fc.record({
   record_delimiter: fc.constantFrom('\n', '\r\n', '\r'),
   quoted: fc.boolean(),
   // It quotes only the line break that it ends rows with.
@@ -42,6 +42,6 @@ export const writing = fc.record({
 });
 
 /** A URL of a log as figures show it, in the plainest words. */
-export function plainlyShown(url: string): string {
+export function expectedUrl(url: string): string {
   return (safeUrl(url).split(/[?#]/u, 1)[0] ?? '').replaceAll(/=[^/&;]+/gu, '=…');
 }

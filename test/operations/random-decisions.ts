@@ -15,17 +15,17 @@ import {
   acme,
   anna,
   approve,
-  asks,
   begin,
   ben,
   carl,
   deletion,
-  factsFor,
-  type Ledger,
+  type LedgerHarness,
+  makeContext,
+  makeProposal,
   olivia,
   person,
   policy,
-} from './ledger-setup.ts';
+} from './ledger-harness.ts';
 
 /*
  * Random people press random things on several processes at once. What each read before it pressed may be old by
@@ -62,7 +62,7 @@ const weights = {
 };
 type Does = keyof typeof weights;
 
-interface Press {
+interface Step {
   readonly does: Does;
   readonly by: keyof typeof people;
   /** Which operation, process, setting, request or outcome. */
@@ -76,10 +76,10 @@ const does = fc.oneof(
 const by = fc.constantFrom<keyof typeof people>(
   ...(['olivia', 'olivia', 'nobody', 'anna', 'anna', 'ben', 'ben', 'carl', 'carl'] as const),
 );
-const press: fc.Arbitrary<Press> = fc.record({ does, by, n: fc.nat(59) });
+const press: fc.Arbitrary<Step> = fc.record({ does, by, n: fc.nat(59) });
 
 /** Rounds of presses: those of one round at once, on whatever processes. */
-export const story = fc.array(fc.array(press, { minLength: 1, maxLength: 5 }), {
+export const steps = fc.array(fc.array(press, { minLength: 1, maxLength: 5 }), {
   minLength: 6,
   maxLength: 14,
 });
@@ -87,19 +87,19 @@ export const story = fc.array(fc.array(press, { minLength: 1, maxLength: 5 }), {
 /** How far the first operation is when the story begins: 1 approved, 2 executing, 3 unknown. */
 export const start = fc.nat(3);
 
-export interface World {
+export interface Scenario {
   /** Makes what there is to press on. */
   begin(steps: number): Promise<void>;
-  press(one: Press): Promise<void>;
+  run(one: Step): Promise<void>;
   /** Holds everything the ledger promises; gives the words of all logs. */
   check(): Promise<string[]>;
 }
 
-export function createWorld(
-  bench: Ledger,
+export function createScenario(
+  bench: LedgerHarness,
   processes: readonly Operations[],
   step: () => Promise<unknown>,
-): World {
+): Scenario {
   const ids: string[] = [];
   const begun: string[] = [];
   // Whose request was changed in the database before it began.
@@ -107,7 +107,7 @@ export function createWorld(
   let rules: Policy = settings.one;
 
   const propose = async (on: Operations, by: Person, n: number, asked = rules): Promise<string> => {
-    const { id } = await on.propose(asks(requests[n % requests.length], by, asked));
+    const { id } = await on.propose(makeProposal(requests[n % requests.length], by, asked));
     ids.push(id);
     return id;
   };
@@ -164,7 +164,7 @@ export function createWorld(
       if (steps > 1 && (await begin(bench.ledger, id, rules)).kind === 'begun') begun.push(id);
       if (steps > 2) await bench.ledger.settle(id, 'unknown', { word: 'unknown' });
     },
-    async press({ does, by: name, n }) {
+    async run({ does, by: name, n }) {
       const on = processes[n % processes.length] ?? bench.ledger;
       const by = people[name];
       await step();
@@ -173,7 +173,7 @@ export function createWorld(
       if (!pressed) return;
       const seen = await on.find(acme, ids[n % ids.length] ?? '');
       if (!seen) throw new Error('An operation is gone.');
-      const facts = factsFor(by, seen, rules);
+      const facts = makeContext(by, seen, rules);
       await step();
       await pressed(on, seen.id, by, facts, n);
     },
@@ -183,13 +183,13 @@ export function createWorld(
       for (const id of ids) {
         const log = await bench.ledger.events(acme, id);
         words.push(...log.map(({ what }) => what));
-        await replays(bench.ledger, id, log);
+        await expectLogMatchesRow(bench.ledger, id, log);
         // One record in the audit for each, in their order.
         const about = records.filter(({ detail }) => detail['operation'] === id);
         expect(about.map(({ what, actor }) => [what, actor])).toEqual(
           log.map(({ what, actor }) => [`operation-${what}`, actor]),
         );
-        await isApproved(bench, id, log);
+        await expectEnoughApprovals(bench, id, log);
         const executing = log.filter(({ what }) => what === 'executing');
         expect(executing.length).toBeLessThanOrEqual(1);
         expect(begun.filter((one) => one === id)).toHaveLength(executing.length);
@@ -204,7 +204,11 @@ export function createWorld(
 }
 
 /** The log leads along the arrows to what the row says. */
-async function replays(ledger: Operations, id: string, log: readonly OperationEvent[]): Promise<void> {
+async function expectLogMatchesRow(
+  ledger: Operations,
+  id: string,
+  log: readonly OperationEvent[],
+): Promise<void> {
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
   let state: OperationState | undefined;
   for (const { what } of log) {
@@ -224,7 +228,11 @@ async function replays(ledger: Operations, id: string, log: readonly OperationEv
 }
 
 /** By enough others, each once, in time; then one job, which began in time. */
-async function isApproved(bench: Ledger, id: string, log: readonly OperationEvent[]): Promise<void> {
+async function expectEnoughApprovals(
+  bench: LedgerHarness,
+  id: string,
+  log: readonly OperationEvent[],
+): Promise<void> {
   const operation = await bench.ledger.find(acme, id);
   if (!operation) throw new Error('An operation is gone.');
   const given = log.filter(

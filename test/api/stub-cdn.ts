@@ -8,7 +8,7 @@ import { Secret } from '../../src/secrets/secret.ts';
 /** A key that would be noticed anywhere. */
 export const key = 'CANARY-the-key-that-was-linked';
 
-export interface Seen {
+export interface StubRequest {
   readonly method: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -16,11 +16,11 @@ export interface Seen {
   readonly body: string;
 }
 
-export type Answering = (request: Seen, response: ServerResponse, count: number) => unknown;
+export type StubHandler = (request: StubRequest, response: ServerResponse, count: number) => unknown;
 
-export interface Service {
+export interface StubCdn {
   readonly url: string;
-  readonly seen: Seen[];
+  readonly requests: StubRequest[];
   /** What the client waited between tries, ms. */
   readonly waits: number[];
   readonly client: (options?: Partial<CdnOptions>, signal?: AbortSignal) => CdnClient;
@@ -30,8 +30,8 @@ export interface Service {
  * A CDN of one test: whatever `answer` returns is sent as JSON with status 200, unless it answered by itself.
  * Retries do not wait.
  */
-export async function service(answer: Answering): Promise<Service> {
-  const seen: Seen[] = [];
+export async function startStubCdn(answer: StubHandler): Promise<StubCdn> {
+  const requests: StubRequest[] = [];
   const waits: number[] = [];
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = '';
@@ -39,9 +39,9 @@ export async function service(answer: Answering): Promise<Service> {
     const url = new URL(request.url ?? '/', 'http://local');
     const { method = 'GET', headers } = request;
     const one = { method, path: url.pathname, query: Object.fromEntries(url.searchParams), headers, body };
-    seen.push(one);
-    const result = await answer(one, response, seen.length);
-    if (result !== undefined) send(response, 200, result);
+    requests.push(one);
+    const result = await answer(one, response, requests.length);
+    if (result !== undefined) sendBody(response, 200, result);
   }
   const server = createServer((request, response) => {
     // A test whose answer fails sees its request fail.
@@ -62,14 +62,14 @@ export async function service(answer: Answering): Promise<Service> {
   };
   return {
     url,
-    seen,
+    requests,
     waits,
     client: (more = {}, signal) => createCdn({ ...options, ...more }).withKey(new Secret(key), signal),
   };
 }
 
 /** Answers with JSON, or with text as it is. */
-export function send(
+export function sendBody(
   response: ServerResponse,
   status: number,
   body: unknown,
@@ -80,7 +80,7 @@ export function send(
 }
 
 /** The ApiError that `work` ends with. */
-export async function failure(work: Promise<unknown>): Promise<ApiError> {
+export async function expectApiError(work: Promise<unknown>): Promise<ApiError> {
   const outcome = await work.then(
     () => 'nothing was thrown',
     (error: unknown) => error,
@@ -90,7 +90,7 @@ export async function failure(work: Promise<unknown>): Promise<ApiError> {
 }
 
 /** A page of List Pull Zones. */
-export function envelope(
+export function makePage(
   items: readonly unknown[],
   more: { page?: number; total?: number; more?: boolean } = {},
 ) {

@@ -4,32 +4,32 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { RecordedRequest } from '../../simulator/cdn/requests.ts';
 import type { VisibleMessage } from '../../simulator/slack/messages.ts';
 import type { Bot, BotOptions } from '../support/bot.ts';
-import { filesIn, openForm, people, places, send, startExportBot } from './bot.ts';
+import { channels, findFileMessages, openForm, startExportBot, submitForm, users } from './bot.ts';
 
-const { alice, bob } = people;
+const { alice, bob } = users;
 
 /** A bot for the exports of one file of tests, and what each of them looks at: only what came since it began. */
-export interface ExportDesk {
+export interface ExportHarness {
   readonly bot: () => Bot;
   /** Files that came in this test. */
-  readonly shared: (channel: string, who?: string) => VisibleMessage[];
+  readonly newFiles: (channel: string, who?: string) => VisibleMessage[];
   /** Waits for a message that is there for everybody. */
-  readonly tells: (channel: string, words: RegExp, who?: string) => Promise<VisibleMessage>;
+  readonly waitForPost: (channel: string, words: RegExp, who?: string) => Promise<VisibleMessage>;
   readonly isNew: (message: VisibleMessage) => boolean;
   /** Nothing was posted, nothing is left. */
-  readonly leavesNothing: () => Promise<void>;
-  readonly spoolIsEmpty: () => Promise<void>;
+  readonly expectNothingLeft: () => Promise<void>;
+  readonly expectEmptySpool: () => Promise<void>;
   /** What the CDN was asked for. */
-  readonly asked: () => RecordedRequest[];
-  readonly called: (method: string) => Bot['slack']['calls'];
+  readonly exportRequests: () => RecordedRequest[];
+  readonly callsTo: (method: string) => Bot['slack']['calls'];
   /** Alice fills in the form; gives the words it ended with. */
   readonly exportTo: (channel: string | undefined, values?: object, words?: string) => Promise<string>;
   /** The answer of the service stops after its beginning, until it is let go on. */
-  readonly holdService: (afterBytes?: number) => { reached: Promise<void>; release: () => void };
+  readonly holdExport: (afterBytes?: number) => { reached: Promise<void>; release: () => void };
 }
 
 /** To be called at the top of a file of tests. */
-export function exportDesk(options?: BotOptions): ExportDesk {
+export function useExportHarness(options?: BotOptions): ExportHarness {
   let bot: Bot;
   let before: Set<string>;
   const everything = (): VisibleMessage[] => [alice, bob].flatMap((who) => bot.slack.as(who).messages());
@@ -61,27 +61,27 @@ export function exportDesk(options?: BotOptions): ExportDesk {
   return {
     bot: () => bot,
     isNew,
-    shared: (channel, who = alice) => filesIn(bot.slack, channel, who).filter(isNew),
-    tells: (channel, words, who = alice) =>
+    newFiles: (channel, who = alice) => findFileMessages(bot.slack, channel, who).filter(isNew),
+    waitForPost: (channel, words, who = alice) =>
       bot.slack
         .as(who, channel)
         .waitForMessage(
           (message) => isNew(message) && !message.ephemeral && words.test(message.reads),
           20_000,
         ),
-    async leavesNothing() {
+    async expectNothingLeft() {
       expect(everything().filter((message) => isNew(message) && message.files.length > 0)).toEqual([]);
       await spoolIsEmpty();
     },
-    spoolIsEmpty,
-    asked: () => bot.cdn.requests.filter(({ path }) => path.endsWith('/export')),
-    called: (method) => bot.slack.calls.filter((call) => call.method === method),
+    expectEmptySpool: spoolIsEmpty,
+    exportRequests: () => bot.cdn.requests.filter(({ path }) => path.endsWith('/export')),
+    callsTo: (method) => bot.slack.calls.filter((call) => call.method === method),
     async exportTo(channel, values = {}, words) {
-      const person = bot.slack.as(alice, places.ops);
+      const person = bot.slack.as(alice, channels.ops);
       await openForm(person, words);
-      return send(person, { ...(channel ? { channel } : {}), ...values });
+      return submitForm(person, { ...(channel ? { channel } : {}), ...values });
     },
-    holdService(afterBytes = 1000) {
+    holdExport(afterBytes = 1000) {
       const reached = Promise.withResolvers<void>();
       const until = Promise.withResolvers<void>();
       bot.cdn.faults.add({

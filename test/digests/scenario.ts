@@ -14,13 +14,13 @@ import {
 import type { DigestSubject, PastRun } from '../../src/digests/model.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Message } from '../../src/views/blocks/message.ts';
-import { messageProblems } from '../support/limits.ts';
+import { findMessageProblems } from '../support/slack-limits.ts';
 
 export const GB = 1e9;
 const day = 86_400_000;
 
 /** What a person reads of one run. */
-export interface Told {
+export interface RunResult {
   /** In the channel, line by line. */
   readonly top: readonly string[];
   /** In the thread, a text a message. */
@@ -32,21 +32,21 @@ export interface Told {
 }
 
 /** A digest over days that a test tells, on the real client and a simulated CDN. */
-export interface Story {
+export interface DigestScenario {
   readonly cdn: CdnSimulator;
   /** The world, to be changed between two runs. */
   readonly data: CdnData;
   /** Runs it at a moment; what it found is history for those that follow. */
-  run(at: string | Date): Promise<Told>;
+  run(at: string | Date): Promise<RunResult>;
   /** Runs it daily at 09:00 UTC, once for each turn, and tells the last. */
-  daily(from: string, turns: readonly ((data: CdnData) => void)[]): Promise<Told>;
+  runDaily(from: string, turns: readonly ((data: CdnData) => void)[]): Promise<RunResult>;
 }
 
-export async function story(
+export async function createDigestScenario(
   subject: Partial<DigestSubject> = {},
   data: Partial<CdnData> = {},
   how: { readonly patienceMs?: number; readonly signal?: AbortSignal } = {},
-): Promise<Story> {
+): Promise<DigestScenario> {
   let now = Date.UTC(2026, 10, 2, 9);
   const cdn = await startCdn({ zones: 0, data, now: () => now });
   onTestFinished(() => cdn.close());
@@ -65,7 +65,7 @@ export async function story(
     timeZone: 'UTC',
     ...subject,
   };
-  const run = async (at: string | Date): Promise<Told> => {
+  const run = async (at: string | Date): Promise<RunResult> => {
     const moment = new Date(at);
     now = moment.getTime();
     const { collected, book, top, thread, quiet } = await prepareDigest(whole, {
@@ -81,7 +81,7 @@ export async function story(
       }),
     });
     const problems = [top, ...thread].flatMap((shown) =>
-      messageProblems({ text: shown.text, ...(shown.blocks ? { blocks: shown.blocks } : {}) }),
+      findMessageProblems({ text: shown.text, ...(shown.blocks ? { blocks: shown.blocks } : {}) }),
     );
     if (problems.length > 0) throw new Error(problems.join('\n'));
     for (const lines of thread.map(linesOf))
@@ -97,8 +97,8 @@ export async function story(
     cdn,
     data: cdn.data,
     run,
-    async daily(from, turns) {
-      let told: Told | undefined;
+    async runDaily(from, turns) {
+      let told: RunResult | undefined;
       for (const [index, turn] of turns.entries()) {
         turn(cdn.data);
         told = await run(new Date(Date.parse(`${from}T09:00:00Z`) + index * day));
@@ -110,7 +110,7 @@ export async function story(
 }
 
 /** A zone as the CDN sends it; what is not told is as good as it can be. */
-export function zone(id: number, name: string, more: Partial<PullZone> = {}): PullZone {
+export function makeZone(id: number, name: string, more: Partial<PullZone> = {}): PullZone {
   return {
     Id: id,
     Name: name,
@@ -125,7 +125,7 @@ export function zone(id: number, name: string, more: Partial<PullZone> = {}): Pu
 }
 
 /** Entries of one zone and day: a code, how many, from which hour (UTC) on. */
-export function logged(
+export function logOriginErrors(
   data: CdnData,
   key: string,
   ...kinds: readonly (readonly [code: string, count: number, hour: number])[]
@@ -145,19 +145,21 @@ export function logged(
 }
 
 /** A zone that used so many GB, turn by turn. */
-export function used(...gigabytes: readonly number[]): ((data: CdnData) => void)[] {
+export function bandwidthPerRun(...gigabytes: readonly number[]): ((data: CdnData) => void)[] {
   return gigabytes.map((amount) => (data: CdnData) => {
     data.zones = [
-      zone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyCharges: amount / 100 }),
-      zone(1002, 'docs'),
+      makeZone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyCharges: amount / 100 }),
+      makeZone(1002, 'docs'),
     ];
   });
 }
 
 /** One zone that may use 500 GB, and used so many, turn by turn. */
-export const limited = (...amounts: readonly number[]) =>
+export const limitedBandwidthPerRun = (...amounts: readonly number[]) =>
   amounts.map((amount) => (data: CdnData) => {
-    data.zones = [zone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyBandwidthLimit: 500 * GB })];
+    data.zones = [
+      makeZone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyBandwidthLimit: 500 * GB }),
+    ];
   });
 
 function linesOf({ blocks = [] }: Message): string[] {

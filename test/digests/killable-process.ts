@@ -4,26 +4,26 @@ import type { Schema } from '../../src/store/schema.ts';
 type PGlite = ConstructorParameters<typeof PGliteDialect>[0]['pglite'];
 
 /** Where a process can die: wherever it waits for something. */
-export type Point = 'statement' | 'transaction' | 'commit' | 'outside';
+export type KillPoint = 'statement' | 'transaction' | 'commit' | 'outside';
 
 /** One life of a process. */
-export interface Life {
+export interface KillableProcess {
   /** The database as this process sees it. Of a transaction that it died in nothing stays. */
   readonly db: Kysely<Schema>;
   /** To be awaited before and after everything outside of the database. */
-  readonly outside: () => Promise<void>;
+  readonly callOutside: () => Promise<void>;
   /** What becomes of a step: `dead` where the process did not live to see its end. */
-  readonly alive: <T>(step: Promise<T>) => Promise<T | 'dead'>;
+  readonly untilKilled: <T>(step: Promise<T>) => Promise<T | 'dead'>;
 }
 
 /**
  * Begins a life; `dies` is asked at every point. Whoever died does nothing more, not even what stands in a `catch` or a
  * `finally`: the wait that they died in never ends.
  */
-export function live(pglite: PGlite, dies: (point: Point) => boolean): Life {
+export function startKillableProcess(pglite: PGlite, dies: (point: KillPoint) => boolean): KillableProcess {
   const death = Promise.withResolvers<'dead'>();
   let isDead = false;
-  const isOver = (point: Point): boolean => {
+  const isOver = (point: KillPoint): boolean => {
     if (!isDead && dies(point)) {
       isDead = true;
       death.resolve('dead');
@@ -37,22 +37,22 @@ export function live(pglite: PGlite, dies: (point: Point) => boolean): Life {
         createAdapter: () => dialect.createAdapter(),
         createIntrospector: (db) => dialect.createIntrospector(db),
         createQueryCompiler: () => dialect.createQueryCompiler(),
-        createDriver: () => mortal(dialect.createDriver(), isOver),
+        createDriver: () => killableDriver(dialect.createDriver(), isOver),
       },
     }),
-    async outside() {
+    async callOutside() {
       if (isOver('outside')) await forever;
     },
-    alive: (step) => Promise.race([step, death.promise]),
+    untilKilled: (step) => Promise.race([step, death.promise]),
   };
 }
 
 const forever = new Promise<never>(() => undefined);
 
-class Died extends Error {}
+class Killed extends Error {}
 
 /** In a transaction death is thrown first: it is rolled back, as a server does, and others get on. */
-function mortal(driver: Driver, isOver: (point: Point) => boolean): Driver {
+function killableDriver(driver: Driver, isOver: (point: KillPoint) => boolean): Driver {
   const patched = new WeakSet<DatabaseConnection>();
   let inTransaction = false;
   return {
@@ -66,7 +66,7 @@ function mortal(driver: Driver, isOver: (point: Point) => boolean): Driver {
       patched.add(connection);
       const execute = connection.executeQuery.bind(connection);
       connection.executeQuery = async (...about) => {
-        if (inTransaction && isOver('transaction')) throw new Died();
+        if (inTransaction && isOver('transaction')) throw new Killed();
         return execute(...about);
       };
       return connection;
@@ -76,7 +76,7 @@ function mortal(driver: Driver, isOver: (point: Point) => boolean): Driver {
       inTransaction = true;
     },
     async commitTransaction(connection) {
-      if (isOver('commit')) throw new Died();
+      if (isOver('commit')) throw new Killed();
       await driver.commitTransaction(connection);
       inTransaction = false;
     },

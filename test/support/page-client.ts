@@ -1,19 +1,19 @@
 import { request } from 'node:http';
 
 /** What a visitor of the page got. */
-export interface Visited {
+export interface PageResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly html: string;
   /** What a person reads: without markup. */
-  readonly reads: string;
+  readonly text: string;
 }
 
 /** One HTTP request, sent exactly as told: no browser's own headers, no redirects. */
-export function visit(
+export function fetchPage(
   url: string,
   options: { method?: string; headers?: Record<string, string>; body?: string } = {},
-): Promise<Visited> {
+): Promise<PageResponse> {
   return new Promise((resolve, reject) => {
     const { method = 'GET', headers = {}, body } = options;
     const sent = request(url, { method, headers, agent: false }, (response) => {
@@ -22,13 +22,13 @@ export function visit(
       response.on('error', reject);
       response.on('end', () => {
         const html = Buffer.concat(chunks).toString('utf8');
-        const reads = html
+        const text = html
           .replace(/<style>[\s\S]*?<\/style>/, '')
           .replaceAll(/<[^>]*>/g, ' ')
           .replaceAll(/\s+/g, ' ')
           .replaceAll('&#39;', "'")
           .replaceAll('&amp;', '&');
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, html, reads });
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, html, text });
       });
     });
     sent.on('error', reject);
@@ -37,9 +37,12 @@ export function visit(
 }
 
 /** The fields that the form of a page would send untouched, and where to. */
-export function formOn(page: Visited, url: string): { action: string; fields: Record<string, string> } {
+export function parseForm(
+  page: PageResponse,
+  url: string,
+): { action: string; fields: Record<string, string> } {
   const action = /<form[^>]*\baction="([^"]*)"/.exec(page.html)?.[1];
-  if (action === undefined) throw new Error(`there is no form: ${page.status} ${page.reads}`);
+  if (action === undefined) throw new Error(`there is no form: ${page.status} ${page.text}`);
   const fields: Record<string, string> = {};
   for (const [, name = '', value = ''] of page.html.matchAll(
     /<input type="hidden" name="(\w+)" value="([^"]*)">/g,
@@ -49,11 +52,11 @@ export function formOn(page: Visited, url: string): { action: string; fields: Re
 }
 
 /** Sends a form as a current browser does. */
-export function sendForm(
+export function submitForm(
   url: string,
   fields: Record<string, string>,
   headers: Record<string, string> = {},
-): Promise<Visited> {
+): Promise<PageResponse> {
   const body = new URLSearchParams(fields).toString();
   const all = {
     'content-type': 'application/x-www-form-urlencoded',
@@ -63,11 +66,11 @@ export function sendForm(
     'sec-fetch-site': 'same-origin',
     ...headers,
   };
-  return visit(url, { method: 'POST', headers: all, body });
+  return fetchPage(url, { method: 'POST', headers: all, body });
 }
 
 /** Opens a link, enters a key and sends the form. */
-export async function enterKey(url: string, key: string): Promise<Visited> {
-  const { action, fields } = formOn(await visit(url), url);
-  return sendForm(action, { ...fields, accessKey: key });
+export async function submitKey(url: string, key: string): Promise<PageResponse> {
+  const { action, fields } = parseForm(await fetchPage(url), url);
+  return submitForm(action, { ...fields, accessKey: key });
 }

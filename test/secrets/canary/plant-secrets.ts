@@ -25,10 +25,10 @@ export function plantSecrets({ data }: CdnSimulator): void {
 }
 
 /** The same certificates and unknown members in an answer, whatever was asked for. */
-export function withCertificates(body: unknown): unknown {
-  if (Array.isArray(body)) return body.map(withCertificates);
+export function addCertificates(body: unknown): unknown {
+  if (Array.isArray(body)) return body.map(addCertificates);
   if (typeof body !== 'object' || body === null) return body;
-  const members = Object.entries(body).map(([name, value]) => [name, withCertificates(value)]);
+  const members = Object.entries(body).map(([name, value]) => [name, addCertificates(value)]);
   return {
     ...Object.fromEntries(members),
     Certificate: canary('certificate', 'sent'),
@@ -38,7 +38,7 @@ export function withCertificates(body: unknown): unknown {
 }
 
 /** Bodies of failures that repeat secrets, whole and cut, in every member that anybody reads. */
-export function echoes(key: string): (string | object)[] {
+export function makeErrorBodies(key: string): (string | object)[] {
   const told = `The key ${key} and ${encodeURIComponent(key)} (${Buffer.from(key).toString('base64')}) are wrong.`;
   const cutInTheMiddle = `${'x'.repeat(450)} ${key}`;
   return [

@@ -1,5 +1,5 @@
 // Everywhere that clocks do something of their own, and places where they do nothing.
-export const zones = [
+export const timeZones = [
   'Europe/Vienna',
   'Europe/London',
   'Europe/Dublin',
@@ -50,7 +50,7 @@ export const zones = [
 ];
 
 /** A clock on the wall, read from the machine's own tables and by nothing of ours: `2026-03-29 02:30`. */
-export function wallOf(zone: string): (at: number) => string {
+export function createWallClock(zone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
   return (at) => format.format(at);
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Spooled } from '../../../src/views/blocks/message.ts';
 
 /** Somebody who takes files. */
-export interface Sink {
+export interface UploadServer {
   readonly url: URL;
   /** Sends a spooled file here and gives what came. */
   readonly receive: (spooled: Spooled) => Promise<Buffer>;
@@ -12,7 +12,7 @@ export interface Sink {
   readonly close: () => Promise<void>;
 }
 
-export async function startSink(): Promise<Sink> {
+export async function startUploadServer(): Promise<UploadServer> {
   let last: { bytes: Buffer; headers: IncomingHttpHeaders } | undefined;
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];

@@ -24,10 +24,10 @@ import { createJobPorts } from '../../../src/slack/send/job-ports.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Enqueue } from '../../../src/store/queue/queue.ts';
 import type { Schema } from '../../../src/store/schema.ts';
-import { keyringOf } from '../../auth/keyring/keyrings.ts';
-import { keptLog } from '../../support/engines.ts';
+import { createKeyring } from '../../auth/keyring/keyrings.ts';
+import { createMemoryLog } from '../../support/engines.ts';
 
-export interface PortsDesk extends AsyncDisposable {
+export interface PortsHarness extends AsyncDisposable {
   readonly slack: SlackSimulator;
   readonly cdn: CdnSimulator;
   readonly db: Kysely<Schema>;
@@ -36,11 +36,11 @@ export interface PortsDesk extends AsyncDisposable {
   readonly policies: Policies;
   readonly audit: Audit;
   readonly operations: Operations;
-  readonly log: ReturnType<typeof keptLog>;
+  readonly log: ReturnType<typeof createMemoryLog>;
 }
 
 /** The real ports of jobs, against both simulators and a database, with the clock that is handed in. */
-export async function portsDesk(options: {
+export async function createPortsHarness(options: {
   readonly database: Database;
   readonly enqueue: Enqueue;
   readonly now?: () => Date;
@@ -49,14 +49,14 @@ export async function portsDesk(options: {
   /** Stands before every call to Slack: a network that breaks. */
   readonly fetch?: typeof globalThis.fetch;
   readonly ledger?: Pick<OperationsOptions, 'enqueue' | 'follow'>;
-}): Promise<PortsDesk> {
+}): Promise<PortsHarness> {
   const { database, enqueue, now = () => new Date(), zones = 4, adminIds = [] } = options;
   const { db } = database;
   const [slack, cdn] = await Promise.all([startSlack({ now: () => now().getTime() }), startCdn({ zones })]);
-  const log = keptLog();
+  const log = createMemoryLog();
   const logger = createBoltLog(log);
   const apiUrl = `${slack.url}/api/`;
-  const sealer = createSealer(await keyringOf());
+  const sealer = createSealer(await createKeyring());
   const custody = createKeyStore({ db, sealer, now });
   const installations = createInstallations({ db, sealer, now, withLock: database.withLock });
   const access = createInstallationAccess({

@@ -9,7 +9,7 @@ import { createOperations, type Operations } from '../../src/operations/ledger.t
 import type { DecisionContext, Operation, OperationRequest, Proposal } from '../../src/operations/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { Schema } from '../../src/store/schema.ts';
-import { keyringOf } from '../auth/keyring/keyrings.ts';
+import { createKeyring } from '../auth/keyring/keyrings.ts';
 
 export const acme = 'T0ACME000';
 export const person = (userId: string): Person => ({ teamId: acme, userId });
@@ -35,7 +35,7 @@ export const actor = ({ userId }: Person, more: Partial<Actor> = {}): Actor => (
   ...more,
 });
 
-export const factsFor = (
+export const makeContext = (
   clicker: Person,
   operation: Pick<Operation, 'requester' | 'approvals'>,
   rules: Policy = policy,
@@ -48,7 +48,7 @@ export const factsFor = (
 
 export const deletion: OperationRequest = { kind: 'volume-delete', appId: 'app-1', volumeId: 'vol 1' };
 
-export const asks = (
+export const makeProposal = (
   request: OperationRequest = deletion,
   requester: Person = olivia,
   rules: Policy = policy,
@@ -61,7 +61,7 @@ export const asks = (
   policy: rules,
 });
 
-export interface Ledger {
+export interface LedgerHarness {
   readonly ledger: Operations;
   readonly database: Database;
   /** Ids of operations whose job was enqueued. */
@@ -69,22 +69,22 @@ export interface Ledger {
   readonly audit: () => Promise<AuditEntry[]>;
   readonly advance: (minutes: number) => void;
   /** As a process that starts now sees it. */
-  readonly another: (database?: Database, keyring?: Keyring) => Operations;
+  readonly openReplica: (database?: Database, keyring?: Keyring) => Operations;
   /** Writes past the bot, as whoever owns the tables can. */
   readonly tamper: (statement: string) => Promise<void>;
 }
 
 /** A ledger on a database, with a clock that is moved by hand. */
-export async function ledgerOn(database: Database): Promise<Ledger> {
+export async function createLedgerHarness(database: Database): Promise<LedgerHarness> {
   let time = Date.parse('2026-11-21T08:00:00.123Z');
   const now = (): Date => new Date(time);
-  const keyring = await keyringOf();
+  const keyring = await createKeyring();
   const enqueued: string[] = [];
   const enqueue = async ({ id }: Operation, { in: trx }: { in: Transaction<Schema> }): Promise<void> => {
     await sql`select 1`.execute(trx);
     enqueued.push(id);
   };
-  const another: Ledger['another'] = (on = database, keys = keyring) =>
+  const openReplica: LedgerHarness['openReplica'] = (on = database, keys = keyring) =>
     createOperations({
       db: on.db,
       sealer: createSealer(keys),
@@ -93,12 +93,12 @@ export async function ledgerOn(database: Database): Promise<Ledger> {
       enqueue,
     });
   return {
-    ledger: another(),
+    ledger: openReplica(),
     database,
     enqueued,
     audit: async () => (await createAudit({ db: database.db, now }).recent(acme, 10_000)).toReversed(),
     advance: (minutes) => void (time += minutes * 60_000),
-    another,
+    openReplica,
     async tamper(statement) {
       await database.db.transaction().execute(async (trx) => {
         for (const table of ['operations', 'operation_events'])
@@ -115,12 +115,12 @@ export async function ledgerOn(database: Database): Promise<Ledger> {
 export async function approve(ledger: Operations, id: string, by: Person, rules: Policy = policy) {
   const operation = await ledger.find(acme, id);
   if (!operation) throw new Error(`There is no operation ${id}.`);
-  return ledger.approve(id, by, factsFor(by, operation, rules));
+  return ledger.approve(id, by, makeContext(by, operation, rules));
 }
 
 /** Begins with the facts as they are. */
 export async function begin(ledger: Operations, id: string, rules: Policy = policy) {
   const operation = await ledger.find(acme, id);
   if (!operation) throw new Error(`There is no operation ${id}.`);
-  return ledger.begin(id, factsFor(olivia, operation, rules));
+  return ledger.begin(id, makeContext(olivia, operation, rules));
 }

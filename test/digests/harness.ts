@@ -9,36 +9,36 @@ import type { Database } from '../../src/store/database.ts';
 import type { Job, JobContext } from '../../src/store/queue/define-job.ts';
 import type { Enqueue, EnqueueOptions } from '../../src/store/queue/queue.ts';
 import type { Digest, DigestOrder } from '../../src/views/digests/words.ts';
-import { type PortsDesk, portsDesk } from '../slack/send/ports-desk.ts';
+import { createPortsHarness, type PortsHarness } from '../slack/send/ports-harness.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 
 /** A workspace with digests: the real jobs on the real ports, and a clock that goes when it is told to. */
-export interface DigestDesk extends PortsDesk {
+export interface DigestHarness extends PortsHarness {
   readonly digests: DigestService;
   readonly context: JobContext<Ports>;
   readonly now: () => Date;
   /** Lets the clock go on. */
-  later(ms: number): void;
+  advance(ms: number): void;
   /** A digest that runs daily at 09:00 UTC, with its owner's key. */
-  daily(owner?: Person, more?: Partial<DigestOrder>): Promise<Digest>;
+  createDaily(owner?: Person, more?: Partial<DigestOrder>): Promise<Digest>;
   /** Plans and works until there is nothing to do at this moment, jobs for telling people included. */
-  work(): Promise<void>;
+  runJobs(): Promise<void>;
   /** Works on for so long, a second at a time, or so many. */
-  workFor(seconds: number, step?: number): Promise<void>;
+  runJobsFor(seconds: number, step?: number): Promise<void>;
   /** What everybody reads in a channel, without its threads. */
-  reads(channel?: string, userId?: string): string[];
+  readChannel(channel?: string, userId?: string): string[];
   /** What was sent into channels and to people, not into threads, arrived or not. */
-  posts(): SlackSimulator['calls'];
+  channelPosts(): SlackSimulator['calls'];
   /** Each run's state by its due moment. */
-  runs(): Promise<Record<string, string>>;
+  runStates(): Promise<Record<string, string>>;
 }
 
-export async function digestDesk(
+export async function createDigestHarness(
   database: Database,
   options: { readonly adminIds?: readonly string[]; readonly fetch?: typeof globalThis.fetch } = {},
-): Promise<DigestDesk> {
+): Promise<DigestHarness> {
   let at = Date.UTC(2026, 10, 23, 8, 0, 0);
   const now = (): Date => new Date(at);
   const waiting: { job: Job<never, Ports>; data: unknown; attempt: number; at: number }[] = [];
@@ -52,7 +52,7 @@ export async function digestDesk(
     });
     return randomUUID();
   };
-  const desk = await portsDesk({ database, enqueue, now, ...options });
+  const desk = await createPortsHarness({ database, enqueue, now, ...options });
   const { db, ports, log, audit } = desk;
   const signal = new AbortController().signal;
   const context: JobContext<Ports> = { db, ports, log, now, signal, attempt: 1, lastAttempt: false };
@@ -78,10 +78,10 @@ export async function digestDesk(
     digests,
     context,
     now,
-    later(ms) {
+    advance(ms) {
       at += ms;
     },
-    async daily(owner = alice, more = {}) {
+    async createDaily(owner = alice, more = {}) {
       const made = await digests.order(owner, {
         subject: {
           kinds: ['zones'],
@@ -97,24 +97,24 @@ export async function digestDesk(
       if (!begun) throw new Error('a new digest did not begin');
       return begun;
     },
-    work,
-    async workFor(seconds, step = 1) {
+    runJobs: work,
+    async runJobsFor(seconds, step = 1) {
       for (let second = 0; second < seconds; second += step) {
         at += step * 1000;
         await work();
       }
     },
-    reads: (channel = 'C0OPS0000', userId = 'U0ALICE00') =>
+    readChannel: (channel = 'C0OPS0000', userId = 'U0ALICE00') =>
       desk.slack
         .as(userId, channel)
         .messages()
         .filter(({ threadTs }) => threadTs === undefined)
         .map(({ reads }) => reads),
-    posts: () =>
+    channelPosts: () =>
       desk.slack.calls.filter(
         ({ method, args }) => method === 'chat.postMessage' && args['thread_ts'] === undefined,
       ),
-    async runs() {
+    async runStates() {
       const rows = await db.selectFrom('digest_runs').select(['due', 'state']).orderBy('due').execute();
       return Object.fromEntries(rows.map(({ due, state }) => [due.toISOString().slice(0, 16), state]));
     },

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
-import { createAudit } from '../../src/auth/audit/audit.ts';
-import { writeRecord } from '../../src/auth/audit/record.ts';
-import type { Database } from '../../src/store/database.ts';
+import { createAudit } from '../../../src/auth/audit/audit.ts';
+import { writeRecord } from '../../../src/auth/audit/record.ts';
+import type { Database } from '../../../src/store/database.ts';
 
 export const acme = 'T0ACME000';
 export const beta = 'T0BETA000';
 
 /** What only somebody can do who owns the table: past its triggers. */
-export async function pastTheTriggers({ db }: Database, statements: string): Promise<void> {
+export async function runWithoutTriggers({ db }: Database, statements: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await sql`alter table audit_records disable trigger user`.execute(trx);
     for (const statement of statements.split(';')) await sql.raw(statement).execute(trx);
@@ -16,7 +16,7 @@ export async function pastTheTriggers({ db }: Database, statements: string): Pro
 }
 
 /** Records in one transaction: quick. */
-export async function recordMany({ db }: Database, count: number, tenant = acme): Promise<void> {
+export async function insertRecords({ db }: Database, count: number, tenant = acme): Promise<void> {
   const audit = createAudit({ db, now: () => new Date('2026-11-21T08:00:00.123Z') });
   await db.transaction().execute(async (trx) => {
     for (let n = 1; n <= count; n += 1) {
@@ -30,7 +30,7 @@ export async function recordMany({ db }: Database, count: number, tenant = acme)
 }
 
 /** The lines of the file that the bot exports. */
-export async function exported({ db }: Database, tenant = acme): Promise<string[]> {
+export async function readExportedLines({ db }: Database, tenant = acme): Promise<string[]> {
   const lines: string[] = [];
   const audit = createAudit({ db, now: () => new Date() });
   for await (const piece of audit.pieces(tenant, Number.MAX_SAFE_INTEGER)) {

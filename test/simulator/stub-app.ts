@@ -17,7 +17,7 @@ export interface Reply {
 }
 
 /** A bare app written against Slack's documentation alone: checks the signature itself and answers as told. */
-export async function startPeer(
+export async function startStubApp(
   slack: SlackSimulator,
   reply: (received: Received) => Reply | Promise<Reply> = () => ({}),
 ): Promise<{ received: Received[]; close(): Promise<void> }> {
@@ -55,7 +55,7 @@ export async function startPeer(
 }
 
 /** Calls the Web API the way the SDK does: form-encoded, structures as JSON text. */
-export async function api(
+export async function callWebApi(
   slack: SlackSimulator,
   method: string,
   args: Record<string, unknown> = {},
