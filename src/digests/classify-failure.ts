@@ -4,7 +4,7 @@ import { LinkedKeyError } from '../auth/keys/key-store.ts';
 import type { Reason } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
-import type { PauseReason } from '../views/digests/words.ts';
+import type { PauseReason } from './model.ts';
 
 /** What a failure means for a digest. */
 export type FailureClass =

@@ -1,13 +1,13 @@
 import { createErrorBudget, type ErrorBudget } from '../api/http/error-budget.ts';
 import { decideDestination } from '../auth/policy/policy.ts';
 import * as views from '../views/digests/notices.ts';
-import type { Digest } from '../views/digests/words.ts';
 import { classifyCdnFailure, pauseFor } from './classify-failure.ts';
-import { baselineAfterSilence, prepareDigest, readBaseline, readPastRun, writeFigures } from './content.ts';
+import type { Digest } from './model.ts';
 import { toOutboundMessages, writeOutboundMessages } from './outbound-messages.ts';
 import { pauseDigest } from './pause.ts';
 import { classifyLateness } from './plan.ts';
 import type { DigestContext } from './ports.ts';
+import { baselineAfterSilence, prepareDigest, readBaseline, readPastRun, writeFigures } from './prepare.ts';
 import { acceptBaseline, findBaseline, storePendingBaseline } from './queries/baselines.ts';
 import { countFailure, findDigestById, resetFailures } from './queries/digests.ts';
 import { type ClaimedRun, findPastRuns, moveRun } from './queries/runs.ts';
@@ -68,11 +68,11 @@ async function collectInTime(
   );
   const known = await findBaseline(db, digest.id);
   const before = readBaseline(known?.body);
-  const { collected, book, top, thread, quiet } = await prepareDigest(digest.subject, {
+  const { collected, baseline, top, thread, quiet } = await prepareDigest(digest.subject, {
     cdn,
     now: now(),
     history,
-    book: before,
+    baseline: before,
     signal,
     explain: (error) => ports.explain(error, 'digest'),
   });
@@ -84,7 +84,7 @@ async function collectInTime(
   if (silent) {
     await db.transaction().execute(async (trx) => {
       if (!(await moveRun(trx, run, 'collecting', 'quiet', { figures }))) return;
-      await storePendingBaseline(trx, run, base, JSON.stringify(baselineAfterSilence(before, book)));
+      await storePendingBaseline(trx, run, base, JSON.stringify(baselineAfterSilence(before, baseline)));
       await acceptBaseline(trx, run);
     });
     return;
@@ -100,7 +100,7 @@ async function collectInTime(
   const parts = writeOutboundMessages(toOutboundMessages(framed, thread));
   await db.transaction().execute(async (trx) => {
     if (!(await ready(run, { ...context, db: trx }, 'digest', parts, figures))) return;
-    await storePendingBaseline(trx, run, base, JSON.stringify(book));
+    await storePendingBaseline(trx, run, base, JSON.stringify(baseline));
   });
 }
 

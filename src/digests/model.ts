@@ -1,99 +1,102 @@
-import type { CdnClient } from '../api/cdn.ts';
-import type { AppFigures, ErrorFigures, ScanFigures, ZoneFigures } from './figures/figures.ts';
-import type { CodeBaseline } from './kinds/error-codes.ts';
-import type { ZoneBaseline } from './kinds/zone-baseline.ts';
-
-/** What a digest tells of. The words are those of the commands that show the same. */
-export const digestKinds = ['zones', 'errors', 'scanning', 'apps'] as const;
-export type DigestKind = (typeof digestKinds)[number];
+import type { Person } from '../auth/identity.ts';
+import type { Targets } from './kinds/kind.ts';
+import type { DigestKindName, FiguresByKind } from './kinds/list.ts';
+import type { Schedule } from './schedule.ts';
 
 /**
- * When a digest speaks: `always` (nothing changed is one line), `changed`, or above a count: of origin errors, blocked
+ * When a digest posts: `always` (nothing changed is one line), `changed`, or above a count: of origin errors, blocked
  * uploads, failing apps and zones that need attention, together.
  */
-export type Only = 'always' | 'changed' | { readonly above: number };
+export type Threshold = 'always' | 'changed' | { readonly above: number };
 
-/** What a digest is about. */
 export interface DigestSubject {
-  readonly kinds: readonly DigestKind[];
-  /** Ids. No zones = all of the account; `scanning` needs shield zones; no apps = those the zones are linked to. */
-  readonly targets: {
-    readonly zones: readonly string[];
-    readonly shieldZones: readonly string[];
-    readonly apps: readonly string[];
-  };
-  readonly only: Only;
-  /** IANA: days in its words are days there. */
+  readonly kinds: readonly DigestKindName[];
+  /** Ids. No zones = all of the account; no apps = those the zones are linked to. */
+  readonly targets: Targets;
+  readonly only: Threshold;
+  /** IANA: days in its text are days there. */
   readonly timeZone: string;
 }
 
-/** A run that was: when it was due, and what it found. */
+/** What a person fills into the form: what to report, when, where. */
+export interface DigestOrder {
+  readonly subject: DigestSubject;
+  readonly schedule: Schedule;
+  readonly channel: string;
+}
+
+export interface Digest extends DigestOrder {
+  readonly id: string;
+  readonly tenant: string;
+  /** It runs with this person's key. */
+  readonly owner: Person;
+  readonly revision: number;
+  readonly paused: { readonly reason: PauseReason; readonly by: string | undefined } | undefined;
+  readonly deletedAt: Date | undefined;
+  readonly nextDue: Date | undefined;
+}
+
+/** Why a digest does not run: `by-hand` by a person, `new` until its channel was told, else by the bot. */
+export type PauseReason =
+  | 'by-hand'
+  | 'new'
+  | 'owner-gone'
+  | 'key-missing'
+  | 'key-refused'
+  | 'right-lost'
+  | 'channel-not-allowed'
+  | 'channel-archived'
+  | 'channel-gone'
+  | 'bot-removed'
+  | 'uninstalled'
+  | 'failing';
+
+/** Whether others with the right can take it over: wherever no person paused it. */
+export function canBeTakenOver(reason: PauseReason): boolean {
+  return reason !== 'by-hand' && reason !== 'new';
+}
+
+/** Whether the channel has to be fixed, or another one chosen. */
+export function isChannelReason(reason: PauseReason): boolean {
+  return reason === 'bot-removed' || reason.startsWith('channel-');
+}
+
+/** An earlier run: when it was due, and what it found. */
 export interface PastRun {
   readonly due: Date;
   readonly figures: Collected;
 }
 
-export interface CollectInput {
-  readonly cdn: CdnClient;
-  /** The moment that the digest speaks of. */
-  readonly now: Date;
-  /** What it remembers of what it last said; undefined in a first run. */
-  readonly book: Baseline | undefined;
-  /** The newest run before this one that found figures. */
-  readonly previous: PastRun | undefined;
-  /** The run a week before, within half a day; may be `previous`. */
-  readonly sameWeekday: PastRun | undefined;
-  /** Newest first, at most 60, `previous` and `sameWeekday` among them. */
-  readonly history: readonly PastRun[];
-  /** Ends when the bot stops or the run took too long. */
-  readonly signal: AbortSignal;
-  /** A failure in words (mrkdwn, escaped), with the reference that is in the log. */
-  readonly explain: (error: unknown) => ReadFailure;
-  /** After so long no further log is begun: 90 s. */
-  readonly patienceMs?: number;
+/** Figures of another version are not compared with. */
+export const figuresVersion = 1;
+
+/** What one run found: plain data, stored as JSON, comparisons included, so that rendering needs nothing else. */
+export interface Collected extends FiguresByKind {
+  readonly version: typeof figuresVersion;
+  /** ISO text. */
+  readonly at: string;
+  /** What could not be read; the rest is reported all the same. */
+  readonly unread: readonly UnreadPart[];
 }
 
-export interface ReadFailure {
+export interface FailureWords {
   readonly message: string;
   readonly reference?: string | undefined;
 }
 
-/** What a digest remembers, to tell what is new by its name: of a version of its own, kept as JSON, one for each digest. */
-export interface Baseline {
-  readonly version: typeof baselineVersion;
-  readonly zones?: ZoneBaseline;
-  readonly codes?: CodeBaseline;
-}
-
-/** A book of another version is none: the next run is a first one. */
-export const baselineVersion = 1;
-
-/** Figures of another version are not compared with. */
-export const figuresVersion = 1;
-
-/**
- * What one run found: plain data, kept as JSON (at most `mostFigures` characters) for later runs to compare with,
- * with everything that drawing it needs, comparisons included.
- */
-export interface Collected {
-  readonly version: typeof figuresVersion;
-  /** When, as ISO text. */
-  readonly at: string;
-  readonly zones?: ZoneFigures;
-  readonly errors?: ErrorFigures;
-  readonly scanning?: readonly ScanFigures[];
-  readonly apps?: { readonly apps: readonly AppFigures[]; readonly more: number };
-  /** What could not be read, and costs the rest nothing. */
-  readonly unread: readonly Unread[];
-}
-
-export interface Unread extends ReadFailure {
-  readonly kind: DigestKind;
-  /** Which zone, shield zone or app; absent: all of it. */
+export interface UnreadPart extends FailureWords {
+  readonly kind: DigestKindName;
+  /** Which zone, shield zone or app; absent: all of the kind. */
   readonly what?: string;
-  /** As many more that failed the same way. */
+  /** As many more that failed. */
   readonly more: number;
 }
 
-/** As many characters as the figures of a run may take. */
-export const maxFigures = 65_536;
+/** A baseline of another version is none: the next run is a first one. */
+export const baselineVersion = 1;
+
+/** What a digest remembers of what it last posted, by kind, to name what is new. Stored as JSON, one a digest. */
+export interface DigestBaseline {
+  readonly version: typeof baselineVersion;
+  readonly byKind: Readonly<Partial<Record<DigestKindName, unknown>>>;
+}

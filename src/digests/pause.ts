@@ -1,4 +1,4 @@
-import type { Digest, PauseReason } from '../views/digests/words.ts';
+import type { Digest, PauseReason } from './model.ts';
 import { notifyPausesJob } from './pause-notifications.ts';
 import type { DigestContext } from './ports.ts';
 import { pauseDigestRow } from './queries/digests.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { type Person, tenantId } from '../auth/identity.ts';
-import type { Digest, DigestOrder, PauseReason } from '../views/digests/words.ts';
-import { digestKinds } from './model.ts';
+import { digestKindNames } from './kinds/list.ts';
+import type { Digest, DigestOrder, PauseReason } from './model.ts';
 import type { DigestRow } from './queries/digests.ts';
 
 // What is stored was checked when it was ordered; an older version may have stored less.
 const ids = z.array(z.string()).default([]);
 const body = z.object({
-  kinds: z.array(z.enum(digestKinds)),
+  kinds: z.array(z.enum(digestKindNames)),
   zones: ids,
   shieldZones: ids,
   apps: ids,

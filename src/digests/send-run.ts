@@ -1,14 +1,14 @@
 import { blockBucket } from '../outbox/rate-limit.ts';
 import { type Marker, type Posted, SlackFailure } from '../outbox/slack-port.ts';
 import * as views from '../views/digests/notices.ts';
-import type { Digest } from '../views/digests/words.ts';
 import { classifySlackFailure } from './classify-failure.ts';
-import { readPastRun } from './content.ts';
+import type { Digest } from './model.ts';
 import { notifyUnknownJob } from './notify-owner.ts';
 import { type OutboundMessage, readOutboundMessages, writeOutboundMessages } from './outbound-messages.ts';
 import { postMethod } from './pace.ts';
 import { pauseDigest } from './pause.ts';
 import type { DigestContext } from './ports.ts';
+import { readPastRun } from './prepare.ts';
 import { acceptBaseline } from './queries/baselines.ts';
 import { findDigestById } from './queries/digests.ts';
 import { type ClaimedRun, moveRun } from './queries/runs.ts';

@@ -5,11 +5,10 @@ import type { Person } from '../auth/identity.ts';
 import type { OffboardingHook } from '../auth/offboarding.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
-import type { Digest, DigestOrder } from '../views/digests/words.ts';
-import { readBaseline, readPastRun } from './content.ts';
 import { digestsNowJob } from './jobs.ts';
-import type { Baseline, PastRun } from './model.ts';
+import type { Digest, DigestBaseline, DigestOrder, PastRun } from './model.ts';
 import { notifyPausesJob } from './pause-notifications.ts';
+import { readBaseline, readPastRun } from './prepare.ts';
 import { findBaseline } from './queries/baselines.ts';
 import {
   changeDigest,
@@ -47,7 +46,9 @@ export interface DigestService {
   list(tenant: string): Promise<ListedDigest[]>;
   find(tenant: string, id: string): Promise<Digest | undefined>;
   /** What it found before, newest first, and what it remembers of what it last said: what a run compares with. */
-  past(digest: Digest): Promise<{ readonly history: PastRun[]; readonly book: Baseline | undefined }>;
+  past(
+    digest: Digest,
+  ): Promise<{ readonly history: PastRun[]; readonly baseline: DigestBaseline | undefined }>;
   /** Whoever changes what it shows becomes its owner; one that the bot paused runs again. */
   change(digest: Digest, order: DigestOrder, by: Person): Promise<Digest | undefined>;
   pause(digest: Digest, by: Person): Promise<Digest | undefined>;
@@ -140,9 +141,9 @@ export function createDigestService(options: {
       return row && readDigest(row);
     },
     async past({ id }) {
-      const book = await findBaseline(db, id);
+      const stored = await findBaseline(db, id);
       const runs = await findPastRuns(db, id, now(), 60);
-      return { history: runs.flatMap((run) => readPastRun(run) ?? []), book: readBaseline(book?.body) };
+      return { history: runs.flatMap((run) => readPastRun(run) ?? []), baseline: readBaseline(stored?.body) };
     },
     change: (digest, order, by) => {
       // Whoever says what it shows, and where, shows what their own key can read.

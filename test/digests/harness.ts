@@ -3,12 +3,12 @@ import type { SlackSimulator } from '../../simulator/slack/server.ts';
 import type { Ports } from '../../src/app/jobs/registry.ts';
 import type { Person } from '../../src/auth/identity.ts';
 import { scheduleDueRuns, workOnce } from '../../src/digests/jobs.ts';
+import type { Digest, DigestOrder } from '../../src/digests/model.ts';
 import { createDigestService, type DigestService } from '../../src/digests/service.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { Job, JobContext } from '../../src/store/queue/define-job.ts';
 import type { Enqueue, EnqueueOptions } from '../../src/store/queue/queue.ts';
-import type { Digest, DigestOrder } from '../../src/views/digests/words.ts';
 import { createPortsHarness, type PortsHarness } from '../slack/send/ports-harness.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../src/commands/define.ts';
 import { preview } from '../../src/commands/digests/form.ts';
-import { type DigestKind, digestKinds } from '../../src/digests/model.ts';
+import { type DigestKindName, digestKindNames } from '../../src/digests/kinds/list.ts';
+import type { Digest } from '../../src/digests/model.ts';
 import { context } from '../../src/views/blocks/blocks.ts';
-import type { Digest } from '../../src/views/digests/words.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { alice, createDigestHarness, type DigestHarness } from './harness.ts';
 
@@ -15,7 +15,7 @@ const targets = {
   scanning: ['shield:501'],
   errors: [],
   apps: ['app:app0api00000001'],
-} as const satisfies Record<DigestKind, readonly string[]>;
+} as const satisfies Record<DigestKindName, readonly string[]>;
 
 /** What the form of this digest previews at this moment, as blocks. */
 async function previewOf(digest: Digest, { digests, context: { ports, signal }, now }: DigestHarness) {
@@ -41,11 +41,11 @@ async function previewOf(digest: Digest, { digests, context: { ports, signal }, 
   return shown?.blocks ?? [];
 }
 
-test.each([...digestKinds.map((kind) => [kind]), [...digestKinds]])(
+test.each([...digestKindNames.map((kind) => [kind]), [...digestKindNames]])(
   'a preview is what is posted: %s',
   async (...kinds) => {
     await using desk = await createDigestHarness(await embedded.emptyDatabase());
-    const ids = (kind: DigestKind): string[] =>
+    const ids = (kind: DigestKindName): string[] =>
       kinds.includes(kind) ? targets[kind].map((target) => target.slice(target.indexOf(':') + 1)) : [];
     const digest = await desk.createDaily(alice, {
       subject: {

@@ -4,14 +4,14 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import type { PullZone } from '../../simulator/cdn/zone-fields.ts';
 import { createCdn } from '../../src/api/cdn.ts';
 import { ApiError } from '../../src/api/http/errors.ts';
+import type { DigestSubject, PastRun } from '../../src/digests/model.ts';
 import {
   baselineAfterSilence,
   prepareDigest,
   readBaseline,
   readPastRun,
   writeFigures,
-} from '../../src/digests/content.ts';
-import type { DigestSubject, PastRun } from '../../src/digests/model.ts';
+} from '../../src/digests/prepare.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Message } from '../../src/views/blocks/message.ts';
 import { findMessageProblems } from '../support/slack-limits.ts';
@@ -68,11 +68,11 @@ export async function createDigestScenario(
   const run = async (at: string | Date): Promise<RunResult> => {
     const moment = new Date(at);
     now = moment.getTime();
-    const { collected, book, top, thread, quiet } = await prepareDigest(whole, {
+    const { collected, baseline, top, thread, quiet } = await prepareDigest(whole, {
       cdn: client,
       now: moment,
       history,
-      book: readBaseline(remembered),
+      baseline: readBaseline(remembered),
       signal: new AbortController().signal,
       ...how,
       explain: (error) => ({
@@ -89,7 +89,7 @@ export async function createDigestScenario(
     const stored = writeFigures(collected);
     const past = readPastRun({ due: moment, figures: stored });
     if (past) history.unshift(past);
-    remembered = JSON.stringify(quiet ? baselineAfterSilence(readBaseline(remembered), book) : book);
+    remembered = JSON.stringify(quiet ? baselineAfterSilence(readBaseline(remembered), baseline) : baseline);
     const charts = thread.flatMap(({ files = [] }) => files.map(({ altText = '' }) => altText));
     return { top: linesOf(top), thread: thread.map((one) => linesOf(one).join('\n')), charts, quiet, stored };
   };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findNextRun, findNextRuns, isTimeZone, type Schedule } from '../../src/digests/schedule.ts';
-import { nextRunWords, runWords, scheduleWords } from '../../src/views/digests/schedule.ts';
+import { describeNextRuns, describeSchedule, formatRunTime } from '../../src/views/digests/schedule.ts';
 import { timeZones } from './time-zones.ts';
 
 const everyDay = [1, 2, 3, 4, 5, 6, 7];
@@ -196,12 +196,12 @@ test('schedules in words', () => {
     'on day 31 of the month (the last day where a month is shorter) at 09:00, Europe/Vienna',
   );
   const runs = findNextRuns(daily('Europe/Vienna', '09:00'), new Date('2026-03-28T00:00Z'), 3);
-  expect(nextRunWords(runs, 'Europe/Vienna')).toBe(
+  expect(describeNextRuns(runs, 'Europe/Vienna')).toBe(
     'Next: Sat 28 Mar 09:00, Sun 29 Mar 09:00 and Mon 30 Mar 09:00',
   );
-  expect(runWords(new Date('2026-03-28T23:30Z'), 'Europe/Vienna')).toBe('Sun 29 Mar 00:30');
+  expect(formatRunTime(new Date('2026-03-28T23:30Z'), 'Europe/Vienna')).toBe('Sun 29 Mar 00:30');
 });
 
 function words(weekdays: number[], monthDays: number[] = []): string {
-  return scheduleWords({ time: '09:00', zone: 'Europe/Vienna', weekdays, monthDays });
+  return describeSchedule({ time: '09:00', zone: 'Europe/Vienna', weekdays, monthDays });
 }

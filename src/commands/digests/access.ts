@@ -1,8 +1,8 @@
 import { tenantId } from '../../auth/identity.ts';
 import { decideDestination } from '../../auth/policy/policy.ts';
+import type { Digest } from '../../digests/model.ts';
 import { UserError } from '../../errors.ts';
 import { formatCode } from '../../views/blocks/text.ts';
-import type { Digest } from '../../views/digests/words.ts';
 import type { Context } from '../define.ts';
 
 /** The digest with this id. @throws UserError where there is none, or it was deleted. */

@@ -1,4 +1,5 @@
 import { tenantId } from '../../auth/identity.ts';
+import { canBeTakenOver, type Digest, isChannelReason } from '../../digests/model.ts';
 import { findNextRuns } from '../../digests/schedule.ts';
 import { undoMinutes } from '../../digests/service.ts';
 import { UserError } from '../../errors.ts';
@@ -7,7 +8,7 @@ import { formatCode } from '../../views/blocks/text.ts';
 import { digestSkeleton } from '../../views/digests/form.ts';
 import * as views from '../../views/digests/list.ts';
 import * as returns from '../../views/digests/reinstall-notice.ts';
-import { canBeTakenOver, type Digest, isOfChannel, pauseWords } from '../../views/digests/words.ts';
+import { describePause } from '../../views/digests/words.ts';
 import type { Action, Context } from '../define.ts';
 import { canManage, changedMeanwhile, channelRefusal, findDigestFor, findOwnDigestFor } from './access.ts';
 import { editForm } from './form.ts';
@@ -17,7 +18,7 @@ export async function run(id: string, context: Context): Promise<Message> {
   const digest = await findOwnDigestFor(id, context);
   if (digest.paused && digest.paused.reason !== 'by-hand') {
     throw new UserError(
-      `The digest ${formatCode(digest.id)} is paused: ${pauseWords(digest.paused.reason, digest.paused.by)}.`,
+      `The digest ${formatCode(digest.id)} is paused: ${describePause(digest.paused.reason, digest.paused.by)}.`,
       `When that is mended: \`/cdn digest resume ${digest.id}\``,
     );
   }
@@ -36,7 +37,7 @@ export async function resume(id: string, context: Context): Promise<Message> {
   const digest = await findOwnDigestFor(id, context);
   if (!digest.paused) return resumed(digest, context);
   await canRun(digest, context);
-  if (isOfChannel(digest.paused.reason)) await canPost(digest, context);
+  if (isChannelReason(digest.paused.reason)) await canPost(digest, context);
   return resumed(changed(await context.digests.resume(digest, context.person)), context);
 }
 
@@ -81,7 +82,7 @@ async function takeOver(id: string, context: Context): Promise<Message> {
   if (!digest.paused || !canBeTakenOver(digest.paused.reason)) {
     throw new UserError(
       digest.paused
-        ? `The digest ${formatCode(digest.id)} is ${pauseWords(digest.paused.reason, digest.paused.by)}: that is for its owner and admins.`
+        ? `The digest ${formatCode(digest.id)} is ${describePause(digest.paused.reason, digest.paused.by)}: that is for its owner and admins.`
         : `The digest ${formatCode(digest.id)} runs again already, with the key of <@${digest.owner.userId}>.`,
       '`/cdn digest list` shows how it stands.',
     );

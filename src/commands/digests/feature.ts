@@ -1,10 +1,10 @@
 import { tenantId } from '../../auth/identity.ts';
+import { canBeTakenOver, type Digest } from '../../digests/model.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { digestSkeleton } from '../../views/digests/form.ts';
 import { digestsAtHome, type Row, renderDigestList } from '../../views/digests/list.ts';
-import { canBeTakenOver, type Digest } from '../../views/digests/words.ts';
 import type { Command, Context, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';

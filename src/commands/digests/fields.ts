@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import { type DigestKind, digestKinds, type Only } from '../../digests/model.ts';
+import { type TargetType, targetTypes } from '../../digests/kinds/kind.ts';
+import {
+  type DigestKindName,
+  digestKindNames,
+  digestKinds,
+  findDigestKind,
+} from '../../digests/kinds/list.ts';
+import type { DigestOrder, Threshold } from '../../digests/model.ts';
 import { isTimeZone, type Schedule } from '../../digests/schedule.ts';
 import { formatInteger } from '../../views/blocks/text.ts';
 import type { FormValues } from '../../views/digests/form.ts';
 import { mostAbove, mostTargets, onlyValues } from '../../views/digests/form.ts';
-import type { DigestOrder } from '../../views/digests/words.ts';
 import type { Fields } from '../define.ts';
 
 const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
@@ -61,13 +67,13 @@ export const digestFields = z
     if (typeof only === 'object' && 'field' in only) wrong(only.field, only.message);
     const targets = targetsOf(fields.target, kinds);
     if (typeof targets === 'string') wrong('target', targets);
-    else if (kinds.includes('scanning') && targets.shieldZones.length === 0)
-      wrong('target', 'Upload scanning needs the id of a shield zone: type it, then pick “Shield zone …”.');
-    const none = { zones: [], shieldZones: [], apps: [] };
+    else
+      for (const { target, missingTarget } of kinds.map(findDigestKind))
+        if (missingTarget !== undefined && targets[target].length === 0) wrong('target', missingTarget);
     return {
       subject: {
         kinds,
-        targets: typeof targets === 'string' ? none : targets,
+        targets: typeof targets === 'string' ? { zones: [], shieldZones: [], apps: [] } : targets,
         only: typeof only === 'object' && 'field' in only ? 'always' : only,
         timeZone: fields.timezone,
       },
@@ -78,14 +84,11 @@ export const digestFields = z
 
 /** The form as it would be filled in for an order. */
 export function formValuesOfDigest({ subject, schedule, channel }: DigestOrder): FormValues {
-  const { zones, shieldZones, apps } = subject.targets;
   return {
     kinds: subject.kinds,
-    targets: [
-      ...zones.map((id) => `zone:${id}`),
-      ...shieldZones.map((id) => `shield:${id}`),
-      ...apps.map((id) => `app:${id}`),
-    ],
+    targets: targetEntries.flatMap(([type, { prefix }]) =>
+      subject.targets[type].map((id) => `${prefix}:${id}`),
+    ),
     channel,
     time: schedule.time,
     days: dayValues(schedule),
@@ -99,7 +102,7 @@ export function readFormValues(fields: Fields): FormValues {
   const one = (name: string): string | undefined => [fields[name] ?? []].flat()[0];
   const all = (name: string): string[] => [fields[name] ?? []].flat();
   return {
-    kinds: digestKinds.filter((kind) => all('kind').some((word) => findKind(word) === kind)),
+    kinds: digestKindNames.filter((kind) => all('kind').some((word) => findKind(word) === kind)),
     targets: all('target'),
     channel: one('channel'),
     time: one('time') ?? '09:00',
@@ -125,14 +128,8 @@ export function findProblems(fields: Fields): DigestOrder | { readonly problems:
 }
 
 /** `errors`, `Origin errors`, `upload-scanning`: what a kind may be called. */
-export function findKind(word: string): DigestKind | undefined {
-  const said = word.toLowerCase();
-  const known = digestKinds.find((kind) => said.includes(kind));
-  if (known) return known;
-  if (said.includes('error')) return 'errors';
-  if (said.includes('scan')) return 'scanning';
-  if (/\bapp/u.test(said)) return 'apps';
-  return /zone|overview/u.test(said) ? 'zones' : undefined;
+export function findKind(word: string): DigestKindName | undefined {
+  return digestKinds.find(({ words }) => words.test(word))?.name;
 }
 
 function daysOf(words: readonly string[]): Pick<Schedule, 'weekdays' | 'monthDays'> | undefined {
@@ -170,7 +167,7 @@ function dayValues({ weekdays, monthDays }: Schedule): string[] {
 function onlyOf(
   text: string,
   above: string | undefined,
-): Only | { field: 'only' | 'above'; message: string } {
+): Threshold | { field: 'only' | 'above'; message: string } {
   if (text === 'always' || text === 'changed') return text;
   const isApart = text === 'above';
   // The field for the number comes a moment after the choice.
@@ -183,25 +180,25 @@ function onlyOf(
     : { field: 'only', message: 'Choose from the list.' };
 }
 
-/** Ids by what they are ids of, or what is wrong with them. */
+const targetEntries = Object.entries(targetTypes) as [TargetType, (typeof targetTypes)[TargetType]][];
+
+/** Ids by their type, or what is wrong with them. `zone:1001` names its type, a plain id takes that of the kinds. */
 function targetsOf(
   words: readonly string[],
-  kinds: readonly DigestKind[],
+  kinds: readonly DigestKindName[],
 ): DigestOrder['subject']['targets'] | string {
   if (words.length > mostTargets) return `At most ${mostTargets}.`;
-  const found = { zone: new Set<string>(), shield: new Set<string>(), app: new Set<string>() };
+  const found = { zones: new Set<string>(), shieldZones: new Set<string>(), apps: new Set<string>() };
+  const preferred = kinds.map((kind) => findDigestKind(kind).target);
   for (const word of words) {
-    const [, named, id = ''] = /^(?:(zone|shield|app):)?([\w-]{1,100})$/u.exec(word) ?? [];
-    const what = named ?? meant(id, kinds);
-    if (id === '' || (what !== 'app' && !/^\d{1,19}$/u.test(id))) return 'Pick from the list, or type an id.';
-    found[what as keyof typeof found].add(id);
+    const [, prefix, id = ''] = /^(?:(\w+):)?(.+)$/u.exec(word) ?? [];
+    const types: TargetType[] =
+      prefix === undefined
+        ? [...preferred, ...targetEntries.map(([type]) => type)]
+        : targetEntries.filter(([, type]) => type.prefix === prefix).map(([type]) => type);
+    const type = types.find((one) => targetTypes[one].id.test(id));
+    if (type === undefined) return 'Pick from the list, or type an id.';
+    found[type].add(id);
   }
-  return { zones: [...found.zone], shieldZones: [...found.shield], apps: [...found.app] };
-}
-
-/** What a plain id is the id of. */
-function meant(id: string, kinds: readonly DigestKind[]): 'zone' | 'shield' | 'app' {
-  if (!/^\d+$/u.test(id)) return 'app';
-  if (kinds.includes('zones') || kinds.includes('errors')) return 'zone';
-  return kinds.includes('scanning') ? 'shield' : kinds.includes('apps') ? 'app' : 'zone';
+  return { zones: [...found.zones], shieldZones: [...found.shieldZones], apps: [...found.apps] };
 }

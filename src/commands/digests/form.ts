@@ -1,11 +1,11 @@
-import { prepareDigest } from '../../digests/content.ts';
-import { digestKinds } from '../../digests/model.ts';
+import { digestKindNames } from '../../digests/kinds/list.ts';
+import type { Digest, DigestOrder } from '../../digests/model.ts';
+import { prepareDigest } from '../../digests/prepare.ts';
 import { findNextRuns } from '../../digests/schedule.ts';
 import * as forms from '../../views/digests/form.ts';
 import * as views from '../../views/digests/post.ts';
 import * as outcomes from '../../views/digests/saved.ts';
-import { nextRunWords } from '../../views/digests/schedule.ts';
-import type { Digest, DigestOrder } from '../../views/digests/words.ts';
+import { describeNextRuns } from '../../views/digests/schedule.ts';
 import { type Action, type Context, defineForm, type FormResult, type Picker } from '../define.ts';
 import { loadAllZones } from '../zones/load-zones.ts';
 import { matchesQuery } from '../zones/query.ts';
@@ -24,7 +24,7 @@ export async function newForm(typed: readonly string[], context: Context) {
   const { person, people, channelId } = context;
   const named = typed.map(findKind).filter((kind) => kind !== undefined);
   const values: forms.FormValues = {
-    kinds: named.length > 0 ? digestKinds.filter((kind) => named.includes(kind)) : ['zones'],
+    kinds: named.length > 0 ? digestKindNames.filter((kind) => named.includes(kind)) : ['zones'],
     targets: [],
     channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
     time: '09:00',
@@ -73,7 +73,9 @@ function saysOf({ owner }: Digest, { person }: Context): string | undefined {
 
 function nextIn(values: forms.FormValues, { now }: Context): string {
   const schedule = readSchedule(values);
-  return schedule ? nextRunWords(findNextRuns(schedule, now(), 3), schedule.zone) : 'Next: choose its days.';
+  return schedule
+    ? describeNextRuns(findNextRuns(schedule, now(), 3), schedule.zone)
+    : 'Next: choose its days.';
 }
 
 export const digestForm = defineForm({
@@ -101,7 +103,7 @@ export const preview: Action = {
     const prepared = await prepareDigest(order.subject, {
       cdn: await context.cdn(),
       now: context.now(),
-      ...(edited ? await context.digests.past(edited) : { history: [], book: undefined }),
+      ...(edited ? await context.digests.past(edited) : { history: [], baseline: undefined }),
       signal: context.signal,
       explain: context.explain,
     });

@@ -1,10 +1,21 @@
-import type { Collected, CollectInput } from '../model.ts';
-import type { Comparison } from './figures.ts';
-
 export const dayMs = 86_400_000;
 
-/** Runs closer together than this (somebody pressed “Run now”) say the same once more: of those the newest counts. */
+/** Runs closer together than this (somebody pressed “Run now”) repeat each other: the newest of them counts. */
 export const apartMs = dayMs / 4;
+
+/** A number, and what it is compared with: each is absent where it is not known. */
+export interface Comparison {
+  readonly now: number;
+  /** The previous run's. */
+  readonly before?: number | undefined;
+  /** That of the same weekday, a week before. */
+  readonly weekBefore?: number | undefined;
+  /** The median of earlier runs, where `now` is far from it: see `findOutlier`. */
+  readonly usual?: number | undefined;
+}
+
+/** A data point of a chart: epoch ms and value. */
+export type Point = readonly [at: number, value: number];
 
 /** Figures of one kind at an earlier run. */
 export interface Past<T> {
@@ -13,48 +24,67 @@ export interface Past<T> {
 }
 
 export interface Earlier<T> {
-  /** The newest. */
+  /** When the newest of them was made, as ISO text. */
+  readonly since: string | undefined;
   readonly previous: Past<T> | undefined;
-  /** The newest that is some hours old: what something a day is counted from. */
+  /** The newest that is some hours old: rates a day are counted from it. */
   readonly base: Past<T> | undefined;
   readonly weekBefore: Past<T> | undefined;
   /** Newest first, some hours apart. */
   readonly series: readonly Past<T>[];
 }
 
-/** What earlier runs found of one kind. `pick` gives nothing where they asked for something else. */
-export function findEarlier<T>(
-  { history, now, sameWeekday }: Pick<CollectInput, 'history' | 'now' | 'sameWeekday'>,
-  pick: (figures: Collected) => T | undefined,
+/** What earlier runs found of one part. `pick` returns undefined where a run reported something else. */
+export function findEarlier<F, T>(
+  { past, weekBefore, now }: { past: readonly Past<F>[]; weekBefore: Past<F> | undefined; now: Date },
+  pick: (figures: F, at: number) => T | undefined,
 ): Earlier<T> {
-  const read = (figures: Collected): Past<T>[] => {
-    const picked = pick(figures);
-    const at = Date.parse(figures.at);
-    return picked === undefined || at > now.getTime() ? [] : [{ at, figures: picked }];
+  const read = ({ figures, at }: Past<F>): Past<T>[] => {
+    const picked = at > now.getTime() ? undefined : pick(figures, at);
+    return picked === undefined ? [] : [{ at, figures: picked }];
   };
-  const all = history.flatMap(({ figures }) => read(figures));
+  const all = past.flatMap(read);
   const series: Past<T>[] = [];
-  for (const past of all) {
+  for (const one of all) {
     const later = series.at(-1)?.at ?? now.getTime();
-    if (later - past.at >= apartMs) series.push(past);
+    if (later - one.at >= apartMs) series.push(one);
   }
-  const weekBefore = sameWeekday && read(sameWeekday.figures)[0];
+  const week = weekBefore && read(weekBefore)[0];
   return {
+    since: all[0] && new Date(all[0].at).toISOString(),
     previous: all[0],
     base: series[0],
-    // Of a weekly digest the run before is that one: told once.
-    weekBefore: weekBefore?.at === series[0]?.at ? undefined : weekBefore,
+    // Of a weekly digest the previous run is that one: it is reported once.
+    weekBefore: week?.at === series[0]?.at ? undefined : week,
     series,
   };
 }
 
-/** The whole days that a run speaks of: those since the run before it, from 1 to 7. */
+/** The values of a chart: those of earlier runs, oldest first, then the latest. */
+export function trendOf<T>(
+  { series }: Earlier<T>,
+  now: Date,
+  latest: Comparison | undefined,
+  read: (figures: T) => Comparison | undefined,
+): Point[] {
+  const points = series.flatMap(({ at, figures }): Point[] => {
+    const value = read(figures)?.now;
+    return value === undefined ? [] : [[at, value]];
+  });
+  return [
+    ...points.slice(0, mostPoints - 1).toReversed(),
+    ...(latest ? [[now.getTime(), latest.now] as const] : []),
+  ];
+}
+const mostPoints = 30;
+
+/** The whole days that a run reports: those since the previous run, from 1 to 7. */
 export function countDaysSince(base: Past<unknown> | undefined, now: Date): number {
   if (!base) return 1;
   return Math.min(7, Math.max(1, Math.round((now.getTime() - base.at) / dayMs)));
 }
 
-/** A number with what it was in earlier runs. `floor`: less than that is noise, in its own unit. */
+/** Compares a number with earlier runs. `floor`, in its own unit: a smaller difference is noise. */
 export function compareWithPast<T>(
   now: number,
   past: Earlier<T>,
@@ -64,19 +94,13 @@ export function compareWithPast<T>(
   const before = past.base && read(past.base.figures);
   const weekBefore = past.weekBefore && read(past.weekBefore.figures);
   const series = past.series.flatMap(({ figures }) => read(figures) ?? []);
-  const usual = findOutlier(now, { series, weekBefore, floor });
-  return {
-    now,
-    ...(before === undefined ? {} : { before }),
-    ...(weekBefore === undefined ? {} : { weekBefore }),
-    ...(usual === undefined ? {} : { usual }),
-  };
+  return { now, before, weekBefore, usual: findOutlier(now, { series, weekBefore, floor }) };
 }
 
-const fewest = 5;
-const newest = 28;
+const fewestRuns = 5;
+const newestRuns = 28;
 const threshold = 3.5;
-/** Makes MAD estimate the standard deviation of what is spread normally. */
+/** Scales MAD to the standard deviation of a normal distribution. */
 const consistency = 0.6745;
 const smallestSpread = 0.05;
 
@@ -84,8 +108,8 @@ const smallestSpread = 0.05;
  * The median of the newest 28 runs where `value` is far from it, else undefined. Far is a modified z-score,
  * 0.6745 × |value − median| ÷ MAD, above 3.5 (Iglewicz and Hoaglin, 1993), from 5 runs on. MAD is the median distance
  * from the median and counts as 5 % of the median where it is smaller, so that in a flat series (MAD 0) nothing below
- * 26 % is called unusual; nor is what differs by less than `floor`, for which nobody would get up. What was about the
- * same a week before (within 25 %) is usual for its weekday.
+ * 26 % is called unusual. A difference below `floor` never is, nor is a value within 25 % of the one a week before: that
+ * is usual for its weekday.
  */
 export function findOutlier(
   value: number,
@@ -95,8 +119,8 @@ export function findOutlier(
     readonly floor: number;
   },
 ): number | undefined {
-  const series = past.series.slice(0, newest);
-  if (series.length < fewest) return undefined;
+  const series = past.series.slice(0, newestRuns);
+  if (series.length < fewestRuns) return undefined;
   const middle = median(series);
   const mad = median(series.map((one) => Math.abs(one - middle)));
   const spread = Math.max(mad, Math.abs(middle) * smallestSpread);
@@ -109,8 +133,8 @@ export function findOutlier(
 
 /**
  * Whether a number changed so much that it counts as a change: by a quarter of what it is compared with (the same
- * weekday where that is known, else the previous run) and by more than noise; or it is an outlier. Less is told beside
- * the number, and breaks no silence.
+ * weekday where that is known, else the previous run) and by more than noise; or it is an outlier. A smaller difference
+ * stands beside the number and breaks no silence.
  */
 export function hasMoved({ now, before, weekBefore, usual }: Comparison, floor: number): boolean {
   if (usual !== undefined) return true;
@@ -123,8 +147,8 @@ function differs(one: number, other: number, floor: number): boolean {
   return by > floor && by > Math.abs(other) * 0.25;
 }
 
-/** Less than this is noise: bytes, dollars, errors and blocked uploads a day; a share; latency as reported. */
-export const estimateNoise = {
+/** Smaller differences are noise: bytes, dollars, errors and blocked uploads a day; a share; latency as reported. */
+export const noise = {
   bytes: 1e9,
   dollars: 1,
   errors: 10,

@@ -1,6 +1,12 @@
-import { findNamed, summarizeIds } from '../figures/compact-ids.ts';
-import type { ErrorFigures, Named } from '../figures/figures.ts';
+import { flattenName, groupNames, type Named, type NamedGroup } from '../figures/compact-ids.ts';
 import { dayMs } from '../figures/series.ts';
+
+/** A code that a zone did not have for 28 days, as far as this digest has read its log. */
+export interface NewCode {
+  readonly code: string;
+  readonly count: number;
+  readonly zones: NamedGroup;
+}
 
 /** The error codes that a digest has seen, by zone: each with the last day (UTC, counted from 1970) it was seen on. */
 export type CodeBaseline = readonly ZoneCodes[];
@@ -12,12 +18,12 @@ interface ZoneCodes {
   readonly codes: readonly (readonly [code: string, seen: number])[];
 }
 
-/** A code that was not seen for longer counts as new; a zone that was not read for as long is forgotten. */
+/** A code that was not seen for longer counts as new; a zone that was not read for longer is dropped. */
 const rememberedDays = 28;
-/** Those read last, and seen last, are remembered. */
+/** Bounds of the baseline: the zones read last, and their codes seen last. */
 const mostZones = 100;
 const mostCodes = 40;
-const mostFresh = 10;
+const mostNewCodes = 10;
 
 /** A zone whose log was read: its entries by code, `''` where none was reported. */
 export interface ReadCodes {
@@ -25,50 +31,50 @@ export interface ReadCodes {
   readonly codes: ReadonlyMap<string, number>;
 }
 
-/** Codes that came in a zone and had not for 28 days. Of a zone that is read for the first time nobody knows. */
+/** Codes that a zone did not have for 28 days. A zone that is read for the first time has no new ones. */
 export function findNewCodes(
   read: readonly ReadCodes[],
-  book: CodeBaseline | undefined,
+  baseline: CodeBaseline | undefined,
   now: Date,
-): ErrorFigures['fresh'] {
-  const before = new Map(current(book, now).map((zone) => [zone.id, zone]));
+): NewCode[] {
+  const before = new Map(keepCurrent(baseline, now).map((zone) => [zone.id, zone]));
   const fresh = new Map<string, { count: number; zones: Named[] }>();
   for (const { zone, codes } of read) {
     const known = before.get(zone.id);
-    // Where there were more than are kept, what is new cannot be told.
+    // Beyond the bound some known codes were dropped: a new one cannot be told from them.
     if (!known || known.codes.length >= mostCodes) continue;
     const seen = new Set(known.codes.map(([code]) => code));
     for (const [code, count] of codes) {
-      const name = findNamed(code);
+      const name = flattenName(code);
       if (name === '' || seen.has(name)) continue;
       const one = fresh.get(name) ?? { count: 0, zones: [] };
       fresh.set(name, { count: one.count + count, zones: [...one.zones, zone] });
     }
   }
   return [...fresh]
-    .map(([code, { count, zones }]) => ({ code, count, zones: summarizeIds(zones) }))
+    .map(([code, { count, zones }]) => ({ code, count, zones: groupNames(zones) }))
     .toSorted((a, b) => b.count - a.count)
-    .slice(0, mostFresh);
+    .slice(0, mostNewCodes);
 }
 
-/** What is remembered after these logs were read. */
+/** The baseline after these logs were read. */
 export function updateCodeBaseline(
   read: readonly ReadCodes[],
-  book: CodeBaseline | undefined,
+  baseline: CodeBaseline | undefined,
   now: Date,
 ): CodeBaseline {
-  const today = dayIn(now);
-  const zones = new Map(current(book, now).map((zone) => [zone.id, zone]));
+  const today = dayNumber(now);
+  const zones = new Map(keepCurrent(baseline, now).map((zone) => [zone.id, zone]));
   for (const { zone, codes } of read) {
     const seen = new Map(zones.get(zone.id)?.codes);
-    for (const code of codes.keys()) if (findNamed(code) !== '') seen.set(findNamed(code), today);
+    for (const code of codes.keys()) if (flattenName(code) !== '') seen.set(flattenName(code), today);
     zones.set(zone.id, { id: zone.id, read: today, codes: newest([...seen], ([, day]) => day, mostCodes) });
   }
   return newest([...zones.values()], ({ read: day }) => day, mostZones);
 }
 
-/** After a run that said nothing: what it saw was seen, but what was new to it is still to be told. */
-export function updateCodeBaselineAfterSilence(before: CodeBaseline, found: CodeBaseline): CodeBaseline {
+/** After a silent run: codes that are new to it are still to be reported. */
+export function dropUnreportedCodes(before: CodeBaseline, found: CodeBaseline): CodeBaseline {
   const known = new Map(before.map((zone) => [zone.id, new Set(zone.codes.map(([code]) => code))]));
   return found.map((zone) => {
     const codes = known.get(zone.id);
@@ -76,10 +82,9 @@ export function updateCodeBaselineAfterSilence(before: CodeBaseline, found: Code
   });
 }
 
-/** What is not forgotten yet. */
-function current(book: CodeBaseline = [], now: Date): ZoneCodes[] {
-  const oldest = dayIn(now) - rememberedDays;
-  return book
+function keepCurrent(baseline: CodeBaseline = [], now: Date): ZoneCodes[] {
+  const oldest = dayNumber(now) - rememberedDays;
+  return baseline
     .filter(({ read }) => read >= oldest)
     .map((zone) => ({ ...zone, codes: zone.codes.filter(([, seen]) => seen >= oldest) }));
 }
@@ -88,6 +93,6 @@ function newest<T>(all: readonly T[], day: (one: T) => number, most: number): T[
   return all.length <= most ? [...all] : all.toSorted((a, b) => day(b) - day(a)).slice(0, most);
 }
 
-function dayIn(at: Date): number {
+function dayNumber(at: Date): number {
   return Math.floor(at.getTime() / dayMs);
 }

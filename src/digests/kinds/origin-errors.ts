@@ -1,30 +1,212 @@
-import type { CdnClient } from '../../api/cdn.ts';
-import {
-  createOriginErrorCounter,
-  type OriginErrorCounter,
-  type OriginErrorCounts,
-} from '../../api/origin-errors/counts.ts';
+import { createOriginErrorCounter, type OriginErrorCounter } from '../../api/origin-errors/counts.ts';
 import { readDay } from '../../api/origin-errors/day.ts';
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
 import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
-import { createConcurrencyLimit } from '../../lib/concurrency-limit.ts';
 import { dayStart, shiftDay, utcDay } from '../../lib/days.ts';
-import { findNamed, nameIds } from '../figures/compact-ids.ts';
-import type { ErrorFigures, Named, ZoneErrors } from '../figures/figures.ts';
-import { compareWithPast, dayMs, type Earlier, estimateNoise, findEarlier } from '../figures/series.ts';
-import type { CollectInput } from '../model.ts';
-import { type CodeBaseline, findNewCodes, updateCodeBaseline } from './error-codes.ts';
-import { throwIfAborted } from './throw-if-aborted.ts';
+import type { Attachment } from '../../views/blocks/message.ts';
+import { formatCode, formatInteger, pluralize, truncate, truncateLines } from '../../views/blocks/text.ts';
+import {
+  describeChange,
+  describeName,
+  describeRate,
+  formatNumber,
+  inBrackets,
+  isIncrease,
+  listNames,
+} from '../../views/digests/comparisons.ts';
+import { attachChart, mostListed, renderDetail } from '../../views/digests/detail.ts';
+import { formatRunTime } from '../../views/digests/schedule.ts';
+import { flattenName, type Named, toNamed } from '../figures/compact-ids.ts';
+import {
+  type Comparison,
+  compareWithPast,
+  dayMs,
+  type Earlier,
+  findEarlier,
+  hasMoved,
+  noise,
+} from '../figures/series.ts';
+import {
+  type CodeBaseline,
+  dropUnreportedCodes,
+  findNewCodes,
+  type NewCode,
+  updateCodeBaseline,
+} from './error-codes.ts';
+import { type CollectInput, type DigestKind, type Finding, OutOfTime, readEach } from './kind.ts';
+import { findBusiest } from './zones/traffic.ts';
 
-/** As many zones' logs are read for one run: each is an answer of up to hundreds of megabytes for each day. */
-export const maxZones = 25;
-const zonesAtOnce = 3;
+export interface ErrorFigures {
+  /** The chosen zones; empty for all. Figures of another scope are not compared with. */
+  readonly scope: string;
+  readonly since?: string | undefined;
+  /** Counting starts here, as ISO text: the previous run, at most seven days ago; a day in the first run. */
+  readonly from: string;
+  readonly total: number;
+  readonly perDay: Comparison;
+  /** Zones whose logs were read, zones whose logs were to be read, and zones there are. */
+  readonly read: number;
+  readonly asked: number;
+  readonly of: number;
+  /** Every zone whose log was read, the most errors first. */
+  readonly zones: readonly ZoneErrors[];
+  readonly codes: readonly (readonly [code: string, count: number])[];
+  readonly fresh: readonly NewCode[];
+  readonly prefixes: readonly (readonly [prefix: string, count: number])[];
+  /** By hour, the last one the current hour. */
+  readonly hours: readonly number[];
+  /** When the first hour began, in epoch ms. */
+  readonly firstHour: number;
+}
+
+interface ZoneErrors extends Named {
+  readonly total: number;
+  readonly perDay: Comparison;
+  /** The CDN holds more than it gave. */
+  readonly partial?: boolean;
+}
+
+/** Zones whose logs are read in one run: a log is up to hundreds of megabytes a day. */
+const mostZones = 25;
 const mostDays = 7;
 const mostCodes = 12;
 const mostPrefixes = 5;
 const hourMs = 3_600_000;
+const defaultPatienceMs = 90_000;
 
-/** Which entries count, in ms, and their hours. */
+/** Origin errors since the previous run, of the chosen zones or of the busiest. */
+export const originErrors: DigestKind<'errors', ErrorFigures, CodeBaseline> = {
+  name: 'errors',
+  label: 'Origin errors',
+  words: /error/iu,
+  target: 'zones',
+  troubles: 'origin errors',
+
+  async collect(input) {
+    const { zones, of } = await chooseZones(input);
+    const scope = input.targets.zones.toSorted().join(' ');
+    const past = findEarlier(input, (errors) => (errors.scope === scope ? errors : undefined));
+    const window = windowSince(past, input.now);
+    const { signal, patienceMs = defaultPatienceMs } = input;
+    const begun = performance.now();
+    const nameOf = ({ name, id }: Named): string => name || id;
+    const { results, failures } = await readEach(zones, { signal, nameOf }, async (zone) => {
+      if (performance.now() - begun >= patienceMs) throw new OutOfTime();
+      return readZone(input, zone, window);
+    });
+    if (results.length === 0 && zones.length > 0) return { figures: undefined, failures };
+    const codes = results.map(({ zone, counts }) => ({ zone, codes: counts.codes }));
+    const fresh = findNewCodes(codes, input.baseline, input.now);
+    const figures = summarize(results, { ...window, of, scope, fresh, asked: zones.length }, past);
+    return { figures, baseline: updateCodeBaseline(codes, input.baseline, input.now), failures };
+  },
+
+  countTroubles: ({ total }) => total,
+  listSince: ({ since }) => [since],
+  keepUnreported: dropUnreportedCodes,
+  shrink: (errors) => ({
+    ...errors,
+    fresh: errors.fresh.map(({ zones: { count, first }, ...one }) => ({
+      ...one,
+      zones: { count, first: first.slice(0, 3) },
+    })),
+  }),
+
+  listFindings({ fresh, zones, perDay: total }) {
+    return [
+      ...fresh.map(
+        ({ code, count, zones }): Finding => ({
+          weight: 2,
+          line: (most) =>
+            `:new: ${formatCode(code, 60)} ${pluralize(count, 'time')} in ${listNames(zones, most)}`,
+        }),
+      ),
+      ...zones.flatMap((zone): Finding[] => {
+        const { perDay } = zone;
+        if (!hasMoved(perDay, noise.errors)) return [];
+        const text =
+          perDay.now === 0
+            ? `:white_check_mark: *${describeName(zone)}*: no errors any more`
+            : `${isIncrease(perDay) ? ':boom:' : ':arrow_down:'} *${describeName(zone)}*: ${formatNumber(perDay.now)} errors a day, ${describeChange(perDay, formatNumber)}`;
+        return [{ weight: 3, about: zone, isWholeTotal: perDay.now === total.now, line: () => text }];
+      }),
+      ...(hasMoved(total, noise.errors) ? [{ weight: 7 }] : []),
+    ];
+  },
+
+  renderLine({ total, perDay, read, asked, of, zones, from, since }, timeZone) {
+    const failing = zones.filter((zone) => zone.total > 0).length;
+    const isPartial = total > 0 && (read < asked || zones.some(({ partial }) => partial));
+    const when = since === undefined ? 'in 24 hours' : `since ${formatRunTime(new Date(from), timeZone)}`;
+    return {
+      number: [
+        `*${isPartial ? 'At least ' : ''}${total === 0 ? 'No origin errors' : pluralize(total, 'origin error')}* ${when}`,
+        total > 0 && of !== 1 ? `, in ${formatInteger(failing)} of ${pluralize(read, 'zone')}` : '',
+        read < asked ? ` (${formatInteger(read)} of ${pluralize(asked, 'log')} read)` : '',
+        asked < of ? ` (the busiest of ${formatInteger(of)})` : '',
+      ].join(''),
+      compared: describeRate(perDay, formatNumber, 'a day'),
+    };
+  },
+
+  renderThread(errors, changed, timeZone) {
+    const reported = new Set(changed.map(({ about }) => about));
+    const failing = errors.zones.filter(({ total }) => total > 0);
+    const more = failing.length - mostListed;
+    const partial = errors.zones.filter((zone) => zone.partial);
+    const counted = (times: number, what: string): string => `*${formatInteger(times)}* · ${what}`;
+    const busiest =
+      errors.asked < errors.of
+        ? `The logs of the ${formatInteger(errors.asked)} busiest of ${pluralize(errors.of, 'zone')}. `
+        : '';
+    return renderDetail({
+      title: 'Origin errors',
+      changed,
+      parts: {
+        'By zone': [
+          ...failing.slice(0, mostListed).map((zone) => {
+            const compared = reported.has(zone) ? '' : inBrackets(zone.perDay, formatNumber);
+            return counted(zone.total, `${describeName(zone)}${compared}`);
+          }),
+          ...(more > 0 ? [`and ${pluralize(more, 'more zone')}`] : []),
+        ],
+        'By error': errors.codes.map(([code, times]) =>
+          counted(times, code ? formatCode(code, 60) : 'no code'),
+        ),
+        'By address': errors.prefixes.map(([prefix, times]) => counted(times, formatCode(prefix, 60))),
+        'The CDN holds more than it gave':
+          partial.length > 0
+            ? [
+                truncateLines(
+                  partial.map((zone) => describeName(zone)),
+                  1000,
+                  ', ',
+                ),
+              ]
+            : [],
+      },
+      note: `${busiest}\`/cdn errors &lt;zone&gt;\` shows samples.`,
+      charts: [renderChart(errors, timeZone)],
+    });
+  },
+};
+
+/** The chosen zones, whose ids are enough where the list cannot be read; else the busiest of all. */
+async function chooseZones({ targets, zoneList }: CollectInput<ErrorFigures, CodeBaseline>): Promise<{
+  readonly zones: readonly Named[];
+  readonly of: number;
+}> {
+  if (targets.zones.length === 0) {
+    const { zones } = await zoneList();
+    return { zones: findBusiest(zones, mostZones), of: zones.length };
+  }
+  const list = await zoneList().catch(() => undefined);
+  const names = new Map(list?.zones.map(({ id, name }) => [id, name]));
+  const zones = targets.zones.map((id) => ({ id, name: names.get(id) ?? '' }));
+  return { zones: zones.slice(0, mostZones), of: zones.length };
+}
+
+/** Which entries count, and their hours; in ms. */
 interface Window {
   readonly from: number;
   readonly until: number;
@@ -32,65 +214,22 @@ interface Window {
   readonly hours: number;
 }
 
-/** Why a zone's log was not read although nothing failed. */
-export class OutOfTime extends Error {
-  override readonly name = 'OutOfTime';
+function windowSince({ base }: Earlier<ErrorFigures>, now: Date): Window {
+  const until = now.getTime();
+  const from = base ? Math.max(base.at, until - mostDays * dayMs) : until - dayMs;
+  const firstHour = Math.floor(from / hourMs) * hourMs;
+  return { from, until, firstHour, hours: Math.ceil((until - firstHour) / hourMs) };
 }
 
 interface ReadZone {
   readonly zone: Named;
   readonly counter: OriginErrorCounter;
+  readonly counts: ReturnType<OriginErrorCounter['result']>;
   readonly partial: boolean;
 }
 
-export interface ReadErrors {
-  /** Undefined where no log could be read. */
-  readonly figures: ErrorFigures | undefined;
-  /** What is remembered of them. */
-  readonly codes: CodeBaseline | undefined;
-  readonly failed: readonly { readonly zone: Named; readonly reason: unknown }[];
-}
-
-/**
- * The origin errors of some zones since the previous run, at most seven days ago, counted while they arrive.
- * `of` says how many zones there are; of more than `mostZones` only the first are read.
- */
-export async function collectOriginErrors(
-  asked: { readonly zones: readonly Named[]; readonly of: number; readonly scope: string },
-  input: CollectInput,
-): Promise<ReadErrors> {
-  const { now } = input;
-  const past = findEarlier(input, ({ errors }) => (errors?.scope === asked.scope ? errors : undefined));
-  const until = now.getTime();
-  const from = past.base ? Math.max(past.base.at, until - mostDays * dayMs) : until - dayMs;
-  const firstHour = Math.floor(from / hourMs) * hourMs;
-  const window: Window = { from, until, firstHour, hours: Math.ceil((until - firstHour) / hourMs) };
-  const begun = performance.now();
-  const zones = asked.zones.slice(0, maxZones);
-  const results = await createConcurrencyLimit(
-    zonesAtOnce,
-    zones.map((zone) => async () => {
-      throwIfAborted(input.signal, 'Get origin error logs');
-      if (performance.now() - begun >= (input.patienceMs ?? 90_000)) throw new OutOfTime();
-      return readZone(input.cdn, zone, window);
-    }),
-  );
-  const read = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  const failed = results.flatMap((result, index) => {
-    const zone = zones[index];
-    return result.status === 'rejected' && zone ? [{ zone, reason: result.reason as unknown }] : [];
-  });
-  const known = input.book?.codes;
-  if (read.length === 0 && zones.length > 0) return { figures: undefined, codes: known, failed };
-  const counted = read.map((one) => ({ ...one, counts: one.counter.result() }));
-  const codes = counted.map(({ zone, counts }) => ({ zone, codes: counts.codes }));
-  const fresh = findNewCodes(codes, known, now);
-  const figures = figuresOf(counted, { ...asked, ...window, asked: zones.length, fresh }, past);
-  return { figures, codes: updateCodeBaseline(codes, known, now), failed };
-}
-
 async function readZone(
-  { originErrors }: CdnClient,
+  { cdn }: CollectInput<ErrorFigures, CodeBaseline>,
   zone: Named,
   { from, until, firstHour, hours }: Window,
 ): Promise<ReadZone> {
@@ -99,59 +238,71 @@ async function readZone(
   let partial = false;
   const last = utcDay(new Date(until));
   for (let day = utcDay(new Date(from)); day <= last; day = shiftDay(day, 1)) {
-    // One without a time belongs to its day; of the first day most was told by the run before.
-    const isInside = dayStart(day) >= from;
-    const wanted = ({ at }: OriginError): boolean => (at === undefined ? isInside : at >= from);
-    const { moreExist } = await readDay(originErrors, zone.id, day, ids, counter, wanted);
+    // An entry without a time belongs to its day; the previous run reported most of the first day.
+    const isWholeDay = dayStart(day) >= from;
+    const isWanted = ({ at }: OriginError): boolean => (at === undefined ? isWholeDay : at >= from);
+    const { moreExist } = await readDay(cdn.originErrors, zone.id, day, ids, counter, isWanted);
     partial ||= moreExist;
   }
-  return { zone, counter, partial };
+  return { zone, counter, counts: counter.result(), partial };
 }
 
-function figuresOf(
-  counted: readonly (ReadZone & { readonly counts: OriginErrorCounts })[],
+function summarize(
+  zones: readonly ReadZone[],
   about: Window & Pick<ErrorFigures, 'of' | 'asked' | 'scope' | 'fresh'>,
   past: Earlier<ErrorFigures>,
 ): ErrorFigures {
   const { of, asked, scope, fresh, from, until, firstHour } = about;
-  const days = (until - from) / dayMs;
   const whole = createOriginErrorCounter({ start: firstHour, hours: about.hours });
-  for (const { counter } of counted) whole.merge(counter);
+  for (const { counter } of zones) whole.merge(counter);
   const { total, hours, codes, prefixes } = whole.result();
-  const zones = counted.map(({ zone, partial, counts }): ZoneErrors => {
-    const before = (found: ErrorFigures) => found.zones.find(({ id }) => id === zone.id)?.perDay.now;
-    return {
-      ...nameIds(zone),
+  const compare = (count: number, read: (found: ErrorFigures) => number | undefined): Comparison => {
+    const perDay = Math.round((count / ((until - from) / dayMs)) * 10) / 10;
+    return compareWithPast(perDay, past, read, noise.errors);
+  };
+  const byZone = zones.map(
+    ({ zone, partial, counts }): ZoneErrors => ({
+      ...toNamed(zone),
       total: counts.total,
-      perDay: compareWithPast(perDay(counts.total, days), past, before, estimateNoise.errors),
+      perDay: compare(counts.total, (found) => found.zones.find(({ id }) => id === zone.id)?.perDay.now),
       ...(partial ? { partial } : {}),
-    };
-  });
+    }),
+  );
   return {
     scope,
-    ...(past.previous ? { since: new Date(past.previous.at).toISOString() } : {}),
+    since: past.since,
     from: new Date(from).toISOString(),
     total,
-    perDay: compareWithPast(perDay(total, days), past, (found) => found.perDay.now, estimateNoise.errors),
-    read: counted.length,
+    perDay: compare(total, (found) => found.perDay.now),
+    read: zones.length,
     asked,
     of,
-    zones: zones.toSorted((a, b) => b.total - a.total),
-    codes: top(codes, mostCodes),
+    zones: byZone.toSorted((a, b) => b.total - a.total),
+    codes: [...codes]
+      .toSorted((a, b) => b[1] - a[1])
+      .slice(0, mostCodes)
+      .map(([code, count]) => [flattenName(code), count] as const),
     fresh,
-    prefixes: prefixes.slice(0, mostPrefixes).map(([prefix, count]) => [findNamed(prefix), count] as const),
+    prefixes: prefixes.slice(0, mostPrefixes).map(([prefix, count]) => [flattenName(prefix), count] as const),
     hours,
     firstHour,
   };
 }
 
-function top(codes: ReadonlyMap<string, number>, most: number): (readonly [string, number])[] {
-  return [...codes]
-    .toSorted((a, b) => b[1] - a[1])
-    .slice(0, most)
-    .map(([code, count]) => [findNamed(code), count] as const);
-}
-
-function perDay(total: number, days: number): number {
-  return Math.round((total / days) * 10) / 10;
+function renderChart({ hours, firstHour, total }: ErrorFigures, timeZone: string): Attachment | undefined {
+  const highest = Math.max(0, ...hours);
+  if (highest === 0) return undefined;
+  const at = (hour: number): string => formatRunTime(new Date(firstHour + hour * hourMs), timeZone);
+  const title = pluralize(total, 'origin error');
+  const range = `${at(0)} to ${at(hours.length - 1)}`;
+  return attachChart(
+    'origin-errors.png',
+    {
+      title,
+      subtitle: truncate(`${range}, ${timeZone}`, 50),
+      labels: hours.map((_, hour) => at(hour).slice(-5)),
+      panels: [{ kind: 'bars', name: 'Errors in each hour', series: [{ name: 'errors', values: hours }] }],
+    },
+    `Bar chart of ${title} by hour, ${range}: most at ${at(hours.indexOf(highest))} (${formatInteger(highest)}).`,
+  );
 }

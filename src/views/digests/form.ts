@@ -1,12 +1,14 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/types';
-import { type DigestKind, digestKinds, type Only } from '../../digests/model.ts';
+import { targetTypes } from '../../digests/kinds/kind.ts';
+import { type DigestKindName, digestKinds, findDigestKind } from '../../digests/kinds/list.ts';
+import type { Threshold } from '../../digests/model.ts';
 import { actions, button, context, limits, plain, section } from '../blocks/blocks.ts';
 import { plainText } from '../blocks/text.ts';
-import { countedWords, kindNames } from './form-words.ts';
+import { describeTroubles } from './words.ts';
 
 /** What the form is drawn with: as far as something is chosen already. */
 export interface FormValues {
-  readonly kinds: readonly DigestKind[];
+  readonly kinds: readonly DigestKindName[];
   readonly targets: readonly string[];
   readonly channel: string | undefined;
   readonly time: string;
@@ -60,10 +62,8 @@ export function renderDigestForm(
         element: {
           type: 'multi_static_select',
           action_id: 'kind',
-          options: digestKinds.map((kind) => option(kindNames[kind], kind)),
-          ...(kinds.length > 0
-            ? { initial_options: kinds.map((kind) => option(kindNames[kind], kind)) }
-            : {}),
+          options: digestKinds.map(({ name }) => kindOption(name)),
+          ...(kinds.length > 0 ? { initial_options: kinds.map(kindOption) } : {}),
         },
       },
       {
@@ -154,7 +154,7 @@ export const mostTargets = 20;
 export const mostAbove = 999_999_999;
 
 /** `only` as the form's fields hold it. */
-export function onlyValues(only: Only): Pick<FormValues, 'only' | 'above'> {
+export function onlyValues(only: Threshold): Pick<FormValues, 'only' | 'above'> {
   return typeof only === 'string' ? { only, above: '10' } : { only: 'above', above: String(only.above) };
 }
 
@@ -172,7 +172,7 @@ function aboveBlock({ above, kinds }: FormValues): KnownBlock {
     type: 'input',
     block_id: 'above',
     label: plain('Above'),
-    hint: plain(`How many ${countedWords(kinds)}: it posts from one more on. 0 = if there are any.`),
+    hint: plain(`How many ${describeTroubles(kinds)}: it posts from one more on. 0 = if there are any.`),
     element: {
       type: 'number_input',
       action_id: 'above',
@@ -202,11 +202,15 @@ function dayOptions(): PlainTextOption[] {
   ];
 }
 
-/** What a target is called where only its id is known. */
+function kindOption(name: DigestKindName): PlainTextOption {
+  return option(findDigestKind(name).label, name);
+}
+
+/** `target` as the form holds it: `zone:1001`. */
 export function targetOption(target: string, name?: string): PlainTextOption {
-  const [kind = '', id = ''] = target.split(':');
-  const nouns: Readonly<Record<string, string>> = { zone: 'Zone', shield: 'Shield zone', app: 'App' };
-  const words = `${nouns[kind] ?? ''} ${id}`;
+  const [prefix = '', id = ''] = target.split(':');
+  const type = Object.values(targetTypes).find((one) => one.prefix === prefix);
+  const words = `${type?.noun ?? ''} ${id}`;
   return option(name === undefined ? words : `${name} · ${words.toLowerCase()}`, target);
 }
 

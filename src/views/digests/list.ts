@@ -1,12 +1,12 @@
 import type { KnownBlock, Overflow } from '@slack/types';
+import { canBeTakenOver, type Digest } from '../../digests/model.ts';
 import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import { formatCode, pluralize } from '../blocks/text.ts';
 import { resumeButton, takeOverButton } from './notices.ts';
-import { orderWords } from './saved.ts';
-import { nextRunWords, runWords } from './schedule.ts';
-import { canBeTakenOver, type Digest, pauseWords } from './words.ts';
+import { describeNextRuns, formatRunTime } from './schedule.ts';
+import { describeOrder, describePause } from './words.ts';
 
 /** A digest and what whoever looks may do with it. */
 export interface Row {
@@ -68,15 +68,15 @@ function isResting({ digest: { paused } }: Row): boolean {
 export function renderDigestRow({ digest, last, manages, own }: Row): KnownBlock[] {
   const { id, owner, channel, schedule, paused, nextDue } = digest;
   const state = paused
-    ? `:double_vertical_bar: *paused:* ${pauseWords(paused.reason, paused.by)}`
+    ? `:double_vertical_bar: *paused:* ${describePause(paused.reason, paused.by)}`
     : nextDue
-      ? `next ${runWords(nextDue, schedule.zone)}`
+      ? `next ${formatRunTime(nextDue, schedule.zone)}`
       : '';
   const ended = last
-    ? ` · last ${runWords(last.due, schedule.zone)}: ${ends[last.state] ?? 'under way'}`
+    ? ` · last ${formatRunTime(last.due, schedule.zone)}: ${ends[last.state] ?? 'under way'}`
     : '';
   const row = section(
-    `${formatCode(id)} ${orderWords(digest)}\n<#${channel}> · <@${owner.userId}> · ${state}${ended}`,
+    `${formatCode(id)} ${describeOrder(digest)}\n<#${channel}> · <@${owner.userId}> · ${state}${ended}`,
   );
   const orphaned = !own && paused !== undefined && canBeTakenOver(paused.reason);
   if (!manages) return [orphaned ? { ...row, accessory: takeOverButton(id) } : row];
@@ -112,13 +112,13 @@ export function renderRunning({ id, channel }: Digest, isNew: boolean): Message 
 }
 
 export function renderPausedByHand({ id, paused }: Digest): Message {
-  const why = paused ? pauseWords(paused.reason, paused.by) : 'paused';
+  const why = paused ? describePause(paused.reason, paused.by) : 'paused';
   const text = `The digest ${formatCode(id)} rests: ${why}.`;
   return message(text, [section(text), actions(resumeButton(id))]);
 }
 
 export function renderResumed(digest: Digest, runs: readonly Date[]): Message {
-  const text = `The digest ${formatCode(digest.id)} runs ${orderWords(digest)}.`;
+  const text = `The digest ${formatCode(digest.id)} runs ${describeOrder(digest)}.`;
   return message(text, [section(text), ...nextOf(digest, runs)]);
 }
 
@@ -160,5 +160,5 @@ export function renderPostedAgain({ channel }: Digest): Message {
 }
 
 function nextOf({ schedule }: Digest, runs: readonly Date[]): KnownBlock[] {
-  return runs.length > 0 ? [context(nextRunWords(runs, schedule.zone))] : [];
+  return runs.length > 0 ? [context(describeNextRuns(runs, schedule.zone))] : [];
 }

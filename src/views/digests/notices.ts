@@ -1,11 +1,12 @@
 import type { Button, KnownBlock } from '@slack/types';
+import { canBeTakenOver, type Digest, isChannelReason, type PauseReason } from '../../digests/model.ts';
 import { actions, button, context, message, plain, section } from '../blocks/blocks.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
 import { formatCode, pluralize } from '../blocks/text.ts';
 import { connectButton } from '../connect/connect.ts';
-import { runWords, scheduleWords } from './schedule.ts';
-import { canBeTakenOver, type Digest, isOfChannel, type PauseReason, pauseWords } from './words.ts';
+import { describeSchedule, formatRunTime } from './schedule.ts';
+import { describePause } from './words.ts';
 
 interface Framed {
   readonly digest: Digest;
@@ -26,7 +27,7 @@ export function renderPost(top: Message, frame: Framed): Message {
   const notes = [
     ...(late
       ? [
-          `:warning: Late: due ${runWords(frame.due, zone)}, made ${runWords(late, zone)}. The bot was down or busy.`,
+          `:warning: Late: due ${formatRunTime(frame.due, zone)}, made ${formatRunTime(late, zone)}. The bot was down or busy.`,
         ]
       : []),
     ...(missed > 0
@@ -47,7 +48,7 @@ export function renderPost(top: Message, frame: Framed): Message {
 export function renderSkipped(about: { digest: Digest; due: Date; missed: number }): Message {
   const { digest, due, missed } = about;
   const before = missed > 0 ? ` So were ${pluralize(missed, 'run')} before it.` : '';
-  const text = `Skipped while I was down: the digest of ${runWords(due, digest.schedule.zone)}.${before}`;
+  const text = `Skipped while I was down: the digest of ${formatRunTime(due, digest.schedule.zone)}.${before}`;
   return message(text, [
     section(`:zzz: ${text}`),
     context(`Digest ${formatCode(digest.id)} · ${nextWords(digest, digest.nextDue)}`),
@@ -60,7 +61,7 @@ export function renderRunFailed(about: { digest: Digest; due: Date; failure: Fai
   const { digest, due } = about;
   const { message: what, hint, reference } = about.failure;
   const told = renderFailure({
-    message: `The digest of ${runWords(due, digest.schedule.zone)} could not be made. ${what}`,
+    message: `The digest of ${formatRunTime(due, digest.schedule.zone)} could not be made. ${what}`,
     hint,
     reference,
   });
@@ -77,8 +78,8 @@ export function renderRunFailed(about: { digest: Digest; due: Date; failure: Fai
 /** A digest that stopped, and what can be done about it; by `others` than its owner as well. */
 export function renderPaused(stop: { digest: Digest; reason: PauseReason; others: boolean }): Message {
   const { digest, reason, others } = stop;
-  const text = `The digest ${formatCode(digest.id)} is paused: ${pauseWords(reason, undefined)}.`;
-  const about = `It went to <#${digest.channel}> ${scheduleWords(digest.schedule)}, with the key of <@${digest.owner.userId}>.`;
+  const text = `The digest ${formatCode(digest.id)} is paused: ${describePause(reason)}.`;
+  const about = `It went to <#${digest.channel}> ${describeSchedule(digest.schedule)}, with the key of <@${digest.owner.userId}>.`;
   return message(text, [
     section(`:double_vertical_bar: *${text}*\n${about}\n${nextStep(reason)}`),
     actions(...stepButtons(digest, reason, others)),
@@ -88,7 +89,7 @@ export function renderPaused(stop: { digest: Digest; reason: PauseReason; others
 function nextStep(reason: PauseReason): string {
   if (reason === 'bot-removed')
     return 'Invite the bot there (`/invite @cdn`) and resume it, or edit it to go elsewhere.';
-  if (isOfChannel(reason)) return 'Edit it to go to another channel.';
+  if (isChannelReason(reason)) return 'Edit it to go to another channel.';
   if (reason === 'owner-gone') return 'Anybody who may read here can take it over, with their own key.';
   return canBeTakenOver(reason)
     ? 'Its owner can mend that and resume it; anybody who may read here can take it over, with their own key.'
@@ -108,7 +109,7 @@ function stepButtons({ id }: Digest, reason: PauseReason, others: boolean): Butt
 
 /** For the owner: the one thing that a machine must not decide. */
 export function renderUnknown({ digest, due }: { digest: Digest; due: Date }): Message {
-  const text = `I cannot tell whether your digest of ${runWords(due, digest.schedule.zone)} arrived in <#${digest.channel}>.`;
+  const text = `I cannot tell whether your digest of ${formatRunTime(due, digest.schedule.zone)} arrived in <#${digest.channel}>.`;
   return message(text, [
     section(
       `:grey_question: *${text}*\nSlack did not answer when it was posted, and does not let me look. If it is not there, post it again.`,
@@ -150,5 +151,5 @@ function runButtons(id: string): KnownBlock {
 function nextWords(digest: Digest, next: Date | undefined): string {
   if (digest.paused || !next) return 'paused';
   const { zone } = digest.schedule;
-  return `next ${runWords(next, zone)} ${zone}`;
+  return `next ${formatRunTime(next, zone)} ${zone}`;
 }

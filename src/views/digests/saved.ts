@@ -1,12 +1,12 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import type { FormResult } from '../../commands/define.ts';
+import type { Digest, DigestOrder } from '../../digests/model.ts';
 import { actions, button, context, message, plain, section } from '../blocks/blocks.ts';
 import type { Message } from '../blocks/message.ts';
 import { formatCode } from '../blocks/text.ts';
-import { kindWords, onlyWords } from './form-words.ts';
 import type { RenderedDigest } from './post.ts';
-import { nextRunWords, scheduleWords } from './schedule.ts';
-import type { Digest, DigestOrder } from './words.ts';
+import { describeNextRuns } from './schedule.ts';
+import { describeOrder } from './words.ts';
 
 const mostBlocks = 100;
 // https://docs.slack.dev/reference/block-kit/blocks: these work in messages only.
@@ -24,10 +24,10 @@ const messagesOnly = new Set([
 export function renderSaved(digest: Digest, runs: readonly Date[]): FormResult {
   const text = digest.paused
     ? `Saved: the digest ${digest.id} stays paused.`
-    : `Saved: ${orderWords(digest)}.`;
+    : `Saved: ${describeOrder(digest)}.`;
   const blocks: KnownBlock[] = [
     section(`:white_check_mark: ${text}`),
-    ...(digest.paused ? [] : [section(nextRunWords(runs, digest.schedule.zone))]),
+    ...(digest.paused ? [] : [section(describeNextRuns(runs, digest.schedule.zone))]),
     actions(button('Run now', 'digests:run', digest.id)),
     context(`Digest ${formatCode(digest.id)} · it runs with your key · \`/cdn digest list\` shows all`),
   ];
@@ -43,17 +43,11 @@ export function renderSaved(digest: Digest, runs: readonly Date[]): FormResult {
 
 /** For the channel: who sends what here, and when. */
 export function renderAnnouncement(digest: Digest, by: string): Message {
-  const text = `<@${by}> sends a digest here: ${orderWords(digest)}.`;
+  const text = `<@${by}> sends a digest here: ${describeOrder(digest)}.`;
   return message(text, [
     section(text),
     context(`Digest ${formatCode(digest.id)} · it shows what <@${by}>’s key can read`),
   ]);
-}
-
-/** `zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */
-export function orderWords({ subject, schedule }: DigestOrder): string {
-  const only = onlyWords(subject.only, subject.kinds);
-  return `${kindWords(subject.kinds)} ${scheduleWords(schedule)}${only ? `, ${only}` : ''}`;
 }
 
 export function renderInvite(channel: string): string {
@@ -78,7 +72,7 @@ export function renderPreviewed(drawn: RenderedDigest, order: DigestOrder): Moda
   ].filter(({ type }) => !messagesOnly.has(type));
   const footer = [
     ...(files > 0 ? [`${files === 1 ? 'A chart goes' : `${files} charts go`} into the thread too.`] : []),
-    `Only you see this. ${orderWords(order)}.`,
+    `Only you see this. ${describeOrder(order)}.`,
   ];
   return look([...unnamed(blocks).slice(0, mostBlocks - 1), context(footer.join(' '))]);
 }

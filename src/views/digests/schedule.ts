@@ -4,13 +4,13 @@ const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
 const workdays = [1, 2, 3, 4, 5];
 
 /** `every workday at 09:00, Europe/Vienna`. */
-export function scheduleWords({ time, zone, weekdays, monthDays }: Schedule): string {
-  const days = [weekdayWords(weekdays), monthDayWords(monthDays)].filter(Boolean).join(' and ');
+export function describeSchedule({ time, zone, weekdays, monthDays }: Schedule): string {
+  const days = [describeWeekdays(weekdays), describeMonthDays(monthDays)].filter(Boolean).join(' and ');
   return `${days} at ${time}, ${zone}`;
 }
 
 /** `Mon 23 Nov 09:00`, by the clock of a zone. */
-export function runWords(at: Date, zone: string): string {
+export function formatRunTime(at: Date, zone: string): string {
   const parts = new Map(
     formatIn(zone)
       .formatToParts(at)
@@ -20,7 +20,7 @@ export function runWords(at: Date, zone: string): string {
   return `${part('weekday')} ${part('day')} ${part('month')} ${part('hour')}:${part('minute')}`;
 }
 
-// Making one takes longer than everything else of a message; there are some hundred zones.
+// Creating a format takes longer than rendering a message; there are some hundred zones.
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatIn(timeZone: string): Intl.DateTimeFormat {
@@ -40,25 +40,24 @@ function formatIn(timeZone: string): Intl.DateTimeFormat {
 }
 
 /** `Next: Mon 23 Nov 09:00, Tue 24 Nov 09:00 and Wed 25 Nov 09:00`. */
-export function nextRunWords(runs: readonly Date[], zone: string): string {
-  return `Next: ${listed(runs.map((at) => runWords(at, zone)))}`;
+export function describeNextRuns(runs: readonly Date[], zone: string): string {
+  return `Next: ${joinWords(runs.map((at) => formatRunTime(at, zone)))}`;
 }
 
-function weekdayWords(days: readonly number[]): string {
+function describeWeekdays(days: readonly number[]): string {
   if (days.length === 0) return '';
   if (days.length === 7) return 'every day';
   if (days.length === 5 && workdays.every((day) => days.includes(day))) return 'every workday';
-  return `every ${listed(days.toSorted((a, b) => a - b).map((day) => dayNames[day - 1] ?? ''))}`;
+  return `every ${joinWords(days.toSorted((a, b) => a - b).map((day) => dayNames[day - 1] ?? ''))}`;
 }
 
-function monthDayWords(days: readonly number[]): string {
+function describeMonthDays(days: readonly number[]): string {
   if (days.length === 0) return '';
   const sorted = days.toSorted((a, b) => a - b);
-  const words = `on day ${listed(sorted.map(String))} of the month`;
-  // Said where it happens: February has 28 days in most years.
+  const words = `on day ${joinWords(sorted.map(String))} of the month`;
   return sorted.some((day) => day > 28) ? `${words} (the last day where a month is shorter)` : words;
 }
 
-function listed(words: readonly string[]): string {
+function joinWords(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }

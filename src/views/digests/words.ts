@@ -1,80 +1,54 @@
-import type { Person } from '../../auth/identity.ts';
-import type { DigestSubject } from '../../digests/model.ts';
-import type { Schedule } from '../../digests/schedule.ts';
+import { type DigestKindName, digestKinds, findDigestKind } from '../../digests/kinds/list.ts';
+import type { DigestOrder, PauseReason, Threshold } from '../../digests/model.ts';
+import { formatInteger } from '../blocks/text.ts';
+import { describeSchedule } from './schedule.ts';
 
-/** What a person orders: what to tell of, when, where. */
-export interface DigestOrder {
-  readonly subject: DigestSubject;
-  readonly schedule: Schedule;
-  readonly channel: string;
+/** `Zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */
+export function describeOrder({ subject, schedule }: DigestOrder): string {
+  const kinds = subject.kinds
+    .map((name) => findDigestKind(name).label)
+    .map((label, index) => (index === 0 ? label : label.toLowerCase()))
+    .join(', ');
+  const threshold = describeThreshold(subject.only, subject.kinds);
+  return `${kinds} ${describeSchedule(schedule)}${threshold ? `, ${threshold}` : ''}`;
 }
 
-/** A digest as it stands. */
-export interface Digest extends DigestOrder {
-  readonly id: string;
-  readonly tenant: string;
-  /** With whose key it runs. */
-  readonly owner: Person;
-  readonly revision: number;
-  readonly paused: { readonly reason: PauseReason; readonly by: string | undefined } | undefined;
-  readonly deletedAt: Date | undefined;
-  readonly nextDue: Date | undefined;
+/** `only above 10 origin errors`; empty for always. */
+export function describeThreshold(only: Threshold, kinds: readonly DigestKindName[]): string {
+  if (only === 'always') return '';
+  if (only === 'changed') return 'only if something changed';
+  return only.above === 0
+    ? `only if there are any ${listTroubles(kinds, 'or')}`
+    : `only above ${formatInteger(only.above)} ${describeTroubles(kinds)}`;
 }
 
-/** Why a digest does not run. */
-export type PauseReason =
-  // By a person.
-  | 'by-hand'
-  // While its channel is being told for the first time.
-  | 'new'
-  // By the bot.
-  | 'owner-gone'
-  | 'key-missing'
-  | 'key-refused'
-  | 'right-lost'
-  | 'channel-not-allowed'
-  | 'channel-archived'
-  | 'channel-gone'
-  | 'bot-removed'
-  | 'uninstalled'
-  | 'failing';
-
-/** What went wrong, without the digest's name, in mrkdwn. */
-export function pauseWords(reason: PauseReason, by: string | undefined): string {
-  switch (reason) {
-    case 'by-hand':
-      return by === undefined ? 'paused' : `paused by <@${by}>`;
-    case 'new':
-      return 'its channel was not told yet';
-    case 'owner-gone':
-      return 'its owner has left';
-    case 'key-missing':
-      return 'its owner has no CDN key connected any more';
-    case 'key-refused':
-      return 'the CDN refuses its owner’s key';
-    case 'right-lost':
-      return 'its owner may not read there any more';
-    case 'channel-not-allowed':
-      return 'digests may not go into its channel any more';
-    case 'channel-archived':
-      return 'its channel is archived';
-    case 'channel-gone':
-      return 'its channel is gone, or the bot cannot see it';
-    case 'bot-removed':
-      return 'the bot was removed from its channel';
-    case 'uninstalled':
-      return 'the bot was removed from the workspace';
-    case 'failing':
-      return 'it failed three times in a row';
-  }
+/** What “above N” counts for these kinds: `origin errors and failing apps together`. */
+export function describeTroubles(kinds: readonly DigestKindName[]): string {
+  return kinds.length > 1 ? `${listTroubles(kinds, 'and')} together` : listTroubles(kinds, 'and');
 }
 
-/** Where somebody else with the right can go on with it: wherever no person stopped it. */
-export function canBeTakenOver(reason: PauseReason): boolean {
-  return reason !== 'by-hand' && reason !== 'new';
+function listTroubles(kinds: readonly DigestKindName[], joint: 'and' | 'or'): string {
+  const words = digestKinds.filter(({ name }) => kinds.includes(name)).map(({ troubles }) => troubles);
+  if (words.length < 2) return words[0] ?? 'troubles';
+  return `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
 }
 
-/** Where it is the channel that has to be mended, or another one found. */
-export function isOfChannel(reason: PauseReason): boolean {
-  return reason === 'bot-removed' || reason.startsWith('channel-');
+/** Why a digest is paused, in mrkdwn. */
+export function describePause(reason: PauseReason, by?: string): string {
+  return reason === 'by-hand' && by !== undefined ? `paused by <@${by}>` : pauseReasons[reason];
 }
+
+const pauseReasons: Readonly<Record<PauseReason, string>> = {
+  'by-hand': 'paused',
+  new: 'its channel was not told yet',
+  'owner-gone': 'its owner has left',
+  'key-missing': 'its owner has no CDN key connected any more',
+  'key-refused': 'the CDN refuses its owner’s key',
+  'right-lost': 'its owner may not read there any more',
+  'channel-not-allowed': 'digests may not go into its channel any more',
+  'channel-archived': 'its channel is archived',
+  'channel-gone': 'its channel is gone, or the bot cannot see it',
+  'bot-removed': 'the bot was removed from its channel',
+  uninstalled: 'the bot was removed from the workspace',
+  failing: 'it failed three times in a row',
+};

@@ -5,7 +5,7 @@ import {
   readFormValues,
   readSchedule,
 } from '../../../src/commands/digests/fields.ts';
-import { onlyWords } from '../../../src/views/digests/form-words.ts';
+import { describeThreshold } from '../../../src/views/digests/words.ts';
 
 const filled = {
   kind: ['zones', 'errors'],
@@ -59,11 +59,11 @@ test('a form says when it would run as far as it is filled in', () => {
 });
 
 test('a threshold in words says what is counted', () => {
-  expect(onlyWords({ above: 2500 }, ['errors'])).toBe('only above 2,500 origin errors');
-  expect(onlyWords({ above: 1 }, ['apps', 'errors'])).toBe(
+  expect(describeThreshold({ above: 2500 }, ['errors'])).toBe('only above 2,500 origin errors');
+  expect(describeThreshold({ above: 1 }, ['apps', 'errors'])).toBe(
     'only above 1 origin errors and failing apps together',
   );
-  expect(onlyWords({ above: 0 }, ['zones', 'scanning', 'apps'])).toBe(
+  expect(describeThreshold({ above: 0 }, ['zones', 'scanning', 'apps'])).toBe(
     'only if there are any zones that need attention, blocked uploads or failing apps',
   );
 });

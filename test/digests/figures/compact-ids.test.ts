@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findNamed, packIds, unpackIds } from '../../../src/digests/figures/compact-ids.ts';
+import { flattenName, packIds, unpackIds } from '../../../src/digests/figures/compact-ids.ts';
 import {
   createZoneBaseline,
   hasFlag,
   readFlags,
   readZoneBaseline,
-} from '../../../src/digests/kinds/zone-baseline.ts';
+} from '../../../src/digests/kinds/zones/baseline.ts';
 
 test('ids that are packed come out again, in their order', () => {
   const id = fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.nat()).map(String);
@@ -42,19 +42,19 @@ test('fifty thousand zones are remembered with their names in a few bytes each',
   expect(open.at(7)).toEqual({ id: '1000021', name: 'a b' });
   expect(open.placeOf('1000021')).toBe(7);
   expect(open.placeOf('1000022')).toBeUndefined();
-  const all = [...marks.keys()].every((place) => open.marksAt(place) === marks[place]);
+  const all = [...marks.keys()].every((place) => open.flagsAt(place) === marks[place]);
   expect(all).toBe(true);
-  expect(hasFlag(open.marksAt(6), 'limit-foretold') && !hasFlag(open.marksAt(6), 'disabled')).toBe(true);
+  expect(hasFlag(open.flagsAt(6), 'limit-foretold') && !hasFlag(open.flagsAt(6), 'disabled')).toBe(true);
   for (const mark of ['suspended', 'disabled', 'near-limit', 'no-certificate', 'limit-reached'] as const)
-    expect(hasFlag(open.marksAt(7), mark)).toBe(true);
+    expect(hasFlag(open.flagsAt(7), mark)).toBe(true);
 });
 
 test('a name is kept in bounds, whatever is in it', () => {
-  expect(findNamed('a\u0000\n\u202E"b\\')).toBe('a b');
+  expect(flattenName('a\u0000\n\u202E"b\\')).toBe('a b');
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (name) => {
-      expect(JSON.stringify(findNamed(name)).length).toBeLessThanOrEqual(62);
-      expect(findNamed(name).isWellFormed()).toBe(true);
+      expect(JSON.stringify(flattenName(name)).length).toBeLessThanOrEqual(62);
+      expect(flattenName(name).isWellFormed()).toBe(true);
     }),
   );
 });

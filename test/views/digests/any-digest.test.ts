@@ -1,9 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Attention } from '../../../src/api/zones/attention.ts';
-import type { Comparison, Some } from '../../../src/digests/figures/figures.ts';
-import { boundFigures } from '../../../src/digests/kinds/bounds.ts';
-import { type Collected, digestKinds, figuresVersion, type Only } from '../../../src/digests/model.ts';
+import type { NamedGroup } from '../../../src/digests/figures/compact-ids.ts';
+import type { Comparison } from '../../../src/digests/figures/series.ts';
+import { digestKindNames } from '../../../src/digests/kinds/list.ts';
+import { type Collected, figuresVersion, type Threshold } from '../../../src/digests/model.ts';
+import { shrinkFigures } from '../../../src/digests/prepare.ts';
 import { renderDigest } from '../../../src/views/digests/post.ts';
 import { findMessageProblems } from '../../support/slack-limits.ts';
 
@@ -47,7 +49,7 @@ const compared = made<Comparison>({
   usual: maybe(amount),
 });
 const named = fc.record({ id, name: text });
-const some: fc.Arbitrary<Some> = fc.record({ count: fc.nat(), first: list(named, 10) });
+const some: fc.Arbitrary<NamedGroup> = fc.record({ count: fc.nat(), first: list(named, 10) });
 const states = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<Record<Attention, T>> =>
   fc.record({ disabled: of, suspended: of, 'near-limit': of, 'no-certificate': of });
 const points = list(fc.tuple(fc.nat({ max: 2e12 }), amount), 30);
@@ -60,7 +62,7 @@ const zones = made<NonNullable<Collected['zones']>>({
   used: maybe(amount),
   charges: maybe(amount),
   attention: fc.nat(),
-  before: maybe(fc.record({ zones: fc.nat(), used: amount, charges: amount })),
+  before: maybe(fc.record({ charges: amount })),
   newMonth: fc.boolean(),
   perDay: maybe(compared),
   chargesPerDay: maybe(compared),
@@ -142,7 +144,7 @@ const collected: fc.Arbitrary<Collected> = made<Collected>({
   apps: maybe(fc.record({ apps: list(app, 20), more: fc.nat() })),
   unread: list(
     made<Collected['unread'][number]>({
-      kind: fc.constantFrom(...digestKinds),
+      kind: fc.constantFrom(...digestKindNames),
       what: maybe(text),
       message: fc.constantFrom('The CDN did not answer.', 'It said: “&lt;b&gt;”.'),
       reference: maybe(text),
@@ -151,7 +153,7 @@ const collected: fc.Arbitrary<Collected> = made<Collected>({
     12,
   ),
 });
-const only: fc.Arbitrary<Only> = fc.oneof(
+const only: fc.Arbitrary<Threshold> = fc.oneof(
   fc.constantFrom('always', 'changed'),
   fc.record({ above: fc.nat() }),
 );
@@ -159,17 +161,17 @@ const only: fc.Arbitrary<Only> = fc.oneof(
 test('any figures are a few lines and a thread that Slack takes, and fit where they are kept', () => {
   fc.assert(
     fc.property(collected, only, fc.constantFrom('UTC', 'Pacific/Apia'), (found, only, timeZone) => {
-      const kept = boundFigures(found);
+      const kept = shrinkFigures(found);
       expect(JSON.stringify(kept).length).toBeLessThan(65_536);
       // What is stored is what is drawn.
       expect(JSON.parse(JSON.stringify(kept))).toEqual(kept);
       const subject = {
-        kinds: digestKinds,
+        kinds: digestKindNames,
         targets: { zones: [], shieldZones: [], apps: [] },
         only,
         timeZone,
       };
-      const { top, thread } = renderDigest(kept, { subject, now: new Date(found.at) });
+      const { top, thread } = renderDigest(kept, subject);
       expect(top.text.split('\n').length).toBeLessThanOrEqual(6);
       expect(top.blocks?.length).toBeLessThan(3);
       expect(thread.length).toBeLessThanOrEqual(5);

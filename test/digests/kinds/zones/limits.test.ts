@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMonth, findLimits, forecastLimit } from '../../../src/digests/figures/forecast.ts';
+import { findLimits, forecastLimit, monthOf } from '../../../../src/digests/kinds/zones/limits.ts';
 
 test.each([
   ['half the limit in a third of the month', 50, 100, '2026-11-11T00:00:00Z', '2026-11-21T00:00:00.000Z'],
@@ -16,7 +16,7 @@ test.each([
 });
 
 test('a month is one of UTC', () => {
-  expect(createMonth(new Date('2026-12-31T23:59:59.999Z'))).toEqual({
+  expect(monthOf(new Date('2026-12-31T23:59:59.999Z'))).toEqual({
     start: Date.parse('2026-12-01T00:00:00Z'),
     end: Date.parse('2027-01-01T00:00:00Z'),
   });

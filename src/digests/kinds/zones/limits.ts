@@ -1,14 +1,14 @@
-import type { ZoneSummary } from '../../api/zones/summary.ts';
-import { nameIds } from './compact-ids.ts';
+import type { ZoneSummary } from '../../../api/zones/summary.ts';
+import { toNamed } from '../../figures/compact-ids.ts';
+import { dayMs } from '../../figures/series.ts';
 import type { LimitFigures } from './figures.ts';
-import { dayMs } from './series.ts';
 
-/** Less of a month says nothing about the rest of it. */
+/** A shorter part of the month does not predict the rest. */
 const leastMs = 3 * dayMs;
-const mostTold = 10;
+const mostListed = 10;
 
 /** The UTC month that a moment lies in, by which the CDN counts bandwidth. */
-export function createMonth(at: Date): { readonly start: number; readonly end: number } {
+export function monthOf(at: Date): { readonly start: number; readonly end: number } {
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
   return { start: Date.UTC(year, month, 1), end: Date.UTC(year, month + 1, 1) };
 }
@@ -18,7 +18,7 @@ export function createMonth(at: Date): { readonly start: number; readonly end: n
  * midnight (UTC) through what was used by now. Undefined where that is after the month, and in its first three days.
  */
 export function forecastLimit(used: number, limit: number, now: Date): Date | undefined {
-  const { start, end } = createMonth(now);
+  const { start, end } = monthOf(now);
   const elapsed = now.getTime() - start;
   if (elapsed < leastMs || used <= 0) return undefined;
   const at = start + elapsed * (limit / used);
@@ -36,25 +36,25 @@ export function findLimit(
   return reaches && { used, limit, reaches };
 }
 
-/** What was said of a zone's limit before. */
+/** What the digest reported of a zone's limit before. */
 export type LimitBaseline = 'nothing' | 'foretold' | 'reached';
 
 /** Zones that reached their limit or will this month, the soonest first. Each is new twice: foretold, and reached. */
 export function findLimits(
   zones: readonly ZoneSummary[],
   now: Date,
-  said: (id: string) => LimitBaseline,
+  reportedOf: (id: string) => LimitBaseline,
 ): { readonly limits: LimitFigures[]; readonly more: number } {
   const found = zones.flatMap((zone): LimitFigures[] => {
     const about = findLimit(zone, now);
     if (!about) return [];
     const { used, limit, reaches } = about;
-    const before = said(zone.id);
+    const before = reportedOf(zone.id);
     const isNew = before === 'nothing' || (before === 'foretold' && !reaches);
-    return [{ ...nameIds(zone), used, limit, ...(reaches ? { reaches: reaches.toISOString() } : {}), isNew }];
+    return [{ ...toNamed(zone), used, limit, reaches: reaches?.toISOString(), isNew }];
   });
   const soonest = found.toSorted((a, b) => ((a.reaches ?? '') < (b.reaches ?? '') ? -1 : 1));
-  // What is new is told first, should there be too many.
+  // New ones first, should there be too many.
   const limits = [...soonest.filter(({ isNew }) => isNew), ...soonest.filter(({ isNew }) => !isNew)];
-  return { limits: limits.slice(0, mostTold), more: Math.max(0, limits.length - mostTold) };
+  return { limits: limits.slice(0, mostListed), more: Math.max(0, limits.length - mostListed) };
 }

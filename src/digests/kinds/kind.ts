@@ -1,0 +1,142 @@
+import type { CdnClient } from '../../api/cdn.ts';
+import { ApiError } from '../../api/http/errors.ts';
+import type { ZoneSummary } from '../../api/zones/summary.ts';
+import { createConcurrencyLimit } from '../../lib/concurrency-limit.ts';
+import type { Message } from '../../views/blocks/message.ts';
+import type { Past } from '../figures/series.ts';
+
+/** Ids that the form's “Of what” takes. `prefix` marks them in the form's options. */
+export const targetTypes = {
+  zones: { prefix: 'zone', noun: 'Zone', id: /^\d{1,19}$/u },
+  shieldZones: { prefix: 'shield', noun: 'Shield zone', id: /^\d{1,19}$/u },
+  apps: { prefix: 'app', noun: 'App', id: /^[\w-]{1,100}$/u },
+} as const;
+export type TargetType = keyof typeof targetTypes;
+export type Targets = Readonly<Record<TargetType, readonly string[]>>;
+
+/**
+ * One subject that a digest can report. `Figures` is what a run found: plain data, stored as JSON for later runs to
+ * compare with. `Baseline` is what the digest remembers of what it last posted, to name what is new.
+ */
+export interface DigestKind<Name extends string, Figures, Baseline = never> {
+  /** The form's value, and the key that figures and baseline are stored under. */
+  readonly name: Name;
+  readonly label: string;
+  /** Words behind `/cdn digest new` that choose it. */
+  readonly words: RegExp;
+  readonly target: TargetType;
+  /** The form's error where none of its targets is chosen; absent where it then covers the whole account. */
+  readonly missingTarget?: string;
+  /** Nouns of what `countTroubles` counts, in the plural. */
+  readonly troubles: string;
+  readonly collect: (input: CollectInput<Figures, Baseline>) => Promise<CollectResult<Figures, Baseline>>;
+  /** What “only above N” counts. */
+  readonly countTroubles: (figures: Figures) => number;
+  /** What counts as a change. */
+  readonly listFindings: (figures: Figures) => readonly Finding[];
+  /** When the digest last reported each of its parts, as ISO text; undefined for a part reported the first time. */
+  readonly listSince: (figures: Figures) => readonly (string | undefined)[];
+  readonly renderLine: (figures: Figures, timeZone: string) => NumberLine;
+  /** The detail in the thread. `changed`: findings that have a line; the rest of the detail does not repeat them. */
+  readonly renderThread: (
+    figures: Figures,
+    changed: readonly Finding[],
+    timeZone: string,
+  ) => Message | undefined;
+  /** Smaller figures where they take too much room: the next run then compares less by name. */
+  readonly shrink?: (figures: Figures) => Figures;
+  /** The baseline after a run that stayed silent: what was not posted is still to be reported. */
+  readonly keepUnreported?: (before: Baseline, found: Baseline) => Baseline;
+}
+
+export interface ZoneList {
+  readonly zones: readonly ZoneSummary[];
+  readonly skipped: number;
+}
+
+export interface CollectInput<Figures, Baseline> {
+  readonly cdn: CdnClient;
+  /** The moment that the digest speaks of. */
+  readonly now: Date;
+  readonly targets: Targets;
+  /** Every zone of the account. Requested at most once a run, whichever kinds ask. */
+  readonly zoneList: () => Promise<ZoneList>;
+  /** Figures of this kind in earlier runs, newest first, at most 60. */
+  readonly past: readonly Past<Figures>[];
+  /** Those of the run a week before, within half a day; may be the newest of `past`. */
+  readonly weekBefore: Past<Figures> | undefined;
+  /** Undefined in a first run. */
+  readonly baseline: Baseline | undefined;
+  /** Aborts when the bot stops or the run took too long. */
+  readonly signal: AbortSignal;
+  /** After so long no further log is requested. Default 90 s. */
+  readonly patienceMs?: number;
+}
+
+export interface CollectResult<Figures, Baseline = never> {
+  /** Undefined where nothing could be read. */
+  readonly figures: Figures | undefined;
+  /** Absent: the baseline stays as it is. */
+  readonly baseline?: Baseline | undefined;
+  readonly failures?: readonly ReadFailure[];
+}
+
+/** A part that could not be read. `what` as people call it: a zone's name, an app's id; absent for all of the kind. */
+export interface ReadFailure {
+  readonly what?: string;
+  readonly reason: unknown;
+}
+
+/** Why a part was not read although nothing failed. */
+export class OutOfTime extends Error {
+  override readonly name = 'OutOfTime';
+}
+
+/** One thing that changed. */
+export interface Finding {
+  /** The lowest is the most urgent. */
+  readonly weight: number;
+  /** mrkdwn, with at most so many names. Absent where the number line says it already. */
+  readonly line?: (mostNames: number) => string;
+  /** It alone makes up the total of its kind, so that the total's comparison would say the same again. */
+  readonly isWholeTotal?: boolean;
+  /** The part of the figures that it reports: the detail does not repeat that part's comparison. */
+  readonly about?: unknown;
+}
+
+/** A kind in numbers: what there is, and how it compares. */
+export interface NumberLine {
+  readonly number: string;
+  readonly compared: string;
+}
+
+const requestsAtOnce = 3;
+
+/** Reads something of each item, three at once; one that fails costs the others nothing. */
+export async function readEach<Item, Result>(
+  items: readonly Item[],
+  about: { readonly signal: AbortSignal; readonly nameOf: (item: Item) => string },
+  read: (item: Item) => Promise<Result>,
+): Promise<{ readonly results: Result[]; readonly failures: ReadFailure[] }> {
+  const settled = await createConcurrencyLimit(
+    requestsAtOnce,
+    items.map((item) => async () => {
+      throwIfAborted(about.signal);
+      return read(item);
+    }),
+  );
+  return {
+    results: settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
+    failures: settled.flatMap((one, index): ReadFailure[] => {
+      const item = items[index];
+      return one.status === 'rejected' && item !== undefined
+        ? [{ what: about.nameOf(item), reason: one.reason as unknown }]
+        : [];
+    }),
+  };
+}
+
+/** @throws ApiError `cancelled` once the signal has aborted, as the client does in the middle of a request. */
+export function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new ApiError({ code: 'cancelled', operation: 'digest', sent: false });
+}

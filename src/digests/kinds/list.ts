@@ -1,0 +1,26 @@
+import { apps } from './apps.ts';
+import type { DigestKind } from './kind.ts';
+import { originErrors } from './origin-errors.ts';
+import { uploadScanning } from './upload-scanning.ts';
+import { zones } from './zones.ts';
+
+/** Every kind of digest, in the order of the form and of a post. A new one is a file beside this one and a line here. */
+const kinds = [zones, originErrors, uploadScanning, apps] as const;
+
+type Kind = (typeof kinds)[number];
+export type DigestKindName = Kind['name'];
+type FiguresOf<K> = K extends DigestKind<string, infer Figures, infer _> ? Figures : never;
+/** What a run found, by kind. */
+export type FiguresByKind = {
+  readonly [Name in DigestKindName]?: FiguresOf<Extract<Kind, { name: Name }>> | undefined;
+};
+
+/** Figures and baseline are stored and read back under the kind's own name, so that each kind gets its own. */
+export const digestKinds = kinds as unknown as readonly DigestKind<DigestKindName, unknown, unknown>[];
+export const digestKindNames: readonly DigestKindName[] = kinds.map(({ name }) => name);
+
+export function findDigestKind(name: DigestKindName): (typeof digestKinds)[number] {
+  const found = digestKinds.find((kind) => kind.name === name);
+  if (!found) throw new Error(`unknown kind of digest: ${name}`);
+  return found;
+}
