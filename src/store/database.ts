@@ -5,9 +5,9 @@ import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { openEmbedded } from './embedded.ts';
 import { createLocks, type WithLock } from './locks.ts';
-import { migrationProvider } from './migrations.ts';
 import { openPostgres } from './postgres.ts';
 import type { Schema } from './schema.ts';
+import { migrationProvider } from './schema.ts';
 
 /** The engine below, for what does not go through Kysely: the job queue. */
 export type Engine =

@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { migrationProvider } from '../../src/store/migrations.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import type { Schema } from '../../src/store/schema.ts';
+import { migrationProvider, type Schema } from '../../src/store/schema.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 
 const engines = await prepareEngines();

@@ -17,10 +17,10 @@ export async function copyEmbeddedDatabase(dataDir: string): Promise<void> {
 let template: Promise<string> | undefined;
 
 async function findTemplate(): Promise<string> {
-  const steps = await readdir(new URL('../../src/store/migrations/', import.meta.url));
+  const steps = await readdir(new URL('../../src/store/schema/', import.meta.url));
   const sources = [
-    ...steps.toSorted().map((step) => `../../src/store/migrations/${step}`),
-    '../../src/store/migrations.ts',
+    ...steps.toSorted().map((step) => `../../src/store/schema/${step}`),
+    '../../src/store/schema.ts',
     '../../src/store/embedded.ts',
     '../../package-lock.json',
   ];

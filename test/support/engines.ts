@@ -80,7 +80,7 @@ export async function prepareEngines(): Promise<Engines> {
       shared ??= createLocation().then(({ open }) => open());
       const database = await shared;
       await sql`truncate linked_keys, installations, installation_users, deliveries, key_links, sealed_versions,
-        keyring_keys, keyring_members, policies, digests, digest_runs, digest_books, slack_pace, audit_checkpoints, audit_signing_keys`.execute(
+        keyring_keys, keyring_members, policies, digests, digest_runs, digest_books, slack_pace, outbox, audit_checkpoints, audit_signing_keys`.execute(
         database.db,
       );
       await emptyRecords(database);

@@ -5,25 +5,34 @@ import type { Schema } from '../schema.ts';
 
 /** `Ports`: what the job reaches outwards with, handed in at start, so that no job knows how Slack or the CDN is reached. */
 export interface JobContext<out Ports = unknown> {
-  /** Ends when the bot stops and has waited long enough, or when this run lost its claim on the job. */
+  /** Aborts when the bot stops and has waited long enough, when the job is cancelled, or when its claim was lost. */
   readonly signal: AbortSignal;
   readonly db: Kysely<Schema>;
   readonly ports: Ports;
   readonly log: Log;
   readonly now: () => Date;
-  /** 1 for the first. */
+  /** 1 for the first. Kills count. */
   readonly attempt: number;
-  /** After this one nobody tries again: what failed has to be told now. */
+  /** No attempt follows this one: a failure must be told now. */
   readonly lastAttempt: boolean;
 }
 
 export interface JobSettings {
-  /** Further attempts after a failure. 0 for what must not be tried twice. Default 3. */
+  /** Further attempts after a failure or a killed process. 0 for work that must not be tried twice. Default 3. */
   readonly retries?: number;
-  /** An attempt that takes longer is told to end and counts as failed. Default 15 minutes. */
+  /** An attempt that takes longer is aborted and counts as failed. Default 15 minutes. */
   readonly timeLimitSeconds?: number;
   /** How many run at once in one process. Default 2. */
   readonly atOnce?: number;
+  /**
+   * With jobs that are enqueued under a key. `waiting`: at most one waits per key, and enqueueing again replaces its data
+   * and its moment (a job that runs or is retried does not count). `running`: at most one runs per key.
+   */
+  readonly onePerKey?: 'waiting' | 'running';
+  /** How soon a deferred job or a retry is noticed. New jobs are notified at once. Default 2. */
+  readonly pollSeconds?: number;
+  /** How soon `cancel` aborts the signal of a job that runs, at least 1. Default 3. */
+  readonly heartbeatSeconds?: number;
 }
 
 /** What it takes to enqueue a job. */
@@ -32,7 +41,7 @@ export interface JobRef<in Data> extends JobSettings {
   readonly name: string;
   /** When it runs by itself, as cron in UTC, with `{}` as its data. */
   readonly cron?: string;
-  /** What is stored for a run; throws where the data is not as the job wants it. */
+  /** The data as it is stored; throws where it does not fit the job's schema. */
   readonly encode: (data: Data) => object;
 }
 
@@ -42,13 +51,13 @@ export interface Job<in Data, in Ports = never> extends JobRef<Data> {
 }
 
 /**
- * Ties a job's data to its `run` by a schema, read when the job is enqueued and again when it runs: data may have
- * been stored by an older version. Data never holds a secret; it is readable in the database.
+ * Ties a job's data to its `run` by a schema, read when the job is enqueued and again when it runs. Data never holds a
+ * secret; it is readable in the database.
  *
  * ```ts
  * export const digest = defineJob({
  *   name: 'digest', data: z.object({ scheduleId: z.string() }),
- *   async run({ scheduleId }, { db, ports, signal }) { … },
+ *   async run({ scheduleId }, { db, ports, signal }: JobContext<DigestPorts>) { … },
  * });
  * ```
  */

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ConstructorOptions, PgBoss, Job as StoredJob } from 'pg-boss';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -6,47 +6,54 @@ import type { Database, Engine } from '../database.ts';
 import type { Schema } from '../schema.ts';
 import type { Job, JobRef } from './define-job.ts';
 
+/** Jobs in the database (pg-boss), on both engines: each runs on one process at a time, and again where one died. */
 export interface Queue {
   /** Connects. With `work: false` this process only enqueues, and others do the work. */
   start<Ports>(options: StartOptions<Ports>): Promise<void>;
   /**
-   * Takes no more jobs and waits for those that run. After `graceMs` (10 s by default) they are told to end and get a
-   * moment; what still runs then is given back and runs again elsewhere.
+   * Takes no more jobs and waits for those that run. After `graceMs` (10 s by default) their signals abort and they get a
+   * moment; those that still run then are given back and run again elsewhere.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /** Stores a run of a job and answers its id. */
   readonly enqueue: Enqueue;
+  /** Takes back the jobs under a key that wait, and aborts the signal of the one that runs, on whichever process. */
+  readonly cancel: Cancel;
 }
 
 export type Enqueue = <Data>(job: JobRef<Data>, data: Data, options?: EnqueueOptions) => Promise<string>;
+export type Cancel = (job: JobRef<never>, key: string, options?: Pick<EnqueueOptions, 'in'>) => Promise<void>;
 
 export interface EnqueueOptions {
   /** Together with the rows of that transaction, or not at all. */
   readonly in?: Transaction<Schema> | undefined;
   /** Not before. */
   readonly at?: Date | undefined;
+  /** See `onePerKey`; also what `cancel` finds it by. */
+  readonly key?: string | undefined;
 }
 
 interface StartOptions<Ports> {
-  /** Every job of the bot: jobs with a cron entry that are not among them lose it. */
+  /** Every job of the bot: a cron entry whose job is not among them is removed. */
   readonly jobs: readonly Job<never, Ports>[];
   /** Handed to each run. */
   readonly ports: Ports;
   readonly work?: boolean;
 }
 
-interface Options {
-  readonly database: Database;
-  readonly log: Log;
-  readonly now: () => Date;
-}
-
-// Jobs that were told to end still have to write down how far they came.
+// Aborted jobs still have to store how far they came.
 const lastMomentMs = 3_000;
 const dayInSeconds = 24 * 60 * 60;
 
-/** Jobs in the database (pg-boss), on both engines: each runs on one process at a time, and again where one died. */
-export function createQueue({ database, log, now }: Options): Queue {
+export function createQueue({
+  database,
+  log,
+  now,
+}: {
+  readonly database: Database;
+  readonly log: Log;
+  readonly now: () => Date;
+}): Queue {
   const ending = new AbortController();
   let boss: PgBoss | undefined;
   let fromKysely: typeof import('pg-boss').fromKysely | undefined;
@@ -70,22 +77,47 @@ export function createQueue({ database, log, now }: Options): Queue {
       (error: unknown) => ({ error }),
     );
     if (!failure) return;
-    log.error({ job: job.name, id, attempt: retryCount + 1, ...failure }, 'a job failed');
-    // pg-boss stores what is thrown, with all its members; those of a failed request hold its headers.
+    log.error({ job: job.name, id, attempt: retryCount + 1, ...failure }, 'job failed');
+    // pg-boss stores a thrown error with all its members; those of a failed request hold its headers.
     const name = failure.error instanceof Error ? failure.error.name : 'Error';
     throw new Error(`${name}: the log has it under the job's id`);
   };
 
-  const work = async <Ports>(boss: PgBoss, { jobs, ports }: StartOptions<Ports>): Promise<void> => {
-    for (const job of jobs) {
-      await boss.work<unknown>(
+  /**
+   * A worker takes one job each time it looks. New jobs wake all workers; a job that begins wakes another worker, and its
+   * own again when it is done, until nothing is left. So only one worker per queue has to poll for deferred jobs.
+   */
+  const startWorkers = async <Ports>(boss: PgBoss, job: Job<never, Ports>, ports: Ports): Promise<void> => {
+    const idle = new Set<string>();
+    for (let index = 0; index < (job.atOnce ?? 2); index += 1) {
+      const worker: string = await boss.work<unknown>(
         job.name,
-        // Retries are not notified, so polling stays short.
-        { localConcurrency: job.atOnce ?? 2, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 3 },
+        {
+          pollingIntervalSeconds: 2,
+          notifyPollingIntervalSeconds: index === 0 ? (job.pollSeconds ?? 2) : 30,
+          heartbeatRefreshSeconds: job.heartbeatSeconds ?? 3,
+        },
         async ([stored]) => {
-          if (stored) await run(job, ports, stored);
+          if (!stored) return;
+          idle.delete(worker);
+          const [next] = idle;
+          if (next) boss.notifyWorker(next);
+          boss.notifyWorker(worker);
+          try {
+            await run(job, ports, stored);
+          } finally {
+            idle.add(worker);
+          }
         },
       );
+      idle.add(worker);
+    }
+  };
+
+  const work = async <Ports>(boss: PgBoss, { jobs, ports }: StartOptions<Ports>): Promise<void> => {
+    if (database.engine === 'embedded') await giveBackActiveJobs(boss, database.db);
+    for (const job of jobs) {
+      await startWorkers(boss, job, ports);
       if (job.cron !== undefined) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' });
     }
     const scheduled = new Set(jobs.filter(({ cron }) => cron !== undefined).map(({ name }) => name));
@@ -94,35 +126,42 @@ export function createQueue({ database, log, now }: Options): Queue {
     }
   };
 
+  const started = (): { boss: PgBoss; within: (trx: Transaction<Schema> | undefined) => object } => {
+    const adapt = fromKysely;
+    if (!boss || !adapt) throw new Error('The job queue is not started');
+    return { boss, within: (trx) => (trx ? { db: adapt(trx) } : {}) };
+  };
+
   return {
     async start(options) {
       const { jobs, work: worksHere = true } = options;
       // Imported here: it takes a while, and the bot answers before its queue runs.
       const library = await import('pg-boss');
       fromKysely = library.fromKysely;
-      const started = new library.PgBoss({
+      const opened = new library.PgBoss({
         ...connection(database.native, library.fromPglite),
         useListenNotify: worksHere,
         supervise: worksHere,
         schedule: worksHere,
         cronMonitorIntervalSeconds: 5,
-        // How soon the job of a process that died is noticed, beside its heartbeat.
-        superviseIntervalSeconds: 10,
-        monitorIntervalSeconds: 10,
+        // With the heartbeat of 10 s: the job of a killed process begins again within 20 s.
+        superviseIntervalSeconds: 2,
+        monitorIntervalSeconds: 2,
+        registerInstance: false,
       });
-      started.on('error', (error: { code?: unknown; message?: string }) =>
-        log.error({ code: error.code, reason: error.message }, 'the job queue reports an error'),
+      opened.on('error', (error: { code?: unknown; message?: string }) =>
+        log.error({ code: error.code, reason: error.message }, 'job queue error'),
       );
-      started.on('warning', ({ message }) => log.warn({ reason: message }, 'the job queue warns'));
-      await started.start();
-      boss = started;
+      opened.on('warning', ({ message }) => log.warn({ reason: message }, 'job queue warning'));
+      await opened.start();
+      boss = opened;
       for (const job of jobs) {
-        const settings = queueSettings(job);
-        await started.createQueue(job.name, settings);
-        // What an earlier version created gets the settings of this one.
-        await started.updateQueue(job.name, settings);
+        const { policy, ...settings } = queueSettings(job);
+        await opened.createQueue(job.name, { policy, ...settings });
+        // A queue that exists already keeps its policy and gets the other settings.
+        await opened.updateQueue(job.name, settings);
       }
-      if (worksHere) await work(started, options);
+      if (worksHere) await work(opened, options);
     },
     async stop({ graceMs = 10_000 } = {}) {
       if (!boss) return;
@@ -131,16 +170,43 @@ export function createQueue({ database, log, now }: Options): Queue {
       clearTimeout(timer);
       boss = undefined;
     },
-    async enqueue(job, data, { in: trx, at } = {}) {
-      if (!boss || !fromKysely) throw new Error('The job queue is not started');
-      const id = await boss.send(job.name, job.encode(data), {
-        ...(trx ? { db: fromKysely(trx) } : {}),
+    async enqueue(job, data, { in: trx, at, key } = {}) {
+      const { boss, within } = started();
+      const options = {
+        ...within(trx),
         ...(at ? { startAfter: at } : {}),
-      });
+        ...(key === undefined ? {} : { singletonKey: key }),
+      };
+      if (job.onePerKey === 'waiting' && key !== undefined) {
+        const { jobs } = await boss.upsert(job.name, job.encode(data), {
+          ...options,
+          startAfter: at ?? new Date(0),
+        });
+        return jobs[0] ?? '';
+      }
+      const id = await boss.send(job.name, job.encode(data), options);
       if (id === null) throw new Error(`The job ${job.name} was not stored`);
       return id;
     },
+    async cancel(job, key, { in: trx } = {}) {
+      const { boss, within } = started();
+      const found = await boss.findJobs(job.name, { key, ...within(trx) });
+      const open = found.filter(({ state }) => ['created', 'retry', 'active'].includes(state));
+      if (open.length > 0)
+        await boss.cancel(
+          job.name,
+          open.map(({ id }) => id),
+          within(trx),
+        );
+    },
   };
+}
+
+/** The directory lock proves that no other process works here: whatever is active was left by one that died. */
+async function giveBackActiveJobs(boss: PgBoss, db: Kysely<Schema>): Promise<void> {
+  const { rows } = await sql<{ name: string; id: string }>`
+    select name, id from pgboss.job where state = 'active'`.execute(db);
+  for (const { name, id } of rows) await boss.fail(name, id, { message: 'the process ended' });
 }
 
 function connection(
@@ -151,7 +217,7 @@ function connection(
     return {
       db: fromPglite(engine.pglite),
       backend: 'pglite',
-      // The embedded engine has no background workers to look after; `store/upkeep.ts` vacuums there.
+      // The embedded engine has no background workers to look after; `store/embedded.ts` vacuums there.
       monitorVacuum: false,
       reindex: false,
     };
@@ -164,22 +230,16 @@ function retriesOf({ retries = 3 }: JobRef<never>): number {
   return retries;
 }
 
-function queueSettings(job: JobRef<never>): {
-  notify: true;
-  heartbeatSeconds: number;
-  retryLimit: number;
-  retryDelay: number;
-  retryBackoff: true;
-  retryDelayMax: number;
-  expireInSeconds: number;
-  deleteAfterSeconds: number;
-} {
+const policies = { waiting: 'short', running: 'singleton' } as const;
+
+function queueSettings(job: JobRef<never>) {
   return {
+    policy: job.onePerKey ? policies[job.onePerKey] : 'standard',
     notify: true,
-    // The job of a process that died runs again after about three of these.
     heartbeatSeconds: 10,
     retryLimit: retriesOf(job),
-    retryDelay: 5,
+    // Short at first, since a killed process counts as a failure too.
+    retryDelay: 1,
     retryBackoff: true,
     retryDelayMax: 300,
     expireInSeconds: job.timeLimitSeconds ?? 900,

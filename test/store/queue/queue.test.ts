@@ -132,7 +132,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
       expect(JSON.stringify(row)).toContain("TypeError: the log has it under the job's id");
       expect(JSON.stringify(row)).not.toContain('S3CRET');
       expect(log.entries).toMatchObject([
-        { level: 'error', message: 'a job failed', fields: { job: 'failing', attempt: 1 } },
+        { level: 'error', message: 'job failed', fields: { job: 'failing', attempt: 1 } },
       ]);
     });
 

@@ -1,7 +1,11 @@
-import type { Maybe, Moment } from './columns.ts';
+import { createTables, type Maybe, type Moment } from './columns.ts';
+
+export interface ExportTables {
+  exports: Exports;
+}
 
 /** One export of event logs, from the form until its files are deleted. Moved by compare-and-set only. */
-export interface Exports {
+interface Exports {
   id: string;
   tenant: string;
   /** Set only where the app is installed for the whole organisation. */
@@ -35,3 +39,32 @@ export interface Exports {
   told_at: Maybe;
   files_deleted_at: Maybe;
 }
+
+export const createExportTables = createTables(
+  `create table exports (
+    id text primary key,
+    tenant text not null,
+    enterprise_id text,
+    team_id text not null,
+    user_id text not null,
+    channel text,
+    request text,
+    state text not null,
+    run text,
+    lease_until timestamptz,
+    attempt integer not null,
+    cancelled_by text,
+    message_channel text,
+    message_ts text,
+    row_count bigint not null,
+    byte_count bigint not null,
+    files text not null,
+    asked_at timestamptz not null,
+    ended_at timestamptz,
+    ending text,
+    told_at timestamptz,
+    files_deleted_at timestamptz)`,
+  'create index exports_person on exports (tenant, user_id, asked_at)',
+  'create index exports_unfinished on exports (state) where ended_at is null',
+  'create index exports_untold on exports (ended_at) where ending is not null and told_at is null',
+);

@@ -1,7 +1,13 @@
-import type { Maybe, Moment } from './columns.ts';
+import { createTables, type Maybe, type Moment } from './columns.ts';
+
+export interface DigestTables {
+  digests: Digests;
+  digest_runs: DigestRuns;
+  digest_books: DigestBooks;
+}
 
 /** Posts on a schedule. What is in `body` is read and written by `jobs/digest-book.ts`. */
-export interface Digests {
+interface Digests {
   id: string;
   tenant: string;
   enterprise_id: string | null;
@@ -33,7 +39,7 @@ export interface Digests {
  * Every run of a digest, once for each moment it was due. `due` → `collecting` → `ready` → `sending` → `sent`; or
  * `quiet`, `skipped`, `failed`, `unknown`, `cancelled`. Moved only by whoever holds `claim`.
  */
-export interface DigestRuns {
+interface DigestRuns {
   digest_id: string;
   due: Moment;
   state: string;
@@ -62,7 +68,7 @@ export interface DigestRuns {
 }
 
 /** What a digest remembers of what it last said, and what it will of the run that is under way. JSON, up to some MB. */
-export interface DigestBooks {
+interface DigestBooks {
   digest_id: string;
   /** One higher each time that `body` is replaced. */
   revision: number;
@@ -72,3 +78,53 @@ export interface DigestBooks {
   next_due: Maybe;
   next_base: number | null;
 }
+
+export const createDigestTables = createTables(
+  `create table digests (
+    id text primary key,
+    tenant text not null,
+    enterprise_id text,
+    team_id text not null,
+    owner text not null,
+    channel text not null,
+    body text not null,
+    revision integer not null,
+    paused text,
+    paused_by text,
+    paused_at timestamptz,
+    paused_told text,
+    next_due timestamptz,
+    failures integer not null,
+    made_at timestamptz not null,
+    deleted_at timestamptz)`,
+  'create index digests_tenant on digests (tenant)',
+  'create index digests_next_due on digests (next_due) where paused is null and deleted_at is null',
+  `create table digest_runs (
+    digest_id text not null references digests on delete cascade,
+    due timestamptz not null,
+    state text not null,
+    run_at timestamptz not null,
+    by_hand text,
+    missed integer not null,
+    claim text,
+    claimed_at timestamptz,
+    attempts integer not null,
+    lookups integer not null,
+    outcome text,
+    parts text,
+    parts_sent integer not null,
+    sent_to text,
+    ts text,
+    figures text,
+    reason text,
+    primary key (digest_id, due))`,
+  `create index digest_runs_open on digest_runs (run_at)
+    where state in ('due', 'collecting', 'ready', 'sending')`,
+  `create table digest_books (
+    digest_id text primary key references digests on delete cascade,
+    revision integer not null,
+    body text,
+    next_body text,
+    next_due timestamptz,
+    next_base integer)`,
+);

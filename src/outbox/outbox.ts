@@ -1,0 +1,248 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { z } from 'zod';
+import { tenantId } from '../auth/identity.ts';
+import type { JobContext, JobRef } from '../store/queue/define-job.ts';
+import type { Enqueue } from '../store/queue/queue.ts';
+import type { Schema } from '../store/schema.ts';
+import type { Message } from '../views/blocks/message.ts';
+import type { Place, Posted } from './slack-port.ts';
+
+/**
+ * The outbox: every message that Slack must get exactly once. `put` stores a row and its job (`tell`) in the transaction
+ * of what the message tells about; `deliver.ts` brings it to Slack.
+ *
+ *   due → sending → sent        posted; later edits only raise `wanted`, and the newest body is shown
+ *                 ↘ unknown     Slack may have it, and the bot may not look
+ *       ↘ dead                  every place refused, it expired, the app is gone, or its parent never arrived
+ *
+ * 1. The row comes first, then the job; both commit with the caller's transaction. The id is the idempotency key and the
+ *    marker in the message's metadata: putting an id twice stores one message.
+ * 2. Places are tried in order; the first that takes the message wins.
+ * 3. A message is rendered when it is sent, and each edit when it is shown. Edits in between are never shown.
+ * 4. Each post reserves the next free moment of its channel and of its workspace (`pace.ts`).
+ * 5. A row that is `sending` for 20 s (a killed process, a lost answer) is looked for by its marker before it is posted
+ *    again. Where the bot may not look, `doubt` decides: `look` ends as `unknown`, `once` is taken as sent.
+ * 6. A reply waits for its parent and for earlier replies to that parent, and goes where the parent went.
+ * 7. `ended` of its kind runs in the transaction in which the row first is sent, unknown or dead, and never again.
+ *
+ * ```ts
+ * // In the engine: a kind says how its messages look and what happens when one has ended.
+ * export const pauseNotice = defineMessage({
+ *   kind: 'digest-paused',
+ *   async render({ digestId }: { digestId: string }, { db, place }: RenderContext<DigestPorts>) {
+ *     const digest = await findDigest(db, digestId);
+ *     return digest && renderPaused(digest, { others: place !== digest.owner.userId });  // undefined: nothing to tell
+ *   },
+ *   async ended(trx, { about, state, reason, code, posted }, { ports }) {
+ *     if (state === 'unknown') await ports.outbox.put(trx, { … });
+ *   },
+ * });
+ * // In `app/jobs/registry.ts`: one line in `messageKinds`.
+ *
+ * await db.transaction().execute(async (trx) => {
+ *   await pauseDigest(trx, digest);
+ *   await ports.outbox.put(trx, {
+ *     id: `digest-paused:${digest.id}:${digest.revision}`,
+ *     kind: pauseNotice,
+ *     about: { digestId: digest.id },
+ *     installation: digest.owner,
+ *     to: { places: [digest.channel, digest.owner.userId, ...admins] },
+ *     doubt: 'once',
+ *   });
+ * });
+ * await ports.outbox.edit(trx, id);                       // show what `render` gives now, once it is sent
+ * await ports.outbox.put(trx, { …, to: { parent: id } }); // a reply in its thread
+ * ```
+ */
+export interface Outbox {
+  /** Stores a message. False where its id is there already: nothing changes then. */
+  put<About>(trx: Transaction<Schema>, message: NewMessage<About>): Promise<boolean>;
+  /**
+   * Has a message shown anew, with this body where its body is stored. Before it is sent that is all it takes; afterwards
+   * the message in Slack is updated. False where there is none to change: no such id, dead, or unknown.
+   */
+  edit(trx: Transaction<Schema>, id: string, body?: Message): Promise<boolean>;
+  /** Takes back a message that nothing was sent of yet. False where it is too late. `ended` is not called. */
+  cancel(trx: Transaction<Schema>, id: string): Promise<boolean>;
+  /** Where a message is, and how it ended. */
+  find(db: Kysely<Schema>, id: string): Promise<OutboxMessage | undefined>;
+}
+
+export interface NewMessage<About> {
+  /** Its idempotency key and marker: `digest:<id>:<due>:0`. Never a secret: every app in the channel may read it. */
+  readonly id: string;
+  readonly kind: MessageKind<About>;
+  /** Ids for `render` and `ended`, stored as JSON. */
+  readonly about: About;
+  readonly installation: Place;
+  /** Channels and user ids, tried in order, or the message whose thread it goes into. */
+  readonly to: { readonly places: readonly string[] } | { readonly parent: string };
+  /**
+   * What to send, where it is not rendered by its kind. A body with `files` is a share: its text is not sent, it carries
+   * no marker, needs a parent, and is not looked for. Charts are drawn when they are sent; other bytes are not stored.
+   */
+  readonly body?: Message | undefined;
+  /** What an arrival is taken for that the bot may not look for: `look` ends as `unknown`, `once` is taken as sent. */
+  readonly doubt: 'look' | 'once';
+  readonly notBefore?: Date | undefined;
+  /** Not sent after this; a day from now unless told otherwise. */
+  readonly expiresAt?: Date | undefined;
+}
+
+/** How messages of one sort look, and what follows from their end. */
+export interface MessageKind<in About, in Ports = never> {
+  /** Its name in the database: renaming it strands what waits there. */
+  readonly kind: string;
+  /** The message as it is to be read now. Undefined: there is nothing to tell any more. Left out where bodies are stored. */
+  readonly render?: (about: About, context: RenderContext<Ports>) => Rendered | Promise<Rendered>;
+  /** What to say in the place of a message that Slack or the secret scanner refuses as it is. Tried once. */
+  readonly renderInstead?: (
+    about: About,
+    refusal: Refusal,
+    context: RenderContext<Ports>,
+  ) => Rendered | Promise<Rendered>;
+  /** Runs in the transaction in which the message ends, once. */
+  readonly ended?: (
+    trx: Transaction<Schema>,
+    message: Ended<About>,
+    context: JobContext<Ports>,
+  ) => Promise<void>;
+  /** Runs in the transaction in which an edit is given up: the message was deleted, its channel is gone. */
+  readonly editFailed?: (
+    trx: Transaction<Schema>,
+    message: { readonly id: string; readonly about: About; readonly code: string },
+    context: JobContext<Ports>,
+  ) => Promise<void>;
+}
+
+type Rendered = Message | undefined;
+
+export type RenderContext<Ports> = JobContext<Ports> & {
+  /** The channel or the user id that it goes to. */
+  readonly place: string;
+  readonly body: Message | undefined;
+};
+
+/** Why a message was refused as it is: Slack's word, or `held_back` with the reference that is in the log. */
+export interface Refusal {
+  readonly code: string;
+  readonly reference?: string | undefined;
+}
+
+export interface Ended<About> {
+  readonly id: string;
+  readonly about: About;
+  readonly state: 'sent' | 'unknown' | 'dead';
+  /** The place that took it, or the last one tried. */
+  readonly place: string;
+  /** With `sent`; missing where it is taken as sent, and for shared files. */
+  readonly posted: Posted | undefined;
+  /** With `dead`. `withdrawn`: `render` had nothing to tell. */
+  readonly reason: DeadReason | undefined;
+  /** Slack's word, of the first place that refused. With `sent`: why `renderInstead` was used. */
+  readonly code: string | undefined;
+}
+
+export type DeadReason = 'place-gone' | 'app-gone' | 'refused' | 'expired' | 'parent' | 'withdrawn';
+
+export interface OutboxMessage {
+  readonly state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead';
+  readonly posted: Posted | undefined;
+  /** Whether the newest edit is shown. */
+  readonly isCurrent: boolean;
+}
+
+/** Ties a kind's functions to one type of `about` and the ports they need. */
+export function defineMessage<About, Ports>(kind: MessageKind<About, Ports>): MessageKind<About, Ports> {
+  return kind;
+}
+
+const tellData = z.object({ id: z.string() });
+
+/** Brings one row to Slack (`deliver.ts`). */
+export const tell: JobRef<{ id: string }> = {
+  name: 'tell',
+  onePerKey: 'running',
+  // Kills count; the row itself knows when to give up.
+  retries: 30,
+  timeLimitSeconds: 120,
+  atOnce: 6,
+  pollSeconds: 0.5,
+  encode: (data) => tellData.parse(data),
+};
+
+const dayMs = 24 * 60 * 60_000;
+
+export function createOutbox({
+  enqueue,
+  now,
+}: {
+  readonly enqueue: Enqueue;
+  readonly now: () => Date;
+}): Outbox {
+  return {
+    async put(trx, message) {
+      const { id, kind, about, installation, to, body, doubt, notBefore, expiresAt } = message;
+      const at = now();
+      const { numInsertedOrUpdatedRows = 0n } = await trx
+        .insertInto('outbox')
+        .values({
+          id,
+          tenant: tenantId({ ...installation, userId: '' }),
+          enterprise_id: installation.enterpriseId ?? null,
+          team_id: installation.teamId,
+          kind: kind.kind,
+          about: JSON.stringify(about),
+          body: body ? JSON.stringify(body) : null,
+          places: JSON.stringify('places' in to ? to.places : []),
+          parent: 'parent' in to ? to.parent : null,
+          doubt,
+          state: 'due',
+          next_at: notBefore ?? at,
+          expires_at: expiresAt ?? new Date((notBefore ?? at).getTime() + dayMs),
+          changed_at: at,
+        })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .executeTakeFirst();
+      if (numInsertedOrUpdatedRows === 0n) return false;
+      await enqueue(tell, { id }, { in: trx, key: id, at: notBefore });
+      return true;
+    },
+    async edit(trx, id, body) {
+      const row = await trx
+        .updateTable('outbox')
+        .set({
+          wanted: sql`wanted + 1`,
+          ...(body ? { body: JSON.stringify(body) } : {}),
+          changed_at: now(),
+          next_at: sql`case when state = 'sent' then ${now()}::timestamptz else next_at end`,
+        })
+        .where('id', '=', id)
+        .where('state', 'in', ['due', 'sending', 'sent'])
+        .returning('state')
+        .executeTakeFirst();
+      if (row?.state === 'sent') await enqueue(tell, { id }, { in: trx, key: id });
+      return row !== undefined;
+    },
+    async cancel(trx, id) {
+      const { numUpdatedRows } = await trx
+        .updateTable('outbox')
+        .set({ state: 'dead', code: 'cancelled', body: null, next_at: null, changed_at: now() })
+        .where('id', '=', id)
+        .where('state', '=', 'due')
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    async find(db, id) {
+      const row = await db
+        .selectFrom('outbox')
+        .select(['state', 'posted_in', 'ts', 'wanted', 'shown'])
+        .where('id', '=', id)
+        .executeTakeFirst();
+      if (!row) return undefined;
+      const { state, posted_in: channel, ts, wanted, shown } = row;
+      const posted = channel !== null && ts !== null ? { channel, ts } : undefined;
+      return { state, posted, isCurrent: wanted === shown };
+    },
+  };
+}
