@@ -1,6 +1,7 @@
 import { createCdn } from '../src/api/cdn.ts';
 import { createOriginErrorCounter } from '../src/api/origin-errors/counts.ts';
 import { createSeenIds } from '../src/api/origin-errors/seen-ids.ts';
+import { shiftDay, startOfDay, toUtcDay } from '../src/lib/time.ts';
 import { Secret } from '../src/secrets/secret.ts';
 
 // Reads one day's origin errors in a heap of its own and prints how long it took and how far the memory grew.
@@ -10,11 +11,11 @@ const url = process.env['CDN_ORIGIN_LOGGING_URL'] ?? '';
 const key = process.env['CDN_KEY'] ?? '';
 const zone = process.env['ZONE'] ?? '';
 const { originErrors } = createCdn({ apiUrl: url, originLoggingUrl: url }).withKey(new Secret(key));
-const day = new Date(Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000);
+const day = shiftDay(toUtcDay(new Date()), -1);
 
 /** As `/cdn errors` counts a day: kinds, addresses, hours, samples, each entry once. */
 async function count(): Promise<number> {
-  const counter = createOriginErrorCounter({ start: day.getTime(), hours: 24 });
+  const counter = createOriginErrorCounter({ start: startOfDay(day), hours: 24 });
   const ids = createSeenIds();
   await originErrors.forEach(zone, day, (entry) => {
     if (ids.isNew(entry.id)) counter.add(entry);
@@ -24,7 +25,7 @@ async function count(): Promise<number> {
 
 /** The floor: the answer downloaded and parsed whole. The documents inside the entries stay texts. */
 async function parse(): Promise<number> {
-  const [year, month, date] = day.toISOString().slice(0, 10).split('-');
+  const [year, month, date] = day.split('-');
   const response = await fetch(`${url}/${zone}/${month}-${date}-${year}`, { headers: { AccessKey: key } });
   return (JSON.parse(await response.text()) as { logs: unknown[] }).logs.length;
 }

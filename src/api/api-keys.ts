@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { YieldToEventLoop } from '../lib/yield-to-event-loop.ts';
 import { registerSecret, type Secret } from '../secrets/secret.ts';
 import { id, readLeniently, text, texts } from './http/lenient.ts';
 import { address, type Hosts } from './http/paths.ts';
@@ -24,12 +23,8 @@ export interface ApiKeys {
 
 const record = z.object({ Id: id, Key: text, Roles: texts });
 
-export function createApiKeys(send: Send, hosts: Hosts, breathe: YieldToEventLoop, own: Secret): ApiKeys {
-  const pages = createPages(
-    send,
-    { operation: 'List API Keys', address: address(hosts.api, 'apikey') },
-    breathe,
-  );
+export function createApiKeys(send: Send, hosts: Hosts, own: Secret): ApiKeys {
+  const pages = createPages(send, { operation: 'List API Keys', address: address(hosts.api, 'apikey') });
   return {
     async list() {
       const { kept: keys, skipped } = await pages.readAll(undefined, (raw) => {

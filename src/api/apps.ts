@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isoTime } from './dates.ts';
+import { parseIsoTime } from '../lib/time.ts';
 import { parseAnswer } from './http/answers.ts';
 import { count, type Drift, reported, text } from './http/lenient.ts';
 import { address, type Hosts, type IdKind, textId } from './http/paths.ts';
@@ -73,7 +73,7 @@ function readChart(raw: unknown): LatencyPoint[] {
   return readSeries(raw)
     .flatMap(({ key, value }): LatencyPoint[] => {
       const latency = numberIn(value);
-      const at = isoTime(key);
+      const at = parseIsoTime(key);
       return latency === undefined ? [] : [{ label: key, ...(at === undefined ? {} : { at }), latency }];
     })
     .sort((a, b) => (a.at ?? Number.MAX_VALUE) - (b.at ?? Number.MAX_VALUE) || (a.label < b.label ? -1 : 1));

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createYieldToEventLoop } from '../lib/yield-to-event-loop.ts';
 import type { Secret } from '../secrets/secret.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
 import { type Apps, createApps } from './apps.ts';
@@ -62,16 +61,15 @@ export function createCdn(options: CdnOptions): Cdn {
     originLogging: options.originLoggingUrl.replace(/\/+$/, ''),
   };
   const onDrift = options.onDrift ?? (() => {});
-  const breathe = createYieldToEventLoop();
 
   return {
     withKey(key, signal, allowance) {
       const send = createSend(transport, key, signal, allowance);
       return {
-        pullZones: createPullZones(send, hosts, breathe, onDrift),
-        apiKeys: createApiKeys(send, hosts, breathe, key),
+        pullZones: createPullZones(send, hosts, onDrift),
+        apiKeys: createApiKeys(send, hosts, key),
         variables: createVariables(send, hosts, onDrift),
-        originErrors: createOriginErrors(send, hosts, breathe),
+        originErrors: createOriginErrors(send, hosts),
         apps: createApps(send, hosts, onDrift),
         volumes: createVolumes(send, hosts, onDrift),
         uploadScanning: createUploadScanning(send, hosts, onDrift),

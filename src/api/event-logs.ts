@@ -1,4 +1,5 @@
 import { UserError } from '../errors.ts';
+import { hourMs, minuteMs } from '../lib/time.ts';
 import { isObject, readErrorBody } from './http/error-bodies.ts';
 import type { ApiError } from './http/errors.ts';
 import { address, type Hosts, type IdKind, numericId } from './http/paths.ts';
@@ -59,13 +60,11 @@ export const shieldZoneIdKind: IdKind = {
 /** As the specification calls it. */
 export const exportOperation = 'Export Event Logs as CSV';
 
-const hour = 3_600_000;
-const minute = 60_000;
-const longestWindow = 72 * hour;
+const longestWindow = 72 * hourMs;
 
 /** The earliest start that is surely taken, to the minute: the 72 hours less a margin, since time passes. */
-export function earliestEvents(now: Date, marginMs = 10 * minute): Date {
-  return new Date(Math.ceil((now.getTime() - longestWindow + marginMs) / minute) * minute);
+export function earliestEvents(now: Date, marginMs = 10 * minuteMs): Date {
+  return new Date(Math.ceil((now.getTime() - longestWindow + marginMs) / minuteMs) * minuteMs);
 }
 
 /**
@@ -75,14 +74,14 @@ export function earliestEvents(now: Date, marginMs = 10 * minute): Date {
 export function checkEventLogWindow(
   window: { from: Date; to: Date },
   now: number,
-  marginMs = 5 * minute,
+  marginMs = 5 * minuteMs,
 ): void {
   const from = window.from.getTime();
   const to = window.to.getTime();
   if (Number.isNaN(from) || Number.isNaN(to))
     throw new UserError('The window has no start or no end.', 'Give both.');
   if (to <= from) throw new UserError('The window ends before it begins.', 'Swap start and end.');
-  if (to > now + minute) throw new UserError('The window ends in the future.', 'End it now or earlier.');
+  if (to > now + minuteMs) throw new UserError('The window ends in the future.', 'End it now or earlier.');
   if (from < now - longestWindow + marginMs) {
     throw new UserError(
       'The window reaches back more than 72 hours, and the CDN keeps events no longer.',
@@ -104,7 +103,7 @@ export function createEventLogs(send: Send, hosts: Hosts, now: () => number): Ev
   return {
     async export(shieldZoneId, { from, to, query, filters = [] }) {
       const id = numericId(shieldZoneId, 'int32', shieldZoneIdKind);
-      checkEventLogWindow({ from, to }, now(), minute);
+      checkEventLogWindow({ from, to }, now(), minuteMs);
       for (const { field, op, value } of filters) {
         if (field && op && value.length > 0) continue;
         throw new UserError('A filter is not complete.', 'Each one needs a field, an operation and a value.');

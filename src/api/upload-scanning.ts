@@ -1,5 +1,5 @@
+import { isExists } from 'date-fns/isExists';
 import { z } from 'zod';
-import { shieldDay } from './dates.ts';
 import { shieldZoneIdKind } from './event-logs.ts';
 import { isObject, readErrorBody } from './http/error-bodies.ts';
 import { count, type Drift, readLeniently, reported } from './http/lenient.ts';
@@ -75,11 +75,21 @@ export function createUploadScanning(
 function readDays(raw: unknown): ScanDay[] {
   return readSeries(raw)
     .flatMap(({ key, value }): ScanDay[] => {
-      const day = shieldDay(key);
+      const day = parseMapDay(key);
       const read = reported(readLeniently(counts, value)?.value ?? {});
       // Neither a day nor counts: a member of the map that means something else.
       if (!day && Object.keys(read).length === 0) return [];
       return [{ ...(day ? { day } : {}), label: key, ...read }];
     })
     .sort((a, b) => ((a.day ?? `~${a.label}`) < (b.day ?? `~${b.label}`) ? -1 : 1));
+}
+
+/**
+ * The day of a key of the map as `yyyy-MM-dd`. Keys are dd-MM-yyyy or ISO, never month first. Undefined for anything
+ * else, days that do not exist included: the key is then shown as it came.
+ */
+export function parseMapDay(key: string): string | undefined {
+  const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{2})-(\d{2})(?:T.*)?$/.exec(key) ?? [];
+  const [, day = isoDay, month = isoMonth, year = isoYear] = /^(\d{2})-(\d{2})-(\d{4})$/.exec(key) ?? [];
+  return isExists(Number(year), Number(month) - 1, Number(day)) ? `${year}-${month}-${day}` : undefined;
 }

@@ -3,6 +3,7 @@ import { ApiError } from '../api/http/errors.ts';
 import { LinkedKeyError } from '../auth/keys/key-store.ts';
 import type { Reason } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
+import { minuteMs } from '../lib/time.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
 import type { PauseReason } from './model.ts';
 
@@ -18,7 +19,7 @@ export type FailureClass =
 /** Between two attempts at asking the CDN, growing with each. */
 const pauseMs = 20_000;
 /** As long as the CDN may ask to be left alone. */
-const longestMs = 10 * 60_000;
+const longestMs = 10 * minuteMs;
 
 /** Asking the CDN failed. `failures`: requests of this run that brought nothing, 1 at least; `most` of them end it. */
 export function classifyCdnFailure(error: unknown, failures: number, most: number): FailureClass {

@@ -1,5 +1,6 @@
 import { createErrorBudget, type ErrorBudget } from '../api/http/error-budget.ts';
 import { decideDestination } from '../auth/policy/policy.ts';
+import { minuteMs } from '../lib/time.ts';
 import * as views from '../views/digests/notices.ts';
 import { classifyCdnFailure, pauseFor } from './classify-failure.ts';
 import type { Digest } from './model.ts';
@@ -20,7 +21,7 @@ const mostFailures = 3;
 /** As many earlier runs as a run is compared with. */
 const mostHistory = 60;
 /** Longer, and an attempt has failed. Another process takes a run over after `collectingLostMs`. */
-const collectingMs = 3 * 60_000;
+const collectingMs = 3 * minuteMs;
 
 /** Makes what a run will say, or finds that it says nothing. What it says is stored before any of it is sent. */
 export async function collectRun(run: ClaimedRun, context: DigestContext): Promise<void> {

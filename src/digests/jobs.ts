@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
+import { minuteMs } from '../lib/time.ts';
 import { defineJob } from '../store/queue/define-job.ts';
 import { collectRun } from './collect-run.ts';
 import { channelIntervalMs, methodCatchUpMs, methodIntervalMs, postMethod } from './pace.ts';
@@ -29,12 +30,11 @@ const sendersAtOnce = 3;
 /** A wait for longer than this is a job of its own: a stop of the bot waits for what runs. */
 const longestWaitMs = 5_000;
 /** What is further away is left to the next minute. */
-const minuteMs = 60_000;
 /** Then the queue gets its worker back, for what somebody waits for, and another job goes on. */
 const longestShiftMs = 45_000;
 
 /** Another process takes over what is being collected, or sent, for longer than this. */
-const collectingLostMs = 4 * 60_000;
+const collectingLostMs = 4 * minuteMs;
 const sendingLostMs = 20_000;
 
 /** Every minute: plans what is due, and works until nothing is. */
@@ -44,7 +44,7 @@ export const digestsDueJob = defineJob({
   data: z.object({}),
   // The next minute does the same.
   retries: 0,
-  timeLimitSeconds: (longestShiftMs + 5 * 60_000) / 1000,
+  timeLimitSeconds: (longestShiftMs + 5 * minuteMs) / 1000,
   async run(_data, context: DigestContext) {
     await scheduleDueRuns(context);
     await workOff(context);
@@ -56,7 +56,7 @@ export const digestsNowJob = defineJob({
   name: 'digests-now',
   data: z.object({}),
   retries: 2,
-  timeLimitSeconds: (longestShiftMs + 5 * 60_000) / 1000,
+  timeLimitSeconds: (longestShiftMs + 5 * minuteMs) / 1000,
   run: async (_data, context: DigestContext) => workOff(context),
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { tenantId } from '../auth/identity.ts';
+import { hourMs } from '../lib/time.ts';
 import { acquireBucket } from '../outbox/rate-limit.ts';
 import { type Marker, SlackFailure } from '../outbox/slack-port.ts';
 import { defineJob } from '../store/queue/define-job.ts';
@@ -60,7 +61,7 @@ async function tellFirst(
   context.log.error({ digest: row.id }, 'nobody could be told about a run of a digest');
 
   async function isThere(channel: string): Promise<boolean> {
-    const since = new Date(context.now().getTime() - 3_600_000);
+    const since = new Date(context.now().getTime() - hourMs);
     return slack.find(marker, { channel, since }).then(
       (found) => found !== undefined,
       () => false,

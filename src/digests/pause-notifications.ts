@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hourMs, minuteMs } from '../lib/time.ts';
 import { acquireBucket, blockBucket } from '../outbox/rate-limit.ts';
 import { type Marker, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
 import { defineJob } from '../store/queue/define-job.ts';
@@ -18,12 +19,11 @@ import {
 import { readDigest } from './row.ts';
 
 /** Longer than telling takes. Another process goes on afterwards. */
-const leaseMs = 2 * 60_000;
+const leaseMs = 2 * minuteMs;
 /** After a call without an answer: Slack may still be at it. */
 const settleMs = 15_000;
 /** Nobody says when a token works again. */
-const noTokenMs = 60 * 60_000;
-const minuteMs = 60_000;
+const noTokenMs = hourMs;
 
 /**
  * Tells that digests stopped, each with one message: in its channel, else to its owner, else to the admins that are

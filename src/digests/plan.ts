@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
+import { hourMs, minuteMs } from '../lib/time.ts';
 import type { PlannedRun } from './queries/schedule-runs.ts';
 import { findNextRun, type Schedule } from './schedule.ts';
-
-const minuteMs = 60_000;
 
 /** Runs start within this time after they are due, each digest at its own moment of it: nine o'clock is many digests. */
 const jitterMs = 50_000;
@@ -11,7 +10,7 @@ const jitterMs = 50_000;
 const lateMs = 10 * minuteMs;
 
 /** A run that starts later than this, or than half the way to the next one, is skipped: it would speak of another day. */
-const tooOldMs = 6 * 60 * minuteMs;
+const tooOldMs = 6 * hourMs;
 
 /** As many skipped runs are kept one by one; more are only counted. */
 const mostSkipped = 100;

@@ -1,7 +1,8 @@
 import type { CdnClient } from '../api/cdn.ts';
 import { ApiError } from '../api/http/errors.ts';
+import { dayMs } from '../lib/time.ts';
 import { type RenderedDigest, renderDigest } from '../views/digests/post.ts';
-import { dayMs, type Past } from './figures/series.ts';
+import type { Past } from './figures/series.ts';
 import { OutOfTime, type ReadFailure, throwIfAborted, type ZoneList } from './kinds/kind.ts';
 import { digestKinds } from './kinds/list.ts';
 import {

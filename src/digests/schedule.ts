@@ -1,4 +1,5 @@
 import { tzOffset } from '@date-fns/tz/tzOffset';
+import { dayMs, minuteMs } from '../lib/time.ts';
 
 /** A time of day on some days, by the clock on the wall of a place. On any of `weekdays` and on any of `monthDays`. */
 export interface Schedule {
@@ -15,8 +16,6 @@ export interface Schedule {
 /** A day of the calendar, without a place: midnight UTC of it, in milliseconds. */
 type Day = number;
 
-const dayMs = 86_400_000;
-const minuteMs = 60_000;
 // A month has a last day, so every schedule runs within so many days.
 const longestGapDays = 32;
 

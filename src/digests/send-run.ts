@@ -1,3 +1,4 @@
+import { minuteMs } from '../lib/time.ts';
 import { blockBucket } from '../outbox/rate-limit.ts';
 import { type Marker, type Posted, SlackFailure } from '../outbox/slack-port.ts';
 import * as views from '../views/digests/notices.ts';
@@ -17,7 +18,7 @@ import { readDigest } from './row.ts';
 /** A run that was claimed longer ago than this is not posted by this process any more: another one may look for it. */
 const freshMs = 5_000;
 /** What was collected longer ago than this is collected again. */
-const staleMs = 10 * 60_000;
+const staleMs = 10 * minuteMs;
 /** After a call without an answer: Slack may still be at it. */
 const settleMs = 15_000;
 /** As often as one message is sent again because it certainly had not arrived. */

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Audit, AuditWhat } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { OffboardingHook } from '../auth/offboarding.ts';
+import { minuteMs } from '../lib/time.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
 import { digestsNowJob } from './jobs.ts';
@@ -192,7 +193,7 @@ export function createDigestService(options: {
       change(digest, by, 'digest-deleted', () => ({ deleted_at: now(), next_due: null })),
     async restore(digest, by) {
       const { deletedAt } = digest;
-      if (!deletedAt || now().getTime() - deletedAt.getTime() > undoMinutes * 60_000) return undefined;
+      if (!deletedAt || now().getTime() - deletedAt.getTime() > undoMinutes * minuteMs) return undefined;
       const runs = digest.paused ? {} : running(digest.schedule);
       return change(digest, by, 'digest-changed', () => ({ ...runs, deleted_at: null }), { restored: 'yes' });
     },

@@ -1,6 +1,7 @@
 import { earliestEvents, isAboutWindow } from '../api/event-logs.ts';
 import { ApiError, isPlanError } from '../api/http/errors.ts';
 import { UserError } from '../errors.ts';
+import { hourMs, minuteMs } from '../lib/time.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
 import { formatBytes } from '../views/blocks/numbers.ts';
 import type { Offer } from '../views/exports/outcome-messages.ts';
@@ -23,7 +24,7 @@ export type FailureVerdict =
   | { readonly tell: unknown; readonly offers: readonly Offer[] };
 
 // Nobody waits longer for a pause that somebody asks for.
-const longestPauseMs = 10 * 60_000;
+const longestPauseMs = 10 * minuteMs;
 const pausesMs = [2_000, 10_000, 30_000] as const;
 
 /** `attempt`: the one that failed, from 1 on. Everything up to the moment of posting is a read, and may be repeated. */
@@ -101,9 +102,6 @@ const whyPaused: Readonly<Record<string, string>> = {
   unreachable: 'The CDN cannot be reached.',
   rate_limited: 'The CDN asks for a pause.',
 };
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 /**
  * Windows instead of one that was refused: as much of it as the CDN keeps. Where by our clock nothing was wrong with

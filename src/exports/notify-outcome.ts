@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
+import { minuteMs } from '../lib/time.ts';
 import { type Posted, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
 import type { Message } from '../views/blocks/message.ts';
@@ -15,7 +16,7 @@ const data = z.object({ id: z.string(), trial: z.int().default(1) });
 
 // After an hour without Slack nobody waits; a press on the message still shows the end.
 const mostTrials = 16;
-const longestPauseMs = 5 * 60_000;
+const longestPauseMs = 5 * minuteMs;
 
 /**
  * Brings the end of an export to people: its message becomes the outcome; where that message is gone (deleted, the

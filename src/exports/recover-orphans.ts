@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { minuteMs } from '../lib/time.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
 import { endAsNotBegun } from './begin.ts';
@@ -9,7 +10,7 @@ import { endUnclaimedExport, releaseExport } from './queries/transitions.ts';
 import { runExportJob } from './run.ts';
 
 // Its job has been given up by then, and nobody waits any more.
-const begunWithinMs = 15 * 60_000;
+const begunWithinMs = 15 * minuteMs;
 
 interface Rescue {
   readonly db: Kysely<Schema>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayMs } from '../lib/time.ts';
 import { defineJob } from '../store/queue/define-job.ts';
 import type { ExportContext } from './ports.ts';
 import type { ExportRow } from './queries/exports.ts';
@@ -12,7 +13,6 @@ import {
 } from './queries/retention.ts';
 import { fileIdsOf, installationOf, requesterOf } from './rows.ts';
 
-const dayMs = 24 * 60 * 60_000;
 // What people searched for is kept as long as buttons that do the same again are of use.
 const requestsKeptMs = 7 * dayMs;
 const rowsKeptMs = 90 * dayMs;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hourMs } from './time.ts';
 
 /** A file that is being written. */
 export interface TempFile {
@@ -56,7 +57,7 @@ export async function createTempFile(directory: string): Promise<TempFile> {
 }
 
 // Longer than any upload lasts.
-const leftOverMs = 6 * 3_600_000;
+const leftOverMs = 6 * hourMs;
 
 /** Takes away what a crash has left. Other processes may be writing here: what is new stays. */
 async function sweep(directory: string): Promise<void> {

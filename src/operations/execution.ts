@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Sealer } from '../auth/keys/sealing.ts';
+import { minuteMs } from '../lib/time.ts';
 import type { Schema } from '../store/schema.ts';
 import { alreadySettled, isExpired } from './decisions.ts';
 import type { BeginAnswer, SettleAnswer } from './ledger.ts';
@@ -20,11 +21,10 @@ interface Run {
   abandoned(id?: string): Promise<Operation[]>;
 }
 
-const minute = 60_000;
 /** What was approved runs at once or not at all: nobody expects a deletion after a day in a queue. */
-export const startWithinMs = 10 * minute;
+export const startWithinMs = 10 * minuteMs;
 // Longer than a request may take with its waits for a rate limit.
-const longestRunMs = 10 * minute;
+const longestRunMs = 10 * minuteMs;
 
 /** The way to the wire and back. */
 export function createExecution(options: {

@@ -1,5 +1,6 @@
 import type { Person } from '../auth/identity.ts';
 import type { Actor, Policy, Right } from '../auth/policy/policy.ts';
+import { minuteMs } from '../lib/time.ts';
 import type { Secret } from '../secrets/secret.ts';
 
 /** The operations that write to the CDN. */
@@ -169,7 +170,7 @@ export interface DecisionContext extends RequesterContext {
   readonly clicker: Actor;
 }
 
-const undoMs = 30 * 60_000;
+const undoMs = 30 * minuteMs;
 
 /** Whether a button may still put back the value that a variable had before. */
 export function canUndo(operation: Operation, now: Date): boolean {

@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely';
 import { tenantId } from '../auth/identity.ts';
 import type { Sealer } from '../auth/keys/sealing.ts';
 import { requiredApprovals } from '../auth/policy/policy.ts';
+import { minuteMs } from '../lib/time.ts';
 import type { Schema } from '../store/schema.ts';
 import { type Operation, type Proposal, requiredRight } from './model.ts';
 import { addOperation, addOperationEvent, type LoggedOperation, type OperationRow } from './queries.ts';
@@ -19,8 +20,6 @@ export type Propose = (
   proposal: Proposal,
   attemptOf?: string,
 ) => Promise<Operation>;
-
-const minute = 60_000;
 
 export function createPropose(options: {
   readonly moves: Transitions;
@@ -51,7 +50,7 @@ export function createPropose(options: {
       approvals_needed: requiredApprovals(policy, requiredRight[request.kind]),
       attempt_of: attemptOf ?? null,
       created_at: at,
-      expires_at: new Date(at.getTime() + policy.expiryMinutes * minute),
+      expires_at: new Date(at.getTime() + policy.expiryMinutes * minuteMs),
     };
     const seal = computeSeal(sealed);
     const { keyId, mac } = signSeal(sealer, sealed.id, seal);

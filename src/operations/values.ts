@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { selectNewestVersion } from '../auth/keyring/sealed-versions.ts';
 import { readKeyId, type SealContext, SealError, type Sealer } from '../auth/keys/sealing.ts';
 import { advanceVersion, checkVersion } from '../auth/keys/versions.ts';
+import { dayMs, minuteMs } from '../lib/time.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Schema } from '../store/schema.ts';
 import type { OperationRow } from './queries.ts';
@@ -43,10 +44,8 @@ export interface Committed {
   readonly packed: Secret;
 }
 
-const minute = 60_000;
-const day = 24 * 60 * minute;
 // Tried again within a day, undone within half an hour; the newest value of a variable is what the next undo needs.
-const kept = { ended: day, overtaken: 30 * minute, newest: 90 * day };
+const kept = { ended: dayMs, overtaken: 30 * minuteMs, newest: 90 * dayMs };
 
 /**
  * An HMAC stands for the value in the seal. Its key is random and sealed with the value: whoever has the database

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
 import { tenantId } from '../auth/identity.ts';
+import { dayMs } from '../lib/time.ts';
 import type { JobContext, JobRef } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
@@ -170,8 +171,6 @@ export const tell: JobRef<{ id: string }> = {
   pollSeconds: 0.5,
   encode: (data) => tellData.parse(data),
 };
-
-const dayMs = 24 * 60 * 60_000;
 
 export function createOutbox({
   enqueue,

@@ -1,5 +1,6 @@
 import type { WebClient } from '@slack/web-api';
 import type { Group, MissingScope, People, Profile } from '../auth/people.ts';
+import { minuteMs } from '../lib/time.ts';
 import type { Log } from '../telemetry/log.ts';
 import { readSlackError } from './installations.ts';
 import { tenantIdOfWorkspace, type Workspace } from './send/sender.ts';
@@ -14,8 +15,8 @@ export interface PeopleOptions {
 
 export type PeopleOf = (workspace: Workspace) => People;
 
-const profileMs = 5 * 60_000;
-const groupMs = 3 * 60_000;
+const profileMs = 5 * minuteMs;
+const groupMs = 3 * minuteMs;
 // After an answer that did not come, the next command must not wait for another one.
 const blindMs = 30_000;
 const mostProfiles = 10_000;

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as breathe } from 'node:timers/promises';
 import type { PGlite } from '@electric-sql/pglite';
+import { dayMs, minuteMs, yieldToEventLoop } from '../lib/time.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Maintenance {
@@ -18,8 +18,7 @@ interface Options {
 }
 
 // Nothing else vacuums or writes checkpoints in the embedded engine: a queue's table grew to 351 MB without.
-const roundMs = 5 * 60_000;
-const dayMs = 24 * 60 * 60_000;
+const roundMs = 5 * minuteMs;
 const copiesKept = 2;
 
 /** Keeps the embedded database small and copied, on a timer that does not hold the process. */
@@ -70,7 +69,7 @@ async function vacuum(pglite: PGlite): Promise<void> {
   );
   for (const { name } of rows) {
     await pglite.exec(`vacuum (analyze) ${name}`);
-    await breathe();
+    await yieldToEventLoop();
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parseMapDay } from '../../src/api/upload-scanning.ts';
 import { UserError } from '../../src/errors.ts';
 import { expectApiError, sendBody, startStubCdn } from './stub-cdn.ts';
 
@@ -76,4 +77,22 @@ test('a shield zone id is an int32', async () => {
   await expect(cdn.client().uploadScanning.metrics('2147483648')).rejects.toThrow(UserError);
   await expect(cdn.client().uploadScanning.metrics('shop')).rejects.toThrow('This is not a shield zone id.');
   expect(cdn.requests).toEqual([]);
+});
+
+test.each([
+  ['07-08-2026', '2026-08-07'],
+  ['31-12-2026', '2026-12-31'],
+  ['2026-08-07', '2026-08-07'],
+  ['2026-08-07T00:00:00Z', '2026-08-07'],
+  ['29-02-2024', '2024-02-29'],
+  ['29-02-2026', undefined],
+  ['12-31-2026', undefined],
+  ['31-06-2026', undefined],
+  ['2026-31-12', undefined],
+  ['7-8-2026', undefined],
+  ['07/08/2026', undefined],
+  ['total', undefined],
+  ['', undefined],
+])('the key %j of the map is the day %s, never month first', (key, day) => {
+  expect(parseMapDay(key)).toBe(day);
 });

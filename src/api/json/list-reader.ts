@@ -1,4 +1,3 @@
-import type { YieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
 import { isObject, readErrorBody } from '../http/error-bodies.ts';
 import type { Reply } from '../http/request.ts';
 import type { ParseList } from './batches.ts';
@@ -15,7 +14,7 @@ const pieceLength = 65_536;
 export async function readList(
   reply: Reply,
   member: string,
-  breathe: YieldToEventLoop,
+  pause: () => Promise<void>,
   take: (element: unknown) => boolean,
   parse?: ParseList,
 ): Promise<Outside | undefined> {
@@ -37,7 +36,7 @@ export async function readList(
       );
       if (enough) return undefined;
       if (came) patienceEnds = performance.now() + reply.patienceMs;
-      await breathe();
+      await pause();
     }
   }
   const outside = orElse(isEmpty ? 'unexpected' : 'cut', () => cutter.end());

@@ -1,4 +1,4 @@
-import type { YieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../lib/time.ts';
 import { isObject } from '../http/error-bodies.ts';
 import type { Send } from '../http/request.ts';
 import { parseListWithExactIds } from './exact-ids.ts';
@@ -61,7 +61,7 @@ const never: Enough = () => false;
  * A list page by page (cdn-api.md §2.1, §2.2): always asks for a page, since without one the service may send
  * everything, and accepts the envelope and the plain array.
  */
-export function createPages(send: Send, list: PagedList, breathe: YieldToEventLoop): Pages {
+export function createPages(send: Send, list: PagedList): Pages {
   function read<T>(query: PageQuery, project: Project<T>, enough: Enough = never): Promise<Page<T>> {
     const { page, perPage, search } = query;
     const request = {
@@ -79,7 +79,7 @@ export function createPages(send: Send, list: PagedList, breathe: YieldToEventLo
         else skipped += 1;
         return !enough(page, rows.length);
       };
-      const outside = await readList(reply, 'Items', breathe, take, parseListWithExactIds);
+      const outside = await readList(reply, 'Items', yieldToEventLoop, take, parseListWithExactIds);
       if (!outside) return { rows, skipped, total: undefined, more: true };
       // A plain array holds everything, whatever page was asked for.
       if (outside.found === 'top') return { rows, skipped, total: rows.length + skipped, more: false };

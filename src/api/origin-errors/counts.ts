@@ -1,4 +1,5 @@
 import { maximum, minimum } from '../../lib/min-max.ts';
+import { hourMs } from '../../lib/time.ts';
 import { createGroups, type Group, type Groups } from './groups.ts';
 import { createHeavyHitters } from './heavy-hitters.ts';
 import type { OriginError } from './origin-errors.ts';
@@ -33,8 +34,6 @@ export interface OriginErrorCounter {
   /** For `merge`. */
   readonly state: State;
 }
-
-const hourMs = 3_600_000;
 
 interface State {
   total: number;

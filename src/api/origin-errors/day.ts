@@ -1,4 +1,3 @@
-import { dayStart } from '../../lib/days.ts';
 import type { OriginErrorCounter } from './counts.ts';
 import type { OriginError, OriginErrorDay, OriginErrors } from './origin-errors.ts';
 import type { SeenIds } from './seen-ids.ts';
@@ -23,7 +22,7 @@ export async function readDay(
   wanted: (entry: OriginError) => boolean = () => true,
 ): Promise<ReadDay> {
   let repeated = 0;
-  const read = await originErrors.forEach(zoneId, new Date(dayStart(day)), (entry) => {
+  const read = await originErrors.forEach(zoneId, day, (entry) => {
     if (!wanted(entry)) return;
     if (entry.id === '' || ids.isNew(entry.id)) counter.add(entry);
     else repeated += 1;

@@ -1,5 +1,4 @@
-import type { YieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
-import { epochMs, pathDay } from '../dates.ts';
+import { toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
 import { isObject, sentence } from '../http/error-bodies.ts';
 import { address, type Hosts, numericId } from '../http/paths.ts';
 import { safeUrl } from '../http/redact.ts';
@@ -41,18 +40,18 @@ export interface OriginErrorDay {
 /** Get origin error logs (cdn-api.md §2.4). */
 export interface OriginErrors {
   /**
-   * Every entry of a pull zone on the UTC day that `day` lies in, in no particular order, while they arrive. Keep
+   * Every entry of a pull zone on the UTC day `day`, such as `2026-11-20`, in no particular order, while they arrive. Keep
    * `visit` short: it runs on the way; reading waits for the promises it returns, a few at once. An unknown zone has no
    * entries. Throws a UserError for a bad id, and ApiError, also after entries were visited.
    */
   readonly forEach: (
     zoneId: string,
-    day: Date,
+    day: string,
     visit: (entry: OriginError) => void | Promise<void>,
   ) => Promise<OriginErrorDay>;
 }
 
-export function createOriginErrors(send: Send, hosts: Hosts, breathe: YieldToEventLoop): OriginErrors {
+export function createOriginErrors(send: Send, hosts: Hosts): OriginErrors {
   return {
     async forEach(zoneId, day, visit) {
       const id = numericId(zoneId, 'int64', {
@@ -62,7 +61,7 @@ export function createOriginErrors(send: Send, hosts: Hosts, breathe: YieldToEve
       const request = {
         operation: 'Get origin error logs',
         method: 'GET',
-        address: address(hosts.originLogging, id, pathDay(day)),
+        address: address(hosts.originLogging, id, formatPathDay(day)),
         reads: true,
       } as const;
       let entries = 0;
@@ -81,7 +80,7 @@ export function createOriginErrors(send: Send, hosts: Hosts, breathe: YieldToEve
       };
       const pause = async () => {
         await Promise.all(visits.splice(0));
-        await breathe();
+        await yieldToEventLoop();
       };
       // Outside of the retried part: an entry must not be visited twice.
       const reply = await send(request, (reply) => Promise.resolve(reply));
@@ -90,6 +89,12 @@ export function createOriginErrors(send: Send, hosts: Hosts, breathe: YieldToEve
       return { entries, skipped, moreExist };
     },
   };
+}
+
+/** The day of a log's address, MM-dd-yyyy. Months come first here only. */
+function formatPathDay(day: string): string {
+  const [year, month, dayOfMonth] = day.split('-');
+  return `${month}-${dayOfMonth}-${year}`;
 }
 
 function readEntry(raw: unknown): OriginError | undefined {
@@ -179,7 +184,7 @@ function readDetails(log: unknown): OriginErrorDetails | undefined {
 
 /** After 1970 and before the year 10,000: anything else is no time, and no calendar could draw it. */
 function timeOf(timestamp: unknown): number | undefined {
-  const at = typeof timestamp === 'number' ? epochMs(timestamp) : 0;
+  const at = typeof timestamp === 'number' ? toEpochMs(timestamp) : 0;
   return at > 0 && at < 253_402_300_800_000 ? at : undefined;
 }
 

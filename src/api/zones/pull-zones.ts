@@ -1,4 +1,3 @@
-import type { YieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
 import type { Drift } from '../http/lenient.ts';
 import { address, type Hosts } from '../http/paths.ts';
 import type { Send } from '../http/request.ts';
@@ -29,14 +28,9 @@ export interface PullZones {
   ) => Promise<Zone | undefined>;
 }
 
-export function createPullZones(
-  send: Send,
-  hosts: Hosts,
-  breathe: YieldToEventLoop,
-  onDrift: (drift: Drift) => void,
-): PullZones {
+export function createPullZones(send: Send, hosts: Hosts, onDrift: (drift: Drift) => void): PullZones {
   const operation = 'List Pull Zones';
-  const pages = createPages(send, { operation, address: address(hosts.api, 'pullzone') }, breathe);
+  const pages = createPages(send, { operation, address: address(hosts.api, 'pullzone') });
 
   return {
     async firstPage({ search, perPage = 10 } = {}) {

@@ -2,20 +2,21 @@ import { z } from 'zod';
 import { purgeKeyLinks } from '../../auth/keys/link-queries.ts';
 import { purgeDigests } from '../../digests/queries/digests.ts';
 import { purgeRuns } from '../../digests/queries/runs.ts';
+import { dayMs, hourMs } from '../../lib/time.ts';
 import { purgeBuckets } from '../../outbox/rate-limit.ts';
 import { purgeDeliveries } from '../../store/deliveries.ts';
 import { defineJob } from '../../store/queue/define-job.ts';
 
 // Slack repeats a delivery for about an hour; a day leaves room for clocks that disagree.
-const deliveriesKeptMs = 24 * 60 * 60_000;
+const deliveriesKeptMs = dayMs;
 // An expired link still says so, and offers a new one, for a day.
-const keyLinksKeptMs = 24 * 60 * 60_000;
+const keyLinksKeptMs = dayMs;
 
 // A deletion can be undone for minutes (`jobs/digest-book.ts`); what was just deleted may still be under way.
-const deletedDigestsKeptMs = 60 * 60_000;
+const deletedDigestsKeptMs = hourMs;
 // Runs are what later ones are compared with: a quarter of a year of them.
-const runsKeptMs = 100 * 24 * 60 * 60_000;
-const lanesKeptMs = 24 * 60 * 60_000;
+const runsKeptMs = 100 * dayMs;
+const lanesKeptMs = dayMs;
 
 /** Removes what has served its time. */
 export const housekeeping = defineJob({

@@ -1,5 +1,5 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
+import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Schema } from '../../store/schema.ts';
 import { findAuditAfter } from './queries.ts';
 import { type AuditRecord, genesisHash, isIntact, toAuditRecord } from './record.ts';
@@ -101,7 +101,7 @@ export async function verifyChain(
     }
     if (rows.length < batch) break;
     // In the embedded database nothing else runs between queries otherwise (DESIGN §9).
-    await breathe();
+    await yieldToEventLoop();
     rows = await findAuditAfter(db, tenant, check.reached.seq, batch);
   }
   const broken = check.end();

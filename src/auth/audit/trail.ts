@@ -1,5 +1,5 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
+import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Schema } from '../../store/schema.ts';
 import { type ChainVerdict, type Link, verifyChain } from './chain.ts';
 import { type CheckpointRow, findLastCheckpoint, findLastCheckpointDay } from './checkpoint-queries.ts';
@@ -76,7 +76,7 @@ export function createAuditTrail(db: Kysely<Schema>): AuditTrail {
         if (wanted.length > 0) yield wanted.map(toAuditRecord);
         if (rows.length < pieceSize) return;
         last = rows.at(-1)?.seq ?? upTo;
-        await breathe();
+        await yieldToEventLoop();
       }
     },
   };

@@ -1,5 +1,5 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
+import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Schema } from '../../store/schema.ts';
 import { countRows, openRow, undefinedIfConflict } from '../keys/sealed-rows.ts';
 import { readKeyId, SealError, type Sealer } from '../keys/sealing.ts';
@@ -124,6 +124,6 @@ async function inBatches<Row extends Slot>(
     }
     progress(rows.length);
     // In the embedded database nothing else runs between queries otherwise (DESIGN §9).
-    await breathe();
+    await yieldToEventLoop();
   }
 }

@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { dayMs, minuteMs } from '../../lib/time.ts';
 import { registerSecret } from '../../secrets/secret.ts';
 import type { Schema } from '../../store/schema.ts';
 import { type Person, tenantId } from '../identity.ts';
@@ -57,17 +58,16 @@ export interface KeyLinks {
   forgetTenant(tenant: string): Promise<void>;
 }
 
-const minute = 60_000;
-const lifetimeMs = 10 * minute;
+const lifetimeMs = 10 * minuteMs;
 const openAtOnce = 3;
 const mostRefusals = 5;
 // Longer than a check may take; should a process die in one, the link is free again after this.
 const claimMs = 45_000;
-const knownMs = 24 * 60 * minute;
-const renewals = { most: 3, apartMs: minute };
+const knownMs = dayMs;
+const renewals = { most: 3, apartMs: minuteMs };
 
 /** Minutes that a link works. */
-export const keyLinkMinutes = lifetimeMs / minute;
+export const keyLinkMinutes = lifetimeMs / minuteMs;
 
 /** What a token looks like: 128 bits in base64url. */
 export const tokenShape = '[\\w-]{22}';

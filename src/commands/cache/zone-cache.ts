@@ -1,5 +1,6 @@
 import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { type Person, personKey } from '../../auth/identity.ts';
+import { minuteMs } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { createBackgroundLoads, type Load, type LoadOutcome } from './background-loads.ts';
 import { type CacheSlot, createResultCache } from './result-cache.ts';
@@ -66,7 +67,7 @@ export function createZoneCache(options: {
   refreshMs?: number;
   rows?: number;
 }): ZoneCache {
-  const { now, lifeMs = 5 * 60_000, refreshMs = lifeMs * 0.8, rows = 200_000 } = options;
+  const { now, lifeMs = 5 * minuteMs, refreshMs = lifeMs * 0.8, rows = 200_000 } = options;
   // A Map keeps its order: the first is the one used longest ago.
   const kept = new Map<string, CachedZones>();
   const loading = new Map<string, Promise<CachedZones>>();

@@ -1,6 +1,7 @@
 import { isExists } from 'date-fns/isExists';
 import { earliestEvents } from '../../api/event-logs.ts';
 import { UserError } from '../../errors.ts';
+import { hourMs, minuteMs } from '../../lib/time.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 
 export interface Window {
@@ -8,8 +9,6 @@ export interface Window {
   readonly to: Date;
 }
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 const units: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: 24 * hourMs };
 
 const shapes = 'Type `last 6h`, `last 30m`, `today`, `yesterday`, `2026-11-20` or `2026-11-20 10:00..12:00`.';

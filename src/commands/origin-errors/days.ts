@@ -1,6 +1,6 @@
 import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../../errors.ts';
-import { type Days, shiftDay, utcDay } from '../../lib/days.ts';
+import { type DayRange, shiftDay, toUtcDay } from '../../lib/time.ts';
 import { formatCode, pluralize } from '../../views/blocks/text.ts';
 import { quoted } from '../../views/zones/list.ts';
 import { findClosest } from '../did-you-mean.ts';
@@ -12,7 +12,7 @@ const shapes = 'Type `today`, `yesterday`, a day such as `2026-11-20`, or `last 
 /** The words of `/cdn errors`, parted: which zone, as typed, and which days. Today where no day was named. */
 export interface RequestedDays {
   readonly zone: string;
-  readonly days: Days;
+  readonly days: DayRange;
 }
 
 /** Parts `shop last 3 days`. Throws a UserError where what stands behind the zone is no day that can be read. */
@@ -28,16 +28,16 @@ export function readRequestedDays(list: readonly string[], now: Date): Requested
   }
   const [zone = '', ...rest] = list;
   if (rest.length > 0) throw noDay(rest.join(' '), zone);
-  return { zone, days: { first: utcDay(now), count: 1 } };
+  return { zone, days: { first: toUtcDay(now), count: 1 } };
 }
 
 /**
  * `today`, `yesterday`, `2026-11-20`, `last 3 days`; undefined where it is none. Throws a UserError for days nobody can
  * have; where the `zone` is known, with days that can be had instead.
  */
-export function readDays(typed: string, now: Date, zone = ''): Days | undefined {
+export function readDays(typed: string, now: Date, zone = ''): DayRange | undefined {
   const words = typed.trim().toLowerCase();
-  const today = utcDay(now);
+  const today = toUtcDay(now);
   if (words === 'today') return { first: today, count: 1 };
   if (words === 'yesterday') return { first: shiftDay(today, -1), count: 1 };
   if (words === 'last week' || words === 'week')
@@ -50,7 +50,7 @@ export function readDays(typed: string, now: Date, zone = ''): Days | undefined 
   return undefined;
 }
 
-function lastDays(number: number, today: string, zone: string): Days {
+function lastDays(number: number, today: string, zone: string): DayRange {
   if (number < 1 || number > mostDays) {
     throw new UserError(
       `Origin errors can be read for 1 to ${mostDays} days at once, not for ${pluralize(number, 'day')}.`,
@@ -61,14 +61,19 @@ function lastDays(number: number, today: string, zone: string): Days {
   return { first: shiftDay(today, 1 - number), count: number };
 }
 
-function oneDay(typed: string, [year = 0, month = 0, day = 0]: number[], today: string, zone: string): Days {
+function oneDay(
+  typed: string,
+  [year = 0, month = 0, day = 0]: number[],
+  today: string,
+  zone: string,
+): DayRange {
   if (!isExists(year, month - 1, day))
     throw new UserError(
       `There is no day ${formatCode(typed, 20)}.`,
       'Year first, then month and day: `2026-11-20`.',
       instead(zone, ['today', 'yesterday']),
     );
-  const first = utcDay(new Date(Date.UTC(year, month - 1, day)));
+  const first = toUtcDay(new Date(Date.UTC(year, month - 1, day)));
   if (first > today) {
     throw new UserError(
       `${formatCode(first, 20)} has not begun yet: it is ${formatCode(today, 20)} in UTC, by which the CDN counts days.`,

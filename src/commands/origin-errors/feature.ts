@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../errors.ts';
-import { type Days, dayStart, utcDay } from '../../lib/days.ts';
+import { type DayRange, dayMs, startOfDay, toUtcDay } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { renderOriginErrorForm } from '../../views/origin-errors/form.ts';
@@ -63,7 +63,7 @@ const sendFile: Action = {
   apart: true,
   async run(value, context) {
     const { zone, days, as = 'csv' } = parseButton(value, context.now());
-    const today = utcDay(context.now());
+    const today = toUtcDay(context.now());
     const report = countEntries(zone, days, context);
     const asOf = report?.takenAt ?? context.now();
     const { rows, skipped = 0, incomplete = [] } = report ?? {};
@@ -138,15 +138,15 @@ export const originErrors: Feature = {
 };
 
 /** What somebody asks for now is counted now; the buttons of the answer act on what it counted. */
-async function countedFor(zone: string, days: Days, context: Context): Promise<Message> {
+async function countedFor(zone: string, days: DayRange, context: Context): Promise<Message> {
   const found = await lookUpZone(zone, context);
   // The same days for whichever zone is chosen. A single one is exact, since the choice may be made tomorrow.
   if (found.kind !== 'one') return notOneZone(found, { command: 'errors', behind: typedDays(days, context) });
   return drawn(await createReport(found.zone, days, context), context, 'with picture');
 }
 
-function today(context: Context): Days {
-  return { first: utcDay(context.now()), count: 1 };
+function today(context: Context): DayRange {
+  return { first: toUtcDay(context.now()), count: 1 };
 }
 
 /** Without a zone there is a form; days that were typed are chosen in it. It opens without I/O, so without a clock too. */
@@ -158,18 +158,18 @@ function formFor(words: Words): ReturnType<NonNullable<Command['modal']>> {
 }
 
 function drawn(report: Report, context: Context, how: 'with picture' | 'text' = 'text'): Message {
-  const today = utcDay(context.now());
+  const today = toUtcDay(context.now());
   return views.renderOriginErrors({ report, today, value: buttonValue, picture: how === 'with picture' });
 }
 
-function typedDays(days: Days, context: Context): string {
+function typedDays(days: DayRange, context: Context): string {
   if (days.count === 1) return days.first;
   // Only days up to today can be typed as a number of them.
-  const behind = (dayStart(utcDay(context.now())) - dayStart(days.first)) / 86_400_000 + 1;
+  const behind = (startOfDay(toUtcDay(context.now())) - startOfDay(days.first)) / dayMs + 1;
   return `last ${behind} days`;
 }
 
-function buttonValue(zone: ZoneName, days: Days, more: Readonly<Record<string, string>> = {}): string {
+function buttonValue(zone: ZoneName, days: DayRange, more: Readonly<Record<string, string>> = {}): string {
   const name = zone.name.slice(0, 100).toWellFormed();
   return new URLSearchParams({
     zone: zone.id,
@@ -191,7 +191,7 @@ const inButton = z.object({
 
 interface Button {
   readonly zone: ZoneName;
-  readonly days: Days;
+  readonly days: DayRange;
   readonly fresh: boolean;
   readonly as: FileKind | undefined;
 }

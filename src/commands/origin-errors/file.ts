@@ -1,9 +1,8 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
 import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { writeCsv } from '../../lib/csv.ts';
-import { type Days, dayStart, eachDay } from '../../lib/days.ts';
 import { createTempFile } from '../../lib/temp-file.ts';
+import { type DayRange, listDays, startOfDay, yieldToEventLoop } from '../../lib/time.ts';
 import type { Context } from '../define.ts';
 
 export const fileKinds = ['csv', 'ndjson'] as const;
@@ -31,7 +30,7 @@ const mostSorted = 10_000;
  */
 export async function writeEntries(
   zoneId: string,
-  days: Days,
+  days: DayRange,
   kind: FileKind,
   until: number | undefined,
   context: Context,
@@ -57,15 +56,15 @@ export async function writeEntries(
     await earlier;
     for (let at = 0; at < all.length; at += batch) {
       await spool.write(lines(all.slice(at, at + batch).map(toFileRow)));
-      await turn();
+      await yieldToEventLoop();
     }
   };
   try {
     await spool.write(header);
     // One day after the other: the file is in their order.
-    for (const day of eachDay(days)) {
+    for (const day of listDays(days)) {
       let most = mostSorted;
-      const read = await originErrors.forEach(zoneId, new Date(dayStart(day)), (entry) => {
+      const read = await originErrors.forEach(zoneId, day, (entry) => {
         if (until !== undefined && (entry.at ?? 0) > until) return;
         if (entry.id !== '' && !ids.isNew(entry.id)) return;
         entries += 1;

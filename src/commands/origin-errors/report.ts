@@ -6,7 +6,7 @@ import {
 import { type ReadDay, readDay } from '../../api/origin-errors/day.ts';
 import { createSeenIds, type SeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { createConcurrencyLimit } from '../../lib/concurrency-limit.ts';
-import { type Days, dayStart, eachDay, shiftDay } from '../../lib/days.ts';
+import { type DayRange, listDays, shiftDay, startOfDay } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { defineCacheSlot } from '../cache/result-cache.ts';
 import type { Context } from '../define.ts';
@@ -15,7 +15,7 @@ import { type FileRow, toFileRow } from './file.ts';
 /** The origin errors of one zone on some days, counted. */
 export interface Report {
   readonly zone: ZoneName;
-  readonly days: Days;
+  readonly days: DayRange;
   readonly takenAt: Date;
   readonly counts: OriginErrorCounts;
   /** Entries that came twice, and are counted once. */
@@ -50,18 +50,22 @@ const daysAtOnce = 3;
 const reports = defineCacheSlot<Report>('origin-errors');
 
 /** What is counted already and fresh, else counted now. */
-export async function loadReport(zone: ZoneName, days: Days, context: Context): Promise<Report> {
+export async function loadReport(zone: ZoneName, days: DayRange, context: Context): Promise<Report> {
   return countEntries(zone, days, context) ?? createReport(zone, days, context);
 }
 
 /** What is counted already and fresh, without asking anybody. */
-export function countEntries(zone: Pick<ZoneName, 'id'>, days: Days, context: Context): Report | undefined {
+export function countEntries(
+  zone: Pick<ZoneName, 'id'>,
+  days: DayRange,
+  context: Context,
+): Report | undefined {
   const shelf = context.snapshots.of(context.person).shelf(reports);
   return shelf.peek(`${zone.id} ${days.first} ${days.count}`);
 }
 
 /** Counts afresh, and keeps what it counted for the buttons. Throws what reading threw where no day could be read. */
-export async function createReport(zone: ZoneName, days: Days, context: Context): Promise<Report> {
+export async function createReport(zone: ZoneName, days: DayRange, context: Context): Promise<Report> {
   const shelf = context.snapshots.of(context.person).shelf(reports);
   const report = await count(zone, days, context);
   // A report with a hole is not what somebody wants to see again who tries again.
@@ -70,13 +74,14 @@ export async function createReport(zone: ZoneName, days: Days, context: Context)
   return report;
 }
 
-async function count(zone: ZoneName, days: Days, context: Context): Promise<Report> {
+async function count(zone: ZoneName, days: DayRange, context: Context): Promise<Report> {
   const { originErrors } = await context.cdn();
   const takenAt = context.now();
-  const wanted = eachDay(days);
+  const wanted = listDays(days);
   const dayBefore = shiftDay(days.first, -1);
   const ids = createSeenIds();
-  const newCounter = () => createOriginErrorCounter({ start: dayStart(days.first), hours: days.count * 24 });
+  const newCounter = () =>
+    createOriginErrorCounter({ start: startOfDay(days.first), hours: days.count * 24 });
   const kept = createKept();
   const read = (day: string, ids: SeenIds) =>
     readDay(originErrors, zone.id, day, ids, day === dayBefore ? newCounter() : kept.beside(newCounter()));

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../lib/time.ts';
 
 export interface Candidate {
   readonly id: string;
@@ -35,7 +35,7 @@ export async function createMenuIndex<T>(
   for (const [index, thing] of things.entries()) {
     const { id, names } = candidate(thing);
     entries.push({ thing, id: id.toLowerCase(), text: `\n${names.join('\n')}\n`.toLowerCase() });
-    if (index % batch === batch - 1) await turn();
+    if (index % batch === batch - 1) await yieldToEventLoop();
   }
   // Plain comparison, of text that begins with the name: by language it would take a third of a second.
   entries.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));

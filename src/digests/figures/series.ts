@@ -1,4 +1,4 @@
-export const dayMs = 86_400_000;
+import { dayMs } from '../../lib/time.ts';
 
 /** Runs closer together than this (somebody pressed “Run now”) repeat each other: the newest of them counts. */
 export const apartMs = dayMs / 4;

@@ -2,7 +2,7 @@ import { createOriginErrorCounter, type OriginErrorCounter } from '../../api/ori
 import { readDay } from '../../api/origin-errors/day.ts';
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
 import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
-import { dayStart, shiftDay, utcDay } from '../../lib/days.ts';
+import { dayMs, hourMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import type { Attachment } from '../../views/blocks/message.ts';
 import { formatCode, formatInteger, pluralize, truncate, truncateLines } from '../../views/blocks/text.ts';
 import {
@@ -20,7 +20,6 @@ import { flattenName, type Named, toNamed } from '../figures/compact-ids.ts';
 import {
   type Comparison,
   compareWithPast,
-  dayMs,
   type Earlier,
   findEarlier,
   hasMoved,
@@ -71,7 +70,6 @@ const mostZones = 25;
 const mostDays = 7;
 const mostCodes = 12;
 const mostPrefixes = 5;
-const hourMs = 3_600_000;
 const defaultPatienceMs = 90_000;
 
 /** Origin errors since the previous run, of the chosen zones or of the busiest. */
@@ -236,10 +234,10 @@ async function readZone(
   const counter = createOriginErrorCounter({ start: firstHour, hours });
   const ids = createSeenIds();
   let partial = false;
-  const last = utcDay(new Date(until));
-  for (let day = utcDay(new Date(from)); day <= last; day = shiftDay(day, 1)) {
+  const last = toUtcDay(new Date(until));
+  for (let day = toUtcDay(new Date(from)); day <= last; day = shiftDay(day, 1)) {
     // An entry without a time belongs to its day; the previous run reported most of the first day.
-    const isWholeDay = dayStart(day) >= from;
+    const isWholeDay = startOfDay(day) >= from;
     const isWanted = ({ at }: OriginError): boolean => (at === undefined ? isWholeDay : at >= from);
     const { moreExist } = await readDay(cdn.originErrors, zone.id, day, ids, counter, isWanted);
     partial ||= moreExist;

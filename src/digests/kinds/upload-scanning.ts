@@ -1,5 +1,5 @@
 import type { ScanDay, UploadScanningMetrics } from '../../api/upload-scanning.ts';
-import { shiftDay, utcDay } from '../../lib/days.ts';
+import { shiftDay, toUtcDay } from '../../lib/time.ts';
 import { formatShortDay } from '../../views/blocks/date-labels.ts';
 import type { Attachment } from '../../views/blocks/message.ts';
 import { formatPercent } from '../../views/blocks/numbers.ts';
@@ -134,7 +134,7 @@ function compareDays(
   const days = countDaysSince(past.base, now);
   const byDay = new Map(metrics.days.flatMap((day) => (day.day === undefined ? [] : [[day.day, day]])));
   // Today is not over.
-  const whole = [...byDay.keys()].filter((day) => day < utcDay(now)).toSorted();
+  const whole = [...byDay.keys()].filter((day) => day < toUtcDay(now)).toSorted();
   const last = whole.at(-1);
   const trend = whole.slice(-28).map((day) => {
     const found = byDay.get(day);

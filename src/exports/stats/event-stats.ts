@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { hourMs } from '../../lib/time.ts';
 import { type CsvRow, cellKinds, cellText, unescapeQuotes } from '../csv/cells.ts';
 import { eventColumns } from '../csv/columns.ts';
 import { createCsvRows } from '../csv/rows.ts';
@@ -50,7 +51,6 @@ export interface EventCounter {
   readonly result: () => EventStats;
 }
 
-const hourMs = 3_600_000;
 /** The window of an export is three days; times that lie further apart are not those of events. */
 const mostHours = 24 * 32;
 const shown = 5;

@@ -1,3 +1,5 @@
+import { minuteMs } from '../../lib/time.ts';
+
 /** Reads times where they stand in a file, as bytes. */
 export interface TimeReader {
   /** ms since the epoch; NaN where the text is no time. */
@@ -47,7 +49,7 @@ export function createTimeReader(): TimeReader {
           if (hours < 24 && minutes < 60 && seconds < 61)
             return (
               dayAt(bytes, from) +
-              (hours * 60 + minutes) * 60_000 +
+              (hours * 60 + minutes) * minuteMs +
               seconds * 1000 +
               milliseconds(bytes, from + 19, ends)
             );

@@ -6,6 +6,7 @@ import type { Decision, Right } from '../../auth/policy/policy.ts';
 import type { Context, OpenModal, Setup } from '../../commands/define.ts';
 import { features } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
+import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { renderRefusal } from '../../views/blocks/refusal.ts';
@@ -170,7 +171,7 @@ export function oncePerMinute(now: () => Date): (key: string) => boolean {
   let minute = 0;
   const seen = new Set<string>();
   return (key) => {
-    const current = Math.floor(now().getTime() / 60_000);
+    const current = Math.floor(now().getTime() / minuteMs);
     if (current !== minute || seen.size >= mostAttempts) seen.clear();
     minute = current;
     if (seen.has(key)) return false;

@@ -1,11 +1,12 @@
 import type { WebClient } from '@slack/web-api';
+import { minuteMs } from '../../lib/time.ts';
 import { type FindWhere, type Marker, type Posted, SlackFailure } from '../../outbox/slack-port.ts';
 
 // A busy channel has some hundred messages in the minutes that are looked through; more and nobody can say.
 const pageSize = 200;
 const mostPages = 5;
 // `since` is told by our clock, messages by Slack's.
-const clocksMs = 2 * 60_000;
+const clocksMs = 2 * minuteMs;
 
 /**
  * The bot's message with this marker, in a channel or a thread, not older than `since` and what clocks differ by. Messages that others copied the

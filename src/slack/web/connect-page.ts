@@ -15,6 +15,7 @@ import {
 import type { ZoneCache } from '../../commands/cache/zone-cache.ts';
 import { accessKey, checkKey, linkKey } from '../../commands/connect.ts';
 import type { KeyPage } from '../../commands/define.ts';
+import { minuteMs } from '../../lib/time.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/message.ts';
@@ -114,7 +115,7 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
       const renewAt = below ? 'renew' : `${token}/renew`;
       return { status: 410, html: views.linkEnded({ state: link.state, formToken, renewAt }) };
     }
-    const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / 60_000);
+    const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / minuteMs);
     const postTo = below ? `../${token}` : token;
     return {
       status,

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { minuteMs } from '../../lib/time.ts';
 
 export interface RateLimit {
   /** Takes one of what `key` may have; where nothing is left, the whole seconds until there is. */
@@ -23,7 +24,7 @@ export function createRateLimit(options: {
     take(key) {
       const at = options.now().getTime();
       const known = buckets.get(key) ?? { left: burst, at };
-      const gained = (Math.max(0, at - known.at) / 60_000) * perMinute;
+      const gained = (Math.max(0, at - known.at) / minuteMs) * perMinute;
       const left = Math.min(burst, known.left + gained);
       // Put in anew, so that the first one in the map is the one that was quiet for longest.
       buckets.delete(key);

@@ -1,3 +1,5 @@
+import { dayMs } from '../../lib/time.ts';
+
 /**
  * A moment in the reader's own time zone; where Slack cannot draw it, in UTC.
  * https://docs.slack.dev/messaging/formatting-message-text#date-formatting
@@ -9,5 +11,5 @@ export function formatMoment(at: Date): string {
 
 /** A day so many days after another, both as `2026-11-21`. */
 export function formatDate(day: string, after: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + after * 86_400_000).toISOString().slice(0, 10);
+  return new Date(Date.parse(`${day}T00:00:00Z`) + after * dayMs).toISOString().slice(0, 10);
 }

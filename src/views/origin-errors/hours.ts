@@ -1,5 +1,5 @@
 import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
-import type { Days } from '../../lib/days.ts';
+import { type DayRange, hourMs } from '../../lib/time.ts';
 import { formatShortMoments } from '../blocks/date-labels.ts';
 import { formatDate } from '../blocks/dates.ts';
 import type { Attachment } from '../blocks/message.ts';
@@ -8,7 +8,7 @@ import { formatInteger, plainText, pluralize } from '../blocks/text.ts';
 const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
 /** Errors hour by hour as a line of bars a day: 24 signs fit on a phone, and screen readers get the numbers. */
-export function groupByHour(counts: OriginErrorCounts, days: Days): string {
+export function groupByHour(counts: OriginErrorCounts, days: DayRange): string {
   const highest = Math.max(0, ...counts.hours);
   if (highest === 0) return '*By hour*\nNo entry has a time in these days.';
   const lines = Array.from({ length: days.count }, (_, day) => {
@@ -25,12 +25,12 @@ export function groupByHour(counts: OriginErrorCounts, days: Days): string {
 /** The same as a picture. Hours that lie ahead are a gap, not a zero. */
 export function renderHourChart(
   counts: OriginErrorCounts,
-  days: Days,
+  days: DayRange,
   of: { name: string; now: number },
 ): Attachment | undefined {
   if (!counts.hours.some((hour) => hour > 0)) return undefined;
   const start = Date.parse(`${days.first}T00:00:00Z`);
-  const at = counts.hours.map((_, hour) => start + hour * 3_600_000);
+  const at = counts.hours.map((_, hour) => start + hour * hourMs);
   const when = days.count === 1 ? days.first : `${days.first} to ${formatDate(days.first, days.count - 1)}`;
   const title = pluralize(counts.total, 'origin error');
   return {
@@ -61,7 +61,7 @@ export function renderHourChart(
 }
 
 /** `most 13:00–14:00 UTC (61)` */
-export function findPeak({ hours }: OriginErrorCounts, days: Days): string {
+export function findPeak({ hours }: OriginErrorCounts, days: DayRange): string {
   const highest = Math.max(0, ...hours);
   if (highest === 0) return '';
   const at = hours.indexOf(highest);

@@ -4,7 +4,7 @@ import type { Group } from '../../api/origin-errors/groups.ts';
 import type { Sample } from '../../api/origin-errors/samples.ts';
 import type { FileKind } from '../../commands/origin-errors/file.ts';
 import type { Report, ZoneName } from '../../commands/origin-errors/report.ts';
-import type { Days } from '../../lib/days.ts';
+import { type DayRange } from '../../lib/time.ts';
 import { actions, button, context, message, section } from '../blocks/blocks.ts';
 import { formatDate, formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
@@ -28,7 +28,7 @@ interface Shown {
   /** The UTC day it is, as `2026-11-21`. */
   readonly today: string;
   /** Writes a zone and days into a button. */
-  readonly value: (zone: ZoneName, days: Days, more?: Readonly<Record<string, string>>) => string;
+  readonly value: (zone: ZoneName, days: DayRange, more?: Readonly<Record<string, string>>) => string;
   /** Also send the hours as a picture: for what was asked for, not for each press of a button. */
   readonly picture?: boolean;
 }
@@ -83,7 +83,7 @@ export function renderOriginErrors(shown: Shown): Message {
 /** The entries themselves as a file. `entries` is how many are in it. */
 export function renderFile(shown: {
   readonly zone: ZoneName;
-  readonly days: Days;
+  readonly days: DayRange;
   readonly today: string;
   readonly as: FileKind;
   readonly path: string;
@@ -118,7 +118,7 @@ export function renderFile(shown: {
 }
 
 /** A long day is not held in memory only to be sorted: a spreadsheet does it by the first column. */
-function orderInWords(unsorted: readonly string[], days: Days): string {
+function orderInWords(unsorted: readonly string[], days: DayRange): string {
   if (unsorted.length === 0) return 'sorted by time';
   if (unsorted.length < days.count)
     return `sorted by time, but for ${unsorted.join(', ')}: too many, so in the order the CDN gave them`;
@@ -126,13 +126,13 @@ function orderInWords(unsorted: readonly string[], days: Days): string {
 }
 
 /** Where there is nothing to put into a file. */
-export function renderNoFile(zone: ZoneName, days: Days, today: string): Message {
+export function renderNoFile(zone: ZoneName, days: DayRange, today: string): Message {
   const text = `No origin errors ${daysInWords(days, today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}, so there is no file.`;
   return message(text, [section(text)]);
 }
 
 /** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
-function daysInWords({ first, count }: Days, today: string): string {
+function daysInWords({ first, count }: DayRange, today: string): string {
   const last = formatDate(first, count - 1);
   if (count > 1) return last === today ? `in the last ${count} days` : `from ${first} to ${last}`;
   if (first === today) return 'today';
@@ -242,7 +242,7 @@ function sample(entry: Sample): string {
 }
 
 function otherDays({ report, today, value }: Shown): ReturnType<typeof button>[] {
-  const offered: (readonly [label: string, id: string, days: Days])[] = [
+  const offered: (readonly [label: string, id: string, days: DayRange])[] = [
     ['Today', 'today', { first: today, count: 1 }],
     ['Yesterday', 'yesterday', { first: formatDate(today, -1), count: 1 }],
     ['Last 3 days', 'three', { first: formatDate(today, -2), count: 3 }],

@@ -25,7 +25,7 @@ test('the key travels in AccessKey, to both hosts', async () => {
     path.startsWith('/origin-logging') ? { logs: [] } : makePage([]),
   );
   await list(cdn);
-  await cdn.client().originErrors.forEach('1001', new Date('2026-11-20T10:00:00Z'), () => {});
+  await cdn.client().originErrors.forEach('1001', '2026-11-20', () => {});
   expect(cdn.requests.map(({ path, headers }) => [path, headers['accesskey']])).toEqual([
     ['/pullzone', key],
     ['/origin-logging/1001/11-20-2026', key],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
 import { expectApiError, sendBody, startStubCdn } from '../stub-cdn.ts';
 
-const day = new Date('2026-11-20T23:30:00Z');
+const day = '2026-11-20';
 const labels = { ErrorCode: 'dns_lookup', StatusCode: '502', ServerZone: 'DE' };
 const log = JSON.stringify({
   RequestUrl: '/cart?token=CANARY&x=1',

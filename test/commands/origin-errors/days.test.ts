@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readRequestedDays } from '../../../src/commands/origin-errors/days.ts';
 import { UserError } from '../../../src/errors.ts';
-import { eachDay } from '../../../src/lib/days.ts';
+import { listDays } from '../../../src/lib/time.ts';
 
 const now = new Date('2026-11-21T23:30:00Z');
 const asked = (typed: string) => readRequestedDays(typed === '' ? [] : typed.split(' '), now);
@@ -46,5 +46,5 @@ test.each([
 });
 
 test('days in a row go over the end of a month', () => {
-  expect(eachDay({ first: '2026-02-27', count: 3 })).toEqual(['2026-02-27', '2026-02-28', '2026-03-01']);
+  expect(listDays({ first: '2026-02-27', count: 3 })).toEqual(['2026-02-27', '2026-02-28', '2026-03-01']);
 });

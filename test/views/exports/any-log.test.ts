@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.ts';
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
-import { dayStart, eachDay } from '../../../src/lib/days.ts';
+import { listDays, startOfDay } from '../../../src/lib/time.ts';
 import {
   renderFile,
   renderNoFile,
@@ -57,10 +57,10 @@ test('any log is a message that Slack takes', () => {
       }),
       ({ entries, name, days: count, before, holes, why }) => {
         const days = { first: '2026-11-15', count };
-        const counter = createOriginErrorCounter({ start: dayStart(days.first), hours: count * 24 });
+        const counter = createOriginErrorCounter({ start: startOfDay(days.first), hours: count * 24 });
         for (const one of entries) counter.add(one);
         const zone = { id: '9007199254740993', name };
-        const all = eachDay(days);
+        const all = listDays(days);
         const shown = {
           report: {
             zone,

@@ -1,6 +1,6 @@
 import type { ZoneSummary } from '../../../api/zones/summary.ts';
+import { dayMs } from '../../../lib/time.ts';
 import { toNamed } from '../../figures/compact-ids.ts';
-import { dayMs } from '../../figures/series.ts';
 import type { LimitFigures } from './figures.ts';
 
 /** A shorter part of the month does not predict the rest. */

@@ -1,10 +1,10 @@
 import type { ZoneSummary } from '../../../api/zones/summary.ts';
+import { dayMs } from '../../../lib/time.ts';
 import { toNamed } from '../../figures/compact-ids.ts';
 import {
   apartMs,
   type Comparison,
   compareWithPast,
-  dayMs,
   type Earlier,
   noise,
   type Past,

@@ -1,0 +1,68 @@
+import { parseISO } from 'date-fns/parseISO';
+
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
+/** Consecutive UTC days, the unit in which the CDN stores its logs. */
+export interface DayRange {
+  /** `2026-11-20` */
+  readonly first: string;
+  /** From 1 to 7. */
+  readonly count: number;
+}
+
+/** The days in order: `['2026-11-20', '2026-11-21']`. */
+export function listDays({ first, count }: DayRange): string[] {
+  return Array.from({ length: count }, (_, index) => shiftDay(first, index));
+}
+
+/** The UTC day of a moment: `2026-11-20`. */
+export function toUtcDay(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}
+
+/** Milliseconds since the epoch at which a UTC day begins. */
+export function startOfDay(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`);
+}
+
+export function shiftDay(day: string, by: number): string {
+  return toUtcDay(new Date(startOfDay(day) + by * dayMs));
+}
+
+/** ISO text as milliseconds since the epoch; without a zone it is UTC. Undefined if it is not a time. */
+export function parseIsoTime(text: string): number | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text)) return undefined;
+  const hasTime = /\d[T ]\d/.test(text);
+  const hasZone = /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text);
+  const at = parseISO(hasTime ? (hasZone ? text : `${text}Z`) : `${text}T00:00:00Z`).getTime();
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** A timestamp in milliseconds; one that is too small for milliseconds is read as seconds. */
+export function toEpochMs(timestamp: number): number {
+  return Math.abs(timestamp) < 1e11 ? timestamp * 1000 : timestamp;
+}
+
+// Work may hold the event loop this long. Slack's acknowledgements then wait for less than 10 ms.
+const maxBusyMs = 4;
+let busySince = performance.now();
+let nextTurn: Promise<void> | undefined;
+
+/**
+ * Lets timers and deliveries run if this thread has been busy for too long. Await it between two pieces of work of at
+ * most a millisecond. All callers of a thread share one measure: four readers together hold it no longer than one.
+ */
+export async function yieldToEventLoop(): Promise<void> {
+  while (performance.now() - busySince > maxBusyMs) {
+    nextTurn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        nextTurn = undefined;
+        busySince = performance.now();
+        resolve();
+      });
+    });
+    await nextTurn;
+  }
+}
