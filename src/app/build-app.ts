@@ -80,7 +80,7 @@ async function wire(
   const queue = createQueue({ database, log, now });
   const keys = await openKeyringService({ config, database, log });
   const sealer = createSealer(keys.keyring);
-  const custody = createKeyStore({ db, sealer, now });
+  const keyStore = createKeyStore({ db, sealer, now });
   const installations = createInstallations({
     db,
     sealer,
@@ -90,7 +90,7 @@ async function wire(
       await queue.enqueue(findReinstalledJob, { tenant }, options);
     },
   });
-  const snapshots = createZoneCache({ now });
+  const zoneCache = createZoneCache({ now });
   const charts = createCharts();
   const logger = createBoltLog(log);
   const { egress, slackFetch, access, clients, cdn, cdnThrough } = createOutbound({
@@ -126,16 +126,16 @@ async function wire(
   // What runs for people stops with them: a feature that runs something adds its own line.
   const pauses: OffboardingHook[] = [
     async ({ person, tenant }) => (person ? links.close(person) : links.forgetTenant(tenant)),
-    async ({ person, tenant }) => (person ? snapshots.drop(person) : snapshots.dropTenant(tenant)),
+    async ({ person, tenant }) => (person ? zoneCache.drop(person) : zoneCache.dropTenant(tenant)),
     (ended) => exports.endFor(ended),
     digests.pauses,
   ];
-  const endings = createOffboarding({ db, custody, pauses });
+  const endings = createOffboarding({ db, keyStore, pauses });
   const { publicUrl } = config.web;
   const policies = createPolicies({ db, audit, now });
   const draw = (chart: Chart): Promise<Uint8Array> => charts.draw(chart);
   const inspectFile = (): ReturnType<typeof egress.file> => egress.file();
-  const spoolDirectory = join(config.store.dataDir, 'spool');
+  const tempDirectory = join(config.store.dataDir, 'spool');
   const operations = createOperations({
     db,
     sealer,
@@ -155,7 +155,7 @@ async function wire(
     ...createJobPorts({
       access,
       clients,
-      custody,
+      keyStore,
       cdn,
       cdnThrough,
       // A way to the network that was handed in is the only one there is.
@@ -168,7 +168,7 @@ async function wire(
       apiUrl,
       draw,
       inspectFile,
-      spoolDirectory,
+      tempDirectory,
       exportLimits: options.exportLimits,
       log,
     }),
@@ -182,9 +182,9 @@ async function wire(
       : createConnectPage({
           publicUrl,
           links,
-          custody,
+          keyStore,
           cdn,
-          snapshots,
+          zoneCache,
           audit,
           tell: createDirectMessenger({ access, clients }),
           inFlight,
@@ -198,10 +198,10 @@ async function wire(
     apiUrl,
     access,
     clients,
-    custody,
+    keyStore,
     cdn,
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
-    snapshots,
+    zoneCache,
     policies,
     people,
     audit,
@@ -211,7 +211,7 @@ async function wire(
     deniedOnce: oncePerMinute(now),
     draw,
     inspectFile,
-    spoolDirectory,
+    tempDirectory,
     claim: createClaims(db, now),
     inFlight,
     metrics,
@@ -261,7 +261,7 @@ async function wire(
     web,
     receiver,
     inFlight,
-    snapshots,
+    zoneCache,
     charts,
     transport: socket ? 'socket' : 'http',
     wantedPort: config.web.port,

@@ -38,7 +38,7 @@ interface Parts {
   readonly web: Web;
   readonly receiver: { readonly stop: () => Promise<unknown> };
   readonly inFlight: InFlight;
-  readonly snapshots: ZoneCache;
+  readonly zoneCache: ZoneCache;
   readonly charts: Charts;
   readonly transport: 'socket' | 'http';
   readonly wantedPort: number;
@@ -106,7 +106,7 @@ export function createLifecycle(parts: Parts): ChatApp {
     await receiver.stop();
     const closed = web.close();
     // Beside it: a page that waits for the CDN keeps its connection, and is told to end like everything else.
-    await Promise.all([parts.inFlight.drain(graceMs), parts.snapshots.stop()]);
+    await Promise.all([parts.inFlight.drain(graceMs), parts.zoneCache.stop()]);
     await closed;
     await parts.charts.close();
     clearInterval(rescuing);

@@ -24,15 +24,15 @@ export interface Offboarding {
 
 export function createOffboarding(options: {
   readonly db: Kysely<Schema>;
-  readonly custody: KeyStore;
+  readonly keyStore: KeyStore;
   readonly pauses: readonly OffboardingHook[];
 }): Offboarding {
-  const { db, custody, pauses } = options;
+  const { db, keyStore, pauses } = options;
   const pause = async (ended: Ended): Promise<void> => {
     await Promise.all(pauses.map((stop) => stop(ended)));
   };
   const endPerson = async (person: Person, cause: string): Promise<void> => {
-    await custody.forget(person, { actor: 'system', cause });
+    await keyStore.forget(person, { actor: 'system', cause });
     await pause({ person, tenant: tenantId(person) });
   };
   return {
@@ -43,7 +43,7 @@ export function createOffboarding(options: {
       }
     },
     async tenant(tenant, cause) {
-      await custody.forgetTenant(tenant, { actor: 'system', cause });
+      await keyStore.forgetTenant(tenant, { actor: 'system', cause });
       await pause({ person: undefined, tenant });
     },
   };

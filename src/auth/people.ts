@@ -17,7 +17,7 @@ export interface Group {
 
 /** A look-up that Slack did not allow or answer: until it does, nobody is admin or member by it. */
 export interface MissingScope {
-  readonly what: 'admins' | 'groups';
+  readonly lookup: 'admins' | 'groups';
   /** Slack's own word (`missing_scope`), or `no-answer`. */
   readonly reason: string;
 }
@@ -38,7 +38,7 @@ export interface People {
   /** Those who are admins by the deployment's configuration. */
   readonly configuredAdmins: readonly string[];
   /** What could not be looked up when it was last tried. */
-  blind(): readonly MissingScope[];
+  missingScopes(): readonly MissingScope[];
 }
 
 /** Which of these groups somebody is in. */

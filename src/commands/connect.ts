@@ -37,11 +37,11 @@ const whoamiCommand: Command = {
   label: 'My rights',
   examples: ['whoami'],
   needs: 'none',
-  run: async (_, { custody, person, standing }) => {
+  run: async (_, { keyStore, person, authorizer }) => {
     const [linked, policy, actor] = await Promise.all([
-      custody.describe(person),
-      standing.policy(),
-      standing.actor(),
+      keyStore.describe(person),
+      authorizer.policy(),
+      authorizer.actor(),
     ]);
     return views.renderWhoami({
       userId: person.userId,
@@ -125,11 +125,11 @@ async function offerPage({ keyPage }: Context): Promise<Message> {
 }
 
 /** Typed or pressed, it is meant: a key that may have leaked must go at once, and connecting again takes a minute. */
-async function forget({ custody, keyPage, operations, person, snapshots }: Context): Promise<Message> {
+async function forget({ keyStore, keyPage, operations, person, zoneCache }: Context): Promise<Message> {
   // First the links: one of them may be what the key came by.
   await keyPage?.close();
-  const had = await custody.forget(person, { cause: 'disconnect' });
-  snapshots.drop(person);
+  const had = await keyStore.forget(person, { cause: 'disconnect' });
+  zoneCache.drop(person);
   // Nothing could run with a key that is gone, and whoever was asked to approve should not wait for it.
   const stopped = await operations.stop({ person, tenant: tenantId(person) });
   return views.renderDisconnected(had, stopped.length);
@@ -176,12 +176,12 @@ export async function checkKey(
 /** Links a key that works, in place of the one before. */
 export async function linkKey(
   key: Secret,
-  { custody, person, snapshots }: Pick<Context, 'custody' | 'person' | 'snapshots'>,
+  { keyStore, person, zoneCache }: Pick<Context, 'keyStore' | 'person' | 'zoneCache'>,
   cause: 'form' | 'page',
 ): Promise<LinkedKey> {
-  const linked = await custody.link(person, key, { cause });
+  const linked = await keyStore.link(person, key, { cause });
   // What the key before this one saw is not this one's to show.
-  snapshots.drop(person);
+  zoneCache.drop(person);
   return linked;
 }
 

@@ -4,6 +4,7 @@ import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { KeyStore } from '../auth/keys/key-store.ts';
+import type { KeyPage } from '../auth/keys/links.ts';
 import type { People } from '../auth/people.ts';
 import type { ActionRequest, Authorizer } from '../auth/policy/authorizer.ts';
 import type { Policies } from '../auth/policy/policies.ts';
@@ -29,17 +30,17 @@ export interface Context {
   readonly cdn: (until?: AbortSignal) => Promise<CdnClient>;
   /** Checks a key that nobody has linked yet. */
   readonly cdnWith: (key: import('../secrets/secret.ts').Secret) => CdnClient;
-  readonly custody: KeyStore;
+  readonly keyStore: KeyStore;
   /** Where keys are entered on a page of the bot (`PUBLIC_URL`); undefined = in a form in Slack. */
   readonly keyPage: KeyPage | undefined;
-  readonly snapshots: ZoneCache;
+  readonly zoneCache: ZoneCache;
   /** Where files are written before they are sent; only this user of the machine can read it. */
-  readonly spoolDirectory: string;
+  readonly tempDirectory: string;
   readonly features: readonly Feature[];
   /** Where it was typed or pressed; undefined in the Home tab. */
   readonly channelId: string | undefined;
   /** What policy says of this person. */
-  readonly standing: Authorizer;
+  readonly authorizer: Authorizer;
   /** Decides where this was typed or pressed. `fresh` reads settings and groups again: before something changes. */
   readonly decide: (wanted: ActionRequest, options?: { readonly fresh?: boolean }) => Promise<Decision>;
   /** The people of this person's organisation or workspace. */
@@ -68,14 +69,6 @@ export interface OpenModal {
   readonly note: string | undefined;
   /** What its inputs hold. */
   readonly fields: Fields;
-}
-
-/** The page on which one person enters their key. */
-export interface KeyPage {
-  /** A new one-time link for this person. The address is a secret of theirs. */
-  offer(): Promise<{ readonly url: string; readonly minutes: number }>;
-  /** Takes back the links this person has open. */
-  close(): Promise<void>;
 }
 
 /** What a modal may be decided by, beside the words or the value: how this bot is set up. */

@@ -45,8 +45,8 @@ export const help: Feature = {
 };
 
 async function find(search: string, context: Context): Promise<Message> {
-  const { channelId, features, standing } = context;
-  const [policy, actor] = await Promise.all([standing.policy(), standing.actor()]);
+  const { channelId, features, authorizer } = context;
+  const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const { linked } = actor;
   const typed = search.toLowerCase().replace(/^\/?cdn\s+/u, '');
   const wanted = typed === 'all' ? '' : typed;

@@ -14,18 +14,18 @@ export const homeTab: Feature = {
       needs: 'none',
       modal: () => views.menuSkeleton(),
       async fill(context) {
-        const { standing } = context;
-        const [policy, actor] = await Promise.all([standing.policy(), standing.actor()]);
+        const { authorizer } = context;
+        const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
         return views.renderMenu({ groups: groupsFor(policy, actor, context), linked: actor.linked });
       },
     },
   ],
   async home(context) {
-    const { custody, now, person, standing } = context;
+    const { keyStore, now, person, authorizer } = context;
     const [linked, policy, actor, sections] = await Promise.all([
-      custody.describe(person),
-      standing.policy(),
-      standing.actor(),
+      keyStore.describe(person),
+      authorizer.policy(),
+      authorizer.actor(),
       sectionsOf(context),
     ]);
     return views.renderHome({

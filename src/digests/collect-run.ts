@@ -118,11 +118,11 @@ async function ready(
 
 /** Decided again at each run: what was allowed when it was ordered may not be any more. */
 async function refusal(digest: Digest, { ports }: DigestContext) {
-  const standing = ports.standing(digest.owner);
+  const authorizer = ports.authorizer(digest.owner);
   const { channel } = digest;
-  const decision = await standing.decide({ needs: 'read', name: 'digest' }, channel, { fresh: true });
+  const decision = await authorizer.decide({ needs: 'read', name: 'digest' }, channel, { fresh: true });
   if (!decision.allowed) return pauseFor(decision.reason);
-  const destination = decideDestination(await standing.policy({ fresh: true }), 'digest', channel);
+  const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
   return destination.allowed ? undefined : pauseFor(destination.reason);
 }
 

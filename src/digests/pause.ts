@@ -22,7 +22,7 @@ export async function pauseDigest(
       {
         tenant: digest.tenant,
         actor: 'system',
-        what: 'digest-paused',
+        event: 'digest-paused',
         subject: digest.id,
         detail: { reason, owner: digest.owner.userId, channel: digest.channel },
       },

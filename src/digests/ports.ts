@@ -19,7 +19,7 @@ export interface DigestPorts {
     options?: { readonly allowance?: ErrorBudget },
   ) => Promise<CdnClient>;
   /** Decides by the policy of this moment: what was decided when a job was stored is decided again when it runs. */
-  readonly standing: (person: Person) => Authorizer;
+  readonly authorizer: (person: Person) => Authorizer;
   readonly people: (place: Place) => People;
   readonly audit: Audit;
   readonly enqueue: Enqueue;

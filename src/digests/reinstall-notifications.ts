@@ -48,7 +48,7 @@ export const notifyReinstalledJob = defineJob({
     if (!first) return;
     const digests = rows.map(readDigest);
     const person = readDigest(first).owner;
-    const decision = await ports.standing(person).decide({ needs: 'read', name: 'digest' }, undefined);
+    const decision = await ports.authorizer(person).decide({ needs: 'read', name: 'digest' }, undefined);
     const notice = views.renderReinstalled({ digests, hasKey: decision.reason !== 'no-key' });
     try {
       // Where they read it the bot may not look: after a crash right behind this they get it once more.

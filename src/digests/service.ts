@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import type { Audit, AuditWhat } from '../auth/audit/audit.ts';
+import type { Audit, AuditEvent } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { OffboardingHook } from '../auth/offboarding.ts';
 import { minuteMs } from '../lib/time.ts';
@@ -80,7 +80,7 @@ export function createDigestService(options: {
   const change = async (
     digest: Digest,
     by: Person,
-    what: AuditWhat,
+    event: AuditEvent,
     changes: (planned: readonly Date[]) => Parameters<typeof changeDigest>[2],
     detail: Readonly<Record<string, string>> = {},
   ): Promise<Digest | undefined> => {
@@ -90,7 +90,7 @@ export function createDigestService(options: {
       // Thrown, so that what was planned stays planned.
       if (!row) throw new Overtaken();
       const { tenant, id: subject } = digest;
-      await audit.record({ tenant, actor: by.userId, what, subject, detail }, { in: trx });
+      await audit.record({ tenant, actor: by.userId, event, subject, detail }, { in: trx });
       return readDigest(row);
     });
     return done.catch((error: unknown) => {
@@ -222,7 +222,7 @@ export function createDigestService(options: {
         );
         for (const { id: subject } of stopped) {
           await audit.record(
-            { tenant, actor: 'system', what: 'digest-paused', subject, detail: { reason } },
+            { tenant, actor: 'system', event: 'digest-paused', subject, detail: { reason } },
             { in: trx },
           );
         }

@@ -50,7 +50,7 @@ function recordOf(
   return {
     tenant: row.tenant,
     actor: row.user_id,
-    what: ending.kind === 'done' || ending.kind === 'unknown' ? 'export-made' : 'export-ended',
+    event: ending.kind === 'done' || ending.kind === 'unknown' ? 'export-made' : 'export-ended',
     subject: `shield zone ${request.shieldZoneId}`,
     detail: {
       export: row.id,

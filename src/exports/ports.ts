@@ -22,14 +22,14 @@ export interface ExportPorts {
   /** Moves files without holding up those who are answered meanwhile. Close it. */
   readonly transfer: () => Transfer;
   /** Decides by the policy of this moment: what was decided when a job was stored is decided again when it runs. */
-  readonly standing: (person: Person) => Authorizer;
+  readonly authorizer: (person: Person) => Authorizer;
   readonly people: (place: Place) => People;
   readonly audit: Audit;
   readonly enqueue: Enqueue;
   /** A failure in words for a person, with the reference that is in the log. */
   readonly explain: (error: unknown, feature: string) => Failure;
   /** Where files wait to be sent; only this user of the machine can read it. */
-  readonly spoolDirectory: string;
+  readonly tempDirectory: string;
   /** How large the files of exports may be. */
   readonly exportLimits: ExportLimits;
   /** Looks for live secrets in a file that will be sent, piece by piece; throws SlackFailure `held_back` where there is one. */

@@ -43,7 +43,7 @@ async function deleteDue(tenant: string, context: ExportContext): Promise<void> 
   const { db, now, ports, signal } = context;
   const any = await findAnyExportOf(db, tenant);
   if (!any) return;
-  const { exportKeepDays } = await ports.standing(requesterOf(any)).policy({ fresh: true });
+  const { exportKeepDays } = await ports.authorizer(requesterOf(any)).policy({ fresh: true });
   if (exportKeepDays === 0) return;
   const endedBefore = new Date(now().getTime() - exportKeepDays * dayMs);
   for (const row of await findExportsWithFiles(db, tenant, { endedBefore, most: mostAtOnce })) {
@@ -63,7 +63,7 @@ async function deleteFiles(row: ExportRow, days: number, context: ExportContext)
       {
         tenant: row.tenant,
         actor: 'system',
-        what: 'export-deleted',
+        event: 'export-deleted',
         subject: row.user_id,
         detail: { export: row.id, files: files.length, afterDays: days },
       },

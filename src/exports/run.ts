@@ -168,9 +168,9 @@ class Withdrawn extends Error {
 /** What was decided when it was asked for is decided again: settings, groups and keys change. */
 async function admitted(row: ExportRow, { ports }: ExportContext): Promise<void> {
   const person = requesterOf(row);
-  const decision = await decideExport(ports.standing(person), row.channel ?? undefined);
+  const decision = await decideExport(ports.authorizer(person), row.channel ?? undefined);
   if (decision.allowed) return;
-  const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).blind());
+  const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).missingScopes());
   throw new UserError(`<@${row.user_id}>: ${message}`, hint);
 }
 
@@ -187,7 +187,7 @@ async function gather(
   watch.now('reading', source.length);
   return gatherFiles(source, one.request, {
     limits: ports.exportLimits,
-    openFile: () => transfer.openFile(ports.spoolDirectory, ports.inspectFile()),
+    openFile: () => transfer.openFile(ports.tempDirectory, ports.inspectFile()),
     gathered,
   });
 }

@@ -3,26 +3,26 @@ import type { Authorizer } from '../auth/policy/authorizer.ts';
 import type { Actor, Policy } from '../auth/policy/policy.ts';
 import type { DecisionContext, Operation, RequesterContext } from './model.ts';
 
-/** What `begin` needs to know, read afresh. `standing`: of the requester, or of anybody of the same tenant. */
-export async function loadContext(standing: Authorizer, operation: Operation): Promise<RequesterContext> {
+/** What `begin` needs to know, read afresh. `authorizer`: of the requester, or of anybody of the same tenant. */
+export async function loadContext(authorizer: Authorizer, operation: Operation): Promise<RequesterContext> {
   const { requester, approvals } = operation;
   const [policy, asks, approvers] = await Promise.all([
-    standing.policy({ fresh: true }),
-    standing.actor({ userId: requester.userId, fresh: true }),
-    Promise.all(approvals.map(({ by }) => standing.actor({ userId: by, fresh: true }))),
+    authorizer.policy({ fresh: true }),
+    authorizer.actor({ userId: requester.userId, fresh: true }),
+    Promise.all(approvals.map(({ by }) => authorizer.actor({ userId: by, fresh: true }))),
   ]);
   return { policy, requester: asks, approvers };
 }
 
-/** What a click needs to know, read afresh. `standing`: of the person who presses. */
+/** What a click needs to know, read afresh. `authorizer`: of the person who presses. */
 export async function loadDecisionContext(
-  standing: Authorizer,
+  authorizer: Authorizer,
   operation: Operation,
   clickerId: string,
 ): Promise<DecisionContext> {
   const [facts, clicker] = await Promise.all([
-    loadContext(standing, operation),
-    standing.actor({ userId: clickerId, fresh: true }),
+    loadContext(authorizer, operation),
+    authorizer.actor({ userId: clickerId, fresh: true }),
   ]);
   return { ...facts, clicker };
 }

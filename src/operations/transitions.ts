@@ -162,7 +162,7 @@ export function toAuditInput(logged: LoggedOperation, { to, by, outcome }: Step)
   return {
     tenant: row.tenant,
     actor: by,
-    what: `operation-${to}`,
+    event: `operation-${to}`,
     subject: row.seal,
     detail: Object.fromEntries(
       Object.entries(facts).filter(

@@ -36,14 +36,14 @@ export function createPeople(options: PeopleOptions): PeopleOf {
   const blinds = new Map<string, MissingScope>();
   const told = new Set<string>();
 
-  const blinded = (tenant: string, what: MissingScope['what'], error: unknown): void => {
+  const blinded = (tenant: string, lookup: MissingScope['lookup'], error: unknown): void => {
     const reason = readSlackError(error) ?? 'no-answer';
-    blinds.set(`${tenant}/${what}`, { what, reason });
-    const once = `${tenant}/${what}/${reason}`;
+    blinds.set(`${tenant}/${lookup}`, { lookup, reason });
+    const once = `${tenant}/${lookup}/${reason}`;
     if (told.has(once)) return;
     if (told.size >= mostGroups) told.clear();
     told.add(once);
-    log.warn({ tenant, what, reason }, 'Slack does not tell who is admin or member: nobody is by it');
+    log.warn({ tenant, lookup, reason }, 'Slack does not tell who is admin or member: nobody is by it');
   };
 
   return (workspace) => {
@@ -59,21 +59,21 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       return userId !== undefined && (place === tenant || place === workspace.teamId) ? [userId] : [];
     });
     const ask = async <T>(
-      what: MissingScope['what'],
+      lookup: MissingScope['lookup'],
       call: (client: WebClient) => Promise<T>,
     ): Promise<T> => {
       const client = await options.client(workspace);
       const answer = await inTime(call(client));
-      blinds.delete(`${tenant}/${what}`);
+      blinds.delete(`${tenant}/${lookup}`);
       return answer;
     };
 
     return {
       configuredAdmins,
       forget: (userId) => profiles.drop(`${tenant}/${userId}`),
-      blind: () =>
-        (['admins', 'groups'] as const).flatMap((what) => {
-          const blind = blinds.get(`${tenant}/${what}`);
+      missingScopes: () =>
+        (['admins', 'groups'] as const).flatMap((lookup) => {
+          const blind = blinds.get(`${tenant}/${lookup}`);
           return blind ? [blind] : [];
         }),
       profile: (userId) =>

@@ -195,7 +195,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
       const database = await empty();
       const installations = await installationsOn(database);
       const sealer = createSealer(await createKeyring(entries));
-      const custody = createKeyStore({
+      const keyStore = createKeyStore({
         db: database.db,
         sealer,
         now: () => new Date('2026-11-21T08:00:00Z'),
@@ -209,7 +209,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
         ['T0ACME000', 'U0BOB0000'],
         ['T0BETA000', 'U0ALICE00'],
       ] as const)
-        await custody.link({ teamId, userId }, new Secret('cdn key'));
+        await keyStore.link({ teamId, userId }, new Secret('cdn key'));
       const rows: SealedRow[] = [];
       for (const table of sealedTables) rows.push(...(await findRowsUnder(database.db, table, 'k1', 10)));
       expect(rows).toHaveLength(8);

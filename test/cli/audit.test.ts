@@ -247,7 +247,7 @@ test('a file many times larger than the memory it may use is checked', async () 
   for (let piece = 0; piece < 20; piece += 1) {
     const lines: string[] = [];
     for (let n = 1; n <= 500; n += 1) {
-      const facts = { tenant: acme, seq: piece * 500 + n, at, actor: 'U1', what: 'policy-changed', detail };
+      const facts = { tenant: acme, seq: piece * 500 + n, at, actor: 'U1', event: 'policy-changed', detail };
       const record = { ...facts, subject: null, requestId: null, prevHash };
       const whole: AuditRecord = { ...record, hash: hashRecord(record) };
       prevHash = whole.hash;

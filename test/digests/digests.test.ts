@@ -95,7 +95,7 @@ test('somebody with the right takes a digest over: it runs with their key, and t
   ];
   expect(first).toMatchObject({ owner: bob, paused: undefined });
   expect(second).toBeUndefined();
-  const record = (await desk.audit.recent('T0ACME000', 9)).find(({ what }) => what === 'digest-taken-over');
+  const record = (await desk.audit.recent('T0ACME000', 9)).find(({ event }) => event === 'digest-taken-over');
   expect(record).toMatchObject({ actor: 'U0BOB0000', subject: digest.id, detail: { from: 'U0ALICE00' } });
   desk.advance(hour + minute);
   await desk.runJobs();

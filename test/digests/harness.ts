@@ -57,7 +57,7 @@ export async function createDigestHarness(
   const signal = new AbortController().signal;
   const context: JobContext<Ports> = { db, ports, log, now, signal, attempt: 1, lastAttempt: false };
   const digests = createDigestService({ db, audit, enqueue, now });
-  for (const person of [alice, bob]) await desk.custody.link(person, new Secret(desk.cdn.key));
+  for (const person of [alice, bob]) await desk.keyStore.link(person, new Secret(desk.cdn.key));
 
   const work = async (): Promise<void> => {
     for (;;) {

@@ -25,7 +25,7 @@ const pauses: readonly {
   {
     why: 'its owner was deactivated',
     async breaks(desk) {
-      await desk.custody.forget(alice);
+      await desk.keyStore.forget(alice);
       await desk.digests.pauses({ person: alice, tenant: 'T0ACME000' });
     },
     reason: 'owner-gone',
@@ -34,7 +34,7 @@ const pauses: readonly {
   },
   {
     why: 'its owner disconnected the key',
-    breaks: async ({ custody }) => void (await custody.forget(alice)),
+    breaks: async ({ keyStore }) => void (await keyStore.forget(alice)),
     reason: 'key-missing',
     told: ['C0OPS0000', 'U0BOB0000'],
     says: /no CDN key connected any more[\s\S]*Take over/,
@@ -131,7 +131,7 @@ test.each(pauses)(
     expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason });
     expect(desk.readChannel(channel, reader)).toEqual([expect.stringMatching(says)]);
     expect(desk.channelPosts().filter(({ ok }) => ok)).toHaveLength(1);
-    expect((await desk.audit.recent('T0ACME000', 5)).map(({ what }) => what)).toContain('digest-paused');
+    expect((await desk.audit.recent('T0ACME000', 5)).map(({ event }) => event)).toContain('digest-paused');
 
     const stopped = await desk.digests.find('T0ACME000', digest.id);
     if (!stopped || reason === 'channel-gone') return;

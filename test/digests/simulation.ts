@@ -84,7 +84,7 @@ export class DigestSimulation {
         return this.posted.has(keyOf(marker)) ? { channel, ts: '1.000001' } : undefined;
       },
     };
-    const standing = {
+    const authorizer = {
       decide: async () => ({ allowed: true, reason: 'own-key', trace: [] }),
       policy: async () => initialPolicy,
     };
@@ -95,7 +95,7 @@ export class DigestSimulation {
         await outside();
         return { pullZones } as unknown as CdnClient;
       },
-      standing: () => standing as unknown as Authorizer,
+      authorizer: () => authorizer as unknown as Authorizer,
       enqueue: async () => randomUUID(),
     } as unknown as DigestPorts;
     const { signal } = new AbortController();

@@ -9,18 +9,18 @@ import { type ExportFile, ExportTooLarge, type GatheredFiles, gatherFiles } from
 import { startTransfer, type Transfer } from '../../src/exports/worker/transfer.ts';
 import { startUploadServer, type UploadServer } from './worker/upload-server.ts';
 
-let spoolDirectory: string;
+let tempDirectory: string;
 let transfer: Transfer;
 let sink: UploadServer;
 beforeAll(async () => {
-  spoolDirectory = await mkdtemp(join(tmpdir(), 'gather-'));
+  tempDirectory = await mkdtemp(join(tmpdir(), 'gather-'));
   transfer = startTransfer();
   sink = await startUploadServer();
 });
 afterAll(async () => {
   await transfer.close();
   await sink.close();
-  await rm(spoolDirectory, { recursive: true, force: true });
+  await rm(tempDirectory, { recursive: true, force: true });
 });
 
 const header = 'timestamp,action,ip,url\r\n';
@@ -39,7 +39,7 @@ async function* pieces(whole: Buffer, size = 1000, breaksAfter = Infinity): Asyn
 const plain = { pseudonyms: false, spreadsheetSafe: false, split: false };
 const roomy = { fileBytes: 1e9, partBytes: 1e9, parts: 10, files: 14 };
 
-const openFile = () => transfer.openFile(spoolDirectory, () => undefined);
+const openFile = () => transfer.openFile(tempDirectory, () => undefined);
 
 function gather(
   body: AsyncIterable<Uint8Array>,
@@ -59,7 +59,7 @@ async function openFiles(): Promise<number> {
   const { readlink } = await import('node:fs/promises');
   const handles = await readdir('/proc/self/fd').catch(() => []);
   const links = await Promise.all(handles.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
-  return links.filter((to) => to.startsWith(spoolDirectory)).length;
+  return links.filter((to) => to.startsWith(tempDirectory)).length;
 }
 
 test('one file is what came, byte for byte, with its hash', async () => {

@@ -121,7 +121,7 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
     expect(findFileMessages(bot.slack, ops)).toEqual([]);
 
     const records = await createAudit({ db: database.db, now: () => new Date() }).recent('T0ACME000', 50);
-    expect(records.find(({ what }) => what === 'export-made')).toMatchObject({
+    expect(records.find(({ event }) => event === 'export-made')).toMatchObject({
       actor: alice,
       subject: 'shield zone 501',
       detail: {
@@ -133,7 +133,7 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
         sha256: expect.stringMatching(/^[\da-f]{64}$/),
       },
     });
-    expect(records[0]).toMatchObject({ what: 'export-deleted', actor: 'system', detail: { afterDays: 2 } });
+    expect(records[0]).toMatchObject({ event: 'export-deleted', actor: 'system', detail: { afterDays: 2 } });
     // What was searched for, and the words it ended with, go before the rest.
     const typed = database.db.selectFrom('exports').select(['request', 'ending']);
     expect((await typed.execute()).every(({ request, ending }) => request !== null && ending !== null)).toBe(

@@ -58,7 +58,7 @@ async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
     attempt: 1,
     lastAttempt: false,
   };
-  await bench.custody.link(requester, new Secret(bench.cdn.key, 'cdn-key'));
+  await bench.keyStore.link(requester, new Secret(bench.cdn.key, 'cdn-key'));
   const wanted: Policy = {
     ...initialPolicy,
     operators: [alice],
@@ -159,15 +159,15 @@ test('a post that Slack could not answer is tried again, and a card that is ther
 });
 
 test('whose key is gone when it runs is told so, and nothing is sent', async () => {
-  const { ask, settle, operations, custody, context, policy, said, cdn } = await desk();
+  const { ask, settle, operations, keyStore, context, policy, said, cdn } = await desk();
   const operation = await ask();
   await settle();
-  const facts = await loadDecisionContext(context.ports.standing(requester), operation, bob);
+  const facts = await loadDecisionContext(context.ports.authorizer(requester), operation, bob);
   expect(facts.policy.version).toBe(policy.version);
   expect(await operations.approve(operation.id, { ...requester, userId: bob }, facts)).toMatchObject({
     kind: 'approved',
   });
-  await custody.forget(requester, { cause: 'disconnect' });
+  await keyStore.forget(requester, { cause: 'disconnect' });
   await settle();
   const after = await operations.find(operation.tenant, operation.id);
   expect(after).toMatchObject({ state: 'failed', outcome: { word: 'void', why: 'requester-may-not' } });

@@ -54,7 +54,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
         ['succeeded', 'system'],
       ]);
       expect(
-        (await audit()).map(({ what, actor, subject, requestId }) => [what, actor, subject, requestId]),
+        (await audit()).map(({ event, actor, subject, requestId }) => [event, actor, subject, requestId]),
       ).toEqual([
         ['operation-proposed', olivia.userId, asked.seal, undefined],
         ['operation-approved', ben.userId, asked.seal, undefined],

@@ -79,7 +79,7 @@ describe.each([
       const begins = await each((on) => on.begin(asked.id, facts));
       expect(begins.filter(({ kind }) => kind === 'begun')).toHaveLength(1);
       expect(begins.filter(({ kind }) => kind === 'already')).toHaveLength(299);
-      expect((await audit()).map(({ what }) => what)).toEqual([
+      expect((await audit()).map(({ event }) => event)).toEqual([
         'operation-proposed',
         'operation-approved',
         'operation-executing',

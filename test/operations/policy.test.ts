@@ -157,7 +157,7 @@ const people: People = {
   groups: async () => [],
   forget: () => undefined,
   configuredAdmins: [],
-  blind: () => [],
+  missingScopes: () => [],
 };
 
 test('the candidates are those who are named or in a group, without those who are gone', async () => {
@@ -173,12 +173,12 @@ test('the facts of a click are those of now: of who asked, who has approved and 
   const { ledger, database } = await createLedgerHarness(await engines.embedded.emptyDatabase());
   const { db } = database;
   const audit = createAudit({ db, now });
-  const custody = createKeyStore({ db, sealer: createSealer(await createKeyring()), now, audit });
+  const keyStore = createKeyStore({ db, sealer: createSealer(await createKeyring()), now, audit });
   const saved = { ...policy, version: 0, approvers: [ben.userId], approverGroups: ['S0APPROVE'] };
   const change = { tenant: acme, by: olivia.userId, difference: [] };
   const remembers = createPolicies({ db, audit, now });
   await remembers.save({ ...change, base: 0, policy: saved });
-  await custody.link(olivia, new Secret('a key'));
+  await keyStore.link(olivia, new Secret('a key'));
   const { id } = await ledger.propose(makeProposal(deletion, olivia, { ...saved, destroyApprovals: 2 }));
   await approve(ledger, id, ben, { ...saved, destroyApprovals: 2 });
   // Said by another process: this one has the older one in its memory.
@@ -187,15 +187,15 @@ test('the facts of a click are those of now: of who asked, who has approved and 
 
   const operation = await ledger.find(acme, id);
   if (!operation) throw new Error('It is there.');
-  const standing = createAuthorizer({
+  const authorizer = createAuthorizer({
     person: carl,
     foreign: false,
     policies: remembers,
     people,
-    custody,
+    keyStore,
     linked: noKey,
   });
-  expect(await loadDecisionContext(standing, operation, carl.userId)).toEqual({
+  expect(await loadDecisionContext(authorizer, operation, carl.userId)).toEqual({
     policy: { ...saved, version: 2, destroyApprovals: 2, approvers: [] },
     requester: actor(olivia),
     approvers: [actor(ben, { linked: false })],

@@ -186,7 +186,7 @@ export function createScenario(
         await expectLogMatchesRow(bench.ledger, id, log);
         // One record in the audit for each, in their order.
         const about = records.filter(({ detail }) => detail['operation'] === id);
-        expect(about.map(({ what, actor }) => [what, actor])).toEqual(
+        expect(about.map(({ event, actor }) => [event, actor])).toEqual(
           log.map(({ what, actor }) => [`operation-${what}`, actor]),
         );
         await expectEnoughApprovals(bench, id, log);
@@ -195,7 +195,7 @@ export function createScenario(
         expect(begun.filter((one) => one === id)).toHaveLength(executing.length);
         if (tampered.has(id)) expect(executing).toEqual([]);
       }
-      expect(records.filter(({ what }) => what === 'operation-proposed')).toHaveLength(ids.length);
+      expect(records.filter(({ event }) => event === 'operation-proposed')).toHaveLength(ids.length);
       for (const on of processes)
         for (const id of ids) expect(await on.find(acme, id)).toEqual(await bench.ledger.find(acme, id));
       return words;

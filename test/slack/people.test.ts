@@ -63,7 +63,7 @@ test('a guest from another organisation is foreign, and somebody unknown is nobo
   const people = peopleOf(acme);
   expect(await people.profile('U0EVE0000')).toMatchObject({ foreign: true, admin: false });
   expect(await people.profile('U0NOBODY0')).toBeUndefined();
-  expect(people.blind()).toEqual([]);
+  expect(people.missingScopes()).toEqual([]);
 });
 
 test('members are known for three minutes, and read now where something changes', async () => {
@@ -74,7 +74,7 @@ test('members are known for three minutes, and read now where something changes'
   await people.members('S0OPERATE', { fresh: true });
   expect(asked('usergroups.users.list')).toBe(2);
   expect(await people.members('S0DELETED')).toEqual([]);
-  expect(people.blind()).toEqual([]);
+  expect(people.missingScopes()).toEqual([]);
 });
 
 test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method', 'ratelimited', 'internal_error'])(
@@ -86,17 +86,20 @@ test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method', 'ratelimi
     expect(await people.profile('U0ALICE00')).toBeUndefined();
     expect(await people.members('S0OPERATE')).toEqual([]);
     expect(await people.members('S0APPROVE')).toEqual([]);
-    expect(people.blind()).toEqual([
-      { what: 'admins', reason: error },
-      { what: 'groups', reason: error },
+    expect(people.missingScopes()).toEqual([
+      { lookup: 'admins', reason: error },
+      { lookup: 'groups', reason: error },
     ]);
-    expect(log.entries.map(({ fields }) => fields)).toMatchObject([{ what: 'admins' }, { what: 'groups' }]);
+    expect(log.entries.map(({ fields }) => fields)).toMatchObject([
+      { lookup: 'admins' },
+      { lookup: 'groups' },
+    ]);
     await people.profile('U0ALICE00');
     expect(asked('users.info')).toBe(1);
     now += 30_000;
     expect((await people.profile('U0ALICE00'))?.admin).toBe(true);
     expect(await people.members('S0OPERATE')).toEqual(['U0BOB0000']);
-    expect(people.blind()).toEqual([]);
+    expect(people.missingScopes()).toEqual([]);
   },
 );
 
@@ -104,7 +107,7 @@ test('a connection that breaks grants nothing either', async () => {
   slack.script.drop('users.info');
   const people = peopleOf(acme);
   expect(await people.profile('U0ALICE00')).toBeUndefined();
-  expect(people.blind()).toEqual([{ what: 'admins', reason: 'no-answer' }]);
+  expect(people.missingScopes()).toEqual([{ lookup: 'admins', reason: 'no-answer' }]);
 });
 
 test('configured admins count everywhere, or where their workspace is named', () => {

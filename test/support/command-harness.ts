@@ -66,7 +66,7 @@ export async function createCommandHarness({
   });
   const zoneCache = createZoneCache({ now: () => new Date(now) });
   const linked = new Map<string, Secret>();
-  const custody = keysInMemory(linked, () => new Date(now));
+  const keyStore = keysInMemory(linked, () => new Date(now));
   return {
     cdn,
     zoneCache,
@@ -77,12 +77,12 @@ export async function createCommandHarness({
     person(who = alice, key = 'linked') {
       if (key === 'linked') linked.set(personKey(who), new Secret(cdn.key));
       const { signal } = new AbortController();
-      const standing = createAuthorizer({
+      const authorizer = createAuthorizer({
         person: who,
         foreign: false,
         policies,
         people: unknownPeople,
-        custody,
+        keyStore,
         linked: async () => linked.has(personKey(who)),
       });
       return createPerson({
@@ -93,14 +93,14 @@ export async function createCommandHarness({
           return client.withKey(own, signal);
         },
         cdnWith: (candidate) => client.withKey(candidate, signal),
-        custody,
+        keyStore,
         keyPage: undefined,
-        snapshots: zoneCache,
-        spoolDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
+        zoneCache: zoneCache,
+        tempDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
         features,
         channelId: 'C0OPS0000',
-        standing,
-        decide: (wanted) => standing.decide(wanted, 'C0OPS0000'),
+        authorizer,
+        decide: (wanted) => authorizer.decide(wanted, 'C0OPS0000'),
         people: unknownPeople,
         policies,
         audit: options.audit ?? unusedAudit,
@@ -165,7 +165,7 @@ const unknownPeople: People = {
   groups: async () => [],
   forget: () => undefined,
   configuredAdmins: [],
-  blind: () => [],
+  missingScopes: () => [],
 };
 
 /** A message, or a view. */

@@ -8,7 +8,7 @@ import { type AuditTrail, createAuditTrail } from './trail.ts';
 export type { AuditEntry } from './trail.ts';
 
 /** What can be recorded. A feature that has something new to record adds its word here, and how it reads in `views/audit-words.ts`. */
-export const auditWords = [
+export const auditEvents = [
   'key-linked',
   'key-destroyed',
   'key-mismatch',
@@ -37,14 +37,14 @@ export const auditWords = [
   'audit-exported',
   'audit-key-made',
 ] as const;
-export type AuditWhat = (typeof auditWords)[number];
+export type AuditEvent = (typeof auditEvents)[number];
 
 export interface AuditInput {
   /** The organisation or workspace (`tenantOf`), or `deployment` for what concerns all of them. */
   readonly tenant: string;
   /** A user id, or `system` where nobody pressed anything. */
   readonly actor: string;
-  readonly what: AuditWhat;
+  readonly event: AuditEvent;
   /** Whom or what it concerns: a user id, a zone id, an operation's seal. */
   readonly subject?: string | undefined;
   /** Facts beside it. Never a secret, and never free text that people typed. */
@@ -78,7 +78,7 @@ export function createAudit(options: { db: Kysely<Schema>; now: () => Date }): A
       seq,
       at,
       actor: entry.actor,
-      what: entry.what,
+      event: entry.event,
       subject: entry.subject,
       detail: JSON.stringify(entry.detail),
       request_id: entry.requestId,
@@ -99,7 +99,7 @@ export function createAudit(options: { db: Kysely<Schema>; now: () => Date }): A
 interface Facts {
   readonly tenant: string;
   readonly actor: string;
-  readonly what: string;
+  readonly event: string;
   readonly subject: string | null;
   readonly detail: Details;
   readonly requestId: string | null;
@@ -118,7 +118,7 @@ function storable(entry: AuditInput): Facts {
   return {
     tenant: entry.tenant,
     actor: text('actor', entry.actor),
-    what: entry.what,
+    event: entry.event,
     subject: entry.subject === undefined ? null : text('subject', entry.subject),
     detail,
     requestId: entry.requestId === undefined ? null : text('request id', entry.requestId),

@@ -34,7 +34,7 @@ export interface AuditFilter {
   /** Whoever did it, or whom it concerns. */
   readonly who?: string | undefined;
   /** Any of these kinds. */
-  readonly what?: readonly string[] | undefined;
+  readonly events?: readonly string[] | undefined;
 }
 
 /** The newest records of a tenant, newest first. */
@@ -58,10 +58,10 @@ export function findAuditAfter(
   return records(db, tenant, filter).where('seq', '>', seq).orderBy('seq').limit(most).execute();
 }
 
-function records(db: Kysely<Schema>, tenant: string, { who, what }: AuditFilter) {
+function records(db: Kysely<Schema>, tenant: string, { who, events }: AuditFilter) {
   let query = db.selectFrom('audit_records').selectAll().where('tenant', '=', tenant);
   if (who !== undefined) query = query.where((is) => is.or([is('actor', '=', who), is('subject', '=', who)]));
-  if (what !== undefined) query = query.where('what', 'in', what);
+  if (events !== undefined) query = query.where('event', 'in', events);
   return query;
 }
 

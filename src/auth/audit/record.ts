@@ -11,7 +11,7 @@ export interface AuditRecord {
   readonly seq: number;
   readonly at: Date;
   readonly actor: string;
-  readonly what: string;
+  readonly event: string;
   readonly subject: string | null;
   readonly detail: Details;
   readonly requestId: string | null;
@@ -24,7 +24,7 @@ export const genesisHash = '0'.repeat(64);
 
 /** A list in JSON with the detail's members in order: one spelling for one record. */
 export function hashRecord(record: Omit<AuditRecord, 'hash'>): string {
-  const { tenant, seq, at, actor, what, subject, detail, requestId, prevHash } = record;
+  const { tenant, seq, at, actor, event, subject, detail, requestId, prevHash } = record;
   const details = Object.entries(detail).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const canonical = JSON.stringify([
     'cdn-chatops audit v1',
@@ -33,7 +33,7 @@ export function hashRecord(record: Omit<AuditRecord, 'hash'>): string {
     seq,
     at.toISOString(),
     actor,
-    what,
+    event,
     subject,
     details,
     requestId,
@@ -47,19 +47,19 @@ export function isIntact(record: AuditRecord): boolean {
 }
 
 export function toAuditRecord(row: AuditRow): AuditRecord {
-  const { tenant, seq, at, actor, what, subject, detail, request_id: requestId, prev_hash: prevHash } = row;
-  return { tenant, seq, at, actor, what, subject, detail, requestId, prevHash, hash: row.hash };
+  const { tenant, seq, at, actor, event, subject, detail, request_id: requestId, prev_hash: prevHash } = row;
+  return { tenant, seq, at, actor, event, subject, detail, requestId, prevHash, hash: row.hash };
 }
 
 /** One line of an exported file, without the line break. */
 export function writeRecord(record: AuditRecord): string {
-  const { tenant, seq, at, actor, what, subject, detail, requestId, prevHash, hash } = record;
+  const { tenant, seq, at, actor, event, subject, detail, requestId, prevHash, hash } = record;
   return JSON.stringify({
     tenant,
     seq,
     at: at.toISOString(),
     actor,
-    what,
+    event,
     subject,
     detail,
     requestId,
@@ -83,7 +83,7 @@ const members = {
   tenant: z.string(),
   seq: z.int().positive(),
   actor: z.string(),
-  what: z.string(),
+  event: z.string(),
   subject: z.string().nullable(),
   // Kept as it is: a copy could lose members with special names.
   detail: z.custom<Details>(isDetail),

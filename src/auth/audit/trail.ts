@@ -14,7 +14,7 @@ export interface AuditEntry {
   readonly at: Date;
   readonly actor: string;
   /** One of `auditWords`, unless another version of the bot wrote it. */
-  readonly what: string;
+  readonly event: string;
   readonly subject: string | undefined;
   readonly detail: Details;
   readonly requestId: string | undefined;
@@ -95,14 +95,14 @@ async function missed(
 
 /** For people to read, whatever somebody made of it: that it was altered, the chain says. */
 function entryOf(row: AuditRow): AuditEntry {
-  const { tenant, seq, actor, what, subject, hash } = row;
+  const { tenant, seq, actor, event, subject, hash } = row;
   const at: unknown = row.at;
   return {
     tenant,
     seq,
     at: at instanceof Date && !Number.isNaN(at.getTime()) ? at : new Date(0),
     actor,
-    what,
+    event,
     subject: subject ?? undefined,
     detail: isDetail(row.detail) ? row.detail : {},
     requestId: row.request_id ?? undefined,

@@ -35,7 +35,7 @@ export async function destroyRowsByKey(options: {
             const { tenant, userId: subject } = row;
             const detail = { cause: 'encryption-key-lost' };
             await audit.record(
-              { tenant, actor: 'system', what: 'key-destroyed', subject, detail },
+              { tenant, actor: 'system', event: 'key-destroyed', subject, detail },
               { in: trx },
             );
           }

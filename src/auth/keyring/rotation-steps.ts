@@ -207,5 +207,5 @@ function notThere(id: string): UserError {
 
 function changed(id: string, step: string, rows?: number): Parameters<Audit['record']>[0] {
   const detail = rows === undefined ? { step } : { step, rows };
-  return { tenant: deployment, actor: 'system', what: 'keyring-changed', subject: id, detail };
+  return { tenant: deployment, actor: 'system', event: 'keyring-changed', subject: id, detail };
 }

@@ -33,7 +33,7 @@ export async function loadSigningKey(options: {
     const row = { tenant: deployment, sealed, key_id: sealedUnder(sealed), made_at: now(), version };
     await addSigningKey(trx, row);
     await audit.record(
-      { tenant: deployment, actor: 'system', what: 'audit-key-made', subject: publicKeyId(publicKey) },
+      { tenant: deployment, actor: 'system', event: 'audit-key-made', subject: publicKeyId(publicKey) },
       { in: trx },
     );
     return privateKey;

@@ -28,7 +28,7 @@ export interface LinkedKey {
 export class LinkedKeyError extends SealError {}
 
 /** For the record: who did it, why, and during which request. Left out: the person themselves. */
-export interface KeyErrorReason {
+export interface KeyChangeReason {
   readonly actor?: string | undefined;
   /** A stable word: `disconnect`, `app-uninstalled`, `user-deleted` … */
   readonly cause?: string | undefined;
@@ -38,14 +38,14 @@ export interface KeyErrorReason {
 /** Keeps each person's CDN key, sealed for that person. Every change is audited in the transaction that makes it. */
 export interface KeyStore {
   /** Stores a key; an older one is replaced. */
-  link(person: Person, key: Secret, because?: KeyErrorReason): Promise<LinkedKey>;
+  link(person: Person, key: Secret, because?: KeyChangeReason): Promise<LinkedKey>;
   /** @throws LinkedKeyError when the stored row does not open for this person, or is not the newest; that is audited. */
   reveal(person: Person): Promise<(LinkedKey & { readonly key: Secret }) | undefined>;
   describe(person: Person): Promise<LinkedKey | undefined>;
   /** Destroys the key; false = there was none. */
-  forget(person: Person, because?: KeyErrorReason): Promise<boolean>;
+  forget(person: Person, because?: KeyChangeReason): Promise<boolean>;
   /** Destroys every key of an organisation or workspace, where the app was removed; says how many. */
-  forgetTenant(tenant: string, because?: KeyErrorReason): Promise<number>;
+  forgetTenant(tenant: string, because?: KeyChangeReason): Promise<number>;
 }
 
 export function createKeyStore(options: {
@@ -125,15 +125,15 @@ export function createKeyStore(options: {
 }
 
 function about(
-  what: 'key-linked' | 'key-destroyed' | 'key-mismatch',
+  event: 'key-linked' | 'key-destroyed' | 'key-mismatch',
   { tenant, userId }: Owner,
-  { actor = userId, cause, requestId }: KeyErrorReason,
+  { actor = userId, cause, requestId }: KeyChangeReason,
   detail: Record<string, string | boolean> = {},
 ): AuditInput {
   return {
     tenant,
     actor,
-    what,
+    event,
     subject: userId,
     detail: cause === undefined ? detail : { ...detail, cause },
     requestId,

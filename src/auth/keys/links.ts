@@ -18,6 +18,14 @@ import {
 } from './link-queries.ts';
 import type { Owner } from './linked-keys.ts';
 
+/** The page on which one person enters their key. */
+export interface KeyPage {
+  /** A new one-time link for this person. The address is a secret of theirs. */
+  offer(): Promise<{ readonly url: string; readonly minutes: number }>;
+  /** Takes back the links this person has open. */
+  close(): Promise<void>;
+}
+
 /** A link to the page where one person, and nobody else, gets a key connected. */
 export interface KeyLink {
   /** The hash it is stored under: names it, opens nothing. */

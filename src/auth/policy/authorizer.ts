@@ -29,16 +29,16 @@ export function createAuthorizer(options: {
   readonly foreign: boolean;
   readonly policies: Policies;
   readonly people: People;
-  readonly custody: KeyStore;
+  readonly keyStore: KeyStore;
   /** Whether the person has a key; asked once at most. */
   readonly linked: () => Promise<boolean>;
 }): Authorizer {
-  const { person, foreign, policies, people, custody, linked } = options;
+  const { person, foreign, policies, people, keyStore, linked } = options;
   const self: Actor = { userId: person.userId, foreign, linked: false, admin: false, groups: [] };
 
   const policy = (fresh?: Fresh): Promise<Policy> => policies.current(tenantId(person), fresh);
   const isLinked = async (userId: string): Promise<boolean> =>
-    userId === person.userId ? linked() : (await custody.describe({ ...person, userId })) !== undefined;
+    userId === person.userId ? linked() : (await keyStore.describe({ ...person, userId })) !== undefined;
   const isAdmin = async (userId: string): Promise<boolean> =>
     people.configuredAdmins.includes(userId) || (await people.profile(userId))?.admin === true;
 

@@ -5,10 +5,10 @@ import { type Decision, decideDestination } from './policy.ts';
  * Whether somebody may export into a channel, or, without one, into their direct messages: what they may do there, and
  * whether exports may go there at all. Read afresh, since personal data leaves.
  */
-export async function decideExport(standing: Authorizer, channel: string | undefined): Promise<Decision> {
-  const right = await standing.decide({ needs: 'export', name: 'export' }, channel, { fresh: true });
+export async function decideExport(authorizer: Authorizer, channel: string | undefined): Promise<Decision> {
+  const right = await authorizer.decide({ needs: 'export', name: 'export' }, channel, { fresh: true });
   if (!right.allowed) return right;
   // Where channels are named, direct messages are none of them.
-  const there = decideDestination(await standing.policy(), 'export', channel ?? 'direct messages');
+  const there = decideDestination(await authorizer.policy(), 'export', channel ?? 'direct messages');
   return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
 }

@@ -81,7 +81,7 @@ export function createPolicies(options: {
           {
             tenant,
             actor: by,
-            what: 'policy-changed',
+            event: 'policy-changed',
             subject: `policy v${next.version}`,
             detail: Object.fromEntries(difference.map((line, index) => [`change${index + 1}`, line])),
           },

@@ -1,4 +1,4 @@
-import { auditWords } from '../../auth/audit/audit.ts';
+import { auditEvents } from '../../auth/audit/audit.ts';
 import type { AuditState } from '../../auth/audit/trail.ts';
 import { tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
@@ -52,7 +52,7 @@ interface Read {
 const lists = defineCacheSlot<Read>('audit');
 
 async function list(view: views.AuditView, context: Context, how: 'afresh' | 'as known'): Promise<Message> {
-  const shelf = context.snapshots.of(context.person).shelf(lists);
+  const shelf = context.zoneCache.of(context.person).shelf(lists);
   const key = encodeAuditQuery({ ...view, page: 1 });
   const known = how === 'as known' ? shelf.peek(key) : undefined;
   const read = known ?? (await readList(view, context));
@@ -66,7 +66,7 @@ async function list(view: views.AuditView, context: Context, how: 'afresh' | 'as
     pages,
     found: lines.length,
     lines: lines.slice((page - 1) * pageSize, page * pageSize),
-    kinds: auditWords,
+    kinds: auditEvents,
     value: encodeAuditQuery,
   });
 }
@@ -77,7 +77,7 @@ async function readList(view: views.AuditView, context: Context): Promise<Read> 
   const [entries, state, policy] = await Promise.all([
     context.audit.recent(tenant, view.most, toAuditFilter(view)),
     context.audit.check(tenant, checkedNow),
-    context.standing.policy(),
+    context.authorizer.policy(),
   ]);
   const checkpoints = policy.auditChannel !== undefined;
   return { lines: entries.map(renderAuditLine), state, checkpoints, takenAt };
@@ -98,7 +98,7 @@ async function file(value: string, context: Context): Promise<Message> {
   await context.audit.record({
     tenant,
     actor: context.person.userId,
-    what: 'audit-exported',
+    event: 'audit-exported',
     detail: { format: kind, records: made.records },
   });
   const day = context.now().toISOString().slice(0, 10);

@@ -26,11 +26,11 @@ export async function writeAuditFile(
   tenant: string,
   kind: AuditFile,
   filter: AuditFilter,
-  { audit, spoolDirectory, signal }: Context,
+  { audit, tempDirectory, signal }: Context,
 ): Promise<SpooledAudit | undefined> {
   const { head } = await audit.check(tenant, 1);
   if (!head) return undefined;
-  const spool = await createTempFile(spoolDirectory);
+  const spool = await createTempFile(tempDirectory);
   const { header, lines } = formats[kind];
   let records = 0;
   try {
@@ -61,11 +61,11 @@ const formats: Readonly<
     header: writeCsv([columns]),
     lines: (piece) =>
       writeCsv(
-        piece.map(({ seq, at, actor, what, subject, detail, requestId, hash }) => [
+        piece.map(({ seq, at, actor, event, subject, detail, requestId, hash }) => [
           seq,
           at.toISOString(),
           actor,
-          what,
+          event,
           subject ?? undefined,
           Object.keys(detail).length === 0 ? undefined : JSON.stringify(detail),
           requestId ?? undefined,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditWords } from '../../auth/audit/audit.ts';
+import { auditEvents } from '../../auth/audit/audit.ts';
 import type { AuditFilter } from '../../auth/audit/trail.ts';
 import { UserError } from '../../errors.ts';
 import type { AuditView } from '../../views/audit/audit.ts';
@@ -62,7 +62,7 @@ export function decodeAuditQuery(value: string): AuditView {
 }
 
 export function toAuditFilter({ who, kind }: AuditView): AuditFilter {
-  return { who, what: kind === undefined ? undefined : wordsOf(kind) };
+  return { who, events: kind === undefined ? undefined : wordsOf(kind) };
 }
 
 function readNumber(word: string): number {
@@ -94,16 +94,16 @@ function readKind(word: string): string {
 }
 
 function wordsOf(kind: string): string[] {
-  const exact = auditWords.filter((word) => word === kind);
-  return exact.length > 0 ? exact : auditWords.filter((word) => word.includes(kind));
+  const exact = auditEvents.filter((word) => word === kind);
+  return exact.length > 0 ? exact : auditEvents.filter((word) => word.includes(kind));
 }
 
 function notAKind(word: string): UserError {
-  const [near] = findClosest(word, auditWords, 1);
+  const [near] = findClosest(word, auditEvents, 1);
   return new UserError(
     `${formatCode(word, 40)} is not a kind of record.`,
     near
       ? `Did you mean ${formatCode(`/cdn audit ${near}`)}?`
-      : `Kinds are ${auditWords.map((kind) => formatCode(kind)).join(', ')}.`,
+      : `Kinds are ${auditEvents.map((kind) => formatCode(kind)).join(', ')}.`,
   );
 }

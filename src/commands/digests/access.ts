@@ -23,8 +23,8 @@ export async function findOwnDigestFor(id: string, context: Context): Promise<Di
 }
 
 /** @throws UserError for others than its owner and admins. */
-export async function canManage(digest: Digest, { person, standing }: Context): Promise<void> {
-  if (digest.owner.userId === person.userId || (await standing.actor()).admin) return;
+export async function canManage(digest: Digest, { person, authorizer }: Context): Promise<void> {
+  if (digest.owner.userId === person.userId || (await authorizer.actor()).admin) return;
   throw new UserError(
     `Only <@${digest.owner.userId}>, whose digest this is, and admins may do that.`,
     'Ask them, or make one of your own: `/cdn digest new`.',
@@ -32,9 +32,9 @@ export async function canManage(digest: Digest, { person, standing }: Context): 
 }
 
 /** Why this person's digest may not go into a channel, in words; undefined = it may. Settings are read again. */
-export async function channelRefusal(channel: string, { standing }: Context): Promise<string | undefined> {
-  const decision = await standing.decide({ needs: 'read', name: 'digest' }, channel, { fresh: true });
-  const destination = decideDestination(await standing.policy({ fresh: true }), 'digest', channel);
+export async function channelRefusal(channel: string, { authorizer }: Context): Promise<string | undefined> {
+  const decision = await authorizer.decide({ needs: 'read', name: 'digest' }, channel, { fresh: true });
+  const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
   const failed = [...decision.trace, ...destination.trace].find(({ ok }) => !ok);
   return failed && `A digest of yours may not go into <#${channel}>: ${failed.says}.`;
 }

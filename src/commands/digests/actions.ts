@@ -108,7 +108,7 @@ async function again(value: string, context: Context): Promise<Message> {
 
 /** The owner's key has to be there; who resumes somebody else's cannot lend theirs. */
 async function canRun(digest: Digest, context: Context): Promise<void> {
-  if (await context.custody.describe(digest.owner)) return;
+  if (await context.keyStore.describe(digest.owner)) return;
   const own = digest.owner.userId === context.person.userId;
   throw new UserError(
     own ? 'You have no CDN key connected.' : `<@${digest.owner.userId}> has no CDN key connected.`,

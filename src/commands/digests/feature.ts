@@ -93,10 +93,10 @@ async function list(page: number, context: Context): Promise<Message> {
 
 /** Mine, and which of others’ else. */
 async function seenBy(
-  { person, standing, digests }: Context,
+  { person, authorizer, digests }: Context,
   isSeen: (digest: Digest, admin: boolean) => boolean,
 ): Promise<Row[]> {
-  const [all, { admin }] = await Promise.all([digests.list(tenantId(person)), standing.actor()]);
+  const [all, { admin }] = await Promise.all([digests.list(tenantId(person)), authorizer.actor()]);
   return all.flatMap((one) => {
     const own = one.digest.owner.userId === person.userId;
     return own || isSeen(one.digest, admin) ? [{ ...one, own, manages: admin || own }] : [];

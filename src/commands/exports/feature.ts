@@ -120,11 +120,11 @@ function started(told: Message): FormResult {
 async function start(
   request: ExportRequest,
   channel: AskedExport['channel'],
-  { standing, people, person, exports, cdn }: Context,
+  { authorizer, people, person, exports, cdn }: Context,
 ): Promise<void> {
-  const decision = await decideExport(standing, channel);
+  const decision = await decideExport(authorizer, channel);
   if (!decision.allowed) {
-    const { message: text, hint, offer } = renderRefusal(decision, people.blind());
+    const { message: text, hint, offer } = renderRefusal(decision, people.missingScopes());
     throw new UserError(text, hint, offer);
   }
   // Without a key it would fail a moment later, in a channel.
@@ -202,7 +202,7 @@ const cancel: Action = {
     const one = await context.exports.look(context.person, id, context.message);
     if (!one) return said('This export is long over.');
     if (one.endedAt) return renderAlreadyEnded(one);
-    if (one.userId !== context.person.userId && !(await context.standing.actor()).admin) {
+    if (one.userId !== context.person.userId && !(await context.authorizer.actor()).admin) {
       throw new UserError(`This is an export of <@${one.userId}>.`, 'They can cancel it, or an admin.');
     }
     switch (await context.exports.cancel(context.person, id)) {

@@ -35,7 +35,7 @@ async function list(context: Context, done?: string): Promise<Message> {
 }
 
 async function waitingFor(context: Context): Promise<{ waiting: Operation[]; approver: boolean }> {
-  const [policy, actor] = await Promise.all([context.standing.policy(), context.standing.actor()]);
+  const [policy, actor] = await Promise.all([context.authorizer.policy(), context.authorizer.actor()]);
   const approver = decideApproval(policy, actor).allowed;
   return { approver, waiting: approver ? await context.operations.waitingFor(context.person) : [] };
 }
@@ -136,14 +136,14 @@ const check: Action = {
 /** Before a form is filled in: the ledger decides again when it is sent. */
 async function mayDecide({ requester }: Operation, context: Context): Promise<void> {
   const [policy, actor] = await Promise.all([
-    context.standing.policy({ fresh: true }),
-    context.standing.actor({ fresh: true }),
+    context.authorizer.policy({ fresh: true }),
+    context.authorizer.actor({ fresh: true }),
   ]);
   if (requester.userId === context.person.userId)
     throw new UserError('You asked for this yourself.', 'Cancel it instead: `/cdn approvals`.');
   const decision = decideApproval(policy, actor);
   if (decision.allowed) return;
-  const { message, hint, offer } = renderRefusal(decision, context.people.blind());
+  const { message, hint, offer } = renderRefusal(decision, context.people.missingScopes());
   throw new UserError(message, hint, offer);
 }
 
@@ -202,7 +202,7 @@ async function lookAgain({ request }: Operation, context: Context): Promise<Json
 
 async function factsFor(id: string, context: Context): Promise<DecisionContext | undefined> {
   const operation = await context.operations.find(tenantId(context.person), id);
-  return operation && loadDecisionContext(context.standing, operation, context.person.userId);
+  return operation && loadDecisionContext(context.authorizer, operation, context.person.userId);
 }
 
 export const approvals: Feature = {

@@ -29,7 +29,7 @@ export async function findApprovalNeeds(
   kind: OperationKind,
   context: Context,
 ): Promise<ApprovalNeedsByPolicy> {
-  const policy = await context.standing.policy({ fresh: true });
+  const policy = await context.authorizer.policy({ fresh: true });
   const candidates = await findApproverCandidates(context.people, policy);
   const { needed, able, reachable } = computeQuorum(policy, kind, candidates, context.person.userId);
   if (!reachable) {
@@ -72,7 +72,7 @@ export async function propose(
 export async function canAsk(kind: OperationKind, context: Context): Promise<void> {
   const decision = await context.decide({ needs: requiredRight[kind], name: kind }, { fresh: true });
   if (decision.allowed) return;
-  const { message, hint, offer } = renderRefusal(decision, context.people.blind());
+  const { message, hint, offer } = renderRefusal(decision, context.people.missingScopes());
   throw new UserError(message, hint, offer);
 }
 

@@ -36,7 +36,7 @@ export async function writeEntries(
   context: Context,
 ): Promise<EntryFile | undefined> {
   const { originErrors } = await context.cdn();
-  const spool = await createTempFile(context.spoolDirectory);
+  const spool = await createTempFile(context.tempDirectory);
   const { header, lines } = formats[kind];
   const ids = createSeenIds();
   const incomplete: string[] = [];
@@ -115,7 +115,7 @@ export async function writeRows(
   context: Context,
 ): Promise<EntryFile | undefined> {
   if (rows.length === 0) return undefined;
-  const spool = await createTempFile(context.spoolDirectory);
+  const spool = await createTempFile(context.tempDirectory);
   const { header, lines } = formats[kind];
   try {
     await spool.write(header);

@@ -60,13 +60,13 @@ export function countEntries(
   days: DayRange,
   context: Context,
 ): Report | undefined {
-  const shelf = context.snapshots.of(context.person).shelf(reports);
+  const shelf = context.zoneCache.of(context.person).shelf(reports);
   return shelf.peek(`${zone.id} ${days.first} ${days.count}`);
 }
 
 /** Counts afresh, and keeps what it counted for the buttons. Throws what reading threw where no day could be read. */
 export async function createReport(zone: ZoneName, days: DayRange, context: Context): Promise<Report> {
-  const shelf = context.snapshots.of(context.person).shelf(reports);
+  const shelf = context.zoneCache.of(context.person).shelf(reports);
   const report = await count(zone, days, context);
   // A report with a hole is not what somebody wants to see again who tries again.
   if (report.unread.length === 0 && report.before)

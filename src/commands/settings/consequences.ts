@@ -48,7 +48,8 @@ export async function findConsequences(
     changes: diffPolicies(before, after),
     effects: computeEffects(before, after, concerned),
     unreachable: findUnreachableQuorums(after, unique([...after.approvers, ...inGroups]).length),
-    blind: groupIds.length > 0 ? people.blind().filter(({ what }) => what === 'groups') : [],
+    missingScopes:
+      groupIds.length > 0 ? people.missingScopes().filter(({ lookup }) => lookup === 'groups') : [],
     nobodyOperates: after.operators.length + after.operatorGroups.length === 0,
     groupName: (id) => names.get(id),
   };

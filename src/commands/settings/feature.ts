@@ -25,14 +25,14 @@ const settingsCommand: Command = {
   needs: 'admin',
   modal: () => forms.settingsSkeleton(),
   fill: async (_, context) => {
-    const policy = await context.standing.policy({ fresh: true });
+    const policy = await context.authorizer.policy({ fresh: true });
     const { people } = context;
     const named = policy.operatorGroups.length + policy.approverGroups.length > 0;
     const [last, groups] = await Promise.all([
       versionOf(context, policy.version),
       named ? people.groups() : [],
     ]);
-    return forms.renderSettingsForm({ policy, last, groups, blind: people.blind() });
+    return forms.renderSettingsForm({ policy, last, groups, blind: people.missingScopes() });
   },
 };
 
@@ -103,7 +103,7 @@ const review: Action = {
         problems: [...new Set(read.error.issues.map(({ message }) => message))],
       });
     }
-    const before = await context.standing.policy({ fresh: true });
+    const before = await context.authorizer.policy({ fresh: true });
     return views.renderSettingsReview(await findConsequences(before, merged(before, read.data), context));
   },
 };
@@ -112,7 +112,7 @@ const undo: Action = {
   id: 'settings:undo',
   needs: 'admin',
   async run(value, context) {
-    const before = await context.standing.policy({ fresh: true });
+    const before = await context.authorizer.policy({ fresh: true });
     // Only what this button was drawn for: a second press, or one of somebody else, must not undo more.
     if (value !== String(before.version) || before.version === 0) return (await overtaken(context)).message;
     const older = await versionOf(context, before.version - 1);
@@ -127,7 +127,7 @@ const groupPicker: Picker = {
   needs: 'admin',
   async run(typed, { people }) {
     const found = await people.groups();
-    return forms.groupOptions(found, people.blind(), typed);
+    return forms.groupOptions(found, people.missingScopes(), typed);
   },
 };
 
@@ -143,7 +143,7 @@ export const settings: Feature = {
       busy: forms.settingsBusy(),
       changesHome: true,
       async run(values, context) {
-        const before = await context.standing.policy({ fresh: true });
+        const before = await context.authorizer.policy({ fresh: true });
         const { note } = context.modal ?? {};
         if (note !== undefined && note !== String(before.version)) return overtaken(context);
         return save(before, merged(before, values), context);
@@ -183,7 +183,7 @@ async function save(before: Policy, after: Policy, context: Context): Promise<Fo
 }
 
 async function overtaken(context: Context): Promise<FormResult> {
-  const { version } = await context.standing.policy({ fresh: true });
+  const { version } = await context.authorizer.policy({ fresh: true });
   return views.changedMeanwhile(await versionOf(context, version));
 }
 

@@ -61,8 +61,8 @@ async function explain(list: readonly string[], context: Context): Promise<Messa
     );
   }
   const [policy, actor] = await Promise.all([
-    context.standing.policy({ fresh: true }),
-    context.standing.actor({ userId: about }),
+    context.authorizer.policy({ fresh: true }),
+    context.authorizer.actor({ userId: about }),
   ]);
   return drawn(wanted, decide(policy, actor, context.channelId, wanted), about, context);
 }
@@ -75,9 +75,9 @@ function drawn(
 ): Message {
   // Only what this decision leant on.
   const leant = people
-    .blind()
-    .filter(({ what }) =>
-      what === 'admins' ? wanted.needs === 'admin' : !['none', 'read', 'admin'].includes(wanted.needs),
+    .missingScopes()
+    .filter(({ lookup }) =>
+      lookup === 'admins' ? wanted.needs === 'admin' : !['none', 'read', 'admin'].includes(wanted.needs),
     );
   return views.renderWhy({ ...wanted, decision, about, channelId, blind: leant });
 }

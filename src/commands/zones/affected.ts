@@ -14,7 +14,7 @@ import { loadAllZones } from './load-zones.ts';
  */
 export async function loadAffectedByVolume(appId: string, context: Context): Promise<VolumeShown> {
   const client = await context.cdn();
-  context.snapshots.of(context.person).renew();
+  context.zoneCache.of(context.person).renew();
   const [zones, app] = await Promise.all([
     loadAllZones(context),
     client.apps.summary(appId).catch((error: unknown) => {
@@ -38,7 +38,7 @@ export async function loadAffectedByVolume(appId: string, context: Context): Pro
 
 /** The zones that run a script, at their edge or as middleware. Read now. @throws ApiError */
 export async function loadAffectedByScript(scriptId: string, context: Context): Promise<VariableShown> {
-  context.snapshots.of(context.person).renew();
+  context.zoneCache.of(context.person).renew();
   const { zones } = await loadAllZones(context);
   return findAffectedZones(
     zones.filter(({ edgeScriptId, middlewareScriptId }) =>

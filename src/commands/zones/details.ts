@@ -86,7 +86,7 @@ async function lookUp(typed: string, context: Context): Promise<Message> {
   const { zone, whole } = found;
   const read = whole ?? (await readWhole(zone, context));
   if (read) return drawn(read, files, context);
-  context.snapshots.of(context.person).renew();
+  context.zoneCache.of(context.person).renew();
   throw new UserError(
     `The zone ${formatCode(zone.name)} is gone.`,
     'Type `/cdn zones` for the list as it is now.',
@@ -127,8 +127,8 @@ const zoneFiles = defineCacheSlot<ZoneFile>('zone-files');
 const longestKept = 100_000;
 
 /** To be asked for before the key is: what is read with a key that is gone must not be kept. */
-function filesOf({ person, snapshots }: Context) {
-  return snapshots.of(person).shelf(zoneFiles);
+function filesOf({ person, zoneCache }: Context) {
+  return zoneCache.of(person).shelf(zoneFiles);
 }
 
 function fileOf(zone: Zone, context: Context): ZoneFile {

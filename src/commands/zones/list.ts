@@ -23,7 +23,7 @@ const zonesCommand: Command = {
   needs: 'read',
   run(words, context) {
     // Whoever types wants to know how it is now; the buttons of the answer act on what it read.
-    context.snapshots.of(context.person).renew();
+    context.zoneCache.of(context.person).renew();
     return list(readZoneQuery(words), context, 'at once');
   },
 };
@@ -32,7 +32,7 @@ const turnPage: Action = {
   id: 'zones:page',
   needs: 'read',
   run: (value, context) => {
-    if (new URLSearchParams(value).has('fresh')) context.snapshots.of(context.person).renew();
+    if (new URLSearchParams(value).has('fresh')) context.zoneCache.of(context.person).renew();
     return list(decodeZoneQuery(value), context, 'when complete');
   },
 };
@@ -64,7 +64,7 @@ async function* list(
   context: Context,
   first: 'at once' | 'when complete',
 ): AsyncGenerator<Message, void> {
-  const mine = context.snapshots.of(context.person);
+  const mine = context.zoneCache.of(context.person);
   const known = mine.peek();
   if (known) return yield drawn(known, query);
   if (first === 'when complete') return yield drawn(await loadAllZones(context), query);

@@ -9,7 +9,7 @@ import type { Context } from '../define.ts';
 export async function loadAllZones(context: Context): Promise<CachedZones> {
   const known = findKnownZones(context);
   if (known) return known;
-  const mine = context.snapshots.of(context.person);
+  const mine = context.zoneCache.of(context.person);
   const read = async () => (await context.cdn()).pullZones.all();
   try {
     return await mine.get(read);
@@ -22,12 +22,12 @@ export async function loadAllZones(context: Context): Promise<CachedZones> {
 
 /** What is in memory of them. Where that grows old it is read again in the background. */
 export function findKnownZones(context: Context): CachedZones | undefined {
-  return context.snapshots.of(context.person).peek() && findZonesSoFar(context).known;
+  return context.zoneCache.of(context.person).peek() && findZonesSoFar(context).known;
 }
 
 /** What is in memory of them and what is being read in the background, for those who cannot wait for the CDN. */
 export function findZonesSoFar(context: Context): PrefetchedIndex {
-  return context.snapshots
+  return context.zoneCache
     .of(context.person)
     .warm(async (until) => (await context.cdn(until)).pullZones.all(), context.explain);
 }

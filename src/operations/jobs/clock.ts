@@ -35,7 +35,7 @@ const mostNamed = 10;
 
 async function remind(operation: Operation, { ports, signal, log }: OperationContext): Promise<void> {
   try {
-    const policy = await ports.standing(operation.requester).policy();
+    const policy = await ports.authorizer(operation.requester).policy();
     const done = new Set([operation.requester.userId, ...operation.approvals.map(({ by }) => by)]);
     const candidates = await findApproverCandidates(ports.people(operation.requester), policy);
     const missing = candidates.filter(

@@ -32,7 +32,7 @@ export const executeOperationJob = defineJob({
       if (error instanceof UserError) return undefined;
       throw error;
     });
-    const begun = await operations.begin(id, await loadContext(ports.standing(found.requester), found));
+    const begun = await operations.begin(id, await loadContext(ports.authorizer(found.requester), found));
     if (begun.kind === 'already' && begun.state === 'executing') {
       log.warn({ operation: id }, 'an operation was begun by a process that is gone');
       await operations.abandoned(id);

@@ -86,7 +86,7 @@ async function showApprovers(
 ): Promise<void> {
   const { ports } = context;
   const cards = operation.messages.filter(({ role }) => role === 'approval');
-  const policy = await ports.standing(operation.requester).policy({ fresh: true });
+  const policy = await ports.authorizer(operation.requester).policy({ fresh: true });
   const candidates = await findApproverCandidates(ports.people(operation.requester), policy);
   const approvers = candidates
     .filter((actor) => decideApproval(policy, actor).allowed && actor.userId !== operation.requester.userId)

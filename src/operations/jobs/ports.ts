@@ -13,7 +13,7 @@ export interface OperationPorts {
   /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
   readonly cdn: (person: Person, signal: AbortSignal) => Promise<CdnClient>;
   /** Decides by the policy of this moment: what was decided when a job was stored is decided again when it runs. */
-  readonly standing: (person: Person) => Authorizer;
+  readonly authorizer: (person: Person) => Authorizer;
   readonly people: (place: Place) => People;
   readonly operations: Operations;
   /** A failure in words for a person, with the reference that is in the log. */

@@ -47,18 +47,18 @@ export async function authorize(
   const tenant = tenantId(person);
   const people = deps.people(sender.workspace);
   const usesKey = needs !== 'none' && needs !== 'admin';
-  let looked: ReturnType<typeof deps.custody.reveal> | undefined;
-  const reveal = (): NonNullable<typeof looked> => (looked ??= deps.custody.reveal(person));
-  const standing = createAuthorizer({
+  let looked: ReturnType<typeof deps.keyStore.reveal> | undefined;
+  const reveal = (): NonNullable<typeof looked> => (looked ??= deps.keyStore.reveal(person));
+  const authorizer = createAuthorizer({
     person,
     foreign,
     people,
     policies: deps.policies,
-    custody: deps.custody,
-    linked: async () => (usesKey ? await reveal() : await deps.custody.describe(person)) !== undefined,
+    keyStore: deps.keyStore,
+    linked: async () => (usesKey ? await reveal() : await deps.keyStore.describe(person)) !== undefined,
   });
 
-  const decision = await standing.decide({ needs, name: wanted.feature }, channelId);
+  const decision = await authorizer.decide({ needs, name: wanted.feature }, channelId);
   if (!decision.allowed) {
     // People of another organisation have no record of their own: it is kept where they knocked.
     const reference = makeReference();
@@ -70,20 +70,20 @@ export async function authorize(
       decision,
       reference,
     );
-    throw refusal(decision, people.blind(), reference);
+    throw refusal(decision, people.missingScopes(), reference);
   }
   return {
     person,
     cdn: async (until = signal) => deps.cdn.withKey(await ownKey(reveal), until),
     cdnWith: (key) => deps.cdn.withKey(key, signal),
-    custody: deps.custody,
+    keyStore: deps.keyStore,
     ...createSetup(deps, sender, wanted.body),
-    snapshots: deps.snapshots,
-    spoolDirectory: deps.spoolDirectory,
+    zoneCache: deps.zoneCache,
+    tempDirectory: deps.tempDirectory,
     features,
     channelId,
-    standing,
-    decide: (action, options) => standing.decide(action, channelId, options),
+    authorizer,
+    decide: (action, options) => authorizer.decide(action, channelId, options),
     people,
     policies: deps.policies,
     audit: deps.audit,
@@ -136,7 +136,7 @@ async function recordDenied(
     await deps.audit.record({
       tenant,
       actor: person.userId,
-      what: 'denied',
+      event: 'denied',
       subject,
       detail: { reason, needs, ...(channelId === undefined ? {} : { channel: channelId }) },
       requestId: reference,

@@ -3,10 +3,11 @@ import type { CdnClient } from '../../api/cdn.ts';
 import type { Audit } from '../../auth/audit/audit.ts';
 import type { Person } from '../../auth/identity.ts';
 import type { KeyStore } from '../../auth/keys/key-store.ts';
+import type { KeyPage } from '../../auth/keys/links.ts';
 import type { Policies } from '../../auth/policy/policies.ts';
 import type { Chart } from '../../charts/chart.ts';
 import type { ZoneCache } from '../../commands/cache/zone-cache.ts';
-import type { Answer, Context, KeyPage, OpenModal, Setup } from '../../commands/define.ts';
+import type { Answer, Context, OpenModal, Setup } from '../../commands/define.ts';
 import type { DigestService } from '../../digests/service.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportService } from '../../exports/service.ts';
@@ -30,9 +31,9 @@ import { withFiles } from './with-files.ts';
 export interface SlackDeps {
   readonly access: InstallationAccess;
   readonly clients: Clients;
-  readonly custody: KeyStore;
+  readonly keyStore: KeyStore;
   readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
-  readonly snapshots: ZoneCache;
+  readonly zoneCache: ZoneCache;
   /** Present where keys are entered on a page. `shownFor` is how the page names the person. */
   readonly keyPage?: ((person: Person, shownFor: string) => KeyPage) | undefined;
   readonly policies: Policies;
@@ -48,7 +49,7 @@ export interface SlackDeps {
   readonly inFlight: InFlight;
   readonly metrics: Metrics;
   readonly log: Log;
-  readonly spoolDirectory: string;
+  readonly tempDirectory: string;
   readonly now: () => Date;
   readonly fetch: typeof globalThis.fetch;
   /** The Web API's base: files go to its hosts only. */

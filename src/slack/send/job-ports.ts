@@ -31,7 +31,7 @@ import { createUploads } from './uploads.ts';
 export interface JobPortsOptions {
   readonly access: InstallationAccess;
   readonly clients: Clients;
-  readonly custody: KeyStore;
+  readonly keyStore: KeyStore;
   readonly cdn: { withKey(key: Secret, signal?: AbortSignal, allowance?: ErrorBudget): CdnClient };
   /** The same over another way to the network, which is guarded like the usual one. */
   readonly cdnThrough: (fetch: typeof globalThis.fetch) => JobPortsOptions['cdn'];
@@ -43,7 +43,7 @@ export interface JobPortsOptions {
   readonly apiUrl: string;
   readonly draw: (chart: Chart) => Promise<Uint8Array>;
   readonly inspectFile: () => (piece: Uint8Array) => void;
-  readonly spoolDirectory: string;
+  readonly tempDirectory: string;
   readonly exportLimits: ExportLimits;
   readonly log: Log;
 }
@@ -52,12 +52,12 @@ export interface JobPortsOptions {
 export type JobPorts = Omit<DigestPorts & ExportPorts, 'enqueue'> & OperationPorts;
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {
-  const { access, clients, custody, policies, people, audit, operations, spoolDirectory, exportLimits, log } =
+  const { access, clients, keyStore, policies, people, audit, operations, tempDirectory, exportLimits, log } =
     options;
   return {
     audit,
     operations,
-    spoolDirectory,
+    tempDirectory,
     exportLimits,
     inspectFile() {
       const look = options.inspectFile();
@@ -77,7 +77,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
       signal: AbortSignal,
       { through, allowance }: { readonly through?: Transfer; readonly allowance?: ErrorBudget } = {},
     ) {
-      const linked = await custody.reveal(person);
+      const linked = await keyStore.reveal(person);
       if (!linked) {
         throw new UserError(
           `<@${person.userId}> has no CDN key connected any more.`,
@@ -88,14 +88,14 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
       const cdn = through ? options.cdnThrough(through.fetch) : options.cdn;
       return cdn.withKey(linked.key, signal, allowance);
     },
-    standing: (person) =>
+    authorizer: (person) =>
       createAuthorizer({
         person,
         foreign: false,
         policies,
         people: people(workspaceOf(person)),
-        custody,
-        linked: async () => (await custody.describe(person)) !== undefined,
+        keyStore,
+        linked: async () => (await keyStore.describe(person)) !== undefined,
       }),
     slack: (place, signal) => {
       const client = async (): Promise<WebClient> => clients.job(await access.token(workspaceOf(place)));

@@ -9,12 +9,12 @@ import {
   isFormToken,
   type KeyLink,
   type KeyLinks,
+  type KeyPage,
   keyLinkMinutes,
   tokenShape,
 } from '../../auth/keys/links.ts';
 import type { ZoneCache } from '../../commands/cache/zone-cache.ts';
 import { accessKey, checkKey, linkKey } from '../../commands/connect.ts';
-import type { KeyPage } from '../../commands/define.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -33,9 +33,9 @@ export interface ConnectPageOptions {
   /** Where people reach the bot; the pages are below `/connect/` there. */
   readonly publicUrl: string;
   readonly links: KeyLinks;
-  readonly custody: KeyStore;
+  readonly keyStore: KeyStore;
   readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
-  readonly snapshots: ZoneCache;
+  readonly zoneCache: ZoneCache;
   readonly audit: Audit;
   /** Sends a direct message. */
   readonly tell: (person: Person, message: Message) => Promise<void>;
@@ -209,7 +209,7 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
     options.audit.record({
       tenant: tenantId(person),
       actor: 'system',
-      what: 'key-entry-refused',
+      event: 'key-entry-refused',
       subject: person.userId,
       detail: { entry: 'page' },
     });

@@ -24,7 +24,7 @@ interface AuditRecords {
   seq: number;
   at: Moment;
   actor: string;
-  what: string;
+  event: string;
   subject: string | null;
   detail: ColumnType<Record<string, string | number | boolean>, string, never>;
   request_id: string | null;
@@ -76,7 +76,7 @@ export const createAuditTables = createTables(
     seq bigint not null,
     at timestamptz not null,
     actor text not null,
-    what text not null,
+    event text not null,
     subject text,
     detail jsonb not null,
     request_id text,

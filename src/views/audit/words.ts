@@ -1,4 +1,4 @@
-import type { AuditWhat } from '../../auth/audit/audit.ts';
+import type { AuditEvent } from '../../auth/audit/audit.ts';
 import type { AuditEntry } from '../../auth/audit/trail.ts';
 import { escapeMrkdwn, formatCode, formatInteger } from '../blocks/text.ts';
 
@@ -14,14 +14,14 @@ export interface AuditLine {
 /** A record in a sentence. Whatever is in it, also what another version or somebody else wrote, it reads as text. */
 export function renderAuditLine(entry: AuditEntry): AuditLine {
   const { seq, at, requestId } = entry;
-  const says = Object.hasOwn(sentences, entry.what) ? sentences[entry.what as AuditWhat] : undefined;
+  const says = Object.hasOwn(sentences, entry.event) ? sentences[entry.event as AuditEvent] : undefined;
   return { seq, at, says: (says ?? anything)(entry), requestId };
 }
 
 type Sentence = (entry: AuditEntry) => string;
 
 /** How each word reads. What is not here reads as its name and its facts. */
-const sentences: Readonly<Partial<Record<AuditWhat, Sentence>>> = {
+const sentences: Readonly<Partial<Record<AuditEvent, Sentence>>> = {
   'key-linked': (entry) =>
     entry.detail['replaced'] === true
       ? `${who(entry)} replaced their CDN key${rest(entry, ['replaced'])}`
@@ -139,7 +139,7 @@ function capital(text: string): string {
 }
 
 const anything: Sentence = (entry) => {
-  const words = escapeMrkdwn(entry.what.replaceAll('-', ' '), 60);
+  const words = escapeMrkdwn(entry.event.replaceAll('-', ' '), 60);
   const about =
     entry.subject === undefined || entry.subject === entry.actor ? '' : ` · ${named(entry.subject)}`;
   return `${who(entry)}: ${words}${about}${rest(entry)}`;

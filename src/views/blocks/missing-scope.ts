@@ -9,8 +9,8 @@ export function missingScopeLines(blind: readonly MissingScope[]): KnownBlock[] 
 }
 
 /** What Slack does not tell, and what follows. */
-export function missingScopeLine({ what, reason }: MissingScope): string {
-  return what === 'admins'
+export function missingScopeLine({ lookup, reason }: MissingScope): string {
+  return lookup === 'admins'
     ? `Slack does not tell who is a workspace admin (${why(reason, 'users:read')}): only ADMIN_USER_IDS are admins.`
     : `Slack does not tell who is in a user group (${why(reason, 'usergroups:read')}): groups count as empty.`;
 }

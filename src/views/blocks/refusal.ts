@@ -12,7 +12,7 @@ export interface Refusal {
 export function renderRefusal(decision: Decision, blind: readonly MissingScope[]): Refusal {
   const failed = decision.trace.find(({ ok }) => !ok);
   const known = words[decision.reason];
-  const unseen = blind.find(({ what }) => what === leansOn[decision.reason]);
+  const unseen = blind.find(({ lookup }) => lookup === leansOn[decision.reason]);
   if (unseen) {
     const message = known?.message ?? `You may not do this: you are ${failed?.says ?? 'not allowed to'}.`;
     return {
@@ -43,7 +43,7 @@ export function renderRefusal(decision: Decision, blind: readonly MissingScope[]
 }
 
 /** What was looked up at Slack for a refusal: if that failed, the refusal may be wrong. */
-const leansOn: Readonly<Partial<Record<Reason, MissingScope['what']>>> = {
+const leansOn: Readonly<Partial<Record<Reason, MissingScope['lookup']>>> = {
   'not-admin': 'admins',
   'not-operator': 'groups',
 };

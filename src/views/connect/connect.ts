@@ -1,6 +1,5 @@
 import type { Button, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../../auth/policy/policy.ts';
-import type { FormResult } from '../../commands/define.ts';
 import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
@@ -99,10 +98,10 @@ export function connectBusy(): ModalView {
 }
 
 /** The key is connected: in the form, and as a message for somebody who closed it. */
-export function renderConnected(linked: {
-  readonly fingerprint: string;
-  readonly zones: string;
-}): FormResult {
+export function renderConnected(linked: { readonly fingerprint: string; readonly zones: string }): {
+  modal: ModalView;
+  message: Message;
+} {
   const text = `:white_check_mark: *Your key works and is kept encrypted.* It sees ${linked.zones}.`;
   const blocks: KnownBlock[] = [
     section(text),

@@ -121,7 +121,7 @@ export function groupOptions(
   blind: readonly MissingScope[],
   search: string,
 ): PlainTextOption[] {
-  const gone = blind.find(({ what }) => what === 'groups');
+  const gone = blind.find(({ lookup }) => lookup === 'groups');
   if (gone) return [line(cannotReadGroups(gone.reason))];
   const wanted = search.trim().toLowerCase();
   const found = groups.filter(({ name, handle }) => `${name} ${handle}`.toLowerCase().includes(wanted));

@@ -20,7 +20,7 @@ export interface Consequences {
   readonly effects: readonly Effect[];
   readonly unreachable: readonly Quorum[];
   /** What Slack did not tell of the groups named. */
-  readonly blind: readonly MissingScope[];
+  readonly missingScopes: readonly MissingScope[];
   /** Nobody may do more than read. */
   readonly nobodyOperates: boolean;
   /** A group's handle by its id, as far as Slack tells: a mention would ring with everybody in it. */
@@ -40,7 +40,7 @@ export function consequences(found: Consequences): KnownBlock[] {
         : '*No decision changes:* everybody may do what they could before.',
     ),
     ...(warnings.length > 0 ? [section(truncateLines(warnings, 2800))] : []),
-    ...missingScopeLines(found.blind),
+    ...missingScopeLines(found.missingScopes),
   ];
 }
 

@@ -14,7 +14,7 @@ const auditOn = ({ db }: Database): Audit => createAudit({ db, now: () => at });
 const linked = (subject: string, tenant = acme): AuditInput => ({
   tenant,
   actor: subject,
-  what: 'key-linked',
+  event: 'key-linked',
   subject,
 });
 
@@ -25,7 +25,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
       await audit.record({
         tenant: acme,
         actor: 'U0ALICE00',
-        what: 'export-made',
+        event: 'export-made',
         subject: '4711',
         detail: { rows: 12, whole: true, channel: 'C0OPS0000' },
         requestId: 'ABCD2345',
@@ -36,7 +36,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
           seq: 1,
           at,
           actor: 'U0ALICE00',
-          what: 'export-made',
+          event: 'export-made',
           subject: '4711',
           detail: { rows: 12, whole: true, channel: 'C0OPS0000' },
           requestId: 'ABCD2345',
@@ -111,7 +111,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
             ),
           ),
           async (subject, detail) => {
-            await audit.record({ tenant: acme, actor: 'system', what: 'denied', subject, detail });
+            await audit.record({ tenant: acme, actor: 'system', event: 'denied', subject, detail });
             expect(await verifyChain(database.db, acme)).toMatchObject({ ok: true });
           },
         ),

@@ -36,7 +36,7 @@ describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty })
       ['who did it', `update audit_records set actor = 'U9' where seq = 2`, { seq: 2, problem: 'altered' }],
       [
         'what was done',
-        `update audit_records set what = 'denied' where seq = 4`,
+        `update audit_records set event = 'denied' where seq = 4`,
         { seq: 4, problem: 'altered' },
       ],
       [
@@ -108,7 +108,7 @@ describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty })
       [
         'one put in between',
         `update audit_records set seq = -seq where seq > 2;update audit_records set seq = 1 - seq where seq < 0;
-         insert into audit_records select tenant, 3, at, actor, what, subject, detail, request_id, hash, repeat('b', 64)
+         insert into audit_records select tenant, 3, at, actor, event, subject, detail, request_id, hash, repeat('b', 64)
            from audit_records where seq = 2`.replaceAll('\n', ' '),
         { seq: 3, problem: 'altered' },
       ],
@@ -298,7 +298,7 @@ test('whatever was recorded reads back from its line as it was', () => {
         seq: fc.integer({ min: 1 }),
         at: fc.date({ min: new Date('2000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),
         actor: fc.string({ unit: 'binary' }).map((text) => text.toWellFormed()),
-        what: fc.string(),
+        event: fc.string(),
         subject: fc.option(fc.string({ unit: 'binary' }).map((text) => text.toWellFormed())),
         detail: fc.dictionary(fc.string(), value),
         requestId: fc.option(fc.string()),

@@ -248,7 +248,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
       const [kid, ...others] = new Set(keys.map((key) => publicKeyId(createPublicKey(key))));
       expect(others).toEqual([]);
       const made = await audit.recent('deployment', 9);
-      expect(made.map(({ what, subject }) => [what, subject])).toEqual([['audit-key-made', kid]]);
+      expect(made.map(({ event, subject }) => [event, subject])).toEqual([['audit-key-made', kid]]);
     });
   });
 });

@@ -35,8 +35,8 @@ interface Operator {
   readonly types: (words: string, source?: KeyringSource) => Promise<string>;
   readonly ids: () => Promise<string>;
   readonly uses: () => Promise<string[]>;
-  /** A running process with its watch, custody and sealer. */
-  readonly runs: () => Promise<{ watch: KeyringWatch; custody: KeyStore; sealer: Sealer }>;
+  /** A running process with its watch, key store and sealer. */
+  readonly runs: () => Promise<{ watch: KeyringWatch; keyStore: KeyStore; sealer: Sealer }>;
 }
 
 async function operator(database: Database, entries = generateKeys('k1')): Promise<Operator> {
@@ -68,7 +68,7 @@ async function operator(database: Database, entries = generateKeys('k1')): Promi
       const watch = createKeyringWatch({ db, source: { file }, first, alone: false, log });
       await watch.start();
       const sealer = createSealer(watch.keyring);
-      return { watch, sealer, custody: createKeyStore({ db, sealer, now }) };
+      return { watch, sealer, keyStore: createKeyStore({ db, sealer, now }) };
     },
   };
 }
@@ -78,8 +78,8 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     test('leads from one key to the next, with people connected all the while', async () => {
       const operates = await operator(await empty());
       const bot = await operates.runs();
-      await bot.custody.link(person(1), new Secret('first'));
-      await bot.custody.link(inCorp, new Secret('of corp'));
+      await bot.keyStore.link(person(1), new Secret('first'));
+      await bot.keyStore.link(inCorp, new Secret('of corp'));
 
       expect(await operates.types('add k2')).toContain('Added k2 to');
       expect(await operates.ids()).toBe('k1,k2');
@@ -96,7 +96,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
 
       expect(await operates.types('retire k1')).toContain('k1 is still the primary key of running processes');
       await bot.watch.refresh();
-      await bot.custody.link(person(2), new Secret('second'));
+      await bot.keyStore.link(person(2), new Secret('second'));
       expect(await operates.types('retire k1')).toContain(
         'refused: k1 is still needed: 2 linked keys, 2 version records.',
       );
@@ -117,7 +117,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
         [person(2), 'second'],
         [inCorp, 'of corp'],
       ] as const)
-        expect((await bot.custody.reveal(who))?.key.reveal()).toBe(key);
+        expect((await bot.keyStore.reveal(who))?.key.reveal()).toBe(key);
       const records = await createAudit({ db: operates.database.db, now }).recent(deployment, 10);
       expect(records.map(({ subject, detail }) => [subject, detail])).toEqual([
         ['k1', { step: 'retired' }],
@@ -200,21 +200,21 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
 
     test('rewrap while people link, leave and come back loses nothing', async () => {
       const operates = await operator(await empty());
-      const { watch, custody } = await operates.runs();
-      for (let n = 0; n < 130; n += 1) await custody.link(person(n), new Secret(`old ${n}`));
+      const { watch, keyStore } = await operates.runs();
+      for (let n = 0; n < 130; n += 1) await keyStore.link(person(n), new Secret(`old ${n}`));
       await operates.types('add k2');
       await watch.refresh();
       await operates.types('promote k2');
       await watch.refresh();
       const linking = Array.from({ length: 30 }, async (_, n) => {
-        if (n % 3 === 0) await custody.forget(person(n));
-        else await custody.link(person(n), new Secret(`new ${n}`));
+        if (n % 3 === 0) await keyStore.forget(person(n));
+        else await keyStore.link(person(n), new Secret(`new ${n}`));
       });
       const [said] = await Promise.all([operates.types('rewrap'), ...linking]);
       expect(said).toContain('0 left that do not open');
       for (let n = 0; n < 130; n += 1) {
         const expected = n >= 30 ? `old ${n}` : n % 3 === 0 ? undefined : `new ${n}`;
-        expect((await custody.reveal(person(n)))?.key.reveal()).toBe(expected);
+        expect((await keyStore.reveal(person(n)))?.key.reveal()).toBe(expected);
       }
       await operates.types('rewrap');
       expect(await operates.types('retire k1')).toContain('Took k1 out of');
@@ -223,8 +223,8 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
 
     test('a rewrap that was broken off goes on where it was', async () => {
       const operates = await operator(await empty());
-      const { watch, sealer, custody } = await operates.runs();
-      for (let n = 0; n < 250; n += 1) await custody.link(person(n), new Secret(`key ${n}`));
+      const { watch, sealer, keyStore } = await operates.runs();
+      for (let n = 0; n < 250; n += 1) await keyStore.link(person(n), new Secret(`key ${n}`));
       await operates.types('add k2');
       await watch.refresh();
       await operates.types('promote k2');
@@ -244,16 +244,16 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
         'k1 sealed_versions 250',
         'k2 linked_keys 100',
       ]);
-      expect((await custody.reveal(person(0)))?.key.reveal()).toBe('key 0');
+      expect((await keyStore.reveal(person(0)))?.key.reveal()).toBe('key 0');
       expect(await operates.types('rewrap')).toContain('400 put under k2');
-      expect((await custody.reveal(person(249)))?.key.reveal()).toBe('key 249');
+      expect((await keyStore.reveal(person(249)))?.key.reveal()).toBe('key 249');
       await watch.stop();
     });
 
     test('rows that do not open are named and left; a record that was forged is not signed anew', async () => {
       const operates = await operator(await empty());
-      const { watch, custody } = await operates.runs();
-      for (const n of [1, 2, 3]) await custody.link(person(n), new Secret(`key ${n}`));
+      const { watch, keyStore } = await operates.runs();
+      for (const n of [1, 2, 3]) await keyStore.link(person(n), new Secret(`key ${n}`));
       const { db } = operates.database;
       const row = await db
         .selectFrom('linked_keys')
@@ -273,23 +273,23 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       const said = await operates.types('rewrap');
       expect(said).toContain('4 put under k2, 2 left that do not open.');
       expect(said).toContain('does not open: T0ACME000/U0PERSON2');
-      await expect(custody.reveal(person(3))).rejects.toMatchObject({ code: 'replayed' });
+      await expect(keyStore.reveal(person(3))).rejects.toMatchObject({ code: 'replayed' });
       expect(await operates.types('retire k1')).toContain('1 linked key, 1 version record');
 
       expect(await operates.types('retire k1 --destroy-rows')).toContain(
         'Destroyed what was under k1: 1 rows',
       );
       expect(await operates.ids()).toBe('k2');
-      expect((await custody.reveal(person(1)))?.key.reveal()).toBe('key 1');
-      expect(await custody.reveal(person(2))).toBeUndefined();
-      await custody.link(person(3), new Secret('again'));
-      expect((await custody.reveal(person(3)))?.key.reveal()).toBe('again');
+      expect((await keyStore.reveal(person(1)))?.key.reveal()).toBe('key 1');
+      expect(await keyStore.reveal(person(2))).toBeUndefined();
+      await keyStore.link(person(3), new Secret('again'));
+      expect((await keyStore.reveal(person(3)))?.key.reveal()).toBe('again');
       await watch.stop();
     });
 
     test('rows from before versions get one', async () => {
       const operates = await operator(await empty());
-      const { watch, sealer, custody } = await operates.runs();
+      const { watch, sealer, keyStore } = await operates.runs();
       const { teamId: team, userId: user } = person(1);
       await operates.database.db
         .insertInto('linked_keys')
@@ -310,15 +310,15 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
         .execute();
       expect(await operates.types('rewrap')).toContain('1 put under k1');
       expect(await operates.types('rewrap')).toContain('0 put under k1');
-      expect((await custody.reveal(person(1)))?.key.reveal()).toBe('from before');
+      expect((await keyStore.reveal(person(1)))?.key.reveal()).toBe('from before');
       await watch.stop();
     });
 
     test('a lost key: the rows it sealed are refused at start, named, and given up only on request', async () => {
       const database = await empty();
       const before = await operator(database);
-      const { watch, custody } = await before.runs();
-      for (const n of [1, 2]) await custody.link(person(n), new Secret(`key ${n}`));
+      const { watch, keyStore } = await before.runs();
+      for (const n of [1, 2]) await keyStore.link(person(n), new Secret(`key ${n}`));
       await watch.stop();
       const operates = await operator(database, generateKeys('k2'));
       await expect(operates.runs()).rejects.toThrow(
@@ -330,23 +330,23 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       expect(await operates.types('retire k1')).toContain('put it back from your backup');
       expect(await operates.types('retire k1 --destroy-rows')).toContain('2 rows');
       const bot = await operates.runs();
-      expect(await bot.custody.reveal(person(1))).toBeUndefined();
-      await bot.custody.link(person(1), new Secret('again'));
-      expect((await bot.custody.reveal(person(1)))?.key.reveal()).toBe('again');
+      expect(await bot.keyStore.reveal(person(1))).toBeUndefined();
+      await bot.keyStore.link(person(1), new Secret('again'));
+      expect((await bot.keyStore.reveal(person(1)))?.key.reveal()).toBe('again');
       const records = await createAudit({ db: database.db, now }).recent('T0ACME000', 10);
-      expect(records.filter(({ what }) => what === 'key-destroyed')).toHaveLength(2);
+      expect(records.filter(({ event }) => event === 'key-destroyed')).toHaveLength(2);
       await bot.watch.stop();
     });
 
     test('another key under a known id is refused, with rows and without', async () => {
       const database = await empty();
       const right = await operator(database);
-      const { watch, custody } = await right.runs();
+      const { watch, keyStore } = await right.runs();
       await watch.stop();
       const wrong = await operator(database, generateKeys('k1'));
       const refusal = "The keyring's key k1 is not the key that this database knows as k1.";
       await expect(wrong.runs()).rejects.toThrow(refusal);
-      await custody.link(person(1), new Secret('key'));
+      await keyStore.link(person(1), new Secret('key'));
       await expect(wrong.runs()).rejects.toThrow(refusal);
       // As after an upgrade from before keys were noted.
       await sql`delete from keyring_keys`.execute(database.db);
@@ -356,8 +356,8 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
 
     test('a changed file that is wrong is not used and said once; the next right one is', async () => {
       const operates = await operator(await empty());
-      const { watch, custody } = await operates.runs();
-      await custody.link(person(1), new Secret('key'));
+      const { watch, keyStore } = await operates.runs();
+      await keyStore.link(person(1), new Secret('key'));
       const good = await readFile(operates.file, 'utf8');
       for (const wrong of ['nonsense', generateKeys('k1'), generateKeys('k9')]) {
         const before = operates.log.entries.length;
@@ -371,7 +371,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
         await writeFile(operates.file, good);
         await watch.refresh();
       }
-      expect((await custody.reveal(person(1)))?.key.reveal()).toBe('key');
+      expect((await keyStore.reveal(person(1)))?.key.reveal()).toBe('key');
       await watch.stop();
     });
 

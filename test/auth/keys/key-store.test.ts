@@ -49,17 +49,17 @@ async function pastTheTriggers({ db }: Database, change: RawBuilder<unknown>): P
 }
 
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
-  describe.skipIf(skip)('custody', () => {
+  describe.skipIf(skip)('keyStore', () => {
     test('a linked key comes back whole, with its fingerprint and the moment it was linked', async () => {
-      const custody = await custodyOn(await empty());
-      const linked = await custody.link(alice, new Secret('key-of-alice'));
+      const keyStore = await custodyOn(await empty());
+      const linked = await keyStore.link(alice, new Secret('key-of-alice'));
       expect(linked).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/), linkedAt: at });
-      const found = await custody.reveal(alice);
+      const found = await keyStore.reveal(alice);
       expect(found).toMatchObject(linked);
       expect(found?.key.reveal()).toBe('key-of-alice');
-      expect(await custody.describe(alice)).toEqual(linked);
-      expect(await custody.reveal(bob)).toBeUndefined();
-      expect(await custody.describe(bob)).toBeUndefined();
+      expect(await keyStore.describe(alice)).toEqual(linked);
+      expect(await keyStore.reveal(bob)).toBeUndefined();
+      expect(await keyStore.describe(bob)).toBeUndefined();
     });
 
     test('what is stored does not hold the key', async () => {
@@ -72,103 +72,103 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
 
     test('linking again replaces the key and its fingerprint', async () => {
       let now = at;
-      const custody = await custodyOn(await empty(), undefined, () => now);
-      const first = await custody.link(alice, new Secret('first'));
+      const keyStore = await custodyOn(await empty(), undefined, () => now);
+      const first = await keyStore.link(alice, new Secret('first'));
       now = new Date(at.getTime() + 60_000);
-      const second = await custody.link(alice, new Secret('second'));
+      const second = await keyStore.link(alice, new Secret('second'));
       expect(second.fingerprint).not.toBe(first.fingerprint);
-      const found = await custody.reveal(alice);
+      const found = await keyStore.reveal(alice);
       expect(found?.key.reveal()).toBe('second');
       expect(found?.linkedAt).toEqual(now);
     });
 
     test('forgetting destroys the row and says whether there was one', async () => {
       const database = await empty();
-      const custody = await custodyOn(database);
-      await custody.link(alice, new Secret('key'));
-      expect(await custody.forget(alice)).toBe(true);
-      expect(await custody.forget(alice)).toBe(false);
-      expect(await custody.reveal(alice)).toBeUndefined();
+      const keyStore = await custodyOn(database);
+      await keyStore.link(alice, new Secret('key'));
+      expect(await keyStore.forget(alice)).toBe(true);
+      expect(await keyStore.forget(alice)).toBe(false);
+      expect(await keyStore.reveal(alice)).toBeUndefined();
       expect(await database.db.selectFrom('linked_keys').selectAll().execute()).toEqual([]);
     });
 
     test('equal user ids in two workspaces are two people', async () => {
-      const custody = await custodyOn(await empty());
-      await custody.link(alice, new Secret('acme'));
-      await custody.link(otherAlice, new Secret('beta'));
-      expect((await custody.reveal(alice))?.key.reveal()).toBe('acme');
-      expect((await custody.reveal(otherAlice))?.key.reveal()).toBe('beta');
-      await custody.forget(alice);
-      expect((await custody.reveal(otherAlice))?.key.reveal()).toBe('beta');
+      const keyStore = await custodyOn(await empty());
+      await keyStore.link(alice, new Secret('acme'));
+      await keyStore.link(otherAlice, new Secret('beta'));
+      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('acme');
+      expect((await keyStore.reveal(otherAlice))?.key.reveal()).toBe('beta');
+      await keyStore.forget(alice);
+      expect((await keyStore.reveal(otherAlice))?.key.reveal()).toBe('beta');
     });
 
     test('within an organisation a person is the same in every workspace', async () => {
-      const custody = await custodyOn(await empty());
+      const keyStore = await custodyOn(await empty());
       const here = { enterpriseId: 'E0CORP0000', teamId: 'T0CORPONE', userId: 'U0ALICE00' };
-      await custody.link(here, new Secret('corp'));
-      expect((await custody.reveal({ ...here, teamId: 'T0CORPTWO' }))?.key.reveal()).toBe('corp');
-      expect(await custody.reveal(alice)).toBeUndefined();
+      await keyStore.link(here, new Secret('corp'));
+      expect((await keyStore.reveal({ ...here, teamId: 'T0CORPTWO' }))?.key.reveal()).toBe('corp');
+      expect(await keyStore.reveal(alice)).toBeUndefined();
     });
 
     test('a removed app takes the keys of its workspace and of no other', async () => {
-      const custody = await custodyOn(await empty());
-      for (const person of [alice, bob, otherAlice]) await custody.link(person, new Secret('key'));
-      expect(await custody.forgetTenant('T0ACME000')).toBe(2);
-      expect(await custody.describe(alice)).toBeUndefined();
-      expect(await custody.describe(otherAlice)).toBeDefined();
+      const keyStore = await custodyOn(await empty());
+      for (const person of [alice, bob, otherAlice]) await keyStore.link(person, new Secret('key'));
+      expect(await keyStore.forgetTenant('T0ACME000')).toBe(2);
+      expect(await keyStore.describe(alice)).toBeUndefined();
+      expect(await keyStore.describe(otherAlice)).toBeDefined();
     });
 
     test('a row moved to another person does not open', async () => {
       const database = await empty();
-      const custody = await custodyOn(database);
-      await custody.link(alice, new Secret('key-of-alice'));
-      await custody.link(bob, new Secret('key-of-bob'));
+      const keyStore = await custodyOn(database);
+      await keyStore.link(alice, new Secret('key-of-alice'));
+      await keyStore.link(bob, new Secret('key-of-bob'));
       const stolen = await database.db
         .selectFrom('linked_keys')
         .select('sealed')
         .where('user_id', '=', alice.userId)
         .executeTakeFirstOrThrow();
       await database.db.updateTable('linked_keys').set(stolen).where('user_id', '=', bob.userId).execute();
-      const refused = await custody.reveal(bob).catch((error: unknown) => error);
+      const refused = await keyStore.reveal(bob).catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(SealError);
       expect(refused).toMatchObject({ code: 'refused' });
-      expect((await custody.reveal(alice))?.key.reveal()).toBe('key-of-alice');
+      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key-of-alice');
     });
 
     test('an older copy of a row that is put back does not open, is recorded, and connecting again mends it', async () => {
       const database = await empty();
-      const custody = await custodyOn(database);
-      await custody.link(alice, new Secret('old key'));
+      const keyStore = await custodyOn(database);
+      await keyStore.link(alice, new Secret('old key'));
       const older = await rowOf(database, alice);
-      await custody.link(alice, new Secret('new key'));
+      await keyStore.link(alice, new Secret('new key'));
       await database.db.updateTable('linked_keys').set(older).execute();
-      await expect(custody.reveal(alice)).rejects.toMatchObject({ name: 'SealError', code: 'replayed' });
+      await expect(keyStore.reveal(alice)).rejects.toMatchObject({ name: 'SealError', code: 'replayed' });
       const [newest] = await createAudit({ db: database.db, now: () => at }).recent(alice.teamId, 1);
       expect(newest).toMatchObject({
-        what: 'key-mismatch',
+        event: 'key-mismatch',
         actor: 'system',
         subject: alice.userId,
         detail: { code: 'replayed' },
       });
-      await custody.link(alice, new Secret('newest key'));
-      expect((await custody.reveal(alice))?.key.reveal()).toBe('newest key');
+      await keyStore.link(alice, new Secret('newest key'));
+      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('newest key');
     });
 
     test('a destroyed row that is put back does not open', async () => {
       const database = await empty();
-      const custody = await custodyOn(database);
-      await custody.link(alice, new Secret('key'));
+      const keyStore = await custodyOn(database);
+      await keyStore.link(alice, new Secret('key'));
       const destroyed = await rowOf(database, alice);
-      await custody.forget(alice);
+      await keyStore.forget(alice);
       await database.db.insertInto('linked_keys').values(destroyed).execute();
-      await expect(custody.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
+      await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
 
       await database.db.deleteFrom('linked_keys').execute();
-      await custody.link(alice, new Secret('key'));
+      await keyStore.link(alice, new Secret('key'));
       const ofTenant = await rowOf(database, alice);
-      await custody.forgetTenant(alice.teamId);
+      await keyStore.forgetTenant(alice.teamId);
       await database.db.insertInto('linked_keys').values(ofTenant).execute();
-      await expect(custody.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
+      await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
     });
 
     test.each([
@@ -187,26 +187,26 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       'an older copy does not open either where the record of its version is %s',
       async (_name, change, version) => {
         const database = await empty();
-        const custody = await custodyOn(database);
-        await custody.link(alice, new Secret('old key'));
+        const keyStore = await custodyOn(database);
+        await keyStore.link(alice, new Secret('old key'));
         const older = await rowOf(database, alice);
-        await custody.link(alice, new Secret('new key'));
+        await keyStore.link(alice, new Secret('new key'));
         const changed = version === undefined ? older : { ...older, version };
         await database.db.updateTable('linked_keys').set(changed).execute();
         await expect(change(older.version).execute(database.db)).rejects.toThrow(
           'sealed_versions is append-only',
         );
         await pastTheTriggers(database, change(older.version));
-        await expect(custody.reveal(alice)).rejects.toBeInstanceOf(SealError);
+        await expect(keyStore.reveal(alice)).rejects.toBeInstanceOf(SealError);
       },
     );
 
     test('a row that takes the record of its version along to another person does not open', async () => {
       const database = await empty();
-      const custody = await custodyOn(database);
+      const keyStore = await custodyOn(database);
       for (const thief of [bob, otherAlice]) {
-        await custody.link(alice, new Secret('key-of-alice'));
-        await custody.link(thief, new Secret('key-of-thief'));
+        await keyStore.link(alice, new Secret('key-of-alice'));
+        await keyStore.link(thief, new Secret('key-of-thief'));
         const { sealed, key_id, version } = await rowOf(database, alice);
         const record = await database.db
           .selectFrom('sealed_versions')
@@ -226,7 +226,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
           sql`update sealed_versions set version = ${record.version}, mac = ${record.mac}
                where tenant = ${ofThief.tenant} and user_id = ${ofThief.user_id}`,
         );
-        await expect(custody.reveal(thief)).rejects.toBeInstanceOf(SealError);
+        await expect(keyStore.reveal(thief)).rejects.toBeInstanceOf(SealError);
       }
     });
 
@@ -234,7 +234,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       const database = await empty();
       const entries = generateKeys('k1');
       const sealer = createSealer(await createKeyring(entries));
-      const custody = await custodyOn(database, entries);
+      const keyStore = await custodyOn(database, entries);
       const before = {
         tenant: alice.teamId,
         user_id: alice.userId,
@@ -250,41 +250,41 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
         linked_at: at,
       };
       await database.db.insertInto('linked_keys').values(before).execute();
-      expect((await custody.reveal(alice))?.key.reveal()).toBe('from before');
-      await custody.link(alice, new Secret('key'));
+      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('from before');
+      await keyStore.link(alice, new Secret('key'));
       await database.db
         .updateTable('linked_keys')
         .set({ ...before, version: 0 })
         .execute();
-      await expect(custody.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
+      await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
     });
 
     test('a clock that goes back keeps what is linked after', async () => {
       const database = await empty();
       let now = at;
-      const custody = await custodyOn(database, undefined, () => now);
-      await custody.link(alice, new Secret('first'));
+      const keyStore = await custodyOn(database, undefined, () => now);
+      await keyStore.link(alice, new Secret('first'));
       const older = await rowOf(database, alice);
       now = new Date(at.getTime() - 86_400_000);
-      await custody.link(alice, new Secret('second'));
-      expect((await custody.reveal(alice))?.key.reveal()).toBe('second');
+      await keyStore.link(alice, new Secret('second'));
+      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('second');
       await database.db.updateTable('linked_keys').set(older).execute();
-      await expect(custody.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
+      await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
     });
 
     test('each link and each loss is recorded with the change: who, whose, why', async () => {
       const database = await empty();
-      const custody = await custodyOn(database);
-      const { fingerprint } = await custody.link(alice, new Secret('first'));
-      await custody.link(alice, new Secret('second'), { requestId: 'ABCD2345' });
-      await custody.forget(alice, { cause: 'disconnect' });
-      await custody.forget(alice, { cause: 'disconnect' });
-      await custody.link(alice, new Secret('third'));
-      await custody.link(bob, new Secret('fourth'));
-      await custody.forgetTenant(alice.teamId, { cause: 'app-uninstalled' });
+      const keyStore = await custodyOn(database);
+      const { fingerprint } = await keyStore.link(alice, new Secret('first'));
+      await keyStore.link(alice, new Secret('second'), { requestId: 'ABCD2345' });
+      await keyStore.forget(alice, { cause: 'disconnect' });
+      await keyStore.forget(alice, { cause: 'disconnect' });
+      await keyStore.link(alice, new Secret('third'));
+      await keyStore.link(bob, new Secret('fourth'));
+      await keyStore.forgetTenant(alice.teamId, { cause: 'app-uninstalled' });
       const audit = createAudit({ db: database.db, now: () => at });
       const records = (await audit.recent(alice.teamId, 20)).toReversed();
-      expect(records.map(({ actor, what, subject, detail }) => [actor, what, subject, detail])).toEqual([
+      expect(records.map(({ actor, event, subject, detail }) => [actor, event, subject, detail])).toEqual([
         ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint, replaced: false }],
         ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint: expect.any(String), replaced: true }],
         ['U0ALICE00', 'key-destroyed', 'U0ALICE00', { cause: 'disconnect' }],
@@ -299,29 +299,29 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
 
     test('a change that cannot be recorded does not happen', async () => {
       const database = await empty();
-      const custody = await custodyOn(database);
-      await custody.link(alice, new Secret('key'));
+      const keyStore = await custodyOn(database);
+      await keyStore.link(alice, new Secret('key'));
       const secretly = { requestId: 'xoxb-1-2-abc' };
-      await expect(custody.link(alice, new Secret('other'), secretly)).rejects.toThrow('looks like a key');
-      await expect(custody.forget(alice, secretly)).rejects.toThrow('looks like a key');
-      await expect(custody.forgetTenant(alice.teamId, secretly)).rejects.toThrow('looks like a key');
-      expect((await custody.reveal(alice))?.key.reveal()).toBe('key');
+      await expect(keyStore.link(alice, new Secret('other'), secretly)).rejects.toThrow('looks like a key');
+      await expect(keyStore.forget(alice, secretly)).rejects.toThrow('looks like a key');
+      await expect(keyStore.forgetTenant(alice.teamId, secretly)).rejects.toThrow('looks like a key');
+      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key');
     });
 
     test('links, losses and a removed app at the same moment leave whole rows and a whole record', async () => {
       const database = await empty();
-      const custody = await custodyOn(database);
+      const keyStore = await custodyOn(database);
       const people = [alice, bob, { ...alice, userId: 'U0CAROL00' }];
       await Promise.all(
         Array.from({ length: 30 }, async (_, n) => {
           const person = people[n % people.length] ?? alice;
-          if (n % 10 === 9) await custody.forgetTenant(alice.teamId);
-          else if (n % 4 === 3) await custody.forget(person);
-          else await custody.link(person, new Secret(`key ${n}`));
+          if (n % 10 === 9) await keyStore.forgetTenant(alice.teamId);
+          else if (n % 4 === 3) await keyStore.forget(person);
+          else await keyStore.link(person, new Secret(`key ${n}`));
         }),
       );
       for (const person of people) {
-        const found = await custody.reveal(person);
+        const found = await keyStore.reveal(person);
         expect(found?.key.reveal() ?? 'key 0').toMatch(/^key \d+$/);
       }
       expect(await verifyChain(database.db, alice.teamId)).toMatchObject({ ok: true });
@@ -330,16 +330,16 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     test('a row under a key that the keyring no longer holds says which key is missing', async () => {
       const database = await empty();
       await (await custodyOn(database, generateKeys('old'))).link(alice, new Secret('key'));
-      const custody = await custodyOn(database, generateKeys('new'));
-      await expect(custody.reveal(alice)).rejects.toMatchObject({ code: 'unknown_key', keyId: 'old' });
+      const keyStore = await custodyOn(database, generateKeys('new'));
+      await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'unknown_key', keyId: 'old' });
     });
 
     test('after a change of the primary key older rows still open', async () => {
       const database = await empty();
       const [old, next] = [generateKeys('old'), generateKeys('new')];
       await (await custodyOn(database, old)).link(alice, new Secret('key'));
-      const custody = await custodyOn(database, `${next},${old}`);
-      expect((await custody.reveal(alice))?.key.reveal()).toBe('key');
+      const keyStore = await custodyOn(database, `${next},${old}`);
+      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key');
     });
   });
 });
@@ -358,7 +358,7 @@ describe('embedded', () => {
     expect(String(said[0])).toBe('linked\n');
     child.kill('SIGKILL');
     await ended;
-    const custody = await custodyOn(await place.open(), entries);
-    expect((await custody.reveal(alice))?.key.reveal()).toBe('key-of-alice');
+    const keyStore = await custodyOn(await place.open(), entries);
+    expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key-of-alice');
   });
 });

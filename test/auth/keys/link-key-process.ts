@@ -12,7 +12,7 @@ const database = await openDatabase({
 });
 await database.migrate();
 const sealer = createSealer(await createKeyring(process.argv[3]));
-const custody = createKeyStore({ db: database.db, sealer, now: () => new Date() });
-await custody.link({ teamId: 'T0ACME000', userId: 'U0ALICE00' }, new Secret('key-of-alice'));
+const keyStore = createKeyStore({ db: database.db, sealer, now: () => new Date() });
+await keyStore.link({ teamId: 'T0ACME000', userId: 'U0ALICE00' }, new Secret('key-of-alice'));
 process.stdout.write('linked\n');
 setInterval(() => undefined, 60_000);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Audit, type AuditInput, auditWords, createAudit } from '../../../src/auth/audit/audit.ts';
+import { type Audit, type AuditInput, auditEvents, createAudit } from '../../../src/auth/audit/audit.ts';
 import { readRecord } from '../../../src/auth/audit/record.ts';
 import { renderAuditLine } from '../../../src/views/audit/words.ts';
 import type { Message } from '../../../src/views/blocks/message.ts';
@@ -59,21 +59,21 @@ describe('/cdn audit', () => {
     await audit.record({
       tenant: acme,
       actor: 'U0BOB0000',
-      what: 'key-linked',
+      event: 'key-linked',
       subject: 'U0BOB0000',
       detail: { fingerprint: 'f1a9c0de', replaced: false },
     });
     await audit.record({
       tenant: acme,
       actor: 'U0ALICE00',
-      what: 'policy-changed',
+      event: 'policy-changed',
       subject: 'policy v3',
       detail: { change1: 'operators: +U0BOB0000', change2: 'approvalChannel: none -> C0OPS0000' },
     });
     await audit.record({
       tenant: acme,
       actor: 'U0EVE0000',
-      what: 'denied',
+      event: 'denied',
       subject: 'volume',
       detail: { reason: 'not-operator', needs: 'destroy', channel: 'C0OPS0000' },
       requestId: 'ABCD2345',
@@ -82,14 +82,14 @@ describe('/cdn audit', () => {
     await audit.record({
       tenant: acme,
       actor: 'U0BOB0000',
-      what: 'operation-approved',
+      event: 'operation-approved',
       subject: 'ab'.repeat(32),
       detail: operation,
     });
     await audit.record({
       tenant: acme,
       actor: 'system',
-      what: 'operation-succeeded',
+      event: 'operation-succeeded',
       subject: 'ab'.repeat(32),
       detail: { ...operation, outcome: 'done', status: 204 },
       requestId: 'cdn-1',
@@ -97,7 +97,7 @@ describe('/cdn audit', () => {
     await audit.record({
       tenant: acme,
       actor: 'system',
-      what: 'key-destroyed',
+      event: 'key-destroyed',
       subject: 'U0BOB0000',
       detail: { cause: 'user-deleted' },
     });
@@ -176,8 +176,8 @@ describe('/cdn audit', () => {
 
   test('a person and a kind can be asked for, in any order and in words', async () => {
     const { audit, somebody } = await admin();
-    const record = (actor: string, what: AuditInput['what'], subject: string): Promise<void> =>
-      audit.record({ tenant: acme, actor, what, subject });
+    const record = (actor: string, event: AuditInput['event'], subject: string): Promise<void> =>
+      audit.record({ tenant: acme, actor, event, subject });
     await record('U0BOB0000', 'key-linked', 'U0BOB0000');
     await record('U0BOB0000', 'denied', 'settings');
     await record('U0EVE0000', 'denied', 'settings');
@@ -257,7 +257,7 @@ describe('/cdn audit', () => {
     expect(content).toBe(`${lines.join('\n')}\n`);
     expect(readText(sent)).toContain(readRecord(lines.at(-1) ?? '')?.hash);
     expect(await audit.recent(acme, 1)).toMatchObject([
-      { actor: 'U0ALICE00', what: 'audit-exported', detail: { format: 'ndjson', records: 12 } },
+      { actor: 'U0ALICE00', event: 'audit-exported', detail: { format: 'ndjson', records: 12 } },
     ]);
   });
 
@@ -266,11 +266,11 @@ describe('/cdn audit', () => {
     await audit.record({
       tenant: acme,
       actor: 'U1234567',
-      what: 'denied',
+      event: 'denied',
       subject: '=cmd()',
       detail: { '+x': '@y' },
     });
-    await audit.record({ tenant: acme, actor: 'U7654321', what: 'key-linked', requestId: '-1' });
+    await audit.record({ tenant: acme, actor: 'U7654321', event: 'key-linked', requestId: '-1' });
     const [answer] = await somebody.run('audit denied');
     const [sent] = await somebody.press(...(buttons(answer).get('Table (CSV)') ?? ['', '']));
     const content = await contentOf(sent);
@@ -279,7 +279,7 @@ describe('/cdn audit', () => {
         seq: '1',
         time: at.toISOString(),
         who: 'U1234567',
-        what: 'denied',
+        event: 'denied',
         subject: "'=cmd()",
         detail: '{"+x":"@y"}',
         reference: '',
@@ -312,7 +312,7 @@ describe('/cdn audit', () => {
         fc.array(
           fc.record({
             actor: fc.oneof(fc.constantFrom('system', 'U0BOB0000'), text),
-            what: fc.constantFrom(...auditWords),
+            event: fc.constantFrom(...auditEvents),
             subject: fc.option(text, { nil: undefined }),
             detail: fc.dictionary(
               fc.oneof(
@@ -350,14 +350,14 @@ describe('/cdn audit', () => {
 describe('every word that can be recorded', () => {
   let lines: string[];
   beforeAll(() => {
-    lines = auditWords.map(
-      (what) =>
+    lines = auditEvents.map(
+      (event) =>
         renderAuditLine({
           tenant: acme,
           seq: 1,
           at,
           actor: 'U0BOB0000',
-          what,
+          event,
           subject: 'U0CAROL00',
           detail: {},
           requestId: undefined,
@@ -367,7 +367,7 @@ describe('every word that can be recorded', () => {
   });
 
   test('reads as a sentence of its own', () => {
-    expect(new Set(lines).size).toBe(auditWords.length);
+    expect(new Set(lines).size).toBe(auditEvents.length);
     for (const line of lines) expect(line).not.toMatch(/undefined|NaN|\[object/);
   });
 
@@ -382,10 +382,10 @@ describe('every word that can be recorded', () => {
       requestId: undefined,
       hash: '',
     };
-    expect(renderAuditLine({ ...entry, what: 'moon-landed', detail }).says).toBe(
+    expect(renderAuditLine({ ...entry, event: 'moon-landed', detail }).says).toBe(
       'The bot: moon landed · `a zone` (rows 12, where <#C0OPS0000>, seal `cdcdcdcdcdcd`, secret thing &lt;b&gt;)',
     );
-    for (const what of ['toString', '__proto__', '<!here>'])
-      expect(renderAuditLine({ ...entry, what, detail: {} }).says).toMatch(/^The bot: [^<]+ · `a zone`$/);
+    for (const event of ['toString', '__proto__', '<!here>'])
+      expect(renderAuditLine({ ...entry, event, detail: {} }).says).toMatch(/^The bot: [^<]+ · `a zone`$/);
   });
 });

@@ -139,7 +139,7 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
     createAudit({ db: database.db, now: () => new Date() }).record({
       tenant: acme,
       actor: carol,
-      what: 'digest-created',
+      event: 'digest-created',
     });
 
   test('post one checkpoint a day, and whoever has it can check it', async () => {

@@ -22,43 +22,43 @@ function clock() {
 
 test('a list is kept for its life and not a moment longer', async () => {
   const { now, later } = clock();
-  const snapshots = createZoneCache({ now, lifeMs: 1000 });
-  const kept = snapshots.of(alice).keep(rows(3));
+  const zoneCache = createZoneCache({ now, lifeMs: 1000 });
+  const kept = zoneCache.of(alice).keep(rows(3));
   later(999);
-  expect(snapshots.of(alice).peek()).toBe(kept);
+  expect(zoneCache.of(alice).peek()).toBe(kept);
   later(1);
-  expect(snapshots.of(alice).peek()).toBeUndefined();
+  expect(zoneCache.of(alice).peek()).toBeUndefined();
 });
 
 test('people who ask at the same time share one reading, and a failed one is not kept', async () => {
-  const snapshots = createZoneCache({ now: clock().now });
+  const zoneCache = createZoneCache({ now: clock().now });
   let loads = 0;
   const load = async () => {
     loads += 1;
     if (loads === 1) throw new Error('the CDN is down');
     return rows(2);
   };
-  const both = await Promise.allSettled([snapshots.of(alice).get(load), snapshots.of(alice).get(load)]);
+  const both = await Promise.allSettled([zoneCache.of(alice).get(load), zoneCache.of(alice).get(load)]);
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(loads).toBe(1);
-  const [one, other] = await Promise.all([snapshots.of(alice).get(load), snapshots.of(alice).get(load)]);
+  const [one, other] = await Promise.all([zoneCache.of(alice).get(load), zoneCache.of(alice).get(load)]);
   expect(one).toBe(other);
   expect(loads).toBe(2);
-  await snapshots.of(bob).get(load);
+  await zoneCache.of(bob).get(load);
   expect(loads).toBe(3);
 });
 
 test('all lists together stay within the bound; the one used longest ago goes first', () => {
-  const snapshots = createZoneCache({ now: clock().now, rows: 10 });
-  snapshots.of(alice).keep(rows(4));
-  snapshots.of(bob).keep(rows(4));
-  snapshots.of(alice).peek();
-  snapshots.of(carol).keep(rows(4));
-  expect(snapshots.of(bob).peek()).toBeUndefined();
-  expect(snapshots.of(alice).peek()).toBeDefined();
-  expect(snapshots.of(carol).peek()).toBeDefined();
-  snapshots.of(bob).keep(rows(11));
-  expect([alice, bob, carol].map((person) => snapshots.of(person).peek())).toEqual([
+  const zoneCache = createZoneCache({ now: clock().now, rows: 10 });
+  zoneCache.of(alice).keep(rows(4));
+  zoneCache.of(bob).keep(rows(4));
+  zoneCache.of(alice).peek();
+  zoneCache.of(carol).keep(rows(4));
+  expect(zoneCache.of(bob).peek()).toBeUndefined();
+  expect(zoneCache.of(alice).peek()).toBeDefined();
+  expect(zoneCache.of(carol).peek()).toBeDefined();
+  zoneCache.of(bob).keep(rows(11));
+  expect([alice, bob, carol].map((person) => zoneCache.of(person).peek())).toEqual([
     undefined,
     undefined,
     undefined,
@@ -66,16 +66,16 @@ test('all lists together stay within the bound; the one used longest ago goes fi
 });
 
 test('what was read with a key that is gone meanwhile is not kept', async () => {
-  const snapshots = createZoneCache({ now: clock().now });
+  const zoneCache = createZoneCache({ now: clock().now });
   const { promise, resolve } = Promise.withResolvers<ReturnType<typeof rows>>();
-  const reading = snapshots.of(alice).get(() => promise);
-  const command = snapshots.of(alice);
-  snapshots.drop(alice);
+  const reading = zoneCache.of(alice).get(() => promise);
+  const command = zoneCache.of(alice);
+  zoneCache.drop(alice);
   resolve(rows(2));
   expect((await reading).zones).toHaveLength(2);
   expect(command.keep(rows(2)).zones).toHaveLength(2);
-  expect(snapshots.of(alice).peek()).toBeUndefined();
-  expect(snapshots.of(alice).keep(rows(2))).toBe(snapshots.of(alice).peek());
+  expect(zoneCache.of(alice).peek()).toBeUndefined();
+  expect(zoneCache.of(alice).keep(rows(2))).toBe(zoneCache.of(alice).peek());
 });
 
 const nothingToExplain = (error: unknown): never => {
@@ -84,8 +84,8 @@ const nothingToExplain = (error: unknown): never => {
 
 test('what grows old is read again in the background for whoever uses it, and answers meanwhile', async () => {
   const { now, later } = clock();
-  const snapshots = createZoneCache({ now, lifeMs: 1000, refreshMs: 800 });
-  const mine = snapshots.of(alice);
+  const zoneCache = createZoneCache({ now, lifeMs: 1000, refreshMs: 800 });
+  const mine = zoneCache.of(alice);
   const old = mine.keep(rows(2));
   const { promise, resolve } = Promise.withResolvers<ReturnType<typeof rows>>();
   let loads = 0;
@@ -100,49 +100,49 @@ test('what grows old is read again in the background for whoever uses it, and an
   expect(known).toBe(old);
   expect(mine.warm(load, nothingToExplain).known).toBe(old);
   resolve(rows(3));
-  expect(await coming).toEqual({ read: snapshots.of(alice).peek() });
-  expect(snapshots.of(alice).peek()?.zones).toHaveLength(3);
+  expect(await coming).toEqual({ read: zoneCache.of(alice).peek() });
+  expect(zoneCache.of(alice).peek()?.zones).toHaveLength(3);
   expect(loads).toBe(1);
 });
 
 test('a command that needs the list waits for the reading that is under way in the background', async () => {
-  const snapshots = createZoneCache({ now: clock().now });
+  const zoneCache = createZoneCache({ now: clock().now });
   const { promise, resolve } = Promise.withResolvers<ReturnType<typeof rows>>();
-  const { coming } = snapshots.of(alice).warm(() => promise, nothingToExplain);
-  const waiting = snapshots.of(alice).get(() => Promise.reject(new Error('asked twice')));
+  const { coming } = zoneCache.of(alice).warm(() => promise, nothingToExplain);
+  const waiting = zoneCache.of(alice).get(() => Promise.reject(new Error('asked twice')));
   resolve(rows(4));
   expect(await coming).toEqual({ read: await waiting });
 });
 
 test('what is read in the background ends with the key, and is not kept', async () => {
-  const snapshots = createZoneCache({ now: clock().now });
+  const zoneCache = createZoneCache({ now: clock().now });
   const { promise, resolve } = Promise.withResolvers<ReturnType<typeof rows>>();
   const signals: AbortSignal[] = [];
   const load = (until: AbortSignal) => {
     signals.push(until);
     return promise;
   };
-  const begin = async (person: typeof alice) => snapshots.of(person).warm(load, nothingToExplain).coming;
+  const begin = async (person: typeof alice) => zoneCache.of(person).warm(load, nothingToExplain).coming;
   const readings = [begin(alice), begin(bob)];
-  snapshots.drop(alice);
+  zoneCache.drop(alice);
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
   resolve(rows(2));
   await Promise.all(readings);
-  expect(snapshots.of(alice).peek()).toBeUndefined();
+  expect(zoneCache.of(alice).peek()).toBeUndefined();
 });
 
 test('an organisation that leaves takes the lists of all its people along, and of no one else', () => {
-  const snapshots = createZoneCache({ now: clock().now });
+  const zoneCache = createZoneCache({ now: clock().now });
   const elsewhere = { teamId: 'T0ACME0000', userId: 'U0ALICE00' };
   const shelf = { name: 'counts' };
   for (const person of [alice, bob, elsewhere]) {
-    snapshots.of(person).keep(rows(2));
-    snapshots.of(person).shelf(shelf).keep('today', 7);
+    zoneCache.of(person).keep(rows(2));
+    zoneCache.of(person).shelf(shelf).keep('today', 7);
   }
-  snapshots.dropTenant(alice.teamId);
+  zoneCache.dropTenant(alice.teamId);
   const left = [alice, bob, elsewhere].map((person) => [
-    snapshots.of(person).peek()?.zones.length,
-    snapshots.of(person).shelf(shelf).peek('today'),
+    zoneCache.of(person).peek()?.zones.length,
+    zoneCache.of(person).shelf(shelf).peek('today'),
   ]);
   expect(left).toEqual([
     [undefined, undefined],

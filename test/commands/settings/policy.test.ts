@@ -295,14 +295,14 @@ test('what is denied is in the record once a minute, each change of settings wit
   await database.close();
   await bot.stop();
   // One, or two where a minute ended between them.
-  const denied = records.filter(({ what }) => what === 'denied');
+  const denied = records.filter(({ event }) => event === 'denied');
   expect(denied.length).toBeLessThanOrEqual(2);
   expect(denied[0]).toMatchObject({
     actor: bob,
     subject: 'settings',
     detail: { reason: 'not-admin', channel: ops },
   });
-  expect(records.find(({ what }) => what === 'policy-changed')).toMatchObject({
+  expect(records.find(({ event }) => event === 'policy-changed')).toMatchObject({
     actor: alice,
     detail: { change1: 'operators: +U0BOB0000', change2: 'cap of C0DEPLOY0: uncapped -> read' },
   });

@@ -116,7 +116,7 @@ describe('a key ends with its person', () => {
     const audit = createAudit({ db: database.db, now: () => new Date() });
     const destroyed = async (tenant: string): Promise<unknown[]> =>
       (await audit.recent(tenant, 50))
-        .filter(({ what }) => what === 'key-destroyed')
+        .filter(({ event }) => event === 'key-destroyed')
         .map(({ actor, subject, detail }) => [actor, subject, detail['cause']]);
     const [inAcmeRecord, inCorp, inBetaRecord] = [
       await destroyed(acme.id),

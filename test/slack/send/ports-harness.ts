@@ -32,7 +32,7 @@ export interface PortsHarness extends AsyncDisposable {
   readonly cdn: CdnSimulator;
   readonly db: Kysely<Schema>;
   readonly ports: Ports;
-  readonly custody: KeyStore;
+  readonly keyStore: KeyStore;
   readonly policies: Policies;
   readonly audit: Audit;
   readonly operations: Operations;
@@ -57,7 +57,7 @@ export async function createPortsHarness(options: {
   const logger = createBoltLog(log);
   const apiUrl = `${slack.url}/api/`;
   const sealer = createSealer(await createKeyring());
-  const custody = createKeyStore({ db, sealer, now });
+  const keyStore = createKeyStore({ db, sealer, now });
   const installations = createInstallations({ db, sealer, now, withLock: database.withLock });
   const access = createInstallationAccess({
     installing: { kind: 'single', botToken: new Secret(slack.botToken) },
@@ -96,7 +96,7 @@ export async function createPortsHarness(options: {
     ...createJobPorts({
       access,
       clients,
-      custody,
+      keyStore,
       cdn: cdnThrough(globalThis.fetch),
       cdnThrough,
       transfer: startTransfer,
@@ -107,7 +107,7 @@ export async function createPortsHarness(options: {
       apiUrl,
       draw: async () => new Uint8Array([137, 80, 78, 71]),
       inspectFile: () => egress.file(),
-      spoolDirectory: join(tmpdir(), `chatops-ports-${process.pid}`),
+      tempDirectory: join(tmpdir(), `chatops-ports-${process.pid}`),
       exportLimits,
       log,
     }),
@@ -119,7 +119,7 @@ export async function createPortsHarness(options: {
     cdn,
     db,
     ports,
-    custody,
+    keyStore,
     policies,
     audit,
     operations,

@@ -15,7 +15,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       const url = await desk.createLink();
       const done = await submitKey(url, ` ${desk.cdn.key}\n`);
       expect(done.status).toBe(200);
-      const linked = await desk.custody.reveal(alice);
+      const linked = await desk.keyStore.reveal(alice);
       expect(linked?.key.reveal()).toBe(desk.cdn.key);
       expect(done.text).toContain('It sees 3 zones.');
       expect(done.text).toContain(linked?.fingerprint);
@@ -38,7 +38,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       expect(answers.filter(({ status }) => status === 409 || status === 410)).toHaveLength(3);
       expect(desk.cdn.requests).toHaveLength(1);
       const winner = answers.findIndex(({ status }) => status === 200);
-      expect((await desk.custody.reveal(alice))?.key.reveal()).toBe(keys[winner]);
+      expect((await desk.keyStore.reveal(alice))?.key.reveal()).toBe(keys[winner]);
       expect(desk.directMessages).toHaveLength(1);
     });
 
@@ -53,12 +53,12 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       expect(crossed.status).toBe(403);
       const keys = [desk.cdn.key, desk.cdn.restrictedKey, desk.cdn.key];
       await submitForm(his?.action ?? '', { ...his?.fields, accessKey: keys[1] ?? '' });
-      expect(await desk.custody.describe(alice)).toBeUndefined();
-      expect(await desk.custody.describe(otherAlice)).toBeUndefined();
+      expect(await desk.keyStore.describe(alice)).toBeUndefined();
+      expect(await desk.keyStore.describe(otherAlice)).toBeUndefined();
       await submitForm(forms[2]?.action ?? '', { ...forms[2]?.fields, accessKey: keys[2] ?? '' });
-      expect(await desk.custody.describe(alice)).toBeUndefined();
-      expect((await desk.custody.reveal(bob))?.key.reveal()).toBe(keys[1]);
-      expect((await desk.custody.reveal(otherAlice))?.key.reveal()).toBe(keys[2]);
+      expect(await desk.keyStore.describe(alice)).toBeUndefined();
+      expect((await desk.keyStore.reveal(bob))?.key.reveal()).toBe(keys[1]);
+      expect((await desk.keyStore.reveal(otherAlice))?.key.reveal()).toBe(keys[2]);
       expect(desk.directMessages.map(({ person }) => person)).toMatchObject([bob, otherAlice]);
     });
 
@@ -192,7 +192,7 @@ describe('what is refused unread', () => {
     });
     expect(refused.status).toBe(status);
     expect(desk.cdn.requests).toEqual([]);
-    expect(await desk.custody.describe(alice)).toBeUndefined();
+    expect(await desk.keyStore.describe(alice)).toBeUndefined();
     // Nothing was used up by it.
     expect((await submitForm(action, whole)).status).toBe(200);
   });
@@ -235,7 +235,7 @@ describe('a key that does not do', () => {
     expect(wrong.text).toMatch(/The CDN refused this key\. 4 tries left on this page\. Nothing was stored\./);
     expect(wrong.html).not.toContain('not-the-right-key');
     expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
-    expect((await desk.audit.recent('T0ACME000', 9)).map(({ what }) => what)).toEqual(['key-linked']);
+    expect((await desk.audit.recent('T0ACME000', 9)).map(({ event }) => event)).toEqual(['key-linked']);
   });
 
   test('after five refused keys the link is closed, also for the right one, and the record says so', async () => {
@@ -250,9 +250,9 @@ describe('a key that does not do', () => {
     expect(late.status).toBe(410);
     expect(late.text).toContain('refused five keys');
     expect(desk.cdn.requests).toHaveLength(5);
-    expect(await desk.custody.describe(alice)).toBeUndefined();
+    expect(await desk.keyStore.describe(alice)).toBeUndefined();
     expect(await desk.audit.recent('T0ACME000', 9)).toMatchObject([
-      { what: 'key-entry-refused', subject: 'U0ALICE00', detail: { entry: 'page' } },
+      { event: 'key-entry-refused', subject: 'U0ALICE00', detail: { entry: 'page' } },
     ]);
   });
 
@@ -298,7 +298,7 @@ describe('a link that has ended', () => {
     expect(again.status).toBe(410);
     expect((await fetchPage(other)).text).toContain('This link was taken back');
     expect((await fetchPage(his)).status).toBe(200);
-    expect((await desk.custody.reveal(alice))?.key.reveal()).toBe(desk.cdn.key);
+    expect((await desk.keyStore.reveal(alice))?.key.reveal()).toBe(desk.cdn.key);
   });
 
   test('of many links the newest three work', async () => {
@@ -321,7 +321,7 @@ describe('a link that has ended', () => {
     while (desk.cdn.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     await desk.links.close(alice);
     expect((await sending).text).toContain('This link was taken back');
-    expect(await desk.custody.describe(alice)).toBeUndefined();
+    expect(await desk.keyStore.describe(alice)).toBeUndefined();
     expect(desk.directMessages).toEqual([]);
   });
 

@@ -22,7 +22,7 @@ export const otherAlice: Person = { teamId: 'T0BETA000', userId: 'U0ALICE00' };
 interface PageHarness {
   readonly cdn: CdnSimulator;
   readonly links: KeyLinks;
-  readonly custody: KeyStore;
+  readonly keyStore: KeyStore;
   readonly audit: Audit;
   /** Direct messages that were sent. */
   readonly directMessages: { person: Person; message: Message }[];
@@ -35,7 +35,7 @@ interface PageHarness {
   failDirectMessages(): void;
 }
 
-/** The page alone behind a real HTTP server, with a real custody and a local CDN; its clock stands still. */
+/** The page alone behind a real HTTP server, with a real keyStore and a local CDN; its clock stands still. */
 export async function createPageHarness(
   database: Database,
   options: { publicUrl?: string } = {},
@@ -48,7 +48,7 @@ export async function createPageHarness(
   const directMessages: { person: Person; message: Message }[] = [];
   let silent = false;
   const links = createKeyLinks({ db, now });
-  const custody = createKeyStore({ db, sealer: createSealer(await createKeyring()), now });
+  const keyStore = createKeyStore({ db, sealer: createSealer(await createKeyring()), now });
   const audit = createAudit({ db, now });
   const server = createServer((request, response) => {
     void page.handle(request, response, (request.url ?? '').split('?', 1)[0] ?? '');
@@ -59,14 +59,14 @@ export async function createPageHarness(
   const page = createConnectPage({
     publicUrl: options.publicUrl ?? here,
     links,
-    custody,
+    keyStore,
     cdn: createCdn({
       apiUrl: cdn.url,
       originLoggingUrl: cdn.originLoggingUrl,
       timeoutMs: 2000,
       sleep: async () => {},
     }),
-    snapshots: createZoneCache({ now }),
+    zoneCache: createZoneCache({ now }),
     audit,
     async tell(person, message) {
       if (silent) throw new Error('Slack is away');
@@ -79,7 +79,7 @@ export async function createPageHarness(
   return {
     cdn,
     links,
-    custody,
+    keyStore,
     audit,
     directMessages,
     logs,
