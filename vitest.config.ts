@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     // By default one core is left out: of two that is half, while the tests mostly wait for databases and bots.
     maxWorkers: '100%',
+    globalSetup: ['test/support/database-templates.ts'],
     restoreMocks: true,
     unstubEnvs: true,
     // Two cores are the smallest machine this runs on; starting a database and a bot takes its time there.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { findPostgres } from '../../test/support/postgres.ts';
+import { findOwnPostgres } from '../../test/support/postgres.ts';
 
 /** An empty PostgreSQL database for the bot, where this machine has a server. */
 export interface Postgres {
@@ -9,10 +9,10 @@ export interface Postgres {
 
 /** Starts one; where there is none, says why in words. */
 export async function startPostgres(): Promise<Postgres | string> {
-  const found = await findPostgres();
+  const found = await findOwnPostgres();
   if (typeof found === 'string') return found;
   const server = await found.start();
-  const url = await server.createDatabase();
+  const url = await server.createDatabase({ empty: true });
   return {
     environment: {
       DATABASE_URL: url.reveal(),

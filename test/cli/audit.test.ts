@@ -14,7 +14,7 @@ import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { acme, beta, insertRecords, readExportedLines, runWithoutTriggers } from '../auth/audit/tampering.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
-import { copyEmbeddedDatabase } from '../support/embedded-template.ts';
+import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { createMemoryLog } from '../support/engines.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 import { startBotProcess } from '../support/process.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Operations } from '../../src/operations/ledger.ts';
-import { emptyRecords, prepareEngines } from '../support/engines.ts';
+import { deleteRows, prepareEngines } from '../support/engines.ts';
 import {
   acme,
   anna,
@@ -27,7 +27,7 @@ describe.each([
     const first = await there.open();
     const others = there.databaseUrl ? [await there.open(), await there.open()] : [first, first];
     const benchWith = async (): Promise<LedgerHarness & { readonly processes: readonly Operations[] }> => {
-      await emptyRecords(first);
+      await deleteRows(first);
       const bench = await createLedgerHarness(first);
       return {
         ...bench,

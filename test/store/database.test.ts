@@ -104,7 +104,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
   test.skipIf(skip)(
     `a first start of ${name} by several processes at once leaves one set of tables`,
     async () => {
-      const there = await place();
+      const there = await place({ empty: true });
       const databases = there.databaseUrl
         ? await Promise.all(Array.from({ length: 5 }, () => there.open()))
         : [await there.open()];

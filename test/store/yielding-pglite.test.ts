@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { openEmbedded } from '../../src/store/embedded.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
-import { copyEmbeddedDatabase } from '../support/embedded-template.ts';
+import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { createTempDirectory } from '../support/temp-directory.ts';
 
 test('whoever asks one thing after the other lets others in, within a transaction too', async () => {

@@ -13,6 +13,7 @@ import { readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/lifecycle.ts';
 import type { ExportLimits } from '../../src/exports/files.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
+import { copyEmbeddedDatabase } from './database-templates.ts';
 import { submitKey } from './page-client.ts';
 
 export interface Bot {
@@ -48,6 +49,7 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
     mkdtemp(join(tmpdir(), 'chatops-')),
   ]);
   const env = { ...environment({ slack, cdn, dataDir, ...options }), ...options.env };
+  if (!('DATABASE_URL' in env)) await copyEmbeddedDatabase(env['DATA_DIR'] ?? dataDir);
   const logs: string[] = [];
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {

@@ -6,7 +6,7 @@ import { afterAll } from 'vitest';
 import type { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Log } from '../../src/telemetry/log.ts';
-import { copyEmbeddedDatabase } from './embedded-template.ts';
+import { copyEmbeddedDatabase } from './database-templates.ts';
 import { findPostgres, type PostgresServer } from './postgres.ts';
 
 interface Entry {
@@ -36,8 +36,8 @@ interface DatabaseLocation {
 interface Engine {
   readonly name: string;
   readonly skip: boolean;
-  /** A createLocation with an empty database of its own, for tests that close it or open it twice. */
-  readonly createLocation: () => Promise<DatabaseLocation>;
+  /** A location with a database of its own, for tests that close it or open it twice. `empty`: without tables. */
+  readonly createLocation: (options?: { readonly empty?: boolean }) => Promise<DatabaseLocation>;
   /** One open database for all tests of the file, emptied each time. */
   readonly emptyDatabase: () => Promise<Database>;
 }
@@ -63,10 +63,14 @@ export async function prepareEngines(): Promise<Engines> {
     await rm(root, { recursive: true, force: true });
   });
 
-  const engine = (name: string, skip: boolean, prepare: (dataDir: string) => Promise<Secret | undefined>) => {
-    const createLocation = async (): Promise<DatabaseLocation> => {
+  const engine = (
+    name: string,
+    skip: boolean,
+    prepare: (dataDir: string, empty: boolean) => Promise<Secret | undefined>,
+  ) => {
+    const createLocation = async ({ empty = false } = {}): Promise<DatabaseLocation> => {
       const dataDir = await mkdtemp(join(root, 'data-'));
-      const databaseUrl = await prepare(dataDir);
+      const databaseUrl = await prepare(dataDir, empty);
       const open = async (): Promise<Database> => {
         const database = await openDatabase({ databaseUrl, dataDir, log: createMemoryLog() });
         opened.push(database);
@@ -79,19 +83,14 @@ export async function prepareEngines(): Promise<Engines> {
     const emptyDatabase = async (): Promise<Database> => {
       shared ??= createLocation().then(({ open }) => open());
       const database = await shared;
-      await sql`truncate linked_keys, installations, installation_users, deliveries, key_links, sealed_versions,
-        keyring_keys, keyring_members, policies, digests, digest_runs, digest_books, slack_pace, outbox, audit_checkpoints, audit_signing_keys`.execute(
-        database.db,
-      );
-      await emptyRecords(database);
-      await sql`drop schema if exists pgboss cascade`.execute(database.db);
+      await deleteRows(database);
       return database;
     };
     return { name, skip, createLocation, emptyDatabase };
   };
 
-  const embedded = engine('embedded', false, async (dataDir) => {
-    await copyEmbeddedDatabase(dataDir);
+  const embedded = engine('embedded', false, async (dataDir, empty) => {
+    if (!empty) await copyEmbeddedDatabase(dataDir);
     return undefined;
   });
   const start = (): Promise<PostgresServer> => {
@@ -101,19 +100,23 @@ export async function prepareEngines(): Promise<Engines> {
   };
   const skipped = typeof found === 'string';
   const name = skipped ? `PostgreSQL (skipped: ${found})` : 'PostgreSQL';
-  const postgres = engine(name, skipped, async () => (await start()).createDatabase());
+  const postgres = engine(name, skipped, async (_, empty) => (await start()).createDatabase({ empty }));
   return { embedded, postgres: { ...postgres, server: start }, both: [embedded, postgres] };
 }
 
-/** Forgets what was recorded, which nothing in the bot can do: these tables are append-only. */
-export async function emptyRecords({ db }: Database): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    for (const table of ['audit_records', 'operation_events']) {
-      await sql`alter table ${sql.table(table)} disable trigger user`.execute(trx);
-    }
-    await sql`truncate audit_records, operations, operation_events, operation_values`.execute(trx);
-    for (const table of ['audit_records', 'operation_events']) {
-      await sql`alter table ${sql.table(table)} enable trigger user`.execute(trx);
-    }
-  });
+/** Deletes all rows, those of the queue too, also from append-only tables, which the bot itself cannot do. */
+export async function deleteRows({ db }: Database): Promise<void> {
+  await sql`
+    do $$
+      declare name text;
+      begin
+        set local session_replication_role = replica;
+        for name in
+          select format('%I.%I', schemaname, tablename) from pg_tables
+          where schemaname in ('public', 'pgboss') and tablename not like 'kysely%' and tablename <> 'version'
+        loop
+          execute 'delete from ' || name;
+        end loop;
+      end
+    $$`.execute(db);
 }

@@ -11,20 +11,25 @@ import { freePort } from '../../simulator/free-port.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 
 export interface PostgresServer {
-  /** A new, empty database of its own. */
-  createDatabase(): Promise<Secret>;
+  readonly adminUrl: string;
+  /** A new database, as the first start of the bot leaves it; with `empty` as a server makes one. */
+  createDatabase(options?: { readonly empty?: boolean }): Promise<Secret>;
+  /** Makes the database that others are copies of. */
+  createTemplate(fill: (url: Secret) => Promise<void>): Promise<void>;
   /** Ends every connection of that database, as a server that restarts does. */
   breakConnections(url: Secret): Promise<void>;
   stop(): Promise<void>;
 }
 
+const templateName = 'chatops_test_template';
+
 /**
- * Where tests get a PostgreSQL server: the one in TEST_DATABASE_URL, else a throw-away cluster from the machine's
- * binaries. Where there is neither, the reason in words, for the name of the skipped tests.
+ * A PostgreSQL server: the one in TEST_DATABASE_URL, else a throw-away cluster from the machine's binaries. Where there
+ * is neither, the reason in words.
  */
-export async function findPostgres(): Promise<{ start: () => Promise<PostgresServer> } | string> {
+export async function findOwnPostgres(): Promise<{ start: () => Promise<PostgresServer> } | string> {
   const given = env['TEST_DATABASE_URL'];
-  if (given) return { start: () => serve(given, async () => undefined) };
+  if (given) return { start: async () => connectTo(given, async () => undefined) };
   const binaries = await findBinaries();
   if (!binaries) return 'no TEST_DATABASE_URL and no PostgreSQL binaries in /usr/lib/postgresql';
   const account = await findAccount();
@@ -32,7 +37,20 @@ export async function findPostgres(): Promise<{ start: () => Promise<PostgresSer
   return { start: () => startCluster(binaries, account) };
 }
 
-async function serve(adminUrl: string, stop: () => Promise<void>): Promise<PostgresServer> {
+/** The server that all tests of a run share; `stop` drops the databases made through it. */
+export async function findPostgres(): Promise<{ start: () => Promise<PostgresServer> } | string> {
+  const found = await findOwnPostgres();
+  if (typeof found === 'string') return found;
+  return {
+    async start() {
+      const response = await fetch(`${env['TEST_TEMPLATES_URL']}/postgres`);
+      if (!response.ok) throw new Error(await response.text());
+      return connectTo(await response.text(), async () => undefined);
+    },
+  };
+}
+
+function connectTo(adminUrl: string, stop: () => Promise<void>): PostgresServer {
   const ask = async (sql: string, values: unknown[] = []): Promise<void> => {
     const client = new Client({ connectionString: adminUrl });
     await client.connect();
@@ -43,14 +61,20 @@ async function serve(adminUrl: string, stop: () => Promise<void>): Promise<Postg
     }
   };
   const made: string[] = [];
+  const create = async (name: string, template?: string): Promise<Secret> => {
+    await ask(`create database ${name}${template === undefined ? '' : ` template ${template}`}`);
+    made.push(name);
+    const url = new URL(adminUrl);
+    url.pathname = `/${name}`;
+    return new Secret(url.href);
+  };
   return {
-    async createDatabase() {
-      const name = `chatops_test_${randomBytes(6).toString('hex')}`;
-      await ask(`create database ${name}`);
-      made.push(name);
-      const url = new URL(adminUrl);
-      url.pathname = `/${name}`;
-      return new Secret(url.href);
+    adminUrl,
+    createDatabase: ({ empty = false } = {}) =>
+      create(`chatops_test_${randomBytes(6).toString('hex')}`, empty ? undefined : templateName),
+    async createTemplate(fill) {
+      await ask(`drop database if exists ${templateName} with (force)`);
+      await fill(await create(templateName));
     },
     breakConnections: (url) =>
       ask('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [
@@ -105,13 +129,13 @@ async function startCluster(
   const port = await freePort();
   const server = spawn(
     join(binaries, 'postgres'),
-    ['-D', data, '-p', String(port), '-k', directory, '-h', '127.0.0.1', '-F', '-c', 'max_connections=60'],
+    ['-D', data, '-p', String(port), '-k', directory, '-h', '127.0.0.1', '-F', '-c', 'max_connections=200'],
     { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const end = (): boolean => server.kill('SIGQUIT');
   process.once('exit', end);
   await ready(server);
-  return serve(`postgres://chatops@127.0.0.1:${port}/postgres`, async () => {
+  return connectTo(`postgres://chatops@127.0.0.1:${port}/postgres`, async () => {
     const gone = once(server, 'exit');
     end();
     await gone;
