@@ -3,7 +3,7 @@ import { registerSecret, type Secret } from '../secrets/secret.ts';
 import { id, readLeniently, text, texts } from './http/lenient.ts';
 import { address, type Hosts } from './http/paths.ts';
 import type { Send } from './http/request.ts';
-import { createPages } from './json/pages.ts';
+import { createPages } from './json/lists.ts';
 
 export interface ApiKey {
   readonly id: string;

@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import { parseIsoTime } from '../lib/time.ts';
-import { parseAnswer } from './http/answers.ts';
-import { count, type Drift, reported, text } from './http/lenient.ts';
+import {
+  count,
+  type Drift,
+  numberIn,
+  parseAnswer,
+  readSeries,
+  reported,
+  text,
+  texts,
+} from './http/lenient.ts';
 import { address, type Hosts, type IdKind, textId } from './http/paths.ts';
 import type { Send } from './http/request.ts';
-import { numberIn, readSeries } from './series.ts';
 
 export interface LatencyPoint {
   /** As the service wrote it. */
@@ -32,12 +39,12 @@ export interface Apps {
   readonly summary: (appId: string) => Promise<AppSummary>;
 }
 
-export const appIdKind: IdKind = {
+const appIdKind: IdKind = {
   noun: 'an app id',
   hint: 'An app id is about 15 letters and digits, without spaces or slashes.',
 };
 
-const answer = z.object({
+const usageSummary = z.object({
   averageLatency: count,
   currentLatency: count,
   totalVolumeSizeInGb: count,
@@ -58,7 +65,13 @@ export function createApps(send: Send, hosts: Hosts, onDrift: (drift: Drift) => 
       } as const;
       return send(request, async (reply) => {
         const body = await reply.json();
-        const { latencyChart, status, ...numbers } = parseAnswer(reply, body, answer, operation, onDrift);
+        const { latencyChart, status, ...numbers } = parseAnswer(
+          reply,
+          body,
+          usageSummary,
+          operation,
+          onDrift,
+        );
         return {
           ...reported(numbers),
           latencyChart: readChart(latencyChart),
@@ -77,4 +90,46 @@ function readChart(raw: unknown): LatencyPoint[] {
       return latency === undefined ? [] : [{ label: key, ...(at === undefined ? {} : { at }), latency }];
     })
     .sort((a, b) => (a.at ?? Number.MAX_VALUE) - (b.at ?? Number.MAX_VALUE) || (a.label < b.label ? -1 : 1));
+}
+
+/** Delete All Volume Instances (cdn-api.md §2.6). Irreversible. */
+export interface Volumes {
+  /**
+   * Sent at most once, whatever the answer. `ids`: the deleted instances, empty where there were none, undefined where
+   * the service did not say. Throws ApiError: `refused` while an instance is attached, `not_found` for a wrong id or a
+   * volume that is already gone. Where `sent` is true and the code is timeout, unreachable, cut, unavailable or
+   * unexpected, nobody knows whether it was deleted.
+   */
+  readonly deleteAll: (
+    appId: string,
+    volumeId: string,
+  ) => Promise<{ readonly ids: readonly string[] | undefined; readonly requestId: string | undefined }>;
+}
+
+const deletion = z.object({ ids: texts });
+
+export function createVolumes(send: Send, hosts: Hosts, onDrift: (drift: Drift) => void): Volumes {
+  return {
+    async deleteAll(appId, volumeId) {
+      const app = textId(appId, appIdKind);
+      const volume = textId(volumeId, {
+        noun: 'a volume id',
+        hint: 'A volume id is text, such as my-data-volume.',
+      });
+      const operation = 'Delete All Volume Instances';
+      const request = {
+        operation,
+        method: 'DELETE',
+        address: address(hosts.api, 'mc', 'apps', app, 'volumes', volume),
+        reads: false,
+        once: true,
+      } as const;
+      return send(request, async (reply) => {
+        const body = await reply.json();
+        const { requestId } = reply;
+        if (body === undefined) return { ids: undefined, requestId };
+        return { ids: parseAnswer(reply, body, deletion, operation, onDrift).ids ?? undefined, requestId };
+      });
+    },
+  };
 }

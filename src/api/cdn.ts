@@ -1,16 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Secret } from '../secrets/secret.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
-import { type Apps, createApps } from './apps.ts';
+import { type Apps, createApps, createVolumes, type Volumes } from './apps.ts';
 import { createEventLogs, type EventLogs } from './event-logs.ts';
-import type { ErrorBudget } from './http/error-budget.ts';
 import type { Drift } from './http/lenient.ts';
 import type { Hosts } from './http/paths.ts';
 import { createSend, type Transport } from './http/request.ts';
+import type { ErrorBudget } from './http/retry.ts';
 import { createOriginErrors, type OriginErrors } from './origin-errors/origin-errors.ts';
 import { createUploadScanning, type UploadScanning } from './upload-scanning.ts';
 import { createVariables, type Variables } from './variables.ts';
-import { createVolumes, type Volumes } from './volumes.ts';
 import { createPullZones, type PullZones } from './zones/pull-zones.ts';
 
 export interface CdnOptions {

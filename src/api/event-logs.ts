@@ -1,7 +1,6 @@
 import { UserError } from '../errors.ts';
 import { hourMs, minuteMs } from '../lib/time.ts';
-import { isObject, readErrorBody } from './http/error-bodies.ts';
-import type { ApiError } from './http/errors.ts';
+import { type ApiError, isObject, readErrorBody } from './http/errors.ts';
 import { address, type Hosts, type IdKind, numericId } from './http/paths.ts';
 import type { Reply, Send } from './http/request.ts';
 

@@ -1,11 +1,10 @@
 import { isExists } from 'date-fns/isExists';
 import { z } from 'zod';
 import { shieldZoneIdKind } from './event-logs.ts';
-import { isObject, readErrorBody } from './http/error-bodies.ts';
-import { count, type Drift, readLeniently, reported } from './http/lenient.ts';
+import { isObject, readErrorBody } from './http/errors.ts';
+import { count, type Drift, readLeniently, readSeries, reported } from './http/lenient.ts';
 import { address, type Hosts, numericId } from './http/paths.ts';
 import type { Send } from './http/request.ts';
-import { readSeries } from './series.ts';
 
 export interface ScanDay {
   /** `yyyy-MM-dd`, where the service's key is a day. */

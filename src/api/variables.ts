@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
-import { parseAnswer } from './http/answers.ts';
-import { type Drift, flag, id, text } from './http/lenient.ts';
+import { type Drift, flag, id, parseAnswer, text } from './http/lenient.ts';
 import { address, type Hosts, numericId } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 

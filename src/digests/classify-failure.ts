@@ -1,5 +1,5 @@
-import { isUnwell } from '../api/http/error-budget.ts';
 import { ApiError } from '../api/http/errors.ts';
+import { isUnwell } from '../api/http/retry.ts';
 import { LinkedKeyError } from '../auth/keys/key-store.ts';
 import type { Reason } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';

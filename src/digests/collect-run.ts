@@ -1,4 +1,4 @@
-import { createErrorBudget, type ErrorBudget } from '../api/http/error-budget.ts';
+import { createErrorBudget, type ErrorBudget } from '../api/http/retry.ts';
 import { decideDestination } from '../auth/policy/policy.ts';
 import { minuteMs } from '../lib/time.ts';
 import * as views from '../views/digests/notices.ts';

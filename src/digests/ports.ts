@@ -1,5 +1,5 @@
 import type { CdnClient } from '../api/cdn.ts';
-import type { ErrorBudget } from '../api/http/error-budget.ts';
+import type { ErrorBudget } from '../api/http/retry.ts';
 import type { Audit } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { People } from '../auth/people.ts';

@@ -1,5 +1,4 @@
 import { stringify } from 'csv-stringify/sync';
-import { escapeFormulas } from './formula.ts';
 
 export type Cell = string | number | undefined;
 
@@ -14,3 +13,55 @@ export function writeCsv(rows: readonly (readonly Cell[])[]): string {
     { quoted_string: true },
   );
 }
+
+/**
+ * Whether a spreadsheet may run a cell as a formula: it begins with one of `= + - @` (also full-width or small), a tab
+ * or a line break, whatever blanks, quotes, byte order marks and invisible signs stand in front, since some spreadsheets
+ * drop those. A number below zero counts as well: `-2+3+cmd|…` begins like one.
+ *
+ * `-5` with an apostrophe in front reads as -5 in a spreadsheet, and no longer runs.
+ * https://owasp.org/www-community/attacks/CSV_Injection
+ */
+export function isFormula(text: string): boolean {
+  return formula.test(text);
+}
+
+/**
+ * The text of a cell with an apostrophe wherever a formula could begin: in front, and behind every sign in it that may
+ * end a cell (`;`, tab, line breaks). Where a semicolon separates lists (most of Europe), a spreadsheet that is opened
+ * by double click splits at those although we wrote commas, and takes no quote for one that does not begin a cell.
+ */
+export function escapeFormulas(text: string): string {
+  return `${isFormula(text) ? "'" : ''}${text.replaceAll(inside, "'")}`;
+}
+
+/** The same question for the bytes behind such a sign, from `from` to the end of their cell at `to`. */
+export function formulaPrefixes(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte >= 0x7f) return foreignBegins(bytes, at, to);
+    if (byte === 0x3d || byte === 0x2b || byte === 0x2d || byte === 0x40) return true;
+    // Behind one more that ends a cell, that one is asked.
+    if ((byte > 0x20 && byte !== 0x22) || isSeparator[byte] === 1) return false;
+  }
+  return false;
+}
+
+/** By byte: whether some spreadsheet ends a cell there, whatever quotes it stands between. */
+export const isSeparator = Uint8Array.from({ length: 256 }, (_, byte) =>
+  ';\t\r\n'.includes(String.fromCharCode(byte)) ? 1 : 0,
+);
+
+// A cell of megabytes must not be read anew at each of its semicolons.
+const mostBytes = 64;
+
+function foreignBegins(bytes: Buffer, from: number, to: number): boolean {
+  const text = bytes.toString('utf8', from, Math.min(to, from + mostBytes));
+  // So much that nobody sees stands in front of nothing good.
+  return begun.test(text) || (to - from > mostBytes && unseen.test(text));
+}
+
+const formula = /^[\p{Z}\p{C}"\u{fffd}]*[=+\-@＝＋－＠﹦﹢﹣﹫−\t\r\n]/u;
+const begun = /^(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*[=+\-@＝＋－＠﹦﹢﹣﹫−]/u;
+const inside = /(?<=[;\t\r\n])(?=(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*[=+\-@＝＋－＠﹦﹢﹣﹫−])/gu;
+const unseen = /^(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*$/u;

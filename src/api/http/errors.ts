@@ -77,3 +77,131 @@ export class ApiError extends Error {
     this.retryAfterSeconds = facts.retryAfterSeconds;
   }
 }
+
+/** What a body says about a failure, whichever of the service's shapes it has. */
+export interface ErrorWords {
+  readonly message: string | undefined;
+  readonly errorKey: string | undefined;
+  readonly fieldErrors: readonly FieldError[];
+  /**
+   * `envelope`: an `error` or `errorResponse` that is filled, or a bare errorKey: the request was refused, whatever
+   * the status says. `problem`: shape A, B or the core shape. `none`: nothing that speaks of a failure.
+   */
+  readonly kind: 'envelope' | 'problem' | 'none';
+}
+
+/** Enough for a sentence; a body is never quoted whole. */
+const longestMessage = 500;
+const nothing: ErrorWords = { message: undefined, errorKey: undefined, fieldErrors: [], kind: 'none' };
+
+/**
+ * Reads the error bodies of all surfaces: shapes A, B and C, the core's `{ErrorKey,Field,Message}`, the containers'
+ * `[{message}]` and bare string, shield's `error` and `errorResponse`. Anything else, HTML and nothing included,
+ * says nothing. Order of the members: cdn-api.md §1.3.
+ */
+export function readErrorText(text: string, clean?: (text: string) => string): ErrorWords {
+  try {
+    return readErrorBody(JSON.parse(text), clean);
+  } catch {
+    return nothing;
+  }
+}
+
+/**
+ * The same for a body that is parsed already. `clean` takes out what must not be repeated, before sentences are cut to
+ * their length: half a key would not be found any more.
+ */
+export function readErrorBody(raw: unknown, clean?: (text: string) => string): ErrorWords {
+  const body = clean ? cleaned(raw, clean) : raw;
+  if (typeof body === 'string') return { ...nothing, message: sentence(body), kind: 'problem' };
+  if (Array.isArray(body)) {
+    const fieldErrors = readFieldErrors(body);
+    return {
+      ...nothing,
+      message: fieldErrors[0]?.message,
+      fieldErrors,
+      kind: fieldErrors.length > 0 ? 'problem' : 'none',
+    };
+  }
+  if (!isObject(body)) return nothing;
+  const envelopes = [body['error'], body['errorResponse']].map(readEnvelope);
+  const envelope = envelopes.find(({ message, errorKey }) => message ?? errorKey);
+  const errorKey = sentence(body['errorKey']) ?? envelope?.errorKey ?? sentence(body['ErrorKey']);
+  const fieldErrors = readFieldErrors(body['errors']);
+  const core = sentence(body['Message']);
+  const field = sentence(body['Field']);
+  if (core && field) fieldErrors.push({ field, message: core });
+  const problem = core ?? sentence(body['detail']) ?? sentence(body['title']);
+  const message = problem ?? envelope?.message ?? fieldErrors[0]?.message ?? sentence(body['message']);
+  const isProblem = problem ?? errorKey ?? message ?? statusIn(body);
+  const isRefusal = envelope ?? sentence(body['errorKey']);
+  return { message, errorKey, fieldErrors, kind: isRefusal ? 'envelope' : isProblem ? 'problem' : 'none' };
+}
+
+/**
+ * The code for a status. 401 and 403 mean the key, unless the body says that the request was refused: shield answers
+ * a wrong time window with 401 (cdn-api.md §1.2, §2.7, §2.8).
+ */
+export function codeFor(status: number, words: ErrorWords, isHtml: boolean): ApiErrorCode {
+  if (status === 401 || status === 403) return words.kind === 'envelope' ? 'refused' : 'key_refused';
+  if (status === 429) return 'rate_limited';
+  if (status >= 500) return 'unavailable';
+  // A web page where the service would send a problem: something else answered in its place.
+  if (status < 400 || isHtml) return 'unexpected';
+  return status === 404 ? 'not_found' : 'refused';
+}
+
+function cleaned(value: unknown, clean: (text: string) => string): unknown {
+  if (typeof value === 'string') return clean(value);
+  if (Array.isArray(value)) return value.map((item) => cleaned(item, clean));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [clean(name), cleaned(one, clean)]));
+}
+
+/** One line, bounded. */
+export function sentence(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const line = value
+    .slice(0, longestMessage * 4)
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim();
+  if (line === '') return undefined;
+  return line.length > longestMessage ? `${line.slice(0, longestMessage).toWellFormed()}…` : line;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function readEnvelope(value: unknown): { message: string | undefined; errorKey: string | undefined } {
+  // A success may carry a default object: {"statusCode":0,"success":false,"message":null,"errorKey":null}.
+  if (!isObject(value)) return { message: sentence(value), errorKey: undefined };
+  if (value['success'] === true) return { message: undefined, errorKey: undefined };
+  return { message: sentence(value['message']), errorKey: sentence(value['errorKey']) };
+}
+
+/** `[{field, message}]`, or the framework's `{field: [messages]}`. At most 20: nobody reads more. */
+function readFieldErrors(value: unknown): FieldError[] {
+  const found: FieldError[] = [];
+  if (Array.isArray(value)) {
+    for (const item of value.slice(0, 20)) {
+      const message = isObject(item) ? sentence(item['message'] ?? item['Message']) : sentence(item);
+      const field = isObject(item) ? sentence(item['field'] ?? item['Field']) : undefined;
+      if (message) found.push({ field, message });
+    }
+  } else if (isObject(value)) {
+    for (const [field, messages] of Object.entries(value).slice(0, 20)) {
+      const message = sentence(Array.isArray(messages) ? messages[0] : messages);
+      if (message) found.push({ field: sentence(field), message });
+    }
+  }
+  return found;
+}
+
+/** Shape C is only `{statusCode}`; problem details carry `status`. */
+function statusIn(body: Record<string, unknown>): true | undefined {
+  return (
+    [body['status'], body['statusCode']].some((status) => typeof status === 'number' && status >= 400) ||
+    undefined
+  );
+}

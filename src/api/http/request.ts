@@ -1,12 +1,17 @@
 import { createFetch } from 'ofetch';
 import { redactValues } from '../../secrets/scanner.ts';
 import type { Secret } from '../../secrets/secret.ts';
-import { parseWithExactIds } from '../json/exact-ids.ts';
-import { createReadDeadline, type ReadDeadline, readChunks, readText } from './bodies.ts';
-import { codeFor, type ErrorWords, readErrorBody, readErrorText } from './error-bodies.ts';
-import type { ErrorBudget } from './error-budget.ts';
-import { ApiError, type ApiErrorCode, type ApiErrorFacts } from './errors.ts';
-import { readRetryAfter, waitBeforeRetry } from './retry.ts';
+import { createReadDeadline, parseWithExactIds, type ReadDeadline, readChunks, readText } from './bodies.ts';
+import {
+  ApiError,
+  type ApiErrorCode,
+  type ApiErrorFacts,
+  codeFor,
+  type ErrorWords,
+  readErrorBody,
+  readErrorText,
+} from './errors.ts';
+import { type ErrorBudget, readRetryAfter, waitBeforeRetry } from './retry.ts';
 
 /** One call of an operation. */
 export interface ApiRequest {

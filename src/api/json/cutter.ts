@@ -1,16 +1,17 @@
-import { createBatches, type ParseList } from './batches.ts';
 import {
   backslash,
   closeArray,
   closeObject,
   colon,
   comma,
+  createBatches,
   newPlace,
   nextBorder,
   openArray,
   openObject,
+  type ParseList,
   quote,
-} from './borders.ts';
+} from './batches.ts';
 
 /** The rest of a document once its elements are cut out. */
 export interface Outside {

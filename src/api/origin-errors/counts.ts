@@ -1,10 +1,15 @@
 import { maximum, minimum } from '../../lib/min-max.ts';
 import { hourMs } from '../../lib/time.ts';
-import { createGroups, type Group, type Groups } from './groups.ts';
-import { createHeavyHitters } from './heavy-hitters.ts';
+import {
+  createGroups,
+  createNewest,
+  type Group,
+  type Groups,
+  type Newest,
+  type Sample,
+  takeSamples,
+} from './groups.ts';
 import type { OriginError } from './origin-errors.ts';
-import { pathPrefix } from './path-prefix.ts';
-import { createNewest, type Newest, type Sample, takeSamples } from './samples.ts';
 
 /** What is known of some entries once they are counted: bounded, however many they were. */
 export interface OriginErrorCounts {
@@ -120,4 +125,64 @@ function finished(state: State): OriginErrorCounts {
     samples: takeSamples(ranked, state.newest),
     codes,
   };
+}
+
+/** How often the most frequent of many words came, in bounded memory. */
+export interface HeavyHitters {
+  readonly add: (word: string, times?: number) => void;
+  /** The most frequent first. Each came at least `count` times and at most `count + missed` times. */
+  readonly top: () => {
+    readonly words: readonly (readonly [word: string, count: number])[];
+    readonly missed: number;
+  };
+}
+
+/**
+ * Counts exactly as long as there are not more than `2 × kept` different words; from then on the rare ones are
+ * forgotten now and then (the idea of Misra and Gries, 1982), and what a word may have lost by that is told.
+ */
+export function createHeavyHitters(kept = 500): HeavyHitters {
+  let counts = new Map<string, number>();
+  let missed = 0;
+  return {
+    add(word, times = 1) {
+      counts.set(word, (counts.get(word) ?? 0) + times);
+      if (counts.size <= kept * 2) return;
+      const sorted = ranked(counts);
+      missed += sorted[kept]?.[1] ?? 0;
+      counts = new Map(sorted.slice(0, kept));
+    },
+    top: () => ({ words: ranked(counts), missed }),
+  };
+}
+
+/** Equal counts in the order of the words, so that the same log always reads the same. */
+function ranked(counts: ReadonlyMap<string, number>): [string, number][] {
+  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+}
+
+/**
+ * The folder a path is in, at most two deep: `/img/a.png` → `/img/…`, `/api/orders/17` → `/api/orders/…`. What lies at
+ * the top stands for itself: `/cart`. A host in front stays, without its scheme.
+ */
+export function pathPrefix(path: string): string {
+  const start = path.startsWith('/') ? 0 : pathStart(path);
+  const first = path.indexOf('/', start + 1);
+  if (first === -1) return shortened(start === -1 ? path : path.slice(hostStart(path)));
+  const second = path.indexOf('/', first + 1);
+  return `${shortened(path.slice(hostStart(path), second === -1 ? first : second))}/…`;
+}
+
+/** Where the path begins behind a host, `//` of the scheme skipped; -1 where there is none. */
+function pathStart(path: string): number {
+  return path.indexOf('/', hostStart(path));
+}
+
+function hostStart(path: string): number {
+  if (path.startsWith('/')) return 0;
+  return /^[a-z][a-z\d+.-]*:\/\//iu.exec(path)?.[0].length ?? 0;
+}
+
+function shortened(prefix: string): string {
+  return (prefix.length > 120 ? prefix.slice(0, 120) : prefix) || '/';
 }

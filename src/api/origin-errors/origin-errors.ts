@@ -1,9 +1,9 @@
 import { toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
-import { isObject, sentence } from '../http/error-bodies.ts';
+import { isObject, sentence } from '../http/errors.ts';
 import { address, type Hosts, numericId } from '../http/paths.ts';
 import { safeUrl } from '../http/redact.ts';
 import type { Send } from '../http/request.ts';
-import { readList } from '../json/list-reader.ts';
+import { readList } from '../json/lists.ts';
 
 /** What the entry's own document says; of its members only those of the specification. */
 export interface OriginErrorDetails {

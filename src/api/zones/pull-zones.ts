@@ -1,7 +1,7 @@
 import type { Drift } from '../http/lenient.ts';
 import { address, type Hosts } from '../http/paths.ts';
 import type { Send } from '../http/request.ts';
-import { createPages } from '../json/pages.ts';
+import { createPages } from '../json/lists.ts';
 import { noteZoneSecrets } from './secrets.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
 import { readZone, type Zone } from './zone.ts';

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { safeUrl } from '../http/redact.ts';
 
 /** What lists of zones show, filter and sum. Without what the service did not report. */
@@ -95,4 +96,98 @@ function idIn(value: unknown): string | undefined {
 function linkIn(value: unknown): string | undefined {
   const id = idIn(value);
   return id !== undefined && /^[1-9]/.test(id) ? id : undefined;
+}
+
+/** Why a zone needs somebody to look at it. */
+export type Attention = 'disabled' | 'suspended' | 'near-limit' | 'no-certificate';
+
+/** Above this share of its bandwidth limit a zone is about to be switched off: at the limit the CDN disables it. */
+const nearLimit = 0.8;
+
+/** Everything that is wrong with a zone, most urgent first. What the CDN did not report is not wrong. */
+export function attentionReasons(zone: ZoneSummary): Attention[] {
+  const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
+  const found: Attention[] = [];
+  if (zone.suspended === true) found.push('suspended');
+  if (zone.enabled === false) found.push('disabled');
+  if (used !== undefined && limit !== undefined && limit > 0 && used > limit * nearLimit)
+    found.push('near-limit');
+  if (zone.hostnamesWithoutCertificate.length > 0) found.push('no-certificate');
+  return found;
+}
+
+export interface Totals {
+  readonly zones: number;
+  readonly used: number;
+  /** Of the zones that have a limit: how much they used, and what they may use. */
+  readonly limited: { readonly zones: number; readonly used: number; readonly limit: number };
+  readonly charges: number;
+  readonly attention: number;
+}
+
+export function sumTotals(zones: readonly ZoneSummary[]): Totals {
+  const limited = { zones: 0, used: 0, limit: 0 };
+  const totals = { zones: zones.length, used: 0, limited, charges: 0, attention: 0 };
+  for (const zone of zones) {
+    totals.used += zone.bandwidthUsed ?? 0;
+    totals.charges += zone.charges ?? 0;
+    if (attentionReasons(zone).length > 0) totals.attention += 1;
+    if (zone.bandwidthLimit === undefined) continue;
+    limited.zones += 1;
+    limited.used += zone.bandwidthUsed ?? 0;
+    limited.limit += zone.bandwidthLimit;
+  }
+  return totals;
+}
+
+const variableShown = z.object({
+  zonesTotal: z.number(),
+  zones: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      hostnames: z.array(z.string()),
+      hostnamesTotal: z.number(),
+    }),
+  ),
+});
+/** The zones that something would touch: the first of them, and how many there are. */
+export type AffectedZones = z.output<typeof variableShown>;
+
+/** What is shown before a variable is changed: the zones that run the script. */
+export type VariableShown = AffectedZones;
+
+const volumeShown = variableShown.extend({
+  volumeSizeInGb: z.number().optional(),
+  monthlyCost: z.number().optional(),
+  summary: z.enum(['read', 'unreadable']),
+});
+/** What is shown before a volume is deleted: the zones its app serves, and what its volumes hold and cost. */
+export type VolumeShown = z.output<typeof volumeShown>;
+
+/** What was shown, as it comes back from where it was kept; undefined where that is something else. */
+export function readVolumeShown(kept: unknown): VolumeShown | undefined {
+  return volumeShown.safeParse(kept).data;
+}
+
+export function readVariableShown(kept: unknown): VariableShown | undefined {
+  return variableShown.safeParse(kept).data;
+}
+
+// What is shown is sealed and kept: enough to recognise what hangs on it, and the rest as a number.
+const mostZones = 12;
+const mostHostnames = 4;
+const longestName = 80;
+
+/** Those zones as they are shown, sealed and kept. */
+export function findAffectedZones(zones: readonly ZoneSummary[]): AffectedZones {
+  return {
+    zonesTotal: zones.length,
+    zones: zones.slice(0, mostZones).map(({ id, name, hostnames }) => ({
+      id,
+      name: name.slice(0, longestName),
+      hostnames: hostnames.slice(0, mostHostnames).map((hostname) => hostname.slice(0, longestName)),
+      hostnamesTotal: hostnames.length,
+    })),
+  };
 }

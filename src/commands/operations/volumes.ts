@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { textId } from '../../api/http/paths.ts';
-import type { VolumeShown } from '../../api/zones/affected.ts';
+import type { VolumeShown } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
 import { addFailure, renderFailure } from '../../views/blocks/failure.ts';
 import { isNote } from '../../views/blocks/menu.ts';

@@ -1,10 +1,9 @@
+import { createSeenIds, type ReadDay, readDay, type SeenIds } from '../../api/origin-errors/count-day.ts';
 import {
   createOriginErrorCounter,
   type OriginErrorCounter,
   type OriginErrorCounts,
 } from '../../api/origin-errors/counts.ts';
-import { type ReadDay, readDay } from '../../api/origin-errors/day.ts';
-import { createSeenIds, type SeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { createConcurrencyLimit } from '../../lib/concurrency-limit.ts';
 import { type DayRange, listDays, shiftDay, startOfDay } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../../api/http/errors.ts';
-import { findAffectedZones, type VariableShown, type VolumeShown } from '../../api/zones/affected.ts';
+import { findAffectedZones, type VariableShown, type VolumeShown } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
 import type { Json } from '../../operations/model.ts';
 import { formatCode } from '../../views/blocks/text.ts';

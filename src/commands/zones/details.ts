@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { attentionReasons } from '../../api/zones/attention.ts';
-import type { ZoneSummary } from '../../api/zones/summary.ts';
-import { zoneAsSent } from '../../api/zones/wire.ts';
-import type { Zone } from '../../api/zones/zone.ts';
+import { attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
+import { type Zone, zoneAsSent } from '../../api/zones/zone.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';

@@ -1,6 +1,5 @@
 import { ApiError } from '../../api/http/errors.ts';
-import { attentionReasons, sumTotals } from '../../api/zones/attention.ts';
-import type { ZoneSummary } from '../../api/zones/summary.ts';
+import { attentionReasons, sumTotals, type ZoneSummary } from '../../api/zones/summary.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { renderZoneForm as emptyZoneForm } from '../../views/zones/choice.ts';
 import * as views from '../../views/zones/list.ts';

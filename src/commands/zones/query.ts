@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { attentionReasons } from '../../api/zones/attention.ts';
-import type { ZoneSummary } from '../../api/zones/summary.ts';
+import { attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
 import { type Instead, UserError } from '../../errors.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
 import { quoted } from '../../views/zones/list.ts';

@@ -1,7 +1,6 @@
+import { createSeenIds, readDay } from '../../api/origin-errors/count-day.ts';
 import { createOriginErrorCounter, type OriginErrorCounter } from '../../api/origin-errors/counts.ts';
-import { readDay } from '../../api/origin-errors/day.ts';
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
-import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { dayMs, hourMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import type { Attachment } from '../../views/blocks/message.ts';
 import { formatCode, formatInteger, pluralize, truncate, truncateLines } from '../../views/blocks/text.ts';

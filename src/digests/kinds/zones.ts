@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { sumTotals } from '../../api/zones/attention.ts';
+import { sumTotals } from '../../api/zones/summary.ts';
 import { sumReported } from '../../views/digests/comparisons.ts';
 import { findEarlier, noise, trendOf } from '../figures/series.ts';
 import type { CollectInput, CollectResult, DigestKind } from './kind.ts';

@@ -1,5 +1,5 @@
 import type { Transform } from 'node:stream';
-import { formulaPrefixes, isFormula, isSeparator } from '../../lib/formula.ts';
+import { formulaPrefixes, isFormula, isSeparator } from '../../lib/csv.ts';
 import { cellKinds, cellText } from './cells.ts';
 import { createCsvRewriter } from './rewrite.ts';
 

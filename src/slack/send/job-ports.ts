@@ -1,6 +1,6 @@
 import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
-import type { ErrorBudget } from '../../api/http/error-budget.ts';
+import type { ErrorBudget } from '../../api/http/retry.ts';
 import type { Audit } from '../../auth/audit/audit.ts';
 import type { Person } from '../../auth/identity.ts';
 import type { KeyStore } from '../../auth/keys/key-store.ts';

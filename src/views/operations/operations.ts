@@ -5,7 +5,7 @@ import {
   readVolumeShown,
   type VariableShown,
   type VolumeShown,
-} from '../../api/zones/affected.ts';
+} from '../../api/zones/summary.ts';
 import type { Operation, OperationOutcome, OperationState, VoidReason } from '../../operations/model.ts';
 import { plain } from '../blocks/blocks.ts';
 import type { Message } from '../blocks/message.ts';

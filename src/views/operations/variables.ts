@@ -1,5 +1,5 @@
 import type { ModalView } from '@slack/types';
-import type { VariableShown } from '../../api/zones/affected.ts';
+import type { VariableShown } from '../../api/zones/summary.ts';
 import { button, picked, plain, section } from '../blocks/blocks.ts';
 import { scriptConsequences } from './operations.ts';
 import { type ApprovalNeeds, renderApprovalNeeds } from './volumes.ts';

@@ -1,5 +1,5 @@
 import type { ModalView } from '@slack/types';
-import type { VolumeShown } from '../../api/zones/affected.ts';
+import type { VolumeShown } from '../../api/zones/summary.ts';
 import { limits, picked, plain, section } from '../blocks/blocks.ts';
 import { pluralize } from '../blocks/text.ts';
 import { volumeConsequences } from './operations.ts';

@@ -1,7 +1,6 @@
 import type { KnownBlock } from '@slack/types';
 import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
-import type { Group } from '../../api/origin-errors/groups.ts';
-import type { Sample } from '../../api/origin-errors/samples.ts';
+import type { Group, Sample } from '../../api/origin-errors/groups.ts';
 import type { FileKind } from '../../commands/origin-errors/file.ts';
 import type { Report, ZoneName } from '../../commands/origin-errors/report.ts';
 import { type DayRange } from '../../lib/time.ts';

@@ -1,6 +1,5 @@
 import type { Button, KnownBlock } from '@slack/types';
-import type { Attention, Totals } from '../../api/zones/attention.ts';
-import type { ZoneSummary } from '../../api/zones/summary.ts';
+import type { Attention, Totals, ZoneSummary } from '../../api/zones/summary.ts';
 import type { ZoneQuery } from '../../commands/zones/query.ts';
 import { actions, button, commandButton, context, message, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';

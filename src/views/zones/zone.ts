@@ -1,6 +1,5 @@
 import type { KnownBlock } from '@slack/types';
-import type { Attention } from '../../api/zones/attention.ts';
-import type { ZoneSummary } from '../../api/zones/summary.ts';
+import type { Attention, ZoneSummary } from '../../api/zones/summary.ts';
 import type { Zone } from '../../api/zones/zone.ts';
 import type { Weakness } from '../../commands/zones/posture.ts';
 import { actions, button, commandButton, context, header, message, section } from '../blocks/blocks.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { codeFor, readErrorText } from '../../../src/api/http/error-bodies.ts';
+import { codeFor, readErrorText } from '../../../src/api/http/errors.ts';
 
 const words = (body: unknown) =>
   readErrorText(typeof body === 'string' ? body : JSON.stringify(body), (text) => text);

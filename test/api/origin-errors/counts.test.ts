@@ -1,9 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.ts';
-import { createHeavyHitters } from '../../../src/api/origin-errors/heavy-hitters.ts';
-import { pathPrefix } from '../../../src/api/origin-errors/path-prefix.ts';
-import { createSeenIds } from '../../../src/api/origin-errors/seen-ids.ts';
+import { createSeenIds } from '../../../src/api/origin-errors/count-day.ts';
+import {
+  createHeavyHitters,
+  createOriginErrorCounter,
+  pathPrefix,
+} from '../../../src/api/origin-errors/counts.ts';
 import { createCommandHarness } from '../../support/command-harness.ts';
 
 const newCounter = () => createOriginErrorCounter({ start: 0, hours: 48 });

@@ -5,8 +5,7 @@ import { stringify } from 'csv-stringify/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createSpreadsheetEscaper } from '../../../src/exports/csv/spreadsheet-safe.ts';
-import { writeCsv } from '../../../src/lib/csv.ts';
-import { escapeFormulas, isFormula } from '../../../src/lib/formula.ts';
+import { escapeFormulas, isFormula, writeCsv } from '../../../src/lib/csv.ts';
 import { cell, csvFormat, cuts, splitBytes, table } from './arbitraries.ts';
 
 async function madeSafe(file: Uint8Array, cuts: readonly number[] = []): Promise<Buffer> {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Attention } from '../../../src/api/zones/attention.ts';
+import type { Attention } from '../../../src/api/zones/summary.ts';
 import type { NamedGroup } from '../../../src/digests/figures/compact-ids.ts';
 import type { Comparison } from '../../../src/digests/figures/series.ts';
 import { digestKindNames } from '../../../src/digests/kinds/list.ts';

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
-import { attentionReasons, sumTotals } from '../../../src/api/zones/attention.ts';
-import type { ZoneSummary } from '../../../src/api/zones/summary.ts';
+import { attentionReasons, sumTotals, type ZoneSummary } from '../../../src/api/zones/summary.ts';
 import { readZone } from '../../../src/api/zones/zone.ts';
 import { findWeaknesses } from '../../../src/commands/zones/posture.ts';
 import {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
-import { zoneAsSent } from '../../../src/api/zones/wire.ts';
-import { readZone } from '../../../src/api/zones/zone.ts';
+import { readZone, zoneAsSent } from '../../../src/api/zones/zone.ts';
 import { findWeaknesses } from '../../../src/commands/zones/posture.ts';
 import { renderSections } from '../../../src/views/zones/zone.ts';
 

@@ -1,6 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { attentionReasons } from '../../../api/zones/attention.ts';
-import type { ZoneSummary } from '../../../api/zones/summary.ts';
+import { attentionReasons, type ZoneSummary } from '../../../api/zones/summary.ts';
 import { flattenName, type Named, packIds, unpackIds } from '../../figures/compact-ids.ts';
 import { findLimit, type LimitBaseline } from './limits.ts';
 

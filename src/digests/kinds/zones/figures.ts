@@ -1,4 +1,4 @@
-import type { Attention } from '../../../api/zones/attention.ts';
+import type { Attention } from '../../../api/zones/summary.ts';
 import type { Named, NamedGroup } from '../../figures/compact-ids.ts';
 import type { Comparison, Point } from '../../figures/series.ts';
 

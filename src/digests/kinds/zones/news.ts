@@ -1,6 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Attention } from '../../../api/zones/attention.ts';
-import type { ZoneSummary } from '../../../api/zones/summary.ts';
+import type { Attention, ZoneSummary } from '../../../api/zones/summary.ts';
 import { maxNamedIds, type Named, type NamedGroup, toNamed } from '../../figures/compact-ids.ts';
 import { chunk, hasFlag, type ZoneBaselineReader } from './baseline.ts';
 import type { ByAttention, ZoneNews } from './figures.ts';

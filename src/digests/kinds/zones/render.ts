@@ -1,4 +1,4 @@
-import type { Attention } from '../../../api/zones/attention.ts';
+import type { Attention } from '../../../api/zones/summary.ts';
 import { formatShortDay } from '../../../views/blocks/date-labels.ts';
 import type { Message } from '../../../views/blocks/message.ts';
 import { formatBytes, formatMoney } from '../../../views/blocks/numbers.ts';
