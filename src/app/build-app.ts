@@ -19,6 +19,7 @@ import { startTransfer } from '../exports/worker/transfer.ts';
 import { executeOperationJob } from '../operations/jobs/execute.ts';
 import { showOperationJob } from '../operations/jobs/messages.ts';
 import { createOperations } from '../operations/ledger.ts';
+import { createOutbox } from '../outbox/outbox.ts';
 import { createPeople } from '../slack/people.ts';
 import { oncePerMinute } from '../slack/receive/authorize.ts';
 import { createBolt } from '../slack/receive/bolt.ts';
@@ -174,6 +175,7 @@ async function wire(
     }),
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
     enqueue: queue.enqueue,
+    outbox: createOutbox({ enqueue: queue.enqueue, now }),
   };
   const exports = createExportService({ db, ports, log, now });
   const connectPage =

@@ -3,6 +3,7 @@ import type { Audit } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { People } from '../auth/people.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import type { OpenSlack, Place } from '../outbox/slack-port.ts';
 import type { JobContext } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
@@ -13,6 +14,8 @@ import type { Transfer } from './worker/transfer.ts';
 /** What the jobs of exports reach outwards with. */
 export interface ExportPorts {
   readonly slack: OpenSlack;
+  /** Messages that Slack must get exactly once. */
+  readonly outbox: Outbox;
   /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
   readonly cdn: (
     person: Person,

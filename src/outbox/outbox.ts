@@ -196,6 +196,7 @@ export function createOutbox({
           places: JSON.stringify('places' in to ? to.places : []),
           parent: 'parent' in to ? to.parent : null,
           doubt,
+          has_files: (body?.files ?? []).length > 0,
           state: 'due',
           next_at: notBefore ?? at,
           expires_at: expiresAt ?? new Date((notBefore ?? at).getTime() + dayMs),
@@ -212,6 +213,7 @@ export function createOutbox({
         .updateTable('outbox')
         .set({
           wanted: sql`wanted + 1`,
+          refusal: null,
           ...(body ? { body: JSON.stringify(body) } : {}),
           changed_at: now(),
           next_at: sql`case when state = 'sent' then ${now()}::timestamptz else next_at end`,

@@ -12,6 +12,8 @@ import { operationClockJob } from '../../operations/jobs/clock.ts';
 import { executeOperationJob } from '../../operations/jobs/execute.ts';
 import { showOperationJob } from '../../operations/jobs/messages.ts';
 import type { OperationPorts } from '../../operations/jobs/ports.ts';
+import { createDeliverJob, sweepOutboxJob } from '../../outbox/deliver.ts';
+import type { MessageKind } from '../../outbox/outbox.ts';
 import type { Job } from '../../store/queue/define-job.ts';
 import { auditCheckpoint, type CheckpointPorts } from './audit-checkpoint.ts';
 import { housekeeping } from './housekeeping.ts';
@@ -19,8 +21,13 @@ import { housekeeping } from './housekeeping.ts';
 /** What jobs reach outwards with. Each engine names the few that its own jobs need. */
 export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts;
 
+/** Every kind of message in the outbox. */
+export const messageKinds: readonly MessageKind<never, Ports>[] = [];
+
 /** Every job there is. A new one is a file beside this one and a line here. */
 export const jobs: readonly Job<never, Ports>[] = [
+  createDeliverJob(messageKinds),
+  sweepOutboxJob,
   auditCheckpoint,
   digestsDueJob,
   digestsNowJob,

@@ -49,7 +49,7 @@ export interface JobPortsOptions {
 }
 
 /** What the jobs of all engines reach Slack, the CDN and policy with. */
-export type JobPorts = Omit<DigestPorts & ExportPorts, 'enqueue'> & OperationPorts;
+export type JobPorts = Omit<DigestPorts & ExportPorts & OperationPorts, 'enqueue' | 'outbox'>;
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {
   const { access, clients, keyStore, policies, people, audit, operations, tempDirectory, exportLimits, log } =

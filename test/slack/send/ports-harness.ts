@@ -14,6 +14,7 @@ import { createPolicies, type Policies } from '../../../src/auth/policy/policies
 import { exportLimits } from '../../../src/exports/files.ts';
 import { startTransfer } from '../../../src/exports/worker/transfer.ts';
 import { createOperations, type Operations, type OperationsOptions } from '../../../src/operations/ledger.ts';
+import { createOutbox } from '../../../src/outbox/outbox.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createInstallationAccess } from '../../../src/slack/installations.ts';
 import { createPeople } from '../../../src/slack/people.ts';
@@ -113,6 +114,7 @@ export async function createPortsHarness(options: {
     }),
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
     enqueue,
+    outbox: createOutbox({ enqueue, now }),
   };
   return {
     slack,

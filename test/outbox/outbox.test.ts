@@ -1,0 +1,367 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SlackSimulator } from '../../simulator/slack/server.ts';
+import type { Ports } from '../../src/app/jobs/registry.ts';
+import { createDeliverJob, sweepOutboxJob } from '../../src/outbox/deliver.ts';
+import { defineMessage, type Ended, type MessageKind, type NewMessage } from '../../src/outbox/outbox.ts';
+import { registerSecrets } from '../../src/secrets/secret.ts';
+import type { JobContext } from '../../src/store/queue/define-job.ts';
+import { createPortsHarness, type PortsHarness } from '../slack/send/ports-harness.ts';
+import { createFakeQueue } from '../store/queue/fake-queue.ts';
+import { prepareEngines } from '../support/engines.ts';
+
+const { embedded } = await prepareEngines();
+const ops = 'C0OPS0000';
+const alice = 'U0ALICE00';
+const acme = { teamId: 'T0ACME000' };
+
+interface About {
+  readonly text: string;
+}
+
+let at = 0;
+let harness: PortsHarness;
+let context: JobContext<Ports>;
+let queue: ReturnType<typeof createFakeQueue>;
+let ended: Ended<About>[];
+let shown: string | undefined;
+let failedEdits: string[];
+
+const note = defineMessage({
+  kind: 'note',
+  render: ({ text }: About) => ({ text: shown ?? text }),
+  async ended(_trx, message: Ended<About>) {
+    ended.push(message);
+  },
+  async editFailed(_trx, { code }) {
+    failedEdits.push(code);
+  },
+});
+const careful = defineMessage({
+  ...note,
+  kind: 'careful',
+  renderInstead: (_, { code }) => ({ text: `not: ${code}` }),
+});
+const kinds: MessageKind<never, Ports>[] = [note, careful];
+
+beforeEach(async () => {
+  at = Date.UTC(2026, 10, 23, 8, 0, 0);
+  const now = () => new Date(at);
+  queue = createFakeQueue(now);
+  harness = await createPortsHarness({
+    database: await embedded.emptyDatabase(),
+    enqueue: queue.enqueue,
+    now,
+  });
+  const { db, ports, log } = harness;
+  context = { db, ports, log, now, signal: new AbortController().signal, attempt: 1, lastAttempt: false };
+  ended = [];
+  failedEdits = [];
+  shown = undefined;
+});
+afterEach(() => harness[Symbol.asyncDispose]());
+
+async function put(id: string, more: Partial<NewMessage<About>> = {}): Promise<boolean> {
+  return harness.db.transaction().execute((trx) =>
+    harness.ports.outbox.put(trx, {
+      id,
+      kind: note,
+      about: { text: id },
+      installation: acme,
+      to: { places: [ops] },
+      doubt: 'look',
+      ...more,
+    }),
+  );
+}
+
+const edit = (id: string, text: string) => {
+  shown = text;
+  return harness.db.transaction().execute((trx) => harness.ports.outbox.edit(trx, id));
+};
+
+/** Runs what is due, a quarter of a second at a time. */
+async function run(seconds = 0): Promise<void> {
+  const jobs = [createDeliverJob(kinds), sweepOutboxJob];
+  const until = at + seconds * 1000;
+  for (;;) {
+    while (await queue.runNext(jobs, context));
+    if (at >= until) return;
+    at += 250;
+  }
+}
+
+function read(channel = ops, user = alice): (readonly [string, string | undefined])[] {
+  const { slack } = harness;
+  const all = slack.as(user, channel).messages();
+  const texts = new Map(all.map(({ ts, text }) => [ts, text]));
+  return all.map(({ text, threadTs }) => [text, threadTs && texts.get(threadTs)] as const);
+}
+
+const calls = (method: string): SlackSimulator['calls'] =>
+  harness.slack.calls.filter((call) => call.method === method);
+
+describe('a message', () => {
+  test('is posted once with its marker, however often it is put', async () => {
+    expect(await put('one')).toBe(true);
+    expect(await put('one')).toBe(false);
+    await run(5);
+    expect(read()).toEqual([['one', undefined]]);
+    expect(ended).toMatchObject([{ id: 'one', state: 'sent', place: ops, posted: { channel: ops } }]);
+    expect(await harness.ports.outbox.find(harness.db, 'one')).toMatchObject({
+      state: 'sent',
+      isCurrent: true,
+    });
+  });
+
+  test('of a transaction that fails is never sent', async () => {
+    const failing = harness.db.transaction().execute(async (trx) => {
+      await harness.ports.outbox.put(trx, {
+        id: 'one',
+        kind: note,
+        about: { text: 'one' },
+        installation: acme,
+        to: { places: [ops] },
+        doubt: 'look',
+      });
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    await run(5);
+    expect(harness.slack.calls).toEqual([]);
+  });
+
+  test('that is cancelled before it is sent is not sent; afterwards it is too late', async () => {
+    const cancel = (id: string) =>
+      harness.db.transaction().execute((trx) => harness.ports.outbox.cancel(trx, id));
+    await put('one');
+    expect(await cancel('one')).toBe(true);
+    await run(5);
+    expect(read()).toEqual([]);
+    expect(ended).toEqual([]);
+    await put('two');
+    await run();
+    expect(await cancel('two')).toBe(false);
+  });
+
+  test('waits for its moment, and is not sent after it expired', async () => {
+    await put('later', { notBefore: new Date(at + 30_000) });
+    await put('late', { notBefore: new Date(at + 60_000), expiresAt: new Date(at + 50_000) });
+    await run(29);
+    expect(read()).toEqual([]);
+    await run(60);
+    expect(read()).toEqual([['later', undefined]]);
+    expect(ended).toMatchObject([{ id: 'later' }, { id: 'late', state: 'dead', reason: 'expired' }]);
+  });
+
+  test('whose kind has nothing to tell any more is withdrawn', async () => {
+    const gone = defineMessage({ ...note, kind: 'careful', render: () => undefined });
+    kinds[1] = gone;
+    await put('one', { kind: gone });
+    await run(5);
+    kinds[1] = careful;
+    expect(ended).toMatchObject([{ state: 'dead', reason: 'withdrawn' }]);
+  });
+
+  test('that cannot be rendered is tried again, less and less often, until it expires', async () => {
+    const broken = defineMessage({
+      ...note,
+      kind: 'careful',
+      render: () => {
+        throw new Error('broken');
+      },
+    });
+    kinds[1] = broken;
+    await put('one', { kind: broken, expiresAt: new Date(at + 60_000) });
+    await run(70);
+    kinds[1] = careful;
+    expect(ended).toMatchObject([{ state: 'dead', reason: 'expired' }]);
+    expect(harness.log.entries.filter(({ level }) => level === 'error').length).toBeLessThan(8);
+  });
+});
+
+describe('places', () => {
+  test('are tried in order; the first that takes the message wins', async () => {
+    harness.slack.script.fail('chat.postMessage', 'is_archived');
+    await put('one', { to: { places: [ops, alice, 'U0BOB0000'] } });
+    await run(5);
+    expect(read()).toEqual([]);
+    expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'is_archived' }]);
+    expect(calls('chat.postMessage')).toHaveLength(2);
+  });
+
+  test('that all refuse end the message with the word of the first', async () => {
+    harness.slack.script.fail('chat.postMessage', 'not_in_channel');
+    harness.slack.script.fail('chat.postMessage', 'user_disabled');
+    await put('one', { to: { places: [ops, alice] } });
+    await run(5);
+    expect(ended).toMatchObject([{ state: 'dead', reason: 'place-gone', code: 'not_in_channel' }]);
+  });
+
+  test('are not tried after the app is gone', async () => {
+    harness.slack.script.fail('chat.postMessage', 'account_inactive');
+    await put('one', { to: { places: [ops, alice] } });
+    await run(5);
+    expect(ended).toMatchObject([{ state: 'dead', reason: 'app-gone', code: 'account_inactive' }]);
+    expect(calls('chat.postMessage')).toHaveLength(1);
+  });
+});
+
+describe('a message that is refused as it is', () => {
+  test('is replaced by what its kind says instead, once', async () => {
+    harness.slack.script.fail('chat.postMessage', 'invalid_blocks');
+    await put('one', { kind: careful });
+    await run(5);
+    expect(read()).toEqual([['not: invalid_blocks', undefined]]);
+    expect(ended).toMatchObject([{ state: 'sent', code: 'invalid_blocks' }]);
+  });
+
+  test('ends where its kind has nothing else to say', async () => {
+    harness.slack.script.fail('chat.postMessage', 'invalid_blocks');
+    await put('one');
+    await run(5);
+    expect(ended).toMatchObject([{ state: 'dead', reason: 'refused', code: 'invalid_blocks' }]);
+  });
+
+  test('with a live secret never leaves', async () => {
+    const release = registerSecrets({ 'cdn-key': ['live-secret-0123456789abcdef'] });
+    await put('one', { kind: careful, about: { text: 'holds live-secret-0123456789abcdef' } });
+    await run(5);
+    release();
+    expect(read()).toEqual([['not: held_back', undefined]]);
+  });
+});
+
+describe('edits', () => {
+  test('before the post are all that is posted; afterwards only the newest is shown', async () => {
+    await put('one');
+    await edit('one', 'edited before');
+    await run();
+    expect(read()).toEqual([['edited before', undefined]]);
+    await edit('one', 'second');
+    await edit('one', 'third');
+    await run(5);
+    expect(read()).toEqual([['third', undefined]]);
+    expect(calls('chat.update').map(({ args }) => args['text'])).toEqual(['third']);
+  });
+
+  test('are repeated where the answer was lost or Slack asks for a pause', async () => {
+    await put('one');
+    await run();
+    harness.slack.script.rateLimit('chat.update', 3);
+    harness.slack.script.fail('chat.update', 'internal_error', 1, 503);
+    await edit('one', 'second');
+    await run(2);
+    expect(calls('chat.update')).toHaveLength(1);
+    await run(20);
+    expect(read()).toEqual([['second', undefined]]);
+  });
+
+  test('of a message that was deleted are given up, once', async () => {
+    await put('one');
+    await run();
+    harness.slack.script.fail('chat.update', 'message_not_found');
+    await edit('one', 'second');
+    await run(60);
+    expect(failedEdits).toEqual(['message_not_found']);
+    expect(calls('chat.update')).toHaveLength(1);
+  });
+});
+
+describe('replies', () => {
+  test('wait for their parent, go into its thread and keep their order', async () => {
+    harness.slack.script.rateLimit('chat.postMessage', 2);
+    await put('first reply', { to: { parent: 'top' } });
+    await put('second reply', { to: { parent: 'top' } });
+    await put('third reply', { to: { parent: 'top' } });
+    await put('top');
+    await run(1);
+    expect(read()).toEqual([]);
+    await run(10);
+    expect(read()).toEqual([
+      ['top', undefined],
+      ['first reply', 'top'],
+      ['second reply', 'top'],
+      ['third reply', 'top'],
+    ]);
+  });
+
+  test('are given up with their parent', async () => {
+    harness.slack.script.fail('chat.postMessage', 'not_in_channel');
+    await put('top');
+    await put('reply', { to: { parent: 'top' } });
+    await put('second reply', { to: { parent: 'top' } });
+    await run(10);
+    expect(ended.map(({ id, reason }) => [id, reason])).toEqual([
+      ['top', 'place-gone'],
+      ['reply', 'parent'],
+      ['second reply', 'parent'],
+    ]);
+  });
+
+  test('may be files', async () => {
+    await put('top');
+    const content = { chart: {} as never };
+    await put('files', {
+      to: { parent: 'top' },
+      body: { text: '', files: [{ name: 'a.png', title: 'A', mimetype: 'image/png', content }] },
+    });
+    await run(10);
+    expect(ended).toMatchObject([{ id: 'top' }, { id: 'files', state: 'sent', posted: undefined }]);
+    expect(calls('files.completeUploadExternal')).toHaveLength(1);
+  });
+});
+
+describe('pace', () => {
+  test('is one post a second in a channel, in the order of putting', async () => {
+    for (let n = 0; n < 5; n += 1) await put(`${n}`);
+    await run();
+    expect(read()).toHaveLength(1);
+    await run(1.5);
+    expect(read()).toHaveLength(2);
+    await run(3);
+    expect(read().map(([text]) => text)).toEqual(['0', '1', '2', '3', '4']);
+  });
+
+  test('stops for all channels of a workspace while Slack asks for a pause', async () => {
+    harness.slack.script.rateLimit('chat.postMessage', 10);
+    await put('one');
+    await put('two', { to: { places: [alice] } });
+    await run(9);
+    expect(calls('chat.postMessage')).toHaveLength(1);
+    await run(5);
+    expect(ended.map(({ state }) => state)).toEqual(['sent', 'sent']);
+  });
+});
+
+describe('a lost answer', () => {
+  test('is looked for before anything is posted again, and taken where it is', async () => {
+    harness.slack.script.drop('chat.postMessage');
+    await put('one');
+    await run(60);
+    expect(calls('chat.postMessage')).toHaveLength(read().length);
+    expect(ended).toMatchObject([{ state: 'sent' }]);
+  });
+
+  test('in direct messages ends as unknown, or is taken as sent where once is enough', async () => {
+    harness.slack.script.fail('chat.postMessage', 'internal_error', 1, 503);
+    await put('one', { to: { places: [alice] } });
+    await run(30);
+    harness.slack.script.fail('chat.postMessage', 'internal_error', 1, 503);
+    await put('two', { to: { places: [alice] }, doubt: 'once' });
+    await run(30);
+    expect(ended).toMatchObject([
+      { id: 'one', state: 'unknown', code: 'cannot_look' },
+      { id: 'two', state: 'sent', posted: undefined },
+    ]);
+    expect(calls('chat.postMessage')).toHaveLength(2);
+  });
+});
+
+test('a row whose job was lost is enqueued again within two minutes', async () => {
+  await put('one');
+  (queue.waiting as unknown[]).length = 0;
+  at += 61_000;
+  await queue.enqueue(sweepOutboxJob, {});
+  await run(5);
+  expect(read()).toEqual([['one', undefined]]);
+});
