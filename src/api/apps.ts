@@ -10,7 +10,7 @@ import {
   text,
   texts,
 } from './http/lenient.ts';
-import { address, type Hosts, type IdKind, textId } from './http/paths.ts';
+import { address, type Hosts, type IdKind, pathOf, textId } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
 export interface LatencyPoint {
@@ -95,32 +95,36 @@ function readChart(raw: unknown): LatencyPoint[] {
 /** Delete All Volume Instances (cdn-api.md §2.6). Irreversible. */
 export interface Volumes {
   /**
-   * Sent at most once, whatever the answer. `ids`: the deleted instances, empty where there were none, undefined where
+   * Sent at most once, whatever the answer, to a path of `volumePath`. `ids`: the deleted instances, empty where there were none, undefined where
    * the service did not say. Throws ApiError: `refused` while an instance is attached, `not_found` for a wrong id or a
    * volume that is already gone. Where `sent` is true and the code is timeout, unreachable, cut, unavailable or
    * unexpected, nobody knows whether it was deleted.
    */
   readonly deleteAll: (
-    appId: string,
-    volumeId: string,
+    path: string,
   ) => Promise<{ readonly ids: readonly string[] | undefined; readonly requestId: string | undefined }>;
 }
 
 const deletion = z.object({ ids: texts });
 
+/** The path of a volume's instances, as it is sealed and sent. @throws UserError for an id that cannot be one. */
+export function volumePath(appId: string, volumeId: string): string {
+  const app = textId(appId, appIdKind);
+  const volume = textId(volumeId, {
+    noun: 'a volume id',
+    hint: 'A volume id is text, such as my-data-volume.',
+  });
+  return pathOf('mc', 'apps', app, 'volumes', volume);
+}
+
 export function createVolumes(send: Send, hosts: Hosts, onDrift: (drift: Drift) => void): Volumes {
   return {
-    async deleteAll(appId, volumeId) {
-      const app = textId(appId, appIdKind);
-      const volume = textId(volumeId, {
-        noun: 'a volume id',
-        hint: 'A volume id is text, such as my-data-volume.',
-      });
+    async deleteAll(path) {
       const operation = 'Delete All Volume Instances';
       const request = {
         operation,
         method: 'DELETE',
-        address: address(hosts.api, 'mc', 'apps', app, 'volumes', volume),
+        address: hosts.api + path,
         reads: false,
         once: true,
       } as const;

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
+import { canonicalJson, type Json } from '../lib/canonical-json.ts';
 import { Secret } from '../secrets/secret.ts';
 import { type Drift, flag, id, parseAnswer, text } from './http/lenient.ts';
-import { address, type Hosts, numericId } from './http/paths.ts';
+import { type Hosts, numericId, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
 /** What changes; a member that is left out stays as it is. */
 export interface VariableChange {
   /** At most 4096 characters; the service may allow fewer. */
-  readonly defaultValue?: Secret;
-  readonly required?: boolean;
+  readonly value?: Secret | undefined;
+  readonly required?: boolean | undefined;
 }
 
 /** The variable as the service now has it. Absent: not reported. */
 export interface Variable {
-  readonly id: string;
   readonly name?: string;
   readonly required?: boolean;
   readonly defaultValue?: Secret;
@@ -24,56 +24,64 @@ export interface Variable {
 
 /** Update Variable (cdn-api.md §2.3). */
 export interface Variables {
-  /** Throws a UserError for a bad id, an empty change or a value that is too long. Sent at most once, whatever the answer. */
-  readonly update: (scriptId: string, variableId: string, change: VariableChange) => Promise<Variable>;
+  /** Sent at most once, whatever the answer, to a path of `variablePath` with a body of `variableBody`. */
+  readonly update: (path: string, body: string, value?: Secret) => Promise<Variable>;
 }
 
 const longestValue = 4096;
 const answer = z.object({ Id: id.nullish(), Name: text, Required: flag, DefaultValue: text });
 
+/** The path of a variable, as it is sealed and sent. @throws UserError for an id that cannot be one. */
+export function variablePath(scriptId: string, variableId: string): string {
+  const script = numericId(scriptId, 'int64', {
+    noun: 'a script id',
+    hint: 'A script id is a whole number, such as 301.',
+  });
+  const variable = numericId(variableId, 'int64', {
+    noun: 'a variable id',
+    hint: 'A variable id is a whole number, such as 12.',
+  });
+  return pathOf('compute', 'script', script, 'variables', variable);
+}
+
+/**
+ * The body of a change as it is sealed: all but the value. Members that do not change are left out: what null would
+ * mean is not specified.
+ *
+ * @throws UserError for an empty change or a value that is too long.
+ */
+export function variableBody({ value, required }: VariableChange): string {
+  if (value === undefined && required === undefined)
+    throw new UserError(
+      'Nothing would change.',
+      'Give a new value, or say whether the variable is required.',
+    );
+  const length = value?.reveal().length ?? 0;
+  if (length > longestValue)
+    throw new UserError(`The value has ${length} characters.`, `A variable holds at most ${longestValue}.`);
+  return canonicalJson({ Required: required });
+}
+
 export function createVariables(send: Send, hosts: Hosts, onDrift: (drift: Drift) => void): Variables {
   return {
-    async update(scriptId, variableId, { defaultValue, required }) {
-      const script = numericId(scriptId, 'int64', {
-        noun: 'a script id',
-        hint: 'A script id is a whole number, such as 301.',
-      });
-      const variable = numericId(variableId, 'int64', {
-        noun: 'a variable id',
-        hint: 'A variable id is a whole number, such as 12.',
-      });
-      if (defaultValue === undefined && required === undefined) {
-        throw new UserError(
-          'Nothing would change.',
-          'Give a new value, or say whether the variable is required.',
-        );
-      }
-      const length = defaultValue?.reveal().length ?? 0;
-      if (length > longestValue) {
-        throw new UserError(
-          `The value has ${length} characters.`,
-          `A variable holds at most ${longestValue}.`,
-        );
-      }
+    async update(path, body, value) {
       const operation = 'Update Variable';
       const request = {
         operation,
         method: 'POST',
-        address: address(hosts.api, 'compute', 'script', script, 'variables', variable),
-        // Members that do not change are left out: what null would mean is not specified.
-        body: JSON.stringify({ DefaultValue: defaultValue?.reveal(), Required: required }),
-        secrets: defaultValue ? [defaultValue] : [],
+        address: hosts.api + path,
+        body: value ? withValue(body, value) : body,
+        secrets: value ? [value] : [],
         reads: false,
         once: true,
       } as const;
       return send(request, async (reply): Promise<Variable> => {
-        const body = await reply.json();
+        const answered = await reply.json();
         // Done, without a word about it.
         const about = reply.requestId === undefined ? {} : { requestId: reply.requestId };
-        if (body === undefined) return { id: variable, ...about };
-        const { Name, Required, DefaultValue } = parseAnswer(reply, body, answer, operation, onDrift);
+        if (answered === undefined) return about;
+        const { Name, Required, DefaultValue } = parseAnswer(reply, answered, answer, operation, onDrift);
         return {
-          id: variable,
           ...about,
           ...(typeof Name === 'string' ? { name: Name } : {}),
           ...(typeof Required === 'boolean' ? { required: Required } : {}),
@@ -84,4 +92,8 @@ export function createVariables(send: Send, hosts: Hosts, onDrift: (drift: Drift
       });
     },
   };
+}
+
+function withValue(body: string, value: Secret): string {
+  return canonicalJson({ ...(JSON.parse(body) as Record<string, Json>), DefaultValue: value.reveal() });
 }

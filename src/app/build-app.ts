@@ -16,9 +16,8 @@ import { UserError } from '../errors.ts';
 import { type ExportLimits, exportLimits as slackLimits } from '../exports/files.ts';
 import { createExportService } from '../exports/service.ts';
 import { startTransfer } from '../exports/worker/transfer.ts';
-import { executeOperationJob } from '../operations/jobs/execute.ts';
-import { showOperationJob } from '../operations/jobs/messages.ts';
-import { createOperations } from '../operations/ledger.ts';
+import { cancelUnbegun } from '../operations/expiry.ts';
+import type { Ledger } from '../operations/transitions.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import { createPeople } from '../slack/people.ts';
 import { oncePerMinute } from '../slack/receive/authorize.ts';
@@ -137,21 +136,8 @@ async function wire(
   const draw = (chart: Chart): Promise<Uint8Array> => charts.draw(chart);
   const inspectFile = (): ReturnType<typeof egress.file> => egress.file();
   const tempDirectory = join(config.store.dataDir, 'spool');
-  const operations = createOperations({
-    db,
-    sealer,
-    audit,
-    now,
-    async enqueue({ tenant, id }, options) {
-      await queue.enqueue(executeOperationJob, { tenant, id }, options);
-    },
-    async follow({ tenant, id, state, approvals }, options) {
-      // Only the first move posts; the others change what is there.
-      const first = state === 'proposed' && approvals.length === 0;
-      await queue.enqueue(showOperationJob, { tenant, id, first }, options);
-    },
-  });
-  pauses.push(async (ended) => void (await operations.stop(ended)));
+  const ledger: Ledger = { db, sealer, audit, now, enqueue: queue.enqueue };
+  pauses.push(async (ended) => void (await cancelUnbegun(ledger, ended)));
   const ports = {
     ...createJobPorts({
       access,
@@ -165,7 +151,7 @@ async function wire(
       policies,
       people,
       audit,
-      operations,
+      ledger,
       apiUrl,
       draw,
       inspectFile,
@@ -207,7 +193,7 @@ async function wire(
     policies,
     people,
     audit,
-    operations,
+    ledger,
     exports,
     digests,
     deniedOnce: oncePerMinute(now),

@@ -4,6 +4,7 @@ import { ApiError } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import type { LinkedKey } from '../auth/keys/key-store.ts';
 import { computeRights } from '../auth/policy/policy.ts';
+import { cancelUnbegun } from '../operations/expiry.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { Message } from '../views/blocks/message.ts';
@@ -125,14 +126,14 @@ async function offerPage({ keyPage }: Context): Promise<Message> {
 }
 
 /** Typed or pressed, it is meant: a key that may have leaked must go at once, and connecting again takes a minute. */
-async function forget({ keyStore, keyPage, operations, person, zoneCache }: Context): Promise<Message> {
+async function forget({ keyStore, keyPage, ledger, person, zoneCache }: Context): Promise<Message> {
   // First the links: one of them may be what the key came by.
   await keyPage?.close();
   const had = await keyStore.forget(person, { cause: 'disconnect' });
   zoneCache.drop(person);
   // Nothing could run with a key that is gone, and whoever was asked to approve should not wait for it.
-  const stopped = await operations.stop({ person, tenant: tenantId(person) });
-  return views.renderDisconnected(had, stopped.length);
+  const cancelled = await cancelUnbegun(ledger, { person, tenant: tenantId(person) });
+  return views.renderDisconnected(had, cancelled.length);
 }
 
 async function checkAndLink(key: Secret, context: Context): Promise<FormResult> {

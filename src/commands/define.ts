@@ -11,7 +11,7 @@ import type { Policies } from '../auth/policy/policies.ts';
 import type { Decision, Right } from '../auth/policy/policy.ts';
 import type { DigestService } from '../digests/service.ts';
 import type { ExportService } from '../exports/service.ts';
-import type { Operations } from '../operations/ledger.ts';
+import type { Ledger } from '../operations/transitions.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { Message } from '../views/blocks/message.ts';
 import type { ZoneCache } from './cache/zone-cache.ts';
@@ -48,7 +48,7 @@ export interface Context {
   readonly policies: Policies;
   readonly audit: Audit;
   /** What was asked for, approved and done. */
-  readonly operations: Operations;
+  readonly ledger: Ledger;
   readonly exports: ExportService;
   readonly digests: DigestService;
   /** Tells a channel; false where the bot cannot write there. */

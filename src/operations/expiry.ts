@@ -1,59 +1,118 @@
-import type { Kysely } from 'kysely';
+import type { ExpressionBuilder } from 'kysely';
+import { z } from 'zod';
+import type { Person } from '../auth/identity.ts';
+import { minuteMs } from '../lib/time.ts';
+import { defineJob, type JobContext } from '../store/queue/define-job.ts';
 import type { Schema } from '../store/schema.ts';
-import { isExpired } from './decisions.ts';
-import { isTooLate, startWithinMs } from './execution.ts';
-import type { Operations } from './ledger.ts';
-import type { Operation } from './model.ts';
-import { claimReminder, findDue, findOperationsToRemind, findUnbegun } from './queries.ts';
-import { readOperation } from './row.ts';
-import type { LockedOperation, Transitions } from './transitions.ts';
-import type { OperationValues } from './values.ts';
+import { markAbandoned, type OperationPorts } from './execute.ts';
+import { remindApprovers } from './messages.ts';
+import { findOperationsToRemind } from './queries.ts';
+import { expireOperation, type Ledger, transition, withLock } from './transitions.ts';
+import { isOverdue, startWithinMs } from './validity.ts';
+import { destroyIdleValues, destroyValuesOf } from './values.ts';
 
-/** What time and endings do, without anybody pressing. */
-export function createExpiry(options: {
-  readonly db: Kysely<Schema>;
-  readonly moves: Transitions;
-  readonly values: OperationValues;
-  readonly now: () => Date;
-}): Pick<Operations, 'expireDue' | 'remindDue' | 'markReminded' | 'forgetValues' | 'stop'> {
-  const { db, moves, values, now } = options;
+// Longer than a request may take with its waits for a rate limit.
+const maxExecutionMs = 10 * minuteMs;
 
-  const each = async (
-    ids: readonly string[],
-    work: (held: LockedOperation) => Promise<Operation | undefined>,
-  ): Promise<Operation[]> => {
-    const moved: Operation[] = [];
-    for (const id of ids) {
-      const operation = await moves.hold(id, undefined, work);
-      if (operation) moved.push(operation);
+/** Once a minute: overdue operations expire, abandoned ones become unknown, approvers are reminded at half time. */
+export const operationClockJob = defineJob({
+  name: 'operation-clock',
+  cron: '* * * * *',
+  data: z.object({}),
+  // The next minute does it again.
+  retries: 0,
+  async run(_, context: JobContext<OperationPorts>) {
+    const { ledger } = context.ports;
+    const expired = await expireOverdue(ledger);
+    const abandoned = await markLongExecuting(ledger);
+    if (expired.length + abandoned.length > 0)
+      context.log.info({ expired, abandoned }, 'operations expired or abandoned');
+    for (const operation of await findOperationsToRemind(ledger)) {
+      // Marked first: a lost reminder is better than one every minute.
+      if (await claimReminder(ledger, operation.id)) await remindApprovers(operation, context);
     }
-    return moved;
-  };
+    await destroyIdleValues(ledger);
+  },
+});
 
-  return {
-    async expireDue() {
-      const at = now();
-      const ids = await findDue(db, at, new Date(at.getTime() - startWithinMs));
-      return each(ids, async (held) => {
-        const { state, expiresAt } = held.operation;
-        const due = state === 'proposed' ? expiresAt <= held.now : state === 'approved' && isTooLate(held);
-        return due ? (await isExpired(held)).operation : undefined;
-      });
-    },
-    async remindDue() {
-      return (await findOperationsToRemind(db, now())).map(readOperation);
-    },
-    markReminded: (id) => claimReminder(db, id, now()),
-    forgetValues: () => values.destroyIdle(),
-    async stop({ person, tenant }) {
-      const word = person ? 'requester-gone' : 'app-gone';
-      const moved = await each(await findUnbegun(db, tenant, person?.userId), async (held) => {
-        const { state } = held.operation;
-        if (state !== 'proposed' && state !== 'approved') return undefined;
-        return held.move({ to: 'cancelled', by: 'system', outcome: { word } });
-      });
-      await values.destroyOf(tenant, person?.userId);
-      return moved;
-    },
-  };
+/** Answers the ids of what expired. */
+export async function expireOverdue(ledger: Ledger): Promise<string[]> {
+  const now = ledger.now();
+  const approvedBefore = new Date(now.getTime() - startWithinMs);
+  const ids = await findIds(ledger, (where) =>
+    where.or([
+      where.and([where('state', '=', 'proposed'), where('expires_at', '<=', now)]),
+      where.and([where('state', '=', 'approved'), where('moved_at', '<=', approvedBefore)]),
+    ]),
+  );
+  const expired: string[] = [];
+  for (const id of ids) {
+    await withLock(ledger, { id }, async (locked) => {
+      if (!isOverdue(locked.operation, ledger.now())) return;
+      await expireOperation(locked);
+      expired.push(id);
+    });
+  }
+  return expired;
+}
+
+/** Operations that have been executing longer than any request takes become unknown. Answers their ids. */
+export async function markLongExecuting(ledger: Ledger): Promise<string[]> {
+  const before = new Date(ledger.now().getTime() - maxExecutionMs);
+  const ids = await findIds(ledger, (where) =>
+    where.and([where('state', '=', 'executing'), where('moved_at', '<=', before)]),
+  );
+  const marked: string[] = [];
+  for (const id of ids) if (await markAbandoned(ledger, id)) marked.push(id);
+  return marked;
+}
+
+/** True for exactly one caller. */
+export async function claimReminder({ db, now }: Ledger, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('operations')
+    .set({ reminded_at: now() })
+    .where('id', '=', id)
+    .where('state', '=', 'proposed')
+    .where('reminded_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/**
+ * Cancels the operations of a person or of a whole tenant that have not begun, and destroys their values: a key was
+ * disconnected or the app uninstalled. Answers the ids of what it cancelled.
+ */
+export async function cancelUnbegun(
+  ledger: Ledger,
+  { person, tenant }: { readonly person: Person | undefined; readonly tenant: string },
+): Promise<string[]> {
+  const ids = await findIds(ledger, (where) =>
+    where.and([
+      where('tenant', '=', tenant),
+      where('state', 'in', ['proposed', 'approved']),
+      ...(person ? [where('user_id', '=', person.userId)] : []),
+    ]),
+  );
+  const outcome = { word: person ? 'requester-gone' : 'app-gone' };
+  const cancelled: string[] = [];
+  for (const id of ids) {
+    await withLock(ledger, { id }, async (locked) => {
+      if (!['proposed', 'approved'].includes(locked.operation.state)) return;
+      await transition(locked, { to: 'cancelled', by: 'system', outcome });
+      cancelled.push(id);
+    });
+  }
+  await destroyValuesOf(ledger, tenant, person?.userId);
+  return cancelled;
+}
+
+type Where = ExpressionBuilder<Schema, 'operations'>;
+
+async function findIds(
+  { db }: Ledger,
+  where: (builder: Where) => ReturnType<Where['and']>,
+): Promise<string[]> {
+  const rows = await db.selectFrom('operations').select('id').where(where).orderBy('id').execute();
+  return rows.map(({ id }) => id);
 }

@@ -1,7 +1,13 @@
+import type { Selectable } from 'kysely';
 import type { Person } from '../auth/identity.ts';
-import type { Actor, Policy, Right } from '../auth/policy/policy.ts';
+import type { Actor, Decision, Policy, Right } from '../auth/policy/policy.ts';
+import type { Json } from '../lib/canonical-json.ts';
 import { minuteMs } from '../lib/time.ts';
 import type { Secret } from '../secrets/secret.ts';
+import type { Schema } from '../store/schema.ts';
+
+export type OperationRow = Selectable<Schema['operations']>;
+export type EventRow = Selectable<Schema['operation_events']>;
 
 /** The operations that write to the CDN. */
 export type OperationKind = 'volume-delete' | 'variable-update';
@@ -15,15 +21,15 @@ export type OperationState =
   | 'executing'
   | 'succeeded'
   | 'failed'
-  /** Sent, or perhaps sent, and nobody knows the outcome: only a person says. */
+  /** The request was sent, or may have been, and no clear answer came back: only a person decides what happened. */
   | 'unknown'
   | 'denied'
   | 'expired'
   | 'cancelled';
 
-/** Where each state leads; `[]` = for good. */
+/** The states that each state leads to. */
 export const transitionsFrom: Readonly<Record<OperationState, readonly OperationState[]>> = {
-  // To `failed` only as `void`: what was asked for is no longer what is stored, or no longer allowed.
+  // To `failed` only as `void`: the stored request is not the sealed one, or is no longer allowed.
   proposed: ['approved', 'denied', 'expired', 'cancelled', 'failed'],
   approved: ['executing', 'expired', 'cancelled', 'failed'],
   executing: ['succeeded', 'failed', 'unknown'],
@@ -35,13 +41,13 @@ export const transitionsFrom: Readonly<Record<OperationState, readonly Operation
   cancelled: [],
 };
 
-/** The class of right that somebody needs to ask for it. */
+/** The right that the requester needs. */
 export const requiredRight: Readonly<Record<OperationKind, Right>> = {
   'volume-delete': 'destroy',
   'variable-update': 'change',
 };
 
-/** What is asked of the CDN. A member of a variable that is left out stays as it is. */
+/** A request to the CDN. A member of a variable that is left out stays as it is. */
 export type OperationRequest =
   | { readonly kind: 'volume-delete'; readonly appId: string; readonly volumeId: string }
   | {
@@ -52,14 +58,12 @@ export type OperationRequest =
       readonly value?: Secret | undefined;
     };
 
-/** The same as people may see it: of a value only whether one goes along. */
+/** The same as people may see it: whether a value is set, not which. */
 export type ShownRequest =
   | Extract<OperationRequest, { kind: 'volume-delete' }>
   | (Omit<Extract<OperationRequest, { kind: 'variable-update' }>, 'value'> & { readonly setsValue: boolean });
 
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
-
-/** A message about an operation, to be updated in place. */
+/** A message about an operation, updated in place. */
 export interface MessageReference {
   readonly role: 'requester' | 'approval';
   readonly channel: string;
@@ -72,10 +76,10 @@ export interface Approval {
 }
 
 /**
- * Why an operation that was asked for does not run as it is. `changed`: what is stored is not what was sealed.
- * `key-gone`: the key that sealed it is no longer in the keyring. `requester-may-not`: role, key or the channel's cap
- * no longer allow it. `more-approvals`: the settings ask for more now. `approver-may-not`: somebody whose approval
- * counted may no longer approve.
+ * Why an operation does not run as it is. `changed`: the stored request is not the sealed one. `key-gone`: the key that
+ * sealed it is no longer in the keyring. `requester-may-not`: role, key or the channel's cap no longer allow it.
+ * `more-approvals`: the settings ask for more now. `approver-may-not`: an approver whose approval counted may no longer
+ * approve.
  */
 export const voidReasons = [
   'changed',
@@ -86,52 +90,50 @@ export const voidReasons = [
 ] as const;
 export type VoidReason = (typeof voidReasons)[number];
 
-/** How it ended, or why nobody knows. Never a secret. */
+/** How an operation ended, or why the outcome is unknown. Never holds a secret. */
 export interface OperationOutcome {
   /** A stable word: `done`, `not-found`, `timeout`; `void` with `why`. */
   readonly word: string;
   readonly status?: number | undefined;
   /** The CDN's, to quote to its support. */
   readonly requestId?: string | undefined;
-  /** Of a `void`. */
   readonly why?: VoidReason | undefined;
-  /** What an approver gave as the reason of a denial. Typed by a person: escape it. */
+  /** The approver's reason for a denial. Typed by a person: escape it. */
   readonly reason?: string | undefined;
   /** Further facts to show: a count of instances. */
   readonly facts?: Readonly<Record<string, string | number | boolean>> | undefined;
 }
 
-/** One operation as the ledger has it. */
 export interface Operation {
-  /** Sixteen letters and digits that nobody can guess; may stand in a button. */
+  /** Sixteen random letters and digits; may stand in a button. */
   readonly id: string;
   readonly tenant: string;
   readonly kind: OperationKind;
   readonly state: OperationState;
   readonly requester: Person;
-  /** Where it was asked for; undefined = in the Home tab. */
+  /** The channel it was proposed in; undefined = in the Home tab. */
   readonly channelId: string | undefined;
   readonly request: ShownRequest;
   /** Typed by a person: escape it. */
   readonly reason: string | undefined;
-  /** What was shown when it was asked for. */
+  /** The consequences as the requester saw them. */
   readonly snapshot: Json;
   readonly policyVersion: number;
   readonly approvalsNeeded: number;
-  /** Those that were given, oldest first. */
+  /** Oldest first. */
   readonly approvals: readonly Approval[];
   readonly createdAt: Date;
   readonly expiresAt: Date;
   /** SHA-256 over everything above that people decide by, hexadecimal. */
   readonly seal: string;
-  /** Who moved it to its state and when; `system` = nobody pressed anything. */
+  /** Who moved it to its state and when; `system` = a job or the clock. */
   readonly movedBy: string;
   readonly movedAt: Date;
   readonly outcome: OperationOutcome | undefined;
   readonly messages: readonly MessageReference[];
-  /** The operation that this one tries again. */
+  /** The operation that this one retries. */
   readonly attemptOf: string | undefined;
-  /** The one that tries this one again. */
+  /** The operation that retries this one. */
   readonly triedAgainAs: string | undefined;
 }
 
@@ -140,39 +142,71 @@ export interface OperationEvent {
   readonly seq: number;
   readonly at: Date;
   readonly actor: string;
-  /** `approval`: one of several, it goes on waiting. Else the state it moved to. */
+  /** `approval`: one of several, the state stays. Else the state it moved to. */
   readonly what: OperationState | 'approval';
   readonly outcome: OperationOutcome | undefined;
 }
 
-/** What somebody asks for, after it was decided that they may. */
 export interface Proposal {
   readonly requester: Person;
   readonly channelId: string | undefined;
   readonly request: OperationRequest;
   readonly reason: string | undefined;
-  /** What was shown to them, as data: it is sealed, so what approvers read is what was there. */
+  /** The consequences as data. They are sealed, so approvers read what the requester saw. */
   readonly snapshot: Json;
-  /** The policy it was decided by, read afresh: gives approvals, expiry and version. */
+  /** Read afresh: decides approvals, expiry and version. */
   readonly policy: Policy;
 }
 
-/** What is known of the people about an operation now, looked up before (`operations-facts.ts`). */
+/** The policy and the rights of the people involved, as they are now. */
 export interface RequesterContext {
   readonly policy: Policy;
   readonly requester: Actor;
-  /** Those who have approved already. */
+  /** Those who have approved so far. */
   readonly approvers: readonly Actor[];
 }
 
-/** The same with whoever presses. */
+/** The same with the person who presses. */
 export interface DecisionContext extends RequesterContext {
   readonly clicker: Actor;
 }
 
+/** An answer to a press, with the operation as it is after it. */
+type Answer<Kind extends string, Facts = unknown> = Facts & {
+  readonly kind: Kind;
+  readonly operation: Operation;
+};
+
+/** No such operation in this organisation or workspace. */
+export interface NotFound {
+  readonly kind: 'not-found';
+}
+
+/** The reasons for which any decision can be refused. `already`: another one came first. `void`: this press voided it. */
+export type Obstacle =
+  | NotFound
+  | Answer<'already'>
+  | Answer<'expired'>
+  | Answer<'not-allowed', { readonly decision: Decision }>
+  | Answer<'void', { readonly why: VoidReason }>;
+
+/** `own-request`: requesters do not approve their own requests, admins neither. `twice`: counted before. */
+export type ApproveAnswer = Obstacle | Answer<'approved'> | Answer<'own-request'> | Answer<'twice'>;
+export type DenyAnswer = Obstacle | Answer<'denied'> | Answer<'own-request'>;
+export type CancelAnswer = NotFound | Answer<'already'> | Answer<'cancelled'> | Answer<'not-requester'>;
+export type ConfirmAnswer = Obstacle | Answer<'confirmed'>;
+
+/** `already-retried` has the operation that retries it. `not-now`: wrong state, or its value is no longer kept. */
+export type RetryAnswer =
+  | NotFound
+  | Answer<'proposed'>
+  | Answer<'not-requester'>
+  | Answer<'already-retried'>
+  | Answer<'not-now', { readonly why: 'state' | 'value-gone' }>;
+
 const undoMs = 30 * minuteMs;
 
-/** Whether a button may still put back the value that a variable had before. */
+/** Whether a button may still restore the value that a variable had before. */
 export function canUndo(operation: Operation, now: Date): boolean {
   const { state, request, movedAt } = operation;
   return (

@@ -1,96 +1,118 @@
 import { randomBytes } from 'node:crypto';
-import type { Transaction } from 'kysely';
-import { tenantId } from '../auth/identity.ts';
-import type { Sealer } from '../auth/keys/sealing.ts';
+import { type Person, tenantId } from '../auth/identity.ts';
 import { requiredApprovals } from '../auth/policy/policy.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
 import { minuteMs } from '../lib/time.ts';
-import type { Schema } from '../store/schema.ts';
-import { type Operation, type Proposal, requiredRight } from './model.ts';
-import { addOperation, addOperationEvent, type LoggedOperation, type OperationRow } from './queries.ts';
-import { toStoredRequest } from './request.ts';
-import { readOperation, signSeal, toStorable } from './row.ts';
-import { canonicalJson, computeSeal } from './seal.ts';
-import { type AddRecord, type OnTransition, type Transitions, toAuditInput } from './transitions.ts';
-import { commit, type OperationValues } from './values.ts';
+import { queueExecution } from './execute.ts';
+import { showOperationJob } from './messages.ts';
+import {
+  type Operation,
+  type OperationRequest,
+  type OperationRow,
+  type Proposal,
+  type RetryAnswer,
+  requiredRight,
+} from './model.ts';
+import { lockOperation, readOperation, toStorable } from './queries.ts';
+import { computeSeal, findSealProblem, signSeal, toSealedRequest } from './seal.ts';
+import { inTransaction, type Ledger, type LedgerTransaction, toAuditInput, withLock } from './transitions.ts';
+import { commitToValue, openValue, storeValue } from './values.ts';
 
-/** Writes a sealed request down, and approves it where nobody has to. */
-export type Propose = (
-  trx: Transaction<Schema>,
-  record: AddRecord,
+/** Stores a sealed request. Where the policy needs no approval, its execution is queued at once. */
+export function propose(ledger: Ledger, proposal: Proposal): Promise<Operation> {
+  return inTransaction(ledger, (tx) => storeProposal(tx, proposal));
+}
+
+/** Proposes the same request as a new operation that needs approvals of its own; once for each operation. */
+export function retry(
+  ledger: Ledger,
+  id: string,
+  requester: Person,
+  now: Pick<Proposal, 'policy' | 'channelId' | 'snapshot'>,
+): Promise<RetryAnswer> {
+  return withLock(ledger, { id, tenant: tenantId(requester) }, async (locked): Promise<RetryAnswer> => {
+    const { tx, logged, operation } = locked;
+    if (operation.requester.userId !== requester.userId) return { kind: 'not-requester', operation };
+    if (logged.triedAgainAs !== undefined) {
+      const other = await lockOperation(tx.db, logged.triedAgainAs);
+      return { kind: 'already-retried', operation: other ? readOperation(other) : operation };
+    }
+    const may = ['failed', 'unknown', 'expired'].includes(operation.state);
+    if (!may || findSealProblem(tx.sealer, logged.row)) return { kind: 'not-now', why: 'state', operation };
+    const opened = logged.row.value_mac === null ? undefined : await openValue(tx, logged.row);
+    if (opened && !('value' in opened)) return { kind: 'not-now', why: 'value-gone', operation };
+    const request: OperationRequest = { ...operation.request, ...opened };
+    const proposal = { ...now, requester, request, reason: operation.reason };
+    return { kind: 'proposed', operation: await storeProposal(tx, proposal, id) };
+  });
+}
+
+async function storeProposal(
+  tx: LedgerTransaction,
   proposal: Proposal,
   attemptOf?: string,
-) => Promise<Operation>;
-
-export function createPropose(options: {
-  readonly moves: Transitions;
-  readonly sealer: Sealer;
-  readonly values: OperationValues;
-  readonly now: () => Date;
-  readonly follow?: OnTransition | undefined;
-}): Propose {
-  const { moves, sealer, values, now, follow } = options;
-  return async (trx, record, proposal, attemptOf) => {
-    const { requester, channelId, request, reason, snapshot, policy } = proposal;
-    const at = now();
-    const value = request.kind === 'variable-update' ? request.value : undefined;
-    const committed = value && commit(value);
-    const sealed = {
-      id: newId(),
-      tenant: tenantId(requester),
-      kind: request.kind,
-      enterprise_id: requester.enterpriseId ?? null,
-      team_id: requester.teamId,
-      user_id: requester.userId,
-      channel_id: channelId ?? null,
-      ...toStoredRequest(request),
-      value_mac: committed?.mac ?? null,
-      reason: reason === undefined ? null : toStorable(reason),
-      snapshot: canonicalJson(snapshot),
-      policy_version: policy.version,
-      approvals_needed: requiredApprovals(policy, requiredRight[request.kind]),
-      attempt_of: attemptOf ?? null,
-      created_at: at,
-      expires_at: new Date(at.getTime() + policy.expiryMinutes * minuteMs),
-    };
-    const seal = computeSeal(sealed);
-    const { keyId, mac } = signSeal(sealer, sealed.id, seal);
-    const row: OperationRow = {
-      ...sealed,
-      state: 'proposed',
-      seq: 1,
-      seal,
-      key_id: keyId,
-      mac,
-      moved_by: requester.userId,
-      moved_at: at,
-      outcome: null,
-      messages: '[]',
-      reminded_at: null,
-    };
-    const event = {
-      operation_id: row.id,
-      seq: 1,
-      at,
-      actor: requester.userId,
-      what: 'proposed' as const,
-      outcome: null,
-      key_id: null,
-      mac: null,
-    };
-    await addOperation(trx, row);
-    await addOperationEvent(trx, event);
-    if (committed) await values.put(trx, row, committed);
-    const proposed: LoggedOperation = { row, events: [event], triedAgainAs: undefined };
-    await follow?.(readOperation(proposed), { in: trx });
-    record(toAuditInput(proposed, { to: 'proposed', by: requester.userId }));
-    if (row.approvals_needed > 0) return readOperation(proposed);
-    return readOperation(await moves.move(trx, record, proposed, { to: 'approved', by: 'system' }));
+): Promise<Operation> {
+  const { requester, channelId, request, reason, snapshot, policy } = proposal;
+  const at = tx.now();
+  const value = request.kind === 'variable-update' ? request.value : undefined;
+  const commitment = value && commitToValue(value);
+  const sealed = {
+    id: newId(),
+    tenant: tenantId(requester),
+    kind: request.kind,
+    enterprise_id: requester.enterpriseId ?? null,
+    team_id: requester.teamId,
+    user_id: requester.userId,
+    channel_id: channelId ?? null,
+    ...toSealedRequest(request),
+    value_mac: commitment?.mac ?? null,
+    reason: reason === undefined ? null : toStorable(reason),
+    snapshot: canonicalJson(snapshot),
+    policy_version: policy.version,
+    approvals_needed: requiredApprovals(policy, requiredRight[request.kind]),
+    attempt_of: attemptOf ?? null,
+    created_at: at,
+    expires_at: new Date(at.getTime() + policy.expiryMinutes * minuteMs),
   };
+  const { id, tenant } = sealed;
+  const seal = computeSeal(sealed);
+  const { keyId, mac } = signSeal(tx.sealer, { id, seal });
+  const by = requester.userId;
+  const row: OperationRow = {
+    ...sealed,
+    state: 'proposed',
+    seq: 1,
+    seal,
+    key_id: keyId,
+    mac,
+    moved_by: by,
+    moved_at: at,
+    outcome: null,
+    messages: '[]',
+    reminded_at: null,
+  };
+  const event = {
+    operation_id: id,
+    seq: 1,
+    at,
+    actor: by,
+    what: 'proposed',
+    outcome: null,
+    key_id: null,
+    mac: null,
+  };
+  await tx.db.insertInto('operations').values(row).execute();
+  await tx.db.insertInto('operation_events').values(event).execute();
+  if (commitment) await storeValue(tx, row, commitment);
+  const logged = { row, events: [event], triedAgainAs: undefined };
+  await tx.enqueue(showOperationJob, { tenant, id, first: true }, { in: tx.db });
+  tx.record(toAuditInput(logged, { to: 'proposed', by }));
+  return row.approvals_needed > 0 ? readOperation(logged) : queueExecution({ tx, logged }, 'system');
 }
 
 const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
 
-/** Sixteen of 32 letters and digits: 80 random bits, and none that is taken for another. */
+/** Sixteen of 32 letters and digits (80 random bits) without those that look alike. */
 function newId(): string {
   return Array.from(randomBytes(16), (byte) => letters[byte % letters.length]).join('');
 }

@@ -1,125 +1,176 @@
-import {
-  type ExpressionBuilder,
-  type Insertable,
-  type Kysely,
-  type Selectable,
-  sql,
-  type Transaction,
-} from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import { type Person, tenantId } from '../auth/identity.ts';
+import { type Json, parseJson } from '../lib/canonical-json.ts';
 import type { Schema } from '../store/schema.ts';
+import {
+  type EventRow,
+  type Operation,
+  type OperationEvent,
+  type OperationKind,
+  type OperationOutcome,
+  type OperationRow,
+  type OperationState,
+  voidReasons,
+} from './model.ts';
+import { readRequest, unreadableRequest } from './seal.ts';
 
-export type OperationRow = Selectable<Schema['operations']>;
-export type EventRow = Selectable<Schema['operation_events']>;
-
-/** A row with its log, and which operation tries it again. */
+/** A row with its log, and the id of the operation that retries it. */
 export interface LoggedOperation {
   readonly row: OperationRow;
   readonly events: readonly EventRow[];
   readonly triedAgainAs: string | undefined;
 }
 
-export async function addOperation(
-  trx: Transaction<Schema>,
-  row: Insertable<Schema['operations']>,
-): Promise<void> {
-  await trx.insertInto('operations').values(row).execute();
-}
+type Find = { readonly db: Kysely<Schema> };
 
-export async function addOperationEvent(
-  trx: Transaction<Schema>,
-  row: Insertable<Schema['operation_events']>,
-): Promise<void> {
-  await trx.insertInto('operation_events').values(row).execute();
-}
-
-/** Moves a row that is where it was read: false = somebody else has moved it. */
-export async function moveOperation(
-  trx: Transaction<Schema>,
-  from: Pick<OperationRow, 'id' | 'state' | 'seq'>,
-  to: Pick<OperationRow, 'state' | 'seq' | 'moved_by' | 'moved_at' | 'outcome'>,
-): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('operations')
-    .set(to)
-    .where('id', '=', from.id)
-    .where('state', '=', from.state)
-    .where('seq', '=', from.seq)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
-
-/** One operation; others that lock the same wait for the end of the transaction. */
-export async function lockOperation(
-  trx: Transaction<Schema>,
+export async function findOperation(
+  { db }: Find,
+  tenant: string,
   id: string,
-): Promise<LoggedOperation | undefined> {
+): Promise<Operation | undefined> {
+  // A button's value may be anything; neither engine takes NUL.
+  if (!/^[a-z0-9]{16}$/.test(id)) return undefined;
+  const [found] = await readOperations(db, (rows) => rows.where('id', '=', id).where('tenant', '=', tenant));
+  return found;
+}
+
+/** The log of an operation, oldest first. */
+export async function findEvents({ db }: Find, tenant: string, id: string): Promise<OperationEvent[]> {
+  const events = await db
+    .selectFrom('operation_events')
+    .innerJoin('operations', 'operations.id', 'operation_events.operation_id')
+    .selectAll('operation_events')
+    .where('operations.id', '=', id)
+    .where('operations.tenant', '=', tenant)
+    .orderBy('operation_events.seq')
+    .execute();
+  return events.map(({ seq, at, actor, what, outcome }) => ({
+    seq,
+    at,
+    actor,
+    what: what as OperationEvent['what'],
+    outcome: readOutcome(outcome),
+  }));
+}
+
+/** The operations that a person proposed, newest first. */
+export function findRequestedBy({ db }: Find, person: Person, most: number): Promise<Operation[]> {
+  return readOperations(db, (rows) =>
+    rows
+      .where('tenant', '=', tenantId(person))
+      .where('user_id', '=', person.userId)
+      .orderBy('created_at', 'desc')
+      .orderBy('id')
+      .limit(most),
+  );
+}
+
+// Upper bound of the list. The oldest are shown, so the next to expire is among them.
+const mostWaiting = 100;
+
+/** The operations that an approver can still approve: proposed by others and not approved by them. Oldest first. */
+export function findWaitingFor(
+  { db, now }: Find & { readonly now: () => Date },
+  person: Person,
+): Promise<Operation[]> {
+  return readOperations(db, (rows) =>
+    rows
+      .where('tenant', '=', tenantId(person))
+      .where('state', '=', 'proposed')
+      .where('expires_at', '>', now())
+      .where('user_id', '<>', person.userId)
+      .where((where) => where.not(isApprovedBy(where, person.userId)))
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(mostWaiting),
+  );
+}
+
+/** Proposed operations past half of their time whose approvers have not been reminded. */
+export function findOperationsToRemind({
+  db,
+  now,
+}: Find & { readonly now: () => Date }): Promise<Operation[]> {
+  return readOperations(db, (rows) =>
+    rows
+      .where('state', '=', 'proposed')
+      .where('reminded_at', 'is', null)
+      .where('expires_at', '>', now())
+      .where(sql<boolean>`created_at + (expires_at - created_at) / 2 <= ${now()}`)
+      .orderBy('id'),
+  );
+}
+
+/** The row, locked until the transaction ends, with its log. */
+export async function lockOperation(trx: Kysely<Schema>, id: string): Promise<LoggedOperation | undefined> {
   const row = await trx
     .selectFrom('operations')
     .selectAll()
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
-  // The log in a statement after the lock: it sees what the one before has written.
+  // The log is read by a statement after the lock, so that it has what the previous holder wrote.
   return row && (await withLogs(trx, [row]))[0];
 }
 
-export async function findOperation(
-  db: Kysely<Schema>,
-  tenant: string,
-  id: string,
-): Promise<LoggedOperation | undefined> {
-  const row = await db
-    .selectFrom('operations')
-    .selectAll()
-    .where('id', '=', id)
-    .where('tenant', '=', tenant)
-    .executeTakeFirst();
-  return row && (await withLogs(db, [row]))[0];
+/** A row as people see it. Total: a row that was tampered with still reads, and its next press voids it. */
+export function readOperation({ row, events, triedAgainAs }: LoggedOperation): Operation {
+  const kind = kindOf(row);
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    kind,
+    state: row.state as OperationState,
+    requester: { enterpriseId: row.enterprise_id ?? undefined, teamId: row.team_id, userId: row.user_id },
+    channelId: row.channel_id ?? undefined,
+    request: readRequest(row) ?? unreadableRequest(kind),
+    reason: row.reason ?? undefined,
+    snapshot: (parseJson(row.snapshot) ?? null) as Json,
+    policyVersion: row.policy_version,
+    approvalsNeeded: row.approvals_needed,
+    approvals: findApprovals(events).map(({ actor, at }) => ({ by: actor, at })),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    seal: row.seal,
+    movedBy: row.moved_by,
+    movedAt: row.moved_at,
+    outcome: readOutcome(row.outcome),
+    messages: messagesShape.safeParse(parseJson(row.messages)).data ?? [],
+    attemptOf: row.attempt_of ?? undefined,
+    triedAgainAs,
+  };
 }
 
-/** What one person asked for, newest first. */
-export async function findRequestedBy(
-  db: Kysely<Schema>,
-  tenant: string,
-  userId: string,
-  most: number,
-): Promise<LoggedOperation[]> {
-  const rows = await db
-    .selectFrom('operations')
-    .selectAll()
-    .where('tenant', '=', tenant)
-    .where('user_id', '=', userId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(most)
-    .execute();
-  return withLogs(db, rows);
+/** The approvals in a log that people, not the system, gave. */
+export function findApprovals(events: readonly EventRow[]): EventRow[] {
+  return events.filter(
+    ({ what, actor }) => (what === 'approval' || what === 'approved') && actor !== 'system',
+  );
 }
 
-/** What others of the tenant asked for, waits, and this person has not approved. Oldest first. */
-export async function findWaitingFor(
-  db: Kysely<Schema>,
-  tenant: string,
-  userId: string,
-  now: Date,
-  most: number,
-): Promise<LoggedOperation[]> {
-  const rows = await db
-    .selectFrom('operations')
-    .selectAll()
-    .where('tenant', '=', tenant)
-    .where('state', '=', 'proposed')
-    .where('expires_at', '>', now)
-    .where('user_id', '<>', userId)
-    .where((where) => where.not(approvedBy(where, userId)))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(most)
-    .execute();
-  return withLogs(db, rows);
+export function kindOf(row: Pick<OperationRow, 'kind' | 'method'>): OperationKind {
+  if (row.kind === 'volume-delete' || row.kind === 'variable-update') return row.kind;
+  return row.method === 'DELETE' ? 'volume-delete' : 'variable-update';
 }
 
-function approvedBy(where: ExpressionBuilder<Schema, 'operations'>, userId: string) {
+const outcomeShape = z.object({
+  word: z.string(),
+  status: z.number().optional(),
+  requestId: z.string().optional(),
+  why: z.enum(voidReasons).optional(),
+  reason: z.string().optional(),
+  facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+});
+const messagesShape = z.array(
+  z.object({ role: z.enum(['requester', 'approval']), channel: z.string(), ts: z.string() }),
+);
+
+function readOutcome(text: string | null): OperationOutcome | undefined {
+  return text === null ? undefined : outcomeShape.safeParse(parseJson(text)).data;
+}
+
+function isApprovedBy(where: ExpressionBuilder<Schema, 'operations'>, userId: string) {
   return where.exists(
     where
       .selectFrom('operation_events')
@@ -130,94 +181,14 @@ function approvedBy(where: ExpressionBuilder<Schema, 'operations'>, userId: stri
   );
 }
 
-/** Ids of what waits for approval until no later than `now`, or was approved no later than `approvedBefore`. */
-export async function findDue(db: Kysely<Schema>, now: Date, approvedBefore: Date): Promise<string[]> {
-  const rows = await db
-    .selectFrom('operations')
-    .select('id')
-    .where((where) =>
-      where.or([
-        where.and([where('state', '=', 'proposed'), where('expires_at', '<=', now)]),
-        where.and([where('state', '=', 'approved'), where('moved_at', '<=', approvedBefore)]),
-      ]),
-    )
-    .orderBy('id')
-    .execute();
-  return rows.map(({ id }) => id);
+type Rows = ReturnType<typeof selectOperations>;
+
+function selectOperations(db: Kysely<Schema>) {
+  return db.selectFrom('operations').selectAll();
 }
 
-/** Ids of what has been executing since `before` or longer. */
-export async function findExecutingSince(db: Kysely<Schema>, before: Date): Promise<string[]> {
-  const rows = await db
-    .selectFrom('operations')
-    .select('id')
-    .where('state', '=', 'executing')
-    .where('moved_at', '<=', before)
-    .orderBy('id')
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
-/** Ids of what has not begun: one person's, or a tenant's. */
-export async function findUnbegun(
-  db: Kysely<Schema>,
-  tenant: string,
-  userId: string | undefined,
-): Promise<string[]> {
-  let query = db
-    .selectFrom('operations')
-    .select('id')
-    .where('tenant', '=', tenant)
-    .where('state', 'in', ['proposed', 'approved']);
-  if (userId !== undefined) query = query.where('user_id', '=', userId);
-  return (await query.orderBy('id').execute()).map(({ id }) => id);
-}
-
-/** What waits past half of its time without a reminder. */
-export async function findOperationsToRemind(db: Kysely<Schema>, now: Date): Promise<LoggedOperation[]> {
-  const rows = await db
-    .selectFrom('operations')
-    .selectAll()
-    .where('state', '=', 'proposed')
-    .where('reminded_at', 'is', null)
-    .where('expires_at', '>', now)
-    .where(sql<boolean>`created_at + (expires_at - created_at) / 2 <= ${now}`)
-    .orderBy('id')
-    .execute();
-  return withLogs(db, rows);
-}
-
-/** True for exactly one of any number of callers. */
-export async function claimReminder(db: Kysely<Schema>, id: string, now: Date): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('operations')
-    .set({ reminded_at: now })
-    .where('id', '=', id)
-    .where('state', '=', 'proposed')
-    .where('reminded_at', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
-
-export async function setMessages(trx: Transaction<Schema>, id: string, messages: string): Promise<void> {
-  await trx.updateTable('operations').set({ messages }).where('id', '=', id).execute();
-}
-
-/** The newest two that set, or may have set, the value of the same variable as this one; newest first. */
-export function findLastSets(db: Kysely<Schema>, id: string): Promise<OperationRow[]> {
-  return db
-    .selectFrom('operations as this')
-    .innerJoin('operations as set', (join) =>
-      join.onRef('set.tenant', '=', 'this.tenant').onRef('set.path', '=', 'this.path'),
-    )
-    .selectAll('set')
-    .where('this.id', '=', id)
-    .where('set.value_mac', 'is not', null)
-    .where('set.state', 'in', ['executing', 'unknown', 'succeeded'])
-    .orderBy('set.moved_at', 'desc')
-    .orderBy('set.id')
-    .limit(2)
-    .execute();
+async function readOperations(db: Kysely<Schema>, narrow: (rows: Rows) => Rows): Promise<Operation[]> {
+  return (await withLogs(db, await narrow(selectOperations(db)).execute())).map(readOperation);
 }
 
 async function withLogs(db: Kysely<Schema>, rows: readonly OperationRow[]): Promise<LoggedOperation[]> {
@@ -229,16 +200,21 @@ async function withLogs(db: Kysely<Schema>, rows: readonly OperationRow[]): Prom
     .where('operation_id', 'in', ids)
     .orderBy('seq')
     .execute();
-  const again = await db
+  const retries = await db
     .selectFrom('operations')
     .select(['id', 'attempt_of'])
     .where('attempt_of', 'in', ids)
     .execute();
   const eventsOf = Map.groupBy(events, (event) => event.operation_id);
-  const againOf = new Map(again.map((row) => [row.attempt_of, row.id]));
+  const retryOf = new Map(retries.map((row) => [row.attempt_of, row.id]));
   return rows.map((row) => ({
     row,
     events: eventsOf.get(row.id) ?? [],
-    triedAgainAs: againOf.get(row.id),
+    triedAgainAs: retryOf.get(row.id),
   }));
+}
+
+/** As both engines store text: neither takes NUL or half a surrogate pair. */
+export function toStorable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

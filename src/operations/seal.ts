@@ -1,79 +1,178 @@
 import { createHash } from 'node:crypto';
-import type { Json } from './model.ts';
+import { z } from 'zod';
+import { volumePath } from '../api/apps.ts';
+import { variableBody, variablePath } from '../api/variables.ts';
+import { SealError, type Sealer, type Signature } from '../auth/keys/sealing.ts';
+import { canonicalJson, parseJson } from '../lib/canonical-json.ts';
+import type {
+  Approval,
+  EventRow,
+  OperationKind,
+  OperationRequest,
+  OperationRow,
+  ShownRequest,
+} from './model.ts';
 
-/**
- * The one spelling of a value in JSON: members in order of their names, nothing between. Whatever order a value came
- * in, the same value gives the same text, and two different ones never do.
- *
- * @throws Error for what JSON does not hold: a number that is not finite, undefined in a list.
- */
-export function canonicalJson(value: Json): string {
-  if (typeof value === 'number' && !Number.isFinite(value))
-    throw new Error('A number here has to be finite.');
-  if (typeof value !== 'object' || value === null) {
-    const text = JSON.stringify(value) as string | undefined;
-    if (text === undefined) throw new Error('Only what JSON holds can be sealed.');
-    return text;
+/** A request as it is stored, sealed and sent: the very strings. The value of a variable is sealed apart (`values.ts`). */
+type SealedRequest = Pick<OperationRow, 'method' | 'path' | 'body'>;
+
+/** @throws UserError for ids that cannot be ids, or a change that changes nothing. */
+export function toSealedRequest(request: OperationRequest): SealedRequest {
+  switch (request.kind) {
+    case 'volume-delete':
+      return { method: 'DELETE', path: volumePath(request.appId, request.volumeId), body: null };
+    case 'variable-update':
+      return {
+        method: 'POST',
+        path: variablePath(request.scriptId, request.variableId),
+        body: variableBody(request),
+      };
   }
-  if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  const members = Object.entries(value)
-    .filter(([, member]) => (member as unknown) !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
-  return `{${members.join(',')}}`;
 }
 
-/** What people decide by, as it is stored. A change of any of it makes another seal. */
-export interface Sealed {
-  readonly id: string;
-  readonly tenant: string;
-  readonly kind: string;
-  readonly enterprise_id: string | null;
-  readonly team_id: string;
-  readonly user_id: string;
-  readonly channel_id: string | null;
-  readonly method: string;
-  readonly path: string;
-  readonly body: string | null;
-  readonly value_mac: string | null;
-  readonly reason: string | null;
-  readonly snapshot: string;
-  readonly policy_version: number;
-  readonly approvals_needed: number;
-  readonly attempt_of: string | null;
-  readonly created_at: Date;
-  readonly expires_at: Date;
+const volumePaths = /^\/mc\/apps\/([^/]+)\/volumes\/([^/]+)$/;
+const variablePaths = /^\/compute\/script\/(\d+)\/variables\/(\d+)$/;
+const variableBodies = z.strictObject({ Required: z.boolean().optional() });
+
+/** The request of a row, to be shown; undefined where the row holds no request of its kind, written by this code. */
+export function readRequest({
+  kind,
+  method,
+  path,
+  body,
+  value_mac: valueMac,
+}: SealedRequest & Pick<OperationRow, 'kind' | 'value_mac'>): ShownRequest | undefined {
+  if (kind === 'volume-delete') {
+    const [appId, volumeId] = decodeIds(volumePaths.exec(path));
+    if (appId === undefined || volumeId === undefined || method !== 'DELETE' || body !== null)
+      return undefined;
+    return isWritten(path, () => volumePath(appId, volumeId)) ? { kind, appId, volumeId } : undefined;
+  }
+  const [scriptId, variableId] = decodeIds(variablePaths.exec(path));
+  const parsed = variableBodies.safeParse(parseJson(body ?? '')).data;
+  if (kind !== 'variable-update' || method !== 'POST') return undefined;
+  if (scriptId === undefined || variableId === undefined || !parsed) return undefined;
+  if (!isWritten(path, () => variablePath(scriptId, variableId)) || canonicalJson(parsed) !== body)
+    return undefined;
+  const { Required: required } = parsed;
+  const setsValue = valueMac !== null;
+  return { kind, scriptId, variableId, ...(required === undefined ? {} : { required }), setsValue };
 }
 
-/** SHA-256 over the canonical operation, hexadecimal. */
-export function computeSeal(operation: Sealed): string {
+/** Shown for a row that cannot be read any more: the next press voids it. */
+export function unreadableRequest(kind: OperationKind): ShownRequest {
+  return kind === 'volume-delete'
+    ? { kind, appId: '?', volumeId: '?' }
+    : { kind, scriptId: '?', variableId: '?', setsValue: false };
+}
+
+function decodeIds(found: RegExpExecArray | null): string[] {
+  try {
+    return found?.slice(1).map(decodeURIComponent) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+/** A path has one spelling: one that is written differently was not sealed by this code. */
+function isWritten(path: string, write: () => string): boolean {
+  try {
+    return write() === path;
+  } catch {
+    return false;
+  }
+}
+
+/** The columns of `operations` that people decide by. */
+export type SealedColumns = SealedRequest &
+  Pick<
+    OperationRow,
+    | 'id'
+    | 'tenant'
+    | 'kind'
+    | 'enterprise_id'
+    | 'team_id'
+    | 'user_id'
+    | 'channel_id'
+    | 'value_mac'
+    | 'reason'
+    | 'snapshot'
+    | 'policy_version'
+    | 'approvals_needed'
+    | 'attempt_of'
+    | 'created_at'
+    | 'expires_at'
+  >;
+
+/** SHA-256 over everything that people decide by, hexadecimal. */
+export function computeSeal(row: SealedColumns): string {
   const canonical = canonicalJson({
     format: 'cdn-chatops operation v1',
-    id: operation.id,
-    tenant: operation.tenant,
-    kind: operation.kind,
+    id: row.id,
+    tenant: row.tenant,
+    kind: row.kind,
     requester: {
-      enterprise: operation.enterprise_id,
-      team: operation.team_id,
-      user: operation.user_id,
-      channel: operation.channel_id,
+      enterprise: row.enterprise_id,
+      team: row.team_id,
+      user: row.user_id,
+      channel: row.channel_id,
     },
-    request: {
-      method: operation.method,
-      path: operation.path,
-      body: operation.body,
-      value: operation.value_mac,
-    },
-    reason: operation.reason,
-    snapshot: operation.snapshot,
-    policy: { version: operation.policy_version, approvals: operation.approvals_needed },
-    attemptOf: operation.attempt_of,
-    created: operation.created_at.toISOString(),
-    expires: operation.expires_at.toISOString(),
+    request: { method: row.method, path: row.path, body: row.body, value: row.value_mac },
+    reason: row.reason,
+    snapshot: row.snapshot,
+    policy: { version: row.policy_version, approvals: row.approvals_needed },
+    attemptOf: row.attempt_of,
+    created: row.created_at.toISOString(),
+    expires: row.expires_at.toISOString(),
   });
   return createHash('sha256').update(canonical).digest('hex');
 }
 
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
+type Sealed = Pick<OperationRow, 'id' | 'seal'>;
+
+/** Authenticates a seal: the database alone, without the keyring, is not enough to make one. */
+export function signSeal(sealer: Sealer, row: Sealed): Signature {
+  return sealer.sign(sealParts(row));
+}
+
+/** The same for one approval of a sealed operation. */
+export function signApproval(sealer: Sealer, row: Sealed, approval: Approval): Signature {
+  return sealer.sign(approvalParts(row, approval));
+}
+
+/** Why a stored request is not the one that was sealed; undefined = it is. */
+export function findSealProblem(sealer: Sealer, row: OperationRow): 'changed' | 'key-gone' | undefined {
+  return ifGenuine(
+    () =>
+      computeSeal(row) === row.seal &&
+      readRequest(row) !== undefined &&
+      sealer.verify(sealParts(row), { keyId: row.key_id, mac: row.mac }),
+  );
+}
+
+/** Why an approval in the log was not given by this code; undefined = it was. */
+export function findApprovalProblem(
+  sealer: Sealer,
+  row: Sealed,
+  { actor: by, at, key_id: keyId, mac }: EventRow,
+): 'changed' | 'key-gone' | undefined {
+  if (keyId === null || mac === null) return 'changed';
+  return ifGenuine(() => sealer.verify(approvalParts(row, { by, at }), { keyId, mac }));
+}
+
+function ifGenuine(verify: () => boolean): 'changed' | 'key-gone' | undefined {
+  try {
+    return verify() ? undefined : 'changed';
+  } catch (error) {
+    if (error instanceof SealError && error.code === 'unknown_key') return 'key-gone';
+    throw error;
+  }
+}
+
+function sealParts({ id, seal }: Sealed): string[] {
+  return ['cdn-chatops operation v1', id, seal];
+}
+
+function approvalParts({ id, seal }: Sealed, { by, at }: Approval): string[] {
+  return ['cdn-chatops approval v1', id, seal, by, at.toISOString()];
 }

@@ -1,138 +1,202 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
-import { selectNewestVersion } from '../auth/keyring/sealed-versions.ts';
+import { newestColumns, selectNewestVersion } from '../auth/keyring/sealed-versions.ts';
 import { readKeyId, type SealContext, SealError, type Sealer } from '../auth/keys/sealing.ts';
 import { advanceVersion, checkVersion } from '../auth/keys/versions.ts';
+import { parseJson } from '../lib/canonical-json.ts';
 import { dayMs, minuteMs } from '../lib/time.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Schema } from '../store/schema.ts';
-import type { OperationRow } from './queries.ts';
-import { toJson } from './request.ts';
-import {
-  deleteOperationValue,
-  findIdleOperationValues,
-  findOperationValue,
-  findOperationValuesOf,
-  putOperationValue,
-  variableValueKind,
-} from './value-queries.ts';
+import type { OperationRow } from './model.ts';
 
-/** Whose value: as it is stored, so that what is opened is what belongs to that row. */
-export type ValueOwner = Pick<OperationRow, 'id' | 'tenant' | 'enterprise_id' | 'user_id'>;
+/*
+ * The values of variables, sealed for the requester and the operation. The operation's seal covers an HMAC of the value.
+ */
 
-type Found =
-  | { readonly value: Secret }
-  | { readonly missing: 'value' | 'key' }
-  | { readonly missing: 'other' };
+/** The kind of secret that a value is sealed as. */
+export const variableValueKind = 'variable-value';
 
-/** The values of variables, sealed for the person and the operation. */
-export interface OperationValues {
-  /** Stores what `commit` made ready. */
-  put(trx: Transaction<Schema>, owner: ValueOwner, committed: Committed): Promise<void>;
-  /** `other`: what is kept is not what was committed to. */
-  open(db: Kysely<Schema>, owner: ValueOwner & Pick<OperationRow, 'value_mac'>): Promise<Found>;
-  destroy(trx: Transaction<Schema>, owner: ValueOwner): Promise<void>;
-  /** Destroys those of one person, or of a tenant. */
-  destroyOf(tenant: string, userId: string | undefined): Promise<void>;
-  destroyIdle(): Promise<number>;
+export interface ValueStore {
+  readonly db: Kysely<Schema>;
+  readonly sealer: Sealer;
+  readonly now: () => Date;
 }
 
-/** A value with what stands for it in the seal. */
-export interface Committed {
+interface ValueTransaction extends ValueStore {
+  readonly db: Transaction<Schema>;
+}
+
+/** The operation of a value, as stored: a value of another row does not open. */
+type Owner = Pick<OperationRow, 'id' | 'tenant' | 'enterprise_id' | 'user_id'>;
+type ValueKey = Pick<Selectable<Schema['operation_values']>, 'tenant' | 'owner_id'>;
+
+export interface ValueCommitment {
   readonly mac: string;
   readonly packed: Secret;
 }
 
-// Tried again within a day, undone within half an hour; the newest value of a variable is what the next undo needs.
-const kept = { ended: dayMs, overtaken: 30 * minuteMs, newest: 90 * dayMs };
-
 /**
- * An HMAC stands for the value in the seal. Its key is random and sealed with the value: whoever has the database
- * cannot try values against it, and a change of the keyring leaves it as it is.
+ * The HMAC that stands for a value in the seal. Its key is random and sealed with the value: the database alone is not
+ * enough to try values against it, and rotating the keyring does not change it.
  */
-export function commit(value: Secret): Committed {
+export function commitToValue(value: Secret): ValueCommitment {
   const salt = randomBytes(32).toString('base64url');
-  const mac = macOf(salt, value.reveal());
-  return { mac, packed: new Secret(JSON.stringify({ salt, value: value.reveal() }), variableValueKind) };
+  const packed = JSON.stringify({ salt, value: value.reveal() });
+  return { mac: macOf(salt, value.reveal()), packed: new Secret(packed, variableValueKind) };
 }
 
-export function createOperationValues(options: {
-  readonly db: Kysely<Schema>;
-  readonly sealer: Sealer;
-  readonly now: () => Date;
-}): OperationValues {
-  const { db, sealer, now } = options;
+export async function storeValue(
+  { db, sealer, now }: ValueTransaction,
+  owner: Owner,
+  { packed }: ValueCommitment,
+): Promise<void> {
+  const key = keyOf(owner);
+  const version = await advanceVersion(db, sealer, slotOf(key), now());
+  const sealed = await sealer.seal(packed, { ...sealContextOf(owner), version });
+  await db
+    .insertInto('operation_values')
+    .values({ ...key, operation_id: owner.id, sealed, key_id: readKeyId(sealed), version })
+    .execute();
+}
 
-  const remove = async (trx: Transaction<Schema>, tenant: string, ownerId: string): Promise<void> => {
-    // The version first, as everywhere: an older copy that is put back does not open.
-    await advanceVersion(trx, sealer, { tenant, userId: ownerId, kind: variableValueKind }, now());
-    await deleteOperationValue(trx, tenant, ownerId);
-  };
-  const removeAll = async (rows: readonly { tenant: string; owner_id: string }[]): Promise<void> => {
-    for (const row of rows) await db.transaction().execute((trx) => remove(trx, row.tenant, row.owner_id));
-  };
+/** `other`: the stored value is not the one that was committed to. */
+export async function openValue(
+  { db, sealer }: Pick<ValueStore, 'db' | 'sealer'>,
+  owner: Owner & Pick<OperationRow, 'value_mac'>,
+): Promise<{ readonly value: Secret } | { readonly missing: 'value' | 'key' | 'other' }> {
+  const key = keyOf(owner);
+  const row = await db
+    .selectFrom('operation_values')
+    .leftJoin('sealed_versions', (join) =>
+      join
+        .onRef('sealed_versions.tenant', '=', 'operation_values.tenant')
+        .onRef('sealed_versions.user_id', '=', 'operation_values.owner_id')
+        .on('sealed_versions.kind', '=', variableValueKind),
+    )
+    .selectAll('operation_values')
+    .select(newestColumns)
+    .where('operation_values.tenant', '=', key.tenant)
+    .where('operation_values.owner_id', '=', key.owner_id)
+    .executeTakeFirst();
+  if (!row || owner.value_mac === null) return { missing: 'value' };
+  try {
+    checkVersion(sealer, slotOf(key), row.version, selectNewestVersion(row));
+    const packed = await sealer.open(row.sealed, { ...sealContextOf(owner), version: row.version });
+    const { salt, value } = packing.parse(parseJson(packed.reveal()));
+    if (!isSame(macOf(salt, value), owner.value_mac)) return { missing: 'other' };
+    return { value: new Secret(value, variableValueKind) };
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return { missing: error.code === 'unknown_key' ? 'key' : 'other' };
+  }
+}
 
-  return {
-    async put(trx, owner, { packed }) {
-      const ownerId = ownerIdOf(owner);
-      const slot = { tenant: owner.tenant, userId: ownerId, kind: variableValueKind };
-      const version = await advanceVersion(trx, sealer, slot, now());
-      const sealed = await sealer.seal(packed, { ...contextOf(owner), version });
-      await putOperationValue(trx, {
-        tenant: owner.tenant,
-        owner_id: ownerId,
-        operation_id: owner.id,
-        sealed,
-        key_id: readKeyId(sealed),
-        version,
-      });
-    },
-    async open(from, owner) {
-      const ownerId = ownerIdOf(owner);
-      const row = await findOperationValue(from, owner.tenant, ownerId);
-      if (!row || owner.value_mac === null) return { missing: 'value' };
-      try {
-        const slot = { tenant: owner.tenant, userId: ownerId, kind: variableValueKind };
-        checkVersion(sealer, slot, row.version, selectNewestVersion(row));
-        const packed = await sealer.open(row.sealed, { ...contextOf(owner), version: row.version });
-        const { salt, value } = packing.parse(toJson(packed.reveal()));
-        return same(macOf(salt, value), owner.value_mac)
-          ? { value: new Secret(value, variableValueKind) }
-          : { missing: 'other' };
-      } catch (error) {
-        if (!(error instanceof SealError)) throw error;
-        return { missing: error.code === 'unknown_key' ? 'key' : 'other' };
-      }
-    },
-    async destroy(trx, owner) {
-      const ownerId = ownerIdOf(owner);
-      if (await findOperationValue(trx, owner.tenant, ownerId)) await remove(trx, owner.tenant, ownerId);
-    },
-    async destroyOf(tenant, userId) {
-      await removeAll(await findOperationValuesOf(db, tenant, userId));
-    },
-    async destroyIdle() {
-      const at = now().getTime();
-      const rows = await findIdleOperationValues(db, {
-        ended: new Date(at - kept.ended),
-        newest: new Date(at - kept.newest),
-        overtaken: new Date(at - kept.overtaken),
-      });
-      await removeAll(rows);
-      return rows.length;
-    },
-  };
+/**
+ * The value that a variable had before this successful change, if an earlier change through the bot set it and no other
+ * change, successful or unknown, came between. An undo proposes it anew.
+ */
+export async function findPreviousValue(store: ValueStore, id: string): Promise<Secret | undefined> {
+  const [last, earlier] = await store.db
+    .selectFrom('operations as this')
+    .innerJoin('operations as set', (join) =>
+      join.onRef('set.tenant', '=', 'this.tenant').onRef('set.path', '=', 'this.path'),
+    )
+    .selectAll('set')
+    .where('this.id', '=', id)
+    .where('set.value_mac', 'is not', null)
+    .where('set.state', 'in', ['executing', 'unknown', 'succeeded'])
+    .orderBy('set.moved_at', 'desc')
+    .orderBy('set.id')
+    .limit(2)
+    .execute();
+  if (last?.id !== id || last.state !== 'succeeded' || earlier?.state !== 'succeeded') return undefined;
+  const opened = await openValue(store, earlier);
+  return 'value' in opened ? opened.value : undefined;
+}
+
+/** Deletes a value where there is one. */
+export async function destroyValue(store: ValueTransaction, owner: Owner): Promise<void> {
+  const found = await findValues(store.db, owner.tenant, (rows) =>
+    rows.where('owner_id', '=', keyOf(owner).owner_id),
+  );
+  for (const key of found) await remove(store, key);
+}
+
+/** Deletes the values of one person's operations, or of a tenant's. */
+export async function destroyValuesOf(
+  store: ValueStore,
+  tenant: string,
+  userId: string | undefined,
+): Promise<void> {
+  const found = await findValues(store.db, tenant, (rows) =>
+    userId === undefined ? rows : rows.where(sql<boolean>`split_part(owner_id, '/', 1) = ${userId}`),
+  );
+  await removeEach(store, found);
+}
+
+// A failed change can be retried within a day and a successful one undone within half an hour. The newest value of a
+// variable is what the next undo restores.
+const retention = { ended: dayMs, overtaken: 30 * minuteMs, newest: 90 * dayMs };
+
+/** Deletes values that can no longer be needed; answers how many. */
+export async function destroyIdleValues(store: ValueStore): Promise<number> {
+  const at = store.now().getTime();
+  const before = (ms: number): Date => new Date(at - ms);
+  const { rows } = await sql<ValueKey>`
+    select v.tenant, v.owner_id from operation_values v join operations o on o.id = v.operation_id
+     where (o.state not in ('proposed', 'approved', 'executing', 'succeeded')
+            and o.moved_at < ${before(retention.ended)})
+        or (o.state = 'succeeded' and (o.moved_at < ${before(retention.newest)} or exists (
+             select 1 from operations later
+              where later.tenant = o.tenant and later.path = o.path and later.value_mac is not null
+                and later.state = 'succeeded' and later.moved_at > o.moved_at
+                and later.moved_at < ${before(retention.overtaken)})))
+     order by v.tenant, v.owner_id limit 1000`.execute(store.db);
+  await removeEach(store, rows);
+  return rows.length;
+}
+
+type ValueKeys = ReturnType<typeof selectKeys>;
+
+function selectKeys(db: Kysely<Schema>) {
+  return db.selectFrom('operation_values').select(['tenant', 'owner_id']);
+}
+
+function findValues(
+  db: Kysely<Schema>,
+  tenant: string,
+  narrow: (rows: ValueKeys) => ValueKeys,
+): Promise<ValueKey[]> {
+  return narrow(selectKeys(db).where('tenant', '=', tenant)).execute();
+}
+
+async function removeEach(store: ValueStore, keys: readonly ValueKey[]): Promise<void> {
+  for (const key of keys) await store.db.transaction().execute((db) => remove({ ...store, db }, key));
+}
+
+async function remove({ db, sealer, now }: ValueTransaction, key: ValueKey): Promise<void> {
+  // The version first, as everywhere: an older copy that is put back does not open.
+  await advanceVersion(db, sealer, slotOf(key), now());
+  await db
+    .deleteFrom('operation_values')
+    .where('tenant', '=', key.tenant)
+    .where('owner_id', '=', key.owner_id)
+    .execute();
 }
 
 const packing = z.object({ salt: z.string(), value: z.string() });
 
-function ownerIdOf({ user_id: userId, id }: ValueOwner): string {
-  return `${userId}/${id}`;
+function keyOf({ tenant, user_id: userId, id }: Owner): ValueKey {
+  return { tenant, owner_id: `${userId}/${id}` };
 }
 
-function contextOf(owner: ValueOwner): SealContext {
-  const place = { user: ownerIdOf(owner), kind: variableValueKind };
+function slotOf({ tenant, owner_id: ownerId }: ValueKey) {
+  return { tenant, userId: ownerId, kind: variableValueKind };
+}
+
+function sealContextOf(owner: Owner): SealContext {
+  const place = { user: keyOf(owner).owner_id, kind: variableValueKind };
   return owner.enterprise_id === null
     ? { ...place, enterprise: '', team: owner.tenant }
     : { ...place, enterprise: owner.enterprise_id, team: '' };
@@ -142,7 +206,7 @@ function macOf(salt: string, value: string): string {
   return createHmac('sha256', salt).update(JSON.stringify(value)).digest('hex');
 }
 
-function same(a: string, b: string): boolean {
+function isSame(a: string, b: string): boolean {
   const [one, other] = [Buffer.from(a), Buffer.from(b)];
   return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { volumePath } from '../../src/api/apps.ts';
 import { type CdnClient, createCdn } from '../../src/api/cdn.ts';
 import type { OriginError } from '../../src/api/origin-errors/origin-errors.ts';
+import { variableBody, variablePath } from '../../src/api/variables.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { expectApiError } from './stub-cdn.ts';
 
@@ -38,7 +40,7 @@ async function everything(): Promise<unknown[]> {
     await pullZones.all(),
     zone,
     await apiKeys.list(),
-    await variables.update('301', '13', { required: false }),
+    await variables.update(variablePath('301', '13'), variableBody({ required: false })),
     await originErrors.forEach(
       zone?.id ?? '',
       '2026-11-20',
@@ -48,7 +50,7 @@ async function everything(): Promise<unknown[]> {
     await apps.summary('app0api00000001'),
     await uploadScanning.metrics('501'),
     (await new Response(file.body).text()).split('\n').length,
-    await volumes.deleteAll('app0worker00002', 'old-cache'),
+    await volumes.deleteAll(volumePath('app0worker00002', 'old-cache')),
   ];
 }
 
@@ -60,7 +62,7 @@ test('every operation answers, and no planted secret is in what it gives', async
   expect((all as { zones: unknown[] }).zones).toHaveLength(1_230);
   expect(zone).toMatchObject({ name: 'checkout', summary: { name: 'checkout' } });
   expect((keys as { keys: unknown[] }).keys).toHaveLength(5);
-  expect(variable).toMatchObject({ id: '13', name: 'PAYMENT_TOKEN', required: false });
+  expect(variable).toMatchObject({ name: 'PAYMENT_TOKEN', required: false });
   expect(day).toEqual({ entries: 240, skipped: 0, moreExist: false });
   expect(errors).toHaveLength(240);
   expect(app).toMatchObject({ averageLatency: 41.7, status: 'active' });
@@ -111,10 +113,10 @@ test('a wrong key is told as one by every operation', async () => {
     pullZones.firstPage(),
     pullZones.all(),
     apiKeys.list(),
-    variables.update('301', '12', { required: true }),
+    variables.update(variablePath('301', '12'), variableBody({ required: true })),
     originErrors.forEach('1001', '2026-11-20', () => {}),
     apps.summary('app0api00000001'),
-    volumes.deleteAll('app0api00000001', 'my-data-volume'),
+    volumes.deleteAll(volumePath('app0api00000001', 'my-data-volume')),
     uploadScanning.metrics('501'),
     eventLogs.export('501', lastHour),
   ];
@@ -131,15 +133,19 @@ test('a restricted key may not list keys, and may list zones', async () => {
 
 test('the rules of the service arrive in its own words', async () => {
   const { volumes, uploadScanning, variables, apps, eventLogs } = client();
-  expect(await expectApiError(volumes.deleteAll('app0api00000001', 'live-volume'))).toMatchObject({
-    code: 'refused',
-    serviceMessage: 'Some volume instances are not detached.',
-  });
+  expect(await expectApiError(volumes.deleteAll(volumePath('app0api00000001', 'live-volume')))).toMatchObject(
+    {
+      code: 'refused',
+      serviceMessage: 'Some volume instances are not detached.',
+    },
+  );
   expect(await expectApiError(uploadScanning.metrics('502'))).toMatchObject({
     code: 'refused',
     errorKey: 'invalid_plan_type.upload_scanning',
   });
-  expect(await expectApiError(variables.update('301', '999', { required: true }))).toMatchObject({
+  expect(
+    await expectApiError(variables.update(variablePath('301', '999'), variableBody({ required: true }))),
+  ).toMatchObject({
     code: 'not_found',
   });
   expect(await expectApiError(apps.summary('nobody'))).toMatchObject({
@@ -166,12 +172,12 @@ test('the rules of the service arrive in its own words', async () => {
 test('a deletion whose answer is lost happened once', async () => {
   cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
   const before = cdn.data.volumeDeletions.length;
-  expect(await expectApiError(client().volumes.deleteAll('app0api00000001', 'my-data-volume'))).toMatchObject(
-    {
-      code: 'unreachable',
-      sent: true,
-    },
-  );
+  expect(
+    await expectApiError(client().volumes.deleteAll(volumePath('app0api00000001', 'my-data-volume'))),
+  ).toMatchObject({
+    code: 'unreachable',
+    sent: true,
+  });
   expect(cdn.data.volumeDeletions.slice(before)).toMatchObject([{ ids: ['vi-1', 'vi-2'] }]);
 });
 

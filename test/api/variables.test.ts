@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
+import { variableBody, variablePath } from '../../src/api/variables.ts';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { expectApiError, sendBody, startStubCdn } from './stub-cdn.ts';
@@ -12,14 +13,20 @@ test('only what changes is sent', async () => {
     DefaultValue: 'CANARY',
   }));
   const { variables } = cdn.client();
-  await variables.update('301', '12', { required: true });
-  await variables.update('301', '12', { defaultValue: new Secret('') });
-  await variables.update('301', '12', { defaultValue: new Secret('a "quoted" é'), required: false });
+  await variables.update(variablePath('301', '12'), variableBody({ required: true }));
+  await variables.update(variablePath('301', '12'), variableBody({ value: new Secret('') }), new Secret(''));
+  await variables.update(
+    variablePath('301', '12'),
+    variableBody({ value: new Secret('a "quoted" é'), required: false }),
+    new Secret('a "quoted" é'),
+  );
   expect(cdn.requests.map(({ method, path, body }) => [method, path, JSON.parse(body)])).toEqual([
     ['POST', '/compute/script/301/variables/12', { Required: true }],
     ['POST', '/compute/script/301/variables/12', { DefaultValue: '' }],
     ['POST', '/compute/script/301/variables/12', { DefaultValue: 'a "quoted" é', Required: false }],
   ]);
+  // Where no value goes along, the body is sent as it was sealed.
+  expect(cdn.requests[0]?.body).toBe(variableBody({ required: true }));
   expect(cdn.requests[0]?.headers['content-type']).toBe('application/json');
 });
 
@@ -30,16 +37,20 @@ test('the value comes back as a secret', async () => {
     Required: null,
     DefaultValue: 'CANARY',
   }));
-  const variable = await cdn.client().variables.update('301', '12', { required: true });
+  const variable = await cdn
+    .client()
+    .variables.update(variablePath('301', '12'), variableBody({ required: true }));
   expect(variable.defaultValue?.reveal()).toBe('CANARY');
   expect(JSON.stringify(variable) + inspect(variable)).not.toContain('CANARY');
-  expect(variable).toMatchObject({ id: '12', name: 'FEATURE_X' });
+  expect(variable).toMatchObject({ name: 'FEATURE_X' });
   expect(variable).not.toHaveProperty('required');
 });
 
 test('an answer without a body is a change that was made', async () => {
   const cdn = await startStubCdn((_, response) => void response.writeHead(204).end());
-  expect(await cdn.client().variables.update('301', '12', { required: true })).toEqual({ id: '12' });
+  expect(
+    await cdn.client().variables.update(variablePath('301', '12'), variableBody({ required: true })),
+  ).toEqual({});
 });
 
 test.each([
@@ -50,21 +61,22 @@ test.each([
     'a value too long',
     '301',
     '12',
-    { defaultValue: new Secret('x'.repeat(4097)) },
+    { value: new Secret('x'.repeat(4097)) },
     'The value has 4097 characters.',
   ],
-])('%s is refused before anything is sent', async (_, script, variable, change, message) => {
-  const cdn = await startStubCdn(() => ({}));
-  await expect(cdn.client().variables.update(script, variable, change)).rejects.toThrow(message);
-  await expect(cdn.client().variables.update(script, variable, change)).rejects.toThrow(UserError);
-  expect(cdn.requests).toEqual([]);
+])('%s is refused before there is anything to send', (_, script, variable, change, message) => {
+  const write = (): string[] => [variablePath(script, variable), variableBody(change)];
+  expect(write).toThrow(message);
+  expect(write).toThrow(UserError);
 });
 
 test('an unknown variable is not found, in the service’s words', async () => {
   const cdn = await startStubCdn((_, response) =>
     sendBody(response, 404, { ErrorKey: 'not_found', Field: null, Message: 'Script not found' }),
   );
-  const error = await expectApiError(cdn.client().variables.update('301', '12', { required: true }));
+  const error = await expectApiError(
+    cdn.client().variables.update(variablePath('301', '12'), variableBody({ required: true })),
+  );
   expect(error).toMatchObject({
     code: 'not_found',
     serviceMessage: 'Script not found',

@@ -1,11 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Ports } from '../../src/app/jobs/registry.ts';
 import { initialPolicy, type Policy } from '../../src/auth/policy/policy.ts';
-import { operationClockJob } from '../../src/operations/jobs/clock.ts';
-import { executeOperationJob } from '../../src/operations/jobs/execute.ts';
-import { showOperationJob } from '../../src/operations/jobs/messages.ts';
-import { loadDecisionContext } from '../../src/operations/load-context.ts';
+import { loadDecisionContext } from '../../src/operations/context.ts';
+import { approve } from '../../src/operations/decide.ts';
+import { executeOperationJob } from '../../src/operations/execute.ts';
+import { operationClockJob } from '../../src/operations/expiry.ts';
+import { showOperationJob } from '../../src/operations/messages.ts';
 import type { Operation } from '../../src/operations/model.ts';
+import { propose } from '../../src/operations/propose.ts';
+import { findOperation } from '../../src/operations/queries.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { JobContext } from '../../src/store/queue/define-job.ts';
 import { createPortsHarness, type PortsHarness } from '../slack/send/ports-harness.ts';
@@ -37,14 +40,11 @@ async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
   const bench = await createPortsHarness({
     database,
     now: () => new Date(now),
-    enqueue: () => Promise.reject(new Error('these jobs start no others')),
-    ledger: {
-      enqueue: async ({ tenant, id }) =>
-        void due.push(() => executeOperationJob.run({ tenant, id }, context)),
-      follow: async ({ tenant, id, state, approvals }) => {
-        const first = state === 'proposed' && approvals.length === 0;
-        due.push(() => showOperationJob.run({ tenant, id, first }, context));
-      },
+    async enqueue(job, data) {
+      const found = [executeOperationJob, showOperationJob].find(({ name }) => name === job.name);
+      if (!found) throw new Error(`${job.name} was enqueued`);
+      due.push(() => found.run(data, context));
+      return '';
     },
   });
   const { db, ports, log } = bench;
@@ -92,7 +92,7 @@ async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
       now += ms;
     },
     ask: () =>
-      bench.operations.propose({
+      propose(bench.ledger, {
         requester,
         channelId: undefined,
         request: { kind: 'volume-delete', appId: 'app0api00000001', volumeId: 'data' },
@@ -110,7 +110,7 @@ test('approvers are reminded once, at half time, below the card', async () => {
   const { ask, settle, later, context, said } = await desk();
   await ask();
   await settle();
-  const [card] = said(bob, /asks to delete every instance/);
+  const [card] = said(bob, /makeProposal to delete every instance/);
   const before = said(bob, /This still waits/).length;
   later(14 * minute);
   await operationClockJob.run({}, context);
@@ -126,13 +126,13 @@ test('approvers are reminded once, at half time, below the card', async () => {
 });
 
 test('what nobody approved expires, and the requester and the approvers are told', async () => {
-  const { ask, settle, later, context, operations, said, cdn } = await desk();
+  const { ask, settle, later, context, ledger, said, cdn } = await desk();
   const operation = await ask();
   await settle();
   later(30 * minute);
   await operationClockJob.run({}, context);
   await settle();
-  expect(await operations.find(operation.tenant, operation.id)).toMatchObject({ state: 'expired' });
+  expect(await findOperation(ledger, operation.tenant, operation.id)).toMatchObject({ state: 'expired' });
   expect(said(alice, /Your request[^]*expired[^]*Nothing was sent to the CDN/).length).toBeGreaterThan(0);
   expect(said(bob, /asked to delete[^]*expired/).length).toBeGreaterThan(0);
   expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
@@ -140,36 +140,39 @@ test('what nobody approved expires, and the requester and the approvers are told
 
 test('where the approval channel cannot be written into, approvers are written to one by one', async () => {
   const { ask, settle, said } = await desk({ approvalChannel: 'C0GONE000' });
-  const before = { bob: said(bob, /asks to delete/).length, dave: said(dave, /asks to delete/).length };
+  const before = {
+    bob: said(bob, /makeProposal to delete/).length,
+    dave: said(dave, /makeProposal to delete/).length,
+  };
   await ask();
   await settle();
-  expect(said(bob, /asks to delete/)).toHaveLength(before.bob + 1);
-  expect(said(dave, /asks to delete/)).toHaveLength(before.dave + 1);
+  expect(said(bob, /makeProposal to delete/)).toHaveLength(before.bob + 1);
+  expect(said(dave, /makeProposal to delete/)).toHaveLength(before.dave + 1);
 });
 
 test('a post that Slack could not answer is tried again, and a card that is there is not posted twice', async () => {
-  const { ask, settle, operations, context, slack } = await desk();
+  const { ask, settle, ledger, context, slack } = await desk();
   slack.script.fail('chat.postMessage', 'internal_error');
   const operation = await ask();
   await expect(settle()).rejects.toThrow('internal_error');
   await showOperationJob.run({ tenant: operation.tenant, id: operation.id, first: true }, context);
   await showOperationJob.run({ tenant: operation.tenant, id: operation.id, first: true }, context);
-  const found = await operations.find(operation.tenant, operation.id);
+  const found = await findOperation(ledger, operation.tenant, operation.id);
   expect(found?.messages.map(({ role }) => role).toSorted()).toEqual(['approval', 'requester']);
 });
 
 test('whose key is gone when it runs is told so, and nothing is sent', async () => {
-  const { ask, settle, operations, keyStore, context, policy, said, cdn } = await desk();
+  const { ask, settle, ledger, keyStore, context, policy, said, cdn } = await desk();
   const operation = await ask();
   await settle();
   const facts = await loadDecisionContext(context.ports.authorizer(requester), operation, bob);
   expect(facts.policy.version).toBe(policy.version);
-  expect(await operations.approve(operation.id, { ...requester, userId: bob }, facts)).toMatchObject({
+  expect(await approve(ledger, operation.id, { ...requester, userId: bob }, facts)).toMatchObject({
     kind: 'approved',
   });
   await keyStore.forget(requester, { cause: 'disconnect' });
   await settle();
-  const after = await operations.find(operation.tenant, operation.id);
+  const after = await findOperation(ledger, operation.tenant, operation.id);
   expect(after).toMatchObject({ state: 'failed', outcome: { word: 'void', why: 'requester-may-not' } });
   expect(
     said(alice, /voided and will not run: whoever asked for it may not do this any more/).length,

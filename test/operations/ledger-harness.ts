@@ -1,14 +1,16 @@
-import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import { type AuditEntry, createAudit } from '../../src/auth/audit/audit.ts';
 import type { Person } from '../../src/auth/identity.ts';
 import type { Keyring } from '../../src/auth/keyring/keyring.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
 import { type Actor, initialPolicy, type Policy } from '../../src/auth/policy/policy.ts';
-import { createOperations, type Operations } from '../../src/operations/ledger.ts';
+import { approve } from '../../src/operations/decide.ts';
+import { begin, executeOperationJob } from '../../src/operations/execute.ts';
 import type { DecisionContext, Operation, OperationRequest, Proposal } from '../../src/operations/model.ts';
+import { findOperation } from '../../src/operations/queries.ts';
+import type { Ledger } from '../../src/operations/transitions.ts';
 import type { Database } from '../../src/store/database.ts';
-import type { Schema } from '../../src/store/schema.ts';
+import type { Enqueue } from '../../src/store/queue/queue.ts';
 import { createKeyring } from '../auth/keyring/keyrings.ts';
 
 export const acme = 'T0ACME000';
@@ -62,14 +64,14 @@ export const makeProposal = (
 });
 
 export interface LedgerHarness {
-  readonly ledger: Operations;
+  readonly ledger: Ledger;
   readonly database: Database;
   /** Ids of operations whose job was enqueued. */
   readonly enqueued: string[];
   readonly audit: () => Promise<AuditEntry[]>;
   readonly advance: (minutes: number) => void;
   /** As a process that starts now sees it. */
-  readonly openReplica: (database?: Database, keyring?: Keyring) => Operations;
+  readonly openReplica: (database?: Database, keyring?: Keyring) => Ledger;
   /** Writes past the bot, as whoever owns the tables can. */
   readonly tamper: (statement: string) => Promise<void>;
 }
@@ -80,18 +82,18 @@ export async function createLedgerHarness(database: Database): Promise<LedgerHar
   const now = (): Date => new Date(time);
   const keyring = await createKeyring();
   const enqueued: string[] = [];
-  const enqueue = async ({ id }: Operation, { in: trx }: { in: Transaction<Schema> }): Promise<void> => {
-    await sql`select 1`.execute(trx);
-    enqueued.push(id);
+  const enqueue: Enqueue = async (job, data, options) => {
+    if (options?.in) await sql`select 1`.execute(options.in);
+    if (job.name === executeOperationJob.name) enqueued.push((data as { id: string }).id);
+    return '';
   };
-  const openReplica: LedgerHarness['openReplica'] = (on = database, keys = keyring) =>
-    createOperations({
-      db: on.db,
-      sealer: createSealer(keys),
-      audit: createAudit({ db: on.db, now }),
-      now,
-      enqueue,
-    });
+  const openReplica: LedgerHarness['openReplica'] = (on = database, keys = keyring) => ({
+    db: on.db,
+    sealer: createSealer(keys),
+    audit: createAudit({ db: on.db, now }),
+    now,
+    enqueue,
+  });
   return {
     ledger: openReplica(),
     database,
@@ -112,15 +114,15 @@ export async function createLedgerHarness(database: Database): Promise<LedgerHar
 }
 
 /** Approves with the facts as they are. */
-export async function approve(ledger: Operations, id: string, by: Person, rules: Policy = policy) {
-  const operation = await ledger.find(acme, id);
+export async function approveNow(ledger: Ledger, id: string, by: Person, rules: Policy = policy) {
+  const operation = await findOperation(ledger, acme, id);
   if (!operation) throw new Error(`There is no operation ${id}.`);
-  return ledger.approve(id, by, makeContext(by, operation, rules));
+  return approve(ledger, id, by, makeContext(by, operation, rules));
 }
 
 /** Begins with the facts as they are. */
-export async function begin(ledger: Operations, id: string, rules: Policy = policy) {
-  const operation = await ledger.find(acme, id);
+export async function beginNow(ledger: Ledger, id: string, rules: Policy = policy) {
+  const operation = await findOperation(ledger, acme, id);
   if (!operation) throw new Error(`There is no operation ${id}.`);
-  return ledger.begin(id, makeContext(olivia, operation, rules));
+  return begin(ledger, id, makeContext(olivia, operation, rules));
 }

@@ -1,12 +1,30 @@
 import { describe, expect, test } from 'vitest';
+import { approve, cancel, confirmOutcome, deny } from '../../src/operations/decide.ts';
+import { markAbandoned, settle } from '../../src/operations/execute.ts';
+import {
+  cancelUnbegun,
+  claimReminder,
+  expireOverdue,
+  markLongExecuting,
+} from '../../src/operations/expiry.ts';
+import { storeMessageReference } from '../../src/operations/messages.ts';
+import { propose, retry } from '../../src/operations/propose.ts';
+import {
+  findEvents,
+  findOperation,
+  findOperationsToRemind,
+  findRequestedBy,
+  findWaitingFor,
+} from '../../src/operations/queries.ts';
+import { destroyIdleValues, findPreviousValue } from '../../src/operations/values.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { prepareEngines } from '../support/engines.ts';
 import {
   acme,
   actor,
   anna,
-  approve,
-  begin,
+  approveNow,
+  beginNow,
   ben,
   carl,
   createLedgerHarness,
@@ -28,7 +46,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
   describe.skipIf(skip)('the ledger', () => {
     test('leads from what was asked for over an approval to what came of it', async () => {
       const { ledger, enqueued, audit } = await createLedgerHarness(await empty());
-      const asked = await ledger.propose(makeProposal());
+      const asked = await propose(ledger, makeProposal());
       expect(asked).toMatchObject({
         id: expect.stringMatching(/^[a-z2-9]{16}$/),
         state: 'proposed',
@@ -40,14 +58,25 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
         seal: expect.stringMatching(/^[0-9a-f]{64}$/),
       });
       expect(enqueued).toEqual([]);
-      expect(await approve(ledger, asked.id, ben)).toMatchObject({ kind: 'approved', have: 1, need: 1 });
+      expect(await approveNow(ledger, asked.id, ben)).toMatchObject({
+        kind: 'approved',
+        operation: { state: 'approved' },
+      });
       expect(enqueued).toEqual([asked.id]);
-      expect(await begin(ledger, asked.id)).toMatchObject({ kind: 'begun', request: deletion });
-      expect(await begin(ledger, asked.id)).toMatchObject({ kind: 'already', state: 'executing' });
+      expect(await beginNow(ledger, asked.id)).toMatchObject({
+        kind: 'begun',
+        request: { path: '/mc/apps/app-1/volumes/vol%201', body: null },
+      });
+      expect(await beginNow(ledger, asked.id)).toMatchObject({
+        kind: 'already',
+        operation: { state: 'executing' },
+      });
       const outcome = { word: 'done', status: 200, requestId: 'abc123', facts: { instances: 2 } };
-      expect(await ledger.settle(asked.id, 'succeeded', outcome)).toMatchObject({ kind: 'settled' });
-      expect(await ledger.find(acme, asked.id)).toMatchObject({ state: 'succeeded', outcome });
-      expect((await ledger.events(acme, asked.id)).map(({ what, actor }) => [what, actor])).toEqual([
+      expect(await settle(ledger, asked.id, { state: 'succeeded', outcome: outcome })).toMatchObject({
+        kind: 'settled',
+      });
+      expect(await findOperation(ledger, acme, asked.id)).toMatchObject({ state: 'succeeded', outcome });
+      expect((await findEvents(ledger, acme, asked.id)).map(({ what, actor }) => [what, actor])).toEqual([
         ['proposed', olivia.userId],
         ['approved', ben.userId],
         ['executing', 'system'],
@@ -75,159 +104,173 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
 
     test('two of three: distinct people, never the requester', async () => {
       const { ledger, enqueued } = await createLedgerHarness(await empty());
-      const { id } = await ledger.propose(makeProposal(deletion, anna, twoOfThree));
-      expect(await approve(ledger, id, anna, twoOfThree)).toMatchObject({ kind: 'own-request' });
-      expect(await approve(ledger, id, ben, twoOfThree)).toMatchObject({
+      const { id } = await propose(ledger, makeProposal(deletion, anna, twoOfThree));
+      expect(await approveNow(ledger, id, anna, twoOfThree)).toMatchObject({ kind: 'own-request' });
+      expect(await approveNow(ledger, id, ben, twoOfThree)).toMatchObject({
         kind: 'approved',
-        have: 1,
-        need: 2,
+        operation: { state: 'proposed', approvals: [{ by: ben.userId }], approvalsNeeded: 2 },
       });
-      expect(await approve(ledger, id, ben, twoOfThree)).toMatchObject({ kind: 'twice', have: 1, need: 2 });
-      expect(await approve(ledger, id, olivia, twoOfThree)).toMatchObject({
+      expect(await approveNow(ledger, id, ben, twoOfThree)).toMatchObject({
+        kind: 'twice',
+        operation: { approvals: [{ by: ben.userId }] },
+      });
+      expect(await approveNow(ledger, id, olivia, twoOfThree)).toMatchObject({
         kind: 'not-allowed',
         decision: { reason: 'not-approver' },
       });
       expect(enqueued).toEqual([]);
-      expect(await approve(ledger, id, carl, twoOfThree)).toMatchObject({
+      expect(await approveNow(ledger, id, carl, twoOfThree)).toMatchObject({
         kind: 'approved',
-        have: 2,
-        need: 2,
+        operation: { state: 'approved' },
       });
       expect(enqueued).toEqual([id]);
-      expect(await approve(ledger, id, carl, twoOfThree)).toMatchObject({
+      expect(await approveNow(ledger, id, carl, twoOfThree)).toMatchObject({
         kind: 'already',
-        state: 'approved',
-        by: carl.userId,
+        operation: { state: 'approved', movedBy: carl.userId },
       });
     });
 
-    test('an admin does not approve what they asked for, nor does somebody of another organisation', async () => {
+    test('an admin does not approve what they asked for, nor does somebody of openReplica organisation', async () => {
       const { ledger } = await createLedgerHarness(await empty());
-      const asked = await ledger.propose(makeProposal(deletion, anna));
+      const asked = await propose(ledger, makeProposal(deletion, anna));
       const own = { ...makeContext(anna, asked), clicker: actor(anna, { admin: true }) };
-      expect(await ledger.approve(asked.id, anna, own)).toMatchObject({ kind: 'own-request' });
+      expect(await approve(ledger, asked.id, anna, own)).toMatchObject({ kind: 'own-request' });
       const foreign = { ...makeContext(ben, asked), clicker: actor(ben, { foreign: true }) };
-      expect(await ledger.approve(asked.id, ben, foreign)).toMatchObject({
+      expect(await approve(ledger, asked.id, ben, foreign)).toMatchObject({
         kind: 'not-allowed',
         decision: { reason: 'foreign' },
       });
-      expect(await ledger.deny(asked.id, anna, 'no', own)).toMatchObject({ kind: 'own-request' });
+      expect(await deny(ledger, asked.id, anna, { reason: 'no', context: own })).toMatchObject({
+        kind: 'own-request',
+      });
     });
 
     test('is one ledger for each tenant: the id alone opens nothing', async () => {
       const { ledger } = await createLedgerHarness(await empty());
-      const asked = await ledger.propose(makeProposal());
+      const asked = await propose(ledger, makeProposal());
       const stranger = { teamId: 'T0BETA000', userId: ben.userId };
-      expect(await ledger.approve(asked.id, stranger, makeContext(ben, asked))).toEqual({
+      expect(await approve(ledger, asked.id, stranger, makeContext(ben, asked))).toEqual({
         kind: 'not-found',
       });
-      expect(await ledger.cancel(asked.id, { ...stranger, userId: olivia.userId })).toEqual({
+      expect(await cancel(ledger, asked.id, { ...stranger, userId: olivia.userId })).toEqual({
         kind: 'not-found',
       });
-      expect(await ledger.find('T0BETA000', asked.id)).toBeUndefined();
-      expect(await ledger.waitingFor(stranger)).toEqual([]);
-      expect(await ledger.approve('nothing', ben, makeContext(ben, asked))).toEqual({ kind: 'not-found' });
+      expect(await findOperation(ledger, 'T0BETA000', asked.id)).toBeUndefined();
+      expect(await findWaitingFor(ledger, stranger)).toEqual([]);
+      expect(await approve(ledger, 'nothing', ben, makeContext(ben, asked))).toEqual({ kind: 'not-found' });
     });
 
     test('keeps what a denial says, and says who denied to whoever comes later', async () => {
       const { ledger } = await createLedgerHarness(await empty());
-      const asked = await ledger.propose(makeProposal());
-      expect(await ledger.deny(asked.id, ben, ' still\0 needed ', makeContext(ben, asked))).toMatchObject({
+      const asked = await propose(ledger, makeProposal());
+      expect(
+        await deny(ledger, asked.id, ben, { reason: ' still\0 needed ', context: makeContext(ben, asked) }),
+      ).toMatchObject({
         kind: 'denied',
         operation: { state: 'denied', outcome: { word: 'denied', reason: 'still\uFFFD needed' } },
       });
-      expect(await approve(ledger, asked.id, carl)).toMatchObject({
+      expect(await approveNow(ledger, asked.id, carl)).toMatchObject({
         kind: 'already',
-        state: 'denied',
-        by: ben.userId,
+        operation: { state: 'denied', movedBy: ben.userId },
       });
-      await expect(ledger.deny(asked.id, ben, '  ', makeContext(ben, asked))).rejects.toThrow('has a reason');
+      await expect(
+        deny(ledger, asked.id, ben, { reason: '  ', context: makeContext(ben, asked) }),
+      ).rejects.toThrow('has a reason');
     });
 
     test('who asked can take it back until it runs, and nobody else can', async () => {
       const { ledger } = await createLedgerHarness(await empty());
-      const first = await ledger.propose(makeProposal());
-      expect(await ledger.cancel(first.id, ben)).toMatchObject({ kind: 'not-requester' });
-      await approve(ledger, first.id, ben);
-      expect(await ledger.cancel(first.id, olivia)).toMatchObject({ kind: 'cancelled' });
-      expect(await begin(ledger, first.id)).toMatchObject({ kind: 'already', state: 'cancelled' });
-      const second = await ledger.propose(makeProposal());
-      await approve(ledger, second.id, ben);
-      await begin(ledger, second.id);
-      expect(await ledger.cancel(second.id, olivia)).toMatchObject({ kind: 'already', state: 'executing' });
+      const first = await propose(ledger, makeProposal());
+      expect(await cancel(ledger, first.id, ben)).toMatchObject({ kind: 'not-requester' });
+      await approveNow(ledger, first.id, ben);
+      expect(await cancel(ledger, first.id, olivia)).toMatchObject({ kind: 'cancelled' });
+      expect(await beginNow(ledger, first.id)).toMatchObject({
+        kind: 'already',
+        operation: { state: 'cancelled' },
+      });
+      const second = await propose(ledger, makeProposal());
+      await approveNow(ledger, second.id, ben);
+      await beginNow(ledger, second.id);
+      expect(await cancel(ledger, second.id, olivia)).toMatchObject({
+        kind: 'already',
+        operation: { state: 'executing' },
+      });
     });
 
     test('expires what waited too long, at the click or by the clock, once', async () => {
-      const { ledger, openReplica: another, advance } = await createLedgerHarness(await empty());
-      const clicked = await ledger.propose(makeProposal());
-      const left = await ledger.propose(makeProposal());
+      const { ledger, openReplica, advance } = await createLedgerHarness(await empty());
+      const clicked = await propose(ledger, makeProposal());
+      const left = await propose(ledger, makeProposal());
       advance(29.9);
-      expect(await ledger.expireDue()).toEqual([]);
+      expect(await expireOverdue(ledger)).toEqual([]);
       advance(0.1);
-      expect(await approve(ledger, clicked.id, ben)).toMatchObject({ kind: 'expired' });
-      expect(await approve(ledger, clicked.id, ben)).toMatchObject({
+      expect(await approveNow(ledger, clicked.id, ben)).toMatchObject({ kind: 'expired' });
+      expect(await approveNow(ledger, clicked.id, ben)).toMatchObject({
         kind: 'already',
-        state: 'expired',
-        by: 'system',
+        operation: { state: 'expired', movedBy: 'system' },
       });
-      const [one, other] = await Promise.all([ledger.expireDue(), another().expireDue()]);
-      expect([...one, ...other].map(({ id, state }) => [id, state])).toEqual([[left.id, 'expired']]);
+      const [one, other] = await Promise.all([expireOverdue(ledger), expireOverdue(openReplica())]);
+      expect([...one, ...other]).toEqual([left.id]);
+      expect(await findOperation(ledger, acme, left.id)).toMatchObject({ state: 'expired' });
     });
 
     test('what was approved and nobody ran for ten minutes does not run any more', async () => {
       const { ledger, advance } = await createLedgerHarness(await empty());
-      const [first, second] = [await ledger.propose(makeProposal()), await ledger.propose(makeProposal())];
+      const [first, second] = [await propose(ledger, makeProposal()), await propose(ledger, makeProposal())];
       advance(29);
-      for (const { id } of [first, second]) await approve(ledger, id, ben);
+      for (const { id } of [first, second]) await approveNow(ledger, id, ben);
       advance(9.9);
-      expect(await ledger.expireDue()).toEqual([]);
-      expect(await begin(ledger, first.id)).toMatchObject({ kind: 'begun' });
+      expect(await expireOverdue(ledger)).toEqual([]);
+      expect(await beginNow(ledger, first.id)).toMatchObject({ kind: 'begun' });
       advance(0.1);
-      expect(await begin(ledger, second.id)).toMatchObject({ kind: 'expired' });
-      expect(await begin(ledger, second.id)).toMatchObject({ kind: 'already', state: 'expired' });
+      expect(await beginNow(ledger, second.id)).toMatchObject({ kind: 'expired' });
+      expect(await beginNow(ledger, second.id)).toMatchObject({
+        kind: 'already',
+        operation: { state: 'expired' },
+      });
     });
 
     test('reminds once, past half of the time', async () => {
-      const { ledger, openReplica: another, advance } = await createLedgerHarness(await empty());
-      const { id } = await ledger.propose(makeProposal());
+      const { ledger, openReplica, advance } = await createLedgerHarness(await empty());
+      const { id } = await propose(ledger, makeProposal());
       advance(14.9);
-      expect(await ledger.remindDue()).toEqual([]);
+      expect(await findOperationsToRemind(ledger)).toEqual([]);
       advance(0.1);
-      expect((await ledger.remindDue()).map((due) => due.id)).toEqual([id]);
-      const claims = await Promise.all([ledger.markReminded(id), another().markReminded(id)]);
+      expect((await findOperationsToRemind(ledger)).map((due) => due.id)).toEqual([id]);
+      const claims = await Promise.all([claimReminder(ledger, id), claimReminder(openReplica(), id)]);
       expect(claims.toSorted()).toEqual([false, true]);
-      expect(await ledger.remindDue()).toEqual([]);
+      expect(await findOperationsToRemind(ledger)).toEqual([]);
     });
 
     test('lists what waits for somebody and what they asked for', async () => {
       const { ledger, advance } = await createLedgerHarness(await empty());
-      const byOlivia = await ledger.propose(makeProposal(deletion, olivia, twoOfThree));
+      const byOlivia = await propose(ledger, makeProposal(deletion, olivia, twoOfThree));
       advance(1);
-      const byAnna = await ledger.propose(makeProposal(deletion, anna, twoOfThree));
-      const waiting = async (who: typeof ben) => (await ledger.waitingFor(who)).map(({ id }) => id);
+      const byAnna = await propose(ledger, makeProposal(deletion, anna, twoOfThree));
+      const waiting = async (who: typeof ben) => (await findWaitingFor(ledger, who)).map(({ id }) => id);
       expect(await waiting(ben)).toEqual([byOlivia.id, byAnna.id]);
       expect(await waiting(anna)).toEqual([byOlivia.id]);
-      await approve(ledger, byOlivia.id, ben, twoOfThree);
+      await approveNow(ledger, byOlivia.id, ben, twoOfThree);
       expect(await waiting(ben)).toEqual([byAnna.id]);
       advance(29);
       expect(await waiting(ben)).toEqual([byAnna.id]);
-      expect((await ledger.requestedBy(olivia, 5)).map(({ id }) => id)).toEqual([byOlivia.id]);
-      expect(await ledger.requestedBy(ben, 5)).toEqual([]);
+      expect((await findRequestedBy(ledger, olivia, 5)).map(({ id }) => id)).toEqual([byOlivia.id]);
+      expect(await findRequestedBy(ledger, ben, 5)).toEqual([]);
     });
 
     test('a new process sees everything, and yesterday’s buttons answer', async () => {
       const there = await place();
       const before = await there.open();
-      const { ledger, openReplica: another, advance } = await createLedgerHarness(before);
-      const { id } = await ledger.propose(makeProposal(deletion, olivia, twoOfThree));
-      await ledger.noteMessage(id, { role: 'approval', channel: 'C0OPS0000', ts: '1.1' });
-      await ledger.noteMessage(id, { role: 'requester', channel: 'D0OLIVIA0', ts: '2.1' });
+      const { ledger, openReplica, advance } = await createLedgerHarness(before);
+      const { id } = await propose(ledger, makeProposal(deletion, olivia, twoOfThree));
+      await storeMessageReference(ledger, id, { role: 'approval', channel: 'C0OPS0000', ts: '1.1' });
+      await storeMessageReference(ledger, id, { role: 'requester', channel: 'D0OLIVIA0', ts: '2.1' });
       for (const _ of [1, 2])
-        await ledger.noteMessage(id, { role: 'approval', channel: 'C0OPS0000', ts: '1.2' });
-      await approve(ledger, id, ben, twoOfThree);
+        await storeMessageReference(ledger, id, { role: 'approval', channel: 'C0OPS0000', ts: '1.2' });
+      await approveNow(ledger, id, ben, twoOfThree);
       await before.close();
-      const restarted = another(await there.open());
-      expect(await restarted.find(acme, id)).toMatchObject({
+      const restarted = openReplica(await there.open());
+      expect(await findOperation(restarted, acme, id)).toMatchObject({
         state: 'proposed',
         approvals: [{ by: ben.userId }],
         messages: [
@@ -236,22 +279,25 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
           { role: 'approval', channel: 'C0OPS0000', ts: '1.2' },
         ],
       });
-      expect(await approve(restarted, id, carl, twoOfThree)).toMatchObject({ kind: 'approved', have: 2 });
+      expect(await approveNow(restarted, id, carl, twoOfThree)).toMatchObject({
+        kind: 'approved',
+        operation: { state: 'approved' },
+      });
       advance(24 * 60);
-      expect(await approve(restarted, id, anna, twoOfThree)).toMatchObject({
+      expect(await approveNow(restarted, id, anna, twoOfThree)).toMatchObject({
         kind: 'already',
-        state: 'approved',
+        operation: { state: 'approved' },
       });
     });
 
     test('settings that ask for more, or rights that were taken, void what waits', async () => {
       const { ledger } = await createLedgerHarness(await empty());
       const why = async (rules: typeof policy) => {
-        const { id } = await ledger.propose(makeProposal());
-        const atClick = await approve(ledger, id, ben, rules);
-        const other = await ledger.propose(makeProposal());
-        await approve(ledger, other.id, ben);
-        const atBegin = await begin(ledger, other.id, rules);
+        const { id } = await propose(ledger, makeProposal());
+        const atClick = await approveNow(ledger, id, ben, rules);
+        const other = await propose(ledger, makeProposal());
+        await approveNow(ledger, other.id, ben);
+        const atBegin = await beginNow(ledger, other.id, rules);
         return [atClick, atBegin].map((answer) => ('why' in answer ? answer.why : answer.kind));
       };
       const later = { ...policy, version: 8 };
@@ -272,63 +318,79 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     test('what nobody knows is told by a person, or late by the service, never sent again', async () => {
       const { ledger, advance } = await createLedgerHarness(await empty());
       const run = async () => {
-        const { id } = await ledger.propose(makeProposal());
-        await approve(ledger, id, ben);
-        await begin(ledger, id);
+        const { id } = await propose(ledger, makeProposal());
+        await approveNow(ledger, id, ben);
+        await beginNow(ledger, id);
         return id;
       };
       const [first, second, third] = [await run(), await run(), await run()];
-      expect(await ledger.settle(first, 'unknown', { word: 'timeout' })).toMatchObject({ kind: 'settled' });
-      expect((await ledger.abandoned(second)).map(({ id }) => id)).toEqual([second]);
-      expect(await ledger.abandoned(second)).toEqual([]);
-      expect(await ledger.abandoned()).toEqual([]);
+      expect(await settle(ledger, first, { state: 'unknown', outcome: { word: 'timeout' } })).toMatchObject({
+        kind: 'settled',
+      });
+      expect(await markAbandoned(ledger, second)).toBe(true);
+      expect(await markAbandoned(ledger, second)).toBe(false);
+      expect(await markLongExecuting(ledger)).toEqual([]);
       advance(10);
-      expect((await ledger.abandoned()).map(({ id, state }) => [id, state])).toEqual([[third, 'unknown']]);
+      expect(await markLongExecuting(ledger)).toEqual([third]);
       for (const id of [first, second, third])
-        expect(await begin(ledger, id)).toMatchObject({ kind: 'already', state: 'unknown' });
+        expect(await beginNow(ledger, id)).toMatchObject({
+          kind: 'already',
+          operation: { state: 'unknown' },
+        });
 
-      const asked = await ledger.find(acme, first);
+      const asked = await findOperation(ledger, acme, first);
       if (!asked) throw new Error('It is there.');
       const nobody = { ...makeContext(ben, asked), clicker: actor(person('U0NOBODY0')) };
-      expect(await ledger.confirm(first, person('U0NOBODY0'), 'failed', nobody)).toMatchObject({
+      expect(
+        await confirmOutcome(ledger, first, person('U0NOBODY0'), { state: 'failed', context: nobody }),
+      ).toMatchObject({
         kind: 'not-allowed',
       });
-      expect(await ledger.confirm(first, olivia, 'succeeded', makeContext(olivia, asked))).toMatchObject({
+      expect(
+        await confirmOutcome(ledger, first, olivia, {
+          state: 'succeeded',
+          context: makeContext(olivia, asked),
+        }),
+      ).toMatchObject({
         kind: 'confirmed',
         operation: { state: 'succeeded', movedBy: olivia.userId, outcome: { word: 'confirmed' } },
       });
-      expect(await ledger.settle(first, 'failed', { word: 'not-found' })).toMatchObject({
+      expect(await settle(ledger, first, { state: 'failed', outcome: { word: 'not-found' } })).toMatchObject({
         kind: 'already',
-        by: olivia.userId,
+        operation: { movedBy: olivia.userId },
       });
-      expect(await ledger.settle(second, 'succeeded', { word: 'done' })).toMatchObject({ kind: 'settled' });
-      expect(await ledger.confirm(second, ben, 'failed', makeContext(ben, asked))).toMatchObject({
+      expect(await settle(ledger, second, { state: 'succeeded', outcome: { word: 'done' } })).toMatchObject({
+        kind: 'settled',
+      });
+      expect(
+        await confirmOutcome(ledger, second, ben, { state: 'failed', context: makeContext(ben, asked) }),
+      ).toMatchObject({
         kind: 'already',
-        state: 'succeeded',
+        operation: { state: 'succeeded' },
       });
     });
 
-    test('trying again is another request, approved anew, once', async () => {
-      const { ledger, enqueued, openReplica: another } = await createLedgerHarness(await empty());
-      const { id } = await ledger.propose(makeProposal());
+    test('trying again is openReplica request, approved anew, once', async () => {
+      const { ledger, enqueued, openReplica } = await createLedgerHarness(await empty());
+      const { id } = await propose(ledger, makeProposal());
       const again = { policy, channelId: undefined, snapshot: { zones: [] } };
-      expect(await ledger.tryAgain(id, olivia, again)).toMatchObject({ kind: 'not-now', why: 'state' });
-      await approve(ledger, id, ben);
-      await begin(ledger, id);
-      await ledger.settle(id, 'failed', { word: 'key-refused', status: 401 });
-      expect(await ledger.tryAgain(id, ben, again)).toMatchObject({ kind: 'not-requester' });
+      expect(await retry(ledger, id, olivia, again)).toMatchObject({ kind: 'not-now', why: 'state' });
+      await approveNow(ledger, id, ben);
+      await beginNow(ledger, id);
+      await settle(ledger, id, { state: 'failed', outcome: { word: 'key-refused', status: 401 } });
+      expect(await retry(ledger, id, ben, again)).toMatchObject({ kind: 'not-requester' });
       const pressed = await Promise.all([
-        ledger.tryAgain(id, olivia, again),
-        another().tryAgain(id, olivia, again),
+        retry(ledger, id, olivia, again),
+        retry(openReplica(), id, olivia, again),
       ]);
-      expect(pressed.map(({ kind }) => kind).toSorted()).toEqual(['already-again', 'proposed']);
+      expect(pressed.map(({ kind }) => kind).toSorted()).toEqual(['already-retried', 'proposed']);
       const [one, other] = pressed;
       expect('operation' in one && 'operation' in other && one.operation.id === other.operation.id).toBe(
         true,
       );
-      const found = await ledger.find(acme, id);
+      const found = await findOperation(ledger, acme, id);
       expect(found).toMatchObject({ state: 'failed', triedAgainAs: expect.any(String) });
-      expect(await ledger.find(acme, found?.triedAgainAs ?? '')).toMatchObject({
+      expect(await findOperation(ledger, acme, found?.triedAgainAs ?? '')).toMatchObject({
         state: 'proposed',
         attemptOf: id,
         approvals: [],
@@ -340,29 +402,29 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
 
     test('ends with its person: cancelled to see, its value destroyed', async () => {
       const { ledger, database } = await createLedgerHarness(await empty());
-      const waits = await ledger.propose(
+      const waits = await propose(
+        ledger,
         makeProposal(edit('one'), olivia, { ...policy, changeApprovals: 1 }),
       );
-      const approved = await ledger.propose(makeProposal(edit('two'), olivia, freely));
-      const others = await ledger.propose(makeProposal(deletion, anna));
-      const stopped = await ledger.stop({ person: olivia, tenant: acme });
-      expect(stopped.map(({ id }) => id).toSorted()).toEqual([waits.id, approved.id].toSorted());
-      expect(await ledger.find(acme, waits.id)).toMatchObject({
+      const approved = await propose(ledger, makeProposal(edit('two'), olivia, freely));
+      const others = await propose(ledger, makeProposal(deletion, anna));
+      const stopped = await cancelUnbegun(ledger, { person: olivia, tenant: acme });
+      expect(stopped.toSorted()).toEqual([waits.id, approved.id].toSorted());
+      expect(await findOperation(ledger, acme, waits.id)).toMatchObject({
         state: 'cancelled',
         movedBy: 'system',
         outcome: { word: 'requester-gone' },
       });
       expect(await database.db.selectFrom('operation_values').selectAll().execute()).toEqual([]);
-      expect(await ledger.find(acme, others.id)).toMatchObject({ state: 'proposed' });
-      expect(await ledger.stop({ person: olivia, tenant: acme })).toEqual([]);
-      expect((await ledger.stop({ person: undefined, tenant: acme })).map(({ id }) => id)).toEqual([
-        others.id,
-      ]);
+      expect(await findOperation(ledger, acme, others.id)).toMatchObject({ state: 'proposed' });
+      expect(await cancelUnbegun(ledger, { person: olivia, tenant: acme })).toEqual([]);
+      expect(await cancelUnbegun(ledger, { person: undefined, tenant: acme })).toEqual([others.id]);
     });
 
     test('a value is sealed, goes along once, and stands nowhere in the clear', async () => {
       const { ledger, database, audit, enqueued } = await createLedgerHarness(await empty());
-      const asked = await ledger.propose(
+      const asked = await propose(
+        ledger,
         makeProposal({ ...edit('s3cret-of-the-shop'), required: true }, olivia, freely),
       );
       expect(asked).toMatchObject({
@@ -370,14 +432,17 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
         request: { scriptId: '301', variableId: '12', required: true, setsValue: true },
       });
       expect(enqueued).toEqual([asked.id]);
-      expect((await ledger.events(acme, asked.id)).map(({ what, actor: by }) => [what, by])).toEqual([
+      expect((await findEvents(ledger, acme, asked.id)).map(({ what, actor: by }) => [what, by])).toEqual([
         ['proposed', olivia.userId],
         ['approved', 'system'],
       ]);
-      const begun = await begin(ledger, asked.id, freely);
+      const begun = await beginNow(ledger, asked.id, freely);
       if (begun.kind !== 'begun' || begun.request.kind !== 'variable-update') throw new Error(begun.kind);
       expect(begun.request.value?.reveal()).toBe('s3cret-of-the-shop');
-      expect(begun.request.required).toBe(true);
+      expect(begun.request).toMatchObject({
+        path: '/compute/script/301/variables/12',
+        body: '{"Required":true}',
+      });
       const { db } = database;
       const everything = JSON.stringify([
         await db.selectFrom('operations').selectAll().execute(),
@@ -392,12 +457,12 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
       const { ledger, advance } = await createLedgerHarness(await empty());
       const set = async (value: string, state: 'succeeded' | 'unknown' = 'succeeded', variable = '12') => {
         advance(1);
-        const { id } = await ledger.propose(makeProposal(edit(value, variable), olivia, freely));
-        await begin(ledger, id, freely);
-        await ledger.settle(id, state, { word: state });
+        const { id } = await propose(ledger, makeProposal(edit(value, variable), olivia, freely));
+        await beginNow(ledger, id, freely);
+        await settle(ledger, id, { state: state, outcome: { word: state } });
         return id;
       };
-      const before = async (id: string) => (await ledger.earlierValue(id))?.reveal();
+      const before = async (id: string) => (await findPreviousValue(ledger, id))?.reveal();
       const first = await set('one');
       expect(await before(first)).toBeUndefined();
       const second = await set('two');
@@ -410,15 +475,15 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
       expect(await before(fourth)).toBeUndefined();
       const fifth = await set('five');
       expect(await before(fifth)).toBe('four');
-      expect(await ledger.forgetValues()).toBe(0);
+      expect(await destroyIdleValues(ledger)).toBe(0);
       advance(40);
       // `one`, `two` and `four` were overtaken; of `three` nobody knows, and `five` and `elsewhere` are the newest.
-      expect(await ledger.forgetValues()).toBe(3);
+      expect(await destroyIdleValues(ledger)).toBe(3);
       expect(await before(fifth)).toBeUndefined();
       advance(24 * 60);
-      expect(await ledger.forgetValues()).toBe(1);
+      expect(await destroyIdleValues(ledger)).toBe(1);
       expect(
-        await ledger.tryAgain(third, olivia, { policy: freely, channelId: undefined, snapshot: null }),
+        await retry(ledger, third, olivia, { policy: freely, channelId: undefined, snapshot: null }),
       ).toMatchObject({
         kind: 'not-now',
         why: 'value-gone',
@@ -427,16 +492,16 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
 
     test('a failed edit is tried again with its value', async () => {
       const { ledger } = await createLedgerHarness(await empty());
-      const { id } = await ledger.propose(makeProposal(edit('kept'), olivia, freely));
-      await begin(ledger, id, freely);
-      await ledger.settle(id, 'failed', { word: 'key-refused', status: 401 });
-      const answer = await ledger.tryAgain(id, olivia, {
+      const { id } = await propose(ledger, makeProposal(edit('kept'), olivia, freely));
+      await beginNow(ledger, id, freely);
+      await settle(ledger, id, { state: 'failed', outcome: { word: 'key-refused', status: 401 } });
+      const answer = await retry(ledger, id, olivia, {
         policy: freely,
         channelId: undefined,
         snapshot: null,
       });
       if (answer.kind !== 'proposed') throw new Error(answer.kind);
-      expect(await begin(ledger, answer.operation.id, freely)).toMatchObject({ kind: 'begun' });
+      expect(await beginNow(ledger, answer.operation.id, freely)).toMatchObject({ kind: 'begun' });
     });
   });
 });

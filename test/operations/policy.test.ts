@@ -6,9 +6,12 @@ import type { People, Profile } from '../../src/auth/people.ts';
 import { createAuthorizer } from '../../src/auth/policy/authorizer.ts';
 import { createPolicies } from '../../src/auth/policy/policies.ts';
 import type { Actor, Policy } from '../../src/auth/policy/policy.ts';
-import { findApproverCandidates, loadDecisionContext } from '../../src/operations/load-context.ts';
+import { computeQuorum, findApproverCandidates, loadDecisionContext } from '../../src/operations/context.ts';
+import { approve, confirmOutcome, deny } from '../../src/operations/decide.ts';
+import { begin, settle } from '../../src/operations/execute.ts';
 import type { OperationRequest } from '../../src/operations/model.ts';
-import { computeQuorum } from '../../src/operations/quorum.ts';
+import { propose } from '../../src/operations/propose.ts';
+import { findOperation } from '../../src/operations/queries.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { createKeyring } from '../auth/keyring/keyrings.ts';
 import { prepareEngines } from '../support/engines.ts';
@@ -16,7 +19,7 @@ import {
   acme,
   actor,
   anna,
-  approve,
+  approveNow,
   ben,
   carl,
   createLedgerHarness,
@@ -35,7 +38,7 @@ const requests: readonly OperationRequest[] = [
   deletion,
   { kind: 'variable-update', scriptId: '301', variableId: '12', value: new Secret('value') },
 ];
-const roles = ['none', 'named', 'by group', 'of another group'] as const;
+const roles = ['none', 'named', 'by group', 'of openReplica group'] as const;
 
 const table = requests.flatMap((request) =>
   [0, 1, 2, 3].flatMap((needed) =>
@@ -62,7 +65,7 @@ function rulesFor({ needed, role }: Row): Policy {
 }
 
 function clickerOf({ role, admin, foreign }: Row): Actor {
-  const groups = role === 'by group' ? ['S0APPROVE'] : role === 'of another group' ? ['S0OTHERS0'] : [];
+  const groups = role === 'by group' ? ['S0APPROVE'] : role === 'of openReplica group' ? ['S0OTHERS0'] : [];
   return actor(clicker, { admin, foreign, groups });
 }
 
@@ -87,16 +90,16 @@ test.each(['approve', 'deny'] as const)(
     const wrong: unknown[] = [];
     for (const row of table) {
       const rules = rulesFor(row);
-      const asked = await ledger.propose(makeProposal(row.request, row.own ? clicker : olivia, rules));
+      const asked = await propose(ledger, makeProposal(row.request, row.own ? clicker : olivia, rules));
       const facts = { ...makeContext(clicker, asked, rules), clicker: clickerOf(row) };
       const answer =
         press === 'approve'
-          ? await ledger.approve(asked.id, clicker, facts)
-          : await ledger.deny(asked.id, clicker, 'no', facts);
+          ? await approve(ledger, asked.id, clicker, facts)
+          : await deny(ledger, asked.id, clicker, { reason: 'no', context: facts });
       const said = answer.kind === 'not-allowed' ? `not-allowed: ${answer.decision.reason}` : answer.kind;
       const done = press === 'approve' ? 'approved' : 'denied';
       if (said !== expected(row).replace('done', done)) wrong.push({ ...row, said });
-      const enqueues = answer.kind === 'approved' && answer.have >= answer.need;
+      const enqueues = answer.kind === 'approved' && answer.operation.state === 'approved';
       if (enqueues !== (press === 'approve' && said === 'approved' && row.needed === 1))
         wrong.push({ ...row, enqueues });
     }
@@ -109,11 +112,11 @@ test('who may say what came of it: the requester, and whoever may approve', asyn
   const wrong: unknown[] = [];
   for (const row of table.filter(({ needed }) => needed === 0)) {
     const rules = rulesFor(row);
-    const asked = await ledger.propose(makeProposal(row.request, row.own ? clicker : olivia, rules));
+    const asked = await propose(ledger, makeProposal(row.request, row.own ? clicker : olivia, rules));
     const facts = { ...makeContext(clicker, asked, rules), clicker: clickerOf(row) };
-    await ledger.begin(asked.id, facts);
-    await ledger.settle(asked.id, 'unknown', { word: 'timeout' });
-    const { kind } = await ledger.confirm(asked.id, clicker, 'succeeded', facts);
+    await begin(ledger, asked.id, facts);
+    await settle(ledger, asked.id, { state: 'unknown', outcome: { word: 'timeout' } });
+    const { kind } = await confirmOutcome(ledger, asked.id, clicker, { state: 'succeeded', context: facts });
     const may = row.own || (!row.foreign && (row.role === 'named' || row.role === 'by group'));
     if (kind !== (may ? 'confirmed' : 'not-allowed')) wrong.push({ ...row, kind });
   }
@@ -124,7 +127,7 @@ test.each([
   ['one of three', 1, [anna, ben, carl], olivia, ['U0ANNA000', 'U0BEN0000', 'U0CARL000'], true],
   ['the requester does not count', 1, [anna], anna, [], false],
   ['two of two', 2, [anna, ben], olivia, ['U0ANNA000', 'U0BEN0000'], true],
-  ['two, and one of two asks', 2, [anna, ben], anna, ['U0BEN0000'], false],
+  ['two, and one of two makeProposal', 2, [anna, ben], anna, ['U0BEN0000'], false],
   ['three of two', 3, [anna, ben], olivia, ['U0ANNA000', 'U0BEN0000'], false],
   ['none is needed', 0, [], olivia, [], true],
   ['nobody is there', 1, [], olivia, [], false],
@@ -140,7 +143,7 @@ test.each([
   expect(found).toEqual({ needed, able, reachable });
 });
 
-test('a quorum counts nobody who is of another organisation or no approver', () => {
+test('a quorum counts nobody who is of openReplica organisation or no approver', () => {
   const candidates = [actor(anna, { foreign: true }), actor(olivia, { admin: true }), actor(ben)];
   expect(computeQuorum(policy, 'volume-delete', candidates, carl.userId).able).toEqual([ben.userId]);
 });
@@ -179,13 +182,13 @@ test('the facts of a click are those of now: of who asked, who has approved and 
   const remembers = createPolicies({ db, audit, now });
   await remembers.save({ ...change, base: 0, policy: saved });
   await keyStore.link(olivia, new Secret('a key'));
-  const { id } = await ledger.propose(makeProposal(deletion, olivia, { ...saved, destroyApprovals: 2 }));
-  await approve(ledger, id, ben, { ...saved, destroyApprovals: 2 });
-  // Said by another process: this one has the older one in its memory.
+  const { id } = await propose(ledger, makeProposal(deletion, olivia, { ...saved, destroyApprovals: 2 }));
+  await approveNow(ledger, id, ben, { ...saved, destroyApprovals: 2 });
+  // Said by openReplica process: this one has the older one in its memory.
   const elsewhere = createPolicies({ db, audit, now });
   await elsewhere.save({ ...change, base: 1, policy: { ...saved, destroyApprovals: 2, approvers: [] } });
 
-  const operation = await ledger.find(acme, id);
+  const operation = await findOperation(ledger, acme, id);
   if (!operation) throw new Error('It is there.');
   const authorizer = createAuthorizer({
     person: carl,

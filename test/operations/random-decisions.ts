@@ -2,7 +2,9 @@ import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Person } from '../../src/auth/identity.ts';
 import type { Policy } from '../../src/auth/policy/policy.ts';
-import type { Operations } from '../../src/operations/ledger.ts';
+import { approve, cancel, confirmOutcome, deny } from '../../src/operations/decide.ts';
+import { begin, markAbandoned, settle } from '../../src/operations/execute.ts';
+import { cancelUnbegun, expireOverdue } from '../../src/operations/expiry.ts';
 import {
   type DecisionContext,
   type OperationEvent,
@@ -10,12 +12,15 @@ import {
   type OperationState,
   transitionsFrom,
 } from '../../src/operations/model.ts';
+import { propose, retry } from '../../src/operations/propose.ts';
+import { findEvents, findOperation } from '../../src/operations/queries.ts';
+import type { Ledger } from '../../src/operations/transitions.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import {
   acme,
   anna,
-  approve,
-  begin,
+  approveNow,
+  beginNow,
   ben,
   carl,
   deletion,
@@ -84,7 +89,7 @@ export const steps = fc.array(fc.array(press, { minLength: 1, maxLength: 5 }), {
   maxLength: 14,
 });
 
-/** How far the first operation is when the story begins: 1 approved, 2 executing, 3 unknown. */
+/** How far the first operation is when the steps begins: 1 approved, 2 executing, 3 unknown. */
 export const start = fc.nat(3);
 
 export interface Scenario {
@@ -97,7 +102,7 @@ export interface Scenario {
 
 export function createScenario(
   bench: LedgerHarness,
-  processes: readonly Operations[],
+  processes: readonly Ledger[],
   step: () => Promise<unknown>,
 ): Scenario {
   const ids: string[] = [];
@@ -106,43 +111,38 @@ export function createScenario(
   const tampered = new Set<string>();
   let rules: Policy = settings.one;
 
-  const propose = async (on: Operations, by: Person, n: number, asked = rules): Promise<string> => {
-    const { id } = await on.propose(makeProposal(requests[n % requests.length], by, asked));
+  const proposeOne = async (on: Ledger, by: Person, n: number, asked = rules): Promise<string> => {
+    const { id } = await propose(on, makeProposal(requests[n % requests.length], by, asked));
     ids.push(id);
     return id;
   };
 
-  type OnWorld = (on: Operations, by: Person, n: number) => unknown;
+  type OnWorld = (on: Ledger, by: Person, n: number) => unknown;
   const onWorld: Partial<Record<Does, OnWorld>> = {
-    propose: (on, by, n) => (ids.length < 4 ? propose(on, by, n) : undefined),
+    propose: (on, by, n) => (ids.length < 4 ? proposeOne(on, by, n) : undefined),
     wait: (_on, _by, n) => bench.advance([1, 5, 11, 31][n % 4] ?? 1),
     setPolicy: (_on, _by, n) => void (rules = Object.values(settings)[n % 3] ?? rules),
-    expire: (on) => on.expireDue(),
-    stop: (on, by, n) => (n < 5 ? on.stop({ person: by, tenant: acme }) : undefined),
+    expire: (on) => expireOverdue(on),
+    stop: (on, by, n) => (n < 5 ? cancelUnbegun(on, { person: by, tenant: acme }) : undefined),
   };
 
-  type OnOne = (
-    on: Operations,
-    id: string,
-    by: Person,
-    facts: DecisionContext,
-    n: number,
-  ) => Promise<unknown>;
+  type OnOne = (on: Ledger, id: string, by: Person, facts: DecisionContext, n: number) => Promise<unknown>;
   const onOne: Partial<Record<Does, OnOne>> = {
-    approve: (on, id, by, facts) => on.approve(id, by, facts),
-    deny: (on, id, by, facts) => on.deny(id, by, 'no', facts),
-    cancel: (on, id, by) => on.cancel(id, by),
+    approve: (on, id, by, facts) => approve(on, id, by, facts),
+    deny: (on, id, by, facts) => deny(on, id, by, { reason: 'no', context: facts }),
+    cancel: (on, id, by) => cancel(on, id, by),
     async begin(on, id, _by, facts) {
-      if ((await on.begin(id, facts)).kind === 'begun') begun.push(id);
+      if ((await begin(on, id, facts)).kind === 'begun') begun.push(id);
     },
     settle(on, id, _by, _facts, n) {
       const state = (['succeeded', 'failed', 'unknown'] as const)[n % 3] ?? 'unknown';
-      return on.settle(id, state, { word: state });
+      return settle(on, id, { state, outcome: { word: state } });
     },
-    abandon: (on, id) => on.abandoned(id),
-    confirm: (on, id, by, facts, n) => on.confirm(id, by, n % 2 ? 'succeeded' : 'failed', facts),
+    abandon: (on, id) => markAbandoned(on, id),
+    confirm: (on, id, by, facts, n) =>
+      confirmOutcome(on, id, by, { state: n % 2 ? 'succeeded' : 'failed', context: facts }),
     async tryAgain(on, id, by) {
-      const answer = await on.tryAgain(id, by, { policy: rules, channelId: undefined, snapshot: null });
+      const answer = await retry(on, id, by, { policy: rules, channelId: undefined, snapshot: null });
       if (answer.kind === 'proposed') ids.push(answer.operation.id);
     },
     async tamper(_on, id) {
@@ -158,11 +158,11 @@ export function createScenario(
 
   return {
     async begin(steps) {
-      const id = await propose(bench.ledger, olivia, 0);
-      await propose(bench.ledger, anna, 0, settings.two);
-      if (steps > 0) await approve(bench.ledger, id, ben, rules);
-      if (steps > 1 && (await begin(bench.ledger, id, rules)).kind === 'begun') begun.push(id);
-      if (steps > 2) await bench.ledger.settle(id, 'unknown', { word: 'unknown' });
+      const id = await proposeOne(bench.ledger, olivia, 0);
+      await proposeOne(bench.ledger, anna, 0, settings.two);
+      if (steps > 0) await approveNow(bench.ledger, id, ben, rules);
+      if (steps > 1 && (await beginNow(bench.ledger, id, rules)).kind === 'begun') begun.push(id);
+      if (steps > 2) await settle(bench.ledger, id, { state: 'unknown', outcome: { word: 'unknown' } });
     },
     async run({ does, by: name, n }) {
       const on = processes[n % processes.length] ?? bench.ledger;
@@ -171,7 +171,7 @@ export function createScenario(
       await onWorld[does]?.(on, by, n);
       const pressed = onOne[does];
       if (!pressed) return;
-      const seen = await on.find(acme, ids[n % ids.length] ?? '');
+      const seen = await findOperation(on, acme, ids[n % ids.length] ?? '');
       if (!seen) throw new Error('An operation is gone.');
       const facts = makeContext(by, seen, rules);
       await step();
@@ -181,7 +181,7 @@ export function createScenario(
       const records = await bench.audit();
       const words: string[] = [];
       for (const id of ids) {
-        const log = await bench.ledger.events(acme, id);
+        const log = await findEvents(bench.ledger, acme, id);
         words.push(...log.map(({ what }) => what));
         await expectLogMatchesRow(bench.ledger, id, log);
         // One record in the audit for each, in their order.
@@ -197,7 +197,8 @@ export function createScenario(
       }
       expect(records.filter(({ event }) => event === 'operation-proposed')).toHaveLength(ids.length);
       for (const on of processes)
-        for (const id of ids) expect(await on.find(acme, id)).toEqual(await bench.ledger.find(acme, id));
+        for (const id of ids)
+          expect(await findOperation(on, acme, id)).toEqual(await findOperation(bench.ledger, acme, id));
       return words;
     },
   };
@@ -205,7 +206,7 @@ export function createScenario(
 
 /** The log leads along the arrows to what the row says. */
 async function expectLogMatchesRow(
-  ledger: Operations,
+  ledger: Ledger,
   id: string,
   log: readonly OperationEvent[],
 ): Promise<void> {
@@ -219,7 +220,7 @@ async function expectLogMatchesRow(
     }
   }
   const last = log.at(-1);
-  expect(await ledger.find(acme, id)).toMatchObject({
+  expect(await findOperation(ledger, acme, id)).toMatchObject({
     state,
     movedBy: last?.actor,
     movedAt: last?.at,
@@ -233,7 +234,7 @@ async function expectEnoughApprovals(
   id: string,
   log: readonly OperationEvent[],
 ): Promise<void> {
-  const operation = await bench.ledger.find(acme, id);
+  const operation = await findOperation(bench.ledger, acme, id);
   if (!operation) throw new Error('An operation is gone.');
   const given = log.filter(
     ({ what, actor }) => actor !== 'system' && (what === 'approval' || what === 'approved'),

@@ -1,16 +1,20 @@
 import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../src/operations/model.ts';
-import { readRequest, toStoredRequest } from '../../src/operations/request.ts';
-import { canonicalJson, computeSeal } from '../../src/operations/seal.ts';
+import { UserError } from '../../src/errors.ts';
+import { canonicalJson, type Json } from '../../src/lib/canonical-json.ts';
+import { approve } from '../../src/operations/decide.ts';
+import { begin, settle } from '../../src/operations/execute.ts';
+import { propose, retry } from '../../src/operations/propose.ts';
+import { findEvents, findOperation } from '../../src/operations/queries.ts';
+import { computeSeal, readRequest, toSealedRequest } from '../../src/operations/seal.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { createKeyring, generateKeys } from '../auth/keyring/keyrings.ts';
 import { prepareEngines } from '../support/engines.ts';
 import {
   acme,
-  approve,
-  begin,
+  approveNow,
+  beginNow,
   ben,
   createLedgerHarness,
   type LedgerHarness,
@@ -44,7 +48,7 @@ const mutations: Readonly<Record<string, string>> = {
   path: `'/compute/script/301/variables/13'`,
   body: `'{"Required":false}'`,
   value_mac: `'${'0'.repeat(64)}'`,
-  reason: `'another reason'`,
+  reason: `'openReplica reason'`,
   snapshot: `'{"zones":[]}'`,
   policy_version: '8',
   approvals_needed: '0',
@@ -58,12 +62,12 @@ const mutations: Readonly<Record<string, string>> = {
 // What moves with an operation. Where it differs from the log, that voids too.
 const moving = ['id', 'state', 'seq', 'moved_by', 'moved_at', 'outcome', 'messages', 'reminded_at'];
 
-/** One that tries another again, so that every column holds something. */
+/** One that tries openReplica again, so that every column holds something. */
 async function waits({ ledger }: LedgerHarness): Promise<string> {
-  const first = await ledger.propose(makeProposal(edit('one'), olivia, freely));
-  await begin(ledger, first.id, rules);
-  await ledger.settle(first.id, 'failed', { word: 'refused' });
-  const again = await ledger.tryAgain(first.id, olivia, {
+  const first = await propose(ledger, makeProposal(edit('one'), olivia, freely));
+  await beginNow(ledger, first.id, rules);
+  await settle(ledger, first.id, { state: 'failed', outcome: { word: 'refused' } });
+  const again = await retry(ledger, first.id, olivia, {
     policy: rules,
     channelId: 'C0OPS0000',
     snapshot: { zones: [1] },
@@ -91,48 +95,51 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
         const { ledger, enqueued, tamper } = bench;
         const why = column === 'key_id' ? 'key-gone' : 'changed';
         const clicked = await waits(bench);
-        const before = await ledger.find(acme, clicked);
+        const before = await findOperation(ledger, acme, clicked);
         if (!before) throw new Error('It is there.');
         await tamper(`update operations set ${column} = ${to} where id = '${clicked}'`);
         const clicker = column === 'tenant' ? { teamId: 'T0BETA000', userId: ben.userId } : ben;
         const facts = makeContext(ben, before, rules);
-        expect(await ledger.approve(clicked, clicker, facts)).toMatchObject({
+        expect(await approve(ledger, clicked, clicker, facts)).toMatchObject({
           kind: 'void',
           why,
           operation: { state: 'failed', movedBy: 'system', outcome: { word: 'void', why } },
         });
-        expect(await ledger.approve(clicked, clicker, facts)).toMatchObject({
+        expect(await approve(ledger, clicked, clicker, facts)).toMatchObject({
           kind: 'already',
-          state: 'failed',
+          operation: { state: 'failed' },
         });
 
         const running = await waits(bench);
-        await approve(ledger, running, ben, rules);
+        await approveNow(ledger, running, ben, rules);
         await tamper(`update operations set ${column} = ${to} where id = '${running}'`);
-        expect(await ledger.begin(running, { ...facts, approvers: [facts.clicker] })).toMatchObject({
+        expect(await begin(ledger, running, { ...facts, approvers: [facts.clicker] })).toMatchObject({
           kind: 'void',
           why,
         });
-        expect(await ledger.begin(running, facts)).toMatchObject({ kind: 'already', state: 'failed' });
+        expect(await begin(ledger, running, facts)).toMatchObject({
+          kind: 'already',
+          operation: { state: 'failed' },
+        });
         expect(enqueued.filter((id) => id === clicked)).toEqual([]);
         expect(
-          await ledger.events(acme, running).then((log) => log.some(({ what }) => what === 'executing')),
+          await findEvents(ledger, acme, running).then((log) => log.some(({ what }) => what === 'executing')),
         ).toBe(false);
       },
     );
 
     test('who has the database and not the keyring cannot seal anew', async () => {
       const { ledger, tamper, database } = await createLedgerHarness(await empty());
-      const { id } = await ledger.propose(makeProposal());
-      await approve(ledger, id, ben);
-      await tamper(`update operations set path = '/mc/apps/app-1/volumes/another' where id = '${id}'`);
+      const { id } = await propose(ledger, makeProposal());
+      await approveNow(ledger, id, ben);
+      await tamper(`update operations set path = '/mc/apps/app-1/volumes/openReplica' where id = '${id}'`);
       const row = await database.db
         .selectFrom('operations')
         .selectAll()
         .where('id', '=', id)
         .executeTakeFirstOrThrow();
       await tamper(`update operations set seal = '${computeSeal(row)}' where id = '${id}'`);
-      expect(await begin(ledger, id)).toMatchObject({ kind: 'void', why: 'changed' });
+      expect(await beginNow(ledger, id)).toMatchObject({ kind: 'void', why: 'changed' });
     });
 
     test.each([
@@ -151,58 +158,62 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       ],
     ])('an approval that was written into the database, %s, is none', async (_name, statements) => {
       const { ledger, tamper } = await createLedgerHarness(await empty());
-      const { id } = await ledger.propose(makeProposal());
+      const { id } = await propose(ledger, makeProposal());
       for (const statement of statements.split(';')) await tamper(statement);
-      expect(await begin(ledger, id)).toMatchObject({ kind: 'void', why: 'changed' });
+      expect(await beginNow(ledger, id)).toMatchObject({ kind: 'void', why: 'changed' });
     });
 
     test('what has run is not run again by turning its state back', async () => {
       const { ledger, tamper } = await createLedgerHarness(await empty());
-      const { id } = await ledger.propose(makeProposal());
-      await approve(ledger, id, ben);
-      await begin(ledger, id);
+      const { id } = await propose(ledger, makeProposal());
+      await approveNow(ledger, id, ben);
+      await beginNow(ledger, id);
       await tamper(`update operations set state = 'approved'`);
-      expect(await begin(ledger, id)).toMatchObject({ kind: 'void', why: 'changed' });
+      expect(await beginNow(ledger, id)).toMatchObject({ kind: 'void', why: 'changed' });
     });
 
-    test('an approval of another request does not count for this one', async () => {
+    test('an approval of openReplica request does not count for this one', async () => {
       const { ledger, tamper } = await createLedgerHarness(await empty());
-      const [one, other] = [await ledger.propose(makeProposal()), await ledger.propose(makeProposal())];
-      await approve(ledger, one.id, ben);
+      const [one, other] = [await propose(ledger, makeProposal()), await propose(ledger, makeProposal())];
+      await approveNow(ledger, one.id, ben);
       await tamper(`update operations set state = 'approved', seq = 2 where id = '${other.id}'`);
       await tamper(
         `insert into operation_events select '${other.id}', seq, at, actor, what, outcome, key_id, mac
            from operation_events where operation_id = '${one.id}' and seq = 2`,
       );
-      expect(await begin(ledger, other.id)).toMatchObject({ kind: 'void', why: 'changed' });
+      expect(await beginNow(ledger, other.id)).toMatchObject({ kind: 'void', why: 'changed' });
     });
 
-    test('a value of another request, or none at all, voids it', async () => {
+    test('a value of openReplica request, or none at all, voids it', async () => {
       const bench = await createLedgerHarness(await empty());
       const { ledger, tamper } = bench;
-      const propose = async (value: string) => {
-        const { id } = await ledger.propose(makeProposal(edit(value), olivia, freely));
+      const proposeEdit = async (value: string) => {
+        const { id } = await propose(ledger, makeProposal(edit(value), olivia, freely));
         return id;
       };
-      const [first, second, third] = [await propose('one'), await propose('two'), await propose('three')];
+      const [first, second, third] = [
+        await proposeEdit('one'),
+        await proposeEdit('two'),
+        await proposeEdit('three'),
+      ];
       await tamper(`update operation_values set sealed = (select sealed from operation_values
         where operation_id = '${first}') where operation_id = '${second}'`);
       await tamper(`delete from operation_values where operation_id = '${third}'`);
-      expect(await begin(ledger, second, freely)).toMatchObject({ kind: 'void', why: 'changed' });
-      expect(await begin(ledger, third, freely)).toMatchObject({ kind: 'void', why: 'key-gone' });
-      expect(await begin(ledger, first, freely)).toMatchObject({ kind: 'begun' });
+      expect(await beginNow(ledger, second, freely)).toMatchObject({ kind: 'void', why: 'changed' });
+      expect(await beginNow(ledger, third, freely)).toMatchObject({ kind: 'void', why: 'key-gone' });
+      expect(await beginNow(ledger, first, freely)).toMatchObject({ kind: 'begun' });
     });
 
     test('under a keyring that lacks its key it is void, and says which way', async () => {
-      const { ledger, openReplica: another, database } = await createLedgerHarness(await empty());
-      const { id } = await ledger.propose(makeProposal());
-      const elsewhere = another(database, await createKeyring(generateKeys('k2')));
-      expect(await approve(elsewhere, id, ben)).toMatchObject({ kind: 'void', why: 'key-gone' });
+      const { ledger, openReplica, database } = await createLedgerHarness(await empty());
+      const { id } = await propose(ledger, makeProposal());
+      const elsewhere = openReplica(database, await createKeyring(generateKeys('k2')));
+      expect(await approveNow(elsewhere, id, ben)).toMatchObject({ kind: 'void', why: 'key-gone' });
     });
 
     test('neither table forgets', async () => {
       const { ledger, database } = await createLedgerHarness(await empty());
-      await ledger.propose(makeProposal());
+      await propose(ledger, makeProposal());
       for (const statement of [
         'delete from operations',
         'delete from operation_events',
@@ -215,8 +226,8 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
 });
 
 const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
-const shuffled = (value: Json): Json => {
-  if (typeof value !== 'object' || value === null) return value;
+const shuffled = (value: Json | undefined): Json => {
+  if (typeof value !== 'object' || value === null) return value ?? null;
   if (Array.isArray(value)) return (value as Json[]).map(shuffled);
   return Object.fromEntries(
     Object.entries(value)
@@ -242,35 +253,43 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined as unknown as Json])(
   },
 );
 
-const segment = fc
-  .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
-  .filter((text) => text.isWellFormed());
+const segment = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
+const number = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map(String);
 
-test('what is asked for comes back from what is stored, whatever is in the ids', () => {
+test('a request comes back from what is stored, whatever is in the ids', () => {
   fc.assert(
-    fc.property(
-      segment,
-      segment,
-      fc.option(fc.boolean(), { nil: undefined }),
-      fc.boolean(),
-      (one, two, required, setsValue) => {
-        const volume = { kind: 'volume-delete', appId: one, volumeId: two } as const;
-        expect(readRequest('volume-delete', { ...toStoredRequest(volume), setsValue: false })).toEqual(
-          volume,
-        );
-        const variable = {
-          kind: 'variable-update',
-          scriptId: one,
-          variableId: two,
-          ...(required === undefined ? {} : { required }),
-        } as const;
-        expect(readRequest('variable-update', { ...toStoredRequest(variable), setsValue })).toEqual({
-          ...variable,
-          setsValue,
-        });
-      },
-    ),
+    fc.property(segment, segment, (appId, volumeId) => {
+      const volume = { kind: 'volume-delete', appId, volumeId } as const;
+      let stored: ReturnType<typeof toSealedRequest>;
+      try {
+        stored = toSealedRequest(volume);
+      } catch (error) {
+        // An id that leads to openReplica path.
+        expect(error).toBeInstanceOf(UserError);
+        return;
+      }
+      expect(readRequest({ kind: volume.kind, value_mac: null, ...stored })).toEqual(volume);
+    }),
   );
+  fc.assert(
+    fc.property(number, number, fc.boolean(), (scriptId, variableId, required) => {
+      const variable = { kind: 'variable-update', scriptId, variableId, required } as const;
+      for (const valueMac of [null, 'mac'])
+        expect(
+          readRequest({ kind: variable.kind, value_mac: valueMac, ...toSealedRequest(variable) }),
+        ).toEqual({ ...variable, setsValue: valueMac !== null });
+    }),
+  );
+});
+
+test('a change of the value alone comes back as one', () => {
+  const variable = { kind: 'variable-update', scriptId: '1', variableId: '2' } as const;
+  const stored = toSealedRequest({ ...variable, value: new Secret('x') });
+  expect(stored.body).toBe('{}');
+  expect(readRequest({ kind: variable.kind, value_mac: 'mac', ...stored })).toEqual({
+    ...variable,
+    setsValue: true,
+  });
 });
 
 test.each([
@@ -286,5 +305,5 @@ test.each([
   ['variable-update', 'POST', '/compute/script/1/variables/2', '{'],
   ['something', 'DELETE', '/mc/apps/a/volumes/b', null],
 ])('%s %s %s %s is no request of ours', (kind, method, path, body) => {
-  expect(readRequest(kind, { method, path, body, setsValue: false })).toBeUndefined();
+  expect(readRequest({ kind, method, path, body, value_mac: null })).toBeUndefined();
 });

@@ -4,12 +4,16 @@ import { destroyRowsByKey } from '../../src/auth/keyring/destroy-by-key.ts';
 import { rewrap } from '../../src/auth/keyring/rewrap.ts';
 import { countKeyUse } from '../../src/auth/keyring/sealed-tables.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
+import { begin, settle } from '../../src/operations/execute.ts';
+import { propose } from '../../src/operations/propose.ts';
+import { findOperation } from '../../src/operations/queries.ts';
+import { findPreviousValue } from '../../src/operations/values.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { createKeyring, generateKeys } from '../auth/keyring/keyrings.ts';
 import { prepareEngines } from '../support/engines.ts';
 import {
   acme,
-  begin,
+  beginNow,
   createLedgerHarness,
   makeContext,
   makeProposal,
@@ -32,9 +36,9 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       const database = await empty();
       const { db } = database;
       const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];
-      const { openReplica: another, advance } = await createLedgerHarness(database);
-      const before = another(database, await createKeyring(k1));
-      const { id } = await before.propose(makeProposal(edit('first'), requester, freely));
+      const { openReplica, advance } = await createLedgerHarness(database);
+      const before = openReplica(database, await createKeyring(k1));
+      const { id } = await propose(before, makeProposal(edit('first'), requester, freely));
 
       const both = await createKeyring(`${k2},${k1}`);
       const done = await rewrap({ db, sealer: createSealer(both), now, progress: () => undefined });
@@ -43,31 +47,32 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
         { table: 'operation_values', keyId: 'k2', rows: 1 },
         { table: 'sealed_versions', keyId: 'k2', rows: 1 },
       ]);
-      const ledger = another(database, both);
-      const operation = await ledger.find(requester === olivia ? acme : 'E0CORP000', id);
+      const ledger = openReplica(database, both);
+      const operation = await findOperation(ledger, requester === olivia ? acme : 'E0CORP000', id);
       if (!operation) throw new Error('It is there.');
       const facts = makeContext(olivia, operation, freely);
-      const begun = await ledger.begin(id, facts);
+      const begun = await begin(ledger, id, facts);
       if (begun.kind !== 'begun' || begun.request.kind !== 'variable-update') throw new Error(begun.kind);
       expect(begun.request.value?.reveal()).toBe('first');
 
       // And afterwards, without the old key, an undo still has it.
-      await ledger.settle(id, 'succeeded', { word: 'done' });
-      const after = another(database, await createKeyring(k2));
+      await settle(ledger, id, { state: 'succeeded', outcome: { word: 'done' } });
+      const after = openReplica(database, await createKeyring(k2));
       advance(1);
-      const next = await after.propose(makeProposal(edit('second'), requester, freely));
-      await after.begin(next.id, facts);
-      await after.settle(next.id, 'succeeded', { word: 'done' });
-      expect((await after.earlierValue(next.id))?.reveal()).toBe('first');
-      expect(await after.earlierValue(id)).toBeUndefined();
+      const next = await propose(after, makeProposal(edit('second'), requester, freely));
+      await begin(after, next.id, facts);
+      await settle(after, next.id, { state: 'succeeded', outcome: { word: 'done' } });
+      expect((await findPreviousValue(after, next.id))?.reveal()).toBe('first');
+      expect(await findPreviousValue(after, id)).toBeUndefined();
     });
 
     test('under a lost key they are destroyed with the rest, and what needs them is void', async () => {
       const database = await empty();
       const { db } = database;
-      const { openReplica: another } = await createLedgerHarness(database);
+      const { openReplica } = await createLedgerHarness(database);
       const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];
-      const { id } = await another(database, await createKeyring(k1)).propose(
+      const { id } = await propose(
+        openReplica(database, await createKeyring(k1)),
         makeProposal(edit('lost'), olivia, freely),
       );
       const keyring = await createKeyring(k2);
@@ -75,7 +80,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       expect(await destroyRowsByKey({ db, sealer, audit: createAudit({ db, now }), now, keyId: 'k1' })).toBe(
         1,
       );
-      expect(await begin(another(database, keyring), id, freely)).toMatchObject({
+      expect(await beginNow(openReplica(database, keyring), id, freely)).toMatchObject({
         kind: 'void',
         why: 'key-gone',
       });

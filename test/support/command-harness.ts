@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KnownBlock } from '@slack/types';
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { expect } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { createCdn } from '../../src/api/cdn.ts';
@@ -104,7 +105,7 @@ export async function createCommandHarness({
         people: unknownPeople,
         policies,
         audit: options.audit ?? unusedAudit,
-        operations: unusedOperations,
+        ledger: emptyLedger,
         exports: unusedExports,
         digests: unusedDigests,
         post: async () => true,
@@ -120,18 +121,25 @@ export async function createCommandHarness({
   };
 }
 
-/** Nobody has asked for anything, and whoever disconnects has nothing there; commands that only read ask nothing else. */
-const askedNothing: Partial<Context['operations']> = {
-  waitingFor: async () => [],
-  requestedBy: async () => [],
-  stop: async () => [],
-};
-const unusedOperations = new Proxy(askedNothing as Context['operations'], {
-  get(target, name, receiver): unknown {
-    if (name in target) return Reflect.get(target, name, receiver);
-    throw new Error(`asked the ledger for ${String(name)}`);
+/** A ledger without rows: for commands that only read, and for people who disconnect without a request. */
+const emptyLedger: Context['ledger'] = {
+  db: new Kysely({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  }),
+  now: () => new Date(),
+  get sealer(): never {
+    throw new Error('the ledger has nothing to open');
   },
-});
+  get audit(): never {
+    throw new Error('the ledger has nothing to record');
+  },
+  enqueue: () => Promise.reject(new Error('the ledger has nothing to enqueue')),
+};
 
 /** A workspace whose admins have said nothing, and where Slack tells nothing about people. */
 const policies: Policies = {

@@ -43,9 +43,13 @@ export function textId(value: string, kind: IdKind): string {
   return value;
 }
 
-/** The address of an operation: every segment encoded, so that nothing in an id can end the segment. */
+/** The path of an operation: every segment encoded, so that nothing in an id can end the segment. */
+export function pathOf(...segments: string[]): string {
+  return `/${segments.map(encodeURIComponent).join('/')}`;
+}
+
 export function address(host: string, ...segments: string[]): string {
-  return `${host}/${segments.map(encodeURIComponent).join('/')}`;
+  return host + pathOf(...segments);
 }
 
 function notAnId({ noun, hint }: IdKind): UserError {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { canonicalJson, parseJson } from '../../lib/canonical-json.ts';
 import type { AuditRow } from './queries.ts';
 
 export type Details = Readonly<Record<string, string | number | boolean>>;
@@ -22,11 +23,9 @@ export interface AuditRecord {
 
 export const genesisHash = '0'.repeat(64);
 
-/** A list in JSON with the detail's members in order: one spelling for one record. */
 export function hashRecord(record: Omit<AuditRecord, 'hash'>): string {
   const { tenant, seq, at, actor, event, subject, detail, requestId, prevHash } = record;
-  const details = Object.entries(detail).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const canonical = JSON.stringify([
+  const canonical = canonicalJson([
     'cdn-chatops audit v1',
     prevHash,
     tenant,
@@ -35,7 +34,7 @@ export function hashRecord(record: Omit<AuditRecord, 'hash'>): string {
     actor,
     event,
     subject,
-    details,
+    detail,
     requestId,
   ]);
   return createHash('sha256').update(canonical).digest('hex');
@@ -97,13 +96,7 @@ const written = z.strictObject({ ...members, at: z.iso.datetime({ precision: 3 }
 /** Facts as `record` takes them; whoever owns the table can put anything there. */
 export function isDetail(value: unknown): value is Details {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return Object.values(value).every((one) => ['string', 'number', 'boolean'].includes(typeof one));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return Object.values(value).every(
+    (one) => typeof one === 'string' || typeof one === 'boolean' || Number.isFinite(one),
+  );
 }

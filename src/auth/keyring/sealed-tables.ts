@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
-import { variableValueKind } from '../../operations/value-queries.ts';
+import { variableValueKind } from '../../operations/values.ts';
 import type { Schema } from '../../store/schema.ts';
 import { auditKeyKind } from '../audit/checkpoint-queries.ts';
 import { installationKind, installationUserKind } from '../installation-queries.ts';

@@ -3,20 +3,24 @@ import { ApiError } from '../../api/http/errors.ts';
 import { tenantId } from '../../auth/identity.ts';
 import { decideApproval } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
-import type { ApproveAnswer } from '../../operations/ledger.ts';
-import { loadDecisionContext } from '../../operations/load-context.ts';
-import type { DecisionContext, Json, Operation } from '../../operations/model.ts';
+import { loadDecisionContext } from '../../operations/context.ts';
+import { approve, cancel, confirmOutcome, deny, longestReason } from '../../operations/decide.ts';
+import { storeMessageReference } from '../../operations/messages.ts';
+import type { ApproveAnswer, DecisionContext, Operation } from '../../operations/model.ts';
+import { retry } from '../../operations/propose.ts';
+import { findOperation, findRequestedBy, findWaitingFor } from '../../operations/queries.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { renderRefusal } from '../../views/blocks/refusal.ts';
 import { formatInteger } from '../../views/blocks/text.ts';
 import * as answers from '../../views/operations/answers.ts';
 import * as views from '../../views/operations/approvals.ts';
 import * as forms from '../../views/operations/forms.ts';
+import { describeState } from '../../views/operations/operations.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Form } from '../define.ts';
-import { loadAffectedByScript, loadAffectedByVolume, toShownFacts } from '../zones/affected.ts';
-import { canAsk, findApprovalNeeds } from './proposals.ts';
+import { loadAffectedByScript, loadAffectedByVolume } from '../zones/affected.ts';
+import { assertMayPropose, findApprovalNeeds } from './proposals.ts';
 
-const mostAsked = 8;
+const mostRequested = 8;
 
 const approvalsCommand: Command = {
   name: 'approvals',
@@ -29,112 +33,116 @@ const approvalsCommand: Command = {
 };
 
 async function list(context: Context, done?: string): Promise<Message> {
-  const { waiting, approver } = await waitingFor(context);
-  const asked = await context.operations.requestedBy(context.person, mostAsked);
-  return views.renderApprovalList({ waiting, asked, approver, done, asOf: context.now() });
+  const { waiting, isApprover, requested } = await loadLists(context);
+  return views.renderApprovalList({ waiting, requested, isApprover, done, asOf: context.now() });
 }
 
-async function waitingFor(context: Context): Promise<{ waiting: Operation[]; approver: boolean }> {
-  const [policy, actor] = await Promise.all([context.authorizer.policy(), context.authorizer.actor()]);
-  const approver = decideApproval(policy, actor).allowed;
-  return { approver, waiting: approver ? await context.operations.waitingFor(context.person) : [] };
+async function loadLists({ ledger, person, authorizer }: Context) {
+  const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
+  const isApprover = decideApproval(policy, actor).allowed;
+  const waiting = isApprover ? await findWaitingFor(ledger, person) : [];
+  return { isApprover, waiting, requested: await findRequestedBy(ledger, person, mostRequested) };
 }
 
-const approve: Action = {
+const approveAction: Action = {
   id: 'approvals:approve',
   changesHome: true,
   needs: 'none',
   apart: true,
   async run(id, context) {
-    return answers.renderApproveAnswer(await approveNow(id, context));
+    return answers.renderApproveAnswer(await decideApprove(id, context));
   },
 };
 
-/** The same in the list of what waits: the list is drawn anew. */
-const approveInList: Action = {
+/** The same in the list of waiting requests, which is rendered again. */
+const approveInListAction: Action = {
   id: 'approvals:approve-listed',
   needs: 'none',
   changesHome: true,
   async run(id, context) {
-    const { text } = answers.renderApproveAnswer(await approveNow(id, context));
+    const { text } = answers.renderApproveAnswer(await decideApprove(id, context));
     return list(context, text);
   },
 };
 
-async function approveNow(id: string, context: Context): Promise<ApproveAnswer> {
-  const facts = await factsFor(id, context);
-  if (!facts) return { kind: 'not-found' };
-  // A card whose posting got no answer is not known; whoever presses in it shows where it is, and it is kept up to date.
-  if (context.message) await context.operations.noteMessage(id, { role: 'approval', ...context.message });
-  return context.operations.approve(id, context.person, facts);
+async function decideApprove(id: string, context: Context): Promise<ApproveAnswer> {
+  const decision = await loadDecision(id, context);
+  if (!decision) return { kind: 'not-found' };
+  // A card whose post got no answer is unknown until somebody presses in it: from then on it is updated too.
+  if (context.message)
+    await storeMessageReference(context.ledger, id, { role: 'approval', ...context.message });
+  return approve(context.ledger, id, context.person, decision);
 }
 
-const deny: Action = {
+const denyAction: Action = {
   id: 'approvals:deny',
   needs: 'none',
-  modal: () => forms.formSkeleton('Deny the request'),
+  modal: () => forms.renderSkeleton('Deny the request'),
   async fill(id, context) {
-    const operation = await context.operations.find(tenantId(context.person), id);
-    if (operation?.state === 'proposed') {
-      await mayDecide(operation, context);
-      return forms.denyForm(operation);
-    }
-    throw new UserError(
-      operation
-        ? `There is nothing left to deny: ${views.describeState(operation)}.`
-        : 'There is no such request here any more.',
-      'See `/cdn approvals` for what waits.',
-    );
+    const operation = await findInState('proposed', id, context, 'There is nothing left to deny');
+    await assertMayDecide(operation, context);
+    return forms.renderDenyForm(operation);
   },
 };
 
-const denySubmit: Form = defineForm({
+const whyNot = { error: 'Say why: the requester reads it.' };
+
+const denyForm: Form = defineForm({
   id: 'approvals:deny-submit',
   changesHome: true,
   needs: 'none',
   fields: z.object({
     reason: z
-      .string({ error: 'Say why: the requester reads it.' })
+      .string(whyNot)
       .trim()
-      .min(1, { error: 'Say why: the requester reads it.' })
-      .max(500, { error: 'At most 500 characters.' }),
+      .min(1, whyNot)
+      .max(longestReason, { error: `At most ${longestReason} characters.` }),
   }),
   async run({ reason }, context) {
     const id = context.modal?.note ?? '';
-    const facts = await factsFor(id, context);
-    if (!facts) return answers.renderDenyAnswer({ kind: 'not-found' });
-    return answers.renderDenyAnswer(await context.operations.deny(id, context.person, reason, facts));
+    const decision = await loadDecision(id, context);
+    if (!decision) return answers.renderDenyAnswer({ kind: 'not-found' });
+    const { ledger, person } = context;
+    return answers.renderDenyAnswer(await deny(ledger, id, person, { reason, context: decision }));
   },
 });
 
-const cancel: Action = {
+const cancelAction: Action = {
   id: 'approvals:cancel',
   changesHome: true,
   needs: 'none',
   apart: true,
-  run: async (id, context) => answers.renderCancelAnswer(await context.operations.cancel(id, context.person)),
+  run: async (id, { ledger, person }) => answers.renderCancelAnswer(await cancel(ledger, id, person)),
 };
 
-const check: Action = {
+const checkAction: Action = {
   id: 'approvals:check',
   needs: 'none',
-  modal: () => forms.formSkeleton('Was it done?'),
+  modal: () => forms.renderSkeleton('Was it done?'),
   async fill(id, context) {
-    const operation = await context.operations.find(tenantId(context.person), id);
-    if (operation?.state !== 'unknown')
-      throw new UserError(
-        operation
-          ? `There is nothing to find out: ${views.describeState(operation)}.`
-          : 'There is no such request here any more.',
-        'See `/cdn approvals`.',
-      );
-    if (operation.requester.userId !== context.person.userId) await mayDecide(operation, context);
-    return forms.checkForm(operation, await seenNow(operation, context));
+    const operation = await findInState('unknown', id, context, 'There is nothing to find out');
+    if (operation.requester.userId !== context.person.userId) await assertMayDecide(operation, context);
+    return forms.renderCheckForm(operation, await describeStateOfNow(operation, context));
   },
 };
 
-/** Before a form is filled in: the ledger decides again when it is sent. */
-async function mayDecide({ requester }: Operation, context: Context): Promise<void> {
+/** @throws UserError where the operation is gone or past that state. */
+async function findInState(
+  state: Operation['state'],
+  id: string,
+  { ledger, person }: Context,
+  nothingLeft: string,
+): Promise<Operation> {
+  const operation = await findOperation(ledger, tenantId(person), id);
+  if (operation?.state === state) return operation;
+  throw new UserError(
+    operation ? `${nothingLeft}: ${describeState(operation)}.` : 'There is no such request here any more.',
+    'See `/cdn approvals`.',
+  );
+}
+
+/** Before a form is filled in; the ledger decides again when it is sent. @throws UserError */
+async function assertMayDecide({ requester }: Operation, context: Context): Promise<void> {
   const [policy, actor] = await Promise.all([
     context.authorizer.policy({ fresh: true }),
     context.authorizer.actor({ fresh: true }),
@@ -147,8 +155,8 @@ async function mayDecide({ requester }: Operation, context: Context): Promise<vo
   throw new UserError(message, hint, offer);
 }
 
-/** What the CDN tells now of what was to be done. It has no operation that lists volumes or reads a variable. */
-async function seenNow({ request }: Operation, context: Context): Promise<string> {
+/** What the CDN reports now about the target. It has no operation that lists volumes or reads a variable. */
+async function describeStateOfNow({ request }: Operation, context: Context): Promise<string> {
   if (request.kind === 'variable-update')
     return 'The CDN has no operation that reads a variable: look in its panel, at the script’s variables.';
   try {
@@ -161,62 +169,62 @@ async function seenNow({ request }: Operation, context: Context): Promise<string
   }
 }
 
-const checkSubmit: Form = defineForm({
+const checkForm: Form = defineForm({
   id: 'approvals:check-submit',
   changesHome: true,
   needs: 'none',
   fields: z.object({ seen: z.enum(['succeeded', 'failed'], { error: 'Pick what you saw.' }) }),
-  async run({ seen }, context) {
+  async run({ seen: state }, context) {
     const id = context.modal?.note ?? '';
-    const facts = await factsFor(id, context);
-    if (!facts) return answers.renderConfirmAnswer({ kind: 'not-found' });
-    return answers.renderConfirmAnswer(await context.operations.confirm(id, context.person, seen, facts));
+    const decision = await loadDecision(id, context);
+    if (!decision) return answers.renderConfirmAnswer({ kind: 'not-found' });
+    const { ledger, person } = context;
+    return answers.renderConfirmAnswer(
+      await confirmOutcome(ledger, id, person, { state, context: decision }),
+    );
   },
 });
 
-const again: Action = {
+const retryAction: Action = {
   id: 'approvals:again',
   changesHome: true,
   needs: 'none',
   apart: true,
   async run(id, context) {
-    const { operations, person, channelId } = context;
-    const operation = await operations.find(tenantId(person), id);
+    const { ledger, person, channelId } = context;
+    const operation = await findOperation(ledger, tenantId(person), id);
     if (!operation) return answers.renderRetryAnswer({ kind: 'not-found' });
     if (operation.requester.userId !== person.userId)
       return answers.renderRetryAnswer({ kind: 'not-requester', operation });
-    await canAsk(operation.kind, context);
+    const { request } = operation;
+    await assertMayPropose(operation.kind, context);
     const { policy } = await findApprovalNeeds(operation.kind, context);
-    const snapshot = await lookAgain(operation, context);
-    return answers.renderRetryAnswer(await operations.tryAgain(id, person, { policy, channelId, snapshot }));
+    const snapshot =
+      request.kind === 'volume-delete'
+        ? await loadAffectedByVolume(request.appId, context)
+        : await loadAffectedByScript(request.scriptId, context);
+    return answers.renderRetryAnswer(await retry(ledger, id, person, { policy, channelId, snapshot }));
   },
 };
 
-async function lookAgain({ request }: Operation, context: Context): Promise<Json> {
-  return toShownFacts(
-    request.kind === 'volume-delete'
-      ? await loadAffectedByVolume(request.appId, context)
-      : await loadAffectedByScript(request.scriptId, context),
-  );
-}
-
-async function factsFor(id: string, context: Context): Promise<DecisionContext | undefined> {
-  const operation = await context.operations.find(tenantId(context.person), id);
-  return operation && loadDecisionContext(context.authorizer, operation, context.person.userId);
+async function loadDecision(
+  id: string,
+  { ledger, person, authorizer }: Context,
+): Promise<DecisionContext | undefined> {
+  const operation = await findOperation(ledger, tenantId(person), id);
+  return operation && loadDecisionContext(authorizer, operation, person.userId);
 }
 
 export const approvals: Feature = {
   name: 'approvals',
   commands: [approvalsCommand],
-  actions: [approve, approveInList, deny, cancel, check, again],
-  forms: [denySubmit, checkSubmit],
+  actions: [approveAction, approveInListAction, denyAction, cancelAction, checkAction, retryAction],
+  forms: [denyForm, checkForm],
   async homeSection(context) {
-    const { waiting, approver } = await waitingFor(context);
-    const asked = await context.operations.requestedBy(context.person, mostAsked);
-    const open = asked.filter(({ state }) =>
+    const { waiting, isApprover, requested } = await loadLists(context);
+    const open = requested.filter(({ state }) =>
       ['proposed', 'approved', 'executing', 'unknown'].includes(state),
     );
-    // Whoever neither approves nor waits for anything has nothing to see here.
-    return approver || open.length > 0 ? views.renderWaitingForMe(waiting, open) : [];
+    return isApprover || open.length > 0 ? views.renderHomeSection(waiting, open) : [];
   },
 };

@@ -1,29 +1,21 @@
 import { tenantId } from '../../auth/identity.ts';
-import type { Policy } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
-import { findApproverCandidates } from '../../operations/load-context.ts';
-import {
-  type Json,
-  type Operation,
-  type OperationKind,
-  type OperationRequest,
-  requiredRight,
-} from '../../operations/model.ts';
-import { computeQuorum } from '../../operations/quorum.ts';
+import { computeQuorum, findApproverCandidates } from '../../operations/context.ts';
+import { type Operation, type OperationKind, type Proposal, requiredRight } from '../../operations/model.ts';
+import { propose } from '../../operations/propose.ts';
+import { findOperation } from '../../operations/queries.ts';
 import { renderRefusal } from '../../views/blocks/refusal.ts';
 import { pluralize } from '../../views/blocks/text.ts';
-import type { ApprovalNeeds } from '../../views/operations/volumes.ts';
+import type { ApprovalNeeds } from '../../views/operations/operations.ts';
 import type { Context } from '../define.ts';
 
-/** What a request would need now, by settings and people read afresh. */
-export interface ApprovalNeedsByPolicy extends ApprovalNeeds {
-  readonly policy: Policy;
-}
+/** What a request would need now, with the policy that says so. */
+export type ApprovalNeedsByPolicy = ApprovalNeeds & Pick<Proposal, 'policy'>;
 
 /**
- * How many approvals a request would need, and whether they can come together.
+ * How many approvals a request would need, read afresh.
  *
- * @throws UserError where they cannot: it could only expire.
+ * @throws UserError where there are too few approvers: it could only expire.
  */
 export async function findApprovalNeeds(
   kind: OperationKind,
@@ -39,56 +31,47 @@ export async function findApprovalNeeds(
         : `only ${pluralize(able.length, 'other person', 'other people')} can give one`;
     throw new UserError(
       `This needs ${pluralize(needed, 'approval')}, and ${there}. Nothing was asked for.`,
-      'An admin names approvers in `/cdn settings`. Whoever asks never counts.',
+      'An admin names approvers in `/cdn settings`. Requesters never approve their own requests.',
     );
   }
   return { policy, needed, able: able.length, minutes: policy.expiryMinutes };
 }
 
 /**
- * Asks for something that writes to the CDN: decided afresh, sealed, and on its way to whoever approves.
+ * Proposes a change to the CDN, decided afresh. Where it needs no approval, waits a moment for its outcome.
  *
  * @throws UserError where this person may not ask for it.
  */
-export async function propose(
-  asked: {
-    readonly request: OperationRequest;
-    readonly reason: string | undefined;
-    readonly snapshot: Json;
-    readonly policy: Policy;
-  },
+export async function proposeChange(
+  change: Pick<Proposal, 'request' | 'reason' | 'snapshot' | 'policy'>,
   context: Context,
 ): Promise<Operation> {
-  await canAsk(asked.request.kind, context);
-  const operation = await context.operations.propose({
-    requester: context.person,
-    channelId: context.channelId,
-    ...asked,
-  });
-  return operation.approvalsNeeded === 0 ? ended(operation, context) : operation;
+  await assertMayPropose(change.request.kind, context);
+  const { ledger, person: requester, channelId } = context;
+  const operation = await propose(ledger, { requester, channelId, ...change });
+  return operation.approvalsNeeded === 0 ? waitForOutcome(operation, context) : operation;
 }
 
-/** @throws UserError where this person may not ask for such a thing here, read afresh. */
-export async function canAsk(kind: OperationKind, context: Context): Promise<void> {
+/** Reads the rights afresh. @throws UserError where this person may not ask for such a change here. */
+export async function assertMayPropose(kind: OperationKind, context: Context): Promise<void> {
   const decision = await context.decide({ needs: requiredRight[kind], name: kind }, { fresh: true });
   if (decision.allowed) return;
   const { message, hint, offer } = renderRefusal(decision, context.people.missingScopes());
   throw new UserError(message, hint, offer);
 }
 
-// What runs at once is mostly done at once; what takes longer is told in a direct message.
-const patienceMs = 6_000;
-const lookEveryMs = 150;
+// Most changes without approval end within this time; a slower one is told in a direct message.
+const longestWaitMs = 6_000;
+const pollEveryMs = 150;
 
-/** The operation once it has ended, or as it is when that takes too long to wait for. */
-async function ended(operation: Operation, context: Context): Promise<Operation> {
-  const tenant = tenantId(context.person);
-  const until = performance.now() + patienceMs;
+/** The operation once it has ended, or as it is after the longest wait. */
+async function waitForOutcome(operation: Operation, { ledger, signal }: Context): Promise<Operation> {
+  const until = performance.now() + longestWaitMs;
   let latest = operation;
   while (latest.state === 'approved' || latest.state === 'executing') {
-    if (performance.now() > until || context.signal.aborted) break;
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
-    latest = (await context.operations.find(tenant, operation.id)) ?? latest;
+    if (performance.now() > until || signal.aborted) break;
+    await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
+    latest = (await findOperation(ledger, tenantId(operation.requester), operation.id)) ?? latest;
   }
   return latest;
 }

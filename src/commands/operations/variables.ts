@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
 import { canUndo } from '../../operations/model.ts';
+import { findOperation } from '../../operations/queries.ts';
+import { findPreviousValue } from '../../operations/values.ts';
 import { Secret } from '../../secrets/secret.ts';
 import { addFailure, renderFailure } from '../../views/blocks/failure.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
-import { renderSent, renderState } from '../../views/operations/operations.ts';
+import { describeState, renderSent } from '../../views/operations/operations.ts';
 import * as forms from '../../views/operations/variables.ts';
 import {
   type Action,
@@ -16,9 +18,8 @@ import {
   type Feature,
   type FormResult,
 } from '../define.ts';
-import type { Words } from '../words.ts';
-import { loadAffectedByScript, toShownFacts } from '../zones/affected.ts';
-import { canAsk, findApprovalNeeds, propose } from './proposals.ts';
+import { loadAffectedByScript } from '../zones/affected.ts';
+import { assertMayPropose, findApprovalNeeds, proposeChange } from './proposals.ts';
 
 const variableCommand: Command = {
   name: 'variable',
@@ -30,28 +31,20 @@ const variableCommand: Command = {
   needs: 'change',
   modal: () => forms.variableBusy,
   async fill(words, context) {
-    const typed = idsIn(words);
+    const [scriptId, variableId] = words.list;
     if (words.list.length > 2)
       throw new UserError(
         'A value is not typed into the command: everybody near could read it in the history.',
         'Type `/cdn variable` with the two ids, or alone; the form takes the value.',
       );
-    if (typed.scriptId === undefined) return forms.renderVariableForm(typed);
-    return known(typed.scriptId, typed, context);
+    if (scriptId === undefined) return forms.renderVariableForm({});
+    const [shown, needs] = await Promise.all([
+      loadAffectedByScript(scriptId, context),
+      findApprovalNeeds('variable-update', context),
+    ]);
+    return forms.renderVariableForm({ scriptId, variableId }, { shown, needs });
   },
 };
-
-function idsIn({ list: [scriptId, variableId] }: Words): forms.VariableTyped {
-  return { scriptId, variableId };
-}
-
-async function known(scriptId: string, typed: forms.VariableTyped, context: Context) {
-  const [shown, needs] = await Promise.all([
-    loadAffectedByScript(scriptId, context),
-    findApprovalNeeds('variable-update', context),
-  ]);
-  return forms.renderVariableForm(typed, { shown, needs });
-}
 
 const id = (what: string) =>
   z
@@ -62,12 +55,9 @@ const id = (what: string) =>
       error: 'That is too large for an id.',
     });
 
-const touched = z
-  .preprocess(
-    // A menu, a checkbox or a word: whatever the form was drawn with.
-    (value) => (Array.isArray(value) ? (value.length > 0 ? 'true' : 'unchanged') : (value ?? 'unchanged')),
-    z.enum(['unchanged', 'true', 'false'], { error: 'Pick one of the three.' }),
-  )
+const required = z
+  .enum(['unchanged', 'true', 'false'], { error: 'Pick one of the three.' })
+  .default('unchanged')
   .transform((value) => (value === 'unchanged' ? undefined : value === 'true'));
 
 const fields = z
@@ -76,7 +66,7 @@ const fields = z
     variableId: id('the variable id'),
     defaultValue: z.string().max(4096, { error: 'A variable holds at most 4096 characters.' }).optional(),
     empty: z.array(z.string()).optional(),
-    required: touched,
+    required,
   })
   .transform(({ defaultValue, empty, ...rest }, refinement) => {
     const clears = empty?.includes('empty') ?? false;
@@ -102,10 +92,10 @@ async function submit(
   context: Context,
 ): Promise<FormResult> {
   try {
-    const message = await set({ scriptId, variableId, value, required }, undefined, context);
+    const message = await setVariable({ scriptId, variableId, value, required }, undefined, context);
     return { modal: renderSent(message), message };
   } catch (error) {
-    // All but the value stays: a secret is not sent back into a form.
+    // The ids stay in the form. The value does not: a secret is not sent back.
     const problem = context.explain(error);
     return {
       modal: addFailure(forms.renderVariableForm({ scriptId, variableId }), problem),
@@ -114,18 +104,16 @@ async function submit(
   }
 }
 
-async function set(request: Values, reason: string | undefined, context: Context): Promise<Message> {
-  const [shown, { policy }] = await Promise.all([
-    loadAffectedByScript(request.scriptId, context),
+async function setVariable(values: Values, reason: string | undefined, context: Context): Promise<Message> {
+  const [snapshot, { policy }] = await Promise.all([
+    loadAffectedByScript(values.scriptId, context),
     findApprovalNeeds('variable-update', context),
   ]);
-  const asked = { kind: 'variable-update', ...request } as const;
-  return renderProposed(
-    await propose({ request: asked, reason, snapshot: toShownFacts(shown), policy }, context),
-  );
+  const request = { kind: 'variable-update', ...values } as const;
+  return renderProposed(await proposeChange({ request, reason, snapshot, policy }, context));
 }
 
-/** The zones that run the script typed into the form, on top of it. */
+/** Shows the zones that run the script typed into the form, in a view on top of it. */
 const preview: Action = {
   id: 'variables:preview',
   needs: 'change',
@@ -138,7 +126,7 @@ const preview: Action = {
       .safeParse(context.modal?.fields['scriptId']).data;
     if (scriptId === undefined)
       throw new UserError('There is no script id yet.', 'Go back, type it, and look again.');
-    return forms.scriptZones(await loadAffectedByScript(scriptId, context));
+    return forms.renderScriptZones(await loadAffectedByScript(scriptId, context));
   },
 };
 
@@ -147,8 +135,8 @@ const undo: Action = {
   needs: 'change',
   apart: true,
   async run(operationId, context) {
-    const { operations, person } = context;
-    const operation = await operations.find(tenantId(person), operationId);
+    const { ledger, person } = context;
+    const operation = await findOperation(ledger, tenantId(person), operationId);
     if (operation?.request.kind !== 'variable-update')
       throw new UserError('There is no such change here any more.', 'Set the variable with `/cdn variable`.');
     if (operation.requester.userId !== person.userId)
@@ -158,18 +146,19 @@ const undo: Action = {
       );
     if (!canUndo(operation, context.now()))
       throw new UserError(
-        `It is too late to undo this (${renderState(operation.state).replace(/^:\w+: /u, '')}).`,
+        `It is too late to undo this (${describeState(operation)}).`,
         'Set the variable with `/cdn variable`.',
       );
-    const value = await operations.earlierValue(operationId);
+    const value = await findPreviousValue(ledger, operationId);
     if (!value)
       throw new UserError(
         'The value before is not known here, or something else set the variable since.',
         'Set it with `/cdn variable`.',
       );
-    await canAsk('variable-update', context);
+    await assertMayPropose('variable-update', context);
     const { scriptId, variableId } = operation.request;
-    return set({ scriptId, variableId, value, required: undefined }, `Undo of ${operation.id}`, context);
+    const change = { scriptId, variableId, value, required: undefined };
+    return setVariable(change, `Undo of ${operation.id}`, context);
   },
 };
 

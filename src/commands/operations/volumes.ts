@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { textId } from '../../api/http/paths.ts';
 import type { VolumeShown } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
+import { contentHash } from '../../lib/content-hash.ts';
 import { addFailure, renderFailure } from '../../views/blocks/failure.ts';
 import { isNote } from '../../views/blocks/menu.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
@@ -10,8 +10,8 @@ import { renderSent } from '../../views/operations/operations.ts';
 import * as forms from '../../views/operations/volumes.ts';
 import { type Command, type Context, defineForm, type Feature, type FormResult } from '../define.ts';
 import type { Words } from '../words.ts';
-import { loadAffectedByVolume, toShownFacts } from '../zones/affected.ts';
-import { type ApprovalNeedsByPolicy, findApprovalNeeds, propose } from './proposals.ts';
+import { loadAffectedByVolume } from '../zones/affected.ts';
+import { type ApprovalNeedsByPolicy, findApprovalNeeds, proposeChange } from './proposals.ts';
 
 const volumeCommand: Command = {
   name: 'volume',
@@ -23,11 +23,10 @@ const volumeCommand: Command = {
   needs: 'destroy',
   modal: (words) => (isDelete(words) ? forms.volumeBusy : undefined),
   fill: async (words, context) => {
-    const typed = idsIn(words);
-    const { appId, volumeId } = typed;
-    return appId && volumeId
-      ? (await previewed({ ...typed, appId, volumeId }, context)).form
-      : forms.renderVolumeForm(typed);
+    const [, appId, volumeId] = words.list;
+    if (!appId || !volumeId) return forms.renderVolumeForm({ appId, volumeId });
+    const typed = { appId, volumeId };
+    return forms.renderVolumeForm(typed, await loadPreview(typed, context));
   },
   async run() {
     throw new UserError('With a volume the bot can do one thing: delete it.', 'Type `/cdn volume delete`.');
@@ -38,11 +37,7 @@ function isDelete({ list }: Words): boolean {
   return ['delete', 'remove', 'rm'].includes(list[0]?.toLowerCase() ?? 'delete');
 }
 
-function idsIn({ list: [, appId, volumeId] }: Words): forms.VolumeTyped {
-  return { appId, volumeId };
-}
-
-/** As the CDN's addresses take it: what would lead to another address is noticed before anybody is asked. */
+/** Whether the CDN's paths take it: an id that leads to another path is refused before approvers are asked. */
 function isTextId(value: string): boolean {
   try {
     return textId(value, { noun: 'an id', hint: '' }) === value;
@@ -81,62 +76,47 @@ type Values = z.output<typeof fields>;
 
 async function submit(values: Values, context: Context): Promise<FormResult> {
   const { appId, volumeId, reason } = values;
-  let preview: Previewed;
+  let preview: Preview;
   try {
-    preview = await previewed(values, context);
+    preview = await loadPreview(values, context);
   } catch (error) {
-    // What was typed stays: whoever mends what was wrong goes on from there.
+    // The typed values stay in the form.
     const problem = context.explain(error);
     return { modal: addFailure(forms.renderVolumeForm(values), problem), message: renderFailure(problem) };
   }
-  const { shown, needs, note, form } = preview;
+  const { shown, needs, note } = preview;
   const seen = context.modal?.note;
   if (seen !== note) {
-    const changed = seen?.startsWith(`${nameOf(appId, volumeId)}:`) ?? false;
-    const redrawn = changed ? forms.renderVolumeForm(values, { shown, needs, note, changed }) : form;
+    // Shown for the first time, or changed since it was shown: nothing is proposed before it is read.
+    const changed = seen?.startsWith(`${contentHash([appId, volumeId])}:`) ?? false;
     return {
-      modal: redrawn,
+      modal: forms.renderVolumeForm(values, { ...preview, changed }),
       message: { text: 'Nothing was asked for: the form was closed before it was sent.' },
     };
   }
   const request = { kind: 'volume-delete', appId, volumeId } as const;
   const { policy } = needs;
-  const operation = await propose({ request, reason, snapshot: toShownFacts(shown), policy }, context);
-  const message = renderProposed(operation);
+  const message = renderProposed(await proposeChange({ request, reason, snapshot: shown, policy }, context));
   return { modal: renderSent(message), message };
 }
 
-interface Previewed {
-  readonly shown: VolumeShown;
+interface Preview extends forms.VolumePreview {
   readonly needs: ApprovalNeedsByPolicy;
-  readonly note: string;
-  readonly form: ReturnType<typeof forms.renderVolumeForm>;
 }
 
-/** The form with what hangs on the volume now. */
-async function previewed(
-  typed: forms.VolumeTyped & { readonly appId: string; readonly volumeId: string },
+/** The consequences and the approvals needed, with a note by which a later change of either is noticed. */
+async function loadPreview(
+  { appId, volumeId }: { readonly appId: string; readonly volumeId: string },
   context: Context,
-): Promise<Previewed> {
+): Promise<Preview> {
   const [shown, needs] = await Promise.all([
-    loadAffectedByVolume(typed.appId, context),
+    loadAffectedByVolume(appId, context),
     findApprovalNeeds('volume-delete', context),
   ]);
-  // The cost moves with every minute; what matters is what would go, and who has to agree.
-  const { monthlyCost: _, ...matters } = shown;
-  const digest = createHash('sha256')
-    .update(JSON.stringify([matters, needs.needed]))
-    .digest('hex');
-  const note = `${nameOf(typed.appId, typed.volumeId)}:${digest.slice(0, 32)}`;
-  return { shown, needs, note, form: forms.renderVolumeForm(typed, { shown, needs, note }) };
-}
-
-/** Ids may be long, and a form carries little. */
-function nameOf(appId: string, volumeId: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([appId, volumeId]))
-    .digest('hex')
-    .slice(0, 16);
+  // The cost changes every minute and decides nothing.
+  const { monthlyCost: _, ...decisive } = shown;
+  const note = `${contentHash([appId, volumeId])}:${contentHash([decisive, needs.needed])}`;
+  return { shown, needs, note };
 }
 
 export const volumes: Feature = {

@@ -1,7 +1,6 @@
 import { ApiError } from '../../api/http/errors.ts';
 import { findAffectedZones, type VariableShown, type VolumeShown } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
-import type { Json } from '../../operations/model.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import type { Context } from '../define.ts';
 import { loadAllZones } from './load-zones.ts';
@@ -45,9 +44,4 @@ export async function loadAffectedByScript(scriptId: string, context: Context): 
       [edgeScriptId, middlewareScriptId].includes(scriptId),
     ),
   );
-}
-
-/** As the ledger seals it: members without a value are left out. */
-export function toShownFacts(shown: VolumeShown | VariableShown): Json {
-  return JSON.parse(JSON.stringify(shown)) as Json;
 }

@@ -87,7 +87,7 @@ export async function authorize(
     people,
     policies: deps.policies,
     audit: deps.audit,
-    operations: deps.operations,
+    ledger: deps.ledger,
     exports: deps.exports,
     digests: deps.digests,
     post: (channel, message) => post(deps, client, channel, message),

@@ -11,7 +11,7 @@ import type { Answer, Context, OpenModal, Setup } from '../../commands/define.ts
 import type { DigestService } from '../../digests/service.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportService } from '../../exports/service.ts';
-import type { Operations } from '../../operations/ledger.ts';
+import type { Ledger } from '../../operations/transitions.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Kind, Metrics, Outcome } from '../../telemetry/metrics.ts';
@@ -39,7 +39,7 @@ export interface SlackDeps {
   readonly policies: Policies;
   readonly people: PeopleOf;
   readonly audit: Audit;
-  readonly operations: Operations;
+  readonly ledger: Ledger;
   readonly exports: ExportService;
   readonly digests: DigestService;
   /** False where a denied attempt like this one was recorded a moment ago. */

@@ -12,8 +12,8 @@ import { UserError } from '../../errors.ts';
 import type { ExportLimits } from '../../exports/files.ts';
 import type { ExportPorts } from '../../exports/ports.ts';
 import type { Transfer } from '../../exports/worker/transfer.ts';
-import type { OperationPorts } from '../../operations/jobs/ports.ts';
-import type { Operations } from '../../operations/ledger.ts';
+import type { OperationPorts } from '../../operations/execute.ts';
+import type { Ledger } from '../../operations/transitions.ts';
 import { type Place, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -39,7 +39,7 @@ export interface JobPortsOptions {
   readonly policies: Policies;
   readonly people: PeopleOf;
   readonly audit: Audit;
-  readonly operations: Operations;
+  readonly ledger: Ledger;
   readonly apiUrl: string;
   readonly draw: (chart: Chart) => Promise<Uint8Array>;
   readonly inspectFile: () => (piece: Uint8Array) => void;
@@ -52,11 +52,11 @@ export interface JobPortsOptions {
 export type JobPorts = Omit<DigestPorts & ExportPorts & OperationPorts, 'enqueue' | 'outbox'>;
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {
-  const { access, clients, keyStore, policies, people, audit, operations, tempDirectory, exportLimits, log } =
+  const { access, clients, keyStore, policies, people, audit, ledger, tempDirectory, exportLimits, log } =
     options;
   return {
     audit,
-    operations,
+    ledger,
     tempDirectory,
     exportLimits,
     inspectFile() {

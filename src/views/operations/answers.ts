@@ -4,36 +4,43 @@ import type {
   ConfirmAnswer,
   DenyAnswer,
   Obstacle,
-  TryAgainAnswer,
-} from '../../operations/ledger.ts';
-import type { Operation } from '../../operations/model.ts';
+  Operation,
+  RetryAnswer,
+} from '../../operations/model.ts';
 import { actions, button, commandButton, message, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import { pluralize } from '../blocks/text.ts';
-import { describeOutcome, describeRequest, describeVoidReason, renderState } from './operations.ts';
+import {
+  describeCount,
+  describeMissing,
+  describeOutcome,
+  describeRequest,
+  describeVoidReason,
+  renderState,
+} from './operations.ts';
 
-/** Every click gets one of these, privately: what it did, or why it did nothing. */
+/** The private answers to presses: every press gets one, also one that does nothing. */
 export function renderApproveAnswer(answer: ApproveAnswer): Message {
-  if (answer.kind === 'approved') {
-    return answer.have < answer.need
-      ? say(
-          `Counted: ${answer.have} of ${answer.need}. It waits for ${pluralize(answer.need - answer.have, 'further approval')}.`,
-        )
-      : say(`Approved. It runs now: ${describeRequest(answer.operation)}.`);
+  switch (answer.kind) {
+    case 'approved': {
+      const { operation } = answer;
+      return operation.state === 'proposed'
+        ? say(`Counted: ${describeCount(operation)}. It waits for ${describeMissing(operation)}.`)
+        : say(`Approved. It runs now: ${describeRequest(operation)}.`);
+    }
+    case 'own-request':
+      return say(
+        'You asked for this yourself, so your approval does not count; that holds for admins too. Somebody else has to approve it.',
+        cancelButton(answer.operation),
+      );
+    case 'twice':
+      return say(
+        `You have approved it already: ${describeCount(answer.operation)}. It waits for ${describeMissing(answer.operation)}.`,
+      );
+    default:
+      return renderObstacle(answer);
   }
-  if (answer.kind === 'own-request') {
-    return say(
-      'You asked for this yourself, so your approval does not count; that holds for admins too. Somebody else has to approve it.',
-      button('Cancel the request', 'approvals:cancel', answer.operation.id),
-    );
-  }
-  if (answer.kind === 'twice') {
-    return say(
-      `You have approved it already: ${answer.have} of ${answer.need}. It waits for ${pluralize(answer.need - answer.have, 'other person', 'other people')}.`,
-    );
-  }
-  return obstacle(answer);
 }
 
 export function renderDenyAnswer(answer: DenyAnswer): Message {
@@ -41,12 +48,9 @@ export function renderDenyAnswer(answer: DenyAnswer): Message {
     return say(`Denied. <@${answer.operation.requester.userId}> reads your reason.`);
   }
   if (answer.kind === 'own-request') {
-    return say(
-      'You asked for this yourself: cancel it instead.',
-      button('Cancel the request', 'approvals:cancel', answer.operation.id),
-    );
+    return say('You asked for this yourself: cancel it instead.', cancelButton(answer.operation));
   }
-  return obstacle(answer);
+  return renderObstacle(answer);
 }
 
 export function renderCancelAnswer(answer: CancelAnswer): Message {
@@ -59,11 +63,11 @@ export function renderCancelAnswer(answer: CancelAnswer): Message {
       button('Deny', 'approvals:deny', answer.operation.id),
     );
   }
-  return obstacle(answer);
+  return renderObstacle(answer);
 }
 
 export function renderConfirmAnswer(answer: ConfirmAnswer): Message {
-  if (answer.kind !== 'confirmed') return obstacle(answer);
+  if (answer.kind !== 'confirmed') return renderObstacle(answer);
   const { operation } = answer;
   return operation.state === 'succeeded'
     ? say(`Noted: it was done. ${describeRequest(operation)}.`)
@@ -73,7 +77,7 @@ export function renderConfirmAnswer(answer: ConfirmAnswer): Message {
       );
 }
 
-export function renderRetryAnswer(answer: TryAgainAnswer): Message {
+export function renderRetryAnswer(answer: RetryAnswer): Message {
   switch (answer.kind) {
     case 'proposed':
       return renderProposed(answer.operation);
@@ -81,7 +85,7 @@ export function renderRetryAnswer(answer: TryAgainAnswer): Message {
       return say(
         `Only <@${answer.operation.requester.userId}> can ask for it again: it would run with their key.`,
       );
-    case 'already-again':
+    case 'already-retried':
       return say(
         `It was asked for again already: ${renderState(answer.operation.state)}.`,
         commandButton('My requests', 'approvals'),
@@ -109,16 +113,17 @@ export function renderProposed(operation: Operation): Message {
   }
   return say(
     `Asked for. It needs *${pluralize(needed, 'approval')}* before ${formatMoment(operation.expiresAt)}: ${describeRequest(operation)}.\nThe bot tells you how it goes, in a direct message.`,
-    button('Cancel the request', 'approvals:cancel', operation.id),
+    cancelButton(operation),
   );
 }
 
-function obstacle(answer: Obstacle): Message {
+function renderObstacle(answer: Obstacle): Message {
   switch (answer.kind) {
     case 'not-found':
       return notFound();
     case 'already': {
-      const { operation, by, at, state } = answer;
+      const { operation } = answer;
+      const { state, movedBy: by, movedAt: at } = operation;
       const whom = by === 'system' || state === 'failed' ? '' : ` by <@${by}>`;
       const approved = operation.approvals.map((one) => `<@${one.by}>`).join(', ');
       const outcome = describeOutcome(operation);
@@ -153,4 +158,8 @@ function notFound(): Message {
 
 function say(text: string, ...buttons: Parameters<typeof actions>): Message {
   return message(text, [section(text), ...(buttons.length > 0 ? [actions(...buttons)] : [])]);
+}
+
+function cancelButton({ id }: Operation): ReturnType<typeof button> {
+  return button('Cancel the request', 'approvals:cancel', id);
 }

@@ -6,9 +6,12 @@ import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, pluralize } from '../blocks/text.ts';
 import { connectButton } from '../connect/connect.ts';
 import {
+  describeCount,
+  describeMissing,
   describeOutcome,
   describeRequest,
   describeRequestPlainly,
+  describeState,
   renderConsequences,
   renderState,
 } from './operations.ts';
@@ -21,7 +24,7 @@ export function renderApprovalCard(
   const { requester, state } = operation;
   const waits = state === 'proposed';
   const text = waits
-    ? `<@${requester.userId}> asks to ${describeRequestPlainly(operation)}. It needs ${missing(operation)}.`
+    ? `<@${requester.userId}> asks to ${describeRequestPlainly(operation)}. It needs ${describeMissing(operation)}.`
     : `${describeRequestPlainly(operation)}: ${describeState(operation)}`;
   return message(text, [
     section(`<@${requester.userId}> ${waits ? 'asks to' : 'asked to'} *${describeRequest(operation)}*`),
@@ -75,21 +78,21 @@ export function renderRequesterMessage(
 /** Once, at half time, below the card: the buttons are there. */
 export function renderReminder(operation: Operation, approvers: readonly string[]): Message {
   const whom = approvers.map((id) => `<@${id}>`).join(' ');
-  const text = `:hourglass_flowing_sand: ${whom} This still waits: <@${operation.requester.userId}> asks to ${describeRequestPlainly(operation)}. It needs ${missing(operation)} and expires ${formatMoment(operation.expiresAt)}.`;
+  const text = `:hourglass_flowing_sand: ${whom} This still waits: <@${operation.requester.userId}> asks to ${describeRequestPlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(operation.expiresAt)}.`;
   return message(text, [section(text)]);
 }
 
 /** What waits for somebody, and what they asked for. */
 export function renderApprovalList(lists: {
   readonly waiting: readonly Operation[];
-  readonly asked: readonly Operation[];
-  readonly approver: boolean;
+  readonly requested: readonly Operation[];
+  readonly isApprover: boolean;
   /** What a press in this list has just done. */
   readonly done?: string | undefined;
   readonly asOf: Date;
 }): Message {
-  const { waiting, asked } = lists;
-  const text = `${pluralize(waiting.length, 'request')} ${waiting.length === 1 ? 'waits' : 'wait'} for you. You asked for ${pluralize(asked.length, 'change')} lately.`;
+  const { waiting, requested } = lists;
+  const text = `${pluralize(waiting.length, 'request')} ${waiting.length === 1 ? 'waits' : 'wait'} for you. You asked for ${pluralize(requested.length, 'change')} lately.`;
   return message(text, [
     ...(lists.done === undefined ? [] : [section(lists.done)]),
     section(
@@ -98,23 +101,23 @@ export function renderApprovalList(lists: {
         : `*${pluralize(waiting.length, 'request')}* ${waiting.length === 1 ? 'waits' : 'wait'} for your approval`,
     ),
     ...waitingBlocks(waiting, 'approvals:approve-listed'),
-    ...(lists.approver ? [] : [context('You are not an approver: admins name them in `/cdn settings`.')]),
-    section(`*What you asked for:* ${asked.length === 0 ? 'nothing yet' : ''}`),
-    ...askedBlocks(asked),
+    ...(lists.isApprover ? [] : [context('You are not an approver: admins name them in `/cdn settings`.')]),
+    section(`*What you asked for:* ${requested.length === 0 ? 'nothing yet' : ''}`),
+    ...requestedBlocks(requested),
     context(`As of ${formatMoment(lists.asOf)}.`),
     actions(commandButton('Refresh', 'approvals')),
   ]);
 }
 
 /** For the Home tab: only what can be acted on. */
-export function renderWaitingForMe(waiting: readonly Operation[], open: readonly Operation[]): KnownBlock[] {
+export function renderHomeSection(waiting: readonly Operation[], open: readonly Operation[]): KnownBlock[] {
   return [
     section(
       `*Approvals:* ${pluralize(waiting.length, 'request')} ${waiting.length === 1 ? 'waits' : 'wait'} for you, ${pluralize(open.length, 'request')} of yours ${open.length === 1 ? 'is' : 'are'} open`,
       commandButton('All approvals', 'approvals'),
     ),
     ...waitingBlocks(waiting),
-    ...askedBlocks(open),
+    ...requestedBlocks(open),
   ];
 }
 
@@ -127,7 +130,7 @@ function waitingBlocks(waiting: readonly Operation[], approves = 'approvals:appr
       .slice(0, mostListed)
       .flatMap((operation) => [
         section(
-          `<@${operation.requester.userId}>: ${describeRequest(operation)}\nneeds ${missing(operation)} · expires ${formatMoment(operation.expiresAt)}`,
+          `<@${operation.requester.userId}>: ${describeRequest(operation)}\nneeds ${describeMissing(operation)} · expires ${formatMoment(operation.expiresAt)}`,
         ),
         approveButtons(operation, approves),
       ]),
@@ -135,7 +138,7 @@ function waitingBlocks(waiting: readonly Operation[], approves = 'approvals:appr
   ];
 }
 
-function askedBlocks(asked: readonly Operation[]): KnownBlock[] {
+function requestedBlocks(asked: readonly Operation[]): KnownBlock[] {
   const more = asked.length - mostListed;
   return [
     ...asked.slice(0, mostListed).map((operation) => {
@@ -213,25 +216,11 @@ function progress(operation: Operation): string {
     `*${renderState(state)}*${state === 'denied' || state === 'cancelled' ? by : ''} · ${formatMoment(movedAt)}`,
     ...(outcome ? [outcome] : []),
     ...(needed > 0
-      ? [
-          `${approvals.length} of ${needed} ${needed === 1 ? 'approval' : 'approvals'}${given ? `: ${given}` : ''}`,
-        ]
+      ? [`${describeCount(operation)} ${needed === 1 ? 'approval' : 'approvals'}${given ? `: ${given}` : ''}`]
       : []),
     ...(state === 'proposed' ? [`Expires ${formatMoment(expiresAt)}`] : []),
   ];
   return lines.join('\n');
-}
-
-function missing({ approvals, approvalsNeeded }: Operation): string {
-  return pluralize(
-    approvalsNeeded - approvals.length,
-    approvals.length > 0 ? 'further approval' : 'approval',
-  );
-}
-
-/** A state without its sign, inside a sentence. */
-export function describeState(operation: Operation): string {
-  return renderState(operation.state).replace(/^:\w+: /u, '');
 }
 
 /** What ties the message to the record: the audit has the same seal. */

@@ -4,7 +4,7 @@ import { plain, section } from '../blocks/blocks.ts';
 import { describeRequest } from './operations.ts';
 
 /** Asks an approver why not. */
-export function denyForm(operation: Operation): ModalView {
+export function renderDenyForm(operation: Operation): ModalView {
   return {
     type: 'modal',
     callback_id: 'approvals:deny-submit',
@@ -32,7 +32,7 @@ export function denyForm(operation: Operation): ModalView {
 }
 
 /** Asks a person what they saw, where nobody knows the outcome. `now`: what the CDN shows at this moment. */
-export function checkForm(operation: Operation, now: string): ModalView {
+export function renderCheckForm(operation: Operation, now: string): ModalView {
   const volume = operation.kind === 'volume-delete';
   const options = [
     { text: plain(volume ? 'The volume is gone' : 'The variable has the new value'), value: 'succeeded' },
@@ -58,6 +58,6 @@ export function checkForm(operation: Operation, now: string): ModalView {
   };
 }
 
-export function formSkeleton(title: string): ModalView {
+export function renderSkeleton(title: string): ModalView {
   return { type: 'modal', title: plain(title), close: plain('Back'), blocks: [section('One moment…')] };
 }

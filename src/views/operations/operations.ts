@@ -88,6 +88,21 @@ export function renderState(state: OperationState): string {
   return lines[state];
 }
 
+/** The same without its sign, inside a sentence. */
+export function describeState({ state }: Operation): string {
+  return renderState(state).replace(/^:\w+: /u, '');
+}
+
+/** `1 of 2` */
+export function describeCount({ approvals, approvalsNeeded }: Operation): string {
+  return `${approvals.length} of ${approvalsNeeded}`;
+}
+
+export function describeMissing({ approvals, approvalsNeeded }: Operation): string {
+  const noun = approvals.length > 0 ? 'further approval' : 'approval';
+  return pluralize(approvalsNeeded - approvals.length, noun);
+}
+
 /** How it ended and what to do next, in one or two sentences. */
 export function describeOutcome({
   kind,
@@ -144,8 +159,6 @@ function sentence(kind: Operation['kind'], outcome: OperationOutcome): string {
       return 'The bot stopped while the request was, or may have been, under way. *It is not sent again by itself.* Look whether it was done, then say so here.';
     case 'void':
       return `It was voided and will not run: ${describeVoidReason(outcome.why)}. Ask for it anew.`;
-    case 'bad-id':
-      return 'Nothing was sent to the CDN: one of the ids cannot be one.';
     case 'requester-gone':
       return 'The requester disconnected their key, or left: nothing was sent to the CDN.';
     case 'app-gone':
@@ -179,6 +192,20 @@ export function describeVoidReason(why: VoidReason | undefined): string {
     case undefined:
       return 'what is stored changed since it was asked for';
   }
+}
+
+/** What a request needs before it runs, as settings and people are now. */
+export interface ApprovalNeeds {
+  readonly needed: number;
+  /** How many people could give one. */
+  readonly able: number;
+  readonly minutes: number;
+}
+
+export function renderApprovalNeeds({ needed, able, minutes }: ApprovalNeeds): string {
+  if (needed === 0) return 'The settings ask for no approval: it runs as soon as you send this.';
+  const people = needed === 1 ? '1 other person has' : `${needed} other people have`;
+  return `Then ${people} to approve within ${pluralize(minutes, 'minute')}; ${pluralize(able, 'person', 'people')} can.`;
 }
 
 /** The last view of a form that asked for something. */

@@ -1,8 +1,7 @@
 import type { ModalView } from '@slack/types';
 import type { VariableShown } from '../../api/zones/summary.ts';
 import { button, picked, plain, section } from '../blocks/blocks.ts';
-import { scriptConsequences } from './operations.ts';
-import { type ApprovalNeeds, renderApprovalNeeds } from './volumes.ts';
+import { type ApprovalNeeds, renderApprovalNeeds, scriptConsequences } from './operations.ts';
 
 /** `Leave as it is` is an answer of its own: what was not touched is not sent. */
 const requiredOptions = [
@@ -92,7 +91,7 @@ export function renderVariableForm(
 }
 
 /** The zones that run a script, on top of the form. */
-export function scriptZones(shown: VariableShown): ModalView {
+export function renderScriptZones(shown: VariableShown): ModalView {
   return {
     type: 'modal',
     title: plain('Who runs it'),

@@ -1,16 +1,7 @@
 import type { ModalView } from '@slack/types';
 import type { VolumeShown } from '../../api/zones/summary.ts';
 import { limits, picked, plain, section } from '../blocks/blocks.ts';
-import { pluralize } from '../blocks/text.ts';
-import { volumeConsequences } from './operations.ts';
-
-/** What a deletion needs before it may be asked for, as settings and people are now. */
-export interface ApprovalNeeds {
-  readonly needed: number;
-  /** How many people could give one. */
-  readonly able: number;
-  readonly minutes: number;
-}
+import { type ApprovalNeeds, renderApprovalNeeds, volumeConsequences } from './operations.ts';
 
 /** What is in the form's inputs already. */
 export interface VolumeTyped {
@@ -73,12 +64,6 @@ function previewBlocks({ shown, needs, changed }: VolumePreview): ModalView['blo
     section(volumeConsequences(shown)),
     section(renderApprovalNeeds(needs)),
   ];
-}
-
-export function renderApprovalNeeds({ needed, able, minutes }: ApprovalNeeds): string {
-  if (needed === 0) return 'The settings ask for no approval: it runs as soon as you send this.';
-  const people = needed === 1 ? '1 other person has' : `${needed} other people have`;
-  return `Then ${people} to approve within ${pluralize(minutes, 'minute')}; ${pluralize(able, 'person', 'people')} can.`;
 }
 
 /** While something is looked up or sent. */

@@ -3,11 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
+import { volumePath } from '../../../src/api/apps.ts';
+import { variableBody, variablePath } from '../../../src/api/variables.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { expectApiError, key, makePage, sendBody, startStubCdn } from '../stub-cdn.ts';
 
 const deleteVolume = (cdn: Awaited<ReturnType<typeof startStubCdn>>, signal?: AbortSignal) =>
-  cdn.client({}, signal).volumes.deleteAll('app1', 'vol1');
+  cdn.client({}, signal).volumes.deleteAll(volumePath('app1', 'vol1'));
 /** An address where a server was a moment ago. */
 async function nobodysAddress(): Promise<string> {
   const server = createServer();
@@ -117,7 +119,7 @@ test('a deletion whose answer is lost is sent once, and may have been done', asy
 
 test('a change of a variable is sent once', async () => {
   const cdn = await startStubCdn((_, response) => sendBody(response, 500, ''));
-  const change = cdn.client().variables.update('301', '12', { required: true });
+  const change = cdn.client().variables.update(variablePath('301', '12'), variableBody({ required: true }));
   expect(await expectApiError(change)).toMatchObject({ code: 'unavailable' });
   expect(cdn.requests).toHaveLength(1);
 });
@@ -168,7 +170,7 @@ test('all pauses together stay within four seconds', async () => {
 test('where nobody listens, the request was certainly not sent', async () => {
   const cdn = await startStubCdn(() => makePage([]));
   const nobody = cdn.client({ apiUrl: await nobodysAddress() });
-  expect(await expectApiError(nobody.volumes.deleteAll('a', 'b'))).toMatchObject({
+  expect(await expectApiError(nobody.volumes.deleteAll(volumePath('a', 'b')))).toMatchObject({
     code: 'unreachable',
     sent: false,
   });
@@ -327,7 +329,7 @@ test('no error holds the key, the address or what ofetch threw', async () => {
   const errors = [
     await expectApiError(list(echo)),
     await expectApiError(
-      echo.client().variables.update('301', '12', { defaultValue: new Secret('s3cret-value') }),
+      echo.client().variables.update(variablePath('301', '12'), '{}', new Secret('s3cret-value')),
     ),
     await expectApiError(
       echo.client({ apiUrl: await nobodysAddress() }).pullZones.firstPage({ search: 'who-is-it' }),

@@ -13,7 +13,7 @@ import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createPolicies, type Policies } from '../../../src/auth/policy/policies.ts';
 import { exportLimits } from '../../../src/exports/files.ts';
 import { startTransfer } from '../../../src/exports/worker/transfer.ts';
-import { createOperations, type Operations, type OperationsOptions } from '../../../src/operations/ledger.ts';
+import type { Ledger } from '../../../src/operations/transitions.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createInstallationAccess } from '../../../src/slack/installations.ts';
@@ -36,7 +36,7 @@ export interface PortsHarness extends AsyncDisposable {
   readonly keyStore: KeyStore;
   readonly policies: Policies;
   readonly audit: Audit;
-  readonly operations: Operations;
+  readonly ledger: Ledger;
   readonly log: ReturnType<typeof createMemoryLog>;
 }
 
@@ -49,7 +49,6 @@ export async function createPortsHarness(options: {
   readonly adminIds?: readonly string[];
   /** Stands before every call to Slack: a network that breaks. */
   readonly fetch?: typeof globalThis.fetch;
-  readonly ledger?: Pick<OperationsOptions, 'enqueue' | 'follow'>;
 }): Promise<PortsHarness> {
   const { database, enqueue, now = () => new Date(), zones = 4, adminIds = [] } = options;
   const { db } = database;
@@ -83,8 +82,7 @@ export async function createPortsHarness(options: {
     now,
     log,
   });
-  const { ledger = { enqueue: async () => undefined } } = options;
-  const operations = createOperations({ db, sealer, audit, now, ...ledger });
+  const ledger: Ledger = { db, sealer, audit, now, enqueue };
   const cdnThrough = (fetch: typeof globalThis.fetch) =>
     createCdn({
       apiUrl: cdn.url,
@@ -104,7 +102,7 @@ export async function createPortsHarness(options: {
       policies,
       people,
       audit,
-      operations,
+      ledger,
       apiUrl,
       draw: async () => new Uint8Array([137, 80, 78, 71]),
       inspectFile: () => egress.file(),
@@ -124,7 +122,7 @@ export async function createPortsHarness(options: {
     keyStore,
     policies,
     audit,
-    operations,
+    ledger,
     log,
     async [Symbol.asyncDispose]() {
       await Promise.all([slack.close(), cdn.close()]);

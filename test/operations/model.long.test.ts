@@ -1,6 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Operations } from '../../src/operations/ledger.ts';
+import { approve } from '../../src/operations/decide.ts';
+import { begin } from '../../src/operations/execute.ts';
+import { propose } from '../../src/operations/propose.ts';
+import { findOperation } from '../../src/operations/queries.ts';
+import type { Ledger } from '../../src/operations/transitions.ts';
 import { deleteRows, prepareEngines } from '../support/engines.ts';
 import {
   acme,
@@ -26,7 +30,7 @@ describe.each([
     const there = await place();
     const first = await there.open();
     const others = there.databaseUrl ? [await there.open(), await there.open()] : [first, first];
-    const benchWith = async (): Promise<LedgerHarness & { readonly processes: readonly Operations[] }> => {
+    const benchWith = async (): Promise<LedgerHarness & { readonly processes: readonly Ledger[] }> => {
       await deleteRows(first);
       const bench = await createLedgerHarness(first);
       return {
@@ -62,21 +66,21 @@ describe.each([
 
     test('hundreds of clicks at once: one approval, one begin', async () => {
       const { ledger, processes, enqueued, audit } = await (await threeProcesses())();
-      const each = <T>(press: (on: Operations, n: number) => Promise<T>): Promise<T[]> =>
+      const each = <T>(press: (on: Ledger, n: number) => Promise<T>): Promise<T[]> =>
         Promise.all(Array.from({ length: 300 }, (_, n) => press(processes[n % 3] ?? ledger, n)));
 
-      const asked = await ledger.propose(makeProposal());
+      const asked = await propose(ledger, makeProposal());
       const approvals = await each((on, n) => {
         const by = [ben, carl, anna][(n % 7) % 3] ?? ben;
-        return on.approve(asked.id, by, makeContext(by, asked));
+        return approve(on, asked.id, by, makeContext(by, asked));
       });
       expect(approvals.filter(({ kind }) => kind === 'approved')).toHaveLength(1);
       expect(approvals.filter(({ kind }) => kind === 'already')).toHaveLength(299);
       expect(enqueued).toEqual([asked.id]);
 
-      const approved = await ledger.find(acme, asked.id);
+      const approved = await findOperation(ledger, acme, asked.id);
       const facts = makeContext(olivia, approved ?? asked);
-      const begins = await each((on) => on.begin(asked.id, facts));
+      const begins = await each((on) => begin(on, asked.id, facts));
       expect(begins.filter(({ kind }) => kind === 'begun')).toHaveLength(1);
       expect(begins.filter(({ kind }) => kind === 'already')).toHaveLength(299);
       expect((await audit()).map(({ event }) => event)).toEqual([

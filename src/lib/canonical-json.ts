@@ -1,0 +1,42 @@
+/** A value that JSON can hold. Members that are undefined are left out, as by `JSON.stringify`. */
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [member: string]: Json | undefined };
+
+/**
+ * JSON with the members of objects sorted by name and no spaces: equal values give equal text, different values give
+ * different text. For everything that is hashed, signed or compared.
+ *
+ * @throws Error for values that JSON cannot hold: numbers that are not finite, undefined in a list.
+ */
+export function canonicalJson(value: Json): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('A number here must be finite.');
+  if (typeof value !== 'object' || value === null) {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text === undefined) throw new Error('Canonical JSON only takes what JSON holds.');
+    return text;
+  }
+  if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const members = Object.entries(value)
+    .filter((entry): entry is [string, Json] => entry[1] !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** Undefined where the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isList(value: object): value is readonly Json[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,115 @@
+import { type Person, tenantId } from '../auth/identity.ts';
+import { decideApproval } from '../auth/policy/policy.ts';
+import { queueExecution } from './execute.ts';
+import type {
+  ApproveAnswer,
+  CancelAnswer,
+  ConfirmAnswer,
+  DecisionContext,
+  DenyAnswer,
+  Obstacle,
+} from './model.ts';
+import { toStorable } from './queries.ts';
+import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
+import { stopUnlessValid } from './validity.ts';
+
+/*
+ * The decisions that people take on an operation. Each is checked again under the lock, and each press gets an answer.
+ */
+
+/** Counts an approval. The last one that is needed queues the execution in the same transaction. */
+export async function approve(
+  ledger: Ledger,
+  id: string,
+  approver: Person,
+  context: DecisionContext,
+): Promise<ApproveAnswer> {
+  assertContextOf(approver, context);
+  return withLock(ledger, { id, tenant: tenantId(approver) }, async (locked): Promise<ApproveAnswer> => {
+    const obstacle = await findObstacle(locked, approver, context);
+    if (obstacle) return obstacle;
+    const { operation } = locked;
+    if (operation.approvals.some(({ by }) => by === approver.userId)) return { kind: 'twice', operation };
+    const isLast = operation.approvals.length + 1 >= operation.approvalsNeeded;
+    const moved = isLast
+      ? await queueExecution(locked, approver.userId)
+      : await transition(locked, { to: 'approval', by: approver.userId });
+    return { kind: 'approved', operation: moved };
+  });
+}
+
+export const longestReason = 500;
+
+/** One denial ends it. `reason` has 1 to 500 characters. */
+export async function deny(
+  ledger: Ledger,
+  id: string,
+  approver: Person,
+  { reason, context }: { readonly reason: string; readonly context: DecisionContext },
+): Promise<DenyAnswer> {
+  assertContextOf(approver, context);
+  const said = toStorable(reason).trim();
+  if (said === '' || said.length > longestReason)
+    throw new Error(`a denial has a reason of 1 to ${longestReason} characters`);
+  return withLock(ledger, { id, tenant: tenantId(approver) }, async (locked): Promise<DenyAnswer> => {
+    const obstacle = await findObstacle(locked, approver, context);
+    if (obstacle) return obstacle;
+    const outcome = { word: 'denied', reason: said };
+    const operation = await transition(locked, { to: 'denied', by: approver.userId, outcome });
+    return { kind: 'denied', operation };
+  });
+}
+
+/** By the requester, until the execution begins. */
+export function cancel(ledger: Ledger, id: string, requester: Person): Promise<CancelAnswer> {
+  return withLock(ledger, { id, tenant: tenantId(requester) }, async (locked): Promise<CancelAnswer> => {
+    const { operation } = locked;
+    if (operation.requester.userId !== requester.userId) return { kind: 'not-requester', operation };
+    if (operation.state !== 'proposed' && operation.state !== 'approved')
+      return { kind: 'already', operation };
+    const step = { to: 'cancelled', by: requester.userId, outcome: { word: 'taken-back' } } as const;
+    return { kind: 'cancelled', operation: await transition(locked, step) };
+  });
+}
+
+/** Ends an unknown outcome: the requester or an approver has looked. */
+export async function confirmOutcome(
+  ledger: Ledger,
+  id: string,
+  person: Person,
+  { state, context }: { readonly state: 'succeeded' | 'failed'; readonly context: DecisionContext },
+): Promise<ConfirmAnswer> {
+  assertContextOf(person, context);
+  return withLock(ledger, { id, tenant: tenantId(person) }, async (locked): Promise<ConfirmAnswer> => {
+    const { operation } = locked;
+    if (operation.state !== 'unknown') return { kind: 'already', operation };
+    const decision = decideApproval(context.policy, context.clicker);
+    if (operation.requester.userId !== person.userId && !decision.allowed)
+      return { kind: 'not-allowed', decision, operation };
+    const outcome = { ...operation.outcome, word: 'confirmed' };
+    const moved = await transition(locked, { to: state, by: person.userId, outcome });
+    return { kind: 'confirmed', operation: moved };
+  });
+}
+
+/** Why an approver's press does nothing: first the facts about the request, then about the person. */
+async function findObstacle(
+  locked: LockedOperation,
+  approver: Person,
+  context: DecisionContext,
+): Promise<
+  Obstacle | { readonly kind: 'own-request'; readonly operation: LockedOperation['operation'] } | undefined
+> {
+  const { operation } = locked;
+  if (operation.state !== 'proposed') return { kind: 'already', operation };
+  const stopped = await stopUnlessValid(locked, context);
+  if (stopped) return stopped;
+  if (operation.requester.userId === approver.userId) return { kind: 'own-request', operation };
+  const decision = decideApproval(context.policy, context.clicker);
+  return decision.allowed ? undefined : { kind: 'not-allowed', decision, operation };
+}
+
+/** @throws Error if the context belongs to another user, which is a programming error. */
+function assertContextOf({ userId }: Person, { clicker }: DecisionContext): void {
+  if (clicker.userId !== userId) throw new Error('the context belongs to another user');
+}

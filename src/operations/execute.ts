@@ -1,0 +1,221 @@
+import { z } from 'zod';
+import type { CdnClient } from '../api/cdn.ts';
+import { ApiError } from '../api/http/errors.ts';
+import type { Person } from '../auth/identity.ts';
+import { UserError } from '../errors.ts';
+import type { Secret } from '../secrets/secret.ts';
+import { defineJob, type JobContext } from '../store/queue/define-job.ts';
+import type { Failure } from '../views/blocks/failure.ts';
+import { loadContext } from './context.ts';
+import type { MessagePorts } from './messages.ts';
+import type { NotFound, Obstacle, Operation, OperationOutcome, RequesterContext } from './model.ts';
+import { findOperation } from './queries.ts';
+import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
+import { stopUnlessValid } from './validity.ts';
+import { openValue } from './values.ts';
+
+export interface OperationPorts extends MessagePorts {
+  readonly ledger: Ledger;
+  /** The CDN with this person's own key. @throws UserError where no key is linked. */
+  readonly cdn: (person: Person, signal: AbortSignal) => Promise<CdnClient>;
+  /** A failure in words for a person, with the reference that is in the log. */
+  readonly explain: (error: unknown, feature: string) => Failure;
+}
+
+interface Settlement {
+  readonly state: 'succeeded' | 'failed' | 'unknown';
+  readonly outcome: OperationOutcome;
+}
+
+/** The sealed strings that are sent, and the value that goes into the body. */
+export interface WireRequest {
+  readonly kind: Operation['kind'];
+  readonly path: string;
+  readonly body: string | null;
+  readonly value: Secret | undefined;
+}
+
+/** The step to `approved`: the job that executes it is stored in the same transaction. */
+export async function queueExecution(
+  locked: Pick<LockedOperation, 'tx' | 'logged'>,
+  by: string,
+): Promise<Operation> {
+  const operation = await transition(locked, { to: 'approved', by });
+  const { tenant, id } = operation;
+  await locked.tx.enqueue(executeOperationJob, { tenant, id }, { in: locked.tx.db });
+  return operation;
+}
+
+/**
+ * Executes an approved operation with the requester's key. `begin` lets one run through, once, ever. A run that follows
+ * a process that died finds it executing: the outcome is then unknown.
+ */
+export const executeOperationJob = defineJob({
+  name: 'operation-run',
+  data: z.object({ tenant: z.string(), id: z.string() }),
+  retries: 8,
+  timeLimitSeconds: 120,
+  atOnce: 4,
+  async run({ tenant, id }, { ports, signal, log }: JobContext<OperationPorts>) {
+    const { ledger } = ports;
+    const found = await findOperation(ledger, tenant, id);
+    if (!found) return;
+    // Before it begins: where a key does not open, the operation stays as it is and the job is retried.
+    const cdn = await ports.cdn(found.requester, signal).catch((error: unknown) => {
+      if (error instanceof UserError) return undefined;
+      throw error;
+    });
+    const begun = await begin(ledger, id, await loadContext(ports.authorizer(found.requester), found));
+    if (begun.kind === 'already' && begun.operation.state === 'executing') {
+      log.warn({ operation: id }, 'operation was begun by a process that died');
+      await markAbandoned(ledger, id);
+      return;
+    }
+    if (begun.kind !== 'begun') return;
+    const settlement = cdn ? await send(begun.request, cdn, ports) : noKey;
+    log.info({ operation: id, state: settlement.state, word: settlement.outcome.word }, 'operation executed');
+    await settleWithRetries(ledger, id, settlement, signal);
+  },
+});
+
+export type BeginAnswer =
+  /** For exactly one caller, ever: send it once, then `settle`. */
+  | { readonly kind: 'begun'; readonly operation: Operation; readonly request: WireRequest }
+  /** Another run began it, or it ended: do not send. */
+  | Extract<Obstacle, { kind: 'not-found' | 'already' | 'expired' | 'void' }>;
+
+/** The only transition to `executing`; succeeds at most once per operation. */
+export function begin(ledger: Ledger, id: string, context: RequesterContext): Promise<BeginAnswer> {
+  return withLock(ledger, { id }, async (locked): Promise<BeginAnswer> => {
+    const { tx, logged, operation } = locked;
+    if (operation.state !== 'approved') return { kind: 'already', operation };
+    const stopped = await stopUnlessValid(locked, context);
+    if (stopped) return stopped;
+    const { path, body, value_mac: valueMac } = logged.row;
+    const opened = valueMac === null ? undefined : await openValue(tx, logged.row);
+    const value = opened && 'value' in opened ? opened.value : undefined;
+    const executing = await transition(locked, { to: 'executing', by: 'system' });
+    return { kind: 'begun', operation: executing, request: { kind: operation.kind, path, body, value } };
+  });
+}
+
+const noKey: Settlement = { state: 'failed', outcome: { word: 'key-refused' } };
+
+/** Sends one request. The answer, or its absence, becomes a state. */
+async function send(
+  { kind, path, body, value }: WireRequest,
+  cdn: CdnClient,
+  ports: OperationPorts,
+): Promise<Settlement> {
+  try {
+    if (kind === 'variable-update') {
+      const { requestId } = await cdn.variables.update(path, body ?? '{}', value);
+      return { state: 'succeeded', outcome: { word: 'done', requestId } };
+    }
+    const { ids, requestId } = await cdn.volumes.deleteAll(path);
+    if (ids === undefined) return { state: 'succeeded', outcome: { word: 'done', requestId } };
+    return ids.length === 0
+      ? { state: 'failed', outcome: { word: 'nothing-deleted', requestId } }
+      : { state: 'succeeded', outcome: { word: 'done', requestId, facts: { instances: ids.length } } };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { state, outcome } = classifyError(error, kind);
+    // People quote this reference; the log has it too.
+    const { reference } = ports.explain(error, 'operations');
+    if (reference === undefined) return { state, outcome };
+    return { state, outcome: { ...outcome, facts: { ...outcome.facts, reference } } };
+  }
+}
+
+/** Whether the CDN did what was asked, as far as its error says. */
+function classifyError(error: ApiError, kind: Operation['kind']): Settlement {
+  const { status, requestId, serviceMessage } = error;
+  const known = {
+    ...(status === undefined ? {} : { status }),
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+  const failed = (word: string, facts?: OperationOutcome['facts']): Settlement => ({
+    state: 'failed',
+    outcome: { word, ...known, ...(facts ? { facts } : {}) },
+  });
+  switch (error.code) {
+    case 'key_refused':
+      return failed('key-refused');
+    case 'rate_limited':
+      return failed('rate-limited');
+    case 'not_found':
+      return failed('not-found');
+    case 'refused':
+      if (kind === 'volume-delete' && status === 400 && /detach/iu.test(serviceMessage ?? ''))
+        return failed('not-detached');
+      return failed(
+        'refused',
+        serviceMessage === undefined ? undefined : { says: serviceMessage.slice(0, 300) },
+      );
+    case 'unavailable':
+    case 'unreachable':
+    case 'timeout':
+    case 'cut':
+    case 'unexpected':
+    case 'cancelled':
+      return error.sent
+        ? { state: 'unknown', outcome: { word: 'unanswered', ...known } }
+        : failed('not-sent');
+  }
+}
+
+const settleAttempts = 6;
+
+/** The CDN's answer is worth retries against the database: without it the outcome would be unknown. */
+async function settleWithRetries(
+  ledger: Ledger,
+  id: string,
+  settlement: Settlement,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await settle(ledger, id, settlement);
+      return;
+    } catch (error) {
+      if (attempt >= settleAttempts || signal.aborted) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** attempt));
+    }
+  }
+}
+
+type SettleAnswer = NotFound | { readonly kind: 'already' | 'settled'; readonly operation: Operation };
+
+/** Stores the outcome. A late answer of the CDN also replaces `unknown`, unless a person has confirmed an outcome. */
+export function settle(ledger: Ledger, id: string, { state, outcome }: Settlement): Promise<SettleAnswer> {
+  const checked = checkOutcome(outcome);
+  return withLock(ledger, { id }, async (locked): Promise<SettleAnswer> => {
+    const { operation } = locked;
+    // A person's confirmation ends `unknown`, so a late answer never overrides it.
+    const isLate = operation.state === 'unknown' && state !== 'unknown';
+    if (operation.state !== 'executing' && !isLate) return { kind: 'already', operation };
+    const moved = await transition(locked, { to: state, by: 'system', outcome: checked });
+    return { kind: 'settled', operation: moved };
+  });
+}
+
+/** executing → unknown, never sent again: its process died. Answers whether it moved. */
+export async function markAbandoned(ledger: Ledger, id: string): Promise<boolean> {
+  const moved = await withLock(ledger, { id }, async (locked) => {
+    if (locked.operation.state !== 'executing') return false;
+    await transition(locked, { to: 'unknown', by: 'system', outcome: { word: 'process-died' } });
+    return true;
+  });
+  return moved === true;
+}
+
+// Neither is under our control, and the audit has a shape for both.
+const words = /^[a-z][a-z0-9-]{0,63}$/;
+const requestIds = /^[\w.:-]{1,80}$/;
+
+function checkOutcome({ word, requestId, ...rest }: OperationOutcome): OperationOutcome {
+  if (!words.test(word)) throw new Error('an outcome is a word of lower-case letters, digits and hyphens');
+  return requestId !== undefined && requestIds.test(requestId)
+    ? { ...rest, word, requestId }
+    : { ...rest, word };
+}

@@ -1,0 +1,85 @@
+import { decide, decideApproval, requiredApprovals } from '../auth/policy/policy.ts';
+import { minuteMs } from '../lib/time.ts';
+import {
+  type Obstacle,
+  type Operation,
+  type RequesterContext,
+  requiredRight,
+  type VoidReason,
+} from './model.ts';
+import { findApprovals, kindOf, type LoggedOperation } from './queries.ts';
+import { findApprovalProblem, findSealProblem } from './seal.ts';
+import { expireOperation, type Ledger, type LockedOperation, voidOperation } from './transitions.ts';
+import { openValue } from './values.ts';
+
+/** An approved operation starts within this time or expires: a deletion must not run after a day in a queue. */
+export const startWithinMs = 10 * minuteMs;
+
+/** True for an operation that waited too long. Reads the sealed and signed times, not the row's own. */
+export function isOverdue({ state, expiresAt, approvals, createdAt }: Operation, now: Date): boolean {
+  if (state === 'proposed') return expiresAt <= now;
+  const approvedAt = approvals.at(-1)?.at ?? createdAt;
+  return state === 'approved' && now.getTime() - approvedAt.getTime() >= startWithinMs;
+}
+
+/**
+ * Checks before a decision and before the execution that a proposed or approved operation may go on: everything is
+ * computed again from the row, the log and the rights of now. Voids or expires it where it may not; undefined = it may.
+ */
+export async function stopUnlessValid(
+  locked: LockedOperation,
+  context: RequesterContext,
+): Promise<Extract<Obstacle, { kind: 'void' | 'expired' }> | undefined> {
+  const { tx, logged, operation } = locked;
+  // Before the time is looked at: in a changed row the times may be changed too.
+  const problem = await findStoredProblem(tx, logged);
+  if (problem) return voidOperation(locked, problem);
+  if (isOverdue(operation, tx.now())) return expireOperation(locked);
+  const why = findRightsProblem(logged, context);
+  return why && voidOperation(locked, why);
+}
+
+/** Whether the row, its value and its log are what was sealed and signed. */
+async function findStoredProblem(
+  ledger: Ledger,
+  { row, events }: LoggedOperation,
+): Promise<'changed' | 'key-gone' | undefined> {
+  const last = events.at(-1);
+  const state = last?.what === 'approval' ? 'proposed' : last?.what;
+  if (last?.seq !== row.seq || state !== row.state) return 'changed';
+  // An operation that began never begins again.
+  if (events.some(({ what }) => what === 'executing')) return 'changed';
+  const approvals = findApprovals(events);
+  const approvers = new Set(approvals.map(({ actor }) => actor));
+  if (approvers.has(row.user_id)) return 'changed';
+  if (row.state === 'approved' && approvers.size < row.approvals_needed) return 'changed';
+  const problem = findSealProblem(ledger.sealer, row);
+  if (problem) return problem;
+  for (const approval of approvals) {
+    const forged = findApprovalProblem(ledger.sealer, row, approval);
+    if (forged) return forged;
+  }
+  if (row.value_mac === null) return undefined;
+  const found = await openValue(ledger, row);
+  // A value that is missing while it is needed went with the key that sealed it.
+  if ('missing' in found) return found.missing === 'other' ? 'changed' : 'key-gone';
+  return undefined;
+}
+
+/** Whether the settings and the rights of the people involved still allow it. */
+function findRightsProblem(
+  { row, events }: LoggedOperation,
+  { policy, requester, approvers }: RequesterContext,
+): VoidReason | undefined {
+  const kind = kindOf(row);
+  const wanted = { needs: requiredRight[kind], name: kind };
+  if (!decide(policy, requester, row.channel_id ?? undefined, wanted).allowed) return 'requester-may-not';
+  if (requiredApprovals(policy, wanted.needs) > row.approvals_needed) return 'more-approvals';
+  for (const { actor } of findApprovals(events)) {
+    const approver = approvers.find(({ userId }) => userId === actor);
+    // While it is proposed, another approval may have been counted after the context was read.
+    const may = approver ? decideApproval(policy, approver).allowed : row.state === 'proposed';
+    if (!may) return 'approver-may-not';
+  }
+  return undefined;
+}
