@@ -434,8 +434,8 @@ async function render<Ports extends DeliverPorts>({
   const body = row.body === null ? undefined : (JSON.parse(row.body) as Message);
   const about = JSON.parse(row.about) as never;
   const refusal = refusalOf(row);
-  if (refusal && kind.renderInstead) return kind.renderInstead(about, refusal, { ...context, place, body });
-  return kind.render ? kind.render(about, { ...context, place, body }) : body;
+  if (refusal && kind.renderInstead) return kind.renderInstead(about, refusal, { ...context, place });
+  return body ?? kind.render?.(about, { ...context, place });
 }
 
 function refusalOf(row: Row): Refusal | undefined {

@@ -79,7 +79,7 @@ export interface NewMessage<About> {
   /** Channels and user ids, tried in order, or the message whose thread it goes into. */
   readonly to: { readonly places: readonly string[] } | { readonly parent: string };
   /**
-   * What to send, where it is not rendered by its kind. A body with `files` is a share: its text is not sent, it carries
+   * What to send instead of what its kind renders. A body with `files` is a share: its text is not sent, it carries
    * no marker, needs a parent, and is not looked for. Charts are drawn when they are sent; other bytes are not stored.
    */
   readonly body?: Message | undefined;
@@ -94,7 +94,7 @@ export interface NewMessage<About> {
 export interface MessageKind<in About, in Ports = never> {
   /** Its name in the database: renaming it strands what waits there. */
   readonly kind: string;
-  /** The message as it is to be read now. Undefined: there is nothing to tell any more. Left out where bodies are stored. */
+  /** The message as it is to be read now. Undefined: there is nothing to tell any more. Not called where a body is stored. */
   readonly render?: (about: About, context: RenderContext<Ports>) => Rendered | Promise<Rendered>;
   /** What to say in the place of a message that Slack or the secret scanner refuses as it is. Tried once. */
   readonly renderInstead?: (
@@ -121,7 +121,6 @@ type Rendered = Message | undefined;
 export type RenderContext<Ports> = JobContext<Ports> & {
   /** The channel or the user id that it goes to. */
   readonly place: string;
-  readonly body: Message | undefined;
 };
 
 /** Why a message was refused as it is: Slack's word, or `held_back` with the reference that is in the log. */
