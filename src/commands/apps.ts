@@ -4,11 +4,12 @@ import * as views from '../views/apps.ts';
 import * as forms from '../views/apps-form.ts';
 import { isNote } from '../views/blocks/menu.ts';
 import type { Message } from '../views/blocks/message.ts';
-import { type Command, type Context, defineForm, type Feature } from './define.ts';
+import type { With } from './context.ts';
+import { type Command, defineForm, type Feature } from './define.ts';
 import { findKnownZones } from './zones/load-zones.ts';
 import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 
-const appCommand: Command = {
+const appCommand: Command<'zoneCache'> = {
   name: 'app',
   aliases: ['apps', 'container'],
   usage: 'app <appId>',
@@ -63,7 +64,7 @@ const appFields = z
     return app ?? '';
   });
 
-export const apps: Feature = {
+export const apps: Feature<'zoneCache'> = {
   name: 'apps',
   commands: [appCommand],
   actions: [
@@ -88,7 +89,7 @@ export const apps: Feature = {
 };
 
 /** `seen` marks the points of the picture that is there already. */
-async function summary(id: string, context: Context, seen?: string): Promise<Message> {
+async function summary(id: string, context: With<'zoneCache'>, seen?: string): Promise<Message> {
   const client = await context.cdn();
   const app = await client.apps.summary(id);
   // Said where it is known already; it is not worth reading every zone for.

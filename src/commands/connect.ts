@@ -7,18 +7,12 @@ import { computeRights } from '../auth/policy/policy.ts';
 import { cancelUnbegun } from '../operations/expiry.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Failure } from '../views/blocks/failure.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { FormResult, Message } from '../views/blocks/message.ts';
 import * as views from '../views/connect/connect.ts';
-import {
-  type Command,
-  type Context,
-  defineForm,
-  type Feature,
-  type FormResult,
-  type Setup,
-} from './define.ts';
+import type { With } from './context.ts';
+import { type Command, defineForm, type Feature, type Setup } from './define.ts';
 
-const connectCommand: Command = {
+const connectCommand: Command<'keyPage'> = {
   name: 'connect',
   aliases: ['link', 'login'],
   usage: 'connect',
@@ -30,7 +24,7 @@ const connectCommand: Command = {
     words.text === '' ? offerPage(context) : views.renderKeyPasted('words-after-connect'),
 };
 
-const whoamiCommand: Command = {
+const whoamiCommand: Command<'keyStore'> = {
   name: 'whoami',
   aliases: ['me', 'status'],
   usage: 'whoami',
@@ -52,7 +46,7 @@ const whoamiCommand: Command = {
   },
 };
 
-const disconnectCommand: Command = {
+const disconnectCommand: Command<'keyPage' | 'keyStore' | 'ledger' | 'zoneCache'> = {
   name: 'disconnect',
   aliases: ['unlink', 'logout', 'forget'],
   usage: 'disconnect',
@@ -84,7 +78,7 @@ export const accessKey = z
   .regex(/^[!-~]+$/u, { error: 'A key has only letters, digits and signs. Copy it once more.', abort: true })
   .transform((key) => new Secret(key, 'cdn-key'));
 
-export const connect: Feature = {
+export const connect: Feature<'cdnWith' | 'keyPage' | 'keyStore' | 'ledger' | 'zoneCache'> = {
   name: 'connect',
   commands: [connectCommand, whoamiCommand, disconnectCommand],
   actions: [
@@ -93,7 +87,7 @@ export const connect: Feature = {
       needs: 'none',
       modal: (_, setup) => formOf(setup),
       run: (_, context) => offerPage(context),
-      apart: true,
+      newMessage: true,
     },
     {
       id: 'connect:forget',
@@ -107,7 +101,7 @@ export const connect: Feature = {
       id: 'connect:submit',
       needs: 'none',
       fields: z.object({ accessKey }),
-      busy: views.connectBusy(),
+      loadingView: views.connectBusy(),
       run: ({ accessKey }, context) => checkAndLink(accessKey, context),
       changesHome: true,
       takesKeys: true,
@@ -120,13 +114,19 @@ function formOf({ keyPage }: Setup): ModalView | undefined {
   return keyPage ? undefined : views.renderConnectForm();
 }
 
-async function offerPage({ keyPage }: Context): Promise<Message> {
+async function offerPage({ keyPage }: With<'keyPage'>): Promise<Message> {
   if (!keyPage) throw new Error('no page to offer: the form opens instead');
   return views.renderPageOffer(await keyPage.offer());
 }
 
 /** Typed or pressed, it is meant: a key that may have leaked must go at once, and connecting again takes a minute. */
-async function forget({ keyStore, keyPage, ledger, person, zoneCache }: Context): Promise<Message> {
+async function forget({
+  keyStore,
+  keyPage,
+  ledger,
+  person,
+  zoneCache,
+}: With<'keyPage' | 'keyStore' | 'ledger' | 'zoneCache'>): Promise<Message> {
   // First the links: one of them may be what the key came by.
   await keyPage?.close();
   const had = await keyStore.forget(person, { cause: 'disconnect' });
@@ -136,7 +136,10 @@ async function forget({ keyStore, keyPage, ledger, person, zoneCache }: Context)
   return views.renderDisconnected(had, cancelled.length);
 }
 
-async function checkAndLink(key: Secret, context: Context): Promise<FormResult> {
+async function checkAndLink(
+  key: Secret,
+  context: With<'cdnWith' | 'keyStore' | 'zoneCache'>,
+): Promise<FormResult> {
   const checked = await checkKey(key, context);
   if (!checked.works)
     return { modal: views.renderConnectForm(checked.why), message: views.renderNotConnected(checked.why) };
@@ -157,7 +160,7 @@ export type CheckedKey =
 /** Tries a key with one cheap read. Stores nothing. */
 export async function checkKey(
   key: Secret,
-  { cdnWith, explain }: Pick<Context, 'cdnWith' | 'explain'>,
+  { cdnWith, explain }: Pick<With<'cdnWith'>, 'cdnWith' | 'explain'>,
 ): Promise<CheckedKey> {
   try {
     // 5 is the smallest page the CDN gives.
@@ -177,7 +180,7 @@ export async function checkKey(
 /** Links a key that works, in place of the one before. */
 export async function linkKey(
   key: Secret,
-  { keyStore, person, zoneCache }: Pick<Context, 'keyStore' | 'person' | 'zoneCache'>,
+  { keyStore, person, zoneCache }: Pick<With<'keyStore' | 'zoneCache'>, 'keyStore' | 'person' | 'zoneCache'>,
   cause: 'form' | 'page',
 ): Promise<LinkedKey> {
   const linked = await keyStore.link(person, key, { cause });

@@ -1,11 +1,12 @@
 import { decide } from '../auth/policy/policy.ts';
 import type { Message } from '../views/blocks/message.ts';
 import * as views from '../views/help.ts';
-import type { Command, Context, Feature } from './define.ts';
+import type { With } from './context.ts';
+import type { Command, Feature } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
 import { looksLikeKey } from './key-in-text.ts';
 
-const helpCommand: Command = {
+const helpCommand: Command<'features'> = {
   name: 'help',
   aliases: ['?', 'commands'],
   usage: 'help [all|words]',
@@ -16,7 +17,7 @@ const helpCommand: Command = {
 };
 
 /** Answers a word that is no command, with the nearest ones as buttons that keep what was typed behind it. */
-export const unknownCommand: Command = {
+export const unknownCommand: Command<'features'> = {
   name: 'unknown',
   usage: 'help',
   summary: 'Answers words that are no command',
@@ -38,13 +39,13 @@ export const unknownCommand: Command = {
   },
 };
 
-export const help: Feature = {
+export const help: Feature<'features'> = {
   name: 'help',
   commands: [helpCommand],
-  actions: [{ id: 'help:run', needs: 'none', types: true }],
+  actions: [{ id: 'help:run', needs: 'none', runsCommand: true }],
 };
 
-async function find(search: string, context: Context): Promise<Message> {
+async function find(search: string, context: With<'features'>): Promise<Message> {
   const { channelId, features, authorizer } = context;
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const { linked } = actor;
@@ -70,20 +71,20 @@ async function find(search: string, context: Context): Promise<Message> {
   });
 }
 
-function grouped(found: readonly { feature: string; command: Command }[]): views.HelpGroup[] {
+function grouped(found: readonly { feature: string; command: views.CommandSummary }[]): views.HelpGroup[] {
   const groups = Map.groupBy(found, ({ feature }) => feature);
   return [...groups].map(([name, entries]) => ({ name, commands: entries.map(({ command }) => command) }));
 }
 
 /** Every word of the search is in what a command says of itself. */
-function answers(command: Command, feature: string, search: string): boolean {
+function answers(command: views.CommandSummary, feature: string, search: string): boolean {
   const { name, aliases = [], usage, summary, examples } = command;
   const says = [feature, name, ...aliases, usage, summary, ...examples].join(' ').toLowerCase();
   return search.split(/\s+/u).every((word) => says.includes(word));
 }
 
 /** Names of the commands nearest to a word; an alias stands for its command. */
-function nearest(typed: string, features: readonly Feature[]): string[] {
+function nearest(typed: string, features: readonly views.HelpGroup[]): string[] {
   const commands = features.flatMap(({ commands }) => commands);
   const names = new Map(
     commands.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((word) => [word, name])),

@@ -1,8 +1,11 @@
+import type { HomeView } from '@slack/types';
 import { type Actor, computeRights, decide, type Policy } from '../auth/policy/policy.ts';
+import type { CommandSummary } from '../views/help.ts';
 import * as views from '../views/home.ts';
-import type { Command, Context, Feature } from './define.ts';
+import type { Service, With } from './context.ts';
+import type { Feature } from './define.ts';
 
-export const homeTab: Feature = {
+export const homeTab: Feature<'features'> = {
   name: 'home',
   commands: [],
   shortcuts: [
@@ -13,37 +16,46 @@ export const homeTab: Feature = {
       description: 'Everything you may run, as buttons',
       needs: 'none',
       modal: () => views.menuSkeleton(),
-      async fill(context) {
+      async load(context) {
         const { authorizer } = context;
         const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
         return views.renderMenu({ groups: groupsFor(policy, actor, context), linked: actor.linked });
       },
     },
   ],
-  async home(context) {
-    const { keyStore, now, person, authorizer } = context;
-    const [linked, policy, actor, sections] = await Promise.all([
-      keyStore.describe(person),
-      authorizer.policy(),
-      authorizer.actor(),
-      sectionsOf(context),
-    ]);
-    return views.renderHome({
-      userId: person.userId,
-      linked,
-      rights: computeRights(policy, actor, undefined),
-      groups: groupsFor(policy, actor, context),
-      sections,
-      asOf: now(),
-    });
-  },
 };
+
+/** The Home tab of one person. */
+export async function loadHome(
+  context: With<Service>,
+  features: readonly Feature<Service>[],
+): Promise<HomeView> {
+  const { keyStore, now, person, authorizer } = context;
+  const [linked, policy, actor, sections] = await Promise.all([
+    keyStore.describe(person),
+    authorizer.policy(),
+    authorizer.actor(),
+    loadSections(context, features),
+  ]);
+  return views.renderHome({
+    userId: person.userId,
+    linked,
+    rights: computeRights(policy, actor, undefined),
+    groups: groupsFor(policy, actor, context),
+    sections,
+    asOf: now(),
+  });
+}
 
 /** Drawn with the key itself, which asks before it is forgotten. */
 const aboutTheKey = new Set(['connect', 'disconnect']);
 
 /** The commands that somebody may run, by what they do to the world. */
-function groupsFor(policy: Policy, actor: Actor, { channelId, features }: Context): views.CommandGroup[] {
+function groupsFor(
+  policy: Policy,
+  actor: Actor,
+  { channelId, features }: With<'features'>,
+): views.CommandGroup[] {
   const mine = features
     .flatMap(({ commands }) => commands)
     .filter(({ name }) => !aboutTheKey.has(name))
@@ -51,19 +63,22 @@ function groupsFor(policy: Policy, actor: Actor, { channelId, features }: Contex
   return [...Map.groupBy(mine, groupOf)].map(([title, commands]) => ({ title, commands }));
 }
 
-function groupOf({ needs }: Command): string {
+function groupOf({ needs }: CommandSummary): string {
   if (needs === 'read') return 'Look';
   return needs === 'none' || needs === 'admin' ? 'This bot' : 'Act';
 }
 
-/** What features add, in their order. One that fails says so in its place, and the others stay. */
-async function sectionsOf(context: Context): Promise<readonly views.HomeSection[]> {
-  const drawn = context.features.map(async ({ name, homeSection }) => {
+/** The sections of the features, in their order. A section that fails shows why, and the others stay. */
+async function loadSections(
+  context: With<Service>,
+  features: readonly Feature<Service>[],
+): Promise<readonly views.HomeSection[]> {
+  const sections = features.map(async ({ name, homeSection }) => {
     try {
       return { name, blocks: (await homeSection?.(context)) ?? [] };
     } catch (error) {
       return { name, blocks: views.renderFailedSection(name, context.explain(error)) };
     }
   });
-  return (await Promise.all(drawn)).filter(({ blocks }) => blocks.length > 0);
+  return (await Promise.all(sections)).filter(({ blocks }) => blocks.length > 0);
 }

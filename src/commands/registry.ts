@@ -1,9 +1,9 @@
-import type { HomeView } from '@slack/types';
 import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
 import { audit } from './audit/feature.ts';
 import { connect, refusePastedKey } from './connect.ts';
-import type { Action, Command, Context, Feature, Form, Picker, Shortcut } from './define.ts';
+import type { Service } from './context.ts';
+import type { Action, Command, Feature, Form, Picker, Shortcut } from './define.ts';
 import { digest } from './digests/feature.ts';
 import { exportFeature } from './exports/feature.ts';
 import { help, unknownCommand } from './help.ts';
@@ -21,7 +21,7 @@ import { type Words, withoutFirst } from './words.ts';
 import { zones } from './zones/list.ts';
 
 /** Everything the bot does, in the order help shows it. A new feature is one line here. */
-export const features: readonly Feature[] = [
+export const features: readonly Feature<Service>[] = [
   zones,
   originErrors,
   apps,
@@ -41,7 +41,7 @@ export const features: readonly Feature[] = [
   homeTab,
 ];
 
-const commands = new Map<string, Command>();
+const commands = new Map<string, Command<Service>>();
 for (const command of features.flatMap((feature) => feature.commands)) {
   for (const word of [command.name, ...(command.aliases ?? [])]) commands.set(word, command);
 }
@@ -54,7 +54,7 @@ const pickers = byIdAndField(features.flatMap((feature) => feature.pickers ?? []
  * The command that was typed and the words behind its name. Always finds one: nothing typed is help, an unknown
  * word is answered with what may have been meant, and a key in the text is refused, its words withheld.
  */
-export function findCommand(typed: Words): { readonly command: Command; readonly words: Words } {
+export function findCommand(typed: Words): { readonly command: Command<Service>; readonly words: Words } {
   const first = typed.list[0]?.toLowerCase() ?? 'help';
   const command = commands.get(first);
   // A UUID after a command that works on things may be the id of one; anywhere else it is more likely a key.
@@ -65,26 +65,20 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
   return { command, words: withoutFirst(typed) };
 }
 
-export function findAction(actionId: string): Action | undefined {
+export function findAction(actionId: string): Action<Service> | undefined {
   return actions.get(routeOf(actionId));
 }
 
-export function findForm(callbackId: string): Form | undefined {
+export function findForm(callbackId: string): Form<Service> | undefined {
   return forms.get(routeOf(callbackId));
 }
 
-export function findPicker(actionId: string): Picker | undefined {
+export function findPicker(actionId: string): Picker<Service> | undefined {
   return pickers.get(routeOf(actionId));
 }
 
-export function findShortcut(callbackId: string): Shortcut | undefined {
+export function findShortcut(callbackId: string): Shortcut<Service> | undefined {
   return shortcuts.get(callbackId);
-}
-
-/** The Home tab of one person. */
-export async function home(context: Context): Promise<HomeView> {
-  if (!homeTab.home) throw new Error('no feature draws the Home tab');
-  return homeTab.home(context);
 }
 
 /** `feature:verb:anything` → `feature:verb`. */

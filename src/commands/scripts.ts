@@ -14,7 +14,7 @@ const scriptPicker = defineZonePicker({
   says: { none: 'Your zones run no script: type its id', noMatch: 'No script of your zones matches' },
 });
 
-export const scripts: Feature = { name: 'scripts', commands: [], pickers: [scriptPicker] };
+export const scripts: Feature<'zoneCache'> = { name: 'scripts', commands: [], pickers: [scriptPicker] };
 
 function scriptsOf(zones: readonly ZoneSummary[]): ListedScript[] {
   const runsOn = createNameIndex(zones, ({ edgeScriptId }) => edgeScriptId);

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { contentHash } from '../lib/content-hash.ts';
 import type { Message } from '../views/blocks/message.ts';
 import * as views from '../views/upload-scanning.ts';
-import { type Context, defineForm, type Feature } from './define.ts';
+import type { Context } from './context.ts';
+import { defineForm, type Feature } from './define.ts';
 
 const shieldZoneId = z
   .string({ error: 'Type the id of a shield zone.' })

@@ -1,13 +1,25 @@
-import type { Decision } from '../auth/policy/policy.ts';
-import type { Command } from '../commands/define.ts';
-import { actions, commandButton, context, message, section } from './blocks/blocks.ts';
+import type { Decision, Right } from '../auth/policy/policy.ts';
+import { actions, commandButton, connectButton, context, message, section } from './blocks/blocks.ts';
 import type { Message } from './blocks/message.ts';
 import { escapeMarkup, escapeMrkdwn, formatCode, pluralize, truncate, truncateLines } from './blocks/text.ts';
-import { connectButton } from './connect/connect.ts';
+
+/** What help, menus and the Home tab show of a command. */
+export interface CommandSummary {
+  /** The word after `/cdn`. */
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** Without the slash word: `zone <id|name|hostname>`. */
+  readonly usage: string;
+  readonly summary: string;
+  /** The text of its button in the Home tab and the menu; the name if there is none. */
+  readonly label?: string;
+  readonly examples: readonly string[];
+  readonly needs: Right;
+}
 
 export interface HelpGroup {
   readonly name: string;
-  readonly commands: readonly Command[];
+  readonly commands: readonly CommandSummary[];
 }
 
 /** The commands that answer a search, or all of them, by feature. */
@@ -40,7 +52,7 @@ export function renderHelp(found: {
 
 /** The commands somebody may not run, each with the step that refuses. */
 export function renderOtherHelp(
-  found: readonly { readonly command: Command; readonly decision: Decision }[],
+  found: readonly { readonly command: CommandSummary; readonly decision: Decision }[],
 ): Message {
   const buttons = [commandButton('What I may run', 'help', 8), commandButton('My rights', 'whoami', 9)];
   if (found.length === 0) {
@@ -112,11 +124,11 @@ function lines(group: HelpGroup, linked: boolean, closely: boolean): string {
 }
 
 /** Whether it needs the key that is not there yet; settings do without. */
-function isLocked({ needs }: Command, linked: boolean): boolean {
+function isLocked({ needs }: CommandSummary, linked: boolean): boolean {
   return !linked && needs !== 'none' && needs !== 'admin';
 }
 
-function nextSteps(commands: readonly Command[], linked: boolean) {
+function nextSteps(commands: readonly CommandSummary[], linked: boolean) {
   const runnable = commands.filter((command) => command.name !== 'help' && !isLocked(command, linked));
   const buttons = runnable.slice(0, 4).map(({ name }, index) => commandButton(`/cdn ${name}`, name, index));
   return buttons.length > 0 ? buttons : [commandButton('All commands', 'help', 9)];

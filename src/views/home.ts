@@ -1,11 +1,20 @@
 import type { HomeView, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../auth/policy/policy.ts';
-import type { Command } from '../commands/define.ts';
-import { actions, commandButton, context, header, limits, plain, section } from './blocks/blocks.ts';
+import {
+  actions,
+  commandButton,
+  connectButton,
+  context,
+  header,
+  limits,
+  plain,
+  section,
+} from './blocks/blocks.ts';
 import { formatMoment } from './blocks/dates.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
 import { escapeMrkdwn, formatCode } from './blocks/text.ts';
-import { connectButton, keyButtons } from './connect/connect.ts';
+import { keyButtons } from './connect/connect.ts';
+import type { CommandSummary } from './help.ts';
 import { rightsLine } from './settings/rights.ts';
 
 /** What one feature adds to the tab. */
@@ -16,7 +25,7 @@ export interface HomeSection {
 
 export interface CommandGroup {
   readonly title: string;
-  readonly commands: readonly Command[];
+  readonly commands: readonly CommandSummary[];
 }
 
 /** The Home tab: who I am, my key and rights, what features add for me, and a button for each command I may run. */

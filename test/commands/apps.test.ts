@@ -6,7 +6,7 @@ import { UserError } from '../../src/errors.ts';
 import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
-const typed = { now: new Date(), note: undefined };
+const typed = { now: new Date(), metadata: undefined };
 
 test('an app’s answer has its numbers first and no unit that the CDN does not name', async () => {
   await using office = await createCommandHarness({ zones: 12 });

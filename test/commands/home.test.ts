@@ -1,15 +1,16 @@
 import type { HomeView, KnownBlock } from '@slack/types';
 import { expect, test } from 'vitest';
-import type { Context, Feature } from '../../src/commands/define.ts';
-import { home } from '../../src/commands/registry.ts';
+import type { Service, With } from '../../src/commands/context.ts';
+import type { Feature } from '../../src/commands/define.ts';
+import { loadHome } from '../../src/commands/home.ts';
 import { UserError } from '../../src/errors.ts';
 import { section } from '../../src/views/blocks/blocks.ts';
 import { createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
 /** The Home tab as somebody sees it to whom these features add something. */
-async function homeWith(context: Context, features: readonly Feature[]): Promise<HomeView> {
-  const view = await home({ ...context, features });
+async function homeWith(context: With<Service>, features: readonly Feature[]): Promise<HomeView> {
+  const view = await loadHome(context, features);
   expect(findViewProblems(view)).toEqual([]);
   return view;
 }

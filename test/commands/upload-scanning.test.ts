@@ -6,7 +6,7 @@ import { parseWords } from '../../src/commands/words.ts';
 import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
-const typed = { now: new Date(), note: undefined };
+const typed = { now: new Date(), metadata: undefined };
 
 const overview = {
   '03-11-2026': { loggedRequests: 4, blockedRequests: 1, filesScanned: 40 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Context } from '../../src/commands/define.ts';
+import type { With } from '../../src/commands/context.ts';
 import { preview } from '../../src/commands/digests/form.ts';
 import { type DigestKindName, digestKindNames } from '../../src/digests/kinds/list.ts';
 import type { Digest } from '../../src/digests/model.ts';
@@ -29,15 +29,15 @@ async function previewOf(digest: Digest, { digests, context: { ports, signal }, 
     timezone: 'UTC',
     only: 'always',
   };
-  const shown = await preview.fill?.('preview', {
+  const shown = await preview.load?.('preview', {
     person: alice,
     digests,
     now,
     signal,
     cdn: () => ports.cdn(alice, signal),
     explain: (error: unknown) => ports.explain(error, 'digest'),
-    modal: { note: `${digest.id}|${digest.revision}`, fields },
-  } as unknown as Context);
+    modal: { metadata: `${digest.id}|${digest.revision}`, fields },
+  } as unknown as With<'digests'>);
   return shown?.blocks ?? [];
 }
 

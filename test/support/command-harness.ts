@@ -13,7 +13,8 @@ import { createAuthorizer } from '../../src/auth/policy/authorizer.ts';
 import type { Policies } from '../../src/auth/policy/policies.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
 import { createZoneCache, type ZoneCache } from '../../src/commands/cache/zone-cache.ts';
-import type { Answer, Context, Fields, FormResult } from '../../src/commands/define.ts';
+import type { Fields, Service, Services, With } from '../../src/commands/context.ts';
+import type { Answer } from '../../src/commands/define.ts';
 import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import type { DigestService } from '../../src/digests/service.ts';
@@ -21,7 +22,7 @@ import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { explainFailure } from '../../src/slack/receive/failures.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
-import type { Message } from '../../src/views/blocks/message.ts';
+import type { FormResult, Message } from '../../src/views/blocks/message.ts';
 import { findMessageProblems, findOptionProblems, findViewProblems } from './slack-limits.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
@@ -29,7 +30,7 @@ export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 
 /** Somebody at their keyboard, with the real client against a local CDN. Everything they are shown is checked against Slack's limits. */
 interface HarnessPerson {
-  readonly context: Context;
+  readonly context: With<Service>;
   /** The messages that a command answers, in order. */
   readonly run: (text: string) => Promise<Message[]>;
   readonly press: (actionId: string, value: string) => Promise<Message[]>;
@@ -122,7 +123,7 @@ export async function createCommandHarness({
 }
 
 /** A ledger without rows: for commands that only read, and for people who disconnect without a request. */
-const emptyLedger: Context['ledger'] = {
+const emptyLedger: Services['ledger'] = {
   db: new Kysely({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
@@ -179,7 +180,7 @@ const unknownPeople: People = {
 /** A message, or a view. */
 type Drawn = { readonly blocks?: readonly object[] } | undefined;
 /** Exports are tried with a whole bot (`test/slack/exports*.test.ts`). */
-const unusedExports = new Proxy({} as Context['exports'], {
+const unusedExports = new Proxy({} as Services['exports'], {
   get(_, name) {
     throw new Error(`nothing is exported from this desk, and it was asked for ${String(name)}`);
   },
@@ -213,7 +214,7 @@ export function buttons(message: Drawn): Map<string, [string, string]> {
   return found;
 }
 
-function createPerson(context: Context): HarnessPerson {
+function createPerson(context: With<Service>): HarnessPerson {
   const run = async (text: string): Promise<Message[]> => {
     const { command, words } = findCommand(parseWords(text));
     if (!command.run) throw new Error(`${command.name} opens a form only`);
@@ -224,14 +225,14 @@ function createPerson(context: Context): HarnessPerson {
     run: run,
     async press(actionId, value) {
       const action = findAction(actionId);
-      if (action?.types) return run(value);
+      if (action?.runsCommand) return run(value);
       if (!action?.run) throw new Error(`no action runs for ${actionId}`);
       return shown(action.run(value, context));
     },
     async submit(callbackId, fields) {
       const form = findForm(callbackId);
       if (!form) throw new Error(`no form ${callbackId}`);
-      const read = form.read(fields, { now: context.now(), note: context.modal?.note });
+      const read = form.read(fields, { now: context.now(), metadata: context.modal?.metadata });
       if ('errors' in read) return read;
       if ('again' in read) throw new Error('the form came back; a test of it needs the whole bot');
       const result = await form.run(read.values, context);

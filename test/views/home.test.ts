@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
-import { findCommand, home } from '../../src/commands/registry.ts';
+import { loadHome } from '../../src/commands/home.ts';
+import { features, findCommand } from '../../src/commands/registry.ts';
 import { renderHome as drawn, renderMenu } from '../../src/views/home.ts';
 import { alice, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
 test('the Home tab shows who I am, whether a key is connected, and the next step', async () => {
   await using office = await createCommandHarness({ zones: 1 });
-  const before = await home(office.person(alice, 'none').context);
+  const before = await loadHome(office.person(alice, 'none').context, features);
   expect(findViewProblems(before)).toEqual([]);
   expect(JSON.stringify(before)).toMatch(/<@U0ALICE00>, \*no CDN key is connected.*connect:open/u);
-  const after = await home(office.person().context);
+  const after = await loadHome(office.person().context, features);
   expect(findViewProblems(after)).toEqual([]);
   expect(JSON.stringify(after)).toMatch(/f1a9c0de.*rights: read/u);
   expect(JSON.stringify(after)).toContain('"value":"zones"');
@@ -17,10 +18,10 @@ test('the Home tab shows who I am, whether a key is connected, and the next step
 
 test('it reads from who I am over what I may run to my key', async () => {
   await using office = await createCommandHarness({ zones: 1 });
-  const without = readText(await home(office.person(alice, 'none').context));
+  const without = readText(await loadHome(office.person(alice, 'none').context, features));
   expect(without).toContain('Connect your key');
   expect(without).not.toMatch(/Replace key|Zones/);
-  expect(readText(await home(office.person().context))).toMatchInlineSnapshot(`
+  expect(readText(await loadHome(office.person().context, features))).toMatchInlineSnapshot(`
     "Your content delivery, from Slack
     <@U0ALICE00>, *your CDN key is connected.*
     Fingerprint \`f1a9c0de\` · since <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>

@@ -7,7 +7,8 @@ import { type AuditLine, renderAuditLine } from '../../views/audit/words.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { defineCacheSlot } from '../cache/result-cache.ts';
-import type { Action, Command, Context, Feature } from '../define.ts';
+import type { With } from '../context.ts';
+import type { Action, Command, Feature } from '../define.ts';
 import { isAuditFile, writeAuditFile } from './file.ts';
 import { decodeAuditQuery, encodeAuditQuery, readAuditQuery, toAuditFilter } from './query.ts';
 
@@ -15,7 +16,7 @@ const pageSize = 10;
 /** Read and checked each time: a few hundredths of a second. */
 const checkedNow = 1_000;
 
-const auditCommand: Command = {
+const auditCommand: Command<'audit' | 'zoneCache'> = {
   name: 'audit',
   aliases: ['log', 'history'],
   usage: 'audit [n] [@somebody] [kind]',
@@ -25,21 +26,25 @@ const auditCommand: Command = {
   run: (words, context) => list(readAuditQuery(words), context, 'afresh'),
 };
 
-const turnPage: Action = {
+const turnPage: Action<'audit' | 'zoneCache'> = {
   id: 'audit:page',
   needs: 'admin',
   run: (value, context) =>
     list(decodeAuditQuery(value), context, new URLSearchParams(value).has('fresh') ? 'afresh' : 'as known'),
 };
 
-const sendFile: Action = {
+const sendFile: Action<'audit' | 'tempDirectory'> = {
   id: 'audit:file',
   needs: 'admin',
-  apart: true,
+  newMessage: true,
   run: (value, context) => file(value, context),
 };
 
-export const audit: Feature = { name: 'audit', commands: [auditCommand], actions: [turnPage, sendFile] };
+export const audit: Feature<'audit' | 'tempDirectory' | 'zoneCache'> = {
+  name: 'audit',
+  commands: [auditCommand],
+  actions: [turnPage, sendFile],
+};
 
 /** What was read for one list; lines only, since a record may be long. */
 interface Read {
@@ -51,7 +56,11 @@ interface Read {
 
 const lists = defineCacheSlot<Read>('audit');
 
-async function list(view: views.AuditView, context: Context, how: 'afresh' | 'as known'): Promise<Message> {
+async function list(
+  view: views.AuditView,
+  context: With<'audit' | 'zoneCache'>,
+  how: 'afresh' | 'as known',
+): Promise<Message> {
   const shelf = context.zoneCache.of(context.person).shelf(lists);
   const key = encodeAuditQuery({ ...view, page: 1 });
   const known = how === 'as known' ? shelf.peek(key) : undefined;
@@ -71,7 +80,7 @@ async function list(view: views.AuditView, context: Context, how: 'afresh' | 'as
   });
 }
 
-async function readList(view: views.AuditView, context: Context): Promise<Read> {
+async function readList(view: views.AuditView, context: With<'audit'>): Promise<Read> {
   const tenant = tenantId(context.person);
   const takenAt = context.now();
   const [entries, state, policy] = await Promise.all([
@@ -83,7 +92,7 @@ async function readList(view: views.AuditView, context: Context): Promise<Read> 
   return { lines: entries.map(renderAuditLine), state, checkpoints, takenAt };
 }
 
-async function file(value: string, context: Context): Promise<Message> {
+async function file(value: string, context: With<'audit' | 'tempDirectory'>): Promise<Message> {
   const kind = new URLSearchParams(value).get('as') ?? '';
   if (!isAuditFile(kind)) {
     throw new UserError(

@@ -2,7 +2,7 @@ import { type AuditRecord, writeRecord } from '../../auth/audit/record.ts';
 import type { AuditFilter } from '../../auth/audit/trail.ts';
 import { writeCsv } from '../../lib/csv.ts';
 import { createTempFile } from '../../lib/temp-file.ts';
-import type { Context } from '../define.ts';
+import type { With } from '../context.ts';
 
 const kinds = ['csv', 'ndjson'] as const;
 export type AuditFile = (typeof kinds)[number];
@@ -26,7 +26,7 @@ export async function writeAuditFile(
   tenant: string,
   kind: AuditFile,
   filter: AuditFilter,
-  { audit, tempDirectory, signal }: Context,
+  { audit, tempDirectory, signal }: With<'audit' | 'tempDirectory'>,
 ): Promise<SpooledAudit | undefined> {
   const { head } = await audit.check(tenant, 1);
   if (!head) return undefined;

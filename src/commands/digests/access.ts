@@ -3,10 +3,10 @@ import { decideDestination } from '../../auth/policy/policy.ts';
 import type { Digest } from '../../digests/model.ts';
 import { UserError } from '../../errors.ts';
 import { formatCode } from '../../views/blocks/text.ts';
-import type { Context } from '../define.ts';
+import type { Context, With } from '../context.ts';
 
 /** The digest with this id. @throws UserError where there is none, or it was deleted. */
-export async function findDigestFor(id: string, context: Context): Promise<Digest> {
+export async function findDigestFor(id: string, context: With<'digests'>): Promise<Digest> {
   const found = await context.digests.find(tenantId(context.person), id.trim().toLowerCase());
   if (found && !found.deletedAt) return found;
   throw new UserError(
@@ -16,7 +16,7 @@ export async function findDigestFor(id: string, context: Context): Promise<Diges
 }
 
 /** The same, for somebody who wants to do something with it: its owner or an admin. */
-export async function findOwnDigestFor(id: string, context: Context): Promise<Digest> {
+export async function findOwnDigestFor(id: string, context: With<'digests'>): Promise<Digest> {
   const digest = await findDigestFor(id, context);
   await canManage(digest, context);
   return digest;

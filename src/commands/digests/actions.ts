@@ -9,12 +9,13 @@ import { digestSkeleton } from '../../views/digests/form.ts';
 import * as views from '../../views/digests/list.ts';
 import * as returns from '../../views/digests/reinstall-notice.ts';
 import { describePause } from '../../views/digests/words.ts';
-import type { Action, Context } from '../define.ts';
+import type { Context, With } from '../context.ts';
+import type { Action } from '../define.ts';
 import { canManage, changedMeanwhile, channelRefusal, findDigestFor, findOwnDigestFor } from './access.ts';
 import { editForm } from './form.ts';
 
 /** A run at once, into its channel. */
-export async function run(id: string, context: Context): Promise<Message> {
+export async function run(id: string, context: With<'digests' | 'keyStore'>): Promise<Message> {
   const digest = await findOwnDigestFor(id, context);
   if (digest.paused && digest.paused.reason !== 'by-hand') {
     throw new UserError(
@@ -27,13 +28,13 @@ export async function run(id: string, context: Context): Promise<Message> {
   return views.renderRunning(digest, isNew);
 }
 
-export async function pause(id: string, context: Context): Promise<Message> {
+export async function pause(id: string, context: With<'digests'>): Promise<Message> {
   const digest = await findOwnDigestFor(id, context);
   if (digest.paused) return views.renderPausedByHand(digest);
   return views.renderPausedByHand(changed(await context.digests.pause(digest, context.person)));
 }
 
-export async function resume(id: string, context: Context): Promise<Message> {
+export async function resume(id: string, context: With<'digests' | 'keyStore'>): Promise<Message> {
   const digest = await findOwnDigestFor(id, context);
   if (!digest.paused) return resumed(digest, context);
   await canRun(digest, context);
@@ -41,12 +42,12 @@ export async function resume(id: string, context: Context): Promise<Message> {
   return resumed(changed(await context.digests.resume(digest, context.person)), context);
 }
 
-export async function remove(id: string, context: Context): Promise<Message> {
+export async function remove(id: string, context: With<'digests'>): Promise<Message> {
   const digest = await findOwnDigestFor(id, context);
   return views.renderDeleted(changed(await context.digests.remove(digest, context.person)), undoMinutes);
 }
 
-async function restore(id: string, context: Context): Promise<Message> {
+async function restore(id: string, context: With<'digests'>): Promise<Message> {
   const digest = await context.digests.find(tenantId(context.person), id);
   if (digest) await canManage(digest, context);
   if (digest && !digest.deletedAt) return views.renderRestored(digest, nextThree(digest, context));
@@ -61,7 +62,7 @@ async function restore(id: string, context: Context): Promise<Message> {
 }
 
 /** Everything of mine that stopped with the app. */
-async function resumeAll(_value: string, context: Context): Promise<Message> {
+async function resumeAll(_value: string, context: With<'digests' | 'keyStore'>): Promise<Message> {
   const { digests, person } = context;
   const mine = (await digests.list(tenantId(person))).filter(
     ({ digest: { owner, paused } }) => owner.userId === person.userId && paused?.reason === 'uninstalled',
@@ -76,7 +77,7 @@ async function resumeAll(_value: string, context: Context): Promise<Message> {
   return returns.renderResumedAll(resumed.filter(({ paused }) => !paused));
 }
 
-async function takeOver(id: string, context: Context): Promise<Message> {
+async function takeOver(id: string, context: With<'digests'>): Promise<Message> {
   const { person, digests } = context;
   const digest = await findDigestFor(id, context);
   if (!digest.paused || !canBeTakenOver(digest.paused.reason)) {
@@ -96,7 +97,7 @@ async function takeOver(id: string, context: Context): Promise<Message> {
 }
 
 /** What Slack did not answer for: a person has looked. */
-async function again(value: string, context: Context): Promise<Message> {
+async function again(value: string, context: With<'digests'>): Promise<Message> {
   const [id = '', due = ''] = value.split('|');
   const digest = await findOwnDigestFor(id, context);
   const at = new Date(due);
@@ -107,7 +108,7 @@ async function again(value: string, context: Context): Promise<Message> {
 }
 
 /** The owner's key has to be there; who resumes somebody else's cannot lend theirs. */
-async function canRun(digest: Digest, context: Context): Promise<void> {
+async function canRun(digest: Digest, context: With<'keyStore'>): Promise<void> {
   if (await context.keyStore.describe(digest.owner)) return;
   const own = digest.owner.userId === context.person.userId;
   throw new UserError(
@@ -149,18 +150,18 @@ function nextThree(digest: Digest, { now }: Context): Date[] {
  * Beside the message: that one belongs to everybody in its channel. Needs no key of whoever presses: it is the owner's
  * that a digest runs with, and an admin without one has to be able to stop it.
  */
-function apart(id: string, work: (value: string, context: Context) => Promise<Message>): Action {
-  return { id, needs: 'none', apart: true, run: work };
+function apart(id: string, run: typeof resume): Action<'digests' | 'keyStore'> {
+  return { id, needs: 'none', newMessage: true, run };
 }
 
 /** The menu of a row in the list. */
-const menu: Action = {
+const menu: Action<'digests' | 'keyStore'> = {
   id: 'digests:menu',
   needs: 'none',
   needsFor: (value) => (value.startsWith('edit|') ? 'read' : 'none'),
-  apart: true,
+  newMessage: true,
   modal: (value) => (value.startsWith('edit|') ? digestSkeleton('Edit the digest') : undefined),
-  fill: (value, context) => editForm(idIn(value), context),
+  load: (value, context) => editForm(idIn(value), context),
   run: (value, context) => {
     const [verb = ''] = value.split('|');
     const work = Object.hasOwn(inMenu, verb) ? inMenu[verb] : undefined;
@@ -175,14 +176,14 @@ function idIn(value: string): string {
   return value.slice(value.indexOf('|') + 1);
 }
 
-const edit: Action = {
+const edit: Action<'digests'> = {
   id: 'digests:edit',
   needs: 'read',
   modal: () => digestSkeleton('Edit the digest'),
-  fill: editForm,
+  load: editForm,
 };
 
-export const digestActions: readonly Action[] = [
+export const digestActions: readonly Action<'digests' | 'keyStore'>[] = [
   apart('digests:run', run),
   apart('digests:pause', pause),
   apart('digests:resume', resume),

@@ -5,7 +5,8 @@ import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { digestSkeleton } from '../../views/digests/form.ts';
 import { digestsAtHome, type Row, renderDigestList } from '../../views/digests/list.ts';
-import type { Command, Context, Feature } from '../define.ts';
+import type { With } from '../context.ts';
+import type { Command, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
 import * as steps from './actions.ts';
@@ -24,7 +25,7 @@ const verbs = ['new', 'list', 'edit', ...Object.keys(byId)];
 /** Digests on a page. */
 const pageSize = 10;
 
-const digestCommand: Command = {
+const digestCommand: Command<'digests' | 'keyStore'> = {
   name: 'digest',
   aliases: ['digests'],
   usage: 'digest [new|list|run <id>|pause <id>|resume <id>|edit <id>|delete <id>]',
@@ -43,7 +44,7 @@ const digestCommand: Command = {
     if (verb === 'new') return digestSkeleton('New digest');
     return verb === 'edit' && id !== undefined ? digestSkeleton('Edit the digest') : undefined;
   },
-  fill(words, context) {
+  load(words, context) {
     const [verb, id = ''] = typed(words);
     return verb === 'edit' ? editForm(id, context) : newForm(words.list.slice(1), context);
   },
@@ -61,7 +62,7 @@ const digestCommand: Command = {
   },
 };
 
-export const digest: Feature = {
+export const digest: Feature<'digests' | 'keyStore' | 'zoneCache'> = {
   name: 'digests',
   commands: [digestCommand],
   actions: [preview, redraw, ...steps.digestActions],
@@ -78,7 +79,7 @@ function isStopped({ paused }: Digest, admin: boolean): boolean {
 }
 
 /** Mine, those that come into this channel, and for admins all. */
-async function list(page: number, context: Context): Promise<Message> {
+async function list(page: number, context: With<'digests'>): Promise<Message> {
   const seen = await seenBy(context, ({ channel }, admin) => admin || channel === context.channelId);
   const pages = Math.max(1, Math.ceil(seen.length / pageSize));
   const at = Number.isInteger(page) ? Math.min(Math.max(page, 1), pages) : 1;
@@ -93,7 +94,7 @@ async function list(page: number, context: Context): Promise<Message> {
 
 /** Mine, and which of others’ else. */
 async function seenBy(
-  { person, authorizer, digests }: Context,
+  { person, authorizer, digests }: With<'digests'>,
   isSeen: (digest: Digest, admin: boolean) => boolean,
 ): Promise<Row[]> {
   const [all, { admin }] = await Promise.all([digests.list(tenantId(person)), authorizer.actor()]);

@@ -11,7 +11,7 @@ import { isTimeZone, type Schedule } from '../../digests/schedule.ts';
 import { formatInteger } from '../../views/blocks/text.ts';
 import type { FormValues } from '../../views/digests/form.ts';
 import { mostAbove, mostTargets, onlyValues } from '../../views/digests/form.ts';
-import type { Fields } from '../define.ts';
+import type { Fields } from '../context.ts';
 
 const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const everyDay = [1, 2, 3, 4, 5, 6, 7];

@@ -2,11 +2,13 @@ import { digestKindNames } from '../../digests/kinds/list.ts';
 import type { Digest, DigestOrder } from '../../digests/model.ts';
 import { prepareDigest } from '../../digests/prepare.ts';
 import { findNextRuns } from '../../digests/schedule.ts';
+import type { FormResult } from '../../views/blocks/message.ts';
 import * as forms from '../../views/digests/form.ts';
 import * as views from '../../views/digests/post.ts';
 import * as outcomes from '../../views/digests/saved.ts';
 import { describeNextRuns } from '../../views/digests/schedule.ts';
-import { type Action, type Context, defineForm, type FormResult, type Picker } from '../define.ts';
+import type { Context, With } from '../context.ts';
+import { type Action, defineForm, type Picker } from '../define.ts';
 import { loadAllZones } from '../zones/load-zones.ts';
 import { matchesQuery } from '../zones/query.ts';
 import { changedMeanwhile, channelRefusal, findOwnDigestFor } from './access.ts';
@@ -37,7 +39,7 @@ export async function newForm(typed: readonly string[], context: Context) {
 }
 
 /** The form for a digest there is. */
-export async function editForm(id: string, context: Context) {
+export async function editForm(id: string, context: With<'digests'>) {
   const digest = await findOwnDigestFor(id, context);
   const values = formValuesOfDigest(digest);
   return forms.renderDigestForm(values, {
@@ -48,14 +50,14 @@ export async function editForm(id: string, context: Context) {
 }
 
 /** What is chosen decides what the form shows below: when it runs, and what is counted. */
-export const redraw: Action = {
+export const redraw: Action<'digests'> = {
   id: 'digests:redraw',
   fields: ['kind', 'days', 'time', 'timezone', 'only'],
   needs: 'read',
-  steady: true,
+  preservesInputs: true,
   async redraw(_value, context) {
     const values = readFormValues(context.modal?.fields ?? {});
-    const note = context.modal?.note;
+    const note = context.modal?.metadata;
     const edited = await edits(note, context);
     return forms.renderDigestForm(values, {
       note,
@@ -82,9 +84,9 @@ export const digestForm = defineForm({
   id: 'digests:submit',
   needs: 'read',
   fields: digestFields,
-  busy: forms.digestBusy(),
-  async run(order, context) {
-    const note = context.modal?.note;
+  loadingView: forms.digestBusy(),
+  async run(order, context: With<'digests'>) {
+    const note = context.modal?.metadata;
     const refused = await channelRefusal(order.channel, context);
     if (refused !== undefined) return again(order, note, refused, context);
     return note === undefined ? saveNew(order, context) : saveChange(order, note, context);
@@ -92,14 +94,14 @@ export const digestForm = defineForm({
 });
 
 /** Makes what the form says once, by the same code as a run, and shows it to whoever fills it in. */
-export const preview: Action = {
+export const preview: Action<'digests'> = {
   id: 'digests:preview',
   needs: 'read',
   modal: () => forms.digestSkeleton('Preview'),
-  async fill(_value, context) {
+  async load(_value, context) {
     const order = findProblems(context.modal?.fields ?? {});
     if ('problems' in order) return outcomes.notYet(order.problems);
-    const edited = await edits(context.modal?.note, context);
+    const edited = await edits(context.modal?.metadata, context);
     const prepared = await prepareDigest(order.subject, {
       cdn: await context.cdn(),
       now: context.now(),
@@ -113,7 +115,7 @@ export const preview: Action = {
 
 const mostOptions = 100;
 
-export const targetPicker: Picker = {
+export const targetPicker: Picker<'zoneCache'> = {
   id: 'digests:targets',
   fields: ['target'],
   needs: 'read',
@@ -179,7 +181,7 @@ export const timeZonePicker: Picker = {
   },
 };
 
-async function saveNew(order: DigestOrder, context: Context): Promise<FormResult> {
+async function saveNew(order: DigestOrder, context: With<'digests'>): Promise<FormResult> {
   const { digests, person } = context;
   const made = await digests.order(person, order);
   const told = await context.post(order.channel, outcomes.renderAnnouncement(made, person.userId));
@@ -192,7 +194,7 @@ async function saveNew(order: DigestOrder, context: Context): Promise<FormResult
   return saved(digest, context);
 }
 
-async function saveChange(order: DigestOrder, note: string, context: Context): Promise<FormResult> {
+async function saveChange(order: DigestOrder, note: string, context: With<'digests'>): Promise<FormResult> {
   const { digests, person } = context;
   const before = await edits(note, context);
   if (!before || noteOf(before) !== note) throw changedMeanwhile();
@@ -226,7 +228,7 @@ function noteOf({ id, revision }: Digest): string {
   return `${id}|${revision}`;
 }
 
-async function edits(note: string | undefined, context: Context): Promise<Digest | undefined> {
+async function edits(note: string | undefined, context: With<'digests'>): Promise<Digest | undefined> {
   const [id] = note?.split('|') ?? [];
   return id === undefined ? undefined : findOwnDigestFor(id, context);
 }

@@ -2,12 +2,13 @@ import { decideExport } from '../../auth/policy/export-permission.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportRequest, ExportSummary } from '../../exports/model.ts';
 import { message, section } from '../../views/blocks/blocks.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { FormResult, Message } from '../../views/blocks/message.ts';
 import { renderRefusal } from '../../views/blocks/refusal.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
 import { renderAlreadyEnded } from '../../views/exports/outcome-messages.ts';
-import type { Action, Command, Context, Feature, Form, FormResult } from '../define.ts';
+import type { Context, With } from '../context.ts';
+import type { Action, Command, Feature, Form } from '../define.ts';
 import type { Words } from '../words.ts';
 import { toFilterRows } from './filter-rows.ts';
 import { type AskedExport, createBlankForm, readExport } from './form.ts';
@@ -16,7 +17,7 @@ import { clampWindow, defaultWindow, readWindow } from './window.ts';
 
 const mostListed = 10;
 
-const exportCommand: Command = {
+const exportCommand: Command<'exports'> = {
   name: 'export',
   aliases: ['exports', 'events'],
   usage: 'export [<shieldZoneId>] [last 6h | 2026-11-20 10:00..12:00] | export list',
@@ -25,7 +26,7 @@ const exportCommand: Command = {
   examples: ['export 501 last 6h', 'export 501 2026-11-20 10:00..12:00', 'export list'],
   needs: 'export',
   modal: (words) => (isList(words) ? undefined : forms.exportSkeleton()),
-  async fill(words, context) {
+  async load(words, context) {
     const [first = '', ...rest] = words.text.split(' ');
     const hasZone = /^#?\d+$/u.test(first);
     const typed = (hasZone ? rest.join(' ') : words.text).trim();
@@ -43,7 +44,7 @@ function isList({ list }: Words): boolean {
   return ['list', 'mine', 'running'].includes(list[0]?.toLowerCase() ?? '');
 }
 
-async function list(context: Context): Promise<Message> {
+async function list(context: With<'exports'>): Promise<Message> {
   return views.renderExportList(await context.exports.list(context.person, mostListed), context.now());
 }
 
@@ -79,10 +80,10 @@ async function blank({ person, people, now }: Context, shieldZoneId: string): Pr
   return createBlankForm({ shieldZoneId, timeZone: profile?.timeZone, now: now() });
 }
 
-const form: Form = {
+const form: Form<'exports'> = {
   id: 'event-logs:submit',
   needs: 'export',
-  busy: forms.exportBusy(),
+  loadingView: forms.exportBusy(),
   read: (fields, about) => readExport(fields, about),
   async run(values, context): Promise<FormResult> {
     const { request, channel, warnings, form: typed } = values as AskedExport;
@@ -120,7 +121,7 @@ function started(told: Message): FormResult {
 async function start(
   request: ExportRequest,
   channel: AskedExport['channel'],
-  { authorizer, people, person, exports, cdn }: Context,
+  { authorizer, people, person, exports, cdn }: With<'exports'>,
 ): Promise<void> {
   const decision = await decideExport(authorizer, channel);
   if (!decision.allowed) {
@@ -132,7 +133,7 @@ async function start(
   await exports.ask(person, request, channel);
 }
 
-async function foundBefore(id: string, { exports, person }: Context): Promise<ExportSummary> {
+async function foundBefore(id: string, { exports, person }: With<'exports'>): Promise<ExportSummary> {
   const before = await exports.find(person, id);
   if (before) return before;
   throw new UserError('What was exported here is forgotten.', 'Fill in the form again.', [
@@ -141,10 +142,10 @@ async function foundBefore(id: string, { exports, person }: Context): Promise<Ex
 }
 
 /** The same again, with another window or in several files, with the key of whoever presses. */
-const again: Action = {
+const again: Action<'exports'> = {
   id: 'event-logs:again',
   needs: 'export',
-  apart: true,
+  newMessage: true,
   async run(value, context) {
     const [id = '', from, to, split] = value.split('|');
     const before = await foundBefore(id, context);
@@ -169,11 +170,11 @@ const again: Action = {
 };
 
 /** The form, filled in with what was asked for, and with the window of the button. */
-const change: Action = {
+const change: Action<'exports'> = {
   id: 'event-logs:change',
   needs: 'export',
   modal: () => forms.exportSkeleton(),
-  async fill(value, context) {
+  async load(value, context) {
     const [id = '', from, to] = value.split('|');
     const before = await foundBefore(id, context);
     const { request, channel } = before;
@@ -194,10 +195,10 @@ const change: Action = {
   },
 };
 
-const cancel: Action = {
+const cancel: Action<'exports'> = {
   id: 'event-logs:cancel',
   needs: 'none',
-  apart: true,
+  newMessage: true,
   async run(id, context) {
     const one = await context.exports.look(context.person, id, context.message);
     if (!one) return said('This export is long over.');
@@ -222,7 +223,7 @@ function said(text: string): Message {
   return message(text, [section(text)]);
 }
 
-export const exportFeature: Feature = {
+export const exportFeature: Feature<'exports'> = {
   name: 'event-logs',
   commands: [exportCommand],
   actions: [...formActions, again, change, cancel],

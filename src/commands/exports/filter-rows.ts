@@ -1,6 +1,6 @@
 import type { EventLogFilter } from '../../api/event-logs.ts';
 import { another, type FilterRow, rowBlocks, rowMenus } from '../../views/exports/filter-rows.ts';
-import type { Fields } from '../define.ts';
+import type { Fields } from '../context.ts';
 import {
   describeUnknownNames,
   isKnownField,

@@ -3,7 +3,8 @@ import { checkEventLogWindow, earliestEvents } from '../../api/event-logs.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportRequest } from '../../exports/model.ts';
 import { correctWindow, type ExportForm, renderExportForm } from '../../views/exports/form.ts';
-import type { Fields, OpenModal, ReadForm, Typed } from '../define.ts';
+import type { Fields, OpenModal } from '../context.ts';
+import type { ReadResult, SubmitInfo } from '../define.ts';
 import { expandRows, readRows, readTypedRows, toFilterRows } from './filter-rows.ts';
 import { defaultWindow } from './window.ts';
 
@@ -39,11 +40,11 @@ export function createBlankForm(about: {
 
 /** What was typed in an open form so far, to draw it again with something else in it. */
 export function createFormFor(modal: OpenModal | undefined): ExportForm {
-  return typedForm(unnumbered(modal?.fields ?? {}).fields, modal?.note);
+  return typedForm(unnumbered(modal?.fields ?? {}).fields, modal?.metadata);
 }
 
 /** Reads the form; what is wrong goes to the field it is in. */
-export function readExport(typed: Fields, { now, note }: Typed): ReadForm {
+export function readExport(typed: Fields, { now, metadata: note }: SubmitInfo): ReadResult {
   const { fields, blocks } = unnumbered(typed);
   const errors: Record<string, string> = {};
   const wrong = (field: string, message: string): void => {

@@ -16,13 +16,14 @@ import * as answers from '../../views/operations/answers.ts';
 import * as views from '../../views/operations/approvals.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { describeState } from '../../views/operations/operations.ts';
-import { type Action, type Command, type Context, defineForm, type Feature, type Form } from '../define.ts';
+import type { Context, With } from '../context.ts';
+import { type Action, type Command, defineForm, type Feature, type Form } from '../define.ts';
 import { loadAffectedByScript, loadAffectedByVolume } from '../zones/affected.ts';
 import { assertMayPropose, findApprovalNeeds } from './proposals.ts';
 
 const mostRequested = 8;
 
-const approvalsCommand: Command = {
+const approvalsCommand: Command<'ledger'> = {
   name: 'approvals',
   aliases: ['approval', 'requests'],
   usage: 'approvals',
@@ -32,30 +33,30 @@ const approvalsCommand: Command = {
   run: (_, context) => list(context),
 };
 
-async function list(context: Context, done?: string): Promise<Message> {
+async function list(context: With<'ledger'>, done?: string): Promise<Message> {
   const { waiting, isApprover, requested } = await loadLists(context);
   return views.renderApprovalList({ waiting, requested, isApprover, done, asOf: context.now() });
 }
 
-async function loadLists({ ledger, person, authorizer }: Context) {
+async function loadLists({ ledger, person, authorizer }: With<'ledger'>) {
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const isApprover = decideApproval(policy, actor).allowed;
   const waiting = isApprover ? await findWaitingFor(ledger, person) : [];
   return { isApprover, waiting, requested: await findRequestedBy(ledger, person, mostRequested) };
 }
 
-const approveAction: Action = {
+const approveAction: Action<'ledger'> = {
   id: 'approvals:approve',
   changesHome: true,
   needs: 'none',
-  apart: true,
+  newMessage: true,
   async run(id, context) {
     return answers.renderApproveAnswer(await decideApprove(id, context));
   },
 };
 
 /** The same in the list of waiting requests, which is rendered again. */
-const approveInListAction: Action = {
+const approveInListAction: Action<'ledger'> = {
   id: 'approvals:approve-listed',
   needs: 'none',
   changesHome: true,
@@ -65,7 +66,7 @@ const approveInListAction: Action = {
   },
 };
 
-async function decideApprove(id: string, context: Context): Promise<ApproveAnswer> {
+async function decideApprove(id: string, context: With<'ledger'>): Promise<ApproveAnswer> {
   const decision = await loadDecision(id, context);
   if (!decision) return { kind: 'not-found' };
   // A card whose post got no answer is unknown until somebody presses in it: from then on it is updated too.
@@ -74,11 +75,11 @@ async function decideApprove(id: string, context: Context): Promise<ApproveAnswe
   return approve(context.ledger, id, context.person, decision);
 }
 
-const denyAction: Action = {
+const denyAction: Action<'ledger'> = {
   id: 'approvals:deny',
   needs: 'none',
   modal: () => forms.renderSkeleton('Deny the request'),
-  async fill(id, context) {
+  async load(id, context) {
     const operation = await findInState('proposed', id, context, 'There is nothing left to deny');
     await assertMayDecide(operation, context);
     return forms.renderDenyForm(operation);
@@ -87,7 +88,7 @@ const denyAction: Action = {
 
 const whyNot = { error: 'Say why: the requester reads it.' };
 
-const denyForm: Form = defineForm({
+const denyForm: Form<'ledger'> = defineForm({
   id: 'approvals:deny-submit',
   changesHome: true,
   needs: 'none',
@@ -99,7 +100,7 @@ const denyForm: Form = defineForm({
       .max(longestReason, { error: `At most ${longestReason} characters.` }),
   }),
   async run({ reason }, context) {
-    const id = context.modal?.note ?? '';
+    const id = context.modal?.metadata ?? '';
     const decision = await loadDecision(id, context);
     if (!decision) return answers.renderDenyAnswer({ kind: 'not-found' });
     const { ledger, person } = context;
@@ -107,19 +108,19 @@ const denyForm: Form = defineForm({
   },
 });
 
-const cancelAction: Action = {
+const cancelAction: Action<'ledger'> = {
   id: 'approvals:cancel',
   changesHome: true,
   needs: 'none',
-  apart: true,
+  newMessage: true,
   run: async (id, { ledger, person }) => answers.renderCancelAnswer(await cancel(ledger, id, person)),
 };
 
-const checkAction: Action = {
+const checkAction: Action<'ledger'> = {
   id: 'approvals:check',
   needs: 'none',
   modal: () => forms.renderSkeleton('Was it done?'),
-  async fill(id, context) {
+  async load(id, context) {
     const operation = await findInState('unknown', id, context, 'There is nothing to find out');
     if (operation.requester.userId !== context.person.userId) await assertMayDecide(operation, context);
     return forms.renderCheckForm(operation, await describeStateOfNow(operation, context));
@@ -130,7 +131,7 @@ const checkAction: Action = {
 async function findInState(
   state: Operation['state'],
   id: string,
-  { ledger, person }: Context,
+  { ledger, person }: With<'ledger'>,
   nothingLeft: string,
 ): Promise<Operation> {
   const operation = await findOperation(ledger, tenantId(person), id);
@@ -169,13 +170,13 @@ async function describeStateOfNow({ request }: Operation, context: Context): Pro
   }
 }
 
-const checkForm: Form = defineForm({
+const checkForm: Form<'ledger'> = defineForm({
   id: 'approvals:check-submit',
   changesHome: true,
   needs: 'none',
   fields: z.object({ seen: z.enum(['succeeded', 'failed'], { error: 'Pick what you saw.' }) }),
   async run({ seen: state }, context) {
-    const id = context.modal?.note ?? '';
+    const id = context.modal?.metadata ?? '';
     const decision = await loadDecision(id, context);
     if (!decision) return answers.renderConfirmAnswer({ kind: 'not-found' });
     const { ledger, person } = context;
@@ -185,11 +186,11 @@ const checkForm: Form = defineForm({
   },
 });
 
-const retryAction: Action = {
+const retryAction: Action<'ledger' | 'zoneCache'> = {
   id: 'approvals:again',
   changesHome: true,
   needs: 'none',
-  apart: true,
+  newMessage: true,
   async run(id, context) {
     const { ledger, person, channelId } = context;
     const operation = await findOperation(ledger, tenantId(person), id);
@@ -209,13 +210,13 @@ const retryAction: Action = {
 
 async function loadDecision(
   id: string,
-  { ledger, person, authorizer }: Context,
+  { ledger, person, authorizer }: With<'ledger'>,
 ): Promise<DecisionContext | undefined> {
   const operation = await findOperation(ledger, tenantId(person), id);
   return operation && loadDecisionContext(authorizer, operation, person.userId);
 }
 
-export const approvals: Feature = {
+export const approvals: Feature<'ledger' | 'zoneCache'> = {
   name: 'approvals',
   commands: [approvalsCommand],
   actions: [approveAction, approveInListAction, denyAction, cancelAction, checkAction, retryAction],

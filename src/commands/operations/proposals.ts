@@ -7,7 +7,7 @@ import { findOperation } from '../../operations/queries.ts';
 import { renderRefusal } from '../../views/blocks/refusal.ts';
 import { pluralize } from '../../views/blocks/text.ts';
 import type { ApprovalNeeds } from '../../views/operations/operations.ts';
-import type { Context } from '../define.ts';
+import type { Context, With } from '../context.ts';
 
 /** What a request would need now, with the policy that says so. */
 export type ApprovalNeedsByPolicy = ApprovalNeeds & Pick<Proposal, 'policy'>;
@@ -44,7 +44,7 @@ export async function findApprovalNeeds(
  */
 export async function proposeChange(
   change: Pick<Proposal, 'request' | 'reason' | 'snapshot' | 'policy'>,
-  context: Context,
+  context: With<'ledger'>,
 ): Promise<Operation> {
   await assertMayPropose(change.request.kind, context);
   const { ledger, person: requester, channelId } = context;
@@ -65,7 +65,7 @@ const longestWaitMs = 6_000;
 const pollEveryMs = 150;
 
 /** The operation once it has ended, or as it is after the longest wait. */
-async function waitForOutcome(operation: Operation, { ledger, signal }: Context): Promise<Operation> {
+async function waitForOutcome(operation: Operation, { ledger, signal }: With<'ledger'>): Promise<Operation> {
   const until = performance.now() + longestWaitMs;
   let latest = operation;
   while (latest.state === 'approved' || latest.state === 'executing') {

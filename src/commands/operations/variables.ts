@@ -6,22 +6,16 @@ import { findOperation } from '../../operations/queries.ts';
 import { findPreviousValue } from '../../operations/values.ts';
 import { Secret } from '../../secrets/secret.ts';
 import { addFailure, renderFailure } from '../../views/blocks/failure.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { FormResult, Message } from '../../views/blocks/message.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
 import { describeState, renderSent } from '../../views/operations/operations.ts';
 import * as forms from '../../views/operations/variables.ts';
-import {
-  type Action,
-  type Command,
-  type Context,
-  defineForm,
-  type Feature,
-  type FormResult,
-} from '../define.ts';
+import type { With } from '../context.ts';
+import { type Action, type Command, defineForm, type Feature } from '../define.ts';
 import { loadAffectedByScript } from '../zones/affected.ts';
 import { assertMayPropose, findApprovalNeeds, proposeChange } from './proposals.ts';
 
-const variableCommand: Command = {
+const variableCommand: Command<'zoneCache'> = {
   name: 'variable',
   aliases: ['variables', 'var'],
   usage: 'variable [<scriptId> <variableId>]',
@@ -30,7 +24,7 @@ const variableCommand: Command = {
   examples: ['variable', 'variable 301 12'],
   needs: 'change',
   modal: () => forms.variableBusy,
-  async fill(words, context) {
+  async load(words, context) {
     const [scriptId, variableId] = words.list;
     if (words.list.length > 2)
       throw new UserError(
@@ -89,7 +83,7 @@ type Values = z.output<typeof fields>;
 
 async function submit(
   { scriptId, variableId, value, required }: Values,
-  context: Context,
+  context: With<'ledger' | 'zoneCache'>,
 ): Promise<FormResult> {
   try {
     const message = await setVariable({ scriptId, variableId, value, required }, undefined, context);
@@ -104,7 +98,11 @@ async function submit(
   }
 }
 
-async function setVariable(values: Values, reason: string | undefined, context: Context): Promise<Message> {
+async function setVariable(
+  values: Values,
+  reason: string | undefined,
+  context: With<'ledger' | 'zoneCache'>,
+): Promise<Message> {
   const [snapshot, { policy }] = await Promise.all([
     loadAffectedByScript(values.scriptId, context),
     findApprovalNeeds('variable-update', context),
@@ -114,11 +112,11 @@ async function setVariable(values: Values, reason: string | undefined, context: 
 }
 
 /** Shows the zones that run the script typed into the form, in a view on top of it. */
-const preview: Action = {
+const preview: Action<'zoneCache'> = {
   id: 'variables:preview',
   needs: 'change',
   modal: () => forms.variableBusy,
-  async fill(_, context) {
+  async load(_, context) {
     const scriptId = z
       .string()
       .trim()
@@ -130,10 +128,10 @@ const preview: Action = {
   },
 };
 
-const undo: Action = {
+const undo: Action<'ledger' | 'zoneCache'> = {
   id: 'variables:undo',
   needs: 'change',
-  apart: true,
+  newMessage: true,
   async run(operationId, context) {
     const { ledger, person } = context;
     const operation = await findOperation(ledger, tenantId(person), operationId);
@@ -162,11 +160,17 @@ const undo: Action = {
   },
 };
 
-export const variables: Feature = {
+export const variables: Feature<'ledger' | 'zoneCache'> = {
   name: 'variables',
   commands: [variableCommand],
   actions: [preview, undo],
   forms: [
-    defineForm({ id: 'variables:submit', needs: 'change', fields, busy: forms.variableBusy, run: submit }),
+    defineForm({
+      id: 'variables:submit',
+      needs: 'change',
+      fields,
+      loadingView: forms.variableBusy,
+      run: submit,
+    }),
   ],
 };

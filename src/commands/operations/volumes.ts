@@ -5,15 +5,17 @@ import { UserError } from '../../errors.ts';
 import { contentHash } from '../../lib/content-hash.ts';
 import { addFailure, renderFailure } from '../../views/blocks/failure.ts';
 import { isNote } from '../../views/blocks/menu.ts';
+import type { FormResult } from '../../views/blocks/message.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
 import { renderSent } from '../../views/operations/operations.ts';
 import * as forms from '../../views/operations/volumes.ts';
-import { type Command, type Context, defineForm, type Feature, type FormResult } from '../define.ts';
+import type { With } from '../context.ts';
+import { type Command, defineForm, type Feature } from '../define.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByVolume } from '../zones/affected.ts';
 import { type ApprovalNeedsByPolicy, findApprovalNeeds, proposeChange } from './proposals.ts';
 
-const volumeCommand: Command = {
+const volumeCommand: Command<'zoneCache'> = {
   name: 'volume',
   aliases: ['volumes'],
   usage: 'volume delete [<appId> <volumeId>]',
@@ -22,7 +24,7 @@ const volumeCommand: Command = {
   examples: ['volume delete', 'volume delete app0api00000001 my-data-volume'],
   needs: 'destroy',
   modal: (words) => (isDelete(words) ? forms.volumeBusy : undefined),
-  fill: async (words, context) => {
+  load: async (words, context) => {
     const [, appId, volumeId] = words.list;
     if (!appId || !volumeId) return forms.renderVolumeForm({ appId, volumeId });
     const typed = { appId, volumeId };
@@ -74,7 +76,7 @@ const fields = z
   });
 type Values = z.output<typeof fields>;
 
-async function submit(values: Values, context: Context): Promise<FormResult> {
+async function submit(values: Values, context: With<'ledger' | 'zoneCache'>): Promise<FormResult> {
   const { appId, volumeId, reason } = values;
   let preview: Preview;
   try {
@@ -85,7 +87,7 @@ async function submit(values: Values, context: Context): Promise<FormResult> {
     return { modal: addFailure(forms.renderVolumeForm(values), problem), message: renderFailure(problem) };
   }
   const { shown, needs, note } = preview;
-  const seen = context.modal?.note;
+  const seen = context.modal?.metadata;
   if (seen !== note) {
     // Shown for the first time, or changed since it was shown: nothing is proposed before it is read.
     const changed = seen?.startsWith(`${contentHash([appId, volumeId])}:`) ?? false;
@@ -107,7 +109,7 @@ interface Preview extends forms.VolumePreview {
 /** The consequences and the approvals needed, with a note by which a later change of either is noticed. */
 async function loadPreview(
   { appId, volumeId }: { readonly appId: string; readonly volumeId: string },
-  context: Context,
+  context: With<'zoneCache'>,
 ): Promise<Preview> {
   const [shown, needs] = await Promise.all([
     loadAffectedByVolume(appId, context),
@@ -119,7 +121,7 @@ async function loadPreview(
   return { shown, needs, note };
 }
 
-export const volumes: Feature = {
+export const volumes: Feature<'ledger' | 'zoneCache'> = {
   name: 'volumes',
   commands: [volumeCommand],
   forms: [
@@ -128,7 +130,7 @@ export const volumes: Feature = {
       needs: 'destroy',
       changesHome: true,
       fields,
-      busy: forms.volumeBusy,
+      loadingView: forms.volumeBusy,
       run: submit,
     }),
   ],

@@ -7,23 +7,17 @@ import { renderOriginErrorForm } from '../../views/origin-errors/form.ts';
 import * as linkViews from '../../views/origin-errors/link.ts';
 import * as views from '../../views/origin-errors/origin-errors.ts';
 import { notOneZone } from '../../views/zones/choice.ts';
-import {
-  type Action,
-  type Command,
-  type Context,
-  defineForm,
-  type Feature,
-  type Shortcut,
-} from '../define.ts';
+import type { Context, With } from '../context.ts';
+import { type Action, type Command, defineForm, type Feature, type Shortcut } from '../define.ts';
 import { hasSecret } from '../key-in-text.ts';
 import type { Words } from '../words.ts';
 import { lookUpZone } from '../zones/lookup.ts';
 import { mostDays, readDays, readRequestedDays } from './days.ts';
-import { type FileKind, fileKinds, writeEntries, writeRows } from './file.ts';
+import { writeEntries, writeRows } from './file.ts';
 import { findLinkedHosts } from './links.ts';
-import { countEntries, createReport, loadReport, type Report, type ZoneName } from './report.ts';
+import { type CountedReport, countEntries, createReport, loadReport } from './report.ts';
 
-const errorsCommand: Command = {
+const errorsCommand: Command<'zoneCache'> = {
   name: 'errors',
   aliases: ['error', 'origin-errors'],
   usage: 'errors <zone> [today|yesterday|2026-11-20|last 3 days]',
@@ -43,7 +37,7 @@ const errorsCommand: Command = {
   },
 };
 
-const showDay: Action = {
+const showDay: Action<'zoneCache'> = {
   id: 'origin-errors:day',
   needs: 'read',
   async run(value, context) {
@@ -57,10 +51,10 @@ const showDay: Action = {
  * half a million; those that came after the answer are left out. The file is of what the answer counted, as long as that
  * is remembered.
  */
-const sendFile: Action = {
+const sendFile: Action<'tempDirectory' | 'zoneCache'> = {
   id: 'origin-errors:file',
   needs: 'read',
-  apart: true,
+  newMessage: true,
   async run(value, context) {
     const { zone, days, as = 'csv' } = parseButton(value, context.now());
     const today = toUtcDay(context.now());
@@ -76,12 +70,12 @@ const sendFile: Action = {
 };
 
 /** The CDN's clock may be ahead of ours: what was counted belongs into the file. */
-function latestOf({ takenAt, counts }: Report): number {
+function latestOf({ takenAt, counts }: CountedReport): number {
   return Math.max(takenAt.getTime(), ...counts.groups.map(({ last }) => last ?? 0));
 }
 
 /** Somebody writes that a link fails, and whoever reads it looks why, without typing and without telling the channel. */
-const lookUpLink: Shortcut = {
+const lookUpLink: Shortcut<'zoneCache'> = {
   id: 'origin-errors:link',
   kind: 'message',
   name: 'Look up origin errors',
@@ -98,7 +92,7 @@ const lookUpLink: Shortcut = {
   },
 };
 
-export const originErrors: Feature = {
+export const originErrors: Feature<'tempDirectory' | 'zoneCache'> = {
   name: 'origin-errors',
   commands: [errorsCommand],
   actions: [showDay, sendFile],
@@ -130,7 +124,7 @@ export const originErrors: Feature = {
             error: 'That looks like a key, so nothing was looked up. Paste a link without it.',
           }),
       }),
-      busy: linkViews.linkReading(),
+      loadingView: linkViews.linkReading(),
       run: ({ link }, context) => countedFor(findLinkedHosts(link)[0] ?? link, today(context), context),
     }),
   ],
@@ -138,7 +132,7 @@ export const originErrors: Feature = {
 };
 
 /** What somebody asks for now is counted now; the buttons of the answer act on what it counted. */
-async function countedFor(zone: string, days: DayRange, context: Context): Promise<Message> {
+async function countedFor(zone: string, days: DayRange, context: With<'zoneCache'>): Promise<Message> {
   const found = await lookUpZone(zone, context);
   // The same days for whichever zone is chosen. A single one is exact, since the choice may be made tomorrow.
   if (found.kind !== 'one') return notOneZone(found, { command: 'errors', behind: typedDays(days, context) });
@@ -157,7 +151,7 @@ function formFor(words: Words): ReturnType<NonNullable<Command['modal']>> {
   return chosen ? renderOriginErrorForm(chosen) : undefined;
 }
 
-function drawn(report: Report, context: Context, how: 'with picture' | 'text' = 'text'): Message {
+function drawn(report: CountedReport, context: Context, how: 'with picture' | 'text' = 'text'): Message {
   const today = toUtcDay(context.now());
   return views.renderOriginErrors({ report, today, value: buttonValue, picture: how === 'with picture' });
 }
@@ -169,7 +163,11 @@ function typedDays(days: DayRange, context: Context): string {
   return `last ${behind} days`;
 }
 
-function buttonValue(zone: ZoneName, days: DayRange, more: Readonly<Record<string, string>> = {}): string {
+function buttonValue(
+  zone: views.ZoneName,
+  days: DayRange,
+  more: Readonly<Record<string, string>> = {},
+): string {
   const name = zone.name.slice(0, 100).toWellFormed();
   return new URLSearchParams({
     zone: zone.id,
@@ -186,14 +184,14 @@ const inButton = z.object({
   first: z.string().regex(/^\d{4}-\d{2}-\d{2}$/u),
   days: z.coerce.number().int().min(1).max(mostDays),
   fresh: z.literal('1').optional(),
-  as: z.enum(fileKinds).optional(),
+  as: z.enum(views.fileKinds).optional(),
 });
 
 interface Button {
-  readonly zone: ZoneName;
+  readonly zone: views.ZoneName;
   readonly days: DayRange;
   readonly fresh: boolean;
-  readonly as: FileKind | undefined;
+  readonly as: views.FileKind | undefined;
 }
 
 function parseButton(value: string, now: Date): Button {

@@ -2,11 +2,9 @@ import { createSeenIds } from '../../api/origin-errors/count-day.ts';
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
 import { writeCsv } from '../../lib/csv.ts';
 import { createTempFile } from '../../lib/temp-file.ts';
-import { type DayRange, listDays, startOfDay, yieldToEventLoop } from '../../lib/time.ts';
-import type { Context } from '../define.ts';
-
-export const fileKinds = ['csv', 'ndjson'] as const;
-export type FileKind = (typeof fileKinds)[number];
+import { type DayRange, listDays, yieldToEventLoop } from '../../lib/time.ts';
+import type { FileKind } from '../../views/origin-errors/origin-errors.ts';
+import type { With } from '../context.ts';
 
 interface EntryFile {
   readonly path: string;
@@ -33,7 +31,7 @@ export async function writeEntries(
   days: DayRange,
   kind: FileKind,
   until: number | undefined,
-  context: Context,
+  context: With<'tempDirectory'>,
 ): Promise<EntryFile | undefined> {
   const { originErrors } = await context.cdn();
   const spool = await createTempFile(context.tempDirectory);
@@ -112,7 +110,7 @@ export async function writeRows(
   rows: readonly FileRow[],
   known: Pick<EntryFile, 'skipped' | 'incomplete'>,
   kind: FileKind,
-  context: Context,
+  context: With<'tempDirectory'>,
 ): Promise<EntryFile | undefined> {
   if (rows.length === 0) return undefined;
   const spool = await createTempFile(context.tempDirectory);

@@ -1,55 +1,29 @@
 import { createSeenIds, type ReadDay, readDay, type SeenIds } from '../../api/origin-errors/count-day.ts';
-import {
-  createOriginErrorCounter,
-  type OriginErrorCounter,
-  type OriginErrorCounts,
-} from '../../api/origin-errors/counts.ts';
+import { createOriginErrorCounter, type OriginErrorCounter } from '../../api/origin-errors/counts.ts';
 import { createConcurrencyLimit } from '../../lib/concurrency-limit.ts';
 import { type DayRange, listDays, shiftDay, startOfDay } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
+import type { DayBefore, Report, ZoneName } from '../../views/origin-errors/origin-errors.ts';
 import { defineCacheSlot } from '../cache/result-cache.ts';
-import type { Context } from '../define.ts';
+import type { Context, With } from '../context.ts';
 import { type FileRow, toFileRow } from './file.ts';
 
-/** The origin errors of one zone on some days, counted. */
-export interface Report {
-  readonly zone: ZoneName;
-  readonly days: DayRange;
-  readonly takenAt: Date;
-  readonly counts: OriginErrorCounts;
-  /** Entries that came twice, and are counted once. */
-  readonly repeated: number;
-  /** Entries that are none. */
-  readonly skipped: number;
-  /** Days of which the CDN holds more than it gave. */
-  readonly incomplete: readonly string[];
-  readonly unread: readonly { readonly day: string; readonly why: Failure }[];
-  /** Every entry as a file shows it, where there are few enough to keep. */
+/** `rows`: every entry as a file shows it, if there are few enough to keep. */
+export interface CountedReport extends Report {
   readonly rows: readonly FileRow[] | undefined;
-  /** The day before the first, to compare with; undefined where it could not be read. */
-  readonly before: Before | undefined;
-}
-
-export interface ZoneName {
-  readonly id: string;
-  readonly name: string;
-}
-
-interface Before {
-  readonly day: string;
-  readonly total: number;
-  /** `''` stands for entries without a code. */
-  readonly codes: ReadonlySet<string>;
-  readonly incomplete: boolean;
 }
 
 /** Days read at once: each is one answer of up to hundreds of megabytes. */
 const daysAtOnce = 3;
 
-const reports = defineCacheSlot<Report>('origin-errors');
+const reports = defineCacheSlot<CountedReport>('origin-errors');
 
 /** What is counted already and fresh, else counted now. */
-export async function loadReport(zone: ZoneName, days: DayRange, context: Context): Promise<Report> {
+export async function loadReport(
+  zone: ZoneName,
+  days: DayRange,
+  context: With<'zoneCache'>,
+): Promise<CountedReport> {
   return countEntries(zone, days, context) ?? createReport(zone, days, context);
 }
 
@@ -57,14 +31,18 @@ export async function loadReport(zone: ZoneName, days: DayRange, context: Contex
 export function countEntries(
   zone: Pick<ZoneName, 'id'>,
   days: DayRange,
-  context: Context,
-): Report | undefined {
+  context: With<'zoneCache'>,
+): CountedReport | undefined {
   const shelf = context.zoneCache.of(context.person).shelf(reports);
   return shelf.peek(`${zone.id} ${days.first} ${days.count}`);
 }
 
 /** Counts afresh, and keeps what it counted for the buttons. Throws what reading threw where no day could be read. */
-export async function createReport(zone: ZoneName, days: DayRange, context: Context): Promise<Report> {
+export async function createReport(
+  zone: ZoneName,
+  days: DayRange,
+  context: With<'zoneCache'>,
+): Promise<CountedReport> {
   const shelf = context.zoneCache.of(context.person).shelf(reports);
   const report = await count(zone, days, context);
   // A report with a hole is not what somebody wants to see again who tries again.
@@ -73,7 +51,7 @@ export async function createReport(zone: ZoneName, days: DayRange, context: Cont
   return report;
 }
 
-async function count(zone: ZoneName, days: DayRange, context: Context): Promise<Report> {
+async function count(zone: ZoneName, days: DayRange, context: Context): Promise<CountedReport> {
   const { originErrors } = await context.cdn();
   const takenAt = context.now();
   const wanted = listDays(days);
@@ -139,7 +117,7 @@ function createKept() {
   };
 }
 
-function comparable(day: string, { counter, moreExist }: ReadDay): Before {
+function comparable(day: string, { counter, moreExist }: ReadDay): DayBefore {
   const { total, codes } = counter.result();
   return { day, total, codes: new Set(codes.keys()), incomplete: moreExist };
 }

@@ -7,7 +7,7 @@ import {
 } from '../../auth/policy/changes.ts';
 import type { Policy } from '../../auth/policy/policy.ts';
 import type { Consequences } from '../../views/settings/policy-changes.ts';
-import type { Context } from '../define.ts';
+import type { Context } from '../context.ts';
 
 // A group may hold the whole company: as many of its people are named, the rest is like them.
 const mostPeople = 200;

@@ -3,20 +3,14 @@ import { tenantId } from '../../auth/identity.ts';
 import { describeChange, diffPolicies } from '../../auth/policy/changes.ts';
 import type { PolicyVersion } from '../../auth/policy/policies.ts';
 import { initialPolicy, type Policy } from '../../auth/policy/policy.ts';
+import type { FormResult } from '../../views/blocks/message.ts';
 import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
-import {
-  type Action,
-  type Command,
-  type Context,
-  defineForm,
-  type Feature,
-  type FormResult,
-  type Picker,
-} from '../define.ts';
+import type { With } from '../context.ts';
+import { type Action, type Command, defineForm, type Feature, type Picker } from '../define.ts';
 import { findConsequences } from './consequences.ts';
 
-const settingsCommand: Command = {
+const settingsCommand: Command<'policies'> = {
   name: 'settings',
   aliases: ['policy', 'config'],
   usage: 'settings',
@@ -24,7 +18,7 @@ const settingsCommand: Command = {
   examples: ['settings'],
   needs: 'admin',
   modal: () => forms.settingsSkeleton(),
-  fill: async (_, context) => {
+  load: async (_, context) => {
     const policy = await context.authorizer.policy({ fresh: true });
     const { people } = context;
     const named = policy.operatorGroups.length + policy.approverGroups.length > 0;
@@ -96,7 +90,7 @@ const review: Action = {
   id: 'settings:review',
   needs: 'admin',
   modal: () => forms.settingsSkeleton('What would change'),
-  async fill(_, context) {
+  async load(_, context) {
     const read = fields.safeParse(context.modal?.fields ?? {});
     if (!read.success) {
       return views.renderSettingsReview({
@@ -108,7 +102,7 @@ const review: Action = {
   },
 };
 
-const undo: Action = {
+const undo: Action<'policies'> = {
   id: 'settings:undo',
   needs: 'admin',
   async run(value, context) {
@@ -131,7 +125,7 @@ const groupPicker: Picker = {
   },
 };
 
-export const settings: Feature = {
+export const settings: Feature<'policies'> = {
   name: 'settings',
   commands: [settingsCommand],
   actions: [review, undo],
@@ -140,11 +134,11 @@ export const settings: Feature = {
       id: 'settings:submit',
       needs: 'admin',
       fields,
-      busy: forms.settingsBusy(),
+      loadingView: forms.settingsBusy(),
       changesHome: true,
       async run(values, context) {
         const before = await context.authorizer.policy({ fresh: true });
-        const { note } = context.modal ?? {};
+        const { metadata: note } = context.modal ?? {};
         if (note !== undefined && note !== String(before.version)) return overtaken(context);
         return save(before, merged(before, values), context);
       },
@@ -153,7 +147,7 @@ export const settings: Feature = {
   pickers: [groupPicker],
 };
 
-async function save(before: Policy, after: Policy, context: Context): Promise<FormResult> {
+async function save(before: Policy, after: Policy, context: With<'policies'>): Promise<FormResult> {
   const { person, policies } = context;
   const changes = diffPolicies(before, after);
   if (changes.length === 0) return views.nothingChanged();
@@ -182,12 +176,15 @@ async function save(before: Policy, after: Policy, context: Context): Promise<Fo
   return views.renderSaved({ version, found, told: outcomes });
 }
 
-async function overtaken(context: Context): Promise<FormResult> {
+async function overtaken(context: With<'policies'>): Promise<FormResult> {
   const { version } = await context.authorizer.policy({ fresh: true });
   return views.changedMeanwhile(await versionOf(context, version));
 }
 
-async function versionOf({ person, policies }: Context, version: number): Promise<PolicyVersion | undefined> {
+async function versionOf(
+  { person, policies }: With<'policies'>,
+  version: number,
+): Promise<PolicyVersion | undefined> {
   return version === 0 ? undefined : policies.version(tenantId(person), version);
 }
 

@@ -3,10 +3,11 @@ import { decide, type Right } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import * as views from '../../views/settings/why.ts';
-import type { Command, Context, Feature } from '../define.ts';
+import type { Context, With } from '../context.ts';
+import type { Command, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 
-const whyCommand: Command = {
+const whyCommand: Command<'features'> = {
   name: 'why',
   aliases: ['may', 'can'],
   usage: 'why <command…>',
@@ -19,7 +20,7 @@ const whyCommand: Command = {
   run: (words, context) => explain(words.list, context),
 };
 
-export const why: Feature = { name: 'why', commands: [whyCommand] };
+export const why: Feature<'features'> = { name: 'why', commands: [whyCommand] };
 
 /** What is settled about commands before they are there: their names and what they do to the world. */
 const settled: Readonly<Record<string, { readonly name: string; readonly needs: Right }>> = {
@@ -35,7 +36,7 @@ const settled: Readonly<Record<string, { readonly name: string; readonly needs: 
   audit: { name: 'audit', needs: 'admin' },
 };
 
-async function explain(list: readonly string[], context: Context): Promise<Message> {
+async function explain(list: readonly string[], context: With<'features'>): Promise<Message> {
   const asked = list.filter((word) => !isPerson(word)).map((word) => word.replace(/^\/(?=.)/u, ''));
   const about = list.find(isPerson);
   if (list.some((word) => /^@./u.test(word))) {
@@ -82,12 +83,12 @@ function drawn(
   return views.renderWhy({ ...wanted, decision, about, channelId, blind: leant });
 }
 
-function findWanted(word: string, context: Context): ActionRequest | undefined {
+function findWanted(word: string, context: With<'features'>): ActionRequest | undefined {
   return namesOf(context).get(word);
 }
 
 /** Every word that names a command, built or settled; what is built is right. */
-function namesOf({ features }: Context): Map<string, ActionRequest> {
+function namesOf({ features }: With<'features'>): Map<string, ActionRequest> {
   const names = new Map<string, ActionRequest>(Object.entries(settled));
   for (const { name, aliases = [], needs } of features.flatMap(({ commands }) => commands)) {
     for (const word of [name, ...aliases]) names.set(word, { name: settled[word]?.name ?? name, needs });

@@ -2,7 +2,7 @@ import { ApiError } from '../../api/http/errors.ts';
 import { findAffectedZones, type VariableShown, type VolumeShown } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
 import { formatCode } from '../../views/blocks/text.ts';
-import type { Context } from '../define.ts';
+import type { With } from '../context.ts';
 import { loadAllZones } from './load-zones.ts';
 
 /**
@@ -11,7 +11,7 @@ import { loadAllZones } from './load-zones.ts';
  *
  * @throws UserError where the CDN does not know the app; ApiError where the zones cannot be read.
  */
-export async function loadAffectedByVolume(appId: string, context: Context): Promise<VolumeShown> {
+export async function loadAffectedByVolume(appId: string, context: With<'zoneCache'>): Promise<VolumeShown> {
   const client = await context.cdn();
   context.zoneCache.of(context.person).renew();
   const [zones, app] = await Promise.all([
@@ -36,7 +36,10 @@ export async function loadAffectedByVolume(appId: string, context: Context): Pro
 }
 
 /** The zones that run a script, at their edge or as middleware. Read now. @throws ApiError */
-export async function loadAffectedByScript(scriptId: string, context: Context): Promise<VariableShown> {
+export async function loadAffectedByScript(
+  scriptId: string,
+  context: With<'zoneCache'>,
+): Promise<VariableShown> {
   context.zoneCache.of(context.person).renew();
   const { zones } = await loadAllZones(context);
   return findAffectedZones(

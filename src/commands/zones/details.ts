@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findWeaknesses } from '../../api/zones/posture.ts';
 import { attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
 import { type Zone, zoneAsSent } from '../../api/zones/zone.ts';
 import { UserError } from '../../errors.ts';
@@ -7,13 +8,13 @@ import { formatCode } from '../../views/blocks/text.ts';
 import * as choices from '../../views/zones/choice.ts';
 import * as views from '../../views/zones/zone.ts';
 import { defineCacheSlot } from '../cache/result-cache.ts';
-import { type Action, type Command, type Context, defineForm } from '../define.ts';
+import type { Context, With } from '../context.ts';
+import { type Action, type Command, defineForm } from '../define.ts';
 import { findKnownZones } from './load-zones.ts';
 import { lookUpZone } from './lookup.ts';
 import { defineZonePicker } from './pickers.ts';
-import { findWeaknesses } from './posture.ts';
 
-export const zoneCommand: Command = {
+export const zoneCommand: Command<'zoneCache'> = {
   name: 'zone',
   aliases: ['show'],
   usage: 'zone <id|name|hostname>',
@@ -26,16 +27,16 @@ export const zoneCommand: Command = {
 };
 
 /** A zone's button, in a list of its own or in others: the list stays, the zone comes below. */
-export const showZone: Action = { id: 'zones:show', needs: 'read', apart: true, run: byId };
+export const showZone: Action<'zoneCache'> = { id: 'zones:show', needs: 'read', newMessage: true, run: byId };
 
 /** The same zone as it is now, in its place. */
-export const refreshZone: Action = { id: 'zones:refresh', needs: 'read', run: byId };
+export const refreshZone: Action<'zoneCache'> = { id: 'zones:refresh', needs: 'read', run: byId };
 
 /** Every field that is not secret, for those who look for one that no section has room for. */
-export const sendZone: Action = {
+export const sendZone: Action<'zoneCache'> = {
   id: 'zones:file',
   needs: 'read',
-  apart: true,
+  newMessage: true,
   async run(id, context) {
     // What the answer showed, as long as it is remembered.
     const known = filesOf(context).peek(id);
@@ -49,7 +50,7 @@ export const zoneForm = defineForm({
   fields: z.object({
     zone: z.string({ error: 'Pick a zone.' }).regex(/^\d+$/u, { error: 'This line is no zone. Pick one.' }),
   }),
-  run: ({ zone }, context) => byId(zone, context),
+  run: ({ zone }, context: With<'zoneCache'>) => byId(zone, context),
 });
 
 export const zonePicker = defineZonePicker({
@@ -61,12 +62,12 @@ export const zonePicker = defineZonePicker({
   says: { none: 'Your key sees no zones', noMatch: 'None of your zones matches' },
 });
 
-async function byId(id: string, context: Context): Promise<Message> {
+async function byId(id: string, context: With<'zoneCache'>): Promise<Message> {
   const files = filesOf(context);
   return drawn(await wholeById(id, context), files, context);
 }
 
-async function wholeById(id: string, context: Context): Promise<Zone> {
+async function wholeById(id: string, context: With<'zoneCache'>): Promise<Zone> {
   const known = findKnownZones(context)?.zones.find((zone) => zone.id === id);
   const zone = await readWhole({ id, name: known?.name ?? '' }, context);
   if (!zone)
@@ -77,7 +78,7 @@ async function wholeById(id: string, context: Context): Promise<Zone> {
   return zone;
 }
 
-async function lookUp(typed: string, context: Context): Promise<Message> {
+async function lookUp(typed: string, context: With<'zoneCache'>): Promise<Message> {
   const files = filesOf(context);
   const found = await lookUpZone(typed, context);
   if (found.kind !== 'one') return choices.notOneZone(found);
@@ -125,7 +126,7 @@ const zoneFiles = defineCacheSlot<ZoneFile>('zone-files');
 const longestKept = 100_000;
 
 /** To be asked for before the key is: what is read with a key that is gone must not be kept. */
-function filesOf({ person, zoneCache }: Context) {
+function filesOf({ person, zoneCache }: With<'zoneCache'>) {
   return zoneCache.of(person).shelf(zoneFiles);
 }
 

@@ -4,16 +4,17 @@ import type { Message } from '../../views/blocks/message.ts';
 import { renderZoneForm as emptyZoneForm } from '../../views/zones/choice.ts';
 import * as views from '../../views/zones/list.ts';
 import type { CachedZones } from '../cache/zone-cache.ts';
-import type { Action, Command, Context, Feature } from '../define.ts';
+import type { With } from '../context.ts';
+import type { Action, Command, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { refreshZone, sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './details.ts';
 import { loadAllZones } from './load-zones.ts';
-import { decodeZoneQuery, encodeZoneQuery, readZoneQuery, selectZones, type ZoneQuery } from './query.ts';
+import { decodeZoneQuery, encodeZoneQuery, readZoneQuery, selectZones } from './query.ts';
 
 /** Rows on a page: what a phone shows in two screens. */
 const pageSize = 10;
 
-const zonesCommand: Command = {
+const zonesCommand: Command<'zoneCache'> = {
   name: 'zones',
   aliases: ['ls', 'list'],
   usage: 'zones [search] [sort:bandwidth|charges|name] [only:attention|disabled|suspended]',
@@ -27,7 +28,7 @@ const zonesCommand: Command = {
   },
 };
 
-const turnPage: Action = {
+const turnPage: Action<'zoneCache'> = {
   id: 'zones:page',
   needs: 'read',
   run: (value, context) => {
@@ -36,7 +37,7 @@ const turnPage: Action = {
   },
 };
 
-export const zones: Feature = {
+export const zones: Feature<'zoneCache'> = {
   name: 'zones',
   commands: [zonesCommand, zoneCommand],
   actions: [turnPage, showZone, refreshZone, sendZone],
@@ -59,8 +60,8 @@ export const zones: Feature = {
  * on the screen until the new one is complete.
  */
 async function* list(
-  query: ZoneQuery,
-  context: Context,
+  query: views.ZoneQuery,
+  context: With<'zoneCache'>,
   first: 'at once' | 'when complete',
 ): AsyncGenerator<Message, void> {
   const mine = context.zoneCache.of(context.person);
@@ -88,7 +89,7 @@ async function* list(
   }
 }
 
-function drawn(snapshot: CachedZones, query: ZoneQuery): Message {
+function drawn(snapshot: CachedZones, query: views.ZoneQuery): Message {
   const found = selectZones(snapshot.zones, query);
   const all = encodeZoneQuery({ search: '', sort: query.sort, only: undefined, page: 1 });
   if (found.length === 0) {

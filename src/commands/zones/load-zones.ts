@@ -1,12 +1,12 @@
 import { ApiError } from '../../api/http/errors.ts';
 import type { CachedZones, PrefetchedIndex } from '../cache/zone-cache.ts';
-import type { Context } from '../define.ts';
+import type { With } from '../context.ts';
 
 /**
  * Every zone of the person, from memory or from the CDN. Several commands may wait for one reading; where that
  * ends because whoever began it was given up, the others begin again.
  */
-export async function loadAllZones(context: Context): Promise<CachedZones> {
+export async function loadAllZones(context: With<'zoneCache'>): Promise<CachedZones> {
   const known = findKnownZones(context);
   if (known) return known;
   const mine = context.zoneCache.of(context.person);
@@ -21,12 +21,12 @@ export async function loadAllZones(context: Context): Promise<CachedZones> {
 }
 
 /** What is in memory of them. Where that grows old it is read again in the background. */
-export function findKnownZones(context: Context): CachedZones | undefined {
+export function findKnownZones(context: With<'zoneCache'>): CachedZones | undefined {
   return context.zoneCache.of(context.person).peek() && findZonesSoFar(context).known;
 }
 
 /** What is in memory of them and what is being read in the background, for those who cannot wait for the CDN. */
-export function findZonesSoFar(context: Context): PrefetchedIndex {
+export function findZonesSoFar(context: With<'zoneCache'>): PrefetchedIndex {
   return context.zoneCache
     .of(context.person)
     .warm(async (until) => (await context.cdn(until)).pullZones.all(), context.explain);

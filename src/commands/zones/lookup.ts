@@ -1,27 +1,27 @@
 import type { ZoneSummary } from '../../api/zones/summary.ts';
 import type { Zone } from '../../api/zones/zone.ts';
+import type { UnclearZone } from '../../views/zones/choice.ts';
 import type { CachedZones } from '../cache/zone-cache.ts';
-import type { Context } from '../define.ts';
+import type { With } from '../context.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { findKnownZones, loadAllZones } from './load-zones.ts';
 import { matchesQuery } from './query.ts';
 
 /** What the words of a person mean: one zone, or several, or none with what is near. */
-export type Found =
+export type ZoneLookup =
   | {
       readonly kind: 'one';
       readonly zone: Pick<ZoneSummary, 'id' | 'name'>;
       /** Every field of it, where looking it up has brought them along. */
       readonly whole?: Zone;
     }
-  | { readonly kind: 'several'; readonly words: string; readonly zones: readonly ZoneSummary[] }
-  | { readonly kind: 'none'; readonly typed: string; readonly near: readonly string[] };
+  | UnclearZone;
 
 /** Longer words go into no request: what a service takes in an address has an end. */
 const longestSearch = 200;
 
 /** An exact id, name or hostname; else every zone that has the words in a name or hostname; else what is near. */
-export async function lookUpZone(typed: string, context: Context): Promise<Found> {
+export async function lookUpZone(typed: string, context: With<'zoneCache'>): Promise<ZoneLookup> {
   const host = readHost(typed);
   const wanted: Wanted = { name: typed.trim(), words: host };
   const known = findKnownZones(context);

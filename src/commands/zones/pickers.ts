@@ -5,7 +5,8 @@ import { limits } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { maxOptions, menu } from '../../views/blocks/menu.ts';
 import type { CachedZones, PrefetchedIndex } from '../cache/zone-cache.ts';
-import type { Context, Picker } from '../define.ts';
+import type { Context, With } from '../context.ts';
+import type { Picker } from '../define.ts';
 import { hasSecret } from '../key-in-text.ts';
 import { findZonesSoFar } from './load-zones.ts';
 import { readHost } from './lookup.ts';
@@ -38,7 +39,7 @@ const longestId = limits.option;
  * Answers at once from the person's zones in memory. While they are being read, the CDN's own search answers as far
  * as it can; what is typed can be taken as an id all the while, also where nothing can be read.
  */
-export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
+export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
   // What is made of a list lives as long as the list.
   const made = new WeakMap<CachedZones, Promise<MenuIndex<T>>>();
   const indexOf = (snapshot: CachedZones): Promise<MenuIndex<T>> => {
@@ -48,7 +49,7 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
     made.set(snapshot, index);
     return index;
   };
-  const warm = (context: Context): PrefetchedIndex => {
+  const warm = (context: With<'zoneCache'>): PrefetchedIndex => {
     const soFar = findZonesSoFar(context);
     // The next letter finds it ready.
     void soFar.coming?.then((outcome) => ('read' in outcome ? indexOf(outcome.read) : undefined));
@@ -59,7 +60,7 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
     id: kind.id,
     ...(kind.fields ? { fields: kind.fields } : {}),
     needs: 'read',
-    warm: (context) => void warm(context),
+    prefetch: (context) => void warm(context),
     async run(typed, context) {
       const words = readHost(typed);
       const { known, coming } = warm(context);

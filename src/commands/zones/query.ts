@@ -2,21 +2,12 @@ import { z } from 'zod';
 import { attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
 import { type Instead, UserError } from '../../errors.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
-import { quoted } from '../../views/zones/list.ts';
+import { quoted, type ZoneQuery } from '../../views/zones/list.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
 
 const sorts = ['name', 'bandwidth', 'charges'] as const;
 const onlys = ['attention', 'disabled', 'suspended'] as const;
-
-/** What a list of zones shows. Travels in buttons, as a query string. */
-export interface ZoneQuery {
-  readonly search: string;
-  readonly sort: (typeof sorts)[number];
-  readonly only: (typeof onlys)[number] | undefined;
-  /** From 1. */
-  readonly page: number;
-}
 
 /** Longer than any hostname; escaped four times over it still fits a button's 2000 characters. */
 const longestSearch = 100;

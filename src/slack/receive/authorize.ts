@@ -3,7 +3,8 @@ import { tenantId } from '../../auth/identity.ts';
 import type { MissingScope } from '../../auth/people.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
-import type { Context, OpenModal, Setup } from '../../commands/define.ts';
+import type { Context, OpenModal, Service, With } from '../../commands/context.ts';
+import type { Setup } from '../../commands/define.ts';
 import { features } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
@@ -13,12 +14,12 @@ import { renderRefusal } from '../../views/blocks/refusal.ts';
 import { readSlackError } from '../installations.ts';
 import type { Sender } from '../send/sender.ts';
 import type { SlackDeps } from './dispatch.ts';
-import { explainFailure, type Failed } from './failures.ts';
+import { explainFailure, type FailedDelivery } from './failures.ts';
 import { makeReference } from './reference.ts';
 import { readShownName } from './shown-name.ts';
 
 /** What is to be decided, and for which work. */
-export interface Authorized extends Failed {
+export interface AuthorizeRequest extends FailedDelivery {
   readonly body: unknown;
   readonly needs: Right;
   readonly channelId: string | undefined;
@@ -26,7 +27,7 @@ export interface Authorized extends Failed {
   readonly message: Context['message'];
 }
 
-interface Hands {
+interface AuthorizeTools {
   readonly client: () => Promise<WebClient>;
   readonly signal: AbortSignal;
 }
@@ -39,9 +40,9 @@ interface Hands {
 export async function authorize(
   deps: SlackDeps,
   sender: Sender,
-  wanted: Authorized,
-  { client, signal }: Hands,
-): Promise<Context> {
+  wanted: AuthorizeRequest,
+  { client, signal }: AuthorizeTools,
+): Promise<With<Service>> {
   const { person, foreign } = sender;
   const { needs, channelId } = wanted;
   const tenant = tenantId(person);
@@ -125,13 +126,13 @@ async function recordDenied(
   deps: SlackDeps,
   tenant: string,
   { person }: Sender,
-  { asks, feature, needs, channelId }: Authorized,
+  { requested: asks, feature, needs, channelId }: AuthorizeRequest,
   { reason }: Decision,
   reference: string,
 ): Promise<void> {
   const subject = asks ?? feature;
   // Somebody who has yet to connect a key was not denied anything.
-  if (reason === 'no-key' || !deps.deniedOnce(`${tenant}/${person.userId}/${subject}`)) return;
+  if (reason === 'no-key' || !deps.shouldRecordDenial(`${tenant}/${person.userId}/${subject}`)) return;
   try {
     await deps.audit.record({
       tenant,

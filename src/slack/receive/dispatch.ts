@@ -7,7 +7,8 @@ import type { KeyPage } from '../../auth/keys/links.ts';
 import type { Policies } from '../../auth/policy/policies.ts';
 import type { Chart } from '../../charts/chart.ts';
 import type { ZoneCache } from '../../commands/cache/zone-cache.ts';
-import type { Answer, Context, OpenModal, Setup } from '../../commands/define.ts';
+import type { Context, OpenModal, Service, With } from '../../commands/context.ts';
+import type { Answer, Setup } from '../../commands/define.ts';
 import type { DigestService } from '../../digests/service.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportService } from '../../exports/service.ts';
@@ -22,7 +23,7 @@ import type { Clients } from '../send/clients.ts';
 import { createResponder, type Responder, type Route } from '../send/responder.ts';
 import { readSender } from '../send/sender.ts';
 import { createUploads } from '../send/uploads.ts';
-import { type Authorized, authorize, createSetup } from './authorize.ts';
+import { type AuthorizeRequest, authorize, createSetup } from './authorize.ts';
 import { describeFailure } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
 import { withFiles } from './with-files.ts';
@@ -43,7 +44,7 @@ export interface SlackDeps {
   readonly exports: ExportService;
   readonly digests: DigestService;
   /** False where a denied attempt like this one was recorded a moment ago. */
-  readonly deniedOnce: (key: string) => boolean;
+  readonly shouldRecordDenial: (key: string) => boolean;
   /** False where this delivery was taken before, here or by another replica. */
   readonly claim: (id: string) => Promise<boolean>;
   readonly inFlight: InFlight;
@@ -55,13 +56,13 @@ export interface SlackDeps {
   /** The Web API's base: files go to its hosts only. */
   readonly apiUrl: string;
   /** A chart as PNG. */
-  readonly draw: (chart: Chart) => Promise<Uint8Array>;
+  readonly renderChart: (chart: Chart) => Promise<Uint8Array>;
   /** Looks for live secrets in a file that is about to leave. */
-  readonly inspectFile: () => (piece: Uint8Array) => void;
+  readonly createFileScanner: () => (piece: Uint8Array) => void;
 }
 
 /** One delivery from Slack, after it was acknowledged. */
-export interface Delivery extends Omit<Authorized, 'channelId' | 'modal' | 'message'> {
+export interface Delivery extends Omit<AuthorizeRequest, 'channelId' | 'modal' | 'message'> {
   readonly kind: Kind;
   /** A name from the registry, never anything typed: it becomes a metric label. */
   readonly feature: string;
@@ -71,16 +72,16 @@ export interface Delivery extends Omit<Authorized, 'channelId' | 'modal' | 'mess
   readonly modal?: OpenModal | undefined;
   readonly message?: Context['message'];
   /** Runs before anything is looked up or decided: opens what must not wait. Never for people from elsewhere. */
-  readonly first?:
+  readonly beforeAuthorize?:
     | ((early: Pick<Interaction, 'client'> & { readonly setup: Setup }) => Promise<void>)
     | undefined;
 }
 
 export interface Interaction {
-  readonly context: Context;
+  readonly context: With<Service>;
   readonly responder: Responder;
   /** Answers another way, which may fall back on the plain one; the files of an answer go along all the same. */
-  readonly answering: (otherwise: (plain: Responder) => Responder) => Responder;
+  readonly wrapResponder: (otherwise: (plain: Responder) => Responder) => Responder;
   readonly client: () => Promise<WebClient>;
 }
 
@@ -110,25 +111,25 @@ export async function perform(
     const uploads = createUploads({
       client: async () => deps.clients.job(await deps.access.token(sender.workspace)),
       apiUrl: deps.apiUrl,
-      draw: deps.draw,
-      inspect: deps.inspectFile,
+      draw: deps.renderChart,
+      inspect: deps.createFileScanner,
       signal,
     });
     const { fetch, log } = deps;
     const plain = createResponder({ route, client, fetch, log });
-    const answering: Interaction['answering'] = (otherwise) =>
+    const answering: Interaction['wrapResponder'] = (otherwise) =>
       withFiles(otherwise(plain), { uploads, userId: route.userId, log });
     const responder = answering(() => plain);
     try {
       if (delivery.claim !== undefined && !(await deps.claim(`${delivery.kind}:${delivery.claim}`)))
         return 'duplicate';
-      if (delivery.first && !sender.foreign) {
-        await delivery.first({ client, setup: createSetup(deps, sender, delivery.body) });
+      if (delivery.beforeAuthorize && !sender.foreign) {
+        await delivery.beforeAuthorize({ client, setup: createSetup(deps, sender, delivery.body) });
       }
       const { channelId } = route;
       const wanted = { ...delivery, channelId, modal: delivery.modal, message: delivery.message };
       const context = await authorize(deps, sender, wanted, { client, signal });
-      await work({ context, responder, answering, client });
+      await work({ context, responder, wrapResponder: answering, client });
       return 'answered';
     } catch (error) {
       const message = describeFailure(error, delivery, deps.log);

@@ -9,17 +9,17 @@ import type { Message } from '../../views/blocks/message.ts';
 import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
 import { makeReference } from './reference.ts';
 
-export interface Failed {
+export interface FailedDelivery {
   readonly kind: string;
   readonly feature: string;
   /** A button that tries the same again, only where that is safe. */
   readonly retry?: { readonly actionId: string; readonly value: string } | undefined;
   /** The command that `Why?` asks about. */
-  readonly asks?: string | undefined;
+  readonly requested?: string | undefined;
 }
 
 /** A failure as a message. */
-export function describeFailure(error: unknown, failed: Failed, log: Log): Message {
+export function describeFailure(error: unknown, failed: FailedDelivery, log: Log): Message {
   return renderFailure(explainFailure(error, failed, log));
 }
 
@@ -27,7 +27,7 @@ export function describeFailure(error: unknown, failed: Failed, log: Log): Messa
  * The one place where a failure becomes words: a sentence and a next step for the person, the rest for the log,
  * and a reference that is in both.
  */
-export function explainFailure(error: unknown, failed: Failed, log: Log): Failure {
+export function explainFailure(error: unknown, failed: FailedDelivery, log: Log): Failure {
   // Told to the log where it was stopped, and not to be tried again: the same would come out.
   if (error instanceof SecretLeakBlocked || (error instanceof SlackFailure && error.code === 'held_back'))
     return { ...isBlocked, reference: error.reference };
@@ -36,7 +36,7 @@ export function explainFailure(error: unknown, failed: Failed, log: Log): Failur
   if (error instanceof UserError) {
     // Its words may quote what somebody typed, so the log gets the place only.
     log.info(where, 'answered with a refusal');
-    return { message: error.message, hint: error.hint, offer: error.offer, why: failed.asks, reference };
+    return { message: error.message, hint: error.hint, offer: error.offer, why: failed.requested, reference };
   }
   if (error instanceof ApiError) {
     const { code, operation, status, requestId, errorKey } = error;

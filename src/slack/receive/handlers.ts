@@ -1,9 +1,10 @@
-import type { Fields, Form, FormResult } from '../../commands/define.ts';
+import type { Fields, Service } from '../../commands/context.ts';
+import type { Form } from '../../commands/define.ts';
 import { hasCdnKey } from '../../commands/key-in-text.ts';
 import { findAction, findCommand, findForm } from '../../commands/registry.ts';
 import { parseWords } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { FormResult, Message } from '../../views/blocks/message.ts';
 import { deliver, type Interaction, perform, type SlackDeps } from './dispatch.ts';
 import { redrawHome } from './home-tab.ts';
 import {
@@ -29,7 +30,7 @@ export async function runCommand(
     {
       kind: 'command',
       feature: command.name,
-      asks: command.name,
+      requested: command.name,
       body,
       claim: body.trigger_id,
       needs: command.needsFor?.(words) ?? command.needs,
@@ -39,7 +40,7 @@ export async function runCommand(
         command.needs === 'read' && body.text.length < 1000
           ? { actionId: 'help:run', value: body.text }
           : undefined,
-      first: opening.first,
+      beforeAuthorize: opening.beforeAuthorize,
     },
     opening.work,
     opening.onFailure,
@@ -65,7 +66,7 @@ export async function runAction(
   raw: object,
 ): Promise<void> {
   const action = findAction(body.actionId);
-  const stands = action?.types ? findCommand(parseWords(body.value)) : undefined;
+  const stands = action?.runsCommand ? findCommand(parseWords(body.value)) : undefined;
   const needs = stands
     ? (stands.command.needsFor?.(stands.words) ?? stands.command.needs)
     : (action?.needsFor?.(body.value) ?? action?.needs ?? 'none');
@@ -75,7 +76,7 @@ export async function runAction(
     triggerId: body.trigger_id,
     channelId,
     modal: body.modal,
-    apart: action?.apart ?? action?.types ?? false,
+    apart: action?.newMessage ?? action?.runsCommand ?? false,
   });
   const outcome = await perform(
     deps,
@@ -88,16 +89,16 @@ export async function runAction(
       route: {
         responseUrl: body.response_url,
         channelId,
-        ...(action && !action.apart && !action.types ? { replaces: true } : { apart: true }),
+        ...(action && !action.newMessage && !action.runsCommand ? { replaces: true } : { apart: true }),
       },
       retry: needs === 'read' && action ? { actionId: action.id, value: body.value } : undefined,
-      asks: stands?.command.name ?? action?.id.split(':')[0],
-      modal: body.modal && { note: memory.note, fields: fieldsWithoutKeys(body.modal.state?.values) },
+      requested: stands?.command.name ?? action?.id.split(':')[0],
+      modal: body.modal && { metadata: memory.metadata, fields: fieldsWithoutKeys(body.modal.state?.values) },
       message:
         body.messageTs !== undefined && body.channelId !== undefined
           ? { channel: body.channelId, ts: body.messageTs }
           : undefined,
-      first: opening.first,
+      beforeAuthorize: opening.beforeAuthorize,
     },
     async (turn) => {
       if (!action)
@@ -113,7 +114,10 @@ export async function runAction(
 }
 
 /** What to acknowledge a submitted form with, decided without any I/O: its field errors, a busy view, or nothing. */
-export function readForm(view: SubmittedView, now: Date): { form?: Form; values?: unknown; reply?: object } {
+export function readForm(
+  view: SubmittedView,
+  now: Date,
+): { form?: Form<Service>; values?: unknown; reply?: object } {
   const form = findForm(view.callback_id);
   if (!form) {
     const gone = { text: 'This form is from an older version of the bot. Type `/cdn` and start again.' };
@@ -121,8 +125,8 @@ export function readForm(view: SubmittedView, now: Date): { form?: Form; values?
   }
   const keys = form.takesKeys ? {} : keyErrors(readTexts(view.state?.values));
   if (Object.keys(keys).length > 0) return { reply: { response_action: 'errors', errors: keys } };
-  const { note, channel } = readModalState(view.private_metadata);
-  const read = form.read(readFields(view.state?.values), { now, note });
+  const { metadata, channel } = readModalState(view.private_metadata);
+  const read = form.read(readFields(view.state?.values), { now, metadata });
   if ('errors' in read) return { reply: { response_action: 'errors', errors: read.errors } };
   if ('again' in read)
     return { reply: { response_action: 'update', view: writeModalState(read.again, channel) } };
@@ -130,7 +134,12 @@ export function readForm(view: SubmittedView, now: Date): { form?: Form; values?
     form,
     values: read.values,
     ...(stays(form, view)
-      ? { reply: { response_action: 'update', view: form.busy ?? waitingView(view.title?.text ?? 'CDN') } }
+      ? {
+          reply: {
+            response_action: 'update',
+            view: form.loadingView ?? waitingView(view.title?.text ?? 'CDN'),
+          },
+        }
       : {}),
   };
 }
@@ -151,15 +160,15 @@ function fieldsWithoutKeys(values: unknown): Fields {
 }
 
 /** Whether the answer is shown in the form itself: where it says so, and where a message would be out of sight. */
-function stays(form: Form, view: SubmittedView): boolean {
+function stays(form: Form<Service>, view: SubmittedView): boolean {
   const inChannel = readModalState(view.private_metadata).channel !== undefined;
-  return form.busy !== undefined || !inChannel || Boolean(view.previous_view_id);
+  return form.loadingView !== undefined || !inChannel || Boolean(view.previous_view_id);
 }
 
 /** The work of a submitted form, acknowledged already. Its outcome is shown in the form if that stays open. */
 export async function runForm(
   deps: SlackDeps,
-  form: Form,
+  form: Form<Service>,
   values: unknown,
   view: SubmittedView,
   raw: object,
@@ -172,12 +181,12 @@ export async function runForm(
     {
       kind: 'form',
       feature: form.id,
-      asks: form.id.split(':')[0],
+      requested: form.id.split(':')[0],
       body: raw,
       claim: `${view.id}:${view.hash ?? ''}:${'trigger_id' in raw ? String(raw.trigger_id) : ''}`,
       needs: form.needs,
       route: { channelId: memory.channel },
-      modal: { note: memory.note, fields: readFields(view.state?.values) },
+      modal: { metadata: memory.metadata, fields: readFields(view.state?.values) },
     },
     async (turn) => {
       const result = await form.run(values, turn.context);

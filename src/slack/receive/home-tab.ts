@@ -1,4 +1,5 @@
-import { home } from '../../commands/registry.ts';
+import { loadHome } from '../../commands/home.ts';
+import { features } from '../../commands/registry.ts';
 import { type Interaction, perform, type SlackDeps } from './dispatch.ts';
 
 /** The Home tab was opened. */
@@ -15,5 +16,5 @@ const drawsHome = { kind: 'home', feature: 'home', needs: 'none', route: {} } as
 
 async function publishHome({ context, client }: Interaction): Promise<void> {
   const { userId } = context.person;
-  await (await client()).views.publish({ user_id: userId, view: await home(context) });
+  await (await client()).views.publish({ user_id: userId, view: await loadHome(context, features) });
 }

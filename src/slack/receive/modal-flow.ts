@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/types';
-import type { Action, Answer, Command, Context, Setup, Shortcut } from '../../commands/define.ts';
+import type { Service, With } from '../../commands/context.ts';
+import type { Action, Answer, Command, Setup, Shortcut } from '../../commands/define.ts';
 import type { Words } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
@@ -29,14 +30,14 @@ interface Work {
   readonly modal?: ((setup: Setup) => ModalView | undefined) | undefined;
   /** The modal opens before anything is looked up, and `run` answers in it. */
   readonly early?: true;
-  readonly fill?: ((context: Context) => Promise<ModalView>) | undefined;
-  readonly run?: ((context: Context) => Answer | undefined) | undefined;
-  readonly redraw?: ((context: Context) => Promise<ModalView | undefined>) | undefined;
+  readonly fill?: ((context: With<Service>) => Promise<ModalView>) | undefined;
+  readonly run?: ((context: With<Service>) => Answer | undefined) | undefined;
+  readonly redraw?: ((context: With<Service>) => Promise<ModalView | undefined>) | undefined;
   readonly steady?: true | undefined;
 }
 
-export function workOfCommand({ command, words }: { command: Command; words: Words }): Work {
-  const { name, label, modal, fill, run } = command;
+export function workOfCommand({ command, words }: { command: Command<Service>; words: Words }): Work {
+  const { name, label, modal, load: fill, run } = command;
   return {
     name,
     title: label ?? name,
@@ -46,7 +47,10 @@ export function workOfCommand({ command, words }: { command: Command; words: Wor
   };
 }
 
-export function workOfAction({ id, modal, fill, run, redraw, steady }: Action, value: string): Work {
+export function workOfAction(
+  { id, modal, load: fill, run, redraw, preservesInputs: steady }: Action<Service>,
+  value: string,
+): Work {
   return {
     name: id,
     modal: modal && ((setup) => modal(value, setup)),
@@ -57,7 +61,7 @@ export function workOfAction({ id, modal, fill, run, redraw, steady }: Action, v
   };
 }
 
-export function workOfShortcut({ id, modal, fill, run }: Shortcut, message: unknown): Work {
+export function workOfShortcut({ id, modal, load: fill, run }: Shortcut<Service>, message: unknown): Work {
   return {
     name: id,
     modal: () => modal(message),
@@ -67,7 +71,7 @@ export function workOfShortcut({ id, modal, fill, run }: Shortcut, message: unkn
   };
 }
 
-type Opening = Pick<Delivery, 'first'> & {
+type Opening = Pick<Delivery, 'beforeAuthorize'> & {
   readonly work: (turn: Interaction) => Promise<void>;
   readonly onFailure: (message: Message, turn: Pick<Interaction, 'client'>) => Promise<boolean>;
 };
@@ -97,7 +101,7 @@ export function findModal(work: Work | undefined, at: At): Opening {
   const where = { channelId: at.channelId, above: at.modal?.id };
   let open: Opened | undefined;
   return {
-    async first({ client, setup }) {
+    async beforeAuthorize({ client, setup }) {
       const skeleton = skeletonOf(work, at, setup);
       if (!skeleton) return;
       const viewId = await openModal(await client(), at.triggerId, skeleton.view, where);
@@ -166,7 +170,7 @@ async function showFilled(
 /** Answers in a modal that is open; to somebody who closed it, privately as ever. */
 export function answerInModal(
   modal: Pick<SubmittedView, 'id' | 'title'>,
-  { client, answering }: Pick<Interaction, 'client' | 'answering'>,
+  { client, wrapResponder: answering }: Pick<Interaction, 'client' | 'wrapResponder'>,
   channelId: string | undefined,
 ): Responder {
   return answering((plain) => {

@@ -1,13 +1,13 @@
 import type { ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { z } from 'zod';
-import type { Fields } from '../../commands/define.ts';
+import type { Fields } from '../../commands/context.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { readSlackError } from '../installations.ts';
 
 /** What a modal remembers: the channel its answer belongs to, and its own note. Never a right, never a secret. */
-const memory = z.object({ channel: z.string().optional(), note: z.string().optional() });
+const memory = z.object({ channel: z.string().optional(), metadata: z.string().optional() });
 
 /**
  * Opens a modal, on top of the one that is open where it was asked for in one. Its trigger lives for three seconds
@@ -42,7 +42,7 @@ export async function openModal(
 
 /** A modal that remembers where it was opened, beside the note it carries. */
 export function writeModalState(view: ModalView, channel: string | undefined): ModalView {
-  return { ...view, private_metadata: JSON.stringify({ channel, note: view.private_metadata }) };
+  return { ...view, private_metadata: JSON.stringify({ channel, metadata: view.private_metadata }) };
 }
 
 /** The channel a modal was opened in and its note, as far as it remembers. */

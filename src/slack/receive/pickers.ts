@@ -1,5 +1,5 @@
 import type { ModalView, Option } from '@slack/types';
-import type { Context } from '../../commands/define.ts';
+import type { Service, With } from '../../commands/context.ts';
 import { findPicker } from '../../commands/registry.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
@@ -46,9 +46,9 @@ export async function runPicker(
 }
 
 /** A form has opened: its menus will be asked next, so what they need is read meanwhile. */
-export function prefetchMenus(view: ModalView, context: Context): void {
+export function prefetchMenus(view: ModalView, context: With<Service>): void {
   for (const block of view.blocks) {
     if (!('element' in block) || block.element.type !== 'external_select') continue;
-    findPicker(block.element.action_id ?? '')?.warm?.(context);
+    findPicker(block.element.action_id ?? '')?.prefetch?.(context);
   }
 }

@@ -26,12 +26,12 @@ export async function runShortcut(
     {
       kind: 'shortcut',
       feature: shortcut?.id ?? 'unknown',
-      asks: shortcut?.id.split(':')[0],
+      requested: shortcut?.id.split(':')[0],
       body,
       claim: body.trigger_id,
       needs: shortcut?.needs ?? 'none',
       route: { responseUrl: body.response_url, channelId },
-      first: opening.first,
+      beforeAuthorize: opening.beforeAuthorize,
     },
     async (turn) => {
       if (!shortcut)

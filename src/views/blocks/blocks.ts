@@ -70,6 +70,14 @@ export function commandButton(
   return button(label, `help:run:${nth}`, words.slice(0, limits.value), more);
 }
 
+/** The button that opens the form, or asks for a link to the page. */
+export function connectButton(
+  label = 'Connect your key',
+  more: Pick<Button, 'style'> = { style: 'primary' },
+): Button {
+  return button(label, 'connect:open', 'open', more);
+}
+
 /** What is chosen already in a menu whose options are looked up: an id stands for itself. */
 export function picked(id: string): PlainTextOption {
   return { text: plain(truncate(id, limits.option)), value: id.slice(0, limits.option) };

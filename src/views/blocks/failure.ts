@@ -1,7 +1,6 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import type { UserError } from '../../errors.ts';
-import { connectButton } from '../connect/connect.ts';
-import { actions, button, commandButton, context, message, section } from './blocks.ts';
+import { actions, button, commandButton, connectButton, context, message, section } from './blocks.ts';
 import type { Message } from './message.ts';
 import { escapeMrkdwn, sanitizeMrkdwn } from './text.ts';
 

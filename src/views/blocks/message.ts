@@ -1,4 +1,4 @@
-import type { KnownBlock } from '@slack/types';
+import type { KnownBlock, ModalView } from '@slack/types';
 import type { Chart } from '../../charts/chart.ts';
 
 /** What a person reads: `text` stands alone (notifications, screen readers), blocks draw it. */
@@ -9,6 +9,12 @@ export interface Message {
   readonly carries?: readonly string[];
   /** Sent after the text, so that no answer waits for them. Slack has no private files in channels: they go to the person's direct messages. */
   readonly files?: readonly Attachment[];
+}
+
+/** The view that replaces a form's loading view; `message` says the same if the person closed it meanwhile. */
+export interface FormResult {
+  readonly modal: ModalView;
+  readonly message: Message;
 }
 
 export interface Attachment {

@@ -1,18 +1,19 @@
 import type { Button, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../../auth/policy/policy.ts';
-import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
+import {
+  actions,
+  button,
+  commandButton,
+  connectButton,
+  context,
+  message,
+  plain,
+  section,
+} from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import { formatCode, pluralize } from '../blocks/text.ts';
 import { rightsLine } from '../settings/rights.ts';
-
-/** The button that opens the form, or asks for a link to the page. */
-export function connectButton(
-  label = 'Connect your key',
-  more: Pick<Button, 'style'> = { style: 'primary' },
-): Button {
-  return button(label, 'connect:open', 'open', more);
-}
 
 /** For somebody whose key is connected: it is rarely what they are here for. */
 export function keyButtons(): [replace: Button, forget: Button] {

@@ -1,10 +1,9 @@
 import type { Button, KnownBlock } from '@slack/types';
 import { canBeTakenOver, type Digest, isChannelReason, type PauseReason } from '../../digests/model.ts';
-import { actions, button, context, message, plain, section } from '../blocks/blocks.ts';
+import { actions, button, connectButton, context, message, plain, section } from '../blocks/blocks.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
 import { formatCode, pluralize } from '../blocks/text.ts';
-import { connectButton } from '../connect/connect.ts';
 import { describeSchedule, formatRunTime } from './schedule.ts';
 import { describePause } from './words.ts';
 

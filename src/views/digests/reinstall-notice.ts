@@ -1,8 +1,15 @@
 import type { Digest } from '../../digests/model.ts';
-import { actions, button, commandButton, context, message, section } from '../blocks/blocks.ts';
+import {
+  actions,
+  button,
+  commandButton,
+  connectButton,
+  context,
+  message,
+  section,
+} from '../blocks/blocks.ts';
 import type { Message } from '../blocks/message.ts';
 import { pluralize } from '../blocks/text.ts';
-import { connectButton } from '../connect/connect.ts';
 import { renderDigestRow } from './list.ts';
 
 const mostRows = 10;

@@ -1,8 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/types';
-import type { FormResult } from '../../commands/define.ts';
 import type { Digest, DigestOrder } from '../../digests/model.ts';
 import { actions, button, context, message, plain, section } from '../blocks/blocks.ts';
-import type { Message } from '../blocks/message.ts';
+import type { FormResult, Message } from '../blocks/message.ts';
 import { formatCode } from '../blocks/text.ts';
 import type { RenderedDigest } from './post.ts';
 import { describeNextRuns } from './schedule.ts';

@@ -1,10 +1,18 @@
 import type { KnownBlock } from '@slack/types';
 import type { Operation } from '../../operations/model.ts';
-import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
+import {
+  actions,
+  button,
+  commandButton,
+  connectButton,
+  context,
+  message,
+  plain,
+  section,
+} from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, pluralize } from '../blocks/text.ts';
-import { connectButton } from '../connect/connect.ts';
 import {
   describeCount,
   describeMissing,

@@ -1,11 +1,10 @@
 import type { KnownBlock } from '@slack/types';
 import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
 import type { Group, Sample } from '../../api/origin-errors/groups.ts';
-import type { FileKind } from '../../commands/origin-errors/file.ts';
-import type { Report, ZoneName } from '../../commands/origin-errors/report.ts';
-import { type DayRange } from '../../lib/time.ts';
+import type { DayRange } from '../../lib/time.ts';
 import { actions, button, context, message, section } from '../blocks/blocks.ts';
 import { formatDate, formatMoment } from '../blocks/dates.ts';
+import type { Failure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
 import { formatPercent } from '../blocks/numbers.ts';
 import {
@@ -21,6 +20,40 @@ import { findPeak, groupByHour, renderHourChart } from './hours.ts';
 
 /** The days that are offered; each can be typed as well. */
 export const choices = ['today', 'yesterday', 'last 3 days', 'last 7 days'] as const;
+
+/** The origin errors of one zone on some days, counted. */
+export interface Report {
+  readonly zone: ZoneName;
+  readonly days: DayRange;
+  readonly takenAt: Date;
+  readonly counts: OriginErrorCounts;
+  /** Entries that came twice, and are counted once. */
+  readonly repeated: number;
+  /** Entries that are none. */
+  readonly skipped: number;
+  /** Days of which the CDN holds more than it gave. */
+  readonly incomplete: readonly string[];
+  readonly unread: readonly { readonly day: string; readonly why: Failure }[];
+  /** The day before the first, to compare with; undefined where it could not be read. */
+  readonly before: DayBefore | undefined;
+}
+
+export interface ZoneName {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface DayBefore {
+  readonly day: string;
+  readonly total: number;
+  /** `''` stands for entries without a code. */
+  readonly codes: ReadonlySet<string>;
+  readonly incomplete: boolean;
+}
+
+/** Formats of the file with every entry. */
+export const fileKinds = ['csv', 'ndjson'] as const;
+export type FileKind = (typeof fileKinds)[number];
 
 interface Shown {
   readonly report: Report;

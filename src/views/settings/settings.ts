@@ -1,8 +1,7 @@
 import type { Button, KnownBlock, ModalView } from '@slack/types';
-import type { FormResult } from '../../commands/define.ts';
 import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
-import type { Message } from '../blocks/message.ts';
+import type { FormResult, Message } from '../blocks/message.ts';
 import { type Consequences, consequences } from './policy-changes.ts';
 
 const title = plain('Settings');

@@ -1,10 +1,9 @@
 import type { MissingScope } from '../../auth/people.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
-import { actions, commandButton, message, section } from '../blocks/blocks.ts';
+import { actions, commandButton, connectButton, message, section } from '../blocks/blocks.ts';
 import type { Message } from '../blocks/message.ts';
 import { missingScopeLines } from '../blocks/missing-scope.ts';
 import { formatCode, truncate } from '../blocks/text.ts';
-import { connectButton } from '../connect/connect.ts';
 
 /** A decision with each of its steps. */
 export function renderWhy(asked: {

@@ -1,6 +1,5 @@
 import type { Button, InputBlock, ModalView, Option } from '@slack/types';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
-import type { Found } from '../../commands/zones/lookup.ts';
 import { actions, commandButton, message, plain, section } from '../blocks/blocks.ts';
 import { option } from '../blocks/menu.ts';
 import type { Message } from '../blocks/message.ts';
@@ -48,11 +47,12 @@ interface For {
   readonly behind?: string;
 }
 
-/** Words that are no one zone: several, or none. */
-export function notOneZone(
-  found: Exclude<Found, { kind: 'one' }>,
-  wanted: For = { command: 'zone' },
-): Message {
+/** Words that do not name exactly one zone: `near` are names or hostnames that may have been meant. */
+export type UnclearZone =
+  | { readonly kind: 'several'; readonly words: string; readonly zones: readonly ZoneSummary[] }
+  | { readonly kind: 'none'; readonly typed: string; readonly near: readonly string[] };
+
+export function notOneZone(found: UnclearZone, wanted: For = { command: 'zone' }): Message {
   return found.kind === 'several'
     ? renderZoneChoice(found.words, found.zones, wanted)
     : renderNoZone(found.typed, found.near, wanted);

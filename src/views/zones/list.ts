@@ -1,6 +1,5 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { Attention, Totals, ZoneSummary } from '../../api/zones/summary.ts';
-import type { ZoneQuery } from '../../commands/zones/query.ts';
 import { actions, button, commandButton, context, message, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Failure } from '../blocks/failure.ts';
@@ -12,6 +11,15 @@ import { escapeMrkdwn, formatCode, formatInteger, plainText, pluralize } from '.
 export interface Listed {
   readonly zone: ZoneSummary;
   readonly attention: readonly Attention[];
+}
+
+/** What a list of zones shows. Buttons carry it as a query string. */
+export interface ZoneQuery {
+  readonly search: string;
+  readonly sort: 'name' | 'bandwidth' | 'charges';
+  readonly only: 'attention' | 'disabled' | 'suspended' | undefined;
+  /** From 1. */
+  readonly page: number;
 }
 
 /** One page of the whole list. `value` writes a query into a button. */

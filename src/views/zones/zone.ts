@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/types';
+import type { Weakness } from '../../api/zones/posture.ts';
 import type { Attention, ZoneSummary } from '../../api/zones/summary.ts';
 import type { Zone } from '../../api/zones/zone.ts';
-import type { Weakness } from '../../commands/zones/posture.ts';
 import { actions, button, commandButton, context, header, message, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';

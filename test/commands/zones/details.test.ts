@@ -274,6 +274,6 @@ test('the form shows the zone that was picked, and refuses lines that are none',
   expect(await person.submit('zones:submit', { zone: undefined })).toEqual({
     errors: { zone: 'Pick a zone.' },
   });
-  expect(findForm('zones:submit')?.busy).toBeUndefined();
+  expect(findForm('zones:submit')?.loadingView).toBeUndefined();
   expect(office.zoneCache.of(alice).peek()).toBeUndefined();
 });

@@ -1,17 +1,17 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
+import { findWeaknesses } from '../../../src/api/zones/posture.ts';
 import { attentionReasons, sumTotals, type ZoneSummary } from '../../../src/api/zones/summary.ts';
 import { readZone } from '../../../src/api/zones/zone.ts';
-import { findWeaknesses } from '../../../src/commands/zones/posture.ts';
-import {
-  decodeZoneQuery,
-  encodeZoneQuery,
-  selectZones,
-  type ZoneQuery,
-} from '../../../src/commands/zones/query.ts';
+import { decodeZoneQuery, encodeZoneQuery, selectZones } from '../../../src/commands/zones/query.ts';
 import { renderNoZone, renderZoneChoice, zoneOption } from '../../../src/views/zones/choice.ts';
-import { renderFirstZones, renderNoZones, renderZonePage } from '../../../src/views/zones/list.ts';
+import {
+  renderFirstZones,
+  renderNoZones,
+  renderZonePage,
+  type ZoneQuery,
+} from '../../../src/views/zones/list.ts';
 import { renderZone as zoneView } from '../../../src/views/zones/zone.ts';
 import { findMessageProblems, findOptionProblems } from '../../support/slack-limits.ts';
 

@@ -1,4 +1,4 @@
-import type { Zone } from '../../api/zones/zone.ts';
+import type { Zone } from './zone.ts';
 
 /** What is set otherwise than most zones have it, and makes a zone weaker. */
 export type Weakness =
