@@ -14,14 +14,14 @@ import { showOperationJob } from '../../operations/messages.ts';
 import { createDeliverJob, sweepOutboxJob } from '../../outbox/deliver.ts';
 import type { MessageKind } from '../../outbox/outbox.ts';
 import type { Job } from '../../store/queue/define-job.ts';
-import { auditCheckpoint, type CheckpointPorts } from './audit-checkpoint.ts';
+import { auditCheckpoint, type CheckpointPorts, checkpointMessage } from './audit-checkpoint.ts';
 import { housekeeping } from './housekeeping.ts';
 
 /** What jobs reach outwards with. Each engine names the few that its own jobs need. */
 export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts;
 
 /** Every kind of message in the outbox. */
-export const messageKinds: readonly MessageKind<never, Ports>[] = [];
+export const messageKinds: readonly MessageKind<never, Ports>[] = [checkpointMessage];
 
 /** Every job there is. A new one is a file beside this one and a line here. */
 export const jobs: readonly Job<never, Ports>[] = [

@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Schema } from '../../store/schema.ts';
 
 export type CheckpointRow = Selectable<Schema['audit_checkpoints']>;
@@ -13,21 +13,36 @@ export interface StoredCheckpoint {
   readonly signature: string;
 }
 
+/** Whether a tenant's checkpoint of a day was claimed. One that Slack refused may be claimed again. */
+export async function isCheckpointClaimed(
+  db: Kysely<Schema>,
+  { tenant, day }: { readonly tenant: string; readonly day: string },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('audit_checkpoints')
+    .select('state')
+    .where('tenant', '=', tenant)
+    .where('day', '=', day)
+    .executeTakeFirst();
+  return row !== undefined && row.state !== 'failed';
+}
+
 /**
  * Takes a tenant's checkpoint of a day, for one caller among all processes: false = it is taken. One that Slack refused
  * may be taken again.
  */
 export async function claimCheckpoint(
   db: Kysely<Schema>,
-  row: { readonly tenant: string; readonly day: string; readonly channel: string; readonly at: Date },
+  row: Insertable<Schema['audit_checkpoints']>,
 ): Promise<boolean> {
+  const { tenant: _tenant, day: _day, ...columns } = row;
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('audit_checkpoints')
-    .values({ ...row, state: 'sending' })
+    .values(row)
     .onConflict((conflict) =>
       conflict
         .columns(['tenant', 'day'])
-        .doUpdateSet({ state: 'sending', channel: row.channel, at: row.at })
+        .doUpdateSet({ ...columns, code: null })
         .where('audit_checkpoints.state', '=', 'failed'),
     )
     .executeTakeFirst();

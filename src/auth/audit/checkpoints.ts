@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Schema } from '../../store/schema.ts';
 import { loadSigningKey } from '../keyring/signing-key.ts';
 import type { Sealer } from '../keys/sealing.ts';
@@ -8,17 +8,24 @@ import { findPolicyTenants } from '../policy/queries.ts';
 import type { Audit } from './audit.ts';
 import { type Broken, verifyChain } from './chain.ts';
 import { type Checkpoint, signCheckpoint, writeCheckpoint, writePublicKey } from './checkpoint.ts';
-import { claimCheckpoint, findLastCheckpoint, updateCheckpoint } from './checkpoint-queries.ts';
+import {
+  claimCheckpoint,
+  findLastCheckpoint,
+  isCheckpointClaimed,
+  updateCheckpoint,
+} from './checkpoint-queries.ts';
 import { findRecentAudit } from './queries.ts';
 
-/** The daily checkpoint of a tenant, taken by one process. */
+/** The daily checkpoint of a tenant, claimed by one process. */
 export interface CheckpointClaim {
   readonly tenant: string;
   readonly day: string;
   readonly channel: string;
+  readonly at: Date;
+  readonly report: CheckpointReport;
 }
 
-/** What is to be posted. */
+/** What a checkpoint tells. */
 export type CheckpointReport =
   | {
       readonly kind: 'signed';
@@ -30,20 +37,30 @@ export type CheckpointReport =
   /** The chain does not hold, so there is nothing to sign. */
   | { readonly kind: 'broken'; readonly broken: Broken };
 
-/** What became of posting it. `failed` is tried again within the day, `unknown` is not. */
+/** How posting it ended. `failed` is tried again within the day, `unknown` is not. */
 export interface CheckpointResult {
   readonly state: 'posted' | 'failed' | 'unknown';
-  readonly code?: string;
+  readonly code?: string | undefined;
 }
 
 /** Signed notes of each tenant's chain, one a day, for a channel that the settings name. */
 export interface Checkpoints {
   /** The tenants that have settings. */
   tenants(): Promise<string[]>;
-  /** Takes today's and makes it; undefined where none is wanted, it is taken, or nothing was recorded since the last. */
-  take(tenant: string): Promise<{ turn: CheckpointClaim; news: CheckpointReport } | undefined>;
-  /** To be called after posting, whatever came of it. */
-  settle(turn: CheckpointClaim, news: CheckpointReport, end: CheckpointResult): Promise<void>;
+  /**
+   * Makes today's, and claims it together with the message that `announce` stores. Undefined where none is wanted, it is
+   * claimed already, or nothing was recorded since the last.
+   */
+  take(
+    tenant: string,
+    announce: (trx: Transaction<Schema>, claim: CheckpointClaim) => Promise<unknown>,
+  ): Promise<CheckpointClaim | undefined>;
+  /** Stores how posting it ended. */
+  settle(
+    db: Kysely<Schema>,
+    claim: { readonly tenant: string; readonly day: string; readonly kind: CheckpointReport['kind'] },
+    end: CheckpointResult,
+  ): Promise<void>;
 }
 
 export function createCheckpoints(options: {
@@ -73,29 +90,29 @@ export function createCheckpoints(options: {
 
   return {
     tenants: () => findPolicyTenants(db),
-    async take(tenant) {
+    async take(tenant, announce) {
       const { auditChannel: channel } = await policies.current(tenant, { fresh: true });
       if (channel === undefined) return undefined;
       const at = now();
-      const turn = { tenant, day: at.toISOString().slice(0, 10), channel };
-      if (!(await claimCheckpoint(db, { ...turn, at }))) return undefined;
-      try {
-        const news = await make(tenant);
-        if (!news) await updateCheckpoint(db, turn, { state: 'unchanged' });
-        else if (news.kind === 'signed') {
-          const { seq, head, kid, signature, at } = news.checkpoint;
-          await updateCheckpoint(db, turn, { seq, head, kid, signature, at });
-        }
-        return news && { turn, news };
-      } catch (error) {
-        // Nothing was posted, so the next run takes it again.
-        await updateCheckpoint(db, turn, { state: 'failed', code: 'not_made' });
-        throw error;
-      }
+      const day = at.toISOString().slice(0, 10);
+      if (await isCheckpointClaimed(db, { tenant, day })) return undefined;
+      const report = await make(tenant);
+      const signed = report?.kind === 'signed' ? signedColumns(report.checkpoint) : {};
+      return db.transaction().execute(async (trx) => {
+        const row = { tenant, day, channel, at, state: report ? 'sending' : 'unchanged', ...signed } as const;
+        if (!(await claimCheckpoint(trx, row)) || !report) return undefined;
+        const claim = { tenant, day, channel, at, report };
+        await announce(trx, claim);
+        return claim;
+      });
     },
-    async settle(turn, { kind }, { state, code }) {
+    async settle(db, { kind, ...claim }, { state, code }) {
       const kept = kind === 'broken' && state !== 'failed' ? 'broken' : state;
-      await updateCheckpoint(db, turn, { state: kept, code: code ?? null });
+      await updateCheckpoint(db, claim, { state: kept, code: code ?? null });
     },
   };
+}
+
+function signedColumns({ seq, head, kid, signature, at }: Checkpoint) {
+  return { seq, head, kid, signature, at };
 }

@@ -89,12 +89,13 @@ export function createQueue({
    */
   const startWorkers = async <Ports>(boss: PgBoss, job: Job<never, Ports>, ports: Ports): Promise<void> => {
     const idle = new Set<string>();
-    for (let index = 0; index < (job.atOnce ?? 2); index += 1) {
+    const { atOnce = 2, pollSeconds = 2 } = job;
+    for (let index = 0; index < atOnce; index += 1) {
       const worker: string = await boss.work<unknown>(
         job.name,
         {
-          pollingIntervalSeconds: 2,
-          notifyPollingIntervalSeconds: index === 0 ? (job.pollSeconds ?? 2) : 30,
+          pollingIntervalSeconds: pollSeconds,
+          notifyPollingIntervalSeconds: index === 0 ? pollSeconds : 30,
           heartbeatRefreshSeconds: job.heartbeatSeconds ?? 3,
         },
         async ([stored]) => {

@@ -15,7 +15,12 @@ import {
   writeCheckpoint,
   writePublicKey,
 } from '../../../src/auth/audit/checkpoint.ts';
-import { type Checkpoints, createCheckpoints } from '../../../src/auth/audit/checkpoints.ts';
+import {
+  type CheckpointClaim,
+  type CheckpointResult,
+  type Checkpoints,
+  createCheckpoints,
+} from '../../../src/auth/audit/checkpoints.ts';
 import { checkDatabase } from '../../../src/auth/audit/verify.ts';
 import { parseKeyring } from '../../../src/auth/keyring/keyring.ts';
 import { rewrap } from '../../../src/auth/keyring/rewrap.ts';
@@ -141,29 +146,40 @@ async function room(
   };
 }
 
+const announce = async (): Promise<void> => undefined;
+
+function settle(
+  checkpoints: Checkpoints,
+  { db }: Database,
+  { tenant, day, report }: CheckpointClaim,
+  end: CheckpointResult,
+): Promise<void> {
+  return checkpoints.settle(db, { tenant, day, kind: report.kind }, end);
+}
+
 describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase: empty }) => {
   describe.skipIf(skip)('of a tenant', () => {
     test('of twenty who want to make today’s one does', async () => {
       const { checkpoints } = await room(await empty());
       expect(await checkpoints.tenants()).toEqual([acme]);
-      const taken = await Promise.all(Array.from({ length: 20 }, () => checkpoints.take(acme)));
+      const taken = await Promise.all(Array.from({ length: 20 }, () => checkpoints.take(acme, announce)));
       expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
     });
 
     test('without a channel, or without settings, there is none', async () => {
       const { checkpoints } = await room(await empty(), { channel: 'none' });
-      expect(await checkpoints.take(acme)).toBeUndefined();
-      expect(await checkpoints.take(beta)).toBeUndefined();
+      expect(await checkpoints.take(acme, announce)).toBeUndefined();
+      expect(await checkpoints.take(beta, announce)).toBeUndefined();
     });
 
     test('what was posted is contained in the chain it was made of, and in no other', async () => {
       const { checkpoints, database, sealer } = await room(await empty());
       await insertRecords(database, 3);
-      const taken = await checkpoints.take(acme);
-      if (taken?.news.kind !== 'signed') throw new Error('nothing was signed');
-      await checkpoints.settle(taken.turn, taken.news, { state: 'posted' });
+      const taken = await checkpoints.take(acme, announce);
+      if (taken?.report.kind !== 'signed') throw new Error('nothing was signed');
+      await settle(checkpoints, database, taken, { state: 'posted' });
       const key = await loadPublicSigningKey(database.db, sealer);
-      const options = { checkpoints: [taken.news.checkpoint], key };
+      const options = { checkpoints: [taken.report.checkpoint], key };
       const [report] = await checkDatabase(database.db, { ...options, tenant: acme });
       expect(report).toMatchObject({ records: 4, checkpoints: [{ genuine: 'yes' }, { genuine: 'yes' }] });
       expect(report).not.toHaveProperty('broken');
@@ -193,49 +209,52 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
 
     test('the next day only what is new is signed; a chain that was changed is not', async () => {
       const { checkpoints, database, later } = await room(await empty());
-      const first = await checkpoints.take(acme);
+      const first = await checkpoints.take(acme, announce);
       if (!first) throw new Error('none');
-      await checkpoints.settle(first.turn, first.news, { state: 'posted' });
-      expect(await checkpoints.take(acme)).toBeUndefined();
+      await settle(checkpoints, database, first, { state: 'posted' });
+      expect(await checkpoints.take(acme, announce)).toBeUndefined();
       later(1);
-      expect(await checkpoints.take(acme)).toBeUndefined();
+      expect(await checkpoints.take(acme, announce)).toBeUndefined();
       await insertRecords(database, 1);
-      expect(await checkpoints.take(acme)).toBeUndefined();
+      expect(await checkpoints.take(acme, announce)).toBeUndefined();
       later(1);
-      const third = await checkpoints.take(acme);
-      expect(third?.news).toMatchObject({ kind: 'signed', checkpoint: { seq: 2 } });
-      if (third) await checkpoints.settle(third.turn, third.news, { state: 'unknown', code: 'no_answer' });
-      expect(await checkpoints.take(acme)).toBeUndefined();
+      const third = await checkpoints.take(acme, announce);
+      expect(third?.report).toMatchObject({ kind: 'signed', checkpoint: { seq: 2 } });
+      if (third) await settle(checkpoints, database, third, { state: 'unknown', code: 'no_answer' });
+      expect(await checkpoints.take(acme, announce)).toBeUndefined();
       later(1);
       await insertRecords(database, 2);
       await runWithoutTriggers(database, `update audit_records set actor = 'U9' where seq = 3`);
-      const broken = await checkpoints.take(acme);
-      expect(broken?.news).toEqual({ kind: 'broken', broken: { tenant: acme, seq: 3, problem: 'altered' } });
+      const broken = await checkpoints.take(acme, announce);
+      expect(broken?.report).toEqual({
+        kind: 'broken',
+        broken: { tenant: acme, seq: 3, problem: 'altered' },
+      });
     });
 
     test('what Slack refused is made again the same day', async () => {
       const { checkpoints, database } = await room(await empty());
-      const first = await checkpoints.take(acme);
+      const first = await checkpoints.take(acme, announce);
       if (!first) throw new Error('none');
-      await checkpoints.settle(first.turn, first.news, { state: 'failed', code: 'not_in_channel' });
+      await settle(checkpoints, database, first, { state: 'failed', code: 'not_in_channel' });
       expect(
         (await createAudit({ db: database.db, now: () => new Date() }).check(acme, 10)).lastDay,
       ).toMatchObject({ state: 'failed', code: 'not_in_channel' });
-      const again = await checkpoints.take(acme);
-      expect(again?.news.kind).toBe('signed');
+      const again = await checkpoints.take(acme, announce);
+      expect(again?.report.kind).toBe('signed');
     });
 
     test('the key stays the same when the keyring is rotated', async () => {
       const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];
       const { checkpoints, database } = await room(await empty(), { entries: k1 });
       const { db } = database;
-      const taken = await checkpoints.take(acme);
-      if (taken?.news.kind !== 'signed') throw new Error('nothing was signed');
+      const taken = await checkpoints.take(acme, announce);
+      if (taken?.report.kind !== 'signed') throw new Error('nothing was signed');
       const both = sealerOf(`${k2},${k1}`);
       const moved = await rewrap({ db, sealer: both, now: () => new Date(), progress: () => undefined });
       expect(moved).toMatchObject({ broken: [] });
       const key = await loadPublicSigningKey(db, sealerOf(k2));
-      expect(key && publicKeyId(key)).toBe(taken.news.checkpoint.kid);
+      expect(key && publicKeyId(key)).toBe(taken.report.checkpoint.kid);
       await expect(loadPublicSigningKey(db, sealerOf(k1))).rejects.toThrow('not in the keyring');
     });
 
