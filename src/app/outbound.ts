@@ -1,7 +1,7 @@
 import { type Cdn, createCdn } from '../api/cdn.ts';
 import type { Installations } from '../auth/installations.ts';
 import { createInstallationAccess, type InstallationAccess } from '../slack/installations.ts';
-import type { createBoltLog } from '../slack/receive/bolt-log.ts';
+import type { createBoltLog } from '../slack/receive/bolt.ts';
 import { type Clients, createClients } from '../slack/send/clients.ts';
 import { createEgress, type Egress } from '../slack/send/egress.ts';
 import type { Log } from '../telemetry/log.ts';

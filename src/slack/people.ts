@@ -3,7 +3,7 @@ import type { Group, MissingScope, People, Profile } from '../auth/people.ts';
 import { minuteMs } from '../lib/time.ts';
 import type { Log } from '../telemetry/log.ts';
 import { readSlackError } from './installations.ts';
-import { tenantIdOfWorkspace, type Workspace } from './send/sender.ts';
+import { tenantIdOfWorkspace, type Workspace } from './sender.ts';
 
 export interface PeopleOptions {
   /** From ADMIN_USER_IDS: a user id, or `T…/U…` (`E…/U…`) where it counts in one workspace or organisation only. */

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import pino from 'pino';
 import { redactSecrets } from '../secrets/scanner.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -150,4 +151,12 @@ const secretShapes = new RegExp(
 
 function mask(line: string): string {
   return redactSecrets(line.replaceAll(secretShapes, hidden));
+}
+
+// No letters and digits that look or sound alike: references are read aloud on the phone at night.
+const alphabet = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** What joins an answer to its line in the log: eight characters. */
+export function makeReference(): string {
+  return Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

@@ -3,7 +3,7 @@ import type { AppsManifestCreateArguments } from '@slack/web-api';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { features } from '../../src/commands/registry.ts';
-import { scopes } from '../../src/slack/scopes.ts';
+import { scopes } from '../../src/slack/installations.ts';
 
 const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 type Manifest = Exclude<AppsManifestCreateArguments['manifest'], string>;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import type { People } from '../../src/auth/people.ts';
 import { createPeople } from '../../src/slack/people.ts';
-import type { Workspace } from '../../src/slack/send/sender.ts';
+import type { Workspace } from '../../src/slack/sender.ts';
 import { createMemoryLog } from '../support/engines.ts';
 
 const acme: Workspace = { teamId: 'T0ACME000', enterpriseId: undefined, isEnterpriseInstall: false };

@@ -9,14 +9,13 @@ import { features } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
+import { makeReference } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { renderRefusal } from '../../views/blocks/refusal.ts';
 import { readSlackError } from '../installations.ts';
-import type { Sender } from '../send/sender.ts';
+import { readShownName, type Sender } from '../sender.ts';
 import type { SlackDeps } from './dispatch.ts';
 import { explainFailure, type FailedDelivery } from './failures.ts';
-import { makeReference } from './reference.ts';
-import { readShownName } from './shown-name.ts';
 
 /** What is to be decided, and for which work. */
 export interface AuthorizeRequest extends FailedDelivery {

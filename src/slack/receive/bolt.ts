@@ -1,11 +1,10 @@
-import { App, type Logger, type Receiver } from '@slack/bolt';
+import { App, type Logger, LogLevel, type Receiver } from '@slack/bolt';
+import type { Log } from '../../telemetry/log.ts';
 import type { SlackDeps } from './dispatch.ts';
-import { readForm, runAction, runCommand, runForm } from './handlers.ts';
-import { runHome } from './home-tab.ts';
+import { readForm, runAction, runCommand, runForm, runHome, runShortcut } from './handlers.ts';
 import { type LifecycleHandlers, listenForLifecycleEvents } from './lifecycle-events.ts';
 import { fieldValue, readModalState } from './modals.ts';
 import { runPicker } from './pickers.ts';
-import { runShortcut } from './shortcuts.ts';
 
 export interface BoltOptions extends SlackDeps {
   readonly receiver: Receiver;
@@ -87,4 +86,24 @@ export function createBolt(options: BoltOptions): App {
     options.log.error({ error }, 'a delivery failed outside its path');
   });
   return app;
+}
+
+/**
+ * Slack's libraries log through here. Their debug lines hold whole payloads and acknowledgements,
+ * tokens and typed keys included, so they are dropped whatever LOG_LEVEL says.
+ */
+export function createBoltLog(log: Log): Logger {
+  return {
+    debug: () => undefined,
+    info: (...parts) => log.debug({}, line(parts)),
+    warn: (...parts) => log.warn({}, line(parts)),
+    error: (...parts) => log.error({}, line(parts)),
+    setLevel: () => undefined,
+    getLevel: () => LogLevel.INFO,
+    setName: () => undefined,
+  };
+}
+
+function line(parts: unknown[]): string {
+  return parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
 }

@@ -21,12 +21,12 @@ import type { InstallationAccess } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import type { Clients } from '../send/clients.ts';
 import { createResponder, type Responder, type Route } from '../send/responder.ts';
-import { readSender } from '../send/sender.ts';
 import { createUploads } from '../send/uploads.ts';
+import { withFiles } from '../send/with-files.ts';
+import { readSender } from '../sender.ts';
 import { type AuthorizeRequest, authorize, createSetup } from './authorize.ts';
 import { describeFailure } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
-import { withFiles } from './with-files.ts';
 
 /** What the paths of a delivery lean on; `app.ts` makes it once. */
 export interface SlackDeps {

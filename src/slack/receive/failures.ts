@@ -3,11 +3,10 @@ import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import { describeApiError } from '../../commands/api-failures.ts';
 import { UserError } from '../../errors.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
-import type { Log } from '../../telemetry/log.ts';
+import { type Log, makeReference } from '../../telemetry/log.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
-import { makeReference } from './reference.ts';
 
 export interface FailedDelivery {
   readonly kind: string;

@@ -1,12 +1,12 @@
 import type { Fields, Service } from '../../commands/context.ts';
 import type { Form } from '../../commands/define.ts';
+import { loadHome } from '../../commands/home.ts';
 import { hasCdnKey } from '../../commands/key-in-text.ts';
-import { findAction, findCommand, findForm } from '../../commands/registry.ts';
+import { features, findAction, findCommand, findForm, findShortcut } from '../../commands/registry.ts';
 import { parseWords } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import type { FormResult, Message } from '../../views/blocks/message.ts';
 import { deliver, type Interaction, perform, type SlackDeps } from './dispatch.ts';
-import { redrawHome } from './home-tab.ts';
 import {
   answerInModal,
   findModal,
@@ -14,6 +14,7 @@ import {
   waitingView,
   workOfAction,
   workOfCommand,
+  workOfShortcut,
 } from './modal-flow.ts';
 import { readFields, readModalState, readTexts, toModal, updateModal, writeModalState } from './modals.ts';
 
@@ -206,4 +207,63 @@ export async function runForm(
 
 function isFormResult(result: object): result is FormResult {
   return 'modal' in result;
+}
+
+/** The Home tab was opened. */
+export async function runHome(deps: SlackDeps, raw: { event_id?: string | undefined }): Promise<void> {
+  await perform(deps, { ...drawsHome, body: raw, claim: raw.event_id }, publishHome);
+}
+
+/** Somebody did what shows in their Home tab. Nobody asked for it, so a failure is told to the log alone. */
+export async function redrawHome(deps: SlackDeps, raw: object): Promise<void> {
+  await perform(deps, { ...drawsHome, body: raw, claim: undefined }, publishHome, async () => true);
+}
+
+const drawsHome = { kind: 'home', feature: 'home', needs: 'none', route: {} } as const;
+
+async function publishHome({ context, client }: Interaction): Promise<void> {
+  const { userId } = context.person;
+  await (await client()).views.publish({ user_id: userId, view: await loadHome(context, features) });
+}
+
+/** An entry of Slack's ⚡ menu or of a message's menu, acknowledged already. */
+export async function runShortcut(
+  deps: SlackDeps,
+  body: {
+    callback_id: string;
+    trigger_id: string;
+    response_url?: string | undefined;
+    channel?: { readonly id: string } | undefined;
+    /** The message whose menu it was. */
+    message?: unknown;
+  },
+): Promise<void> {
+  const shortcut = findShortcut(body.callback_id);
+  const channelId = body.channel?.id;
+  const opening = findModal(shortcut && workOfShortcut(shortcut, body.message), {
+    triggerId: body.trigger_id,
+    channelId,
+  });
+  await perform(
+    deps,
+    {
+      kind: 'shortcut',
+      feature: shortcut?.id ?? 'unknown',
+      requested: shortcut?.id.split(':')[0],
+      body,
+      claim: body.trigger_id,
+      needs: shortcut?.needs ?? 'none',
+      route: { responseUrl: body.response_url, channelId },
+      beforeAuthorize: opening.beforeAuthorize,
+    },
+    async (turn) => {
+      if (!shortcut)
+        throw new UserError(
+          'This shortcut is from another version of the bot.',
+          'Type `/cdn` to see what there is.',
+        );
+      return opening.work(turn);
+    },
+    opening.onFailure,
+  );
 }

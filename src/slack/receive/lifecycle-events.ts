@@ -2,7 +2,7 @@ import type { App } from '@slack/bolt';
 import { z } from 'zod';
 import type { Person } from '../../auth/identity.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { findWorkspace, tenantIdOfWorkspace, type Workspace } from '../send/sender.ts';
+import { findWorkspace, tenantIdOfWorkspace, type Workspace } from '../sender.ts';
 import type { InFlight } from './in-flight.ts';
 
 /** What happens when somebody, a workspace or the whole installation goes. */

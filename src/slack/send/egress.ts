@@ -1,6 +1,5 @@
 import { findSecretKinds, findSecretKindsInBytes } from '../../secrets/scanner.ts';
-import type { Log } from '../../telemetry/log.ts';
-import { makeReference } from '../receive/reference.ts';
+import { type Log, makeReference } from '../../telemetry/log.ts';
 
 /** Where something was about to leave. */
 export type Sink = 'slack' | 'response_url' | 'acknowledgement' | 'http' | 'cdn' | 'file';

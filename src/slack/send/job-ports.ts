@@ -21,10 +21,10 @@ import type { Message } from '../../views/blocks/message.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { explainFailure } from '../receive/failures.ts';
+import type { Workspace } from '../sender.ts';
 import type { Clients } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import { findMarked } from './find-marked.ts';
-import type { Workspace } from './sender.ts';
 import { UploadError } from './upload-bytes.ts';
 import { createUploads } from './uploads.ts';
 
@@ -200,4 +200,25 @@ function failureOf(error: unknown): unknown {
 
 function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}
+
+/** Sends somebody a direct message that nothing they did in Slack asked for. @throws what Slack or the network says. */
+export function createDirectMessenger(deps: {
+  access: InstallationAccess;
+  clients: Clients;
+}): (person: Person, message: Message) => Promise<void> {
+  return async ({ enterpriseId, teamId, userId }, { text, blocks, carries }) => {
+    const isEnterpriseInstall = enterpriseId !== undefined;
+    const token = await deps.access.token({ teamId, enterpriseId, isEnterpriseInstall });
+    const client = deps.clients.interactive(token);
+    await allowSecrets(carries ?? [], () =>
+      client.chat.postMessage({
+        channel: userId,
+        text,
+        ...(blocks ? { blocks } : {}),
+        unfurl_links: false,
+        unfurl_media: false,
+      }),
+    );
+  };
 }

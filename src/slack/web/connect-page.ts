@@ -25,8 +25,19 @@ import * as views from '../../views/connect/page.ts';
 import { style } from '../../views/connect/page-style.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { InFlight } from '../receive/in-flight.ts';
-import { allow, checkingNow, notice, refuse, spoken, tooMany, unknown } from './page-notices.ts';
-import { type Page, pageHeaders, readPageForm, sendPage } from './page-requests.ts';
+import {
+  allow,
+  checkingNow,
+  notice,
+  type Page,
+  pageHeaders,
+  readPageForm,
+  refuse,
+  sendPage,
+  spoken,
+  tooMany,
+  unknown,
+} from './page.ts';
 import { createRateLimit, findVisitor } from './rate-limit.ts';
 
 export interface ConnectPageOptions {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { createBoltLog } from '../../../src/slack/receive/bolt-log.ts';
+import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';

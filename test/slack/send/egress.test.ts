@@ -6,14 +6,13 @@ import type { App } from '@slack/bolt';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startSlack } from '../../../simulator/slack/server.ts';
 import { allowSecrets, registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
-import { createBoltLog } from '../../../src/slack/receive/bolt-log.ts';
+import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
 import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver.ts';
 import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
-import { guardResponse } from '../../../src/slack/send/http-egress.ts';
 import { createResponder } from '../../../src/slack/send/responder.ts';
-import { createWeb } from '../../../src/slack/web/server.ts';
+import { createWeb, guardResponse } from '../../../src/slack/web/server.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 
 const secret = 'a1B2-very-much-a-secret-77';

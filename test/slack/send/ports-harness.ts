@@ -18,7 +18,7 @@ import { createOutbox } from '../../../src/outbox/outbox.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createInstallationAccess } from '../../../src/slack/installations.ts';
 import { createPeople } from '../../../src/slack/people.ts';
-import { createBoltLog } from '../../../src/slack/receive/bolt-log.ts';
+import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createJobPorts } from '../../../src/slack/send/job-ports.ts';

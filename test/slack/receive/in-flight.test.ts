@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAckFirstQueue } from '../../../src/slack/receive/ack-first.ts';
+import { createAckFirstQueue } from '../../../src/slack/receive/in-flight.ts';
 
 const loop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

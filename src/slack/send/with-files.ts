@@ -1,11 +1,10 @@
-import type { Log } from '../../telemetry/log.ts';
+import { type Log, makeReference } from '../../telemetry/log.ts';
 import { context } from '../../views/blocks/blocks.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { truncate } from '../../views/blocks/text.ts';
-import type { Responder } from '../send/responder.ts';
-import { UploadError } from '../send/upload-bytes.ts';
-import { discardFiles, type Uploads } from '../send/uploads.ts';
-import { makeReference } from './reference.ts';
+import type { Responder } from './responder.ts';
+import { UploadError } from './upload-bytes.ts';
+import { discardFiles, type Uploads } from './uploads.ts';
 
 /**
  * A responder that also sends the files of an answer: the text first, since no one should wait for a picture, then

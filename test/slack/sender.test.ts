@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readShownName } from '../../../src/slack/receive/shown-name.ts';
+import { readShownName } from '../../src/slack/sender.ts';
 
 const person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 
