@@ -84,7 +84,7 @@ async function wire(
     sealer,
     now,
     withLock: database.withLock,
-    async stored(tenant, options) {
+    async onStored(tenant, options) {
       await queue.enqueue(findReinstalledJob, { tenant }, options);
     },
   });
@@ -128,7 +128,7 @@ async function wire(
     (ended) => exports.endFor(ended),
     digests.pauses,
   ];
-  const endings = createOffboarding({ db, keyStore, pauses });
+  const endings = createOffboarding(keyStore, pauses);
   const { publicUrl } = config.web;
   const policies = createPolicies({ db, audit, now });
   const draw = (chart: Chart): Promise<Uint8Array> => charts.draw(chart);

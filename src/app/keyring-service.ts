@@ -1,22 +1,37 @@
+import { createAudit } from '../auth/audit/audit.ts';
+import { signingKeysTable } from '../auth/audit/signing-key.ts';
+import { installationsTable, installationUsersTable } from '../auth/installations.ts';
 import { checkKeyring } from '../auth/keyring/check.ts';
-import { type Keyring, readKeyring } from '../auth/keyring/keyring.ts';
+import { type Keyring, type KeyringSource, readKeyring } from '../auth/keyring/keyring.ts';
+import { runKeys } from '../auth/keyring/rotation.ts';
 import { countKeyUse } from '../auth/keyring/sealed-tables.ts';
 import { createKeyringWatch } from '../auth/keyring/watch.ts';
-import { keyringSource, runKeysOn } from '../cli/keys.ts';
+import { linkedKeysTable } from '../auth/keys/key-store.ts';
+import type { SealedTable } from '../auth/keys/sealed-rows.ts';
+import { operationValuesTable } from '../operations/values.ts';
 import type { Database } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { StoreConfig } from './config.ts';
 import { controlPath, serveControl } from './control-socket.ts';
 import { registerKeyringSecrets } from './register-config-secrets.ts';
 
+/** Every table with sealed rows. Rotation, the check at start and the status know a new one by its line here. */
+export const sealedTables: readonly SealedTable[] = [
+  linkedKeysTable,
+  installationsTable,
+  installationUsersTable,
+  operationValuesTable,
+  signingKeysTable,
+];
+
 export interface KeyringService {
-  /** Always the newest: a key file that changes is taken over. */
+  /** Always the newest: a changed key file is read again. */
   readonly keyring: Keyring;
-  /** Tells other processes which keys this one knows, and takes what operators type. */
+  /** Reports to other processes which keys this one knows, and listens for operators' commands. */
   start(): Promise<void>;
-  /** To be called before the database is closed. */
+  /** Call before the database is closed. */
   stop(): Promise<void>;
-  /** Ends guarding the keys against being sent anywhere; last of all. */
+  /** Ends the search for the keys in everything that is sent. Call last. */
   release(): void;
 }
 
@@ -33,29 +48,30 @@ export async function openKeyringService(options: {
   const { config, database, log } = options;
   const { db, engine } = database;
   const source = keyringSource(config);
-  const first = await readKeyring({ ...source, inUse: (await countKeyUse(db)).length > 0 });
+  const first = await readKeyring({ ...source, inUse: (await countKeyUse(db, sealedTables)).length > 0 });
   if (first.created)
     log.warn(
       { file: first.created },
       'made a new encryption key: back this file up, without it no linked key opens',
     );
   if (first.warning) log.warn({ file: first.path }, first.warning);
-  await checkKeyring(db, first.keyring);
+  await checkKeyring(db, first.keyring, sealedTables);
 
   let release = registerKeyringSecrets(first.entries);
   const watch = createKeyringWatch({
     db,
+    tables: sealedTables,
     source,
     first,
     alone: engine === 'embedded',
     log,
-    changed(entries) {
+    onChange(entries) {
       const releaseOld = release;
       release = registerKeyringSecrets(entries);
       releaseOld();
     },
   });
-  // An embedded database is this process's alone, so it does for operators what they type elsewhere.
+  // Only this process can use an embedded database, so it runs the commands that operators type elsewhere.
   const control = engine === 'embedded' ? controlPath(config.store.dataDir) : undefined;
   let close: (() => Promise<void>) | undefined;
   return {
@@ -68,7 +84,7 @@ export async function openKeyringService(options: {
         await watch.refresh();
       };
       close = await serveControl(control, run, log).catch((error: unknown) => {
-        // Some file systems have no sockets: `npm run keys` then wants the bot stopped, and says so.
+        // Some file systems have no sockets.
         log.warn({ error }, 'operators cannot reach this process: stop it for “npm run keys”');
         return undefined;
       });
@@ -79,4 +95,22 @@ export async function openKeyringService(options: {
     },
     release: () => release(),
   };
+}
+
+/** The keyring's place in this configuration. */
+export function keyringSource({ keyring, store }: StoreConfig): KeyringSource {
+  return { ...keyring, createIn: store.databaseUrl ? undefined : store.dataDir };
+}
+
+const now = (): Date => new Date();
+
+/** Runs `npm run keys -- …` on a database that is open already. */
+export function runKeysOn(
+  { db, withLock }: Database,
+  source: KeyringSource,
+  words: readonly string[],
+  print: (line: string) => void,
+): Promise<void> {
+  const audit = createAudit({ db, now });
+  return runKeys(words, { db, tables: sealedTables, withLock, source, audit, now, print });
 }

@@ -4,32 +4,27 @@ import { registerSecret, Secret } from '../secrets/secret.ts';
 import type { WithLock } from '../store/locks.ts';
 import type { Schema } from '../store/schema.ts';
 import {
-  deleteInstallation,
-  deleteInstallationUser,
-  findInstallation,
-  findInstallationUser,
-  findInstallationUsers,
-  installationKind,
-  installationUserKind,
-  putInstallation,
-  putInstallationUser,
-  type SealedRow,
-} from './installation-queries.ts';
-import { type Slot, selectNewestVersion } from './keyring/sealed-versions.ts';
-import { readKeyId, type SealContext, type Sealer } from './keys/sealing.ts';
-import { advanceVersion, checkVersion } from './keys/versions.ts';
+  advanceVersion,
+  newestVersion,
+  openRow,
+  type SealedColumns,
+  type SealedTable,
+  sealRow,
+  slotOf,
+} from './keys/sealed-rows.ts';
+import type { SealContext, Sealer } from './keys/sealing.ts';
 
-type AnyInstallation = Installation;
 type Query = InstallationQuery<boolean>;
 
-/** What `@slack/oauth` keeps its installations in, every token sealed. */
+/** The installation store of `@slack/oauth`, every token sealed. */
 export interface Installations extends InstallationStore {
   /** Destroys an installation; with `userId` only the tokens that this person granted. False = there was none. */
   remove(query: Query): Promise<boolean>;
   deleteInstallation: (query: Query) => Promise<void>;
   /**
-   * Runs `authorize` for a workspace or organisation in turn, among all processes: it may refresh a token, and the
-   * refresh token works once (slack.md §2.4). `tenant` is the organisation of an org-wide install, else the workspace.
+   * Runs `run` for a workspace or organisation in turn, among all processes. It may refresh a token, and a refresh token
+   * works once (docs.slack.dev/authentication/using-token-rotation). `tenant` is the organisation of an org-wide
+   * install, else the workspace.
    */
   withRefreshLock: <T>(tenant: string, run: () => Promise<T>) => Promise<T>;
 }
@@ -44,58 +39,93 @@ export class NotInstalledError extends Error {
   }
 }
 
+/** A row per workspace or organisation: what its installation granted. */
+export const installationsTable: SealedTable = {
+  name: 'installations',
+  kind: 'installation',
+  owner: undefined,
+  noun: ['installation', 'installations'],
+};
+
+/** The tokens that people granted for themselves while installing. */
+export const installationUsersTable: SealedTable = {
+  name: 'installation_users',
+  kind: 'installation-user',
+  owner: 'user_id',
+  noun: ['Slack token of a person', 'Slack tokens of people'],
+};
+
 export function createInstallations(options: {
   db: Kysely<Schema>;
   sealer: Sealer;
   now: () => Date;
   withLock: WithLock;
-  /** The app is (still) installed there: called with every token that is stored, in its transaction. */
-  stored?: (tenant: string, options: { in: Transaction<Schema> }) => Promise<void>;
+  /** Called with every installation that is stored, in its transaction: the app is (still) installed there. */
+  onStored?: (tenant: string, options: { in: Transaction<Schema> }) => Promise<void>;
 }): Installations {
-  const { db, sealer, now, withLock, stored } = options;
+  const { db, sealer, now, withLock, onStored } = options;
 
-  const find = async (tenant: Tenant): Promise<AnyInstallation | undefined> => {
-    const row = await findInstallation(db, tenant.id);
-    return row && noted(JSON.parse(await open(row, tenant)) as AnyInstallation);
+  const find = async (tenant: Tenant): Promise<Installation | undefined> => {
+    const row = await db
+      .selectFrom('installations')
+      .select(['sealed', 'version', newestVersion(installationsTable)])
+      .where('tenant', '=', tenant.id)
+      .executeTakeFirst();
+    if (!row) return undefined;
+    const opened = await openRow(sealer, row, contextOf(tenant));
+    const installation = JSON.parse(opened.reveal()) as Installation;
+    const { bot } = installation;
+    for (const token of [bot?.token, bot?.refreshToken]) registerSecret('slack-token', token);
+    return installation;
   };
 
-  const findUser = async (tenant: Tenant, userId: string): Promise<AnyInstallation['user'] | undefined> => {
-    const row = await findInstallationUser(db, tenant.id, userId);
-    return row && (JSON.parse(await open(row, tenant, userId)) as AnyInstallation['user']);
+  const findUser = async (tenant: Tenant, userId: string): Promise<Installation['user'] | undefined> => {
+    const row = await db
+      .selectFrom('installation_users')
+      .select(['sealed', 'version', newestVersion(installationUsersTable)])
+      .where('tenant', '=', tenant.id)
+      .where('user_id', '=', userId)
+      .executeTakeFirst();
+    if (!row) return undefined;
+    const opened = await openRow(sealer, row, contextOf(tenant, userId));
+    return JSON.parse(opened.reveal()) as Installation['user'];
   };
 
-  const open = async (row: SealedRow, tenant: Tenant, userId = ''): Promise<string> => {
-    checkVersion(sealer, slotOf(tenant.id, userId), row.version, selectNewestVersion(row));
-    const context = { ...contextOf(tenant, userId), version: row.version };
-    return (await sealer.open(row.sealed, context)).reveal();
-  };
-
-  /** What a row of this tenant or person holds from now on, sealed as the newest. */
-  const seal = async (
+  const seal = (
     trx: Transaction<Schema>,
     value: object,
     tenant: Tenant,
     userId = '',
-  ): Promise<{ sealed: string; key_id: string; version: number }> => {
-    const version = await advanceVersion(trx, sealer, slotOf(tenant.id, userId), now());
-    const context = { ...contextOf(tenant, userId), version };
-    const sealed = await sealer.seal(new Secret(JSON.stringify(value), 'installation'), context);
-    return { sealed, key_id: readKeyId(sealed), version };
+  ): Promise<SealedColumns> => {
+    const secret = new Secret(JSON.stringify(value), 'installation');
+    return sealRow(trx, sealer, secret, contextOf(tenant, userId), now());
   };
 
-  const remove = async (query: Query): Promise<boolean> => {
-    const { id } = tenantOf(query.isEnterpriseInstall, query.enterpriseId, query.teamId);
+  const remove = (query: Query): Promise<boolean> => {
+    const tenant = tenantOf(query.isEnterpriseInstall, query.enterpriseId, query.teamId);
     const { userId } = query;
     return db.transaction().execute(async (trx) => {
-      const supersede = (owner = ''): Promise<number> =>
-        advanceVersion(trx, sealer, slotOf(id, owner), now());
+      const revoke = (owner = ''): Promise<number> =>
+        advanceVersion(trx, sealer, slotOf(contextOf(tenant, owner)), now());
+      const users = trx.selectFrom('installation_users').where('tenant', '=', tenant.id);
       if (userId !== undefined) {
-        await supersede(userId);
-        return deleteInstallationUser(trx, id, userId);
+        await revoke(userId);
+        const { numDeletedRows } = await trx
+          .deleteFrom('installation_users')
+          .where('tenant', '=', tenant.id)
+          .where('user_id', '=', userId)
+          .executeTakeFirst();
+        return numDeletedRows > 0n;
       }
-      await supersede();
-      for (const user of await findInstallationUsers(trx, id)) await supersede(user);
-      return deleteInstallation(trx, id);
+      await revoke();
+      for (const user of await users.select('user_id').orderBy('user_id').execute())
+        await revoke(user.user_id);
+      // Takes the tokens of people with it.
+      const { numDeletedRows } = await trx
+        .deleteFrom('installations')
+        .where('tenant', '=', tenant.id)
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
     });
   };
 
@@ -107,23 +137,28 @@ export function createInstallations(options: {
         installation.team?.id,
       );
       const { user, ...rest } = installation;
-      // Somebody who grants tokens only for themselves must not take the bot's token away from everybody.
+      // An installation that grants only a person's own tokens must not remove the bot's token.
       const bot = installation.bot ?? (await find(tenant))?.bot;
       const shared = {
         ...rest,
         ...(bot ? { bot } : {}),
         user: { id: user.id, token: undefined, scopes: undefined },
       };
-      const row = { tenant: tenant.id, installed_at: now() };
       await db.transaction().execute(async (trx) => {
-        await putInstallation(trx, { ...row, ...(await seal(trx, shared, tenant)) });
-        await stored?.(tenant.id, { in: trx });
+        const columns = { ...(await seal(trx, shared, tenant)), installed_at: now() };
+        await trx
+          .insertInto('installations')
+          .values({ tenant: tenant.id, ...columns })
+          .onConflict((conflict) => conflict.column('tenant').doUpdateSet(columns))
+          .execute();
+        await onStored?.(tenant.id, { in: trx });
         if (user.token === undefined) return;
-        await putInstallationUser(trx, {
-          ...row,
-          user_id: user.id,
-          ...(await seal(trx, user, tenant, user.id)),
-        });
+        const own = { ...(await seal(trx, user, tenant, user.id)), installed_at: now() };
+        await trx
+          .insertInto('installation_users')
+          .values({ tenant: tenant.id, user_id: user.id, ...own })
+          .onConflict((conflict) => conflict.columns(['tenant', 'user_id']).doUpdateSet(own))
+          .execute();
       });
     },
     async fetchInstallation(query) {
@@ -141,13 +176,6 @@ export function createInstallations(options: {
   };
 }
 
-/** The tokens in it are guarded one by one. */
-function noted(installation: AnyInstallation): AnyInstallation {
-  const { bot } = installation;
-  for (const token of [bot?.token, bot?.refreshToken]) registerSecret('slack-token', token);
-  return installation;
-}
-
 interface Tenant {
   readonly id: string;
   readonly enterprise: boolean;
@@ -156,17 +184,11 @@ interface Tenant {
 function tenantOf(enterprise: boolean, enterpriseId: string | undefined, teamId: string | undefined): Tenant {
   const id = enterprise ? enterpriseId : teamId;
   if (!id)
-    throw new Error(
-      `An installation was asked for without the id of its ${enterprise ? 'organisation' : 'workspace'}`,
-    );
+    throw new Error(`an installation needs the id of its ${enterprise ? 'organisation' : 'workspace'}`);
   return { id, enterprise };
 }
 
-function contextOf({ id, enterprise }: Tenant, user: string): SealContext {
-  const { kind } = slotOf(id, user);
+function contextOf({ id, enterprise }: Tenant, user = ''): SealContext {
+  const { kind } = user === '' ? installationsTable : installationUsersTable;
   return enterprise ? { enterprise: id, team: '', user, kind } : { enterprise: '', team: id, user, kind };
-}
-
-function slotOf(tenant: string, userId: string): Slot {
-  return { tenant, userId, kind: userId === '' ? installationKind : installationUserKind };
 }

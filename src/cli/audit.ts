@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { StoreConfig } from '../app/config.ts';
+import { keyringSource } from '../app/keyring-service.ts';
 import {
   type Checkpoint,
   publicKeyId,
@@ -10,16 +11,15 @@ import {
   readPublicKey,
   writePublicKey,
 } from '../auth/audit/checkpoint.ts';
+import { loadPublicSigningKey } from '../auth/audit/signing-key.ts';
 import { type AuditReport, checkDatabase, checkFile } from '../auth/audit/verify.ts';
 import { readKeyring } from '../auth/keyring/keyring.ts';
-import { loadPublicSigningKey } from '../auth/keyring/signing-key.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import { type Database, hasTable, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import { describeBroken } from '../views/audit/broken.ts';
 import { pluralize } from '../views/blocks/text.ts';
-import { keyringSource } from './keys.ts';
 
 const usage = [
   'Usage: npm run audit:verify -- [--file <export.ndjson>] [--tenant <id>]',

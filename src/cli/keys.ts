@@ -1,19 +1,12 @@
 import type { StoreConfig } from '../app/config.ts';
 import { controlPath, requestControl } from '../app/control-socket.ts';
-import { createAudit } from '../auth/audit/audit.ts';
-import type { KeyringSource } from '../auth/keyring/keyring.ts';
-import { removeGoneMembers } from '../auth/keyring/queries.ts';
-import { runKeys } from '../auth/keyring/rotation.ts';
-import { type Database, openDatabase } from '../store/database.ts';
+import { keyringSource, runKeysOn } from '../app/keyring-service.ts';
+import { removeGoneMembers } from '../auth/keyring/watch.ts';
+import { openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** Where this configuration's keyring is. */
-export function keyringSource({ keyring, store }: StoreConfig): KeyringSource {
-  return { ...keyring, createIn: store.databaseUrl ? undefined : store.dataDir };
-}
-
 /**
- * `npm run keys -- …` beside running processes. With the embedded database the process that runs does it.
+ * `npm run keys -- …` beside running processes. With the embedded database the running process executes it.
  *
  * @throws UserError where it is refused.
  */
@@ -28,22 +21,10 @@ export async function keysCommand(
   const database = await openDatabase({ ...config.store, log });
   try {
     await database.migrate();
-    // Only this process has an embedded database that it could open: whatever else was noted there was killed.
+    // An embedded database that opens here is used by no other process: any listed one was killed.
     if (database.engine === 'embedded') await removeGoneMembers(database.db, 'all');
     await runKeysOn(database, keyringSource(config), words, print);
   } finally {
     await database.close();
   }
-}
-
-const now = (): Date => new Date();
-
-/** The same on a database that is open already. */
-export function runKeysOn(
-  { db, withLock }: Database,
-  source: KeyringSource,
-  words: readonly string[],
-  print: (line: string) => void,
-): Promise<void> {
-  return runKeys(words, { db, withLock, source, audit: createAudit({ db, now }), now, print });
 }

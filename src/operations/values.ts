@@ -1,9 +1,14 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
-import { newestColumns, selectNewestVersion } from '../auth/keyring/sealed-versions.ts';
-import { readKeyId, type SealContext, SealError, type Sealer } from '../auth/keys/sealing.ts';
-import { advanceVersion, checkVersion } from '../auth/keys/versions.ts';
+import {
+  advanceVersion,
+  newestVersion,
+  openRow,
+  type SealedTable,
+  sealRow,
+} from '../auth/keys/sealed-rows.ts';
+import { type SealContext, SealError, type Sealer } from '../auth/keys/sealing.ts';
 import { parseJson } from '../lib/canonical-json.ts';
 import { dayMs, minuteMs } from '../lib/time.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -14,8 +19,13 @@ import type { OperationRow } from './model.ts';
  * The values of variables, sealed for the requester and the operation. The operation's seal covers an HMAC of the value.
  */
 
-/** The kind of secret that a value is sealed as. */
-export const variableValueKind = 'variable-value';
+/** One sealed value per operation. */
+export const operationValuesTable: SealedTable = {
+  name: 'operation_values',
+  kind: 'variable-value',
+  owner: 'owner_id',
+  noun: ['value of a variable', 'values of variables'],
+};
 
 export interface ValueStore {
   readonly db: Kysely<Schema>;
@@ -43,7 +53,7 @@ export interface ValueCommitment {
 export function commitToValue(value: Secret): ValueCommitment {
   const salt = randomBytes(32).toString('base64url');
   const packed = JSON.stringify({ salt, value: value.reveal() });
-  return { mac: macOf(salt, value.reveal()), packed: new Secret(packed, variableValueKind) };
+  return { mac: macOf(salt, value.reveal()), packed: new Secret(packed, operationValuesTable.kind) };
 }
 
 export async function storeValue(
@@ -51,12 +61,10 @@ export async function storeValue(
   owner: Owner,
   { packed }: ValueCommitment,
 ): Promise<void> {
-  const key = keyOf(owner);
-  const version = await advanceVersion(db, sealer, slotOf(key), now());
-  const sealed = await sealer.seal(packed, { ...sealContextOf(owner), version });
+  const sealed = await sealRow(db, sealer, packed, sealContextOf(owner), now());
   await db
     .insertInto('operation_values')
-    .values({ ...key, operation_id: owner.id, sealed, key_id: readKeyId(sealed), version })
+    .values({ ...keyOf(owner), operation_id: owner.id, ...sealed })
     .execute();
 }
 
@@ -68,24 +76,16 @@ export async function openValue(
   const key = keyOf(owner);
   const row = await db
     .selectFrom('operation_values')
-    .leftJoin('sealed_versions', (join) =>
-      join
-        .onRef('sealed_versions.tenant', '=', 'operation_values.tenant')
-        .onRef('sealed_versions.user_id', '=', 'operation_values.owner_id')
-        .on('sealed_versions.kind', '=', variableValueKind),
-    )
-    .selectAll('operation_values')
-    .select(newestColumns)
-    .where('operation_values.tenant', '=', key.tenant)
-    .where('operation_values.owner_id', '=', key.owner_id)
+    .select(['sealed', 'version', newestVersion(operationValuesTable)])
+    .where('tenant', '=', key.tenant)
+    .where('owner_id', '=', key.owner_id)
     .executeTakeFirst();
   if (!row || owner.value_mac === null) return { missing: 'value' };
   try {
-    checkVersion(sealer, slotOf(key), row.version, selectNewestVersion(row));
-    const packed = await sealer.open(row.sealed, { ...sealContextOf(owner), version: row.version });
+    const packed = await openRow(sealer, row, sealContextOf(owner));
     const { salt, value } = packing.parse(parseJson(packed.reveal()));
     if (!isSame(macOf(salt, value), owner.value_mac)) return { missing: 'other' };
-    return { value: new Secret(value, variableValueKind) };
+    return { value: new Secret(value, operationValuesTable.kind) };
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     return { missing: error.code === 'unknown_key' ? 'key' : 'other' };
@@ -192,11 +192,11 @@ function keyOf({ tenant, user_id: userId, id }: Owner): ValueKey {
 }
 
 function slotOf({ tenant, owner_id: ownerId }: ValueKey) {
-  return { tenant, userId: ownerId, kind: variableValueKind };
+  return { tenant, userId: ownerId, kind: operationValuesTable.kind };
 }
 
 function sealContextOf(owner: Owner): SealContext {
-  const place = { user: keyOf(owner).owner_id, kind: variableValueKind };
+  const place = { user: keyOf(owner).owner_id, kind: operationValuesTable.kind };
   return owner.enterprise_id === null
     ? { ...place, enterprise: '', team: owner.tenant }
     : { ...place, enterprise: owner.enterprise_id, team: '' };

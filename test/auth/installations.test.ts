@@ -1,9 +1,9 @@
 import type { Installation, InstallationQuery } from '@slack/oauth';
 import { describe, expect, test } from 'vitest';
+import { sealedTables } from '../../src/app/keyring-service.ts';
 import { createInstallations, type Installations, NotInstalledError } from '../../src/auth/installations.ts';
-import { findRowsUnder, type SealedRow, sealedTables } from '../../src/auth/keyring/sealed-tables.ts';
+import { findRowsUnder, openRowOfTenant, type SealedRow } from '../../src/auth/keyring/sealed-tables.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
-import { openRow } from '../../src/auth/keys/sealed-rows.ts';
 import { createSealer, SealError } from '../../src/auth/keys/sealing.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -214,9 +214,11 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
       for (const table of sealedTables) rows.push(...(await findRowsUnder(database.db, table, 'k1', 10)));
       expect(rows).toHaveLength(8);
       for (const here of rows) {
-        await openRow(sealer, here);
+        await openRowOfTenant(sealer, here);
         for (const { sealed, version } of rows.filter((there) => there !== here)) {
-          await expect(openRow(sealer, { ...here, sealed, version })).rejects.toBeInstanceOf(SealError);
+          await expect(openRowOfTenant(sealer, { ...here, sealed, version })).rejects.toBeInstanceOf(
+            SealError,
+          );
         }
       }
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { sealedTables } from '../../src/app/keyring-service.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
-import { destroyRowsByKey } from '../../src/auth/keyring/destroy-by-key.ts';
-import { rewrap } from '../../src/auth/keyring/rewrap.ts';
+import { destroyRowsByKey, rewrap } from '../../src/auth/keyring/rewrap.ts';
 import { countKeyUse } from '../../src/auth/keyring/sealed-tables.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
 import { begin, settle } from '../../src/operations/execute.ts';
@@ -41,9 +41,14 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       const { id } = await propose(before, makeProposal(edit('first'), requester, freely));
 
       const both = await createKeyring(`${k2},${k1}`);
-      const done = await rewrap({ db, sealer: createSealer(both), now, progress: () => undefined });
+      const done = await rewrap({
+        db,
+        sealer: createSealer(both),
+        tables: sealedTables,
+        progress: () => undefined,
+      });
       expect(done).toEqual({ moved: 2, overtaken: 0, broken: [] });
-      expect(await countKeyUse(db)).toEqual([
+      expect(await countKeyUse(db, sealedTables)).toMatchObject([
         { table: 'operation_values', keyId: 'k2', rows: 1 },
         { table: 'sealed_versions', keyId: 'k2', rows: 1 },
       ]);
@@ -77,9 +82,16 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       );
       const keyring = await createKeyring(k2);
       const sealer = createSealer(keyring);
-      expect(await destroyRowsByKey({ db, sealer, audit: createAudit({ db, now }), now, keyId: 'k1' })).toBe(
-        1,
-      );
+      expect(
+        await destroyRowsByKey({
+          db,
+          sealer,
+          tables: sealedTables,
+          audit: createAudit({ db, now }),
+          now,
+          keyId: 'k1',
+        }),
+      ).toBe(1);
       expect(await beginNow(openReplica(database, keyring), id, freely)).toMatchObject({
         kind: 'void',
         why: 'key-gone',

@@ -272,6 +272,7 @@ function keysInMemory(linked: Map<string, Secret>, now: () => Date): KeyStore {
     describe: async (person) => (linked.has(personKey(person)) ? described() : undefined),
     forget: async (person) => linked.delete(personKey(person)),
     forgetTenant: async () => 0,
+    usersOfTeam: async () => [],
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { purgeKeyLinks } from '../../auth/keys/link-queries.ts';
+import { purgeKeyLinks } from '../../auth/keys/links.ts';
 import { purgeDigests } from '../../digests/queries/digests.ts';
 import { purgeRuns } from '../../digests/queries/runs.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';

@@ -1,7 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import type { Schema } from '../../store/schema.ts';
-import { loadSigningKey } from '../keyring/signing-key.ts';
 import type { Sealer } from '../keys/sealing.ts';
 import type { Policies } from '../policy/policies.ts';
 import { findPolicyTenants } from '../policy/queries.ts';
@@ -15,6 +14,7 @@ import {
   updateCheckpoint,
 } from './checkpoint-queries.ts';
 import { findRecentAudit } from './queries.ts';
+import { loadSigningKey } from './signing-key.ts';
 
 /** The daily checkpoint of a tenant, claimed by one process. */
 export interface CheckpointClaim {

@@ -2,23 +2,26 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { UserError } from '../../errors.ts';
 import type { Schema } from '../../store/schema.ts';
-import { describeUse, openRow } from '../keys/sealed-rows.ts';
+import type { SealedTable } from '../keys/sealed-rows.ts';
 import { createSealer, SealError } from '../keys/sealing.ts';
 import type { Keyring, KeyringKey } from './keyring.ts';
-import { findCheckValues, rememberCheckValue } from './queries.ts';
-import { countKeyUse, findRowsUnder, sealedTables } from './sealed-tables.ts';
+import { countKeyUse, describeUse, findRowsUnder, openRowOfTenant } from './sealed-tables.ts';
 
 const guide = 'docs/operating.md, “Lost keyring”, says what to do where it is gone for good.';
 
 /**
- * Whether this keyring opens what the database holds: to be asked before anything is served or sealed. Remembers a
- * check value for each key that is new here.
+ * Checks that this keyring opens what the database holds. Call before anything is served or sealed. Stores a check
+ * value, which only the same key gives, for each key that is new here.
  *
  * @throws UserError with key ids and counts, where rows are sealed under a key that is not there, or where a key id
  * stands for another key than the one that sealed rows here.
  */
-export async function checkKeyring(db: Kysely<Schema>, keyring: Keyring): Promise<void> {
-  const use = await countKeyUse(db);
+export async function checkKeyring(
+  db: Kysely<Schema>,
+  keyring: Keyring,
+  tables: readonly SealedTable[],
+): Promise<void> {
+  const use = await countKeyUse(db, tables);
   const missing = [...new Set(use.map(({ keyId }) => keyId))].filter((id) => !keyring.find(id));
   if (missing.length > 0) {
     const lines = missing.map((id) => `  - ${id}: ${describeUse(use, id)}`);
@@ -27,18 +30,39 @@ export async function checkKeyring(db: Kysely<Schema>, keyring: Keyring): Promis
       `Put ${missing.length === 1 ? 'that key' : 'those keys'} back into the keyring, from your backup. Nothing was changed. ${guide}`,
     );
   }
-  const known = await findCheckValues(db);
+  const rows = await db.selectFrom('keyring_keys').select(['key_id', 'check_value']).execute();
+  const stored = new Map(rows.map((row) => [row.key_id, row.check_value]));
   for (const id of keyring.ids) {
     const key = keyring.find(id);
     if (!key) continue;
     const own = checkValueOf(key);
-    let expected = known.get(id);
+    let expected = stored.get(id);
     if (expected === undefined) {
-      if (!(await opensItsRows(db, keyring, id))) throw otherKey(id);
-      expected = await rememberCheckValue(db, id, own);
+      if (!(await opensItsRows(db, keyring, id, tables))) throw otherKey(id);
+      expected = await storeCheckValue(db, id, own);
     }
-    if (!equal(own, expected)) throw otherKey(id);
+    if (!isEqual(own, expected)) throw otherKey(id);
   }
+}
+
+/** Forgets a key that is no longer used. */
+export async function forgetCheckValue(db: Kysely<Schema>, keyId: string): Promise<void> {
+  await db.deleteFrom('keyring_keys').where('key_id', '=', keyId).execute();
+}
+
+/** Stores a key's check value, unless there is one; returns the stored one. */
+async function storeCheckValue(db: Kysely<Schema>, keyId: string, value: string): Promise<string> {
+  await db
+    .insertInto('keyring_keys')
+    .values({ key_id: keyId, check_value: value })
+    .onConflict((conflict) => conflict.column('key_id').doNothing())
+    .execute();
+  const row = await db
+    .selectFrom('keyring_keys')
+    .select('check_value')
+    .where('key_id', '=', keyId)
+    .executeTakeFirst();
+  return row?.check_value ?? value;
 }
 
 function otherKey(id: string): UserError {
@@ -52,21 +76,26 @@ function checkValueOf({ macKey, id }: KeyringKey): string {
   return createHmac('sha256', macKey).update(`cdn-chatops key check\0${id}`).digest('hex');
 }
 
-function equal(a: string, b: string): boolean {
+function isEqual(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
-// One altered row must not stop a start, so a few are tried: one that opens proves the key.
+// Rows tried per table: one altered row must not stop a start, and one that opens proves the key.
 const probes = 5;
 
-async function opensItsRows(db: Kysely<Schema>, keyring: Keyring, id: string): Promise<boolean> {
+async function opensItsRows(
+  db: Kysely<Schema>,
+  keyring: Keyring,
+  id: string,
+  tables: readonly SealedTable[],
+): Promise<boolean> {
   const sealer = createSealer(keyring);
   let tried = 0;
-  for (const table of sealedTables) {
+  for (const table of tables) {
     for (const row of await findRowsUnder(db, table, id, probes)) {
       tried += 1;
       try {
-        await openRow(sealer, row);
+        await openRowOfTenant(sealer, row);
         return true;
       } catch (error) {
         if (!(error instanceof SealError)) throw error;

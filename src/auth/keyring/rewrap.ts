@@ -1,129 +1,171 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Schema } from '../../store/schema.ts';
-import { countRows, openRow, undefinedIfConflict } from '../keys/sealed-rows.ts';
-import { readKeyId, SealError, type Sealer } from '../keys/sealing.ts';
-import { advanceVersion, isAuthentic, signVersionOf } from '../keys/versions.ts';
+import type { Audit } from '../audit/audit.ts';
 import {
+  advanceVersion,
+  isAuthentic,
+  type NewestVersion,
+  type SealedTable,
+  type Slot,
+  signVersion,
+} from '../keys/sealed-rows.ts';
+import { readKeyId, SealError, type Sealer } from '../keys/sealing.ts';
+import {
+  countRows,
+  destroySealed,
   findRowsNotUnder,
-  findVersionsToSign,
+  findRowsUnder,
+  findVersions,
+  openRowOfTenant,
   replaceSealed,
   type SealedRow,
-  type SealedTable,
-  sealedTables,
+  versionNoun,
 } from './sealed-tables.ts';
-import { type Slot, signVersion } from './sealed-versions.ts';
 
 export interface Rewrapped {
   /** Now under the primary key. */
   readonly moved: number;
   /** Changed by people meanwhile, who sealed them anew. */
   readonly overtaken: number;
-  /** Whose rows do not open, as `tenant/user`: they were left as they are. */
+  /** Rows that do not open, as `tenant/user`; they were left as they are. */
   readonly broken: readonly string[];
 }
 
-const batch = 100;
+type Outcome = 'moved' | 'overtaken' | 'broken';
+
+const batchSize = 100;
 
 /**
- * Puts everything under the primary key while people work: each row by compare-and-set on what was read, so that a key
- * that somebody links at the same moment stays. Stopped half-way it goes on where it was, since only rows that are not
- * under the primary key are read.
+ * Puts everything under the primary key while people work. Each row changes by compare-and-set on the value that was
+ * read, so a key that a person links at the same moment stays. An interrupted run continues where it was, since only
+ * rows that are not under the primary key are read.
  */
 export async function rewrap(options: {
   db: Kysely<Schema>;
   sealer: Sealer;
-  now: () => Date;
+  tables: readonly SealedTable[];
   progress: (line: string) => void;
 }): Promise<Rewrapped> {
-  const { db, sealer, now, progress } = options;
+  const { db, sealer, tables, progress } = options;
   const total = { moved: 0, overtaken: 0, broken: [] as string[] };
-  const count = (outcome: Outcome, slot: Slot): void => {
-    if (outcome === 'moved') total.moved += 1;
-    else if (outcome === 'overtaken') total.overtaken += 1;
-    else total.broken.push(`${slot.tenant}/${slot.userId}`);
+
+  const moveAll = async <Row extends Slot>(
+    noun: SealedTable['noun'],
+    read: (after: Slot | undefined) => Promise<Row[]>,
+    move: (row: Row) => Promise<Outcome>,
+  ): Promise<void> => {
+    let done = 0;
+    let rows = await read(undefined);
+    while (rows.length > 0) {
+      for (const row of rows) {
+        const outcome = await move(row);
+        if (outcome === 'broken') total.broken.push(`${row.tenant}/${row.userId}`);
+        else total[outcome] += 1;
+      }
+      done += rows.length;
+      progress(`${countRows(noun, done)} looked at`);
+      // In the embedded database nothing else runs between queries otherwise.
+      await yieldToEventLoop();
+      rows = await read(rows.at(-1));
+    }
   };
 
-  for (const table of sealedTables) {
-    let done = 0;
-    await inBatches(
-      (after) => findRowsNotUnder(db, table, sealer.keyId, after, batch),
-      async (row) => count(await moveRow(db, sealer, table, row, now), row),
-      (rows) => {
-        done += rows;
-        progress(`${countRows(table.name, done)} looked at`);
-      },
+  for (const table of tables) {
+    await moveAll(
+      table.noun,
+      (after) => findRowsNotUnder(db, table, sealer.keyId, after, batchSize),
+      (row) => moveRow(db, sealer, table, row),
     );
   }
-  let done = 0;
-  await inBatches(
-    (after) => findVersionsToSign(db, { notUnder: sealer.keyId }, after, batch),
-    async (record) => {
-      if (!isReadable(sealer, record)) return count('broken', record);
-      const signed = await signVersion(db, record, signVersionOf(sealer, record, record.version), record.mac);
-      count(signed ? 'moved' : 'overtaken', record);
-    },
-    (rows) => {
-      done += rows;
-      progress(`${countRows('sealed_versions', done)} looked at`);
-    },
+  await moveAll(
+    versionNoun,
+    (after) => findVersions(db, 'not under', sealer.keyId, after, batchSize),
+    (record) => moveVersion(db, sealer, record),
   );
   return { ...total, broken: [...new Set(total.broken)] };
 }
-
-type Outcome = 'moved' | 'overtaken' | 'broken';
 
 async function moveRow(
   db: Kysely<Schema>,
   sealer: Sealer,
   table: SealedTable,
   row: SealedRow,
-  now: () => Date,
 ): Promise<Outcome> {
   try {
-    const { secret, context } = await openRow(sealer, row);
-    if (row.version !== 0) {
-      const sealed = await sealer.seal(secret, context);
-      const next = { sealed, keyId: readKeyId(sealed), version: row.version };
-      return (await replaceSealed(db, table, row, next)) ? 'moved' : 'overtaken';
-    }
-    // From before versions: it gets its first one, together with its record.
-    const moved = await undefinedIfConflict(db, async (trx) => {
-      const version = await advanceVersion(trx, sealer, row, now());
-      const sealed = await sealer.seal(secret, { ...context, version });
-      return replaceSealed(trx, table, row, { sealed, keyId: readKeyId(sealed), version });
-    });
-    return moved ? 'moved' : 'overtaken';
+    const { secret, context } = await openRowOfTenant(sealer, row);
+    const sealed = await sealer.seal(secret, context);
+    const replaced = await replaceSealed(db, table, row, { sealed, keyId: readKeyId(sealed) });
+    return replaced ? 'moved' : 'overtaken';
   } catch (error) {
     if (error instanceof SealError) return 'broken';
     throw error;
   }
 }
 
-function isReadable(sealer: Sealer, record: Parameters<typeof isAuthentic>[2] & Slot): boolean {
+async function moveVersion(
+  db: Kysely<Schema>,
+  sealer: Sealer,
+  record: Slot & NewestVersion,
+): Promise<Outcome> {
   try {
-    return isAuthentic(sealer, record, record);
+    if (!isAuthentic(sealer, record, record)) return 'broken';
   } catch (error) {
-    if (error instanceof SealError) return false;
+    if (error instanceof SealError) return 'broken';
     throw error;
+  }
+  return (await signVersion(db, sealer, record, record.version, record.mac)) ? 'moved' : 'overtaken';
+}
+
+/**
+ * Destroys every row under a key that is lost, or that does not open under the one it names; returns how many. The
+ * owner of one connects again.
+ */
+export async function destroyRowsByKey(options: {
+  db: Kysely<Schema>;
+  sealer: Sealer;
+  tables: readonly SealedTable[];
+  audit: Audit;
+  now: () => Date;
+  keyId: string;
+}): Promise<number> {
+  const { db, sealer, tables, audit, now, keyId } = options;
+  let destroyed = 0;
+  const destroy = async (trx: Transaction<Schema>, table: SealedTable, row: SealedRow): Promise<void> => {
+    await advanceVersion(trx, sealer, row, now());
+    if (!(await destroySealed(trx, table, row))) throw new Overtaken();
+    if (table.name !== 'linked_keys') return;
+    const { tenant, userId: subject } = row;
+    const detail = { cause: 'encryption-key-lost' };
+    await audit.record({ tenant, actor: 'system', event: 'key-destroyed', subject, detail }, { in: trx });
+  };
+
+  // Tokens of people before their installation, which takes the rest with it.
+  for (const table of tables.toReversed()) {
+    for (;;) {
+      const rows = await findRowsUnder(db, table, keyId, batchSize);
+      if (rows.length === 0) break;
+      for (const row of rows) {
+        // Rolled back where a person changed the row meanwhile: theirs stays.
+        const step = db.transaction().execute((trx) => destroy(trx, table, row));
+        destroyed += await step.then(
+          () => 1,
+          (error: unknown) => {
+            if (error instanceof Overtaken) return 0;
+            throw error;
+          },
+        );
+      }
+    }
+  }
+  // Records whose row is gone or under another key are signed anew, one higher, so that no older copy passes.
+  for (;;) {
+    const records = await findVersions(db, 'under', keyId, undefined, batchSize);
+    if (records.length === 0) return destroyed;
+    for (const record of records) {
+      await db.transaction().execute((trx) => advanceVersion(trx, sealer, record, now()));
+    }
   }
 }
 
-async function inBatches<Row extends Slot>(
-  read: (after: Slot | undefined) => Promise<Row[]>,
-  each: (row: Row) => Promise<void>,
-  progress: (rows: number) => void,
-): Promise<void> {
-  let after: Slot | undefined;
-  for (;;) {
-    const rows = await read(after);
-    if (rows.length === 0) return;
-    for (const row of rows) {
-      await each(row);
-      after = row;
-    }
-    progress(rows.length);
-    // In the embedded database nothing else runs between queries otherwise (DESIGN §9).
-    await yieldToEventLoop();
-  }
-}
+class Overtaken extends Error {}

@@ -1,7 +1,5 @@
 import { UserError } from '../../errors.ts';
-import { describeUse } from '../keys/sealed-rows.ts';
 import { isKeyId, readKeyring } from './keyring.ts';
-import { findLiveMembers } from './queries.ts';
 import {
   addKey,
   describeMember,
@@ -11,14 +9,15 @@ import {
   retireKey,
   rewrapAllRows,
 } from './rotation-steps.ts';
-import { countKeyUse } from './sealed-tables.ts';
+import { countKeyUse, describeUse } from './sealed-tables.ts';
+import { findLiveMembers } from './watch.ts';
 
 const keysUsage =
   'Usage: npm run keys -- status | add [kid] | promote <kid> | rewrap | retire <kid> [--destroy-rows]';
 
 /**
- * What `npm run keys -- …` does (docs/operating.md, “Rotation”). Key ids are printed, keys never, except for one: `add`
- * prints the new key where the keyring is in the environment, since only an operator can put it there.
+ * Runs `npm run keys -- …` (docs/operating.md, “Rotation”). Prints key ids, never keys, with one exception: `add` prints
+ * the new key where the keyring is in the environment, since only an operator can put it there.
  *
  * @throws UserError where a step is refused, with why and what to do first.
  */
@@ -28,45 +27,45 @@ export async function runKeys(words: readonly string[], options: KeysOptions): P
   const [id, ...more] = rest.filter((one) => !one.startsWith('--'));
   const destroy = word === 'retire' && flags.length === 1 && flags[0] === '--destroy-rows';
   if (more.length > 0 || (flags.length > 0 && !destroy)) throw new UserError('Too many words.', keysUsage);
-  const named = (): string => {
+  const requireId = (): string => {
     if (id === undefined) throw new UserError(`Which key? “${word}” needs its id.`, keysUsage);
     if (!isKeyId(id)) throw new UserError('A key id has 1 to 32 letters, digits, - or _.', keysUsage);
     return id;
   };
-  const none = (): void => {
+  const refuseId = (): void => {
     if (id !== undefined) throw new UserError(`“${word}” takes no key id.`, keysUsage);
   };
-  // One operator at a time: a step looks first and acts then.
-  const alone = (step: () => Promise<void>): Promise<void> => options.withLock('keys', step);
+  // One operator at a time: each step checks first and acts then.
+  const exclusively = (step: () => Promise<void>): Promise<void> => options.withLock('keys', step);
   switch (word) {
     case 'status':
-      none();
-      return status(options);
+      refuseId();
+      return printStatus(options);
     case 'add': {
-      const wanted = id === undefined ? undefined : named();
-      return alone(() => addKey(options, wanted));
+      const wanted = id === undefined ? undefined : requireId();
+      return exclusively(() => addKey(options, wanted));
     }
     case 'promote': {
-      const wanted = named();
-      return alone(() => promoteKey(options, wanted));
+      const wanted = requireId();
+      return exclusively(() => promoteKey(options, wanted));
     }
     case 'rewrap':
-      none();
-      // Two at once do no harm, and it may take longer than a lock is held.
+      refuseId();
+      // Not exclusive: two at once do no harm, and it may take longer than the lock is held.
       return rewrapAllRows(options);
     case 'retire': {
-      const wanted = named();
+      const wanted = requireId();
       if (destroy && !(await destroyRemainingRows(options, wanted))) return;
-      return alone(() => retireKey(options, wanted));
+      return exclusively(() => retireKey(options, wanted));
     }
     default:
       throw new UserError(`There is no “keys ${word}”.`, keysUsage);
   }
 }
 
-async function status({ db, source, print }: KeysOptions): Promise<void> {
+async function printStatus({ db, tables, source, print }: KeysOptions): Promise<void> {
   const { keyring, path } = await readKeyring({ ...source, inUse: true });
-  const use = await countKeyUse(db);
+  const use = await countKeyUse(db, tables);
   print(`Keys in ${path ?? 'ENCRYPTION_KEYS'}:`);
   for (const id of keyring.ids) {
     const role = id === keyring.primary.id ? 'primary, seals and opens' : 'opens';

@@ -1,22 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Kysely, Transaction } from 'kysely';
+import { type Insertable, type Kysely, sql, type Transaction } from 'kysely';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Schema } from '../../store/schema.ts';
 import { type Audit, type AuditInput, createAudit } from '../audit/audit.ts';
 import { type Person, tenantId } from '../identity.ts';
-import { type Slot, selectNewestVersion } from '../keyring/sealed-versions.ts';
 import {
-  deleteLinkedKey,
-  deleteLinkedKeysOf,
-  findLinkedKey,
-  findLinkedUsers,
-  linkedKeyKind,
-  lockLinking,
-  type Owner,
-  putLinkedKey,
-} from './linked-keys.ts';
-import { readKeyId, type SealContext, SealError, type Sealer } from './sealing.ts';
-import { advanceVersion, checkVersion } from './versions.ts';
+  advanceVersion,
+  newestVersion,
+  openRow,
+  type SealedTable,
+  type Slot,
+  sealRow,
+} from './sealed-rows.ts';
+import { type SealContext, SealError, type Sealer } from './sealing.ts';
 
 export interface LinkedKey {
   /** 8 hexadecimal characters: tells two keys apart and says nothing else about them. */
@@ -24,10 +20,10 @@ export interface LinkedKey {
   readonly linkedAt: Date;
 }
 
-/** A person's own key does not open, as opposed to something else that is sealed. */
+/** A person's own key does not open, as opposed to another sealed value. */
 export class LinkedKeyError extends SealError {}
 
-/** For the record: who did it, why, and during which request. Left out: the person themselves. */
+/** For the audit: the actor, the cause and the request. The actor is the person themselves where it is left out. */
 export interface KeyChangeReason {
   readonly actor?: string | undefined;
   /** A stable word: `disconnect`, `app-uninstalled`, `user-deleted` … */
@@ -37,16 +33,25 @@ export interface KeyChangeReason {
 
 /** Keeps each person's CDN key, sealed for that person. Every change is audited in the transaction that makes it. */
 export interface KeyStore {
-  /** Stores a key; an older one is replaced. */
-  link(person: Person, key: Secret, because?: KeyChangeReason): Promise<LinkedKey>;
+  /** Stores a key in place of an older one. */
+  link(person: Person, key: Secret, reason?: KeyChangeReason): Promise<LinkedKey>;
   /** @throws LinkedKeyError when the stored row does not open for this person, or is not the newest; that is audited. */
   reveal(person: Person): Promise<(LinkedKey & { readonly key: Secret }) | undefined>;
   describe(person: Person): Promise<LinkedKey | undefined>;
   /** Destroys the key; false = there was none. */
-  forget(person: Person, because?: KeyChangeReason): Promise<boolean>;
-  /** Destroys every key of an organisation or workspace, where the app was removed; says how many. */
-  forgetTenant(tenant: string, because?: KeyChangeReason): Promise<number>;
+  forget(person: Person, reason?: KeyChangeReason): Promise<boolean>;
+  /** Destroys every key of a tenant whose app was removed; returns how many. */
+  forgetTenant(tenant: string, reason?: KeyChangeReason): Promise<number>;
+  /** The people who linked a key from one workspace of an organisation. */
+  usersOfTeam(tenant: string, teamId: string): Promise<string[]>;
 }
+
+export const linkedKeysTable: SealedTable = {
+  name: 'linked_keys',
+  kind: 'cdn-key',
+  owner: 'user_id',
+  noun: ['linked key', 'linked keys'],
+};
 
 export function createKeyStore(options: {
   db: Kysely<Schema>;
@@ -55,78 +60,142 @@ export function createKeyStore(options: {
   audit?: Audit;
 }): KeyStore {
   const { db, sealer, now, audit = createAudit({ db, now }) } = options;
-  const supersede = (trx: Transaction<Schema>, owner: Owner): Promise<number> =>
-    advanceVersion(trx, sealer, slotOf(owner), now());
+
+  const find = (person: Person) =>
+    db
+      .selectFrom('linked_keys')
+      .selectAll()
+      .select(newestVersion(linkedKeysTable))
+      .where('tenant', '=', tenantId(person))
+      .where('user_id', '=', person.userId)
+      .executeTakeFirst();
+
+  const revoke = (trx: Transaction<Schema>, tenant: string, userId: string): Promise<number> => {
+    const slot: Slot = { tenant, userId, kind: linkedKeysTable.kind };
+    return advanceVersion(trx, sealer, slot, now());
+  };
+
   return {
-    async link(person, key, because = {}) {
-      const owner = ownerOf(person);
+    async link(person, key, reason = {}) {
+      const tenant = tenantId(person);
+      const { userId, teamId } = person;
       const linked = { fingerprint: fingerprintOf(key), linkedAt: now() };
       await db.transaction().execute(async (trx) => {
-        await lockLinking(trx, owner.tenant, 'some');
-        const version = await supersede(trx, owner);
-        const sealed = await sealer.seal(key, { ...contextOf(person), version });
+        await lockLinking(trx, tenant, 'shared');
         const replaced = await putLinkedKey(trx, {
-          tenant: owner.tenant,
-          user_id: owner.userId,
-          team_id: person.teamId,
-          sealed,
-          key_id: readKeyId(sealed),
+          tenant,
+          user_id: userId,
+          team_id: teamId,
           fingerprint: linked.fingerprint,
           linked_at: linked.linkedAt,
-          version,
+          ...(await sealRow(trx, sealer, key, contextOf(person), now())),
         });
         const detail = { fingerprint: linked.fingerprint, replaced };
-        await audit.record(about('key-linked', owner, because, detail), { in: trx });
+        await audit.record(keyEvent('key-linked', tenant, userId, reason, detail), { in: trx });
       });
       return linked;
     },
     async reveal(person) {
-      const owner = ownerOf(person);
-      const row = await findLinkedKey(db, owner);
+      const row = await find(person);
       if (!row) return undefined;
       try {
-        checkVersion(sealer, slotOf(owner), row.version, selectNewestVersion(row));
-        const key = await sealer.open(row.sealed, { ...contextOf(person), version: row.version });
+        const key = await openRow(sealer, row, contextOf(person));
         return { fingerprint: row.fingerprint, linkedAt: row.linked_at, key };
       } catch (error) {
         if (!(error instanceof SealError)) throw error;
-        await audit.record(about('key-mismatch', owner, { actor: 'system' }, { code: error.code }));
-        throw new LinkedKeyError(error.code, error.message, error.keyId);
+        const { code } = error;
+        await audit.record(
+          keyEvent('key-mismatch', tenantId(person), person.userId, { actor: 'system' }, { code }),
+        );
+        throw new LinkedKeyError(code, error.message, error.keyId);
       }
     },
     async describe(person) {
-      const row = await findLinkedKey(db, ownerOf(person));
+      const row = await find(person);
       return row && { fingerprint: row.fingerprint, linkedAt: row.linked_at };
     },
-    async forget(person, because = {}) {
-      const owner = ownerOf(person);
-      if (!(await findLinkedKey(db, owner))) return false;
+    async forget(person, reason = {}) {
+      const tenant = tenantId(person);
+      const { userId } = person;
+      if (!(await find(person))) return false;
       return db.transaction().execute(async (trx) => {
-        // The version first, the record last, as everywhere: so that no two wait for each other.
-        await supersede(trx, owner);
-        if (!(await deleteLinkedKey(trx, owner))) return false;
-        await audit.record(about('key-destroyed', owner, because), { in: trx });
+        // The version first and the audit last, as everywhere, so that no two transactions wait for each other.
+        await revoke(trx, tenant, userId);
+        const { numDeletedRows } = await trx
+          .deleteFrom('linked_keys')
+          .where('tenant', '=', tenant)
+          .where('user_id', '=', userId)
+          .executeTakeFirst();
+        if (numDeletedRows === 0n) return false;
+        await audit.record(keyEvent('key-destroyed', tenant, userId, reason), { in: trx });
         return true;
       });
     },
-    async forgetTenant(tenant, because = {}) {
+    async forgetTenant(tenant, reason = {}) {
       return db.transaction().execute(async (trx) => {
-        await lockLinking(trx, tenant, 'none');
-        for (const userId of await findLinkedUsers(trx, tenant)) await supersede(trx, { tenant, userId });
-        const destroyed = await deleteLinkedKeysOf(trx, tenant);
-        for (const userId of destroyed) {
-          const owner = { tenant, userId };
-          await audit.record(about('key-destroyed', owner, { actor: 'system', ...because }), { in: trx });
+        await lockLinking(trx, tenant, 'exclusive');
+        const rows = await trx
+          .selectFrom('linked_keys')
+          .select('user_id')
+          .where('tenant', '=', tenant)
+          .orderBy('user_id')
+          .execute();
+        for (const { user_id: userId } of rows) await revoke(trx, tenant, userId);
+        const destroyed = await trx
+          .deleteFrom('linked_keys')
+          .where('tenant', '=', tenant)
+          .returning('user_id')
+          .execute();
+        for (const userId of destroyed.map((row) => row.user_id).toSorted()) {
+          const event = keyEvent('key-destroyed', tenant, userId, { actor: 'system', ...reason });
+          await audit.record(event, { in: trx });
         }
         return destroyed.length;
       });
     },
+    async usersOfTeam(tenant, teamId) {
+      const rows = await db
+        .selectFrom('linked_keys')
+        .select('user_id')
+        .where('tenant', '=', tenant)
+        .where('team_id', '=', teamId)
+        .execute();
+      return rows.map((row) => row.user_id);
+    },
   };
 }
 
-function about(
+/** Until the end of the transaction. Linking shares the lock; destroying the keys of a tenant waits for all of it. */
+async function lockLinking(
+  trx: Transaction<Schema>,
+  tenant: string,
+  mode: 'shared' | 'exclusive',
+): Promise<void> {
+  const lock = mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
+  await sql`select ${sql.raw(lock)}(hashtextextended(${`cdn-chatops/link/${tenant}`}, 0))`.execute(trx);
+}
+
+/** Stores a person's row; true = it replaced an older one. The caller holds the person's version, so no other inserts. */
+async function putLinkedKey(
+  trx: Transaction<Schema>,
+  row: Insertable<Schema['linked_keys']>,
+): Promise<boolean> {
+  const { tenant, user_id, ...rest } = row;
+  const { numUpdatedRows } = await trx
+    .updateTable('linked_keys')
+    .set(rest)
+    .where('tenant', '=', tenant)
+    .where('user_id', '=', user_id)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) return true;
+  await trx.insertInto('linked_keys').values(row).execute();
+  return false;
+}
+
+function keyEvent(
   event: 'key-linked' | 'key-destroyed' | 'key-mismatch',
-  { tenant, userId }: Owner,
+  tenant: string,
+  userId: string,
   { actor = userId, cause, requestId }: KeyChangeReason,
   detail: Record<string, string | boolean> = {},
 ): AuditInput {
@@ -140,22 +209,15 @@ function about(
   };
 }
 
-function slotOf({ tenant, userId }: Owner): Slot {
-  return { tenant, userId, kind: linkedKeyKind };
-}
-
-function ownerOf(person: Person): Owner {
-  return { tenant: tenantId(person), userId: person.userId };
-}
-
-// Within an organisation a person is the same in every workspace, so the workspace is not part of what is bound.
+// Within an organisation a person is the same in every workspace, so the workspace is not part of the binding.
 function contextOf({ enterpriseId, teamId, userId }: Person): SealContext {
+  const { kind } = linkedKeysTable;
   return enterpriseId === undefined
-    ? { enterprise: '', team: teamId, user: userId, kind: linkedKeyKind }
-    : { enterprise: enterpriseId, team: '', user: userId, kind: linkedKeyKind };
+    ? { enterprise: '', team: teamId, user: userId, kind }
+    : { enterprise: enterpriseId, team: '', user: userId, kind };
 }
 
-// Its own domain: the same eight characters must not turn up where another program prints a plain hash of a key.
+// A hash domain of its own: the same eight characters must not appear where another program prints a plain hash of a key.
 function fingerprintOf(key: Secret): string {
   return createHash('sha256')
     .update(`cdn-chatops key fingerprint\0${key.reveal()}`)

@@ -3,19 +3,19 @@ import { errors, FlattenedEncrypt, flattenedDecrypt } from 'jose';
 import { Secret } from '../../secrets/secret.ts';
 import type { Keyring, KeyringKey } from '../keyring/keyring.ts';
 
-/** What a sealed value belongs to. It opens only with exactly the context it was sealed with. */
+/** The owner and kind of a sealed value. It opens only with exactly the context it was sealed with. */
 export interface SealContext {
   readonly enterprise: string;
   readonly team: string;
   readonly user: string;
-  /** What it is: `cdn-key`, `installation`, … */
+  /** `cdn-key`, `installation`, … */
   readonly kind: string;
-  /** Which of all values that were ever sealed in this place (`versions.ts`); 0 or left out = from before versions. */
+  /** The version of a stored row (`sealed-rows.ts`). */
   readonly version?: number | undefined;
 }
 
 export interface Sealer {
-  /** The key that new values are sealed under now. It may change: what a value was sealed under says `keyIdOf`. */
+  /** The key that new values are sealed under. It may change; `readKeyId` gives the key of a sealed value. */
   readonly keyId: string;
   seal(secret: Secret, context: SealContext): Promise<string>;
   /** @throws SealError */
@@ -55,13 +55,13 @@ const wrapping = 'A256GCMKW';
 const encryption = 'A256GCM';
 
 /**
- * Envelope encryption (DESIGN §7): a fresh data key a value, wrapped by the keyring's primary key, both AES-256-GCM, as
+ * Envelope encryption: a fresh data key per value, wrapped by the keyring's primary key, both AES-256-GCM, as
  * a flattened JWE (RFC 7516 §7.2.2). The context is the additional authenticated data: left out of what is stored and
  * supplied again at opening, so a row that was copied to another person fails by itself.
  * Stored as `v1.<protected>.<encrypted key>.<iv>.<ciphertext>.<tag>`.
  */
 export function createSealer(keyring: Keyring): Sealer {
-  const keyNamed = (keyId: string): KeyringKey => {
+  const requireKey = (keyId: string): KeyringKey => {
     const key = keyring.find(keyId);
     if (key) return key;
     throw new SealError(
@@ -84,7 +84,7 @@ export function createSealer(keyring: Keyring): Sealer {
     },
     async open(sealed, context) {
       const parts = readParts(sealed);
-      const key = keyNamed(parts.keyId);
+      const key = requireKey(parts.keyId);
       try {
         const { plaintext } = await flattenedDecrypt(
           { ...parts.jwe, aad: Buffer.from(bindingOf(context)).toString('base64url') },
@@ -106,7 +106,7 @@ export function createSealer(keyring: Keyring): Sealer {
       return { keyId: id, mac: macOf(macKey, parts).toString('hex') };
     },
     verify(parts, { keyId, mac }) {
-      const expected = macOf(keyNamed(keyId).macKey, parts);
+      const expected = macOf(requireKey(keyId).macKey, parts);
       const given = Buffer.from(mac, 'hex');
       return given.length === expected.length && timingSafeEqual(given, expected);
     },
@@ -125,8 +125,7 @@ function macOf(key: KeyObject, parts: readonly (string | number)[]): Buffer {
 
 /** A list in JSON: two different contexts never give the same bytes, whatever characters are in them. */
 function bindingOf({ enterprise, team, user, kind, version: row = 0 }: SealContext): Uint8Array {
-  const place = ['cdn-chatops', version, kind, enterprise, team, user];
-  return Buffer.from(JSON.stringify(row === 0 ? place : [...place, row]));
+  return Buffer.from(JSON.stringify(['cdn-chatops', version, kind, enterprise, team, user, row]));
 }
 
 function readParts(sealed: string): { keyId: string; jwe: Parameters<typeof flattenedDecrypt>[0] } {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { sealedTables } from '../../../src/app/keyring-service.ts';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import {
   isSignedBy,
@@ -21,10 +22,10 @@ import {
   type Checkpoints,
   createCheckpoints,
 } from '../../../src/auth/audit/checkpoints.ts';
+import { loadPublicSigningKey, loadSigningKey } from '../../../src/auth/audit/signing-key.ts';
 import { checkDatabase } from '../../../src/auth/audit/verify.ts';
 import { parseKeyring } from '../../../src/auth/keyring/keyring.ts';
 import { rewrap } from '../../../src/auth/keyring/rewrap.ts';
-import { loadPublicSigningKey, loadSigningKey } from '../../../src/auth/keyring/signing-key.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createPolicies } from '../../../src/auth/policy/policies.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
@@ -251,7 +252,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
       const taken = await checkpoints.take(acme, announce);
       if (taken?.report.kind !== 'signed') throw new Error('nothing was signed');
       const both = sealerOf(`${k2},${k1}`);
-      const moved = await rewrap({ db, sealer: both, now: () => new Date(), progress: () => undefined });
+      const moved = await rewrap({ db, sealer: both, tables: sealedTables, progress: () => undefined });
       expect(moved).toMatchObject({ broken: [] });
       const key = await loadPublicSigningKey(db, sealerOf(k2));
       expect(key && publicKeyId(key)).toBe(taken.report.checkpoint.kid);
