@@ -52,7 +52,7 @@ export async function writeAuditFile(
   }
 }
 
-const columns = ['seq', 'time', 'who', 'what', 'subject', 'detail', 'reference', 'hash'] as const;
+const columns = ['seq', 'time', 'who', 'event', 'subject', 'detail', 'reference', 'hash'] as const;
 
 const formats: Readonly<
   Record<AuditFile, { readonly header: string; readonly lines: (piece: readonly AuditRecord[]) => string }>
