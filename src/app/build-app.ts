@@ -13,9 +13,9 @@ import { createZoneCache } from '../commands/cache/zone-cache.ts';
 import { findReinstalledJob } from '../digests/reinstall-notifications.ts';
 import { createDigestService } from '../digests/service.ts';
 import { UserError } from '../errors.ts';
-import { type ExportLimits, exportLimits as slackLimits } from '../exports/files.ts';
 import { createExportService } from '../exports/service.ts';
-import { startTransfer } from '../exports/worker/transfer.ts';
+import { type ExportLimits, exportLimits as slackLimits } from '../exports/worker/gather.ts';
+import { startExportThread } from '../exports/worker/thread.ts';
 import { cancelUnbegun } from '../operations/expiry.ts';
 import type { Ledger } from '../operations/transitions.ts';
 import { createOutbox } from '../outbox/outbox.ts';
@@ -91,7 +91,7 @@ async function wire(
   const zoneCache = createZoneCache({ now });
   const charts = createCharts();
   const logger = createBoltLog(log);
-  const { egress, slackFetch, access, clients, cdn, cdnThrough } = createOutbound({
+  const { egress, slackFetch, access, clients, cdn } = createOutbound({
     config,
     log,
     logger,
@@ -132,7 +132,6 @@ async function wire(
   const { publicUrl } = config.web;
   const policies = createPolicies({ db, audit, now });
   const draw = (chart: Chart): Promise<Uint8Array> => charts.draw(chart);
-  const inspectFile = (): ReturnType<typeof egress.file> => egress.file();
   const tempDirectory = join(config.store.dataDir, 'spool');
   const ledger: Ledger = { db, sealer, audit, now, enqueue: queue.enqueue };
   pauses.push(async (ended) => void (await cancelUnbegun(ledger, ended)));
@@ -142,19 +141,20 @@ async function wire(
       clients,
       keyStore,
       cdn,
-      cdnThrough,
-      // A way to the network that was handed in is the only one there is.
-      transfer: () =>
-        options.fetch === globalThis.fetch ? startTransfer() : { ...startTransfer(), fetch: options.fetch },
+      exportThread: () =>
+        startExportThread({
+          cdn: config.cdn,
+          limits: options.exportLimits,
+          directory: tempDirectory,
+          now,
+        }),
       policies,
       people,
       audit,
       ledger,
       apiUrl,
       draw,
-      inspectFile,
-      tempDirectory,
-      exportLimits: options.exportLimits,
+      egress,
       log,
     }),
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
@@ -196,7 +196,7 @@ async function wire(
     digests,
     shouldRecordDenial: oncePerMinute(now),
     renderChart: draw,
-    createFileScanner: inspectFile,
+    createFileScanner: () => egress.file(),
     tempDirectory,
     claim: createClaims(db, now),
     inFlight,

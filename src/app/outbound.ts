@@ -23,8 +23,6 @@ export interface Outbound {
   readonly access: InstallationAccess;
   readonly clients: Clients;
   readonly cdn: Cdn;
-  /** The CDN over another way to the network, with the same rules. */
-  readonly cdnThrough: (fetch: typeof globalThis.fetch) => Cdn;
 }
 
 /** Makes them, and asks nothing yet. */
@@ -55,7 +53,10 @@ export function createOutbound({ config, log, logger, installations, fetch, now 
     now,
   });
   const clients = createClients({ apiUrl, logger, egress, fetch });
-  const cdnThrough = (through: typeof globalThis.fetch): Cdn =>
-    createCdn({ ...config.cdn, fetch: egress.fetch('cdn', through, toCdn), now: () => now().getTime() });
-  return { egress, slackFetch, access, clients, cdn: cdnThrough(fetch), cdnThrough };
+  const cdn = createCdn({
+    ...config.cdn,
+    fetch: egress.fetch('cdn', fetch, toCdn),
+    now: () => now().getTime(),
+  });
+  return { egress, slackFetch, access, clients, cdn };
 }

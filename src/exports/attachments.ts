@@ -1,41 +1,37 @@
 import type { Attachment, Spooled } from '../views/blocks/message.ts';
 import { exportChart, renderFileComment } from '../views/exports/report.ts';
-import type { ExportFile, ExportFiles, GatheredFiles } from './files.ts';
 import type { ExportRequest, ExportSummary } from './model.ts';
+import type { GatheredFile, GatheredLog } from './worker/gather.ts';
 
-/** What goes to Slack together, and the words beside it. */
+/** The files of one message, and the comment above them. */
 export function createAttachments(
   one: ExportSummary,
-  { files, parts, figures, sha256: whole }: ExportFiles,
-  gathered: GatheredFiles,
+  { files, parts, stats, sha256 }: GatheredLog<GatheredFile & { readonly spooled: Spooled }>,
 ): { readonly files: readonly Attachment[]; readonly comment: string; readonly bytes: number } {
-  const named = files.map((file) => ({ ...file, name: nameOf(one.request, file, parts) }));
-  const reported = named.map(({ name, kind, sha256, spooled }) => ({
-    name,
-    kind,
-    sha256,
-    bytes: spooled.length(),
-  }));
-  const chart = exportChart(one, figures);
+  const named = files.map((file) => ({ ...file, name: fileName(one.request, file, parts) }));
+  const chart = exportChart(one, stats);
   return {
     files: [
       ...named.map(({ name, spooled }) => ({
         name,
         title: name,
         mimetype: 'text/csv',
-        content: { spooled: counted(spooled, gathered) },
+        content: { spooled },
       })),
       ...(chart ? [chart] : []),
     ],
-    comment: renderFileComment(one, figures, { files: reported, sha256: whole }),
-    bytes: reported.reduce((sum, { bytes }) => sum + bytes, 0),
+    comment: renderFileComment(one, stats, {
+      files: named.map(({ name, kind, sha256, length }) => ({ name, kind, sha256, bytes: length })),
+      sha256,
+    }),
+    bytes: files.reduce((sum, { length }) => sum + length, 0),
   };
 }
 
 /** `events-501-20261118T1000Z-20261118T1200Z-part1of3-spreadsheet.csv` */
-function nameOf(
+function fileName(
   { shieldZoneId, from, to }: ExportRequest,
-  { kind, part }: ExportFile,
+  { kind, part }: GatheredFile,
   parts: number,
 ): string {
   return [
@@ -45,20 +41,6 @@ function nameOf(
   ]
     .join('-')
     .concat('.csv');
-}
-
-function counted(spooled: Spooled, gathered: GatheredFiles): Spooled {
-  return {
-    ...spooled,
-    send: (to) =>
-      spooled.send({
-        ...to,
-        moved(bytes) {
-          gathered.sent += bytes;
-          to.moved(bytes);
-        },
-      }),
-  };
 }
 
 function compact(at: Date): string {

@@ -5,8 +5,8 @@ import { hourMs, minuteMs } from '../lib/time.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
 import { formatBytes } from '../views/blocks/numbers.ts';
 import type { Offer } from '../views/exports/outcome-messages.ts';
-import { ExportTooLarge } from './files.ts';
 import type { ExportRequest } from './model.ts';
+import { ExportTooLarge } from './worker/gather.ts';
 
 /** An attempt took longer than it may. */
 export class ExportOverdue extends Error {

@@ -3,6 +3,7 @@ import { type Phase, renderProgress } from '../views/exports/exports.ts';
 import type { ExportSummary } from './model.ts';
 import type { ExportContext } from './ports.ts';
 import { renewExportLease } from './queries/transitions.ts';
+import type { ExportProgress } from './worker/gather.ts';
 
 /**
  * Why an attempt has to end before it is done. `lost`: another attempt has the export. `overdue`: it took so long that
@@ -38,16 +39,13 @@ export function startHeartbeat(options: {
   readonly attempt: number;
   readonly at: Posted;
   readonly slack: Pick<SlackPort, 'update'>;
-  /** What there is so far. */
-  readonly far: () => { readonly rows: number; readonly bytes: number };
-  /** Bytes of the present phase. */
-  readonly moved: () => number;
+  readonly progress: () => ExportProgress;
   readonly context: ExportContext;
 }): Heartbeat {
-  const { one, run, attempt, at, slack, far, moved, context } = options;
+  const { one, run, attempt, at, slack, progress, context } = options;
   const controller = new AbortController();
   let phase: Phase = 'starting';
-  let of: number | undefined;
+  let toSend: number | undefined;
   let ending: Ending | undefined;
   let by = 'system';
   const begun = context.now().getTime();
@@ -65,9 +63,13 @@ export function startHeartbeat(options: {
   };
   const tell = async (): Promise<void> => {
     const elapsedMs = context.now().getTime() - one.askedAt.getTime();
-    const progress = { phase, rows: far().rows, bytes: moved(), of, elapsedMs, attempt };
+    const { rows, bytes, announced, sent } = progress();
+    const shown =
+      phase === 'starting' && bytes > 0
+        ? ({ phase: 'reading', bytes, of: announced } as const)
+        : { phase, bytes: sent, of: toSend };
     try {
-      await slack.update(at, renderProgress(one, progress));
+      await slack.update(at, renderProgress(one, { ...shown, rows, elapsedMs, attempt }));
     } catch (error) {
       const pause = error instanceof SlackFailure ? (error.retryAfterSeconds ?? 0) : 0;
       tellAfter = Date.now() + Math.max(tellMs, pause * 1000);
@@ -76,8 +78,9 @@ export function startHeartbeat(options: {
   };
   const beat = async (): Promise<void> => {
     try {
+      const { rows, bytes } = progress();
       const leaseUntil = new Date(context.now().getTime() + leaseMs);
-      const state = await renewExportLease(context.db, { id: one.id, run, leaseUntil, ...far() });
+      const state = await renewExportLease(context.db, { id: one.id, run, leaseUntil, rows, bytes });
       alive = Date.now();
       if (!state) end('lost');
       else if (state.cancelledBy !== undefined) {
@@ -115,7 +118,7 @@ export function startHeartbeat(options: {
     signal: AbortSignal.any([context.signal, controller.signal]),
     now(next, bytes) {
       phase = next;
-      of = bytes;
+      toSend = bytes;
     },
     ending: () => ending,
     by: () => by,

@@ -1,29 +1,24 @@
-import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { People } from '../auth/people.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { OpenSlack, Place } from '../outbox/slack-port.ts';
+import type { OpenSlack, Place, SlackFailure } from '../outbox/slack-port.ts';
+import type { Secret } from '../secrets/secret.ts';
 import type { JobContext } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Failure } from '../views/blocks/failure.ts';
-import type { ExportLimits } from './files.ts';
-import type { Transfer } from './worker/transfer.ts';
+import type { ExportThread } from './worker/thread.ts';
 
 /** What the jobs of exports reach outwards with. */
 export interface ExportPorts {
   readonly slack: OpenSlack;
   /** Messages that Slack must get exactly once. */
   readonly outbox: Outbox;
-  /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
-  readonly cdn: (
-    person: Person,
-    signal: AbortSignal,
-    options?: { readonly through?: Transfer },
-  ) => Promise<CdnClient>;
-  /** Moves files without holding up those who are answered meanwhile. Close it. */
-  readonly transfer: () => Transfer;
+  /** The person's own key. @throws UserError with an offer to connect where no key is linked. */
+  readonly cdnKey: (person: Person) => Promise<Secret>;
+  /** Starts the worker thread of one export. Close it. */
+  readonly exportThread: () => ExportThread;
   /** Decides by the policy of this moment: what was decided when a job was stored is decided again when it runs. */
   readonly authorizer: (person: Person) => Authorizer;
   readonly people: (place: Place) => People;
@@ -31,12 +26,8 @@ export interface ExportPorts {
   readonly enqueue: Enqueue;
   /** A failure in words for a person, with the reference that is in the log. */
   readonly explain: (error: unknown, feature: string) => Failure;
-  /** Where files wait to be sent; only this user of the machine can read it. */
-  readonly tempDirectory: string;
-  /** How large the files of exports may be. */
-  readonly exportLimits: ExportLimits;
-  /** Looks for live secrets in a file that will be sent, piece by piece; throws SlackFailure `held_back` where there is one. */
-  readonly inspectFile: () => (piece: Uint8Array) => void;
+  /** Logs that a file was not sent since live secrets of these kinds are in it. Returns the failure `held_back`. */
+  readonly blockFile: (kinds: readonly string[]) => SlackFailure;
 }
 
 export type ExportContext = JobContext<ExportPorts>;

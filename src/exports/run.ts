@@ -8,7 +8,6 @@ import { renderRefusal } from '../views/blocks/refusal.ts';
 import { renderWaiting } from '../views/exports/exports.ts';
 import { createAttachments } from './attachments.ts';
 import { classifyFailure, ExportOverdue } from './failures.ts';
-import { type ExportFiles, type GatheredFiles, gatherFiles } from './files.ts';
 import { finishAsUnknown, finishExport } from './finish.ts';
 import { attemptSeconds, type Heartbeat, leaseMs, startHeartbeat } from './heartbeat.ts';
 import type { ExportSummary } from './model.ts';
@@ -17,7 +16,8 @@ import type { ExportContext, ExportPorts } from './ports.ts';
 import { type ExportRow, findExport } from './queries/exports.ts';
 import { claimExport, type ExportMove, moveExport } from './queries/transitions.ts';
 import { firstMessageOf, installationOf, requesterOf, toExportSummary } from './rows.ts';
-import type { Transfer } from './worker/transfer.ts';
+import { SecretFound } from './worker/gather.ts';
+import type { ExportThread } from './worker/thread.ts';
 
 const data = z.object({ id: z.string() });
 export type ExportData = z.input<typeof data>;
@@ -62,7 +62,8 @@ async function attempt(about: Attempt): Promise<void> {
   if (!at) throw new Error('an export runs without a message');
   // The attempt that was told to end has died before it did.
   if (row.cancelled_by !== null) return end(about, { kind: 'cancelled', by: row.cancelled_by }, ['running']);
-  const gathered: GatheredFiles = { bytes: 0, rows: 0, sent: 0 };
+  // It starts while the permission is checked.
+  const thread = ports.exportThread();
   const quiet = ports.slack(installationOf(row), context.signal);
   const watch = startHeartbeat({
     one,
@@ -70,13 +71,10 @@ async function attempt(about: Attempt): Promise<void> {
     attempt: row.attempt,
     at,
     slack: quiet,
-    far: () => gathered,
-    moved: () => (gathered.sent > 0 ? gathered.sent : gathered.bytes),
+    progress: thread.progress,
     context,
   });
   let isSharing = false;
-  // It starts while it is looked up whether the export may go on.
-  const transfer = ports.transfer();
   try {
     if (row.attempt > mostAttempts) {
       throw new UserError(
@@ -85,20 +83,21 @@ async function attempt(about: Attempt): Promise<void> {
       );
     }
     await admitted(row, context);
-    const files = await gather(about, one, watch, { gathered, transfer });
+    const gathered = await thread.gather(await ports.cdnKey(requesterOf(row)), one.request, watch.signal);
     const sharing = (): void => {
       isSharing = true;
     };
-    const sent = await send(about, one, files, watch, { gathered, sharing });
+    const sent = await send(about, one, gathered, watch, sharing);
     await watch.stop();
-    const { figures, sha256 } = files;
-    const done: ExportOutcome = { kind: 'done', files: figures.empty ? 0 : files.files.length };
-    const { rows, bytes } = figures;
+    const { stats, files, sha256 } = gathered;
+    const done: ExportOutcome = { kind: 'done', files: stats.empty ? 0 : files.length };
+    const { rows, bytes } = stats;
     await end(about, done, ['running', 'sharing'], { rows, bytes, files: sent }, sha256);
   } catch (error) {
     await watch.stop();
     const from = isSharing ? 'sharing' : 'running';
-    const far = { rows: gathered.rows, bytes: gathered.bytes };
+    const { rows, bytes } = thread.progress();
+    const far = { rows, bytes };
     if (isSharing && !(error instanceof SlackFailure && error.outcome === 'refused')) {
       log.error({ error, id: one.id }, 'nobody knows whether an export was posted');
       return end(about, { kind: 'unknown' }, ['sharing'], far);
@@ -114,7 +113,12 @@ async function attempt(about: Attempt): Promise<void> {
       else await endCancelled();
       throw error;
     }
-    const reason = watch.ending() === 'overdue' ? new ExportOverdue() : error;
+    const reason =
+      watch.ending() === 'overdue'
+        ? new ExportOverdue()
+        : error instanceof SecretFound
+          ? ports.blockFile(error.kinds)
+          : error;
     const verdict = classifyFailure(reason, one.request, row.attempt, now());
     if ('retryAfterMs' in verdict) {
       log.warn({ error, id: one.id, attempt: row.attempt }, 'an export is tried again');
@@ -133,7 +137,7 @@ async function attempt(about: Attempt): Promise<void> {
     const failure = toStoredFailure(ports.explain(verdict.tell, 'event-logs'));
     await end(about, { kind: 'failed', failure, offers: verdict.offers }, [from], far);
   } finally {
-    await transfer.close();
+    await thread.close();
   }
 }
 
@@ -174,54 +178,28 @@ async function admitted(row: ExportRow, { ports }: ExportContext): Promise<void>
   throw new UserError(`<@${row.user_id}>: ${message}`, hint);
 }
 
-async function gather(
-  { row, context }: Attempt,
-  one: ExportSummary,
-  watch: Heartbeat,
-  { gathered, transfer }: { readonly gathered: GatheredFiles; readonly transfer: Transfer },
-): Promise<ExportFiles> {
-  const { ports } = context;
-  const cdn = await ports.cdn(requesterOf(row), watch.signal, { through: transfer });
-  const { shieldZoneId, ...wanted } = one.request;
-  const source = await cdn.eventLogs.export(shieldZoneId, wanted);
-  watch.now('reading', source.length);
-  return gatherFiles(source, one.request, {
-    limits: ports.exportLimits,
-    openFile: () => transfer.openFile(ports.tempDirectory, ports.inspectFile()),
-    gathered,
-  });
-}
-
-/** Gives the ids of the files in Slack; none where there was nothing to send. */
+/** Returns the ids of the files in Slack; none for an empty log. */
 async function send(
   { row, run, context }: Attempt,
   one: ExportSummary,
-  files: ExportFiles,
+  gathered: Awaited<ReturnType<ExportThread['gather']>>,
   watch: Heartbeat,
-  { gathered, sharing }: { readonly gathered: GatheredFiles; readonly sharing: () => void },
+  sharing: () => void,
 ): Promise<readonly string[]> {
   const { db, ports, now } = context;
-  const { figures } = files;
-  if (figures.empty) {
-    for (const { spooled } of files.files) await spooled.discard();
-    return [];
-  }
-  gathered.rows = figures.rows;
-  const parcel = createAttachments(one, files, gathered);
-  watch.now('sending', parcel.bytes);
+  const { rows, bytes, empty } = gathered.stats;
+  if (empty) return [];
+  const attachments = createAttachments(one, gathered);
+  watch.now('sending', attachments.bytes);
   const slack = ports.slack(installationOf(row), watch.signal);
-  const { fileIds } = await slack.share(parcel.files, {
+  const { fileIds } = await slack.share(attachments.files, {
     channel: firstMessageOf(row)?.channel ?? row.user_id,
-    comment: parcel.comment,
+    comment: attachments.comment,
     async beforeShare(ids) {
       await admitted(row, context);
       watch.now('sharing');
-      const move = {
-        files: ids,
-        rows: figures.rows,
-        bytes: figures.bytes,
-        leaseUntil: new Date(now().getTime() + leaseMs),
-      };
+      const leaseUntil = new Date(now().getTime() + leaseMs);
+      const move = { files: ids, rows, bytes, leaseUntil };
       if (!(await moveExport(db, { id: one.id, run }, ['running'], 'sharing', move))) throw new Withdrawn();
       sharing();
     },

@@ -25,6 +25,24 @@ export function findSecretKindsInBytes(bytes: Uint8Array): readonly string[] {
   return [...kinds];
 }
 
+// Longer than any encoding of a secret.
+const overlap = 256;
+
+/** Scans a file piece by piece, in order. Returns the kinds of the live secrets that each piece completes. */
+export function createFileScanner(): (piece: Uint8Array) => readonly string[] {
+  let before = Buffer.alloc(0);
+  return (piece) => {
+    const kinds = findSecretKindsInBytes(piece);
+    // A secret may begin in one piece and end in the next.
+    const seam = Buffer.concat([before, piece.subarray(0, overlap)]);
+    const across = before.length > 0 ? findSecretKindsInBytes(seam) : [];
+    before = Buffer.from(
+      piece.length < overlap ? seam.subarray(-overlap) : piece.subarray(piece.length - overlap),
+    );
+    return kinds.length > 0 ? kinds : across;
+  };
+}
+
 /** The text without the live secrets that are in it. */
 export function redactSecrets(text: string): string {
   const found = new Set<string>();

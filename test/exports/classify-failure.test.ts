@@ -4,8 +4,8 @@ import { exportOperation } from '../../src/api/event-logs.ts';
 import { ApiError } from '../../src/api/http/errors.ts';
 import { UserError } from '../../src/errors.ts';
 import { classifyFailure, describePostFailure } from '../../src/exports/failures.ts';
-import { ExportTooLarge } from '../../src/exports/files.ts';
 import type { ExportRequest } from '../../src/exports/model.ts';
+import { ExportTooLarge } from '../../src/exports/worker/gather.ts';
 import { SlackFailure } from '../../src/outbox/slack-port.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
@@ -94,7 +94,7 @@ test('windows that are proposed cover the whole one, without a gap', () => {
     [9e10, 4],
   ] as const) {
     const verdict = classifyFailure(
-      new ExportTooLarge(bytes, { announced: true, limit: 1e9 }),
+      new ExportTooLarge({ bytes, announced: true, limit: 1e9 }),
       request,
       1,
       now,

@@ -11,7 +11,7 @@ import type { DeclaredShortcut } from '../../simulator/slack/shortcuts.ts';
 import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/lifecycle.ts';
-import type { ExportLimits } from '../../src/exports/files.ts';
+import type { ExportLimits } from '../../src/exports/worker/gather.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { copyEmbeddedDatabase } from './database-templates.ts';
 import { submitKey } from './page-client.ts';

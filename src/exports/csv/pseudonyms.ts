@@ -1,9 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Transform } from 'node:stream';
 import { findAddress, replaceAddresses } from './addresses.ts';
 import { type CsvRow, cellText } from './cells.ts';
 import { addressColumns } from './columns.ts';
-import { createCsvRewriter } from './rewrite.ts';
+import { type CsvRewriter, createCsvRewriter } from './rewrite.ts';
 
 /**
  * Replaces IP addresses in a CSV file by pseudonyms such as `ip-7f3a9c21d4`, in the columns of addresses and wherever
@@ -14,7 +13,7 @@ import { createCsvRewriter } from './rewrite.ts';
  * Count (`createEventFigures`) behind it, and the figures hold no address either. Fails with a UserError where one row
  * is larger than 8 MB.
  */
-export function createPseudonymizer(): Transform {
+export function createPseudonymizer(): CsvRewriter {
   const pseudonymOf = createPseudonyms();
   let columns: readonly number[] | undefined;
 

@@ -1,52 +1,51 @@
-import { Transform } from 'node:stream';
 import type { CsvRow } from './cells.ts';
 import { createCsvRows } from './rows.ts';
 
-/** What a rewritten file is put together in. */
-export interface Written {
-  /** Room for so many more bytes, all of which may be written from `length` on. */
+/** Rewrites a CSV file piece by piece. The bytes it returns are valid until the next call. */
+export interface CsvRewriter {
+  readonly write: (piece: Uint8Array) => Uint8Array;
+  /** Once, after the last piece. */
+  readonly end: () => Uint8Array;
+}
+
+/** The bytes of the rewritten rows. */
+export interface Output {
+  /** Makes room for `bytes` more bytes and returns the buffer to write them to, from `length` on. */
   readonly reserve: (bytes: number) => Buffer;
   length: number;
 }
 
-// Of one row: ten times what any server takes in an address and its headers together, times ten.
+// 8 MiB: far above the URL and headers that any server accepts in one request.
 const longestRow = 8_388_608;
 
-/** A CSV file written anew row by row, with as much in memory as one row and one piece take. */
-export function createCsvRewriter(rewrite: (row: CsvRow, out: Written) => void): Transform {
-  let room = Buffer.allocUnsafeSlow(131_072);
-  const out: Written = {
+/** Memory is bounded by one row and one piece. @throws UserError for a row longer than 8 MiB. */
+export function createCsvRewriter(rewrite: (row: CsvRow, out: Output) => void): CsvRewriter {
+  let buffer = Buffer.allocUnsafeSlow(131_072);
+  const out: Output = {
     length: 0,
     reserve(bytes) {
-      if (out.length + bytes > room.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.max(out.length + bytes, room.length * 2));
-        room.copy(larger, 0, 0, out.length);
-        room = larger;
+      if (out.length + bytes > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(out.length + bytes, buffer.length * 2));
+        buffer.copy(larger, 0, 0, out.length);
+        buffer = larger;
       }
-      return room;
+      return buffer;
     },
-  };
-  const written = (): Buffer => {
-    const piece = Buffer.from(room.subarray(0, out.length));
-    out.length = 0;
-    return piece;
   };
   const rows = createCsvRows((row) => rewrite(row, out), { longest: longestRow, longer: 'refuse' });
-  return new Transform({
-    transform(piece: Uint8Array, _encoding, done) {
-      done(...attempt(() => rows.write(piece)));
+  const take = (): Uint8Array => {
+    const bytes = buffer.subarray(0, out.length);
+    out.length = 0;
+    return bytes;
+  };
+  return {
+    write(piece) {
+      rows.write(piece);
+      return take();
     },
-    flush(done) {
-      done(...attempt(rows.end));
+    end() {
+      rows.end();
+      return take();
     },
-  });
-
-  function attempt(run: () => void): [error: Error | null, piece?: Buffer] {
-    try {
-      run();
-      return out.length === 0 ? [null] : [null, written()];
-    } catch (error) {
-      return [error as Error];
-    }
-  }
+  };
 }

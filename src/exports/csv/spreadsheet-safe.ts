@@ -1,7 +1,6 @@
-import type { Transform } from 'node:stream';
 import { formulaPrefixes, isFormula, isSeparator } from '../../lib/csv.ts';
 import { cellKinds, cellText } from './cells.ts';
-import { createCsvRewriter } from './rewrite.ts';
+import { type CsvRewriter, createCsvRewriter } from './rewrite.ts';
 
 const quote = 0x22;
 const apostrophe = 0x27;
@@ -18,7 +17,7 @@ const cr = 0x0d;
  *
  * Fails with a UserError where one row is larger than 8 MB: it cannot be made safe without being held.
  */
-export function createSpreadsheetEscaper(): Transform {
+export function createSpreadsheetEscaper(): CsvRewriter {
   return createCsvRewriter((row, out) => {
     const { bytes, start, end, cells, from, to, kinds } = row;
     const room = out.reserve((end - start) * 2 + cells * 4 + 8);

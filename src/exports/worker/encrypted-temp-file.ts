@@ -2,29 +2,28 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID }
 import { closeSync, constants, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { detachBuffer } from './detach-buffer.ts';
 
-/** A file that is written once, then read. Everything happens at once: it is for threads that answer nobody. */
+/** A file that is written once, then read. Synchronous: use only in worker threads. */
 export interface EncryptedTempFile {
+  readonly length: () => number;
   readonly write: (piece: Uint8Array) => void;
-  /** Once, after the last piece. Gives the SHA-256 of what was written, hexadecimal. */
+  /** Once, after the last piece. Returns the SHA-256 of the plain bytes, hexadecimal. */
   readonly finish: () => string;
-  /** All of it, from the beginning. `moved` is told of each piece as it is taken. */
-  readonly read: (moved?: (bytes: number) => void) => Readable;
+  /** The whole file, from the beginning. `onRead` gets the length of each piece that is read. */
+  readonly read: (onRead?: (bytes: number) => void) => Readable;
   readonly discard: () => void;
 }
 
 const pieceLength = 256 * 1024;
 
 /**
- * A file for what must not be left behind. It has no name, so that the system takes it away with this process, however
- * that ends; and it is encrypted under a key that nothing but this process's memory holds, so
- * that what stays on the disk's surface is noise.
+ * A file for personal data. It has no name, so the system removes it with this process, however the process ends. It is
+ * encrypted under a key that only this process's memory holds, so what remains on the disk cannot be read.
  */
 export function createEncryptedTempFile(directory: string): EncryptedTempFile {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const file = openNameless(directory);
-  // Used for this one file, so counting from zero never repeats.
+  const file = openUnnamed(directory);
+  // The key is used for this one file, so a counter from zero never repeats.
   const key = randomBytes(32);
   const counter = Buffer.alloc(16);
   const cipher = createCipheriv('aes-256-ctr', key, counter);
@@ -33,6 +32,7 @@ export function createEncryptedTempFile(directory: string): EncryptedTempFile {
   let isOpen = true;
 
   return {
+    length: () => length,
     write(piece) {
       hash.update(piece);
       const sealed = cipher.update(piece);
@@ -41,9 +41,9 @@ export function createEncryptedTempFile(directory: string): EncryptedTempFile {
       detachBuffer(sealed);
     },
     finish: () => hash.digest('hex'),
-    read(moved) {
+    read(onRead) {
       const decipher = createDecipheriv('aes-256-ctr', key, counter);
-      // One for all of it, since deciphering makes a copy.
+      // One buffer for all pieces: decrypting copies.
       const buffer = Buffer.allocUnsafeSlow(pieceLength);
       let at = 0;
       return new Readable({
@@ -51,9 +51,9 @@ export function createEncryptedTempFile(directory: string): EncryptedTempFile {
         read() {
           if (at === length) return void this.push(null);
           const bytes = readSync(file, buffer, 0, pieceLength, at);
-          if (bytes === 0) throw new Error('a spooled file is shorter than what was written');
+          if (bytes === 0) throw new Error('the temporary file is shorter than what was written to it');
           at += bytes;
-          moved?.(bytes);
+          onRead?.(bytes);
           this.push(decipher.update(buffer.subarray(0, bytes)));
         },
       });
@@ -65,18 +65,18 @@ export function createEncryptedTempFile(directory: string): EncryptedTempFile {
   };
 }
 
-// open(2): a file that never has a name. Node has no word for it; the number is the same on every Linux.
-const temporary = 0o20_000_000 | constants.O_DIRECTORY | constants.O_RDWR;
-/** What a system or file system answers that does not know it. */
-const unknown = new Set(['EOPNOTSUPP', 'ENOTSUP', 'EISDIR', 'EINVAL']);
+// O_TMPFILE of open(2), a file that never has a name. Node has no constant for it; the number is the same on every Linux.
+const unnamed = 0o20_000_000 | constants.O_DIRECTORY | constants.O_RDWR;
+/** Error codes of systems and file systems without O_TMPFILE. */
+const unsupported = new Set(['EOPNOTSUPP', 'ENOTSUP', 'EISDIR', 'EINVAL']);
 
-/** Elsewhere it has a name for a moment: a process killed right then leaves an empty file. */
-function openNameless(directory: string): number {
+/** Without O_TMPFILE the file has a name for a moment: a process killed right then leaves an empty file. */
+function openUnnamed(directory: string): number {
   if (process.platform === 'linux') {
     try {
-      return openSync(directory, temporary, 0o600);
+      return openSync(directory, unnamed, 0o600);
     } catch (error) {
-      if (!unknown.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      if (!unsupported.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
   const path = join(directory, `${randomUUID()}.spool`);
@@ -88,4 +88,13 @@ function openNameless(directory: string): number {
     throw error;
   }
   return file;
+}
+
+/**
+ * Releases the memory of a buffer at once, if it is the only one in its memory; it is empty afterwards. The garbage
+ * collector would let hundreds of megabytes pile up on a busy machine.
+ */
+export function detachBuffer(bytes: Uint8Array): void {
+  const { buffer } = bytes;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) buffer.transfer(0);
 }

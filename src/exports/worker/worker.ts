@@ -1,102 +1,157 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { createEncryptedTempFile, type EncryptedTempFile } from './encrypted-temp-file.ts';
-import type { Ask, Asks, FromTransfer, ToTransfer } from './protocol.ts';
-import { post, request } from './requests.ts';
-import { createRingBuffer, type RingBuffer } from './ring-buffer.ts';
+import { parentPort } from 'node:worker_threads';
+import { createEventLogs } from '../../api/event-logs.ts';
+import { ApiError, type ApiErrorFacts } from '../../api/http/errors.ts';
+import type { Hosts } from '../../api/http/paths.ts';
+import { createSend } from '../../api/http/request.ts';
+import { UserError } from '../../errors.ts';
+import { findSecretKinds } from '../../secrets/scanner.ts';
+import { type NotedSecret, registerSecrets, Secret } from '../../secrets/secret.ts';
+import type { Taken } from '../../views/blocks/message.ts';
+import type { ExportRequest } from '../model.ts';
+import type { EncryptedTempFile } from './encrypted-temp-file.ts';
+import {
+  type ExportLimits,
+  type ExportProgress,
+  ExportTooLarge,
+  type GatheredFile,
+  type GatheredLog,
+  gatherLog,
+  SecretFound,
+} from './gather.ts';
+import { fetchOverHttp, postBody } from './http.ts';
 
-// The thread of `transfer.ts`.
-const memory = new Uint8Array(workerData as SharedArrayBuffer);
-const bodies = new Map<number, RingBuffer>();
-const files = new Map<number, EncryptedTempFile>();
-const stops = new Map<number, () => void>();
-const tell = (message: FromTransfer): void => parentPort?.postMessage(message);
+export interface GatherTask {
+  readonly hosts: Hosts;
+  readonly key: string;
+  readonly request: ExportRequest;
+  readonly limits: ExportLimits;
+  readonly directory: string;
+  /** The process's clock, ms since the epoch. */
+  readonly now: number;
+}
 
-const tellMs = 100;
+export interface SendTask {
+  /** Index in the gathered files. */
+  readonly file: number;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
-type Answers = {
-  [Name in Ask]: (
-    given: Asks[Name]['given'],
-    call: number,
-  ) => Asks[Name]['back'] | Promise<Asks[Name]['back']>;
-};
-const answers: Answers = {
-  async request({ url, ...given }, call) {
-    // The memory is for one of them at a time.
-    for (const before of bodies.keys()) stop(before);
-    const answer = await request(url, given, (asking) => stops.set(call, () => asking.destroy()));
-    bodies.set(call, createRingBuffer(answer, memory));
-    const stopAsking = stops.get(call);
-    stops.set(call, () => {
-      answer.body.destroy();
-      stopAsking?.();
-      bodies.delete(call);
-    });
-    return { status: answer.status, headers: answer.headers };
-  },
-  piece: ({ body }) => known(bodies, body).next(),
-  open({ directory }, call) {
-    files.set(call, createEncryptedTempFile(directory));
+/** One task at a time. `secrets`: live secrets that must not be in a file. `reset`: releases the files. */
+export type ToWorker =
+  | { readonly gather: GatherTask }
+  | { readonly send: SendTask }
+  | { readonly secrets: readonly NotedSecret[] }
+  | 'reset';
+
+export type FromWorker =
+  | { readonly progress: ExportProgress }
+  | { readonly result: GatheredLog | Taken }
+  | { readonly failure: PackedFailure };
+
+/** An error as it crosses threads. Of unknown errors only the code does: their messages may quote what was sent. */
+export type PackedFailure =
+  | { readonly kind: 'api'; readonly facts: ApiErrorFacts }
+  | { readonly kind: 'user'; readonly message: string; readonly hint: string | undefined }
+  | {
+      readonly kind: 'too-large';
+      readonly bytes: number;
+      readonly announced: boolean;
+      readonly limit: number;
+    }
+  | { readonly kind: 'secret'; readonly kinds: readonly string[] }
+  | { readonly kind: 'other'; readonly code: string | undefined };
+
+const progressEveryMs = 100;
+
+let files: readonly (GatheredFile & { readonly content: EncryptedTempFile })[] = [];
+let forgetSecrets: (() => void)[] = [];
+let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
+
+function report(change: Partial<ExportProgress>): void {
+  progress = { ...progress, ...change };
+}
+
+async function gather({ hosts, key, request, limits, directory, now }: GatherTask): Promise<GatheredLog> {
+  const toCdn: typeof fetch = (input, init) => {
+    const url = input instanceof Request ? input.url : String(input);
+    // The key travels to the CDN and nowhere else.
+    if (new URL(url).origin !== new URL(hosts.api).origin || findSecretKinds(url).length > 0)
+      throw new Error('a request of an export does not go to the CDN');
+    return fetchOverHttp(url, init);
+  };
+  const transport = { fetch: toCdn, timeoutMs: 10_000, now: () => now, sleep, random: Math.random };
+  const { shieldZoneId, ...wanted } = request;
+  const send = createSend(transport, new Secret(key, 'cdn-key'), undefined);
+  const source = await createEventLogs(send, hosts, transport.now).export(shieldZoneId, wanted);
+  report({ announced: source.length });
+  const log = await gatherLog(source, { wanted: request, limits, directory, onProgress: report });
+  files = log.files;
+  return {
+    ...log,
+    files: files.map(({ kind, part, length, sha256 }) => ({ kind, part, length, sha256 })),
+  };
+}
+
+async function send({ file, url, headers }: SendTask): Promise<Taken> {
+  const content = files[file]?.content;
+  if (!content) throw new Error('the worker does not have this file');
+  const body = content.read((bytes) => report({ sent: progress.sent + bytes }));
+  return postBody(url, headers, body);
+}
+
+function reset(): void {
+  for (const { content } of files) content.discard();
+  for (const forget of forgetSecrets) forget();
+  files = [];
+  forgetSecrets = [];
+  progress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
+}
+
+function tell(message: FromWorker): void {
+  parentPort?.postMessage(message);
+}
+
+parentPort?.on('message', (message: ToWorker) => {
+  if (message === 'reset') return reset();
+  if ('secrets' in message) {
+    const byKind = Object.groupBy(message.secrets, ({ kind }) => kind);
+    const values = Object.entries(byKind).map(([kind, all = []]) => [kind, all.map(({ value }) => value)]);
+    forgetSecrets.push(registerSecrets(Object.fromEntries(values)));
     return undefined;
-  },
-  write({ file, piece }) {
-    const bytes = 'from' in piece ? memory.subarray(piece.from, piece.from + piece.length) : piece;
-    known(files, file).write(bytes);
-    return undefined;
-  },
-  finish: ({ file }) => ({ sha256: known(files, file).finish() }),
-  async send({ file, url, headers }, call) {
-    let moved = 0;
-    let toldAt = 0;
-    const body = known(files, file).read((bytes) => {
-      moved += bytes;
-      if (performance.now() - toldAt < tellMs) return;
-      toldAt = performance.now();
-      tell({ call, moved });
-      moved = 0;
-    });
-    const taken = await post(url, { headers, body }, (asking) => stops.set(call, () => asking.destroy()));
-    stops.delete(call);
-    tell({ call, moved });
-    return taken;
-  },
-  discard({ file }) {
-    files.get(file)?.discard();
-    files.delete(file);
-    return undefined;
-  },
-};
-
-parentPort?.on('message', (message: ToTransfer) => {
-  if ('stop' in message) {
-    stop(message.stop);
-    return;
   }
-  void answer(message.ask, message.given, message.call);
+  void run('gather' in message ? gather(message.gather) : send(message.send));
+  return undefined;
 });
 
-function stop(call: number): void {
-  stops.get(call)?.();
-  stops.delete(call);
+async function run(task: Promise<GatheredLog | Taken>): Promise<void> {
+  const timer = setInterval(() => tell({ progress }), progressEveryMs);
+  const outcome = await task.then(
+    (result) => ({ result }),
+    (error: unknown) => ({ failure: pack(error) }),
+  );
+  clearInterval(timer);
+  tell({ progress });
+  tell(outcome);
 }
 
-async function answer(name: Ask, given: Asks[Ask]['given'], call: number): Promise<void> {
-  // The name says what is given: `ToTransfer` ties both together.
-  const handler = answers[name] as (given: Asks[Ask]['given'], call: number) => unknown;
-  try {
-    tell({ call, back: (await handler(given, call)) as Asks[Ask]['back'] });
-  } catch (error) {
-    tell({ call, failed: { code: codeOf(error) } });
+function pack(error: unknown): PackedFailure {
+  if (error instanceof ApiError) return { kind: 'api', facts: Object.assign({}, error) };
+  if (error instanceof UserError) return { kind: 'user', message: error.message, hint: error.hint };
+  if (error instanceof ExportTooLarge) {
+    const { bytes, announced, limit } = error;
+    return { kind: 'too-large', bytes, announced, limit };
   }
+  if (error instanceof SecretFound) return { kind: 'secret', kinds: error.kinds };
+  return { kind: 'other', code: readCode(error) };
 }
 
-function known<T>(all: ReadonlyMap<number, T>, number: number): T {
-  const one = all.get(number);
-  if (!one) throw new Error('the thread was asked for what it does not have');
-  return one;
-}
-
-function codeOf(error: unknown): string | undefined {
+function readCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;
-  return codeOf(error.cause);
+  return readCode(error.cause);
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,4 +1,4 @@
-import { findSecretKinds, findSecretKindsInBytes } from '../../secrets/scanner.ts';
+import { createFileScanner, findSecretKinds } from '../../secrets/scanner.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
 
 /** Where something was about to leave. */
@@ -40,6 +40,8 @@ export interface Egress {
   acknowledgement(reply: unknown): unknown;
   /** @throws EgressStopped (the promise rejects) before anything is sent. */
   fetch(sink: Sink, fetch: typeof globalThis.fetch, passage?: AllowedDestination): typeof globalThis.fetch;
+  /** Logs that something with live secrets of these kinds was stopped. Returns the error to throw. */
+  block(sink: Sink, kinds: readonly string[]): SecretLeakBlocked;
   /** Checks a file while it is read: hand it each piece in order. @throws EgressStopped */
   file(): (piece: Uint8Array) => void;
   /** A sentence with its reference in place of a text that must not leave; undefined where it may. */
@@ -47,17 +49,14 @@ export interface Egress {
 }
 
 export function createEgress({ log }: { log: Log }): Egress {
-  const stop = (sink: Sink, content: unknown, call?: string): SecretLeakBlocked | undefined =>
-    stopped(sink, findSecretKinds(textOf(content)), call);
-  const stopped = (sink: Sink, secrets: readonly string[], call?: string): SecretLeakBlocked | undefined => {
-    if (secrets.length === 0) return undefined;
-    const reference = makeReference();
-    log.error({ reference, sink, call, kinds: secrets }, 'stopped a secret on its way out');
-    return new SecretLeakBlocked(sink, reference);
+  const stop = (sink: Sink, content: unknown, call?: string): SecretLeakBlocked | undefined => {
+    const kinds = findSecretKinds(textOf(content));
+    return kinds.length === 0 ? undefined : block(sink, kinds, call);
   };
-  const look = (bytes: Uint8Array): void => {
-    const found = stopped('file', findSecretKindsInBytes(bytes));
-    if (found) throw found;
+  const block = (sink: Sink, kinds: readonly string[], call?: string): SecretLeakBlocked => {
+    const reference = makeReference();
+    log.error({ reference, sink, call, kinds }, 'stopped a secret on its way out');
+    return new SecretLeakBlocked(sink, reference);
   };
   const check = (sink: Sink, content: unknown, call?: string): void => {
     const stopped = stop(sink, content, call);
@@ -80,16 +79,12 @@ export function createEgress({ log }: { log: Log }): Egress {
         return fetch(input, init);
       };
     },
+    block,
     file() {
-      let before = Buffer.alloc(0);
+      const scan = createFileScanner();
       return (piece) => {
-        look(piece);
-        // A secret may begin in one piece and end in the next.
-        const seam = Buffer.concat([before, piece.subarray(0, overlap)]);
-        if (before.length > 0) look(seam);
-        before = Buffer.from(
-          piece.length < overlap ? seam.subarray(-overlap) : piece.subarray(piece.length - overlap),
-        );
+        const kinds = scan(piece);
+        if (kinds.length > 0) throw block('file', kinds);
       };
     },
     instead(sink, content) {
@@ -98,9 +93,6 @@ export function createEgress({ log }: { log: Log }): Egress {
     },
   };
 }
-
-// Longer than any form that is looked for.
-const overlap = 256;
 
 /** Slack takes an acknowledgement only in the form that fits what it acknowledges. */
 function inPlaceOf(reply: unknown, reference: string): unknown {

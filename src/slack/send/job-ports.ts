@@ -9,9 +9,8 @@ import type { Policies } from '../../auth/policy/policies.ts';
 import type { Chart } from '../../charts/chart.ts';
 import type { DigestPorts } from '../../digests/ports.ts';
 import { UserError } from '../../errors.ts';
-import type { ExportLimits } from '../../exports/files.ts';
 import type { ExportPorts } from '../../exports/ports.ts';
-import type { Transfer } from '../../exports/worker/transfer.ts';
+import type { ExportThread } from '../../exports/worker/thread.ts';
 import type { OperationPorts } from '../../operations/execute.ts';
 import type { Ledger } from '../../operations/transitions.ts';
 import { type Place, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
@@ -23,7 +22,7 @@ import type { PeopleOf } from '../people.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { Workspace } from '../sender.ts';
 import type { Clients } from './clients.ts';
-import { SecretLeakBlocked } from './egress.ts';
+import { type Egress, SecretLeakBlocked } from './egress.ts';
 import { findMarked } from './find-marked.ts';
 import { UploadError } from './upload-bytes.ts';
 import { createUploads } from './uploads.ts';
@@ -33,18 +32,14 @@ export interface JobPortsOptions {
   readonly clients: Clients;
   readonly keyStore: KeyStore;
   readonly cdn: { withKey(key: Secret, signal?: AbortSignal, allowance?: ErrorBudget): CdnClient };
-  /** The same over another way to the network, which is guarded like the usual one. */
-  readonly cdnThrough: (fetch: typeof globalThis.fetch) => JobPortsOptions['cdn'];
-  readonly transfer: () => Transfer;
+  readonly exportThread: () => ExportThread;
   readonly policies: Policies;
   readonly people: PeopleOf;
   readonly audit: Audit;
   readonly ledger: Ledger;
   readonly apiUrl: string;
   readonly draw: (chart: Chart) => Promise<Uint8Array>;
-  readonly inspectFile: () => (piece: Uint8Array) => void;
-  readonly tempDirectory: string;
-  readonly exportLimits: ExportLimits;
+  readonly egress: Pick<Egress, 'block' | 'file'>;
   readonly log: Log;
 }
 
@@ -52,42 +47,29 @@ export interface JobPortsOptions {
 export type JobPorts = Omit<DigestPorts & ExportPorts & OperationPorts, 'enqueue' | 'outbox'>;
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {
-  const { access, clients, keyStore, policies, people, audit, ledger, tempDirectory, exportLimits, log } =
-    options;
+  const { access, clients, keyStore, policies, people, audit, ledger, egress, log } = options;
+  const cdnKey = async (person: Person): Promise<Secret> => {
+    const linked = await keyStore.reveal(person);
+    if (linked) return linked.key;
+    throw new UserError(
+      `<@${person.userId}> has no CDN key connected any more.`,
+      'Connect one, then ask again.',
+      'connect',
+    );
+  };
   return {
     audit,
     ledger,
-    tempDirectory,
-    exportLimits,
-    inspectFile() {
-      const look = options.inspectFile();
-      return (piece) => {
-        try {
-          look(piece);
-        } catch (error) {
-          throw failureOf(error);
-        }
-      };
-    },
+    cdnKey,
+    exportThread: options.exportThread,
+    blockFile: (kinds) => heldBack(egress.block('file', kinds)),
     people: (place) => people(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
-    transfer: options.transfer,
-    async cdn(
+    cdn: async (
       person: Person,
       signal: AbortSignal,
-      { through, allowance }: { readonly through?: Transfer; readonly allowance?: ErrorBudget } = {},
-    ) {
-      const linked = await keyStore.reveal(person);
-      if (!linked) {
-        throw new UserError(
-          `<@${person.userId}> has no CDN key connected any more.`,
-          'Connect one, then ask again.',
-          'connect',
-        );
-      }
-      const cdn = through ? options.cdnThrough(through.fetch) : options.cdn;
-      return cdn.withKey(linked.key, signal, allowance);
-    },
+      { allowance }: { readonly allowance?: ErrorBudget } = {},
+    ) => options.cdn.withKey(await cdnKey(person), signal, allowance),
     authorizer: (person) =>
       createAuthorizer({
         person,
@@ -99,8 +81,11 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
       }),
     slack: (place, signal) => {
       const client = async (): Promise<WebClient> => clients.job(await access.token(workspaceOf(place)));
-      const { apiUrl, draw, inspectFile } = options;
-      return createSlackPort(client, createUploads({ client, apiUrl, draw, inspect: inspectFile, signal }));
+      const { apiUrl, draw } = options;
+      return createSlackPort(
+        client,
+        createUploads({ client, apiUrl, draw, inspect: () => egress.file(), signal }),
+      );
     },
   };
 }
@@ -175,10 +160,7 @@ function failureOf(error: unknown): unknown {
     const { outcome, code, retryAfterSeconds, reference } = inner;
     return new SlackFailure(outcome, code, { ...told, retryAfterSeconds, reference });
   }
-  if (error instanceof SecretLeakBlocked) {
-    const { reference } = error;
-    return new SlackFailure('refused', 'held_back', { cause: error, reference });
-  }
+  if (error instanceof SecretLeakBlocked) return heldBack(error);
   const code = readSlackError(error);
   if (code !== undefined) {
     return new SlackFailure(uncertain.has(code) ? 'unknown' : 'refused', code, { cause: error });
@@ -196,6 +178,10 @@ function failureOf(error: unknown): unknown {
       // Not Slack's: no token for that workspace, a bug. Nothing was sent.
       return error;
   }
+}
+
+function heldBack(error: SecretLeakBlocked): SlackFailure {
+  return new SlackFailure('refused', 'held_back', { cause: error, reference: error.reference });
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { safeUrl } from '../../../src/api/http/redact.ts';
+import type { CsvRewriter } from '../../../src/exports/csv/rewrite.ts';
 
 /** Where to cut: applied to any bytes. */
 export const cuts = fc.array(fc.nat(), { maxLength: 12 });
@@ -44,4 +45,11 @@ export const csvFormat = fc.record({
 /** A URL of a log as figures show it, in the plainest words. */
 export function expectedUrl(url: string): string {
   return (safeUrl(url).split(/[?#]/u, 1)[0] ?? '').replaceAll(/=[^/&;]+/gu, '=…');
+}
+
+/** Rewrites a file that comes in pieces. */
+export function rewrite({ write, end }: CsvRewriter, pieces: readonly Uint8Array[]): Buffer {
+  // The bytes are valid until the next call.
+  const written = pieces.map((piece) => Buffer.from(write(piece)));
+  return Buffer.concat([...written, end()]);
 }

@@ -11,8 +11,8 @@ import { createInstallations } from '../../../src/auth/installations.ts';
 import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createPolicies, type Policies } from '../../../src/auth/policy/policies.ts';
-import { exportLimits } from '../../../src/exports/files.ts';
-import { startTransfer } from '../../../src/exports/worker/transfer.ts';
+import { exportLimits } from '../../../src/exports/worker/gather.ts';
+import { startExportThread } from '../../../src/exports/worker/thread.ts';
 import type { Ledger } from '../../../src/operations/transitions.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
@@ -83,31 +83,27 @@ export async function createPortsHarness(options: {
     log,
   });
   const ledger: Ledger = { db, sealer, audit, now, enqueue };
-  const cdnThrough = (fetch: typeof globalThis.fetch) =>
-    createCdn({
-      apiUrl: cdn.url,
-      originLoggingUrl: cdn.originLoggingUrl,
-      fetch,
-      timeoutMs: 2_000,
-      sleep: async () => undefined,
-    });
+  const directory = join(tmpdir(), `chatops-ports-${process.pid}`);
+  const cdnAddress = { apiUrl: cdn.url, originLoggingUrl: cdn.originLoggingUrl };
+  const cdnClient = createCdn({
+    ...cdnAddress,
+    timeoutMs: 2_000,
+    sleep: async () => undefined,
+  });
   const ports: Ports = {
     ...createJobPorts({
       access,
       clients,
       keyStore,
-      cdn: cdnThrough(globalThis.fetch),
-      cdnThrough,
-      transfer: startTransfer,
+      cdn: cdnClient,
+      exportThread: () => startExportThread({ cdn: cdnAddress, limits: exportLimits, directory, now }),
       policies,
       people,
       audit,
       ledger,
       apiUrl,
       draw: async () => new Uint8Array([137, 80, 78, 71]),
-      inspectFile: () => egress.file(),
-      tempDirectory: join(tmpdir(), `chatops-ports-${process.pid}`),
-      exportLimits,
+      egress,
       log,
     }),
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
