@@ -108,7 +108,7 @@ export interface Shortcut<Needs extends Service = never> {
   readonly needs: Right;
   /** Opens before the policy decides: a form, or a skeleton until `load` or `run` is done. */
   readonly modal: (message: unknown) => ModalView;
-  readonly load?: (context: With<Needs>) => Promise<ModalView>;
+  readonly load?: (message: unknown, context: With<Needs>) => Promise<ModalView>;
   /** The answer in that modal; undefined = the modal stays. */
   readonly run?: (message: unknown, context: With<Needs>) => Answer | undefined;
 }

@@ -16,7 +16,7 @@ export const homeTab: Feature<'features'> = {
       description: 'Everything you may run, as buttons',
       needs: 'none',
       modal: () => views.menuSkeleton(),
-      async load(context) {
+      async load(_, context) {
         const { authorizer } = context;
         const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
         return views.renderMenu({ groups: groupsFor(policy, actor, context), linked: actor.linked });

@@ -1,110 +1,123 @@
 import type { WebClient } from '@slack/web-api';
-import { tenantId } from '../../auth/identity.ts';
+import type { CdnClient } from '../../api/cdn.ts';
+import { type Person, tenantId } from '../../auth/identity.ts';
+import type { KeyPage } from '../../auth/keys/links.ts';
 import type { MissingScope } from '../../auth/people.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
-import type { Context, OpenModal, Service, With } from '../../commands/context.ts';
+import type { Chart } from '../../charts/chart.ts';
+import type { Context, OpenModal, Service, Services, With } from '../../commands/context.ts';
 import type { Setup } from '../../commands/define.ts';
 import { features } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
+import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
-import { makeReference } from '../../telemetry/log.ts';
+import { type Log, makeReference } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { renderRefusal } from '../../views/blocks/refusal.ts';
-import { readSlackError } from '../installations.ts';
+import { type InstallationAccess, readSlackError } from '../installations.ts';
+import type { PeopleOf } from '../people.ts';
+import type { Clients } from '../send/clients.ts';
 import { readShownName, type Sender } from '../sender.ts';
-import type { SlackDeps } from './dispatch.ts';
 import { explainFailure, type FailedDelivery } from './failures.ts';
+import type { InFlight } from './in-flight.ts';
 
-/** What is to be decided, and for which work. */
+/** The services behind every delivery. */
+export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'features'> {
+  readonly access: InstallationAccess;
+  readonly clients: Clients;
+  readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
+  /** Present if keys are entered on a page. `shownFor` is how the page names the person. */
+  readonly keyPage?: ((person: Person, shownFor: string) => KeyPage) | undefined;
+  readonly people: PeopleOf;
+  /** False if the same denied attempt was recorded within the last minute. */
+  readonly shouldRecordDenial: (key: string) => boolean;
+  /** False if this delivery was handled before, by this or another replica. */
+  readonly claim: (id: string) => Promise<boolean>;
+  readonly inFlight: InFlight;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly fetch: typeof globalThis.fetch;
+  /** Base of the Web API: files are uploaded to its hosts only. */
+  readonly apiUrl: string;
+  /** Renders a chart as PNG. */
+  readonly renderChart: (chart: Chart) => Promise<Uint8Array>;
+  /** Throws if the file, given piece by piece, holds a live secret. */
+  readonly createFileScanner: () => (piece: Uint8Array) => void;
+}
+
 export interface AuthorizeRequest extends FailedDelivery {
   readonly body: unknown;
   readonly needs: Right;
   readonly channelId: string | undefined;
-  readonly modal: OpenModal | undefined;
-  readonly message: Context['message'];
-}
-
-interface AuthorizeTools {
-  readonly client: () => Promise<WebClient>;
-  readonly signal: AbortSignal;
+  readonly modal?: OpenModal | undefined;
+  readonly message?: Context['message'];
 }
 
 /**
- * Decides by policy and hands out what the work may use.
+ * Decides by policy and returns the context of the work.
  *
- * @throws UserError with the step that refused.
+ * @throws UserError with the rule that refused.
  */
 export async function authorize(
   deps: SlackDeps,
   sender: Sender,
-  wanted: AuthorizeRequest,
-  { client, signal }: AuthorizeTools,
+  request: AuthorizeRequest,
+  { client, signal }: { readonly client: () => Promise<WebClient>; readonly signal: AbortSignal },
 ): Promise<With<Service>> {
+  const { keyStore, zoneCache, tempDirectory, policies, audit, ledger, exports, digests, now } = deps;
   const { person, foreign } = sender;
-  const { needs, channelId } = wanted;
-  const tenant = tenantId(person);
+  const { needs, channelId } = request;
   const people = deps.people(sender.workspace);
+  let revealed: ReturnType<typeof keyStore.reveal> | undefined;
+  const reveal = (): NonNullable<typeof revealed> => (revealed ??= keyStore.reveal(person));
   const usesKey = needs !== 'none' && needs !== 'admin';
-  let looked: ReturnType<typeof deps.keyStore.reveal> | undefined;
-  const reveal = (): NonNullable<typeof looked> => (looked ??= deps.keyStore.reveal(person));
-  const authorizer = createAuthorizer({
-    person,
-    foreign,
-    people,
-    policies: deps.policies,
-    keyStore: deps.keyStore,
-    linked: async () => (usesKey ? await reveal() : await deps.keyStore.describe(person)) !== undefined,
-  });
+  const linked = async (): Promise<boolean> =>
+    (usesKey ? await reveal() : await keyStore.describe(person)) !== undefined;
+  const authorizer = createAuthorizer({ person, foreign, people, policies, keyStore, linked });
 
-  const decision = await authorizer.decide({ needs, name: wanted.feature }, channelId);
+  const decision = await authorizer.decide({ needs, name: request.feature }, channelId);
   if (!decision.allowed) {
-    // People of another organisation have no record of their own: it is kept where they knocked.
     const reference = makeReference();
-    await recordDenied(
-      deps,
-      foreign ? (deps.access.own()?.teamId ?? tenant) : tenant,
-      sender,
-      wanted,
-      decision,
-      reference,
-    );
+    await recordDenial(deps, sender, request, decision, reference);
     throw refusal(decision, people.missingScopes(), reference);
   }
   return {
     person,
-    cdn: async (until = signal) => deps.cdn.withKey(await ownKey(reveal), until),
-    cdnWith: (key) => deps.cdn.withKey(key, signal),
-    keyStore: deps.keyStore,
-    ...createSetup(deps, sender, wanted.body),
-    zoneCache: deps.zoneCache,
-    tempDirectory: deps.tempDirectory,
-    features,
     channelId,
+    message: request.message,
+    modal: request.modal,
     authorizer,
     decide: (action, options) => authorizer.decide(action, channelId, options),
     people,
-    policies: deps.policies,
-    audit: deps.audit,
-    ledger: deps.ledger,
-    exports: deps.exports,
-    digests: deps.digests,
+    cdn: async (until = signal) => deps.cdn.withKey(await getOwnKey(reveal), until),
+    cdnWith: (key) => deps.cdn.withKey(key, signal),
     post: (channel, message) => post(deps, client, channel, message),
-    message: wanted.message,
-    modal: wanted.modal,
-    now: deps.now,
-    explain: (error) => explainFailure(error, wanted, deps.log),
+    explain: (error) => explainFailure(error, request, deps.log),
+    now,
     signal,
+    ...createSetup(deps, sender, request.body),
+    keyStore,
+    zoneCache,
+    tempDirectory,
+    policies,
+    audit,
+    ledger,
+    exports,
+    digests,
+    features,
   };
 }
 
-/** How this bot is set up, known without asking anybody. */
+/** The setup of this bot for this person, without any I/O. */
 export function createSetup(deps: SlackDeps, sender: Sender, body: unknown): Setup {
   return { keyPage: deps.keyPage?.(sender.person, readShownName(body, sender.person)) };
 }
 
-async function ownKey(reveal: () => Promise<{ readonly key: Secret } | undefined>): Promise<Secret> {
+async function getOwnKey(reveal: () => Promise<{ readonly key: Secret } | undefined>): Promise<Secret> {
   const linked = await reveal();
   if (!linked)
     throw new UserError(
@@ -115,22 +128,23 @@ async function ownKey(reveal: () => Promise<{ readonly key: Secret } | undefined
   return linked.key;
 }
 
-function refusal(decision: Decision, blind: readonly MissingScope[], reference: string): UserError {
-  const { message, hint, offer } = renderRefusal(decision, blind);
+function refusal(decision: Decision, missing: readonly MissingScope[], reference: string): UserError {
+  const { message, hint, offer } = renderRefusal(decision, missing);
   return new UserError(message, hint, offer, reference);
 }
 
-/** Records an attempt once a minute for each person and command, so that nobody can flood the record. */
-async function recordDenied(
+/** Audits a denied attempt, once a minute for each person and command, so that nobody can flood the audit log. */
+async function recordDenial(
   deps: SlackDeps,
-  tenant: string,
-  { person }: Sender,
-  { requested: asks, feature, needs, channelId }: AuthorizeRequest,
+  { person, foreign }: Sender,
+  { requested, feature, needs, channelId }: AuthorizeRequest,
   { reason }: Decision,
   reference: string,
 ): Promise<void> {
-  const subject = asks ?? feature;
-  // Somebody who has yet to connect a key was not denied anything.
+  // People of another organisation have no audit log here: it goes to the workspace where they tried.
+  const tenant = (foreign ? deps.access.own()?.teamId : undefined) ?? tenantId(person);
+  const subject = requested ?? feature;
+  // A missing key is not a denial.
   if (reason === 'no-key' || !deps.shouldRecordDenial(`${tenant}/${person.userId}/${subject}`)) return;
   try {
     await deps.audit.record({
@@ -142,40 +156,38 @@ async function recordDenied(
       requestId: reference,
     });
   } catch (error) {
-    // They are refused whether or not it could be written down.
-    deps.log.error({ error, tenant }, 'a denied attempt could not be recorded');
+    // The refusal does not depend on its record.
+    deps.log.error({ error, tenant }, 'cannot record a denied attempt');
   }
 }
 
 async function post(
-  deps: SlackDeps,
+  { log }: SlackDeps,
   client: () => Promise<WebClient>,
   channel: string,
   { text, blocks }: Message,
 ): Promise<boolean> {
   try {
-    const shown = blocks ? { text, blocks } : { text };
-    await (await client()).chat.postMessage({ channel, ...shown, unfurl_links: false, unfurl_media: false });
+    const content = blocks ? { text, blocks } : { text };
+    await (await client()).chat.postMessage({
+      channel,
+      ...content,
+      unfurl_links: false,
+      unfurl_media: false,
+    });
     return true;
   } catch (error) {
-    deps.log.warn({ channel, reason: readSlackError(error) ?? 'no-answer' }, 'a channel could not be told');
+    log.warn({ channel, reason: readSlackError(error) ?? 'no-answer' }, 'cannot post in a channel');
     return false;
   }
 }
 
-// More in one minute and some are recorded twice.
-const mostAttempts = 10_000;
-
-/** True the first time in a minute that it is asked about `key`. */
+/** True the first time in a minute that it is called with `key`. Keeps the 10,000 latest keys. */
 export function oncePerMinute(now: () => Date): (key: string) => boolean {
-  let minute = 0;
-  const seen = new Set<string>();
+  const seen = createCache<true>({ now, maxEntries: 10_000, ttlMs: minuteMs });
   return (key) => {
-    const current = Math.floor(now().getTime() / minuteMs);
-    if (current !== minute || seen.size >= mostAttempts) seen.clear();
-    minute = current;
-    if (seen.has(key)) return false;
-    seen.add(key);
+    if (seen.get(key)) return false;
+    seen.set(key, true);
     return true;
   };
 }

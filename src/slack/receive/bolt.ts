@@ -1,10 +1,10 @@
 import { App, type Logger, LogLevel, type Receiver } from '@slack/bolt';
 import type { Log } from '../../telemetry/log.ts';
-import type { SlackDeps } from './dispatch.ts';
-import { readForm, runAction, runCommand, runForm, runHome, runShortcut } from './handlers.ts';
+import type { SlackDeps } from './authorize.ts';
+import { readForm, runForm, runPicker } from './forms.ts';
+import { runAction, runCommand, runHome, runShortcut } from './handlers.ts';
 import { type LifecycleHandlers, listenForLifecycleEvents } from './lifecycle-events.ts';
-import { fieldValue, readModalState } from './modals.ts';
-import { runPicker } from './pickers.ts';
+import { readModalState, readValue } from './modals.ts';
 
 export interface BoltOptions extends SlackDeps {
   readonly receiver: Receiver;
@@ -14,11 +14,11 @@ export interface BoltOptions extends SlackDeps {
 }
 
 /**
- * Slack's deliveries into our paths. One listener a kind and own routing by `feature:verb`, since every further
- * listener costs on every request; acknowledged before anything that waits.
+ * Passes Slack's deliveries to their handlers: one listener for each kind, since every listener costs time on every
+ * request, with routing by `feature:verb` in the registry. Acknowledges before anything that waits.
  *
- * `authorize` answers without looking: Bolt asks it before the acknowledgement, and with OAuth it would read the
- * database there. Tokens come from `Access` afterwards.
+ * Bolt calls `authorize` before the acknowledgement, where an OAuth look-up would read the database; so it returns
+ * nothing here, and tokens come from `InstallationAccess` after the acknowledgement.
  */
 export function createBolt(options: BoltOptions): App {
   const app = new App({
@@ -39,26 +39,25 @@ export function createBolt(options: BoltOptions): App {
   app.action(/[\s\S]*/, async ({ ack, body, action }) => {
     await ack();
     if (body.type !== 'block_actions' || !('action_id' in action)) return;
-    // A link button (`feature:link`) opens its page in the browser; the press is told to us all the same, and not always
-    // with the address.
+    // Slack also delivers presses of link buttons (`feature:link`), which open a page in the browser.
     if (/^[^:]+:link(?::|$)/.test(action.action_id)) return;
-    const value = fieldValue(action);
-    const pressed = {
+    const value = readValue(action);
+    const press = {
       actionId: action.action_id,
       actionTs: action.action_ts,
       value: typeof value === 'string' ? value : (value ?? []).join(','),
-      trigger_id: body.trigger_id,
-      response_url: body.response_url || undefined,
+      triggerId: body.trigger_id,
+      responseUrl: body.response_url || undefined,
       channelId: body.channel?.id,
       messageTs: body.container['is_ephemeral'] === true ? undefined : body.message?.ts,
       modal: body.view?.type === 'modal' ? body.view : undefined,
     };
-    await runAction(options, pressed, body);
+    await runAction(options, press, body);
   });
 
   app.view(/[\s\S]*/, async ({ ack, body, view }) => {
     const { form, values, reply } = readForm(view, options.now());
-    // Bolt's type for this answer is an intersection that nothing can satisfy.
+    // No value satisfies Bolt's intersection type for this acknowledgement.
     await ack(reply as never);
     if (form) await runForm(options, form, values, view, body);
   });
@@ -83,14 +82,14 @@ export function createBolt(options: BoltOptions): App {
   listenForLifecycleEvents(app, options);
 
   app.error(async (error) => {
-    options.log.error({ error }, 'a delivery failed outside its path');
+    options.log.error({ error }, 'a delivery failed outside its handler');
   });
   return app;
 }
 
 /**
- * Slack's libraries log through here. Their debug lines hold whole payloads and acknowledgements,
- * tokens and typed keys included, so they are dropped whatever LOG_LEVEL says.
+ * The logger of Slack's libraries. Their debug lines hold whole payloads with tokens and typed keys, so they are
+ * dropped at every LOG_LEVEL.
  */
 export function createBoltLog(log: Log): Logger {
   return {

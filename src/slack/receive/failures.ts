@@ -11,42 +11,41 @@ import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
 export interface FailedDelivery {
   readonly kind: string;
   readonly feature: string;
-  /** A button that tries the same again, only where that is safe. */
+  /** The button that repeats the request, only if that is safe. */
   readonly retry?: { readonly actionId: string; readonly value: string } | undefined;
-  /** The command that `Why?` asks about. */
+  /** The command for the button `Why?`. */
   readonly requested?: string | undefined;
 }
 
-/** A failure as a message. */
 export function describeFailure(error: unknown, failed: FailedDelivery, log: Log): Message {
   return renderFailure(explainFailure(error, failed, log));
 }
 
 /**
- * The one place where a failure becomes words: a sentence and a next step for the person, the rest for the log,
- * and a reference that is in both.
+ * The only place where an error becomes text: a sentence and a next step for the person, details for the log, and a
+ * reference that is in both.
  */
 export function explainFailure(error: unknown, failed: FailedDelivery, log: Log): Failure {
-  // Told to the log where it was stopped, and not to be tried again: the same would come out.
+  // Already logged where it was blocked. No retry button: the same would be blocked again.
   if (error instanceof SecretLeakBlocked || (error instanceof SlackFailure && error.code === 'held_back'))
     return { ...isBlocked, reference: error.reference };
   const reference = (error instanceof UserError ? error.reference : undefined) ?? makeReference();
   const where = { reference, kind: failed.kind, feature: failed.feature };
   if (error instanceof UserError) {
-    // Its words may quote what somebody typed, so the log gets the place only.
-    log.info(where, 'answered with a refusal');
+    // The text may quote what the person typed, so it is not logged.
+    log.info(where, 'refused a request');
     return { message: error.message, hint: error.hint, offer: error.offer, why: failed.requested, reference };
   }
   if (error instanceof ApiError) {
     const { code, operation, status, requestId, errorKey } = error;
-    log.warn({ ...where, code, operation, status, requestId, errorKey }, 'the CDN refused or failed');
+    log.warn({ ...where, code, operation, status, requestId, errorKey }, 'CDN request failed');
     return { ...describeApiError(error), reference, retry: failed.retry };
   }
   if (error instanceof LinkedKeyError) {
-    log.error({ ...where, code: error.code, keyId: error.keyId }, 'a stored key does not open');
+    log.error({ ...where, code: error.code, keyId: error.keyId }, 'cannot decrypt a stored key');
     return { ...describeLinkedKeyError(error), reference };
   }
-  log.error({ ...where, error }, 'failed');
+  log.error({ ...where, error }, 'unexpected error');
   return {
     message: 'Something went wrong on our side, and nothing was changed.',
     hint: 'Try again. If it keeps happening, tell whoever runs this bot the reference below.',
@@ -64,7 +63,7 @@ function describeLinkedKeyError({ code }: LinkedKeyError): Pick<Failure, 'messag
       }
     : {
         message: 'Your stored key does not match its record; connect it again.',
-        hint: 'Somebody may have changed what is stored: tell whoever runs this bot the reference below.',
+        hint: 'The stored data may have been changed: tell whoever runs this bot the reference below.',
         offer: 'connect',
       };
 }

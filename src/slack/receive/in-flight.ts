@@ -1,91 +1,22 @@
-/**
- * Lets acknowledgements go before work. Work costs twenty times what an acknowledgement does, in the same thread:
- * started as it comes, a burst of it makes Slack wait for the acknowledgements behind it (measured: bench).
- */
-export interface AckFirstQueue {
-  /** Resolves, in order, when work may begin; what it resolves with is called when the work has ended. */
-  take(): Promise<() => void>;
-}
-
-/** Begun at once while nothing new arrives. */
-const atOnce = 4;
-/** While deliveries keep arriving, work begins this seldom: the acknowledgements get the rest of the time. */
-const everyMs = 5;
-/** Running at the same time; more would only make each one slower. Work that waits for the CDN does not count long. */
-const mostRunning = 256;
-
-export function createAckFirstQueue(): AckFirstQueue {
-  const waiting: (() => void)[] = [];
-  // The front is an index: taking from the front of a long array moves all the rest.
-  let front = 0;
-  let running = 0;
-  let arrived = false;
-  let pumping = false;
-  let begunAt = 0;
-
-  const begin = (most: number): void => {
-    for (let begun = 0; begun < most && front < waiting.length && running < mostRunning; begun += 1) {
-      const next = waiting[front];
-      front += 1;
-      running += 1;
-      next?.();
-    }
-    if (front === waiting.length) {
-      waiting.length = 0;
-      front = 0;
-    }
-  };
-
-  const pump = (): void => {
-    pumping = false;
-    const now = performance.now();
-    const most = arrived ? (now - begunAt >= everyMs ? 1 : 0) : atOnce;
-    arrived = false;
-    if (most > 0) begunAt = now;
-    begin(most);
-    if (waiting.length > 0 && running < mostRunning) schedule();
-  };
-
-  const schedule = (): void => {
-    if (pumping) return;
-    pumping = true;
-    setImmediate(pump);
-  };
-
-  const done = (): void => {
-    running -= 1;
-    if (waiting.length > 0) schedule();
-  };
-
-  return {
-    take: () =>
-      new Promise((resolve) => {
-        arrived = true;
-        waiting.push(() => resolve(done));
-        schedule();
-      }),
-  };
-}
-
-/** Counts work that goes on after its acknowledgement, so that a stop can wait for it. */
+/** Counts the work that continues after its acknowledgement, so that a stop can wait for it. */
 export interface InFlight {
-  /** Runs work when its turn comes; its signal ends when the bot stops and has waited long enough. */
+  /** Runs work when its turn comes; the signal aborts when the bot stops and the grace period is over. */
   run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   count(): number;
-  /** Waits until nothing runs. After `graceMs` what is left is told to end, and gets a moment to say so. */
+  /** Waits until nothing runs. After `graceMs` the rest is aborted. */
   drain(graceMs: number): Promise<void>;
 }
 
-// What was told to end still has to answer its person: one request to Slack.
-const lastWordsMs = 3_000;
+// Grace period after the abort: an aborted command still sends one reply.
+const replyMs = 3_000;
 
 export function createInFlight(): InFlight {
   const ending = new AbortController();
-  const turns = createAckFirstQueue();
+  const queue = createAckFirstQueue();
   const idle: (() => void)[] = [];
   let running = 0;
 
-  const whenIdle = (limitMs: number): Promise<boolean> =>
+  const waitUntilIdle = (limitMs: number): Promise<boolean> =>
     new Promise((resolve) => {
       if (running === 0) return resolve(true);
       const timer = setTimeout(() => resolve(false), limitMs);
@@ -99,7 +30,7 @@ export function createInFlight(): InFlight {
     async run(work) {
       running += 1;
       try {
-        const done = await turns.take();
+        const done = await queue.take();
         try {
           return await work(ending.signal);
         } finally {
@@ -112,9 +43,78 @@ export function createInFlight(): InFlight {
     },
     count: () => running,
     async drain(graceMs) {
-      if (await whenIdle(graceMs)) return;
+      if (await waitUntilIdle(graceMs)) return;
       ending.abort();
-      await whenIdle(lastWordsMs);
+      await waitUntilIdle(replyMs);
     },
+  };
+}
+
+/**
+ * Lets acknowledgements go before work. Work costs twenty times as much in the same thread: if each piece started on
+ * arrival, a burst would delay the acknowledgements behind it (`npm run bench`).
+ */
+export interface AckFirstQueue {
+  /** Resolves, in order, when work may start, with a function to call when it has ended. */
+  take(): Promise<() => void>;
+}
+
+/** Started at once while no new delivery arrives. */
+const batchSize = 4;
+/** Interval of starts while deliveries keep arriving. */
+const startIntervalMs = 5;
+/** Upper bound of concurrent work; most of it waits for the CDN. */
+const maxRunning = 256;
+
+export function createAckFirstQueue(): AckFirstQueue {
+  const waiting: (() => void)[] = [];
+  // The index of the front: shifting a long array moves all of it.
+  let front = 0;
+  let running = 0;
+  let hasArrivals = false;
+  let isScheduled = false;
+  let startedAt = 0;
+
+  const start = (count: number): void => {
+    for (let started = 0; started < count && front < waiting.length && running < maxRunning; started += 1) {
+      const next = waiting[front];
+      front += 1;
+      running += 1;
+      next?.();
+    }
+    if (front === waiting.length) {
+      waiting.length = 0;
+      front = 0;
+    }
+  };
+
+  const pump = (): void => {
+    isScheduled = false;
+    const now = performance.now();
+    const count = hasArrivals ? (now - startedAt >= startIntervalMs ? 1 : 0) : batchSize;
+    hasArrivals = false;
+    if (count > 0) startedAt = now;
+    start(count);
+    if (waiting.length > 0 && running < maxRunning) schedule();
+  };
+
+  const schedule = (): void => {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(pump);
+  };
+
+  const done = (): void => {
+    running -= 1;
+    if (waiting.length > 0) schedule();
+  };
+
+  return {
+    take: () =>
+      new Promise((resolve) => {
+        hasArrivals = true;
+        waiting.push(() => resolve(done));
+        schedule();
+      }),
   };
 }

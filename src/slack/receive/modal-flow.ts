@@ -1,181 +1,185 @@
 import type { ModalView } from '@slack/types';
 import type { Service, With } from '../../commands/context.ts';
 import type { Action, Answer, Command, Setup, Shortcut } from '../../commands/define.ts';
+import { findPicker } from '../../commands/registry.ts';
 import type { Words } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import type { Responder } from '../send/responder.ts';
-import { type Delivery, deliver, type Interaction } from './dispatch.ts';
-import { openModal, toModal, updateModal, writeModalState } from './modals.ts';
-import { prefetchMenus } from './pickers.ts';
+import { type Flow, type Interaction, sendAnswer } from './dispatch.ts';
+import { openModal, type SubmittedView, toModal, updateModal, writeModalState } from './modals.ts';
 
-/** A modal as Slack sends it, with what was filled in. */
-export interface SubmittedView {
-  readonly id: string;
-  readonly title?: { readonly text: string } | undefined;
-  readonly hash?: string | undefined;
-  readonly callback_id: string;
-  readonly private_metadata?: string | undefined;
-  /** The modal below it. */
-  readonly previous_view_id?: string | null | undefined;
-  readonly state?: { readonly values?: unknown } | undefined;
-}
-
-/** What a command, a button or a shortcut does: a modal, filled at once or later, or an answer. */
-interface Work {
+/** What a command, button or shortcut does: it opens or redraws a modal, or answers. */
+export interface Work {
   readonly name: string;
-  /** Above what it answers in a modal of its own. */
+  /** Title of the answer if it gets a modal of its own. */
   readonly title?: string | undefined;
   readonly modal?: ((setup: Setup) => ModalView | undefined) | undefined;
-  /** The modal opens before anything is looked up, and `run` answers in it. */
-  readonly early?: true;
-  readonly fill?: ((context: With<Service>) => Promise<ModalView>) | undefined;
+  /** `modal` opens before authorization, and `run` answers in it. */
+  readonly opensEarly?: true;
+  readonly load?: ((context: With<Service>) => Promise<ModalView>) | undefined;
   readonly run?: ((context: With<Service>) => Answer | undefined) | undefined;
   readonly redraw?: ((context: With<Service>) => Promise<ModalView | undefined>) | undefined;
-  readonly steady?: true | undefined;
+  readonly preservesInputs?: true | undefined;
 }
 
 export function workOfCommand({ command, words }: { command: Command<Service>; words: Words }): Work {
-  const { name, label, modal, load: fill, run } = command;
-  return {
-    name,
-    title: label ?? name,
-    modal: modal && ((setup) => modal(words, setup)),
-    fill: fill && ((context) => fill(words, context)),
-    run: run && ((context) => run(words, context)),
-  };
+  const { name, label = name } = command;
+  return { name, title: label, ...bindInput(command, words) };
 }
 
-export function workOfAction(
-  { id, modal, load: fill, run, redraw, preservesInputs: steady }: Action<Service>,
-  value: string,
-): Work {
+export function workOfAction(action: Action<Service>, value: string): Work {
+  const { id, redraw, preservesInputs } = action;
   return {
     name: id,
-    modal: modal && ((setup) => modal(value, setup)),
-    fill: fill && ((context) => fill(value, context)),
-    run: run && ((context) => run(value, context)),
+    ...bindInput(action, value),
     redraw: redraw && ((context) => redraw(value, context)),
-    steady,
+    preservesInputs,
   };
 }
 
-export function workOfShortcut({ id, modal, load: fill, run }: Shortcut<Service>, message: unknown): Work {
+export function workOfShortcut(shortcut: Shortcut<Service>, message: unknown): Work {
+  return { name: shortcut.id, opensEarly: true, ...bindInput(shortcut, message) };
+}
+
+/** For an id that is not in the registry. */
+export function outdatedWork(what: 'button' | 'shortcut'): Work {
   return {
-    name: id,
-    modal: () => modal(message),
-    early: true,
-    fill,
-    run: run && ((context) => run(message, context)),
+    name: 'unknown',
+    run() {
+      throw new UserError(
+        `This ${what} is from an older version of the bot.`,
+        'Type `/cdn` and start again.',
+      );
+    },
   };
 }
 
-type Opening = Pick<Delivery, 'beforeAuthorize'> & {
-  readonly work: (turn: Interaction) => Promise<void>;
-  readonly onFailure: (message: Message, turn: Pick<Interaction, 'client'>) => Promise<boolean>;
-};
+function bindInput<Input>(
+  entry: {
+    readonly modal?: (input: Input, setup: Setup) => ModalView | undefined;
+    readonly load?: (input: Input, context: With<Service>) => Promise<ModalView>;
+    readonly run?: (input: Input, context: With<Service>) => Answer | undefined;
+  },
+  input: Input,
+): Pick<Work, 'modal' | 'load' | 'run'> {
+  const { modal, load, run } = entry;
+  return {
+    modal: modal && ((setup) => modal(input, setup)),
+    load: load && ((context) => load(input, context)),
+    run: run && ((context) => run(input, context)),
+  };
+}
 
-interface At {
+/** Where a command, button or shortcut was used. */
+interface Origin {
   readonly triggerId: string;
   readonly channelId: string | undefined;
-  /** The modal a button is in. */
+  /** The modal that holds the button. */
   readonly modal?: SubmittedView | undefined;
-  /** What the button answers leaves that modal as it is: it comes on top, with a way back. */
-  readonly apart?: boolean;
+  /** The answer leaves that modal as it is and opens on top of it. */
+  readonly newModal?: boolean;
 }
 
-/** A modal that was opened for this work. */
+/** The modal that was opened before authorization. `viewId` is undefined if Slack did not say it. */
 interface Opened {
   readonly viewId: string | undefined;
   readonly title: string;
-  readonly fill: Work['fill'];
 }
 
 /**
- * The steps of one command, press or shortcut. A modal that has to be filled opens as a skeleton before anything is
- * looked up (a trigger lives for three seconds), and what fills it, or why nothing does, takes its place. What is
- * pressed in a modal is answered there, or on top of it.
+ * The steps of one command, press or shortcut. A modal that must be loaded opens as a skeleton before anything is
+ * looked up, since a trigger lives for three seconds; its content, or the failure, replaces it. A button in a modal is
+ * answered in that modal, or on top of it.
  */
-export function findModal(work: Work | undefined, at: At): Opening {
-  const where = { channelId: at.channelId, above: at.modal?.id };
-  let open: Opened | undefined;
+export function createModalFlow(work: Work, origin: Origin): Flow {
+  const { triggerId, channelId, modal: below } = origin;
+  const where = { channelId, above: below?.id };
+  let opened: Opened | undefined;
   return {
     async beforeAuthorize({ client, setup }) {
-      const skeleton = skeletonOf(work, at, setup);
+      const skeleton = findSkeleton(work, origin, setup);
       if (!skeleton) return;
-      const viewId = await openModal(await client(), at.triggerId, skeleton.view, where);
-      open = { viewId, title: skeleton.view.title.text, fill: skeleton.fill };
+      const viewId = await openModal(await client(), triggerId, skeleton, where);
+      opened = { viewId, title: skeleton.title.text };
     },
-    async work(turn) {
-      if (work?.redraw && at.modal) {
-        const { id, hash } = at.modal;
-        const drawn = await work.redraw(turn.context);
-        // Drawn from what another press has changed meanwhile, it would undo that: what stands there stays.
-        return drawn && showFilled(id, drawn, turn, at.channelId, work.steady ? undefined : hash);
+    async run(turn) {
+      const { context, client, responder } = turn;
+      if (work.redraw && below) {
+        const view = await work.redraw(context);
+        // With the hash, a view drawn before another press was handled does not undo it.
+        return (
+          view && showLoaded(below.id, view, turn, channelId, work.preservesInputs ? undefined : below.hash)
+        );
       }
-      const modal = work?.modal?.(turn.context);
-      if (modal) prefetchMenus(modal, turn.context);
-      if (open) return showIn(open, work, turn, at.channelId);
-      if (modal) return void (await openModal(await turn.client(), at.triggerId, modal, where));
-      const answer = work?.run?.(turn.context);
-      if (!answer) throw new Error(`${work?.name ?? 'nothing'} has nothing to run`);
-      return deliver(answer, at.modal ? answerInModal(at.modal, turn, at.channelId) : turn.responder);
+      const modal = work.modal?.(context);
+      if (modal) prefetchMenus(modal, context);
+      if (opened) return showInOpened(opened, modal ? work.load : undefined, work, turn, channelId);
+      if (modal) return void (await openModal(await client(), triggerId, modal, where));
+      const answer = work.run?.(context);
+      if (!answer) throw new Error(`${work.name} has nothing to run`);
+      return sendAnswer(answer, below ? answerInModal(below, turn, channelId) : responder);
     },
-    async onFailure(message, { client }) {
-      const viewId = open ? open.viewId : at.modal?.id;
+    async showFailure(message, { client }) {
+      const viewId = opened ? opened.viewId : below?.id;
       if (viewId === undefined) return false;
       return updateModal(await client(), viewId, toModal('That did not work', message));
     },
   };
 }
 
-/** What opens before anything is looked up, where something does, and what will fill it. */
-function skeletonOf(
-  work: Work | undefined,
-  at: At,
-  setup: Setup,
-): { readonly view: ModalView; readonly fill?: Work['fill'] } | undefined {
-  const view = work?.modal?.(setup);
-  if (view) return work?.fill || work?.early ? { view, fill: work.fill } : undefined;
-  return work?.run && at.modal && at.apart ? { view: waitingView(work.title ?? 'CDN') } : undefined;
+/** The modal to open before authorization, if there is one. */
+function findSkeleton(work: Work, { modal, newModal }: Origin, setup: Setup): ModalView | undefined {
+  const view = work.modal?.(setup);
+  if (view) return work.load || work.opensEarly ? view : undefined;
+  return work.run && modal && newModal ? renderWaiting(work.title ?? 'CDN') : undefined;
 }
 
-async function showIn(
-  { viewId, title, fill }: Opened,
-  work: Work | undefined,
+async function showInOpened(
+  { viewId, title }: Opened,
+  load: Work['load'],
+  work: Work,
   turn: Interaction,
   channelId: string | undefined,
 ): Promise<void> {
-  if (viewId === undefined) {
+  if (viewId === undefined)
     throw new UserError('The form opened but could not be filled.', 'Close it and try the same again.');
-  }
-  if (fill) return showFilled(viewId, await fill(turn.context), turn, channelId);
-  const answer = work?.run?.(turn.context);
-  if (answer) await deliver(answer, answerInModal({ id: viewId, title: { text: title } }, turn, channelId));
+  if (load) return showLoaded(viewId, await load(turn.context), turn, channelId);
+  const answer = work.run?.(turn.context);
+  if (answer)
+    await sendAnswer(answer, answerInModal({ id: viewId, title: { text: title } }, turn, channelId));
 }
 
-async function showFilled(
+async function showLoaded(
   viewId: string,
-  filled: ModalView,
+  view: ModalView,
   { client, context }: Interaction,
   channelId: string | undefined,
   hash?: string,
 ): Promise<void> {
-  prefetchMenus(filled, context);
-  // Somebody who closed it meanwhile does not want it any more.
-  await updateModal(await client(), viewId, writeModalState(filled, channelId), hash);
+  prefetchMenus(view, context);
+  // If the person closed the modal meanwhile, nothing is shown.
+  await updateModal(await client(), viewId, writeModalState(view, channelId), hash);
 }
 
-/** Answers in a modal that is open; to somebody who closed it, privately as ever. */
+/** Starts to read in the background what the menus of an opened form will ask for next. */
+function prefetchMenus(view: ModalView, context: With<Service>): void {
+  for (const block of view.blocks) {
+    if (!('element' in block) || block.element.type !== 'external_select') continue;
+    findPicker(block.element.action_id ?? '')?.prefetch?.(context);
+  }
+}
+
+/** Answers in an open modal; privately as a message if the person closed it. */
 export function answerInModal(
   modal: Pick<SubmittedView, 'id' | 'title'>,
-  { client, wrapResponder: answering }: Pick<Interaction, 'client' | 'wrapResponder'>,
+  { client, wrapResponder }: Pick<Interaction, 'client' | 'wrapResponder'>,
   channelId: string | undefined,
 ): Responder {
-  return answering((plain) => {
+  return wrapResponder((plain) => {
     const send = async (message: Message): Promise<void> => {
-      const view = writeModalState(toModal(titleOf(modal), message), channelId);
+      const view = writeModalState(toModal(modal.title?.text ?? 'Done', message), channelId);
       const shown = await allowSecrets(message.carries ?? [], async () =>
         updateModal(await client(), modal.id, view),
       );
@@ -188,18 +192,13 @@ export function answerInModal(
         await send(message);
         return true;
       },
-      signOfLife: async () => undefined,
-      // What is in the modal is drawn anew each time.
+      showProgress: async () => undefined,
       replaces: () => true,
     };
   });
 }
 
-function titleOf(modal: Pick<SubmittedView, 'title'>): string {
-  return modal.title?.text ?? 'Done';
-}
-
-/** Stands in a modal until its answer is there. */
-export function waitingView(title: string): ModalView {
+/** Shown in a modal until its answer is ready. */
+export function renderWaiting(title: string): ModalView {
   return toModal(title.charAt(0).toUpperCase() + title.slice(1), { text: 'Working on it…' });
 }

@@ -2,18 +2,31 @@ import type { ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { z } from 'zod';
 import type { Fields } from '../../commands/context.ts';
+import { hasCdnKey } from '../../commands/key-in-text.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { readSlackError } from '../installations.ts';
 
-/** What a modal remembers: the channel its answer belongs to, and its own note. Never a right, never a secret. */
-const memory = z.object({ channel: z.string().optional(), metadata: z.string().optional() });
+/** A modal as Slack sends it, with its inputs. */
+export interface SubmittedView {
+  readonly id: string;
+  readonly title?: { readonly text: string } | undefined;
+  readonly hash?: string | undefined;
+  readonly callback_id: string;
+  readonly private_metadata?: string | undefined;
+  /** The modal below it. */
+  readonly previous_view_id?: string | null | undefined;
+  readonly state?: { readonly values?: unknown } | undefined;
+}
+
+/** The `private_metadata` of every modal: the channel of its answer and its own metadata. Never a right or a secret. */
+const modalState = z.object({ channel: z.string().optional(), metadata: z.string().optional() });
 
 /**
- * Opens a modal, on top of the one that is open where it was asked for in one. Its trigger lives for three seconds
- * and works once. Undefined where Slack opened it without saying its id.
+ * Opens a modal, on top of `above` if there is one. A trigger lives for three seconds and works once. Returns the view
+ * id; undefined if Slack opened the modal without saying its id.
  *
- * @throws UserError where Slack says that the trigger has died.
+ * @throws UserError if the trigger has expired.
  */
 export async function openModal(
   client: WebClient,
@@ -26,38 +39,34 @@ export async function openModal(
     const opened = await (where.above === undefined ? client.views.open(shown) : client.views.push(shown));
     return opened.view?.id;
   } catch (error) {
-    // Our own repeat of an opening that Slack had taken although its answer got lost.
+    // The client repeated a request that Slack had accepted although its answer was lost.
     if (readSlackError(error) === 'exchanged_trigger_id') return undefined;
-    // Slack stacks three: the fourth takes the place of the third.
+    // Slack stacks three modals: the fourth replaces the third.
     if (readSlackError(error) === 'push_limit_reached' && where.above !== undefined) {
       await client.views.update({ view_id: where.above, view: shown.view });
       return where.above;
     }
     if (readSlackError(error) === 'expired_trigger_id') {
-      throw new UserError('The form came too late: Slack waits three seconds for it.', 'Try the same again.');
+      throw new UserError('The form took too long: Slack waits three seconds for it.', 'Try the same again.');
     }
     throw error;
   }
 }
 
-/** A modal that remembers where it was opened, beside the note it carries. */
+/** Adds the channel where the modal was opened to its metadata. */
 export function writeModalState(view: ModalView, channel: string | undefined): ModalView {
   return { ...view, private_metadata: JSON.stringify({ channel, metadata: view.private_metadata }) };
 }
 
-/** The channel a modal was opened in and its note, as far as it remembers. */
-export function readModalState(privateMetadata: string | undefined): z.output<typeof memory> {
+export function readModalState(privateMetadata: string | undefined): z.output<typeof modalState> {
   try {
-    return memory.parse(JSON.parse(privateMetadata ?? ''));
+    return modalState.parse(JSON.parse(privateMetadata ?? ''));
   } catch {
     return {};
   }
 }
 
-/**
- * Puts another view into an open modal. False where the person has closed it, or where `hash` says that it was drawn
- * from another view than the one that stands there now.
- */
+/** Replaces the view of an open modal. False if the person closed it, or if `hash` is not the current view's. */
 export async function updateModal(
   client: WebClient,
   viewId: string,
@@ -73,7 +82,7 @@ export async function updateModal(
   }
 }
 
-/** A message drawn as a modal, for answers to a form that is still open. */
+/** A message as a modal. */
 export function toModal(title: string, message: Message): ModalView {
   return {
     type: 'modal',
@@ -86,27 +95,42 @@ export function toModal(title: string, message: Message): ModalView {
 }
 
 /**
- * What the inputs of a modal hold, by block id; each kind of input keeps its value under another name. Menus outside of
- * inputs, whose action ids are `feature:verb`, are told by these as well, since several stand in one block.
+ * The inputs of a modal by block id. Menus outside of inputs, whose action ids are `feature:verb`, are also keyed by
+ * action id, since one block can hold several.
  */
 export function readFields(values: unknown): Fields {
   const fields: Record<string, string | readonly string[] | undefined> = {};
   for (const [block, inputs] of Object.entries(stateValues.parse(values ?? {}))) {
     const state = Object.values(inputs)[0];
-    fields[block] = state && fieldValue(state);
-    for (const [id, chosen] of Object.entries(inputs)) if (id.includes(':')) fields[id] = fieldValue(chosen);
+    fields[block] = state && readValue(state);
+    for (const [id, chosen] of Object.entries(inputs)) if (id.includes(':')) fields[id] = readValue(chosen);
   }
   return fields;
 }
 
-/** The same where somebody typed something: by block id, the text. */
-export function readTexts(values: unknown): Readonly<Record<string, string>> {
+/** The typed texts by block id. */
+function readTexts(values: unknown): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const [block, inputs] of Object.entries(stateValues.parse(values ?? {}))) {
     const typed = Object.values(inputs).flatMap(({ value }) => value ?? []);
     if (typed.length > 0) texts[block] = typed.join('\n');
   }
   return texts;
+}
+
+/** An error for each block with a CDN key in it. */
+export function findKeys(values: unknown): Record<string, string> {
+  const error =
+    'This looks like a CDN key. Take it out: nothing of it was kept. Keys go into /cdn connect and nowhere else.';
+  const blocks = Object.entries(readTexts(values)).filter(([, typed]) => hasCdnKey(typed));
+  return Object.fromEntries(blocks.map(([block]) => [block, error]));
+}
+
+/** The inputs of an open form without keys, so that no key is drawn again. */
+export function readFieldsWithoutKeys(values: unknown): Fields {
+  const keys = findKeys(values);
+  const fields = Object.entries(readFields(values));
+  return Object.fromEntries(fields.map(([block, value]) => [block, block in keys ? undefined : value]));
 }
 
 const text = z.string().nullish();
@@ -128,8 +152,8 @@ const input = z.object({
 });
 const stateValues = z.record(z.string(), z.record(z.string(), input));
 
-/** The value of an input or of a pressed element. A menu's is its chosen option's. */
-export function fieldValue(state: unknown): string | readonly string[] | undefined {
+/** The value of an input or a pressed element; each kind of element has its own field for it. */
+export function readValue(state: unknown): string | readonly string[] | undefined {
   const seen = input.safeParse(state).data;
   if (!seen) return undefined;
   const several =

@@ -15,7 +15,7 @@ export interface Route {
   /** Answers take the place of the message a button is in. */
   readonly replaces?: boolean;
   /** Answers of a button stand beside the message it is in. */
-  readonly apart?: boolean;
+  readonly separate?: boolean;
 }
 
 export interface Responder {
@@ -26,7 +26,7 @@ export interface Responder {
   /** The same for an answer that another will follow: false, and not sent, where that one could not take its place. */
   sendUnlessLastUse(message: Message): Promise<boolean>;
   /** Says that something is under way, where the answer will take its place. */
-  signOfLife(): Promise<void>;
+  showProgress(): Promise<void>;
   /** Whether a further answer would take the place of the one before. */
   readonly replaces: () => boolean;
 }
@@ -54,7 +54,7 @@ export function createResponder(options: {
     if (!route.responseUrl || uses >= usesOfResponseUrl) return false;
     uses += 1;
     const takesSource = route.replaces === true && !beside;
-    const replace = takesSource || (sent > 0 && !route.apart && !route.replaces);
+    const replace = takesSource || (sent > 0 && !route.separate && !route.replaces);
     try {
       const response = await options.fetch(route.responseUrl, {
         method: 'POST',
@@ -126,17 +126,17 @@ export function createResponder(options: {
   return {
     send: (message) => send(message),
     sendBeside: (message) => send(message, true),
-    replaces: () => route.responseUrl !== undefined && !route.apart && uses < usesOfResponseUrl,
+    replaces: () => route.responseUrl !== undefined && !route.separate && uses < usesOfResponseUrl,
     async sendUnlessLastUse(message) {
       // Without a response_url nothing can take the place of an ephemeral message, and a button's takes the place of
       // the message that holds the button.
-      if (!route.responseUrl || route.apart || uses >= usesOfResponseUrl - 1) return false;
+      if (!route.responseUrl || route.separate || uses >= usesOfResponseUrl - 1) return false;
       await send(message);
       return true;
     },
-    async signOfLife() {
+    async showProgress() {
       // What a press replaces stays readable until the answer is there.
-      if (route.responseUrl && !route.apart && !route.replaces) await send({ text: 'Working on it…' });
+      if (route.responseUrl && !route.separate && !route.replaces) await send({ text: 'Working on it…' });
     },
   };
 }

@@ -37,7 +37,7 @@ export function withFiles(
 
   return {
     replaces: () => responder.replaces(),
-    signOfLife: () => responder.signOfLife(),
+    showProgress: () => responder.showProgress(),
     async sendBeside(message) {
       await orDiscard(message, responder.sendBeside(announced(message)));
       await attach(message);

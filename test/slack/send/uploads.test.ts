@@ -121,7 +121,7 @@ function answers(replaces: boolean): { sent: Message[]; responder: Responder; li
     send: async (message) => void sent.push(message),
     sendBeside: async (message) => void sent.push(message),
     sendUnlessLastUse: async (message) => sent.push(message) > 0,
-    signOfLife: async () => undefined,
+    showProgress: async () => undefined,
     replaces: () => replaces,
   };
   return { sent, lines, responder: withFiles(inner, { uploads: uploads(), userId: alice, log }) };
@@ -173,7 +173,7 @@ test.each(['the answer', 'the conversation'])('a spooled file is taken away wher
     },
     sendBeside: async () => undefined,
     sendUnlessLastUse: async () => false,
-    signOfLife: async () => undefined,
+    showProgress: async () => undefined,
     replaces: () => false,
   };
   const responder = withFiles(inner, { uploads: uploads(), userId: alice, log: createLogger('silent') });

@@ -1,0 +1,128 @@
+import type { Option } from '@slack/types';
+import type { Service } from '../../commands/context.ts';
+import type { Form } from '../../commands/define.ts';
+import { findForm, findPicker } from '../../commands/registry.ts';
+import { createNotes, stillReading } from '../../views/blocks/menu.ts';
+import type { FormResult } from '../../views/blocks/message.ts';
+import { stripMarkup } from '../../views/blocks/text.ts';
+import type { SlackDeps } from './authorize.ts';
+import { perform, sendAnswer } from './dispatch.ts';
+import { publishHomeAgain } from './handlers.ts';
+import { answerInModal, renderWaiting } from './modal-flow.ts';
+import {
+  findKeys,
+  readFields,
+  readModalState,
+  type SubmittedView,
+  toModal,
+  updateModal,
+  writeModalState,
+} from './modals.ts';
+
+/** The acknowledgement of a submitted form, without any I/O: field errors, a loading view, or nothing. */
+export function readForm(
+  view: SubmittedView,
+  now: Date,
+): { form?: Form<Service>; values?: unknown; reply?: object } {
+  const form = findForm(view.callback_id);
+  if (!form) {
+    const text = 'This form is from an older version of the bot. Type `/cdn` and start again.';
+    return { reply: { response_action: 'update', view: toModal('Too old', { text }) } };
+  }
+  const values = view.state?.values;
+  const keys = form.takesKeys ? {} : findKeys(values);
+  if (Object.keys(keys).length > 0) return { reply: { response_action: 'errors', errors: keys } };
+  const { metadata, channel } = readModalState(view.private_metadata);
+  const read = form.read(readFields(values), { now, metadata });
+  if ('errors' in read) return { reply: { response_action: 'errors', errors: read.errors } };
+  if ('again' in read)
+    return { reply: { response_action: 'update', view: writeModalState(read.again, channel) } };
+  if (!staysOpen(form, view)) return { form, values: read.values };
+  const waiting = form.loadingView ?? renderWaiting(view.title?.text ?? 'CDN');
+  return { form, values: read.values, reply: { response_action: 'update', view: waiting } };
+}
+
+/** A submitted form, already acknowledged. The answer is shown in the form if that stays open. */
+export async function runForm(
+  deps: SlackDeps,
+  form: Form<Service>,
+  values: unknown,
+  view: SubmittedView,
+  body: object,
+): Promise<void> {
+  const { channel, metadata } = readModalState(view.private_metadata);
+  const outcome = await perform(
+    deps,
+    {
+      kind: 'form',
+      feature: form.id,
+      requested: form.id.split(':')[0],
+      body,
+      claim: `${view.id}:${view.hash ?? ''}:${'trigger_id' in body ? String(body.trigger_id) : ''}`,
+      needs: form.needs,
+      route: { channelId: channel },
+      modal: { metadata, fields: readFields(view.state?.values) },
+    },
+    {
+      async run(turn) {
+        const result = await form.run(values, turn.context);
+        if (!isFormResult(result)) {
+          const { responder } = turn;
+          return sendAnswer(result, staysOpen(form, view) ? answerInModal(view, turn, channel) : responder);
+        }
+        const next = writeModalState(result.modal, channel);
+        const shown = await updateModal(await turn.client(), view.id, next);
+        // The person closed the form meanwhile.
+        if (!shown) await turn.responder.send(result.message);
+      },
+      showFailure: async (message, { client }) =>
+        staysOpen(form, view) && updateModal(await client(), view.id, toModal('That did not work', message)),
+    },
+  );
+  if (outcome === 'answered' && form.changesHome) await publishHomeAgain(deps, body);
+}
+
+function isFormResult(result: object): result is FormResult {
+  return 'modal' in result;
+}
+
+/** Whether the answer is shown in the form: if the form wants it, or if a message would be out of sight. */
+function staysOpen(form: Form<Service>, view: SubmittedView): boolean {
+  const inChannel = readModalState(view.private_metadata).channel !== undefined;
+  return form.loadingView !== undefined || !inChannel || Boolean(view.previous_view_id);
+}
+
+// Slack waits three seconds for the options of a menu; people wait less.
+const pickerMs = 1_900;
+
+/** The options of a menu with search. Answers in time, whatever happens. */
+export async function runPicker(
+  deps: SlackDeps,
+  { actionId, typed, channelId }: { actionId: string; typed: string; channelId: string | undefined },
+  body: unknown,
+): Promise<readonly Option[]> {
+  const picker = findPicker(actionId);
+  if (!picker) return createNotes(['This menu is from an older version of the bot']);
+  const { id: feature, needs } = picker;
+  let options: readonly Option[] = [];
+  const work = perform(
+    deps,
+    { kind: 'picker', feature, body, claim: undefined, needs, route: { channelId } },
+    {
+      async run({ context }) {
+        options = await picker.run(typed, context);
+      },
+      async showFailure(message) {
+        options = createNotes([stripMarkup(message.text)]);
+        return true;
+      },
+    },
+  );
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<readonly Option[]>((resolve) => {
+    timer = setTimeout(() => resolve(createNotes([stillReading])), pickerMs);
+  });
+  const inTime = await Promise.race([work.then(() => options), late]);
+  clearTimeout(timer);
+  return inTime;
+}
