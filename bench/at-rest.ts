@@ -1,18 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { found, progress } from './measure/findings.ts';
-import { pace } from './measure/load.ts';
-import { inTurns, megabytes, ms, times } from './measure/numbers.ts';
-import { ask, linkKey } from './measure/people.ts';
-import { startPostgres } from './measure/postgres.ts';
+import { linkKey, runCommand } from './measure/commands.ts';
+import { sendAtRate } from './measure/load.ts';
+import { measureInTurns } from './measure/numbers.ts';
 import {
   processorTime,
   residentMemory,
   type Subject,
+  startBot,
   startCdn,
+  startPostgres,
   startSubject,
-  startTheBot,
-  withDirectory,
+  withTempDirectory,
 } from './measure/processes.ts';
+import { formatMegabytes, formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 import { type BenchSlack, startSlack } from './measure/slack.ts';
 
 // Memory after the start and a few commands, and what a command costs the processor.
@@ -20,7 +20,7 @@ const starts = 3;
 const commands = 20;
 const settledMs = 2_000;
 
-await withDirectory(async (dataDir) => {
+await withTempDirectory(async (dataDir) => {
   const slack = await startSlack();
   const cdn = await startCdn(100, 'all');
   const env = { ...slack.environment('http'), CDN_API_URL: cdn.url };
@@ -29,33 +29,33 @@ await withDirectory(async (dataDir) => {
 
   const begin = {
     bolt: () => startSubject(['bench/minimal-bolt.ts', 'http', 'answer'], env),
-    embedded: () => startTheBot({ ...env, DATA_DIR: dataDir }),
-    ...(onPostgres ? { postgres: () => startTheBot({ ...env, ...onPostgres }) } : {}),
+    embedded: () => startBot({ ...env, DATA_DIR: dataDir }),
+    ...(onPostgres ? { postgres: () => startBot({ ...env, ...onPostgres }) } : {}),
   };
-  const memory = await inTurns(Object.keys(begin) as (keyof typeof begin)[], starts, async (name) => {
+  const memory = await measureInTurns(Object.keys(begin) as (keyof typeof begin)[], starts, async (name) => {
     const subject = await (begin[name] ?? begin.bolt)();
-    for (let n = 0; n < commands; n += 1) await ask(slack, subject.port, 'help');
+    for (let n = 0; n < commands; n += 1) await runCommand(slack, subject.port, 'help');
     await pause(settledMs);
     const reading = await residentMemory(subject.pid);
-    progress(`memory, ${name}: ${megabytes(reading)}`);
+    logProgress(`memory, ${name}: ${formatMegabytes(reading)}`);
     await subject.stop();
     return reading;
   });
-  const beside = `minimal Bolt ${megabytes(memory.bolt)}`;
-  found({
+  const beside = `minimal Bolt ${formatMegabytes(memory.bolt)}`;
+  reportFinding({
     what: `memory after the start and ${commands} commands, embedded database`,
-    bot: megabytes(memory.embedded),
+    bot: formatMegabytes(memory.embedded),
     beside,
-    ratio: `${times(memory.embedded / memory.bolt)} minimal Bolt`,
+    ratio: `${formatRatio(memory.embedded / memory.bolt)} minimal Bolt`,
     goal: '≤ 300 MB',
     met: memory.embedded <= 300e6,
   });
   if (typeof postgres !== 'string') {
-    found({
+    reportFinding({
       what: `memory after the start and ${commands} commands, PostgreSQL`,
-      bot: megabytes(memory.postgres),
+      bot: formatMegabytes(memory.postgres),
       beside,
-      ratio: `${times(memory.postgres / memory.bolt)} minimal Bolt`,
+      ratio: `${formatRatio(memory.postgres / memory.bolt)} minimal Bolt`,
       goal: '≤ 1.5 ×',
       met: memory.postgres <= 1.5 * memory.bolt,
     });
@@ -64,7 +64,7 @@ await withDirectory(async (dataDir) => {
 
   const bot = await begin.embedded();
   await linkKey(slack, bot.port, cdn.key);
-  await ask(slack, bot.port, 'zones', 2);
+  await runCommand(slack, bot.port, 'zones', 2);
   const kinds = {
     help: () => slack.slash('help'),
     whoami: () => slack.slash('whoami'),
@@ -73,17 +73,17 @@ await withDirectory(async (dataDir) => {
   };
   const names = Object.keys(kinds) as (keyof typeof kinds)[];
   for (const name of names) await costOf(slack, bot, kinds[name]);
-  const cost = await inTurns(names, 5, async (name) => {
+  const cost = await measureInTurns(names, 5, async (name) => {
     const reading = await costOf(slack, bot, kinds[name]);
-    progress(`processor, ${name}: ${ms(reading)}`);
+    logProgress(`processor, ${name}: ${formatMs(reading)}`);
     return reading;
   });
   const row = (what: string, reading: number): void =>
-    found({
+    reportFinding({
       what: `processor time of ${what}`,
-      bot: ms(reading),
-      beside: `\`/cdn help\` ${ms(cost.help)}`,
-      ratio: `${times(reading / cost.help)} help`,
+      bot: formatMs(reading),
+      beside: `\`/cdn help\` ${formatMs(cost.help)}`,
+      ratio: `${formatRatio(reading / cost.help)} help`,
       goal: '≤ 1.25 ×',
       met: reading <= 1.25 * cost.help,
     });
@@ -98,7 +98,7 @@ await withDirectory(async (dataDir) => {
 async function costOf(slack: BenchSlack, bot: Subject, request: () => Buffer): Promise<number> {
   const count = 300;
   const before = { answered: slack.answered(), time: await processorTime(bot.pid) };
-  await pace(bot.port, request, { perSecond: 100, until: (sent) => sent >= count });
+  await sendAtRate(bot.port, request, { perSecond: 100, until: (sent) => sent >= count });
   while (slack.answered() - before.answered < count) await pause(5);
   return ((await processorTime(bot.pid)) - before.time) / count;
 }

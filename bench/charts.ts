@@ -2,8 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Chart } from '../src/charts/chart.ts';
 import { createCharts } from '../src/charts/charts.ts';
 import { drawPicture } from '../src/charts/picture.ts';
-import { found, progress } from './measure/findings.ts';
-import { median, ms, times } from './measure/numbers.ts';
+import { median } from './measure/numbers.ts';
+import { formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 
 // A chart in its thread against the same drawing without one, and how long the thread that answers Slack stands
 // still meanwhile: against the same drawing in that thread, which an acknowledgement would wait for.
@@ -36,20 +36,22 @@ const apart = await several(() => charts.draw(chart));
 await charts.close();
 drawPicture(chart);
 const here = await several(async () => drawPicture(chart));
-progress(`chart: apart ${ms(apart.taken)}, here ${ms(here.taken)}, the first ${ms(cold)}`);
+logProgress(
+  `chart: apart ${formatMs(apart.taken)}, here ${formatMs(here.taken)}, the first ${formatMs(cold)}`,
+);
 
-found({
+reportFinding({
   what: 'a chart of 28 days, drawn',
-  bot: `${ms(apart.taken)}, the first ${ms(cold)}`,
-  beside: `echarts and resvg in one thread ${ms(here.taken)}`,
-  ratio: times(apart.taken / here.taken),
+  bot: `${formatMs(apart.taken)}, the first ${formatMs(cold)}`,
+  beside: `echarts and resvg in one thread ${formatMs(here.taken)}`,
+  ratio: formatRatio(apart.taken / here.taken),
   goal: '',
   met: undefined,
 });
-found({
+reportFinding({
   what: 'longest the answering thread stands still while charts are drawn',
-  bot: ms(apart.stood),
-  beside: `drawn in the same thread ${ms(here.stood)}`,
+  bot: formatMs(apart.stood),
+  beside: `drawn in the same thread ${formatMs(here.stood)}`,
   ratio: '',
   goal: '≤ 50 ms',
   met: apart.stood <= 50,

@@ -8,15 +8,14 @@ import { createDigestService } from '../src/digests/service.ts';
 import { Secret } from '../src/secrets/secret.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { createLogger } from '../src/telemetry/log.ts';
-import { found, progress } from './measure/findings.ts';
-import { pace } from './measure/load.ts';
-import { median, ms, percentile, times } from './measure/numbers.ts';
-import { startPostgres } from './measure/postgres.ts';
-import { type Cdn, startCdn, startTheBot, withDirectory } from './measure/processes.ts';
+import { sendAtRate } from './measure/load.ts';
+import { median, percentile } from './measure/numbers.ts';
+import { type Cdn, startBot, startCdn, startPostgres, withTempDirectory } from './measure/processes.ts';
+import { formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 import { startSlack } from './measure/slack.ts';
 
 // A thousand digests due in one minute, a hundred of them in one channel: the time to the last post against the floor
-// that Slack's rates allow, and what somebody who types meanwhile waits for an acknowledgement.
+// that Slack's rates allow, and how long the acknowledgement of a command takes meanwhile.
 const inOneChannel = 0.1;
 /** Without a post for so long, the last one was the last. */
 const silenceMs = 8_000;
@@ -26,10 +25,10 @@ const [only] = process.argv.slice(2);
 
 const cdn = await startCdn(20, 'few');
 const postgres = await startPostgres();
-await withDirectory(async (dataDir) => {
+await withTempDirectory(async (dataDir) => {
   const embedded = { DATA_DIR: dataDir, ENCRYPTION_KEYS: entries };
   if (typeof postgres === 'string') {
-    progress(`PostgreSQL left out: ${postgres}`);
+    logProgress(`PostgreSQL left out: ${postgres}`);
     return measure('embedded', embedded, cdn, 1_000);
   }
   // The embedded database is for small teams.
@@ -53,7 +52,7 @@ async function measure(
 ): Promise<void> {
   const due = await prepare(store, more.key, digests);
   const slack = await startSlack();
-  const bot = await startTheBot({
+  const bot = await startBot({
     ...slack.environment('http'),
     ...store,
     CDN_API_URL: url,
@@ -66,32 +65,34 @@ async function measure(
     if (seen > posts) [posts, last] = [seen, Date.now()];
     return posts >= digests && Date.now() - last > silenceMs;
   };
-  const idle = await pace(bot.port, () => slack.slash('help'), {
+  const idle = await sendAtRate(bot.port, () => slack.slash('help'), {
     perSecond: 50,
     until: (sent) => sent >= 250,
   });
-  const taken = await pace(bot.port, () => slack.slash('help'), { perSecond: 50, until: ended });
+  const taken = await sendAtRate(bot.port, () => slack.slash('help'), { perSecond: 50, until: ended });
   await bot.stop();
   await slack.close();
 
   const lastMs = last - due.getTime();
-  progress(`${engine}: ${digests} digests, ${posts} posts in ${ms(lastMs)}; worst ${ms(Math.max(...taken))}`);
+  logProgress(
+    `${engine}: ${digests} digests, ${posts} posts in ${formatMs(lastMs)}; worst ${formatMs(Math.max(...taken))}`,
+  );
   // One message a second in the busy channel; so many a minute in the workspace. Detail goes into threads, so there
   // are more messages than digests.
   const floorMs = Math.max((posts * inOneChannel - 1) * channelIntervalMs, (posts - 1) * methodIntervalMs);
-  found({
+  reportFinding({
     what: `${digests} digests due in one minute, a tenth in one channel, ${engine}: to the last of ${posts} posts`,
-    bot: ms(lastMs),
-    beside: `what Slack’s rates allow ${ms(floorMs)}; starts are spread over 50 s`,
-    ratio: `${times(lastMs / floorMs)} the floor`,
+    bot: formatMs(lastMs),
+    beside: `what Slack’s rates allow ${formatMs(floorMs)}; starts are spread over 50 s`,
+    ratio: `${formatRatio(lastMs / floorMs)} the floor`,
     goal: '≤ 1.25 ×',
     met: lastMs <= 1.25 * floorMs,
   });
-  found({
+  reportFinding({
     what: `acknowledgement meanwhile, ${engine}, worst of ${taken.length}`,
-    bot: `${ms(Math.max(...taken))} (p50 ${ms(median(taken))}, p99 ${ms(percentile(taken, 99))})`,
-    beside: `before they were due: p50 ${ms(median(idle))}, p99 ${ms(percentile(idle, 99))}`,
-    ratio: `${times(median(taken) / median(idle))} p50`,
+    bot: `${formatMs(Math.max(...taken))} (p50 ${formatMs(median(taken))}, p99 ${formatMs(percentile(taken, 99))})`,
+    beside: `before they were due: p50 ${formatMs(median(idle))}, p99 ${formatMs(percentile(idle, 99))}`,
+    ratio: `${formatRatio(median(taken) / median(idle))} p50`,
     goal: 'worst ≤ 50 ms',
     met: Math.max(...taken) <= 50,
   });

@@ -2,21 +2,21 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { found, progress } from './measure/findings.ts';
-import { pace, post } from './measure/load.ts';
-import { median, megabytes, ms, times } from './measure/numbers.ts';
-import { linkKey } from './measure/people.ts';
+import { linkKey } from './measure/commands.ts';
+import { post, sendAtRate } from './measure/load.ts';
+import { median } from './measure/numbers.ts';
 import {
   type Cdn,
   processorTimeOfAll,
   residentMemory,
   runToEnd,
   type Subject,
+  startBot,
   startCdn,
   startSubject,
-  startTheBot,
-  withDirectory,
+  withTempDirectory,
 } from './measure/processes.ts';
+import { formatMegabytes, formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 import { type BenchSlack, startSlack } from './measure/slack.ts';
 
 // An event log from the CDN to Slack: the whole bot against curl piped into curl, the barest program that has a file in
@@ -43,7 +43,7 @@ for (const announced of [true, false]) {
       String(bytes),
       ...(announced ? ['--announce-length'] : []),
     ]);
-    const size = `${megabytes(bytes)} ${announced ? 'with' : 'without'} a length`;
+    const size = `${formatMegabytes(bytes)} ${announced ? 'with' : 'without'} a length`;
     const bot: Reading[] = [];
     const curl: number[] = [];
     const bare: number[] = [];
@@ -65,28 +65,28 @@ for (const announced of [true, false]) {
 
     const [taken, floor] = [middle(bot), median(curl)];
     const beside = [
-      curl.length > 0 ? `curl into curl ${ms(floor)}` : 'this machine has no curl',
-      `bare Node over a file ${ms(median(bare))}`,
+      curl.length > 0 ? `curl into curl ${formatMs(floor)}` : 'this machine has no curl',
+      `bare Node over a file ${formatMs(median(bare))}`,
       ...(upload.length > 0 ? [`filesUploadV2 ${shown(middle(upload))}`] : []),
     ];
-    progress(`${size}: bot ${shown(taken)}, ${beside.join(', ')}`);
+    logProgress(`${size}: bot ${shown(taken)}, ${beside.join(', ')}`);
     const most = bytes === 200e6 ? (announced ? 1.5 : 2.5) : undefined;
-    found({
+    reportFinding({
       what: `export of ${size}`,
       bot: shown(taken),
       beside: beside.join(', '),
       ratio: [
-        ...(curl.length > 0 ? [`${times(taken.ms / floor)} curl`] : []),
-        `${times(taken.ms / median(bare))} bare Node`,
+        ...(curl.length > 0 ? [`${formatRatio(taken.ms / floor)} curl`] : []),
+        `${formatRatio(taken.ms / median(bare))} bare Node`,
       ].join(', '),
-      goal: [...(most ? [`≤ ${most} × curl`] : []), `≤ +${megabytes(growth)}`].join(', '),
+      goal: [...(most ? [`≤ ${most} × curl`] : []), `≤ +${formatMegabytes(growth)}`].join(', '),
       met: (most === undefined || curl.length === 0 || taken.ms <= most * floor) && taken.grown <= growth,
     });
     if (!worst) continue;
-    found({
-      what: `worst acknowledgement of another command while ${megabytes(bytes)} are exported`,
-      bot: ms(worst.busy),
-      beside: `the same load with nothing else under way ${ms(worst.idle)}`,
+    reportFinding({
+      what: `worst acknowledgement of another command while ${formatMegabytes(bytes)} are exported`,
+      bot: formatMs(worst.busy),
+      beside: `the same load with nothing else under way ${formatMs(worst.idle)}`,
       ratio: '',
       goal: '≤ 50 ms',
       met: worst.busy <= 50,
@@ -103,16 +103,16 @@ interface Reading {
 }
 
 async function withBot(cdn: Cdn, run: (slack: BenchSlack, bot: Subject) => Promise<void>): Promise<void> {
-  await withDirectory(async (dataDir) => {
+  await withTempDirectory(async (dataDir) => {
     const slack = await startSlack({ uploadUrl: sinkUrl });
-    const bot = await startTheBot({
+    const bot = await startBot({
       ...slack.environment('http'),
       DATA_DIR: dataDir,
       CDN_API_URL: cdn.url,
       ADMIN_USER_IDS: person,
     });
     await linkKey(slack, bot.port, cdn.key);
-    // Nobody may export until an admin has said who.
+    // By default nobody has the right to export: an admin grants it.
     const saved = slack.nextCall('views.update');
     await post(bot.port, slack.submit('settings:submit', { operators: [person] }));
     await saved;
@@ -177,7 +177,7 @@ async function curlIntoCurl(cdn: Cdn): Promise<number | undefined> {
 /** The same bytes through the barest program that puts them down in between. */
 function overAFile(cdn: Cdn): Promise<number> {
   const { url, body } = asked(cdn);
-  return withDirectory(async (directory) => {
+  return withTempDirectory(async (directory) => {
     const environment = {
       EXPORT_URL: url,
       EXPORT_BODY: body,
@@ -211,7 +211,7 @@ async function worstAcknowledgements(
     const running = work().finally(() => {
       over = true;
     });
-    const taken = await pace(bot.port, help, { perSecond: 100, until: () => over });
+    const taken = await sendAtRate(bot.port, help, { perSecond: 100, until: () => over });
     await running;
     return Math.max(...taken);
   };
@@ -221,7 +221,9 @@ async function worstAcknowledgements(
     idle.push(await during(() => pause(1_500)));
     busy.push(await during(run));
   }
-  progress(`worst while exporting ${busy.map(ms).join(', ')}; otherwise ${idle.map(ms).join(', ')}`);
+  logProgress(
+    `worst while exporting ${busy.map(formatMs).join(', ')}; otherwise ${idle.map(formatMs).join(', ')}`,
+  );
   return { busy: median(busy), idle: median(idle) };
 }
 
@@ -235,6 +237,6 @@ function middle(readings: readonly Reading[]): Reading {
 }
 
 function shown(reading: Reading): string {
-  const busy = reading.busyMs === undefined ? '' : ` (${ms(reading.busyMs)} of a processor)`;
-  return `${ms(reading.ms)}${busy}, peak +${megabytes(reading.grown)}`;
+  const busy = reading.busyMs === undefined ? '' : ` (${formatMs(reading.busyMs)} of a processor)`;
+  return `${formatMs(reading.ms)}${busy}, peak +${formatMegabytes(reading.grown)}`;
 }

@@ -1,7 +1,7 @@
-import { found, progress } from './measure/findings.ts';
-import { flood, pace } from './measure/load.ts';
-import { inTurns, median, ms, percentile, times } from './measure/numbers.ts';
-import { startSubject, startTheBot, withDirectory } from './measure/processes.ts';
+import { measureThroughput, sendAtRate } from './measure/load.ts';
+import { measureInTurns, median, percentile } from './measure/numbers.ts';
+import { startBot, startSubject, withTempDirectory } from './measure/processes.ts';
+import { formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 import { type BenchSlack, startSlack } from './measure/slack.ts';
 
 // `/cdn help` over signed HTTP. Only the acknowledgement is timed; the answers go on as in life, and a round begins
@@ -9,42 +9,44 @@ import { type BenchSlack, startSlack } from './measure/slack.ts';
 const names = ['bare', 'bolt', 'answering', 'bot'] as const;
 const rounds = 3;
 
-await withDirectory(async (dataDir) => {
+await withTempDirectory(async (dataDir) => {
   const slack = await startSlack();
   const env = slack.environment('http');
   const subjects = {
     bare: await startSubject(['bench/bare-http.ts'], env),
     bolt: await startSubject(['bench/minimal-bolt.ts', 'http'], env),
     answering: await startSubject(['bench/minimal-bolt.ts', 'http', 'answer'], env),
-    bot: await startTheBot({ ...env, DATA_DIR: dataDir }),
+    bot: await startBot({ ...env, DATA_DIR: dataDir }),
   };
   const help = (): Buffer => slack.slash('help');
 
-  for (const name of names) await flood(subjects[name].port, help, { atOnce: 16, forMs: 500 });
+  for (const name of names) await measureThroughput(subjects[name].port, help, { atOnce: 16, forMs: 500 });
   await quiet(slack);
 
   const drains: number[] = [];
-  const perSecond = await inTurns(names, rounds, async (name) => {
-    const reading = await flood(subjects[name].port, help, { atOnce: 16, forMs: 1_000 });
+  const perSecond = await measureInTurns(names, rounds, async (name) => {
+    const reading = await measureThroughput(subjects[name].port, help, { atOnce: 16, forMs: 1_000 });
     const drained = await quiet(slack);
     if (name === 'bot') drains.push(drained);
-    progress(`16 at once, ${name}: ${reading.toFixed(0)} a second, answers complete ${ms(drained)} later`);
+    logProgress(
+      `16 at once, ${name}: ${reading.toFixed(0)} a second, answers complete ${formatMs(drained)} later`,
+    );
     return reading;
   });
-  const share = (name: (typeof names)[number]): string => times(perSecond[name] / perSecond.bare);
-  found({
+  const share = (name: (typeof names)[number]): string => formatRatio(perSecond[name] / perSecond.bare);
+  reportFinding({
     what: 'acknowledgement over HTTP, 16 at once, everything on',
     bot: `${perSecond.bot.toFixed(0)} a second (${share('bot')} bare)`,
     beside:
       `minimal Bolt ${perSecond.bolt.toFixed(0)} (${share('bolt')}), that also answers ` +
       `${perSecond.answering.toFixed(0)} (${share('answering')}), bare node:http ${perSecond.bare.toFixed(0)}`,
-    ratio: `${times(perSecond.bot / perSecond.bolt)} minimal Bolt, ${times(perSecond.bot / perSecond.answering)} one that answers`,
+    ratio: `${formatRatio(perSecond.bot / perSecond.bolt)} minimal Bolt, ${formatRatio(perSecond.bot / perSecond.answering)} one that answers`,
     goal: '≥ 1.4 × minimal Bolt',
     met: perSecond.bot >= 1.4 * perSecond.bolt,
   });
-  found({
+  reportFinding({
     what: 'after 1 s of that: until the last answer is out',
-    bot: ms(median(drains)),
+    bot: formatMs(median(drains)),
     beside: '',
     ratio: '',
     goal: '',
@@ -52,18 +54,23 @@ await withDirectory(async (dataDir) => {
   });
 
   const worst: number[] = [];
-  const middles = await inTurns(names, rounds, async (name) => {
-    const taken = await pace(subjects[name].port, help, { perSecond: 200, until: (sent) => sent >= 500 });
+  const middles = await measureInTurns(names, rounds, async (name) => {
+    const taken = await sendAtRate(subjects[name].port, help, {
+      perSecond: 200,
+      until: (sent) => sent >= 500,
+    });
     await quiet(slack);
     if (name === 'bot') worst.push(percentile(taken, 99));
-    progress(`200 a second, ${name}: p50 ${ms(median(taken))}, p99 ${ms(percentile(taken, 99))}`);
+    logProgress(
+      `200 a second, ${name}: p50 ${formatMs(median(taken))}, p99 ${formatMs(percentile(taken, 99))}`,
+    );
     return median(taken);
   });
-  found({
+  reportFinding({
     what: 'acknowledgement over HTTP, 200 a second, p50',
-    bot: `${ms(middles.bot)} (p99 ${ms(median(worst))})`,
-    beside: `bare ${ms(middles.bare)}, minimal Bolt ${ms(middles.bolt)}, that also answers ${ms(middles.answering)}`,
-    ratio: `${times(middles.bot / middles.bare)} bare`,
+    bot: `${formatMs(middles.bot)} (p99 ${formatMs(median(worst))})`,
+    beside: `bare ${formatMs(middles.bare)}, minimal Bolt ${formatMs(middles.bolt)}, that also answers ${formatMs(middles.answering)}`,
+    ratio: `${formatRatio(middles.bot / middles.bare)} bare`,
     goal: '≤ 1.75 × bare',
     met: middles.bot <= 1.75 * middles.bare,
   });

@@ -27,7 +27,7 @@ async function parsePages(search = ''): Promise<number> {
   }
 }
 
-/** The other floor: everything in one body, as the service sends it to whoever asks for no page. */
+/** The other floor: everything in one body, as the service answers a request without a page. */
 async function parseBody(): Promise<number> {
   const response = await fetch(`${url}/pullzone`, {
     headers: { AccessKey: key, Accept: 'application/json' },

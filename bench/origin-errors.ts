@@ -1,7 +1,6 @@
-import { found, progress } from './measure/findings.ts';
-import { worstAcknowledgement } from './measure/meanwhile.ts';
-import { median, megabytes, ms, times } from './measure/numbers.ts';
-import { type Cdn, runToEnd, startCdn } from './measure/processes.ts';
+import { startCdn } from './measure/processes.ts';
+import { compareReaders, formatReading, reportWorstAcknowledgement, runReader } from './measure/readers.ts';
+import { formatMegabytes, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 
 // One day of origin errors, counted while it arrives, against download + JSON.parse of the same answer, each reading
 // in a process of its own; and how long another person's command waits for its acknowledgement while the bot counts.
@@ -13,56 +12,27 @@ const sizes = [
 
 for (const { entries, rounds, ...goal } of sizes) {
   const cdn = await startCdn(12, 'few', ['--origin-errors', String(entries)]);
-  const ways = ['body', 'bot'] as const;
-  const taken: Record<(typeof ways)[number], Reading[]> = { body: [], bot: [] };
-  for (let round = 0; round < rounds; round += 1)
-    for (const way of ways) taken[way].push(await readDay(way, cdn, entries));
-  const [body, bot] = [middle(taken.body), middle(taken.bot)];
+  const env = { CDN_ORIGIN_LOGGING_URL: cdn.originLoggingUrl, CDN_KEY: cdn.key, ZONE: '1001' };
+  const { body, bot } = await compareReaders(['body', 'bot'], { rounds }, (way) =>
+    runReader(['origin-error-reader', way], env, ['entries', entries]),
+  );
   const size = entries.toLocaleString('en');
-  progress(`${size} entries: bot ${shown(bot)}, one body ${shown(body)}`);
-  found({
+  logProgress(`${size} entries: bot ${formatReading(bot)}, one body ${formatReading(body)}`);
+  reportFinding({
     what: `${size} origin errors counted`,
-    bot: shown(bot),
-    beside: `fetch + JSON.parse of the same answer ${shown(body)}`,
-    ratio: times(bot.ms / body.ms),
-    goal: goal.times ? `≤ ${goal.times} ×, ≤ +${megabytes(goal.growth)}` : '',
+    bot: formatReading(bot),
+    beside: `fetch + JSON.parse of the same answer ${formatReading(body)}`,
+    ratio: formatRatio(bot.ms / body.ms),
+    goal: goal.times ? `≤ ${goal.times} ×, ≤ +${formatMegabytes(goal.growth)}` : '',
     met: goal.times ? bot.ms <= goal.times * body.ms && bot.grown <= goal.growth : undefined,
   });
-  if (goal.worst) {
-    // The day, and as many of the day before at the same time, with which it is compared.
-    const { busy, idle, commands } = await worstAcknowledgement(cdn, 'errors 1001 yesterday', 1);
-    found({
-      what: `worst acknowledgement of another command while twice ${size} origin errors are counted`,
-      bot: `${ms(busy)} (of ${commands})`,
-      beside: `the same load with nothing else under way ${ms(idle)}`,
-      ratio: '',
-      goal: `≤ ${goal.worst} ms`,
-      met: busy <= goal.worst,
+  if (goal.worst)
+    // The day and the day before, which it is compared with, are read at the same time.
+    await reportWorstAcknowledgement(cdn, {
+      words: 'errors 1001 yesterday',
+      answers: 1,
+      doing: `twice ${size} origin errors are counted`,
+      goalMs: goal.worst,
     });
-  }
   await cdn.stop();
-}
-
-interface Reading {
-  readonly ms: number;
-  readonly grown: number;
-}
-
-async function readDay(way: string, cdn: Cdn, expected: number): Promise<Reading> {
-  const read = await runToEnd(['bench/origin-error-reader.ts', way], {
-    CDN_ORIGIN_LOGGING_URL: cdn.originLoggingUrl,
-    CDN_KEY: cdn.key,
-    ZONE: '1001',
-  });
-  if (read['entries'] !== expected)
-    throw new Error(`${way} read ${String(read['entries'])} entries of ${expected}`);
-  return { ms: Number(read['ms']), grown: Number(read['grown']) };
-}
-
-function middle(readings: readonly Reading[]): Reading {
-  return { ms: median(readings.map((one) => one.ms)), grown: median(readings.map((one) => one.grown)) };
-}
-
-function shown(reading: Reading): string {
-  return `${ms(reading.ms)}, peak +${megabytes(reading.grown)}`;
 }

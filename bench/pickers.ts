@@ -1,8 +1,8 @@
-import { found, progress } from './measure/findings.ts';
-import { answerTo } from './measure/load.ts';
-import { inTurns, median, ms, percentile, times } from './measure/numbers.ts';
-import { linkKey } from './measure/people.ts';
-import { startCdn, startSubject, startTheBot, withDirectory } from './measure/processes.ts';
+import { linkKey } from './measure/commands.ts';
+import { requestAnswer } from './measure/load.ts';
+import { measureInTurns, median, percentile } from './measure/numbers.ts';
+import { startBot, startCdn, startSubject, withTempDirectory } from './measure/processes.ts';
+import { formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 import { startSlack } from './measure/slack.ts';
 
 // A letter typed into the menu of zones, from the delivery to the lines. Cold: the key was linked a moment ago and no
@@ -15,15 +15,16 @@ const letters = ['', 'e', 'shop', 'checkout-partner', 'media.example', '1004', '
 const warmRounds = 20;
 
 for (const zones of sizes) {
-  await withDirectory(async (dataDir) => {
+  await withTempDirectory(async (dataDir) => {
     const slack = await startSlack();
     const cdn = await startCdn(zones, 'few');
     const env = { ...slack.environment('http'), CDN_API_URL: cdn.url };
     const bare = await startSubject(['bench/bare-picker.ts'], { ...env, CDN_KEY: cdn.key });
-    const bot = await startTheBot({ ...env, DATA_DIR: dataDir });
+    const bot = await startBot({ ...env, DATA_DIR: dataDir });
     const { port } = bot;
-    const typed = (letter: string) => answerTo(port, slack.suggest('zones:pick', letter));
-    const byHand = (letter: string, how: 'cold' | 'warm') => answerTo(bare.port, slack.suggest(how, letter));
+    const typed = (letter: string) => requestAnswer(port, slack.suggest('zones:pick', letter));
+    const byHand = (letter: string, how: 'cold' | 'warm') =>
+      requestAnswer(bare.port, slack.suggest(how, letter));
 
     /** Goes on asking until the menu has every zone. */
     const whenWhole = async (): Promise<void> => {
@@ -49,7 +50,7 @@ for (const zones of sizes) {
     await cold();
     whole.length = 0;
     const read = { bot: cold, bare: async () => (await byHand('shop', 'cold')).ms };
-    const first = await inTurns(['bare', 'bot'], coldRounds, (name) => read[name]());
+    const first = await measureInTurns(['bare', 'bot'], coldRounds, (name) => read[name]());
 
     const taken: { bot: number[]; bare: number[] } = { bot: [], bare: [] };
     for (let round = -2; round < warmRounds; round += 1) {
@@ -61,21 +62,23 @@ for (const zones of sizes) {
       }
     }
     const [most, worst] = [percentile(taken.bot, 95), Math.max(...taken.bot)];
-    progress(`${zones} zones: cold ${ms(first.bot)}, warm ${ms(median(taken.bot))}, worst ${ms(worst)}`);
+    logProgress(
+      `${zones} zones: cold ${formatMs(first.bot)}, warm ${formatMs(median(taken.bot))}, worst ${formatMs(worst)}`,
+    );
     const size = zones.toLocaleString('en');
-    found({
+    reportFinding({
       what: `menu of ${size} zones, cold`,
-      bot: `${ms(first.bot)}, everything after ${ms(median(whole))}`,
-      beside: `GET + JSON.parse + filter ${ms(first.bare)}`,
-      ratio: times(first.bot / first.bare),
+      bot: `${formatMs(first.bot)}, everything after ${formatMs(median(whole))}`,
+      beside: `GET + JSON.parse + filter ${formatMs(first.bare)}`,
+      ratio: formatRatio(first.bot / first.bare),
       goal: '≤ 2 s',
       met: first.bot <= goals.cold,
     });
-    found({
+    reportFinding({
       what: `menu of ${size} zones, warm`,
-      bot: `${ms(median(taken.bot))} (p95 ${ms(most)}, worst ${ms(worst)})`,
-      beside: `filter ${ms(median(taken.bare))} (worst ${ms(Math.max(...taken.bare))})`,
-      ratio: times(median(taken.bot) / median(taken.bare)),
+      bot: `${formatMs(median(taken.bot))} (p95 ${formatMs(most)}, worst ${formatMs(worst)})`,
+      beside: `filter ${formatMs(median(taken.bare))} (worst ${formatMs(Math.max(...taken.bare))})`,
+      ratio: formatRatio(median(taken.bot) / median(taken.bare)),
       goal: 'p95 ≤ 50 ms',
       met: most <= goals.warm,
     });

@@ -4,8 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import type { Finding } from './measure/findings.ts';
-import { table } from './measure/table.ts';
+import { type Finding, renderTable } from './measure/report.ts';
 
 // npm run bench                      everything
 // npm run bench -- start at-rest     some of it
@@ -48,7 +47,7 @@ for (const bench of benches) {
   findings.push(...(await run(bench)));
 }
 const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores shared with other work.`;
-const report = `${machine}\n\n${table(findings)}`;
+const report = `${machine}\n\n${renderTable(findings)}`;
 console.log(report);
 if (values.write) {
   const text = await readFile(document, 'utf8');

@@ -1,7 +1,7 @@
-import { found, progress } from './measure/findings.ts';
-import { atRate } from './measure/load.ts';
-import { inTurns, median, ms, percentile, times } from './measure/numbers.ts';
-import { type Subject, startSubject, startTheBot, withDirectory } from './measure/processes.ts';
+import { startAtRate } from './measure/load.ts';
+import { measureInTurns, median, percentile } from './measure/numbers.ts';
+import { type Subject, startBot, startSubject, withTempDirectory } from './measure/processes.ts';
+import { formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 import { type BenchSlack, startSlack } from './measure/slack.ts';
 
 // `/cdn help` over Socket Mode: the time to the acknowledgement, and what is lost while Slack renews the connections.
@@ -9,7 +9,7 @@ const names = ['bare', 'bolt', 'bot'] as const;
 type Name = (typeof names)[number];
 const rounds = 3;
 
-await withDirectory(async (dataDir) => {
+await withTempDirectory(async (dataDir) => {
   // A Slack for each: over Socket Mode the app chooses the connection, so they cannot share one.
   const slacks: Record<Name, BenchSlack> = {
     bare: await startSlack(),
@@ -20,7 +20,7 @@ await withDirectory(async (dataDir) => {
   const subjects: Record<Name, Subject> = {
     bare: await startSubject(['bench/bare-socket.ts'], env('bare')),
     bolt: await startSubject(['bench/minimal-bolt.ts', 'socket'], env('bolt')),
-    bot: await startTheBot({ ...env('bot'), DATA_DIR: dataDir }),
+    bot: await startBot({ ...env('bot'), DATA_DIR: dataDir }),
   };
   await slacks.bot.socket.waitFor(2);
 
@@ -30,22 +30,24 @@ await withDirectory(async (dataDir) => {
     until: (sent: number) => boolean,
   ): Promise<(number | undefined)[]> => {
     const { socket, slashPayload } = slacks[name];
-    return atRate(perSecond, until, () => socket.deliver(slashPayload('help')));
+    return startAtRate(perSecond, until, () => socket.deliver(slashPayload('help')));
   };
   for (const name of names) await send(name, 500, (sent) => sent >= 500);
 
   const p99: number[] = [];
-  const middles = await inTurns(names, rounds, async (name) => {
+  const middles = await measureInTurns(names, rounds, async (name) => {
     const taken = (await send(name, 200, (sent) => sent >= 500)).filter((one) => one !== undefined);
-    progress(`200 a second, ${name}: p50 ${ms(median(taken))}, p99 ${ms(percentile(taken, 99))}`);
+    logProgress(
+      `200 a second, ${name}: p50 ${formatMs(median(taken))}, p99 ${formatMs(percentile(taken, 99))}`,
+    );
     if (name === 'bot') p99.push(percentile(taken, 99));
     return median(taken);
   });
-  found({
+  reportFinding({
     what: 'acknowledgement over Socket Mode, 200 a second, p50',
-    bot: `${ms(middles.bot)} (p99 ${ms(median(p99))})`,
-    beside: `bare ws ${ms(middles.bare)}, minimal Bolt ${ms(middles.bolt)} (${times(middles.bolt / middles.bare)})`,
-    ratio: `${times(middles.bot / middles.bare)} bare`,
+    bot: `${formatMs(middles.bot)} (p99 ${formatMs(median(p99))})`,
+    beside: `bare ws ${formatMs(middles.bare)}, minimal Bolt ${formatMs(middles.bolt)} (${formatRatio(middles.bolt / middles.bare)})`,
+    ratio: `${formatRatio(middles.bot / middles.bare)} bare`,
     goal: '≤ 1.7 × bare',
     met: middles.bot <= 1.7 * middles.bare,
   });
@@ -68,10 +70,10 @@ await withDirectory(async (dataDir) => {
   };
   const bolt = await refresh('bolt');
   const bot = await refresh('bot');
-  found({
+  reportFinding({
     what: 'Slack renews every Socket Mode connection, 30 commands a second',
-    bot: `${bot.lost} of ${bot.sent} lost, ${ms(bot.gap)} without a connection`,
-    beside: `minimal Bolt: ${bolt.lost} of ${bolt.sent} lost, ${ms(bolt.gap)} without`,
+    bot: `${bot.lost} of ${bot.sent} lost, ${formatMs(bot.gap)} without a connection`,
+    beside: `minimal Bolt: ${bolt.lost} of ${bolt.sent} lost, ${formatMs(bolt.gap)} without`,
     ratio: '',
     goal: '0 lost, 0 ms',
     met: bot.lost === 0 && bot.gap === 0,

@@ -1,8 +1,8 @@
-import { found, progress } from './measure/findings.ts';
-import { inTurns, ms, times } from './measure/numbers.ts';
-import { ask, linkKey } from './measure/people.ts';
-import { startCdn, startSubject, startTheBot, withDirectory } from './measure/processes.ts';
+import { linkKey, runCommand } from './measure/commands.ts';
+import { measureInTurns } from './measure/numbers.ts';
+import { startBot, startCdn, startSubject, withTempDirectory } from './measure/processes.ts';
 import { startRelay } from './measure/relay.ts';
+import { formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 import { startSlack } from './measure/slack.ts';
 
 // `/cdn zones` from the command to the first message, in accounts of four sizes. The key is linked anew before each
@@ -12,7 +12,7 @@ const readings = 7;
 const byBot = new Map<number, number>();
 
 for (const zones of sizes) {
-  await withDirectory(async (dataDir) => {
+  await withTempDirectory(async (dataDir) => {
     const slack = await startSlack();
     const cdn = await startCdn(zones, 'few');
     const relay = await startRelay(cdn.url);
@@ -22,33 +22,33 @@ for (const zones of sizes) {
       CDN_API_URL: cdn.url,
       CDN_KEY: cdn.key,
     });
-    const bot = await startTheBot({ ...env, CDN_API_URL: cdn.url });
+    const bot = await startBot({ ...env, CDN_API_URL: cdn.url });
 
-    const byHand = async (): Promise<number> => (await ask(slack, limit.port, 'zones')).first;
+    const byHand = async (): Promise<number> => (await runCommand(slack, limit.port, 'zones')).first;
     const typed = async (): Promise<number> => {
       await linkKey(slack, bot.port, cdn.key);
       // The second message is the whole list: the next reading begins when nothing is under way any more.
-      return (await ask(slack, bot.port, 'zones', 2)).first;
+      return (await runCommand(slack, bot.port, 'zones', 2)).first;
     };
     const read = { limit: byHand, bot: typed };
     for (let warmUp = 0; warmUp < 3; warmUp += 1) for (const one of [byHand, typed]) await one();
-    const taken = await inTurns(['limit', 'bot'], readings, (name) => read[name]());
+    const taken = await measureInTurns(['limit', 'bot'], readings, (name) => read[name]());
     await bot.stop();
 
     // Bytes are counted in a run of their own: what counts also costs.
-    const counted = await startTheBot({ ...env, CDN_API_URL: relay.url });
+    const counted = await startBot({ ...env, CDN_API_URL: relay.url });
     await linkKey(slack, counted.port, cdn.key);
     const before = relay.bytes();
-    await ask(slack, counted.port, 'zones');
+    await runCommand(slack, counted.port, 'zones');
     const bytes = relay.bytes() - before;
-    progress(`${zones} zones: bot ${ms(taken.bot)}, limit ${ms(taken.limit)}, ${bytes} bytes`);
+    logProgress(`${zones} zones: bot ${formatMs(taken.bot)}, limit ${formatMs(taken.limit)}, ${bytes} bytes`);
     byBot.set(zones, taken.bot);
 
-    found({
+    reportFinding({
       what: `/cdn zones, first answer, ${zones.toLocaleString('en')} zones`,
-      bot: `${ms(taken.bot)}, ${(bytes / 1000).toFixed(0)} kB read`,
-      beside: `without a framework, a store or a policy ${ms(taken.limit)}`,
-      ratio: `${times(taken.bot / taken.limit)} the limit`,
+      bot: `${formatMs(taken.bot)}, ${(bytes / 1000).toFixed(0)} kB read`,
+      beside: `without a framework, a store or a policy ${formatMs(taken.limit)}`,
+      ratio: `${formatRatio(taken.bot / taken.limit)} the limit`,
       goal: '≤ 2 × the limit, < 200 kB',
       met: taken.bot <= 2 * taken.limit && bytes < 200_000,
     });
@@ -59,11 +59,11 @@ for (const zones of sizes) {
 }
 
 const [small = Number.NaN, large = Number.NaN] = [byBot.get(100), byBot.get(50_000)];
-found({
+reportFinding({
   what: '/cdn zones, first answer, 50,000 zones against 100',
-  bot: ms(large),
-  beside: ms(small),
-  ratio: times(large / small),
+  bot: formatMs(large),
+  beside: formatMs(small),
+  ratio: formatRatio(large / small),
   goal: '≤ 1.5 ×',
   met: large <= 1.5 * small,
 });

@@ -1,7 +1,6 @@
-import { found, progress } from './measure/findings.ts';
-import { worstAcknowledgement } from './measure/meanwhile.ts';
-import { median, megabytes, ms, times } from './measure/numbers.ts';
-import { type Cdn, runToEnd, startCdn } from './measure/processes.ts';
+import { startCdn } from './measure/processes.ts';
+import { compareReaders, formatReading, reportWorstAcknowledgement, runReader } from './measure/readers.ts';
+import { formatMegabytes, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 
 // The whole list of an account: `pullZones.all` against download + JSON.parse, of everything in one body and of the
 // same pages in sequence, each reading in a process of its own; and how long another person's command waits for its
@@ -14,58 +13,29 @@ const sizes = [
 
 for (const { zones, rounds, ...goal } of sizes) {
   const cdn = await startCdn(zones, 'few');
+  const env = { CDN_API_URL: cdn.url, CDN_KEY: cdn.key };
+  // The CDN keeps the bytes of a zone once it has made them, so the first round does not count.
+  const { body, pages, bot } = await compareReaders(['body', 'pages', 'bot'], { rounds, warmUps: 1 }, (way) =>
+    runReader(['list-reader', way], env, ['zones', zones]),
+  );
   const size = zones.toLocaleString('en');
-
-  const ways = ['body', 'pages', 'bot'] as const;
-  const taken: Record<(typeof ways)[number], Reading[]> = { body: [], pages: [], bot: [] };
-  // The first reading of each warms the CDN: it keeps the bytes of a zone once it has made them.
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const way of ways) {
-      const reading = await readList(way, cdn, zones);
-      if (round > 0) taken[way].push(reading);
-    }
-  }
-  const [body, pages, bot] = [middle(taken.body), middle(taken.pages), middle(taken.bot)];
-  progress(`${size} zones: bot ${shown(bot)}, one body ${shown(body)}, pages ${shown(pages)}`);
-  found({
+  logProgress(
+    `${size} zones: bot ${formatReading(bot)}, one body ${formatReading(body)}, pages ${formatReading(pages)}`,
+  );
+  reportFinding({
     what: `all ${size} zones`,
-    bot: shown(bot),
-    beside: `fetch + JSON.parse of one body ${shown(body)}, of the same pages in sequence ${shown(pages)}`,
-    ratio: `${times(bot.ms / body.ms)} one body, ${times(bot.ms / pages.ms)} the pages`,
-    goal: goal.times ? `≤ ${goal.times} × one body, ≤ +${megabytes(goal.growth)}` : '',
+    bot: formatReading(bot),
+    beside: `fetch + JSON.parse of one body ${formatReading(body)}, of the same pages in sequence ${formatReading(pages)}`,
+    ratio: `${formatRatio(bot.ms / body.ms)} one body, ${formatRatio(bot.ms / pages.ms)} the pages`,
+    goal: goal.times ? `≤ ${goal.times} × one body, ≤ +${formatMegabytes(goal.growth)}` : '',
     met: goal.times ? bot.ms <= goal.times * body.ms && bot.grown <= goal.growth : undefined,
   });
-
-  if (goal.worst) {
-    const { busy, idle, commands } = await worstAcknowledgement(cdn, 'zones', 2);
-    found({
-      what: `worst acknowledgement of another command while ${size} zones are read`,
-      bot: `${ms(busy)} (of ${commands})`,
-      beside: `the same load with nothing else under way ${ms(idle)}`,
-      ratio: '',
-      goal: `≤ ${goal.worst} ms`,
-      met: busy <= goal.worst,
+  if (goal.worst)
+    await reportWorstAcknowledgement(cdn, {
+      words: 'zones',
+      answers: 2,
+      doing: `${size} zones are read`,
+      goalMs: goal.worst,
     });
-  }
   await cdn.stop();
-}
-
-interface Reading {
-  readonly ms: number;
-  readonly grown: number;
-}
-
-async function readList(way: string, cdn: Cdn, expected: number): Promise<Reading> {
-  const read = await runToEnd(['bench/list-reader.ts', way], { CDN_API_URL: cdn.url, CDN_KEY: cdn.key });
-  if (read['zones'] !== expected)
-    throw new Error(`${way} read ${String(read['zones'])} zones of ${expected}`);
-  return { ms: Number(read['ms']), grown: Number(read['grown']) };
-}
-
-function middle(readings: readonly Reading[]): Reading {
-  return { ms: median(readings.map((one) => one.ms)), grown: median(readings.map((one) => one.grown)) };
-}
-
-function shown(reading: Reading): string {
-  return `${ms(reading.ms)}, peak +${megabytes(reading.grown)}`;
 }

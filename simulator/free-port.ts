@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
 /** A port that nobody listens on now, for what has to know its address before it is taken. */
-export function freePort(): Promise<number> {
+export function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);

@@ -7,7 +7,7 @@ import { features } from '../src/commands/registry.ts';
 import { UserError } from '../src/errors.ts';
 import { createLogger, type Log } from '../src/telemetry/log.ts';
 import { type CdnSimulator, startCdn } from './cdn/server.ts';
-import { freePort } from './free-port.ts';
+import { findFreePort } from './free-port.ts';
 import { type SlackSimulator, startSlack } from './slack/server.ts';
 
 export interface Playground {
@@ -37,7 +37,7 @@ export interface PlaygroundOptions {
 export async function startPlayground(options: PlaygroundOptions): Promise<Playground> {
   const { http = false, keyPage = false, dataDir, zones = 240, log } = options;
   // Nobody types this address; a page's links have to name it before it is taken.
-  const botPort = keyPage ? await freePort() : 0;
+  const botPort = keyPage ? await findFreePort() : 0;
   const cdn = await startCdn({ zones });
   const hints = whatToTry(cdn);
   const commands = features

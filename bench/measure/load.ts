@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** One kept-alive HTTP connection that carries one request at a time. */
-interface Line {
+interface HttpConnection {
   /** Ms from the first byte written to the last byte of the answer. @throws Error for anything but 200. */
   post(request: Buffer): Promise<number>;
   /** The body of the last answer. */
@@ -13,7 +13,7 @@ interface Line {
  * Raw bytes over a plain socket: the load must cost less than the barest server it is put on, and `node:http`'s own
  * client costs more.
  */
-async function openLine(port: number): Promise<Line> {
+async function openConnection(port: number): Promise<HttpConnection> {
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   let answer = '';
@@ -23,7 +23,7 @@ async function openLine(port: number): Promise<Line> {
   const fail = (why: string): void => settle?.reject(new Error(why));
   socket.on('data', (chunk: Buffer) => {
     answer += chunk.toString('latin1');
-    if (!isWhole(answer)) return;
+    if (!isComplete(answer)) return;
     const status = answer.slice(9, 12);
     body = answer.slice(answer.indexOf('\r\n\r\n') + 4);
     if (status === '200') settle?.resolve(performance.now() - sent);
@@ -46,7 +46,7 @@ async function openLine(port: number): Promise<Line> {
   };
 }
 
-function isWhole(answer: string): boolean {
+function isComplete(answer: string): boolean {
   const head = answer.indexOf('\r\n\r\n');
   if (head < 0) return false;
   const length = /\r\ncontent-length: *(\d+)/i.exec(answer);
@@ -56,24 +56,24 @@ function isWhole(answer: string): boolean {
 
 /** Sends one request and waits for its acknowledgement, ms. */
 export async function post(port: number, request: Buffer): Promise<number> {
-  const line = await openLine(port);
+  const line = await openConnection(port);
   return line.post(request).finally(() => line.close());
 }
 
 /** Sends one request for the sake of its answer. */
-export async function answerTo(port: number, request: Buffer): Promise<{ ms: number; body: string }> {
-  const line = await openLine(port);
+export async function requestAnswer(port: number, request: Buffer): Promise<{ ms: number; body: string }> {
+  const line = await openConnection(port);
   const ms = await line.post(request).finally(() => line.close());
   return { ms, body: line.body() };
 }
 
 /** Keeps `atOnce` requests under way for `forMs`; gives acknowledgements a second. */
-export async function flood(
+export async function measureThroughput(
   port: number,
   next: () => Buffer,
   options: { atOnce: number; forMs: number },
 ): Promise<number> {
-  const lines = await Promise.all(Array.from({ length: options.atOnce }, () => openLine(port)));
+  const lines = await Promise.all(Array.from({ length: options.atOnce }, () => openConnection(port)));
   const began = performance.now();
   const end = began + options.forMs;
   let acknowledged = 0;
@@ -91,30 +91,30 @@ export async function flood(
 }
 
 /** Sends `perSecond` requests a second, whatever the answers do, and gives each one's ms, waiting for a line included. */
-export async function pace(
+export async function sendAtRate(
   port: number,
   next: () => Buffer,
   options: { perSecond: number; until: (sent: number) => boolean },
 ): Promise<number[]> {
-  const free: Line[] = await Promise.all(Array.from({ length: 8 }, () => openLine(port)));
+  const free: HttpConnection[] = await Promise.all(Array.from({ length: 8 }, () => openConnection(port)));
   const all = [...free];
   const send = async (): Promise<number> => {
     const due = performance.now();
     // The longest idle first: a server closes what stays idle for some seconds.
     let line = free.shift();
-    if (!line) all.push((line = await openLine(port)));
+    if (!line) all.push((line = await openConnection(port)));
     await line.post(next());
     const taken = performance.now() - due;
     free.push(line);
     return taken;
   };
-  const taken = await atRate(options.perSecond, options.until, send);
+  const taken = await startAtRate(options.perSecond, options.until, send);
   for (const line of all) line.close();
   return taken;
 }
 
 /** Starts `run` `perSecond` times a second until told to stop, and collects what comes of all of them. */
-export async function atRate<T>(
+export async function startAtRate<T>(
   perSecond: number,
   until: (started: number) => boolean,
   run: () => Promise<T>,

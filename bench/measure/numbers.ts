@@ -9,25 +9,11 @@ export function percentile(readings: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * share) / 100))] ?? Number.NaN;
 }
 
-/** `1.87 ×` */
-export function times(ratio: number): string {
-  return `${ratio.toFixed(2)} ×`;
-}
-
-/** Milliseconds with the digits that mean something: `0.41 ms`, `8.3 ms`, `312 ms`. */
-export function ms(value: number): string {
-  return `${value.toFixed(value < 3 ? 2 : value < 30 ? 1 : 0)} ms`;
-}
-
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(bytes < 10e6 ? 1 : 0)} MB`;
-}
-
 /**
  * Takes `rounds` readings of each subject, one of each in turn (A B C A B C), so that whatever else the machine does
  * meanwhile falls on all of them alike.
  */
-export async function inTurns<Name extends string>(
+export async function measureInTurns<Name extends string>(
   names: readonly Name[],
   rounds: number,
   read: (name: Name) => Promise<number>,

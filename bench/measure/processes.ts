@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { findOwnPostgres } from '../../test/support/postgres.ts';
 
 /** A program under measurement: a process of its own, so that its heap and its event loop are its own. */
 export interface Subject {
@@ -35,7 +37,7 @@ export async function startSubject(
 }
 
 /** The whole bot, as `npm start` starts it. */
-export function startTheBot(env: Readonly<Record<string, string>>): Promise<Subject> {
+export function startBot(env: Readonly<Record<string, string>>): Promise<Subject> {
   return startSubject(['src/main.ts', 'all'], env);
 }
 
@@ -93,9 +95,9 @@ async function start(
   const line = await new Promise<Record<string, unknown>>((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`${args.join(' ')}: ${why}\n${said}`));
     const timer = setTimeout(() => fail('was not ready in time'), patienceMs);
-    // The stream goes on being read after that line, so that whoever logs never waits for us.
+    // The stream is read on after that line, so that a program that logs is never blocked by a full pipe.
     createInterface({ input: child.stdout }).on('line', (text) => {
-      const printed = parsed(text);
+      const printed = parseJsonObject(text);
       if (!printed) said = `${said}${text}\n`.slice(-4000);
       else if (wanted(printed)) {
         clearTimeout(timer);
@@ -117,7 +119,7 @@ async function start(
   };
 }
 
-function parsed(text: string): Record<string, unknown> | undefined {
+function parseJsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? { ...value } : undefined;
@@ -150,11 +152,32 @@ export async function processorTimeOfAll(pid: number): Promise<number> {
 }
 
 /** Runs with an empty directory that is gone afterwards. */
-export async function withDirectory<T>(run: (path: string) => Promise<T>): Promise<T> {
+export async function withTempDirectory<T>(run: (path: string) => Promise<T>): Promise<T> {
   const path = await mkdtemp(join(tmpdir(), 'chatops-bench-'));
   try {
     return await run(path);
   } finally {
     await rm(path, { recursive: true, force: true });
   }
+}
+
+/** An empty PostgreSQL database for the bot, where this machine has a server. */
+export interface Postgres {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts one; where there is none, says why in words. */
+export async function startPostgres(): Promise<Postgres | string> {
+  const found = await findOwnPostgres();
+  if (typeof found === 'string') return found;
+  const server = await found.start();
+  const url = await server.createDatabase({ empty: true });
+  return {
+    environment: {
+      DATABASE_URL: url.reveal(),
+      ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    },
+    stop: () => server.stop(),
+  };
 }

@@ -116,12 +116,12 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
       ...(transport === 'http' ? { SLACK_SIGNING_SECRET: signingSecret } : { SLACK_APP_TOKEN: 'xapp-bench' }),
       PORT: '0',
     }),
-    slash: (text, options) => signed(new URLSearchParams(slashPayload(text, options)).toString()),
+    slash: (text, options) => signRequest(new URLSearchParams(slashPayload(text, options)).toString()),
     slashPayload,
     press: (actionId, value) =>
-      signed(
-        interaction({
-          ...about(person),
+      signRequest(
+        encodeInteraction({
+          ...senderOf(person),
           type: 'block_actions',
           container: { type: 'message', message_ts: '1.000001', channel_id: 'C0BENCH00', is_ephemeral: true },
           channel: { id: 'C0BENCH00', name: 'ops' },
@@ -139,9 +139,9 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
         }),
       ),
     suggest: (actionId, typed) =>
-      signed(
-        interaction({
-          ...about(person),
+      signRequest(
+        encodeInteraction({
+          ...senderOf(person),
           type: 'block_suggestion',
           container: { type: 'view', view_id: 'V0BENCH00' },
           view: { id: 'V0BENCH00', team_id: 'T0BENCH00', type: 'modal', private_metadata: '', blocks: [] },
@@ -173,7 +173,9 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
         state: { values: state },
         app_installed_team_id: 'T0BENCH00',
       };
-      return signed(interaction({ ...about(user), type: 'view_submission', view, response_urls: [] }));
+      return signRequest(
+        encodeInteraction({ ...senderOf(user), type: 'view_submission', view, response_urls: [] }),
+      );
     },
     answers() {
       const name = randomUUID();
@@ -210,7 +212,7 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
 }
 
 /** What every interaction says about its sender. */
-function about(user: string): object {
+function senderOf(user: string): object {
   return {
     team: { id: 'T0BENCH00', domain: 'bench' },
     user: { id: user, username: 'ann', name: 'ann', team_id: 'T0BENCH00' },
@@ -222,12 +224,12 @@ function about(user: string): object {
   };
 }
 
-function interaction(payload: object): string {
+function encodeInteraction(payload: object): string {
   return new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
 }
 
 /** The whole HTTP request, signed as Slack signs: v0, HMAC-SHA256 over `v0:timestamp:body`. */
-function signed(body: string): Buffer {
+function signRequest(body: string): Buffer {
   const timestamp = Math.floor(Date.now() / 1000);
   const signature = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex');
   return Buffer.from(

@@ -112,7 +112,7 @@ export function createSocketSide(base: () => string): SocketSide {
           JSON.stringify({ type: 'disconnect', reason: 'refresh_requested', debug_info: { host: 'bench' } }),
         );
         setTimeout(() => socket.terminate(), closesAfterMs).unref();
-        // Nothing is delivered over a connection that was told to go.
+        // Slack delivers nothing over a connection that got its disconnect notice.
         leave(socket);
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }

@@ -17,13 +17,13 @@ export interface Call {
   now: number;
 }
 
-export const json = (body: unknown, status = 200): Answer => ({
+export const jsonAnswer = (body: unknown, status = 200): Answer => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8' },
   body: JSON.stringify(body),
 });
 
-export const empty = (status: number): Answer => ({ status });
+export const emptyAnswer = (status: number): Answer => ({ status });
 
 /** The error of the core and compute surfaces: ErrorKey, Field, Message. */
 export const coreError = (
@@ -31,7 +31,7 @@ export const coreError = (
   key: string,
   message: string,
   field: string | null = null,
-): Answer => json({ ErrorKey: key, Field: field, Message: message }, status);
+): Answer => jsonAnswer({ ErrorKey: key, Field: field, Message: message }, status);
 
 /** Shape A of the specification: title, status, detail, instance, errors, id. */
 export const shapeA = (
@@ -40,7 +40,7 @@ export const shapeA = (
   detail: string,
   more: { id: string; errors?: { field: string; message: string }[] },
 ): Answer =>
-  json(
+  jsonAnswer(
     { title, status, detail, instance: '/internal/containers', errors: more.errors ?? [], id: more.id },
     status,
   );
@@ -57,15 +57,15 @@ export const shapeB = (status: number, title: string, detail: string): Answer =>
 
 /** Bare problem details, as shield answers a bad key. */
 export const problem = (body: { status: number; [member: string]: unknown }): Answer => ({
-  ...json(body, body.status),
+  ...jsonAnswer(body, body.status),
   headers: { 'content-type': 'application/problem+json; charset=utf-8' },
 });
 
 /** Shape C: only the status code. */
-export const shapeC = (status: number): Answer => json({ statusCode: status }, status);
+export const shapeC = (status: number): Answer => jsonAnswer({ statusCode: status }, status);
 
 /** A parsed JSON object, or undefined for anything else. */
-export function objectIn(text: string): Record<string, unknown> | undefined {
+export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
@@ -73,3 +73,36 @@ export function objectIn(text: string): Record<string, unknown> | undefined {
     return undefined;
   }
 }
+
+const largest = 2_147_483_647;
+
+/**
+ * page and perPage of a list. Below 5 perPage is silently raised to 5 (as the live service does); above 1000 it is
+ * refused, and so is everything that is not a whole number within the bounds. An empty value counts as absent.
+ */
+export function readPaging(
+  query: URLSearchParams,
+  first: { page: 0 | 1 },
+): { page: number; perPage: number } | Answer {
+  const page = wholeNumber(query.get('page'), first.page);
+  const perPage = wholeNumber(query.get('perPage'), 1000);
+  if (page === undefined || page < first.page || page > largest) {
+    return coreError(400, 'validation_error', `page must be between 1 and ${largest}.`, 'page');
+  }
+  if (perPage === undefined || perPage > 1000) {
+    return coreError(400, 'validation_error', 'perPage must be between 5 and 1000.', 'perPage');
+  }
+  return { page, perPage: Math.max(5, perPage) };
+}
+
+function wholeNumber(text: string | null, otherwise: number): number | undefined {
+  if (text === null || text === '') return otherwise;
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** The envelope around one page, without its Items. */
+export const pageEnvelope = (page: number, perPage: number, total: number) => ({
+  CurrentPage: page,
+  TotalItems: total,
+  HasMoreItems: page * perPage < total,
+});

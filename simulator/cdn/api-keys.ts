@@ -1,14 +1,6 @@
-import { type Answer, type Call, json } from './answer.ts';
+import { type Answer, type Call, jsonAnswer, pageEnvelope, readPaging } from './answer.ts';
 import { canary } from './canaries.ts';
-import type { CdnData } from './data.ts';
-import { envelope, readPaging } from './paging.ts';
-
-export interface ApiKey {
-  Id: number;
-  /** In plain text on the wire, as the service does it. */
-  Key: string | null;
-  Roles: string[];
-}
+import type { ApiKey, CdnData } from './model.ts';
 
 /** Five keys of different power; the first two are the ones this simulator accepts. */
 export function generateApiKeys(full: string, restricted: string): ApiKey[] {
@@ -27,8 +19,8 @@ export function listApiKeys(call: Call, data: CdnData): Answer {
   if ('status' in paging) return paging;
   const { page, perPage } = paging;
   const start = (page - 1) * perPage;
-  return json({
+  return jsonAnswer({
     Items: data.apiKeys.slice(start, start + perPage),
-    ...envelope(page, perPage, data.apiKeys.length),
+    ...pageEnvelope(page, perPage, data.apiKeys.length),
   });
 }

@@ -1,30 +1,9 @@
-import { type Answer, type Call, json, shapeA } from './answer.ts';
-import type { CdnData } from './data.ts';
-import { createDice, seedOf } from './dice.ts';
+import { type Answer, type Call, jsonAnswer, shapeA } from './answer.ts';
+import { createRandom, hashSeed } from './dice.ts';
+import type { App, CdnData } from './model.ts';
 
 /** Ids of the generated applications (about 15 letters and digits, as the platform makes them). */
 export const appIds = { api: 'app0api00000001', worker: 'app0worker00002', idle: 'app0idle0000003' } as const;
-
-interface VolumeInstance {
-  id: string;
-  /** Deleting a volume needs every instance to be detached. */
-  detached: boolean;
-}
-
-export interface App {
-  id: string;
-  averageLatency: number;
-  currentLatency: number;
-  totalVolumeSizeInGb: number;
-  /** USD a month. */
-  monthlyCost: number;
-  /** Not in the specification's table, only in its prose: sent where it is set. */
-  status?: string;
-  /** Unset: thirty UTC days up to today are generated. */
-  latencyChart?: Record<string, number>;
-  /** Volume templates by id, each with its instances. A volume without instances is gone. */
-  volumes: Record<string, VolumeInstance[]>;
-}
 
 /** Three applications: one with a detached and an attached volume, one with two detached instances, one bare. */
 export function generateApps(): App[] {
@@ -71,7 +50,7 @@ export function generateApps(): App[] {
 const DAY = 86_400_000;
 
 function generateChart(app: App, now: number): Record<string, number> {
-  const dice = createDice(seedOf(app.id));
+  const dice = createRandom(hashSeed(app.id));
   const today = Math.floor(now / DAY) * DAY;
   return Object.fromEntries(
     Array.from({ length: 30 }, (_, index) => [
@@ -86,7 +65,7 @@ export function applicationSummary(call: Call, data: CdnData): Answer {
   const [id = ''] = call.params;
   const app = data.apps.find((app) => app.id === id);
   if (!app) return shapeA(404, 'Not Found', 'Application is not found.', { id });
-  return json({
+  return jsonAnswer({
     averageLatency: app.averageLatency,
     currentLatency: app.currentLatency,
     totalVolumeSizeInGb: app.totalVolumeSizeInGb,
@@ -94,4 +73,34 @@ export function applicationSummary(call: Call, data: CdnData): Answer {
     latencyChart: app.latencyChart ?? generateChart(app, call.now),
     ...(app.status === undefined ? {} : { status: app.status }),
   });
+}
+
+/**
+ * Delete All Volume Instances. 200 with the ids; 400 of shape A while an instance is attached; 404 of shape A for an
+ * unknown application or volume, and for one that is already gone.
+ */
+export function deleteVolumeInstances(call: Call, data: CdnData): Answer {
+  const [appId = '', volumeId = ''] = call.params;
+  const volumes = data.apps.find((app) => app.id === appId)?.volumes ?? {};
+  const instances = Object.hasOwn(volumes, volumeId) ? volumes[volumeId] : undefined;
+  const record = (answer: Answer, ids: string[] = []): Answer => {
+    data.volumeDeletions.push({ appId, volumeId, status: answer.status, ids });
+    return answer;
+  };
+  if (!instances || instances.length === 0) {
+    return record(shapeA(404, 'Not Found', 'Volume template or instances not found.', { id: appId }));
+  }
+  const attached = instances.filter((instance) => !instance.detached);
+  if (attached.length > 0) {
+    const errors = attached.map(({ id }) => ({
+      field: 'volumeId',
+      message: `Instance ${id} is not detached.`,
+    }));
+    return record(
+      shapeA(400, 'Bad Request', 'Some volume instances are not detached.', { id: appId, errors }),
+    );
+  }
+  const ids = instances.map((instance) => instance.id);
+  delete volumes[volumeId];
+  return record(jsonAnswer({ ids }), ids);
 }

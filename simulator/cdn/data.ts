@@ -1,42 +1,12 @@
-import { type ApiKey, generateApiKeys } from './api-keys.ts';
-import { type App, generateApps } from './apps.ts';
-import { type EventLogs, generateEventLogSettings } from './event-logs.ts';
-import { generateOriginErrors, type OriginErrors } from './origin-errors.ts';
-import { generateShieldZones, type ShieldZone, type UploadScanning } from './upload-scanning.ts';
-import { generateScripts, type Script } from './variables.ts';
-import type { VolumeDeletion } from './volumes.ts';
+import { generateApiKeys } from './api-keys.ts';
+import { generateApps } from './apps.ts';
+import { generateEventLogSettings } from './event-logs.ts';
+import type { CdnData } from './model.ts';
+import { generateOriginErrors } from './origin-errors.ts';
+import { generateShieldZones } from './upload-scanning.ts';
+import { generateScripts } from './variables.ts';
 import type { PullZone } from './zone-fields.ts';
 import { generateZone } from './zones.ts';
-
-/** How a key that is not accepted is answered, where the service is known to do it in two ways. */
-export interface Unauthorized {
-  /** Core and compute: a Message, or no body at all. */
-  core: 'message' | 'empty';
-  /** Shield: bare problem details as seen live, or the shapes of the specification (C for metrics, B for export). */
-  shield: 'problem' | 'specified';
-}
-
-/** Everything the simulated service knows. Live: a test may change it between two requests. */
-export interface CdnData {
-  /**
-   * In the order of the list. Up to 2 000 generated zones may be changed in place; larger worlds are frozen, because
-   * their bytes are kept: put a changed copy in a zone's place.
-   */
-  zones: PullZone[];
-  /** Keys that are accepted, with what they may; `restricted` is refused by List API Keys. Delete one to revoke it. */
-  accessKeys: Map<string, 'full' | 'restricted'>;
-  /** What List API Keys lists; independent of accessKeys. */
-  apiKeys: ApiKey[];
-  scripts: Script[];
-  originErrors: OriginErrors;
-  apps: App[];
-  shieldZones: ShieldZone[];
-  uploadScanning: UploadScanning;
-  eventLogs: EventLogs;
-  unauthorized: Unauthorized;
-  /** Every DELETE that reached the operation, oldest first. */
-  volumeDeletions: VolumeDeletion[];
-}
 
 const frozenAbove = 2000;
 

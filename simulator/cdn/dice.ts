@@ -1,5 +1,5 @@
 /** Numbers that look random and are the same in every run: generated data is a function of its seed. */
-export interface Dice {
+export interface RandomSource {
   /** 0 ≤ x < 1 */
   next(): number;
   /** A whole number, both ends included. */
@@ -10,7 +10,7 @@ export interface Dice {
 }
 
 /** A dice for one seed (mulberry32: tiny, fast, good enough for made-up data and nothing else). */
-export function createDice(seed: number): Dice {
+export function createRandom(seed: number): RandomSource {
   // Neighbouring seeds are spread first; without it zone 1 and zone 2 would look alike.
   let state = Math.imul(seed + 1, 0x9e37_79b1) | 0;
   const next = (): number => {
@@ -28,7 +28,7 @@ export function createDice(seed: number): Dice {
 }
 
 /** The seed that belongs to a text (FNV-1a), for things that are known by name. */
-export function seedOf(text: string): number {
+export function hashSeed(text: string): number {
   let hash = 0x811c_9dc5;
   for (let index = 0; index < text.length; index += 1) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x0100_0193);

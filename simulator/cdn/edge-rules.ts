@@ -1,5 +1,5 @@
 import { canary } from './canaries.ts';
-import type { Dice } from './dice.ts';
+import type { RandomSource } from './dice.ts';
 import type { EdgeRule, EdgeRuleAction, Trigger } from './zone-fields.ts';
 
 type Example = readonly [type: number, one?: string, two?: string, three?: string];
@@ -112,7 +112,7 @@ export function oneRuleOfEachKind(owner: number): EdgeRule[] {
 }
 
 /** A few rules as teams write them; some without a description, some switched off. */
-export function someRules(owner: number, dice: Dice, count: number): EdgeRule[] {
+export function someRules(owner: number, dice: RandomSource, count: number): EdgeRule[] {
   const all = actions(owner);
   const when = triggers(owner);
   return Array.from({ length: count }, (_, position) => {

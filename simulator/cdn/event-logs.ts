@@ -1,24 +1,7 @@
-import { type Answer, type Call, json, objectIn, shapeB } from './answer.ts';
-import type { CdnData } from './data.ts';
+import { type Answer, type Call, jsonAnswer, parseObject, shapeB } from './answer.ts';
 import { matchesQuery, readFilters } from './event-filters.ts';
 import { csvHeader, csvLine, generateEventRows } from './event-rows.ts';
-
-export interface EventLogs {
-  /** Rows before filters and query. */
-  rows: number;
-  /**
-   * Set: the matching rows are repeated until the file has this many bytes (never more, whole lines, at most one line
-   * short). Up to gigabytes: nothing but one block of rows is held.
-   */
-  bytes?: number;
-  /** Send Content-Length instead of chunks. */
-  announceLength: boolean;
-  contentType: 'text/csv' | 'application/json';
-  /** The specification binds the end of the window to the last 72 hours; true binds the start as well. */
-  bindStart: boolean;
-  /** How a window outside the 72 hours is refused: 400 in shape B, or the 401 envelope of the sibling operation. */
-  windowRefusal: 400 | 401;
-}
+import type { CdnData, EventLogs } from './model.ts';
 
 export const generateEventLogSettings = (): EventLogs => ({
   rows: 200,
@@ -40,7 +23,7 @@ export function exportEventLogs(call: Call, data: CdnData): Answer {
   if (!zone) return refuse('The shield zone does not exist.');
   if (!accepted.test(call.contentType))
     return shapeB(415, 'Unsupported Media Type', 'The body must be JSON.');
-  const body = objectIn(call.body);
+  const body = parseObject(call.body);
   if (!body) return refuse('The request body is not a JSON object.');
   const from = wholeNumber(body['from']);
   const to = wholeNumber(body['to']);
@@ -78,7 +61,10 @@ function outsideWindow(status: 400 | 401): Answer {
   const message = 'You can only view the past 3 days (72 hours) of Event Logs.';
   if (status === 400) return refuse(message);
   const errorKey = 'invalid_datetime_window.event_logs';
-  return json({ logs: null, errorResponse: { statusCode: 401, success: false, message, errorKey } }, 401);
+  return jsonAnswer(
+    { logs: null, errorResponse: { statusCode: 401, success: false, message, errorKey } },
+    401,
+  );
 }
 
 interface File {

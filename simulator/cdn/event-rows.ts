@@ -1,4 +1,4 @@
-import { createDice } from './dice.ts';
+import { createRandom } from './dice.ts';
 
 /** One shield event; the columns of the generated file, in this order. The service's own columns are not known. */
 export interface EventRow {
@@ -56,7 +56,7 @@ const rules = [
 
 /** `count` rows of a shield zone, spread evenly over [from, to] (ms); the same for the same zone and window. */
 export function generateEventRows(shieldZoneId: number, count: number, from: number, to: number): EventRow[] {
-  const dice = createDice(shieldZoneId);
+  const dice = createRandom(shieldZoneId);
   return Array.from({ length: count }, (_, index) => {
     const [ruleId, ruleName, feature] = dice.pick(rules);
     return {

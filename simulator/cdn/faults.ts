@@ -58,7 +58,7 @@ export function createFaults(): Faults & { take(request: RecordedRequest): Fault
     },
     take: (request) => {
       for (const entry of pending) {
-        if (!strikes(entry.fault, request)) continue;
+        if (!matchesFault(entry.fault, request)) continue;
         if (entry.skip > 0) {
           entry.skip -= 1;
           continue;
@@ -72,7 +72,7 @@ export function createFaults(): Faults & { take(request: RecordedRequest): Fault
   };
 }
 
-function strikes({ match = {} }: Fault, request: RecordedRequest): boolean {
+function matchesFault({ match = {} }: Fault, request: RecordedRequest): boolean {
   if (match.method !== undefined && match.method.toUpperCase() !== request.method) return false;
   if (match.host !== undefined && match.host !== request.host) return false;
   for (const [name, value] of Object.entries(match.query ?? {}))
@@ -85,7 +85,7 @@ const errorPage =
   '<!doctype html><html><head><title>Bad gateway</title></head><body><h1>502</h1></body></html>';
 
 /** The answer a fault puts in the operation's place, or undefined where the operation runs. */
-export function insteadOf(fault: Fault, standard: (status: number) => Answer): Answer | undefined {
+export function replaceAnswer(fault: Fault, standard: (status: number) => Answer): Answer | undefined {
   const { status, body } = fault;
   if (body === undefined) return status === undefined ? undefined : standard(status);
   const html = body === 'html';
@@ -102,7 +102,7 @@ export function insteadOf(fault: Fault, standard: (status: number) => Answer): A
 }
 
 /** Changes the answer's body and headers as the fault says; a body that is no JSON stays as it is. */
-export async function disfigure(answer: Answer, fault: Fault): Promise<Answer> {
+export async function applyFault(answer: Answer, fault: Fault): Promise<Answer> {
   const headers = {
     ...answer.headers,
     ...(fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }),
@@ -111,7 +111,7 @@ export async function disfigure(answer: Answer, fault: Fault): Promise<Answer> {
   const { unknownMembers, overwrite, change } = fault;
   if (!unknownMembers && !overwrite && !change) return { ...answer, headers };
   let body: unknown = JSON.parse(await textOf(answer));
-  if (overwrite || unknownMembers) body = rewritten(body, overwrite ?? {}, unknownMembers ?? false);
+  if (overwrite || unknownMembers) body = rewriteMembers(body, overwrite ?? {}, unknownMembers ?? false);
   if (change) body = change(body);
   return { status: answer.status, headers, body: JSON.stringify(body) };
 }
@@ -123,12 +123,12 @@ async function textOf({ body = 'null' }: Answer): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-function rewritten(value: unknown, overwrite: Record<string, unknown>, strangers: boolean): unknown {
-  if (Array.isArray(value)) return value.map((item) => rewritten(item, overwrite, strangers));
+function rewriteMembers(value: unknown, overwrite: Record<string, unknown>, strangers: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => rewriteMembers(item, overwrite, strangers));
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, inner]) => [
     name,
-    Object.hasOwn(overwrite, name) ? overwrite[name] : rewritten(inner, overwrite, strangers),
+    Object.hasOwn(overwrite, name) ? overwrite[name] : rewriteMembers(inner, overwrite, strangers),
   ]);
   return {
     ...Object.fromEntries(members),

@@ -1,25 +1,7 @@
-import { type Answer, type Call, json, shapeB } from './answer.ts';
+import { type Answer, type Call, jsonAnswer, shapeB } from './answer.ts';
 import { canary } from './canaries.ts';
-import type { CdnData } from './data.ts';
-import { createDice, seedOf } from './dice.ts';
-
-export interface OriginErrorEntry {
-  logId: string;
-  /** ms since the epoch. */
-  timestamp: number;
-  /** A JSON document as a string. */
-  log: string;
-  labels: Record<string, string>;
-}
-
-export interface OriginErrors {
-  /** How many entries are generated for a zone on a UTC day (`2026-11-20`): a number for all, or a rule. */
-  count: number | ((zone: { id: number; name: string }, day: string) => number);
-  /** Exact entries, by `1001/2026-11-20`; they win over generated ones. */
-  entries: Map<string, OriginErrorEntry[]>;
-  /** Unset: the answer has `logs` alone, as specified. Set: also hasMoreData, continuationToken and startToken. */
-  hasMoreData?: boolean;
-}
+import { createRandom, hashSeed } from './dice.ts';
+import type { CdnData, OriginErrors } from './model.ts';
 
 const DAY = 86_400_000;
 
@@ -45,7 +27,7 @@ export function generateOriginErrors(): OriginErrors {
     entries: new Map(),
     count: (zone, day) => {
       if (zone.name === 'checkout') return 240;
-      const dice = createDice(seedOf(`${zone.name} ${day}`));
+      const dice = createRandom(hashSeed(`${zone.name} ${day}`));
       if (zone.name === 'shop') return dice.between(20, 60);
       return dice.chance(0.4) ? dice.between(1, 12) : 0;
     },
@@ -68,7 +50,7 @@ export function originErrorLogs(call: Call, data: CdnData): Answer {
           startToken: '',
         };
   const exact = data.originErrors.entries.get(`${zoneId}/${day}`);
-  if (exact) return json({ logs: exact, ...more });
+  if (exact) return jsonAnswer({ logs: exact, ...more });
   const tail = more ? `],${JSON.stringify(more).slice(1)}` : ']}';
   return {
     status: 200,
@@ -100,8 +82,8 @@ function* generate(zoneId: string, day: string, now: number, data: CdnData): Gen
   if (!zone || !(end > start) || new Date(start).toISOString().slice(0, 10) !== day) return;
   const { count } = data.originErrors;
   const total = typeof count === 'number' ? count : count({ id: zone.Id, name: zone.Name ?? '' }, day);
-  const seed = seedOf(`${zoneId}/${day}`);
-  const dice = createDice(seed);
+  const seed = hashSeed(`${zoneId}/${day}`);
+  const dice = createRandom(seed);
   const tails = entryTails(zone.Id);
   // An id is a UUID whose last group counts and whose first group belongs to the zone and the day.
   const prefix = `{"logId":"${seed.toString(16).padStart(8, '0')}-0000-4000-8000-`;

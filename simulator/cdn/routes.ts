@@ -1,13 +1,22 @@
-import { type Answer, type Call, coreError, empty, json, problem, shapeA, shapeB, shapeC } from './answer.ts';
+import {
+  type Answer,
+  type Call,
+  coreError,
+  emptyAnswer,
+  jsonAnswer,
+  problem,
+  shapeA,
+  shapeB,
+  shapeC,
+} from './answer.ts';
 import { listApiKeys } from './api-keys.ts';
-import { applicationSummary } from './apps.ts';
-import type { CdnData, Unauthorized } from './data.ts';
+import { applicationSummary, deleteVolumeInstances } from './apps.ts';
 import { exportEventLogs } from './event-logs.ts';
+import type { CdnData, Unauthorized } from './model.ts';
 import { originErrorLogs } from './origin-errors.ts';
 import type { Host } from './requests.ts';
 import { uploadScanningMetrics } from './upload-scanning.ts';
 import { updateVariable } from './variables.ts';
-import { deleteVolumeInstances } from './volumes.ts';
 import { listPullZones } from './zone-list.ts';
 
 type Surface = 'core' | 'compute' | 'summary' | 'volumes' | 'metrics' | 'export' | 'origin';
@@ -82,13 +91,13 @@ export function findRoute(
   const matching = routes.filter((route) => route.host === host && route.path.test(path));
   const route = matching.find((route) => route.method === method);
   if (!route) {
-    if (matching.length === 0) return empty(404);
+    if (matching.length === 0) return emptyAnswer(404);
     return { status: 405, headers: { allow: matching.map((route) => route.method).join(', ') } };
   }
   try {
     return { route, params: (route.path.exec(path) ?? []).slice(1).map(decodeURIComponent) };
   } catch {
-    return empty(404);
+    return emptyAnswer(404);
   }
 }
 
@@ -98,11 +107,11 @@ export function unauthorized(surface: Surface, style: Unauthorized): Answer {
     case 'core':
     case 'compute':
       return style.core === 'empty'
-        ? empty(401)
-        : json({ Message: 'Authorization has been denied for this request.' }, 401);
+        ? emptyAnswer(401)
+        : jsonAnswer({ Message: 'Authorization has been denied for this request.' }, 401);
     case 'summary':
     case 'origin':
-      return empty(401);
+      return emptyAnswer(401);
     case 'volumes':
       return shapeB(401, 'Unauthorized', 'A valid personal API key is required.');
     case 'metrics':
@@ -127,7 +136,7 @@ export function standardAnswer(status: number, surface: Surface, style: Unauthor
   if (status === 401) return unauthorized(surface, style);
   // 429 and server errors of core, shield and origin logs are declared without a body.
   const bare = surface !== 'volumes' && surface !== 'summary';
-  if (status === 429 || (status >= 500 && bare)) return empty(status);
+  if (status === 429 || (status >= 500 && bare)) return emptyAnswer(status);
   if (surface === 'core' || surface === 'compute') {
     return coreError(status, 'simulated', `The service answered ${status}.`);
   }

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Answer, empty } from './answer.ts';
+import { type Answer, emptyAnswer } from './answer.ts';
 import { canary } from './canaries.ts';
-import { type CdnData, createData } from './data.ts';
-import { createFaults, disfigure, type Faults, insteadOf } from './faults.ts';
+import { createData } from './data.ts';
+import { applyFault, createFaults, type Faults, replaceAnswer } from './faults.ts';
+import type { CdnData } from './model.ts';
 import {
   createRequestLog,
   type Host,
@@ -87,19 +88,20 @@ export async function startCdn(options: CdnOptions = {}): Promise<CdnSimulator> 
 
     const found = findRoute(host, record.method, path);
     const surface = 'route' in found ? found.route.surface : host === 'main' ? 'core' : 'origin';
-    const instead = fault && insteadOf(fault, (status) => standardAnswer(status, surface, data.unauthorized));
+    const instead =
+      fault && replaceAnswer(fault, (status) => standardAnswer(status, surface, data.unauthorized));
     const process = (): Answer => {
       if (!('route' in found)) return found;
       const { route, params } = found;
       if (rights === 'none' || rights === 'wrong') return unauthorized(surface, data.unauthorized);
       if (route.fullRights && rights !== 'full') return unauthorized(surface, data.unauthorized);
-      if (body === undefined) return empty(413);
+      if (body === undefined) return emptyAnswer(413);
       const contentType = request.headers['content-type'] ?? '';
       return route.handle({ params, query, body, contentType, now: now() }, data);
     };
     let answer = instead ?? process();
     if (fault?.drop === 'after-processing') return cut(response);
-    if (fault) answer = await disfigure(answer, fault);
+    if (fault) answer = await applyFault(answer, fault);
     record.status = answer.status;
     if (host === 'main') response.setHeader('Cdn-Requestid', record.requestId);
     const packs =

@@ -1,27 +1,6 @@
-import { type Answer, type Call, json } from './answer.ts';
-import type { CdnData } from './data.ts';
-import { createDice } from './dice.ts';
-
-interface ScanCounts {
-  loggedRequests: number;
-  blockedRequests: number;
-  filesScanned: number;
-}
-
-export interface ShieldZone {
-  id: number;
-  /** Upload scanning is not part of the basic plan: such a zone refuses. */
-  plan: 'basic' | 'advanced';
-  /** By `dd-MM-yyyy`. Unset: 28 UTC days up to today are generated. Null goes out as null. */
-  overview?: Record<string, ScanCounts> | null;
-}
-
-export interface UploadScanning {
-  /** `error` of a success: null, or the default object whose `success: false` means nothing. */
-  errorOnSuccess: 'null' | 'object';
-  /** Status of a refusal (unknown zone, plan without the feature): the live service uses both. */
-  refusalStatus: 200 | 202;
-}
+import { type Answer, type Call, jsonAnswer } from './answer.ts';
+import { createRandom } from './dice.ts';
+import type { CdnData, ScanCounts, ShieldZone } from './model.ts';
 
 /** Shield zone 501 has scanning, 502 has not (basic plan), 503 has it and saw nothing yet. */
 export function generateShieldZones(): ShieldZone[] {
@@ -35,7 +14,7 @@ export function generateShieldZones(): ShieldZone[] {
 const DAY = 86_400_000;
 
 function generateOverview(id: number, now: number): Record<string, ScanCounts> {
-  const dice = createDice(id);
+  const dice = createRandom(id);
   const today = Math.floor(now / DAY) * DAY;
   return Object.fromEntries(
     Array.from({ length: 28 }, (_, index) => {
@@ -52,7 +31,7 @@ function generateOverview(id: number, now: number): Record<string, ScanCounts> {
 export function uploadScanningMetrics(call: Call, data: CdnData): Answer {
   const zone = data.shieldZones.find((zone) => String(zone.id) === call.params[0]);
   const refuse = (statusCode: number, errorKey: string, message: string): Answer =>
-    json(
+    jsonAnswer(
       { error: { statusCode, success: false, message, errorKey }, data: null },
       data.uploadScanning.refusalStatus,
     );
@@ -70,7 +49,7 @@ export function uploadScanningMetrics(call: Call, data: CdnData): Answer {
   const total = (member: keyof ScanCounts): number =>
     Object.values(overview ?? {}).reduce((sum, day) => sum + day[member], 0);
   const quiet = { statusCode: 0, success: false, message: null, errorKey: null };
-  return json({
+  return jsonAnswer({
     error: data.uploadScanning.errorOnSuccess === 'object' ? quiet : null,
     data: {
       overviewPastTwentyEightDays: overview,

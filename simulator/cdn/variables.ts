@@ -1,21 +1,9 @@
-import { type Answer, type Call, coreError, json, objectIn } from './answer.ts';
+import { type Answer, type Call, coreError, jsonAnswer, parseObject } from './answer.ts';
 import { canary } from './canaries.ts';
-import type { CdnData } from './data.ts';
+import type { CdnData, Script } from './model.ts';
 
 /** Ids of the generated scripts. */
 export const scriptIds = { storefront: 301, abTests: 302 } as const;
-
-interface Variable {
-  Id: number;
-  Name: string;
-  Required: boolean;
-  DefaultValue: string;
-}
-
-export interface Script {
-  Id: number;
-  variables: Variable[];
-}
 
 /** Two scripts; people put keys into variables, so one value is a planted secret. */
 export function generateScripts(): Script[] {
@@ -47,7 +35,7 @@ export function updateVariable(call: Call, data: CdnData): Answer {
   if (!/^application\/json\b/i.test(call.contentType)) {
     return coreError(415, 'unsupported_media_type', 'The request body must be application/json.');
   }
-  const changes = objectIn(call.body);
+  const changes = parseObject(call.body);
   if (!changes) return coreError(400, 'validation_error', 'The request body is not a JSON object.');
   const value = changes['DefaultValue'] ?? variable.DefaultValue;
   const required = changes['Required'] ?? variable.Required;
@@ -67,5 +55,5 @@ export function updateVariable(call: Call, data: CdnData): Answer {
   }
   variable.DefaultValue = value;
   variable.Required = required;
-  return json({ Id: variable.Id, Name: variable.Name, Required: required, DefaultValue: value });
+  return jsonAnswer({ Id: variable.Id, Name: variable.Name, Required: required, DefaultValue: value });
 }

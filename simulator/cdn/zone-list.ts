@@ -1,6 +1,5 @@
-import { type Answer, type Call, coreError } from './answer.ts';
-import type { CdnData } from './data.ts';
-import { envelope, readPaging } from './paging.ts';
+import { type Answer, type Call, coreError, pageEnvelope, readPaging } from './answer.ts';
+import type { CdnData } from './model.ts';
 import type { PullZone } from './zone-fields.ts';
 
 // Frozen zones (large generated worlds, see data.ts) cannot change, so their bytes may be kept: a page of 1000 costs
@@ -70,6 +69,6 @@ export function listPullZones(call: Call, data: CdnData): Answer {
   const { page, perPage } = paging;
   if (page === 0) return { status: 200, headers, body: pieces('[', found, certificates, ']') };
   const items = found.slice((page - 1) * perPage, page * perPage);
-  const rest = JSON.stringify(envelope(page, perPage, found.length)).slice(1);
+  const rest = JSON.stringify(pageEnvelope(page, perPage, found.length)).slice(1);
   return { status: 200, headers, body: pieces('{"Items":[', items, certificates, `],${rest}`) };
 }

@@ -1,4 +1,4 @@
-import type { Dice } from './dice.ts';
+import type { RandomSource } from './dice.ts';
 import type { PullZone } from './zone-fields.ts';
 
 const ordinary = {
@@ -215,7 +215,7 @@ const pages: ZoneSettings = {
 };
 
 /** The settings of one zone: one of five ways teams set zones up, with a few switches thrown by the dice. */
-export function zoneSettings(dice: Dice): ZoneSettings {
+export function zoneSettings(dice: RandomSource): ZoneSettings {
   return {
     ...dice.pick([plain, storefront, media, service, pages]),
     EnableOriginShield: dice.chance(0.4),

@@ -1,6 +1,6 @@
 import { appIds } from './apps.ts';
 import { canary } from './canaries.ts';
-import { createDice, type Dice } from './dice.ts';
+import { createRandom, type RandomSource } from './dice.ts';
 import { oneRuleOfEachKind, someRules } from './edge-rules.ts';
 import { scriptIds } from './variables.ts';
 import type { Hostname, PullZone } from './zone-fields.ts';
@@ -69,7 +69,7 @@ function nameOf(index: number): string {
   return `${subject}-${place}-${Math.floor(rest / (subjects.length * places.length)) + 1}`;
 }
 
-function someStory(index: number, dice: Dice): Story {
+function someStory(index: number, dice: RandomSource): Story {
   const limit = dice.chance(0.35) ? dice.pick([100, 500, 1000, 5000]) * GB : 0;
   const share = dice.chance(0.12) ? 0.8 + dice.next() * 0.2 : dice.next() * 0.8;
   const drawn = dice.next();
@@ -103,7 +103,7 @@ function hostname(zoneId: number, position: number, value: string, more: Partial
   };
 }
 
-function hostnames(zoneId: number, story: Story, dice: Dice): Hostname[] {
+function hostnames(zoneId: number, story: Story, dice: RandomSource): Hostname[] {
   const system = hostname(zoneId, 0, `${story.name}.cdn.example.net`, {
     IsSystemHostname: true,
     CertificateProvisionType: 4,
@@ -115,7 +115,7 @@ function hostnames(zoneId: number, story: Story, dice: Dice): Hostname[] {
   return [system, own, ...extra];
 }
 
-function identity(index: number, dice: Dice): ZoneIdentity {
+function identity(index: number, dice: RandomSource): ZoneIdentity {
   const id = 1001 + index;
   const story = stories[index] ?? someStory(index, dice);
   const limit = story.limit ?? 0;
@@ -173,7 +173,7 @@ function identity(index: number, dice: Dice): ZoneIdentity {
  * Ids start at 1001; secrets are canaries (canaries.ts).
  */
 export function generateZone(index: number): PullZone {
-  const dice = createDice(index);
+  const dice = createRandom(index);
   return { ...identity(index, dice), ...zoneSettings(dice) };
 }
 
@@ -191,7 +191,7 @@ export function zone(changes: Partial<PullZone> & { Name: string }): PullZone {
     MonthlyBandwidthUsed: 0,
     MonthlyCharges: 0,
     EdgeRules: [],
-    Hostnames: hostnames(id, { name: changes.Name }, createDice(0)).slice(0, 2),
+    Hostnames: hostnames(id, { name: changes.Name }, createRandom(0)).slice(0, 2),
     ...changes,
   };
 }

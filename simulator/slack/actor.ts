@@ -1,4 +1,4 @@
-import { elementsOf } from './block-ids.ts';
+import { findElements } from './block-ids.ts';
 import type { Exchange } from './delivery.ts';
 import type { Interactions } from './interactions.ts';
 import type { VisibleMessage } from './messages.ts';
@@ -75,13 +75,13 @@ export function createActor(
     if (home && ts === undefined)
       places.push({ place: { view: home }, blocks: home.definition['blocks'] as Json[] });
     for (const { place, blocks } of places) {
-      const found = elementsOf(blocks).filter(({ element }) => element['action_id'] === actionId);
+      const found = findElements(blocks).filter(({ element }) => element['action_id'] === actionId);
       // Rows of a list may repeat an action_id; the value says which of them is meant.
       const chosen = found.find(({ element }) => element['value'] === value) ?? found[0];
       if (chosen) return { place, target: chosen };
     }
     const known = places.flatMap(({ blocks }) =>
-      elementsOf(blocks).map(({ element }) => String(element['action_id'])),
+      findElements(blocks).map(({ element }) => String(element['action_id'])),
     );
     throw new Error(
       `${who.person.name} sees nothing with the action_id ${actionId}; there is: ${[...new Set(known)].join(', ') || 'nothing'}`,

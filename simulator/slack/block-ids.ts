@@ -3,7 +3,7 @@ import { isObject } from './json.ts';
 import type { Json } from './world.ts';
 
 /** A copy of blocks in which every block and every interactive element has an id, as Slack gives them out. */
-export function withIds(blocks: readonly Json[]): Json[] {
+export function assignIds(blocks: readonly Json[]): Json[] {
   return blocks.map((block) => {
     const copy: Json = { ...block, block_id: block['block_id'] ?? shortId() };
     for (const member of ['accessory', 'element'] as const) {
@@ -13,13 +13,13 @@ export function withIds(blocks: readonly Json[]): Json[] {
       if (copy['type'] !== 'rich_text' && Array.isArray(copy[member]))
         copy[member] = copy[member].map(withActionId);
     }
-    if (Array.isArray(copy['child_blocks'])) copy['child_blocks'] = withIds(copy['child_blocks'] as Json[]);
+    if (Array.isArray(copy['child_blocks'])) copy['child_blocks'] = assignIds(copy['child_blocks'] as Json[]);
     return copy;
   });
 }
 
 /** Every interactive element with the block it is in, inside containers and cards too. */
-export function elementsOf(blocks: readonly Json[]): { block: Json; element: Json }[] {
+export function findElements(blocks: readonly Json[]): { block: Json; element: Json }[] {
   return blocks.flatMap((block) => {
     const inside = [
       block['accessory'],
@@ -31,7 +31,7 @@ export function elementsOf(blocks: readonly Json[]): { block: Json; element: Jso
     const cards = block['type'] === 'carousel' ? (list(block['elements']) as Json[]) : [];
     return [
       ...own.map((element) => ({ block, element })),
-      ...elementsOf([...(list(block['child_blocks']) as Json[]), ...cards]),
+      ...findElements([...(list(block['child_blocks']) as Json[]), ...cards]),
     ];
   });
 }
@@ -43,7 +43,7 @@ function list(value: unknown): unknown[] {
 function withActionId(element: unknown): unknown {
   if (!isObject(element) || ['mrkdwn', 'plain_text', 'image'].includes(String(element['type'])))
     return element;
-  if (element['type'] === 'card') return withIds([element])[0];
+  if (element['type'] === 'card') return assignIds([element])[0];
   return { ...element, action_id: element['action_id'] ?? shortId() };
 }
 

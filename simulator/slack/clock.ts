@@ -15,14 +15,14 @@ export function newId(letter: string): string {
 }
 
 /** Seconds with six digits, as in `action_ts` and `event_ts`. */
-export function secondsOf(now: number): string {
+export function formatSeconds(now: number): string {
   return `${Math.floor(now / 1000)}.${String(Math.floor((now % 1000) * 1000)).padStart(6, '0')}`;
 }
 
 const remembered = 50_000;
 
 /** Drops the oldest entry of a map that only ever grows, so that a long bench does not fill the memory. */
-export function forgetOldest(map: Map<string, unknown>): void {
+export function evictOldest(map: Map<string, unknown>): void {
   const oldest = map.size > remembered ? map.keys().next().value : undefined;
   if (oldest !== undefined) map.delete(oldest);
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import type { Answer, Delivery, Transport } from './delivery.ts';
-import { bodyOf } from './http.ts';
+import { readBody } from './http.ts';
 
 export interface HttpTransport extends Transport {
   /** Where signed requests go; undefined while the app has said no address. */
@@ -46,7 +46,7 @@ export function createHttpTransport(options: { signingSecret: string }): HttpTra
         });
         outgoing.on('error', () => resolve({ status: 0, body: '' }));
         outgoing.on('response', (incoming) => {
-          bodyOf(incoming).then(
+          readBody(incoming).then(
             (bytes) =>
               resolve({
                 status: incoming.statusCode ?? 0,

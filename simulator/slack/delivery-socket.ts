@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { forgetOldest } from './clock.ts';
+import { evictOldest } from './clock.ts';
 import type { Answer, Delivery, Transport } from './delivery.ts';
 import { isObject } from './json.ts';
 import type { Json } from './world.ts';
@@ -107,7 +107,7 @@ export function createSocketTransport(options: {
     }
     waiting.delete(id);
     acknowledged.set(id, delivery.label);
-    forgetOldest(acknowledged);
+    evictOldest(acknowledged);
     const payload = (frame as Json)['payload'];
     const empty =
       payload === undefined || payload === null || (isObject(payload) && Object.keys(payload).length === 0);

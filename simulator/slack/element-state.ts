@@ -1,4 +1,4 @@
-import { elementsOf } from './block-ids.ts';
+import { findElements } from './block-ids.ts';
 import { isObject, textOf } from './json.ts';
 import type { Json } from './world.ts';
 
@@ -65,7 +65,7 @@ function initialState(element: Json): Json | undefined {
 /** `state.values` of a view or message: what was typed where it still fits, else what the element began with. */
 export function stateValues(blocks: readonly Json[], typed: StateValues): StateValues {
   const values: StateValues = {};
-  for (const { block, element } of elementsOf(blocks)) {
+  for (const { block, element } of findElements(blocks)) {
     const initial = initialState(element);
     if (!initial) continue;
     const blockId = String(block['block_id']);

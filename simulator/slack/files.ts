@@ -8,7 +8,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { newId } from './clock.ts';
 import { contentType } from './content-types.ts';
-import { bodyOf, type Route } from './http.ts';
+import { type Route, readBody } from './http.ts';
 import type { Install } from './installs.ts';
 import type { VisibleFile } from './messages.ts';
 import { multipartFile } from './multipart.ts';
@@ -89,7 +89,7 @@ export function createFiles(options: {
     });
     const multipart = (request.headers['content-type'] ?? '').startsWith('multipart/form-data');
     const source = multipart
-      ? [multipartFile(await bodyOf(request), request.headers['content-type'] ?? '')]
+      ? [multipartFile(await readBody(request), request.headers['content-type'] ?? '')]
       : request;
     try {
       await pipeline(source, count, createWriteStream(await pathOf(file), { mode: 0o600 }));

@@ -10,13 +10,13 @@ export type Route = (
 ) => Promise<boolean> | boolean;
 
 /** Reads a whole body. */
-export async function bodyOf(incoming: AsyncIterable<Buffer>): Promise<Buffer> {
+export async function readBody(incoming: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of incoming) parts.push(part);
   return Buffer.concat(parts);
 }
 
-export function answerJson(
+export function sendJson(
   response: ServerResponse,
   body: unknown,
   status = 200,
@@ -31,18 +31,18 @@ export function answerJson(
  * The arguments of a call, from a JSON or form-encoded body and the query. In a form every value is a string;
  * members that hold structures (`blocks`, `view`, `files` …) are parsed where they parse.
  */
-export function argumentsOf(request: IncomingMessage, body: string, url: URL): Json {
+export function readArguments(request: IncomingMessage, body: string, url: URL): Json {
   const fromQuery: Json = Object.fromEntries(url.searchParams);
   if ((request.headers['content-type'] ?? '').startsWith('application/json')) {
-    return { ...fromQuery, ...parsed(body) };
+    return { ...fromQuery, ...parseJson(body) };
   }
-  return structured({ ...fromQuery, ...Object.fromEntries(new URLSearchParams(body)) });
+  return parseStructures({ ...fromQuery, ...Object.fromEntries(new URLSearchParams(body)) });
 }
 
-function parsed(body: string): Json {
+function parseJson(body: string): Json {
   try {
     const value: unknown = JSON.parse(body === '' ? '{}' : body);
-    return isObject(value) ? structured(value) : {};
+    return isObject(value) ? parseStructures(value) : {};
   } catch {
     return {};
   }
@@ -50,7 +50,7 @@ function parsed(body: string): Json {
 
 const structures = new Set(['blocks', 'view', 'files', 'metadata', 'attachments', 'outputs']);
 
-function structured(args: Json): Json {
+function parseStructures(args: Json): Json {
   const entries = Object.entries(args).map(([name, value]): [string, unknown] => {
     if (!structures.has(name) || typeof value !== 'string') return [name, value];
     try {

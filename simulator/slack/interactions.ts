@@ -1,5 +1,5 @@
 import { checkSuggestions } from './block-kit/view.ts';
-import { secondsOf } from './clock.ts';
+import { formatSeconds } from './clock.ts';
 import type { Exchange } from './delivery.ts';
 import { type StateValues, stateFor } from './element-state.ts';
 import { deliverEvent } from './events.ts';
@@ -72,7 +72,7 @@ export function createInteractions(sim: Simulation): Interactions {
       ...placeOf(sim, who, place),
       trigger_id: triggerFor(who, inView ? place.view.id : undefined),
       ...url,
-      actions: [{ ...action, action_ts: secondsOf(sim.now()) }],
+      actions: [{ ...action, action_ts: formatSeconds(sim.now()) }],
     };
     return await send(who, payload, `${String(type)} "${String(actionId)}"`);
   }
@@ -194,7 +194,7 @@ export function createInteractions(sim: Simulation): Interactions {
         user: who.person.id,
         channel: world.dm(who.person.id, who.installTeam.id).id,
         tab: 'home',
-        event_ts: secondsOf(sim.now()),
+        event_ts: formatSeconds(sim.now()),
         ...(view ? { view: sim.views.wire(view) } : {}),
       };
       return deliverEvent(sim, event, { teamId: who.installTeam.id });

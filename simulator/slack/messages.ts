@@ -1,4 +1,4 @@
-import { withIds } from './block-ids.ts';
+import { assignIds } from './block-ids.ts';
 import type { StateValues } from './element-state.ts';
 import { drawn, type Names, readsOf } from './reads.ts';
 import { type Json, memberKey, type World } from './world.ts';
@@ -118,7 +118,7 @@ export function createMessages(options: {
         attachments: [],
         state: new Map(),
         ...fields,
-        blocks: withIds(fields.blocks ?? []),
+        blocks: assignIds(fields.blocks ?? []),
       };
       stored.push(message);
       changed();
@@ -127,7 +127,7 @@ export function createMessages(options: {
     update(message, change) {
       // As in Slack: an update with text alone takes the blocks away.
       message.text = change.text ?? (change.blocks ? '' : message.text);
-      message.blocks = withIds(change.blocks ?? []);
+      message.blocks = assignIds(change.blocks ?? []);
       if (change.metadata) message.metadata = change.metadata;
       message.edited = true;
       changed();

@@ -1,4 +1,4 @@
-import { elementsOf } from './block-ids.ts';
+import { findElements } from './block-ids.ts';
 import { checkView } from './block-kit/view.ts';
 import type { Exchange } from './delivery.ts';
 import { isEmptyState, stateFor, stateValues } from './element-state.ts';
@@ -27,7 +27,7 @@ const trouble = 'We had some trouble connecting. Try again?';
 /** What people do with modals, and what the app's acknowledgement of a submission does to them. */
 export function createModals(sim: Simulation, interactions: Interactions): Modals {
   function type(view: OpenView, values: Record<string, unknown>): void {
-    const elements = elementsOf(blocksOf(view));
+    const elements = findElements(blocksOf(view));
     for (const [blockId, value] of Object.entries(values)) {
       const inBlock = elements.filter(({ block }) => block['block_id'] === blockId);
       if (inBlock.length === 0) {
@@ -138,7 +138,7 @@ export function createModals(sim: Simulation, interactions: Interactions): Modal
 
   function responseUrlsOf(who: Who, view: OpenView): Json[] {
     const values = stateValues(blocksOf(view), view.typed);
-    return elementsOf(blocksOf(view)).flatMap(({ block, element }) => {
+    return findElements(blocksOf(view)).flatMap(({ block, element }) => {
       if (element['response_url_enabled'] !== true) return [];
       const state = values[String(block['block_id'])]?.[String(element['action_id'])];
       const channel = state?.['selected_conversation'] ?? state?.['selected_channel'];
@@ -190,7 +190,7 @@ function blocksOf(view: OpenView): Json[] {
 function missing(view: OpenView): Record<string, string> {
   const values = stateValues(blocksOf(view), view.typed);
   const errors: Record<string, string> = {};
-  for (const { block, element } of elementsOf(blocksOf(view))) {
+  for (const { block, element } of findElements(blocksOf(view))) {
     if (block['type'] !== 'input') continue;
     const blockId = String(block['block_id']);
     const state = values[blockId]?.[String(element['action_id'])];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { checkMessage } from './block-kit/message.ts';
-import { forgetOldest } from './clock.ts';
-import { answerJson, bodyOf, type Route } from './http.ts';
+import { evictOldest } from './clock.ts';
+import { type Route, readBody, sendJson } from './http.ts';
 import type { Install } from './installs.ts';
 import { isObject } from './json.ts';
 import type { Messages, StoredMessage } from './messages.ts';
@@ -89,13 +89,13 @@ export function createResponseUrls(options: {
     issue(target) {
       const path = `/response/${target.install.id}/${randomBytes(12).toString('hex')}`;
       issued.set(path, { target, at: options.now(), uses: 0, last: undefined });
-      forgetOldest(issued);
+      evictOldest(issued);
       return options.base() + path;
     },
     say,
     async route(request, response, url) {
       if (!url.pathname.startsWith('/response/')) return false;
-      const body = bodyFrom((await bodyOf(request)).toString(), request.headers['content-type'] ?? '');
+      const body = bodyFrom((await readBody(request)).toString(), request.headers['content-type'] ?? '');
       const entry = issued.get(url.pathname);
       const fail = (
         status: number,
@@ -104,7 +104,7 @@ export function createResponseUrls(options: {
         headers: Record<string, string> = {},
       ): boolean => {
         if (entry) options.called({ install: entry.target.install, args: body ?? {}, ok: false, error });
-        answerJson(
+        sendJson(
           response,
           { ok: false, error, ...(messages ? { response_metadata: { messages } } : {}) },
           status,

@@ -1,4 +1,4 @@
-import { secondsOf } from './clock.ts';
+import { formatSeconds } from './clock.ts';
 import type { Exchange } from './delivery.ts';
 import type { Interactions } from './interactions.ts';
 import type { StoredMessage } from './messages.ts';
@@ -43,7 +43,7 @@ export function createShortcuts(
       const payload = {
         type: 'shortcut',
         ...interactiveBase(sim.world, who, false),
-        action_ts: secondsOf(sim.now()),
+        action_ts: formatSeconds(sim.now()),
         callback_id: callbackId,
         trigger_id: interactions.triggerFor(who),
       };
@@ -58,7 +58,7 @@ export function createShortcuts(
       const payload = {
         type: 'message_action',
         ...interactiveBase(sim.world, who, false),
-        action_ts: secondsOf(sim.now()),
+        action_ts: formatSeconds(sim.now()),
         callback_id: callbackId,
         trigger_id: interactions.triggerFor(who),
         // Its answers stand beside the message: an app can replace its own only, and none by this.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { forgetOldest } from './clock.ts';
+import { evictOldest } from './clock.ts';
 
 /** Who did what a trigger stands for; a view opened with it is shown to this person. */
 export interface TriggerOrigin {
@@ -32,7 +32,7 @@ export function createTriggers(now: () => number): Triggers {
       count += 1;
       const id = `${count}${Math.floor(now())}.${count}.${randomBytes(16).toString('hex')}`;
       issued.set(id, { origin, at: now(), used: false });
-      forgetOldest(issued);
+      evictOldest(issued);
       return id;
     },
     check(id) {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { elementsOf } from './block-ids.ts';
-import { answerJson, argumentsOf, bodyOf, type Route } from './http.ts';
+import { findElements } from './block-ids.ts';
+import { type Route, readArguments, readBody, sendJson } from './http.ts';
 import type { Interactions } from './interactions.ts';
 import { isObject } from './json.ts';
 import type { Modals } from './modals.ts';
@@ -107,7 +107,7 @@ export function createUi(
     const view = typeof args['viewId'] === 'string' ? viewOf(args, who) : undefined;
     const message = view ? undefined : sim.messages.find(text(args, 'channel'), text(args, 'ts'));
     const blocks = view ? (view.definition['blocks'] as Json[]) : message?.blocks;
-    const target = elementsOf(blocks ?? []).find(
+    const target = findElements(blocks ?? []).find(
       ({ block, element }) =>
         block['block_id'] === args['blockId'] && element['action_id'] === args['actionId'],
     );
@@ -170,10 +170,10 @@ export function createUi(
     const name = url.pathname.slice('/ui/'.length);
     const query = url.searchParams;
     try {
-      if (request.method === 'GET' && name === 'world') answerJson(response, world(query.get('user')));
+      if (request.method === 'GET' && name === 'world') sendJson(response, world(query.get('user')));
       else if (request.method === 'GET' && name === 'state') {
         const channel = query.get('channel') ?? '';
-        answerJson(response, state(interactions.who(query.get('user') ?? '', channel), channel));
+        sendJson(response, state(interactions.who(query.get('user') ?? '', channel), channel));
       } else if (request.method === 'GET' && name === 'changes') {
         response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
         response.write(`data: {"n":${changes}}\n\n`);
@@ -182,12 +182,12 @@ export function createUi(
       } else {
         const action = request.method === 'POST' ? actions[name] : undefined;
         if (!action) return false;
-        const args = argumentsOf(request, (await bodyOf(request)).toString(), url);
+        const args = readArguments(request, (await readBody(request)).toString(), url);
         const channel = typeof args['channel'] === 'string' ? args['channel'] : undefined;
-        answerJson(response, await action(args, interactions.who(text(args, 'user'), channel)));
+        sendJson(response, await action(args, interactions.who(text(args, 'user'), channel)));
       }
     } catch (error) {
-      answerJson(response, { error: error instanceof Error ? error.message : String(error) }, 400);
+      sendJson(response, { error: error instanceof Error ? error.message : String(error) }, 400);
     }
     return true;
   };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { elementsOf, withIds } from './block-ids.ts';
+import { assignIds, findElements } from './block-ids.ts';
 import { newId } from './clock.ts';
 import { type StateValues, stateValues } from './element-state.ts';
 import { type Names, readsOf } from './reads.ts';
@@ -161,7 +161,7 @@ export function createViews(options: {
 }
 
 function defined(definition: Json): Json {
-  return { ...definition, blocks: withIds((definition['blocks'] as Json[] | undefined) ?? []) };
+  return { ...definition, blocks: assignIds((definition['blocks'] as Json[] | undefined) ?? []) };
 }
 
 function newHash(now: number): string {
@@ -171,7 +171,7 @@ function newHash(now: number): string {
 /** What was typed into the inputs that an update kept; what it took away is gone even if it comes back later. */
 function stillFitting({ definition, typed }: OpenView): StateValues {
   const fitting: StateValues = {};
-  for (const { block, element } of elementsOf(definition['blocks'] as Json[])) {
+  for (const { block, element } of findElements(definition['blocks'] as Json[])) {
     const [blockId, actionId] = [String(block['block_id']), String(element['action_id'])];
     const value = typed[blockId]?.[actionId];
     if (value) fitting[blockId] = { ...fitting[blockId], [actionId]: value };

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { CdnData } from '../../simulator/cdn/data.ts';
+import type { CdnData } from '../../simulator/cdn/model.ts';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import type { PullZone } from '../../simulator/cdn/zone-fields.ts';
 import { createCdn } from '../../src/api/cdn.ts';

@@ -6,7 +6,7 @@ import { createEmulator, type Emulator } from 'emulate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
-import { freePort } from '../../simulator/free-port.ts';
+import { findFreePort } from '../../simulator/free-port.ts';
 import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/lifecycle.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'chatops-'));
   slack = await createEmulator({
     service: 'slack',
-    port: await freePort(),
+    port: await findFreePort(),
     seed: {
       tokens: { [token]: { login: 'alice', scopes: ['chat:write', 'im:write', 'views:write'] } },
       slack: {

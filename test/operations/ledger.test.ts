@@ -130,7 +130,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
       });
     });
 
-    test('an admin does not approve what they asked for, nor does somebody of openReplica organisation', async () => {
+    test('an admin does not approve what they asked for, nor does somebody of another organisation', async () => {
       const { ledger } = await createLedgerHarness(await empty());
       const asked = await propose(ledger, makeProposal(deletion, anna));
       const own = { ...makeContext(anna, asked), clicker: actor(anna, { admin: true }) };
@@ -370,7 +370,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
       });
     });
 
-    test('trying again is openReplica request, approved anew, once', async () => {
+    test('trying again is another request, approved anew, once', async () => {
       const { ledger, enqueued, openReplica } = await createLedgerHarness(await empty());
       const { id } = await propose(ledger, makeProposal());
       const again = { policy, channelId: undefined, snapshot: { zones: [] } };

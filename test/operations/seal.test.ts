@@ -48,7 +48,7 @@ const mutations: Readonly<Record<string, string>> = {
   path: `'/compute/script/301/variables/13'`,
   body: `'{"Required":false}'`,
   value_mac: `'${'0'.repeat(64)}'`,
-  reason: `'openReplica reason'`,
+  reason: `'another reason'`,
   snapshot: `'{"zones":[]}'`,
   policy_version: '8',
   approvals_needed: '0',
@@ -264,7 +264,7 @@ test('a request comes back from what is stored, whatever is in the ids', () => {
       try {
         stored = toSealedRequest(volume);
       } catch (error) {
-        // An id that leads to openReplica path.
+        // An id that leads to another path.
         expect(error).toBeInstanceOf(UserError);
         return;
       }

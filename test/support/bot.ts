@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { parse } from 'yaml';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
-import { freePort } from '../../simulator/free-port.ts';
+import { findFreePort } from '../../simulator/free-port.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import type { DeclaredShortcut } from '../../simulator/slack/shortcuts.ts';
 import { buildApp } from '../../src/app/build-app.ts';
@@ -164,6 +164,6 @@ export function findConnectLink(
 
 /** Variables for a bot that is reached from outside, and so has its page for keys. */
 export async function createPublicUrl(): Promise<{ readonly PORT: string; readonly PUBLIC_URL: string }> {
-  const port = await freePort();
+  const port = await findFreePort();
   return { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` };
 }

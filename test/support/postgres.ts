@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { freePort } from '../../simulator/free-port.ts';
+import { findFreePort } from '../../simulator/free-port.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 
 export interface PostgresServer {
@@ -126,7 +126,7 @@ async function startCluster(
     ['-D', data, '-U', 'chatops', '--auth=trust', '--no-sync', '-E', 'UTF8'],
     options,
   );
-  const port = await freePort();
+  const port = await findFreePort();
   const server = spawn(
     join(binaries, 'postgres'),
     ['-D', data, '-p', String(port), '-k', directory, '-h', '127.0.0.1', '-F', '-c', 'max_connections=200'],

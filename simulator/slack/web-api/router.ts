@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { answerJson, argumentsOf, bodyOf, type Route } from '../http.ts';
+import { type Route, readArguments, readBody, sendJson } from '../http.ts';
 import type { Install } from '../installs.ts';
 import { exchangeCode } from '../oauth.ts';
 import type { Call, Simulation } from '../simulation.ts';
@@ -23,7 +23,7 @@ export function createWebApi(sim: Simulation): Route {
   return async (request, response, url) => {
     if (!url.pathname.startsWith('/api/')) return false;
     const method = url.pathname.slice('/api/'.length);
-    const args = argumentsOf(request, (await bodyOf(request)).toString(), url);
+    const args = readArguments(request, (await readBody(request)).toString(), url);
     const token = tokenOf(request, args);
     // Neither tests nor logs get to see a token.
     delete args['token'];
@@ -37,7 +37,7 @@ export function createWebApi(sim: Simulation): Route {
       call.error = fault.error;
       const headers: Record<string, string> =
         fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) };
-      answerJson(response, { ok: false, error: fault.error }, fault.status, headers);
+      sendJson(response, { ok: false, error: fault.error }, fault.status, headers);
       return true;
     }
     const answer = await perform(sim, request, call, install);
@@ -45,7 +45,7 @@ export function createWebApi(sim: Simulation): Route {
     if (!call.ok) call.error = String(answer['error']);
     await sim.script.answering(method);
     if (sim.script.drops(method)) request.socket.destroy();
-    else answerJson(response, answer);
+    else sendJson(response, answer);
     return true;
   };
 }

@@ -1,7 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import type { OriginErrorEntry } from '../../../simulator/cdn/origin-errors.ts';
+import type { OriginErrorEntry } from '../../../simulator/cdn/model.ts';
 import { zone } from '../../../simulator/cdn/zones.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';

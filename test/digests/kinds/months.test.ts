@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CdnData } from '../../../simulator/cdn/data.ts';
+import type { CdnData } from '../../../simulator/cdn/model.ts';
 import { bandwidthPerRun, createDigestScenario, GB, limitedBandwidthPerRun, makeZone } from '../scenario.ts';
 
 /** Runs at these moments, with so many GB used at each; tells the last. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CdnData } from '../../../simulator/cdn/data.ts';
+import type { CdnData } from '../../../simulator/cdn/model.ts';
 import { createDigestScenario, GB, limitedBandwidthPerRun, makeZone } from '../scenario.ts';
 
 test('a monthly limit: foretold once there is enough of the month, told once, then reached', async () => {

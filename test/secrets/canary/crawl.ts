@@ -1,6 +1,6 @@
 import { canary } from '../../../simulator/cdn/canaries.ts';
 import type { Actor } from '../../../simulator/slack/actor.ts';
-import { elementsOf } from '../../../simulator/slack/block-ids.ts';
+import { findElements } from '../../../simulator/slack/block-ids.ts';
 import type { Json } from '../../../simulator/slack/world.ts';
 import { isNote } from '../../../src/views/blocks/menu.ts';
 import type { CanaryBot } from './bot.ts';
@@ -75,7 +75,7 @@ async function pressNext(
     ...(home ? [{ ts: undefined, blocks: home.blocks }] : []),
   ];
   for (const { ts, blocks } of places) {
-    for (const { element } of elementsOf(blocks)) {
+    for (const { element } of findElements(blocks)) {
       const actionId = String(element['action_id']);
       const route = actionId.split(':', 2).join(':');
       const value = typeof element['value'] === 'string' ? element['value'] : '';
@@ -114,7 +114,7 @@ async function useModal(bot: CanaryBot, person: Actor, done: CrawlLog): Promise<
   const view = person.modal();
   if (!view) return;
   const values: Record<string, unknown> = {};
-  for (const { block, element } of elementsOf(view.blocks)) {
+  for (const { block, element } of findElements(view.blocks)) {
     const blockId = String(block['block_id']);
     if (block['type'] !== 'input') {
       const name = `${view.callback_id} ${String(element['action_id'])}`;
@@ -132,7 +132,7 @@ async function useModal(bot: CanaryBot, person: Actor, done: CrawlLog): Promise<
       await person.choose(String(element['action_id']), value as string);
     else values[blockId] = value;
   }
-  const sends = elementsOf(view.blocks).some(({ block }) => block['type'] === 'input');
+  const sends = findElements(view.blocks).some(({ block }) => block['type'] === 'input');
   // What lies on a form is looked at and put away: the form is sent afterwards.
   if (!sends) return person.closeModal();
   if (!done.submitted.has(view.callback_id)) {
@@ -147,7 +147,7 @@ async function useModal(bot: CanaryBot, person: Actor, done: CrawlLog): Promise<
 }
 
 async function retype(bot: CanaryBot, person: Actor): Promise<unknown> {
-  const asks = elementsOf(person.modal()?.blocks ?? []).some(
+  const asks = findElements(person.modal()?.blocks ?? []).some(
     ({ block }) => block['block_id'] === 'accessKey',
   );
   return asks ? person.submit({ accessKey: bot.cdn.key }) : undefined;

@@ -1,0 +1,53 @@
+/** One line of the report. */
+export interface Finding {
+  /** What was measured: `acknowledgement, 16 at once`. */
+  readonly what: string;
+  /** The bot's own reading, with its unit. */
+  readonly bot: string;
+  /** What was measured beside it, with readings. */
+  readonly beside: string;
+  /** The bot against that: `1.87 × minimal Bolt`. */
+  readonly ratio: string;
+  /** What DESIGN wants; empty where it wants nothing. */
+  readonly goal: string;
+  /** Undefined where there is no goal. */
+  readonly met: boolean | undefined;
+}
+
+/** Hands the findings of a benchmark, a process of its own, to `run.ts`: one line of JSON each. */
+export function reportFinding(finding: Finding): void {
+  process.stdout.write(`${JSON.stringify(finding)}\n`);
+}
+
+/** Says on the error stream how far a benchmark is; it never gets into the report. */
+export function logProgress(words: string): void {
+  process.stderr.write(`  ${words}\n`);
+}
+
+/** The findings as a Markdown table, goals beside. */
+export function renderTable(findings: readonly Finding[]): string {
+  const rows = findings.map(({ what, bot, beside, ratio, goal, met }) => [
+    what,
+    bot,
+    beside,
+    ratio,
+    goal,
+    met === undefined ? '' : met ? 'yes' : '**no**',
+  ]);
+  const head = ['measured', 'the bot', 'beside it, in the same run', 'ratio', 'goal', 'met'];
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** `1.87 ×` */
+export function formatRatio(ratio: number): string {
+  return `${ratio.toFixed(2)} ×`;
+}
+
+/** Milliseconds with the digits that mean something: `0.41 ms`, `8.3 ms`, `312 ms`. */
+export function formatMs(value: number): string {
+  return `${value.toFixed(value < 3 ? 2 : value < 30 ? 1 : 0)} ms`;
+}
+
+export function formatMegabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(bytes < 10e6 ? 1 : 0)} MB`;
+}
