@@ -53,16 +53,16 @@ const inCorp: InstallationQuery<true> = {
   isEnterpriseInstall: true,
 };
 
-describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDatabase: empty }) => {
+describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }) => {
   describe.skipIf(skip)('installations', () => {
     test('an installation comes back as it was stored', async () => {
-      const installations = await installationsOn(await empty());
+      const installations = await installationsOn(await emptyDatabase());
       await installations.storeInstallation(acme);
       expect(await installations.fetchInstallation(inAcme)).toEqual(acme);
     });
 
     test('an org-wide installation is kept by its organisation', async () => {
-      const installations = await installationsOn(await empty());
+      const installations = await installationsOn(await emptyDatabase());
       await installations.storeInstallation(corp);
       expect(await installations.fetchInstallation(inCorp)).toEqual(JSON.parse(JSON.stringify(corp)));
       const inOneTeam = { ...inCorp, teamId: 'T0CORPONE' } as unknown as InstallationQuery<true>;
@@ -70,7 +70,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('a workspace that never installed is told apart from a failure', async () => {
-      const installations = await installationsOn(await empty());
+      const installations = await installationsOn(await emptyDatabase());
       await installations.storeInstallation(acme);
       const missing = installations.fetchInstallation({ ...inAcme, teamId: 'T0OTHER00' });
       await expect(missing).rejects.toBeInstanceOf(NotInstalledError);
@@ -80,7 +80,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('no token is stored readable', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const installations = await installationsOn(database);
       await installations.storeInstallation({
         ...acme,
@@ -95,7 +95,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('tokens that people granted are merged for them and for nobody else', async () => {
-      const installations = await installationsOn(await empty());
+      const installations = await installationsOn(await emptyDatabase());
       await installations.storeInstallation({
         ...acme,
         user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
@@ -114,7 +114,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('a refreshed bot token replaces the old one and leaves the tokens of people alone', async () => {
-      const installations = await installationsOn(await empty());
+      const installations = await installationsOn(await emptyDatabase());
       await installations.storeInstallation({
         ...acme,
         user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
@@ -128,7 +128,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('somebody who installs without the bot does not take its token away', async () => {
-      const installations = await installationsOn(await empty());
+      const installations = await installationsOn(await emptyDatabase());
       await installations.storeInstallation(acme);
       const { bot: _bot, ...userOnly } = acme;
       await installations.storeInstallation({
@@ -139,7 +139,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('removing an installation takes the tokens of its people with it, and no other workspace', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const installations = await installationsOn(database);
       await installations.storeInstallation({
         ...acme,
@@ -154,7 +154,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('revoked tokens of one person go without the installation', async () => {
-      const installations = await installationsOn(await empty());
+      const installations = await installationsOn(await emptyDatabase());
       await installations.storeInstallation({
         ...acme,
         user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] },
@@ -166,7 +166,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('an older copy that is put back does not open, nor one of an app that was removed', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const installations = await installationsOn(database);
       const withAlice = { ...acme, user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] } };
       await installations.storeInstallation(withAlice);
@@ -192,7 +192,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('of all sealed values only the own one opens in a place, whatever version is claimed for it', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const installations = await installationsOn(database);
       const sealer = createSealer(await createKeyring(entries));
       const keyStore = createKeyStore({
@@ -224,7 +224,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('a row moved to another workspace does not open', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const installations = await installationsOn(database);
       await installations.storeInstallation(acme);
       await database.db.updateTable('installations').set({ tenant: 'T0BETA000' }).execute();
@@ -236,7 +236,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('of processes that refresh one workspace at once each waits for the other, and uses the database meanwhile', async () => {
-      const there = await place();
+      const there = await createLocation();
       const first = await there.open();
       // The embedded database has one process only.
       const second = first.engine === 'postgres' ? await there.open() : first;
@@ -260,7 +260,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('many workspaces refreshing at once do not use up the connections', async () => {
-      const installations = await installationsOn(await empty());
+      const installations = await installationsOn(await emptyDatabase());
       const tenants = Array.from({ length: 25 }, (_, index) => `T0TEAM${index}`);
       await Promise.all(
         tenants.map((id) =>
@@ -275,7 +275,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('a failed refresh lets the next one in', async () => {
-      const installations = await installationsOn(await empty());
+      const installations = await installationsOn(await emptyDatabase());
       await expect(
         installations.withRefreshLock('T1', () => Promise.reject(new Error('Slack said no'))),
       ).rejects.toThrow('Slack said no');

@@ -20,9 +20,9 @@ const disable = (desk: DigestHarness, at: number): void => {
   if (zone) zone.Enabled = false;
 };
 
-describe.each(both)('on $name', ({ skip, emptyDatabase: empty }) => {
+describe.each(both)('on $name', ({ skip, emptyDatabase }) => {
   test.skipIf(skip)('of two runs only one replaces what is remembered', async () => {
-    await using desk = await createDigestHarness(await empty());
+    await using desk = await createDigestHarness(await emptyDatabase());
     const { id } = await desk.createDaily();
     const [one, two] = [1, 2].map((n) => ({ digest_id: id, due: new Date(Date.UTC(2026, 10, n)) }));
     if (!one || !two) throw new Error('two runs');

@@ -70,17 +70,17 @@ export class DigestSimulation {
   }
 
   /** What a process works with in one of its lives. */
-  context({ db, callOutside: outside }: KillableProcess): DigestContext {
+  context({ db, callOutside }: KillableProcess): DigestContext {
     const slack: Pick<SlackPort, 'post' | 'find'> = {
       post: async (channel, { text }, { marker } = {}) => {
-        await outside();
+        await callOutside();
         const key = marker ? keyOf(marker) : 'without a marker';
         this.posted.set(key, [...(this.posted.get(key) ?? []), { at: this.at, text }]);
-        await outside();
+        await callOutside();
         return { channel, ts: '1.000001' };
       },
       find: async (marker, { channel }) => {
-        await outside();
+        await callOutside();
         return this.posted.has(keyOf(marker)) ? { channel, ts: '1.000001' } : undefined;
       },
     };
@@ -92,7 +92,7 @@ export class DigestSimulation {
     const ports = {
       slack: () => slack as SlackPort,
       async cdn() {
-        await outside();
+        await callOutside();
         return { pullZones } as unknown as CdnClient;
       },
       authorizer: () => authorizer as unknown as Authorizer,

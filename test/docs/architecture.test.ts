@@ -72,7 +72,7 @@ describe('the layout of src and test', () => {
     expect(lengths.filter(([, lines]) => lines > 250)).toEqual([]);
   });
 
-  test('test mirrors src', () => {
+  test('every folder of test mirrors one of src', () => {
     const own = ['docs', 'external', 'playground', 'simulator', 'support'];
     const mirrored = foldersOf('test').filter((folder) => !own.includes(folder));
     expect(mirrored.filter((folder) => !folders.includes(folder))).toEqual([]);

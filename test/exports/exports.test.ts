@@ -8,15 +8,8 @@ import { useExportHarness } from './harness.ts';
 const { alice, dave } = users;
 const { ops, random } = channels;
 const desk = useExportHarness();
-const {
-  exportRequests: asked,
-  callsTo: called,
-  exportTo,
-  expectNothingLeft: leavesNothing,
-  newFiles: shared,
-  expectEmptySpool: spoolIsEmpty,
-  waitForPost: tells,
-} = desk;
+const { exportRequests, callsTo, exportTo, expectNothingLeft, newFiles, expectEmptySpool, waitForPost } =
+  desk;
 let bot: Bot;
 beforeAll(() => {
   bot = desk.bot();
@@ -24,7 +17,7 @@ beforeAll(() => {
 
 /** What the service sends for the request that the bot made last. */
 async function sentByService(): Promise<Buffer> {
-  const request = asked().at(-1);
+  const request = exportRequests().at(-1);
   const response = await fetch(`${bot.cdn.url}${request?.path}`, {
     method: 'POST',
     headers: { accesskey: bot.cdn.key, 'content-type': 'application/json' },
@@ -36,8 +29,8 @@ async function sentByService(): Promise<Buffer> {
 describe('a file arrives', () => {
   test('in a channel, byte for byte, with what is in it beside it and one message that tells', async () => {
     expect(await exportTo(ops)).toMatch(/started/);
-    const done = await tells(ops, /200 events.*in 1 file below/);
-    const [message, ...more] = shared(ops);
+    const done = await waitForPost(ops, /200 events.*in 1 file below/);
+    const [message, ...more] = newFiles(ops);
     expect(more).toEqual([]);
     const [csv, chart] = message?.files ?? [];
     expect(csv?.name).toMatch(/^events-501-\d{8}T\d{4}Z-\d{8}T\d{4}Z\.csv$/);
@@ -58,26 +51,26 @@ describe('a file arrives', () => {
       expect(message?.reads).toContain(words);
     }
     expect(done.edited).toBe(true);
-    expect(called('chat.postMessage')).toHaveLength(1);
-    await spoolIsEmpty();
+    expect(callsTo('chat.postMessage')).toHaveLength(1);
+    await expectEmptySpool();
   });
 
   test('to the person alone where no channel is chosen', async () => {
     await exportTo(undefined, { query: 'wp-login', filters: 'country in DE, fr' });
-    await tells(`D${alice}`, /events of shield zone 501.*in 1 file below/);
-    expect(shared(`D${alice}`)).toHaveLength(1);
-    expect(shared(ops)).toEqual([]);
-    expect(asked()[0]?.body).toMatchObject({
+    await waitForPost(`D${alice}`, /events of shield zone 501.*in 1 file below/);
+    expect(newFiles(`D${alice}`)).toHaveLength(1);
+    expect(newFiles(ops)).toEqual([]);
+    expect(exportRequests()[0]?.body).toMatchObject({
       query: 'wp-login',
       filters: [{ field: 'country', op: 'in', value: ['DE', 'FR'] }],
     });
-    expect(shared(`D${alice}`)[0]?.reads).toMatch(/“wp-login” and country is DE or FR/);
+    expect(newFiles(`D${alice}`)[0]?.reads).toMatch(/“wp-login” and country is DE or FR/);
   });
 
   test('with pseudonyms and a copy for spreadsheets: no address and no formula is left, and the raw file stays away', async () => {
     await exportTo(ops, { pseudonyms: ['yes'], spreadsheetSafe: ['yes'] });
-    await tells(ops, /in 2 files below/);
-    const [message] = shared(ops);
+    await waitForPost(ops, /in 2 files below/);
+    const [message] = newFiles(ops);
     const [csv, safe] = message?.files ?? [];
     expect(message?.reads).toMatch(/pseudonyms/);
     expect(message?.reads).not.toMatch(/203\.0\.113\.\d/);
@@ -94,8 +87,8 @@ describe('a file arrives', () => {
     const log = `timestamp,url\n${'2026-11-20T10:00:00Z,https://ann:PASSW0RD9@shop.example/login?token=SECRETTOK123\n'.repeat(3)}`;
     bot.cdn.faults.add({ match: { path: /export$/ }, body: log, headers: { 'content-type': 'text/csv' } });
     await exportTo(ops);
-    await tells(ops, /in 1 file below/);
-    const [message] = shared(ops);
+    await waitForPost(ops, /in 1 file below/);
+    const [message] = newFiles(ops);
     expect(message?.reads).toMatch(/https:\/\/shop\.example\/login.* 3/);
     expect(JSON.stringify(message)).not.toMatch(/SECRETTOK|PASSW0RD/);
     expect((await download(bot.slack, message?.files[0]?.url ?? '')).toString()).toBe(log);
@@ -106,8 +99,8 @@ describe('a file arrives', () => {
     async (body) => {
       bot.cdn.faults.add({ match: { path: /export$/ }, body, headers: { 'content-type': 'text/csv' } });
       await exportTo(ops);
-      await tells(ops, /No event of shield zone 501 matches/);
-      await leavesNothing();
+      await waitForPost(ops, /No event of shield zone 501 matches/);
+      await expectNothingLeft();
     },
   );
 });
@@ -135,8 +128,8 @@ describe('the form', () => {
     expect((await person.submit({ from: now, to: now + 7200 })).errors).toMatchObject({
       to: expect.stringContaining('in the future'),
     });
-    expect(asked()).toEqual([]);
-    await leavesNothing();
+    expect(exportRequests()).toEqual([]);
+    await expectNothingLeft();
   });
 
   test('a window that is typed is read in the person’s time zone; one nobody understands leaves the usual one', async () => {
@@ -162,10 +155,10 @@ describe('the form', () => {
     );
     expect(back.reads).toMatch(/\/invite @cdn/);
     expect(back.state.values['query']?.['query']).toMatchObject({ value: 'kept' });
-    expect(asked()).toEqual([]);
+    expect(exportRequests()).toEqual([]);
     // Elsewhere it works from there.
     expect(await submitForm(person, { channel: ops })).toMatch(/started/);
-    await tells(ops, /shield zone 501.*matches|events of shield zone 501/);
+    await waitForPost(ops, /shield zone 501.*matches|events of shield zone 501/);
   });
 
   test('somebody who may not export is told so', async () => {

@@ -10,23 +10,23 @@ let behindMs = 0;
 const desk = useExportHarness({ now: () => new Date(Date.now() - behindMs) });
 const {
   bot,
-  exportRequests: asked,
-  callsTo: called,
+  exportRequests,
+  callsTo,
   exportTo,
-  holdExport: holdService,
-  expectNothingLeft: leavesNothing,
-  newFiles: shared,
-  expectEmptySpool: spoolIsEmpty,
-  waitForPost: tells,
+  holdExport,
+  expectNothingLeft,
+  newFiles,
+  expectEmptySpool,
+  waitForPost,
 } = desk;
 
 test('a stream that breaks off is read again, and one file arrives', async () => {
   bot().cdn.faults.add({ match: { path: /export$/ }, drop: 'mid-body', afterBytes: 5000 });
   await exportTo(ops);
-  await tells(ops, /200 events.*in 1 file below/);
-  expect(shared(ops)).toHaveLength(1);
-  expect(asked()).toHaveLength(2);
-  await spoolIsEmpty();
+  await waitForPost(ops, /200 events.*in 1 file below/);
+  expect(newFiles(ops)).toHaveLength(1);
+  expect(exportRequests()).toHaveLength(2);
+  await expectEmptySpool();
 });
 
 test('one that breaks off every time is given up after four, with one message that can start it again', async () => {
@@ -38,23 +38,23 @@ test('one that breaks off every time is given up after four, with one message th
   bot().cdn.faults.add({ match: { path: /export$/ }, drop: 'mid-body', afterBytes: 5000, times: 4 });
   await exportTo(ops);
   for (const seconds of [2, 10, 30]) {
-    await tells(ops, new RegExp(`broke off\\. Trying again in ${seconds} s`));
+    await waitForPost(ops, new RegExp(`broke off\\. Trying again in ${seconds} s`));
     behindMs -= seconds * 1000;
   }
-  const told = await tells(ops, /did not work; nothing was posted/);
+  const told = await waitForPost(ops, /did not work; nothing was posted/);
   behindMs = 0;
-  expect(asked()).toHaveLength(4);
-  await leavesNothing();
+  expect(exportRequests()).toHaveLength(4);
+  await expectNothingLeft();
   await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
-  await tells(ops, /in 1 file below/);
+  await waitForPost(ops, /in 1 file below/);
 }, 60_000);
 
 test('a pause that the CDN asks for is kept, and one file arrives', async () => {
   bot().cdn.faults.add({ match: { path: /export$/ }, status: 429, retryAfter: 1 });
   await exportTo(ops);
-  await tells(ops, /in 1 file below/);
-  expect(shared(ops)).toHaveLength(1);
-  expect(asked()).toHaveLength(2);
+  await waitForPost(ops, /in 1 file below/);
+  expect(newFiles(ops)).toHaveLength(1);
+  expect(exportRequests()).toHaveLength(2);
 });
 
 test('a window the service refuses with 401 is no bad key: the corrected one is offered', async () => {
@@ -72,15 +72,15 @@ test('a window the service refuses with 401 is no bad key: the corrected one is 
     },
   });
   await exportTo(ops);
-  const told = await tells(ops, /did not work/);
+  const told = await waitForPost(ops, /did not work/);
   expect(told.reads).toMatch(/past 3 days/);
   expect(told.reads).toMatch(/72 hours only, and the whole window has to lie in them/);
   expect(told.reads).not.toMatch(/what you typed/i);
   expect(told.reads).not.toMatch(/key/i);
-  await leavesNothing();
+  await expectNothingLeft();
   await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
-  await tells(ops, /in 1 file below/);
-  const [refused, corrected] = asked().map(({ body }) => body as { from: number; to: number });
+  await waitForPost(ops, /in 1 file below/);
+  const [refused, corrected] = exportRequests().map(({ body }) => body as { from: number; to: number });
   expect(corrected?.from).toBe(refused?.from);
   expect(corrected?.to).toBeLessThan(refused?.to ?? 0);
 });
@@ -88,8 +88,8 @@ test('a window the service refuses with 401 is no bad key: the corrected one is 
 test('a refused key is told with the way to connect another', async () => {
   bot().cdn.faults.add({ match: { path: /export$/ }, status: 401 });
   await exportTo(ops);
-  expect((await tells(ops, /did not work/)).reads).toMatch(/refused your key/);
-  await leavesNothing();
+  expect((await waitForPost(ops, /did not work/)).reads).toMatch(/refused your key/);
+  await expectNothingLeft();
 });
 
 test.each(['file_uploads_disabled', 'blocked_file_type', 'missing_scope'])(
@@ -97,25 +97,25 @@ test.each(['file_uploads_disabled', 'blocked_file_type', 'missing_scope'])(
   async (code) => {
     bot().slack.script.fail('files.getUploadURLExternal', code);
     await exportTo(ops);
-    const told = await tells(ops, /did not work; nothing was posted/);
+    const told = await waitForPost(ops, /did not work; nothing was posted/);
     expect(told.reads).toMatch(/workspace does not allow|lacks the permission to send files/);
     expect(told.reads).toMatch(/Ask an admin of your Slack workspace/);
     expect(told.reads).not.toMatch(/export to yourself/);
-    await leavesNothing();
+    await expectNothingLeft();
     await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
-    await tells(ops, /in 1 file below/);
+    await waitForPost(ops, /in 1 file below/);
   },
 );
 
 test('Slack refusing to show the file is told: nothing is there', async () => {
   bot().slack.script.fail('files.completeUploadExternal', 'is_archived');
   await exportTo(ops);
-  expect((await tells(ops, /did not work/)).reads).toMatch(/archived/);
-  await leavesNothing();
+  expect((await waitForPost(ops, /did not work/)).reads).toMatch(/archived/);
+  await expectNothingLeft();
 });
 
 test('a channel that is archived meanwhile: the person hears of it, and nothing is there', async () => {
-  const held = holdService();
+  const held = holdExport();
   await exportTo(ops);
   await held.reached;
   const channel = bot().slack.world.channels.get(ops);
@@ -123,19 +123,19 @@ test('a channel that is archived meanwhile: the person hears of it, and nothing 
   channel.archived = true;
   bot().slack.script.fail('chat.update', 'is_inactive');
   held.release();
-  const { reads } = await tells(`D${alice}`, /did not work; nothing was posted/);
+  const { reads } = await waitForPost(`D${alice}`, /did not work; nothing was posted/);
   channel.archived = false;
   expect(reads).toMatch(/The channel was archived meanwhile/);
-  await leavesNothing();
+  await expectNothingLeft();
 });
 
 test('an end for which Slack wants a pause, or which gets no answer, is told all the same', async () => {
   bot().slack.script.rateLimit('chat.update', 1);
   bot().slack.script.fail('chat.update', 'internal_error');
   await exportTo(ops);
-  const { ts } = await tells(ops, /in 1 file below/);
-  expect(shared(ops)).toHaveLength(1);
-  expect(called('chat.update').filter(({ args }) => args['ts'] === ts)).toHaveLength(3);
+  const { ts } = await waitForPost(ops, /in 1 file below/);
+  expect(newFiles(ops)).toHaveLength(1);
+  expect(callsTo('chat.update').filter(({ args }) => args['ts'] === ts)).toHaveLength(3);
 });
 
 test('a disk that is full is told, nothing is left on it, and a smaller window is one press away', async ({
@@ -146,63 +146,63 @@ test('a disk that is full is told, nothing is left on it, and a smaller window i
   onTestFinished(disk.unmount);
   Object.assign(bot().cdn.data.eventLogs, { bytes: 3_000_000 });
   await exportTo(ops);
-  const told = await tells(ops, /did not work; nothing was posted/);
+  const told = await waitForPost(ops, /did not work; nothing was posted/);
   expect(told.reads).toMatch(/disk is full.*choose a smaller window/s);
   await expect.poll(disk.usedBytes).toBe(0);
-  await leavesNothing();
+  await expectNothingLeft();
   await disk.unmount();
   Object.assign(bot().cdn.data.eventLogs, { bytes: undefined });
   await bot().slack.as(alice, ops).press('event-logs:again:1', { ts: told.ts });
-  await tells(ops, /in 1 file below/);
+  await waitForPost(ops, /in 1 file below/);
 });
 
 test('where nobody knows whether the file was shown it is said, and not tried again', async () => {
   bot().slack.script.drop('files.completeUploadExternal');
   await exportTo(ops);
-  await tells(ops, /may have been posted/);
-  expect(shared(ops)).toHaveLength(1);
-  expect(called('files.completeUploadExternal')).toHaveLength(1);
+  await waitForPost(ops, /may have been posted/);
+  expect(newFiles(ops)).toHaveLength(1);
+  expect(callsTo('files.completeUploadExternal')).toHaveLength(1);
 });
 
 test('an upload that breaks off is tried again from the beginning: one file arrives', async () => {
   bot().slack.script.drop('files.upload');
   await exportTo(ops);
-  await tells(ops, /in 1 file below/);
-  expect(shared(ops)).toHaveLength(1);
-  await spoolIsEmpty();
+  await waitForPost(ops, /in 1 file below/);
+  expect(newFiles(ops)).toHaveLength(1);
+  await expectEmptySpool();
 });
 
 test('a pause that Slack asks for while posting is kept, and one file arrives', async () => {
   bot().slack.script.rateLimit('files.completeUploadExternal', 1);
   await exportTo(ops);
-  await tells(ops, /in 1 file below/);
-  expect(shared(ops)).toHaveLength(1);
+  await waitForPost(ops, /in 1 file below/);
+  expect(newFiles(ops)).toHaveLength(1);
 });
 
 test('more than a gigabyte is refused before a byte is read, with smaller windows and splitting as buttons', async () => {
   Object.assign(bot().cdn.data.eventLogs, { bytes: 1_500_000_000, announceLength: true });
   await exportTo(ops);
-  const told = await tells(ops, /too large/);
+  const told = await waitForPost(ops, /too large/);
   expect(told.reads).toMatch(/1\.5 GB/);
   const buttons = JSON.stringify(told.blocks);
   expect(buttons).toContain('Split into several files');
   expect(buttons.match(/event-logs:again:\d/g)).toHaveLength(3);
-  await leavesNothing();
+  await expectNothingLeft();
   Object.assign(bot().cdn.data.eventLogs, { bytes: undefined, announceLength: false });
   await bot().slack.as(alice, ops).press('event-logs:again:1', { ts: told.ts });
-  await tells(ops, /in 1 file below/);
-  const [whole, part] = asked().map(({ body }) => body as { from: number; to: number });
+  await waitForPost(ops, /in 1 file below/);
+  const [whole, part] = exportRequests().map(({ body }) => body as { from: number; to: number });
   expect((part?.to ?? 0) - (part?.from ?? 0)).toBeLessThan((whole?.to ?? 0) - (whole?.from ?? 0));
 });
 
 test('a right that is lost meanwhile counts: nothing is posted', async () => {
-  const held = holdService();
+  const held = holdExport();
   await exportTo(ops);
   await held.reached;
   await saveSettings(bot().slack, { operators: [bob] });
   held.release();
-  expect((await tells(ops, /did not work/)).reads).toMatch(/not an operator/);
-  await leavesNothing();
+  expect((await waitForPost(ops, /did not work/)).reads).toMatch(/not an operator/);
+  await expectNothingLeft();
   await saveSettings(bot().slack, { operators: [alice, bob] });
 });
 
@@ -210,12 +210,12 @@ test('where exports may go is decided for the form and for the file', async () =
   await saveSettings(bot().slack, { exportChannels: [deploys] });
   expect(await exportTo(ops)).toMatch(/exports may go into #deploys only/);
   expect(await exportTo(undefined)).toMatch(/exports may go into #deploys only/);
-  const held = holdService();
+  const held = holdExport();
   await exportTo(deploys);
   await held.reached;
   await saveSettings(bot().slack, { exportChannels: [random] });
   held.release();
-  expect((await tells(deploys, /did not work/)).reads).toMatch(/exports may go into #random only/);
-  await leavesNothing();
+  expect((await waitForPost(deploys, /did not work/)).reads).toMatch(/exports may go into #random only/);
+  await expectNothingLeft();
   await saveSettings(bot().slack, { exportChannels: [] });
 });

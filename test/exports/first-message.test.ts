@@ -8,16 +8,7 @@ const { ops } = channels;
 // Behind: what is to be looked at again in a quarter of a minute is due at once.
 const now = (): Date => new Date(Date.now() - 14_000);
 const desk = useExportHarness({ now });
-const {
-  bot,
-  exportRequests: asked,
-  callsTo: called,
-  exportTo,
-  isNew,
-  expectNothingLeft: leavesNothing,
-  newFiles: shared,
-  waitForPost: tells,
-} = desk;
+const { bot, exportRequests, callsTo, exportTo, isNew, expectNothingLeft, newFiles, waitForPost } = desk;
 
 /** Messages of exports, which everybody of the place sees. */
 function progress(channel: string): VisibleMessage[] {
@@ -28,18 +19,18 @@ function progress(channel: string): VisibleMessage[] {
 test('a first message that got no answer is found again by its mark: one message, one file', async () => {
   bot().slack.script.drop('chat.postMessage');
   expect(await exportTo(ops)).toMatch(/started/);
-  await tells(ops, /in 1 file below/);
+  await waitForPost(ops, /in 1 file below/);
   expect(progress(ops)).toHaveLength(1);
-  expect(shared(ops)).toHaveLength(1);
-  expect(called('chat.postMessage')).toHaveLength(1);
+  expect(newFiles(ops)).toHaveLength(1);
+  expect(callsTo('chat.postMessage')).toHaveLength(1);
 });
 
 test('one that Slack never took is posted when that is certain', async () => {
   bot().slack.script.fail('chat.postMessage', 'internal_error');
   expect(await exportTo(ops)).toMatch(/started/);
-  await tells(ops, /in 1 file below/);
+  await waitForPost(ops, /in 1 file below/);
   expect(progress(ops)).toHaveLength(1);
-  expect(shared(ops)).toHaveLength(1);
+  expect(newFiles(ops)).toHaveLength(1);
 });
 
 test('one that comes after it was taken for lost leads to the other, and the export runs once', async () => {
@@ -48,25 +39,25 @@ test('one that comes after it was taken for lost leads to the other, and the exp
   await openForm(person);
   await person.submit({ channel: ops });
   await late.reached;
-  const { ts } = await tells(ops, /in 1 file below/);
+  const { ts } = await waitForPost(ops, /in 1 file below/);
   late.release();
   await person.waitForModal(/started/);
   while (person.modal()) await person.closeModal();
-  await tells(ops, /Another message tells of this export/);
+  await waitForPost(ops, /Another message tells of this export/);
   expect(progress(ops).map((message) => message.ts)).toContain(ts);
   expect(progress(ops)).toHaveLength(2);
-  expect(shared(ops)).toHaveLength(1);
-  expect(asked()).toHaveLength(1);
+  expect(newFiles(ops)).toHaveLength(1);
+  expect(exportRequests()).toHaveLength(1);
 });
 
 test('one that is refused when it is posted again ends the export, and the person hears why', async () => {
   bot().slack.script.fail('chat.postMessage', 'internal_error');
   await exportTo(ops);
   bot().slack.script.fail('chat.postMessage', 'not_in_channel');
-  const told = await tells(`D${alice}`, /did not work; nothing was posted/);
+  const told = await waitForPost(`D${alice}`, /did not work; nothing was posted/);
   expect(told.reads).toMatch(/The bot is not in #ops/);
-  expect(asked()).toEqual([]);
-  await leavesNothing();
+  expect(exportRequests()).toEqual([]);
+  await expectNothingLeft();
 });
 
 test.each([
@@ -85,8 +76,8 @@ test.each([
   expect(more).toEqual([]);
   expect(wrong?.reads).toMatch(/Asking the CDN/);
   await person.press('event-logs:cancel:0', { ts: wrong?.ts ?? '' });
-  await tells(place, /did not begin/);
+  await waitForPost(place, /did not begin/);
   expect(progress(place).map(({ ts }) => ts)).toEqual([wrong?.ts]);
-  expect(asked()).toEqual([]);
-  await leavesNothing();
+  expect(exportRequests()).toEqual([]);
+  await expectNothingLeft();
 });

@@ -7,7 +7,7 @@ import { useExportHarness } from './harness.ts';
 const { alice } = users;
 const { ops } = channels;
 const desk = useExportHarness();
-const { exportRequests: asked, exportTo, expectNothingLeft: leavesNothing, waitForPost: tells } = desk;
+const { exportRequests, exportTo, expectNothingLeft, waitForPost } = desk;
 let bot: Bot;
 beforeAll(() => {
   bot = desk.bot();
@@ -52,9 +52,9 @@ test('a window the wrong way round is turned by one press, and one that grew too
   await person.press('event-logs:window:correct');
   await person.waitForModal(holds('from:2'));
   await submitForm(person);
-  await tells(`D${alice}`, /in 1 file below|No event/);
-  expect(asked()[0]?.path).toContain('/501/');
-  expect(asked()[0]?.body).toMatchObject({ to: (now - 60) * 1000 });
+  await waitForPost(`D${alice}`, /in 1 file below|No event/);
+  expect(exportRequests()[0]?.path).toContain('/501/');
+  expect(exportRequests()[0]?.body).toMatchObject({ to: (now - 60) * 1000 });
 });
 
 test('filters are rows of menus and values that come and go', async () => {
@@ -88,8 +88,8 @@ test('filters are rows of menus and values that come and go', async () => {
     'filters-2': 'Type a value, or remove this filter.',
   });
   await submitForm(person, { 'filters-2': '/login' });
-  await tells(`D${alice}`, /in 1 file below|No event/);
-  expect(asked()[0]?.body).toMatchObject({
+  await waitForPost(`D${alice}`, /in 1 file below|No event/);
+  expect(exportRequests()[0]?.body).toMatchObject({
     query: 'kept',
     filters: [
       { field: 'country', op: 'in', value: ['DE', 'FR', 'AT'] },
@@ -108,10 +108,10 @@ test('another field is warned of before it is sent, and the service’s own word
   expect(await submitForm(person, { 'filter-field-1': 'method', channel: ops })).toMatch(
     /method is not a known one/,
   );
-  const told = await tells(ops, /did not work; nothing was posted/);
+  const told = await waitForPost(ops, /did not work; nothing was posted/);
   expect(told.reads).toMatch(/Unknown filter field/);
   expect(told.reads).toMatch(/Reference \w{8}/);
-  await leavesNothing();
+  await expectNothingLeft();
 });
 
 test('what is typed in words becomes rows where it has to be looked at', async () => {
@@ -124,10 +124,10 @@ test('what is typed in words becomes rows where it has to be looked at', async (
     'POST',
     'DE',
   ]);
-  expect(asked()).toEqual([]);
+  expect(exportRequests()).toEqual([]);
   await submitForm(person);
-  await tells(`D${alice}`, /did not work/);
-  expect(asked()[0]?.body).toMatchObject({
+  await waitForPost(`D${alice}`, /did not work/);
+  expect(exportRequests()[0]?.body).toMatchObject({
     query: 'kept',
     filters: [
       { field: 'method', op: 'eq', value: ['POST'] },
@@ -148,8 +148,8 @@ test('a key typed into a field is told under it, and goes nowhere', async () => 
   await person.waitForModal(holds('filters-2'));
   expect(JSON.stringify(bot.slack.calls)).not.toContain(key);
   expect(bot.logs.slice(lines).join('')).not.toContain(key);
-  expect(asked()).toEqual([]);
-  await leavesNothing();
+  expect(exportRequests()).toEqual([]);
+  await expectNothingLeft();
 });
 
 test('what the plan lacks is said in a sentence, and once it is there the same export is one press away', async () => {
@@ -157,11 +157,11 @@ test('what the plan lacks is said in a sentence, and once it is there the same e
   const body = { logs: null, errorResponse: refusal };
   bot.cdn.faults.add({ match: { path: /export$/ }, status: 403, body });
   await exportTo(ops);
-  const { reads, ts } = await tells(ops, /did not work; nothing was posted/);
+  const { reads, ts } = await waitForPost(ops, /did not work; nothing was posted/);
   expect(reads).toMatch(/invalid_plan_type\.event_logs.*Your plan there does not include it/s);
   expect(reads).not.toMatch(/your key|what you typed\./);
   await bot.slack.as(alice, ops).press('event-logs:again:0', { ts });
-  await tells(ops, /in 1 file below/);
+  await waitForPost(ops, /in 1 file below/);
 });
 
 test('what was refused comes back in the form, to be changed', async () => {
@@ -170,7 +170,7 @@ test('what was refused comes back in the form, to be changed', async () => {
   await person.submit({ ...values, channel: ops });
   await person.waitForModal(/not a known one/);
   await submitForm(person);
-  const { ts } = await tells(ops, /Unknown filter field/);
+  const { ts } = await waitForPost(ops, /Unknown filter field/);
   await person.press('event-logs:change:0', { ts });
   const form = await person.waitForModal('event-logs:submit');
   expect([typedIn(form, 'query'), typedIn(form, 'filter-field-2'), typedIn(form, 'filters-2')]).toEqual([
@@ -185,8 +185,8 @@ test('what was refused comes back in the form, to be changed', async () => {
   await person.press('event-logs:filter-remove:2');
   await person.waitForModal((view) => !holds('filters-2')(view));
   await submitForm(person, { query: '' });
-  await tells(ops, /in 1 file below|No event/);
-  const [refused, changed] = asked().map(({ body }) => body as { from: number; filters: object[] });
+  await waitForPost(ops, /in 1 file below|No event/);
+  const [refused, changed] = exportRequests().map(({ body }) => body as { from: number; filters: object[] });
   expect(changed?.filters).toEqual(refused?.filters.slice(0, 1));
   expect(changed?.from).toBe(refused?.from);
 });
@@ -197,11 +197,11 @@ test.each([
 ])('an upload that Slack refuses for good (HTTP %i) is told at once', async (status, words, button) => {
   bot.slack.script.fail('files.upload', 'refused', 1, status);
   await exportTo(ops);
-  const { reads } = await tells(ops, /did not work; nothing was posted/);
+  const { reads } = await waitForPost(ops, /did not work; nothing was posted/);
   expect(reads).toMatch(words);
   expect(reads).toMatch(button);
-  expect(asked()).toHaveLength(1);
-  await leavesNothing();
+  expect(exportRequests()).toHaveLength(1);
+  await expectNothingLeft();
 });
 
 test('of two presses at once none undoes the other', async () => {

@@ -5,15 +5,8 @@ import { useExportHarness } from './harness.ts';
 
 const { alice } = users;
 const { ops } = channels;
-const {
-  bot,
-  exportRequests: asked,
-  callsTo: called,
-  exportTo,
-  expectNothingLeft: leavesNothing,
-  newFiles: shared,
-  waitForPost: tells,
-} = useExportHarness();
+const { bot, exportRequests, callsTo, exportTo, expectNothingLeft, newFiles, waitForPost } =
+  useExportHarness();
 
 const reference = /Reference (\w{8})/;
 
@@ -31,14 +24,14 @@ test.each([{}, { spreadsheetSafe: ['yes'] }, { pseudonyms: ['yes'] }, { split: [
     const log = `timestamp,action,ip,url\n2026-11-20T10:00:00Z,blocked,203.0.113.7,/x?AccessKey=${key}\n`;
     bot().cdn.faults.add({ match: { path: /export$/ }, body: log, headers: { 'content-type': 'text/csv' } });
     await exportTo(ops, values);
-    const { reads } = await tells(ops, /did not work; nothing was posted/);
+    const { reads } = await waitForPost(ops, /did not work; nothing was posted/);
     expect(reads).toMatch(/The files were held back: a key or token that is in use stands in them/);
     expect(reads).toMatch(/Tell whoever runs this bot the reference below/);
     expect(reads).not.toMatch(/to yourself|Export again/);
     logged(reads, key);
-    expect(asked()).toHaveLength(1);
-    expect(called('files.getUploadURLExternal')).toEqual([]);
-    await leavesNothing();
+    expect(exportRequests()).toHaveLength(1);
+    expect(callsTo('files.getUploadURLExternal')).toEqual([]);
+    await expectNothingLeft();
   },
 );
 
@@ -52,16 +45,16 @@ test('words beside the files that became secret meanwhile: the same, and they ar
   const before = bot().logs.length;
   const release = registerSecrets({ 'cdn-key': [typed] });
   held.release();
-  const { reads } = await tells(ops, /did not work; nothing was posted/);
+  const { reads } = await waitForPost(ops, /did not work; nothing was posted/);
   release();
   expect(reads).toMatch(/held back/);
   const [, id = 'none'] = reference.exec(reads) ?? [];
   const lines = bot().logs.slice(before);
   expect(lines.some((line) => line.includes(id) && line.includes('stopped a secret'))).toBe(true);
   expect(JSON.stringify([reads, lines])).not.toContain(typed);
-  expect(asked()).toHaveLength(1);
-  expect(called('files.completeUploadExternal')).toEqual([]);
-  await leavesNothing();
+  expect(exportRequests()).toHaveLength(1);
+  expect(callsTo('files.completeUploadExternal')).toEqual([]);
+  await expectNothingLeft();
 });
 
 test('a token in use that is typed into the search is refused in words, and neither posted nor kept', async () => {
@@ -73,11 +66,11 @@ test('a token in use that is typed into the search is refused in words, and neit
   await person.submit({ channel: ops, query: key });
   const { reads } = await person.waitForModal(/What you typed holds a key or token/);
   logged(reads, key);
-  expect(asked()).toEqual([]);
-  expect(shared(ops)).toEqual([]);
+  expect(exportRequests()).toEqual([]);
+  expect(newFiles(ops)).toEqual([]);
   while (person.modal()) await person.closeModal();
   await person.slash('export list');
   expect((await person.waitForMessage(/exports?, none under way/)).reads).not.toContain(key);
   release();
-  await leavesNothing();
+  await expectNothingLeft();
 });

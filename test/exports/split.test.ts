@@ -9,16 +9,8 @@ const { alice } = users;
 const { ops } = channels;
 const partBytes = 12_000;
 const desk = useExportHarness({ exportLimits: { fileBytes: 30_000, partBytes, parts: 10, files: 14 } });
-const {
-  bot,
-  exportRequests: asked,
-  callsTo: called,
-  exportTo,
-  expectNothingLeft: leavesNothing,
-  newFiles: shared,
-  expectEmptySpool: spoolIsEmpty,
-  waitForPost: tells,
-} = desk;
+const { bot, exportRequests, callsTo, exportTo, expectNothingLeft, newFiles, expectEmptySpool, waitForPost } =
+  desk;
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -36,7 +28,7 @@ function serve(bytes: number, times = 1): Buffer {
 
 /** The CSV files of the one message that came, with their bytes. */
 async function parts(): Promise<{ message: VisibleMessage; files: { name: string; bytes: Buffer }[] }> {
-  const [message, ...more] = shared(ops);
+  const [message, ...more] = newFiles(ops);
   if (!message) throw new Error('no files came');
   expect(more).toEqual([]);
   const files = await Promise.all(
@@ -52,7 +44,7 @@ const withoutHeader = (part: Buffer): Buffer => part.subarray(part.indexOf('\n')
 test('a log that fits into no file comes as several in one message: joined, with one header, it is what the CDN sent', async () => {
   const log = serve(70_000);
   await exportTo(ops, { split: ['yes'] });
-  const done = await tells(ops, /in \d+ files below/);
+  const done = await waitForPost(ops, /in \d+ files below/);
   const { message, files } = await parts();
   expect(files.length).toBeGreaterThan(5);
   expect(done.reads).toContain(`in ${files.length} files below`);
@@ -71,15 +63,15 @@ test('a log that fits into no file comes as several in one message: joined, with
   expect(message.reads).toMatch(new RegExp(`parts joined, with one header row: ${sha256(log)}`));
   // The chart of all of it, once.
   expect(message.files.filter(({ mimetype }) => mimetype === 'image/png')).toHaveLength(1);
-  expect(called('files.completeUploadExternal')).toHaveLength(1);
-  expect(called('chat.postMessage')).toHaveLength(1);
-  await spoolIsEmpty();
+  expect(callsTo('files.completeUploadExternal')).toHaveLength(1);
+  expect(callsTo('chat.postMessage')).toHaveLength(1);
+  await expectEmptySpool();
 });
 
 test('the copy for spreadsheets is cut like the file: every part of it has the header and the same rows', async () => {
   const log = serve(40_000);
   await exportTo(ops, { split: ['yes'], spreadsheetSafe: ['yes'], pseudonyms: ['yes'] });
-  await tells(ops, /in \d+ files below/);
+  await waitForPost(ops, /in \d+ files below/);
   const { message, files } = await parts();
   const raw = files.filter(({ name }) => !name.endsWith('-spreadsheet.csv'));
   const safe = files.filter(({ name }) => name.endsWith('-spreadsheet.csv'));
@@ -93,18 +85,18 @@ test('the copy for spreadsheets is cut like the file: every part of it has the h
   expect(files.some(({ bytes }) => bytes.includes('203.0.113.'))).toBe(false);
   const joined = Buffer.concat(raw.map(({ bytes }, nth) => (nth === 0 ? bytes : withoutHeader(bytes))));
   expect(message.reads).toContain(sha256(joined));
-  await spoolIsEmpty();
+  await expectEmptySpool();
 });
 
 test('too large for one file, the message offers to split it, and one press does', async () => {
   serve(40_000, 2);
   await exportTo(ops);
-  const told = await tells(ops, /too large/);
+  const told = await waitForPost(ops, /too large/);
   expect(told.reads).toMatch(/39\.\d kB, and Slack takes files up to 30 kB/);
-  await leavesNothing();
+  await expectNothingLeft();
   await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
-  await tells(ops, /in 4 files below/);
-  await spoolIsEmpty();
+  await waitForPost(ops, /in 4 files below/);
+  await expectEmptySpool();
 });
 
 test.each([
@@ -114,11 +106,11 @@ test.each([
 ])('larger than all parts together it is refused, with smaller windows%s', async (_, values, bytes) => {
   serve(bytes);
   await exportTo(ops, { split: ['yes'], ...values });
-  const told = await tells(ops, /too large/);
+  const told = await waitForPost(ops, /too large/);
   expect(told.reads).toMatch(/no more than that is sent.*Narrow the window/s);
   expect(JSON.stringify(told.blocks).match(/event-logs:again:\d/g)).toHaveLength(2);
-  expect(called('files.getUploadURLExternal')).toEqual([]);
-  await leavesNothing();
+  expect(callsTo('files.getUploadURLExternal')).toEqual([]);
+  await expectNothingLeft();
 });
 
 test('a part that breaks off on its way is sent again with the others: one message, every part once', async () => {
@@ -131,10 +123,10 @@ test('a part that breaks off on its way is sent again with the others: one messa
   await second.reached;
   bot().slack.script.drop('files.upload');
   second.release();
-  await tells(ops, /in 4 files below/);
+  await waitForPost(ops, /in 4 files below/);
   const { files } = await parts();
   const joined = files.map(({ bytes }, nth) => (nth === 0 ? bytes : withoutHeader(bytes)));
   expect(Buffer.concat(joined).equals(log)).toBe(true);
-  expect(asked()).toHaveLength(2);
-  await spoolIsEmpty();
+  expect(exportRequests()).toHaveLength(2);
+  await expectEmptySpool();
 });

@@ -7,37 +7,37 @@ const { ops, deploys } = channels;
 const desk = useExportHarness();
 const {
   bot,
-  exportRequests: asked,
-  callsTo: called,
+  exportRequests,
+  callsTo,
   exportTo,
-  holdExport: holdService,
+  holdExport,
   isNew,
-  expectNothingLeft: leavesNothing,
-  newFiles: shared,
-  expectEmptySpool: spoolIsEmpty,
-  waitForPost: tells,
+  expectNothingLeft,
+  newFiles,
+  expectEmptySpool,
+  waitForPost,
 } = desk;
 
 describe('at once', () => {
   test('a button that is pressed twice at once begins one export, and says so', async () => {
     bot().slack.script.fail('files.getUploadURLExternal', 'file_uploads_disabled');
     await exportTo(ops);
-    const told = await tells(ops, /did not work/);
-    const held = holdService();
+    const told = await waitForPost(ops, /did not work/);
+    const held = holdExport();
     const person = bot().slack.as(alice, ops);
     const press = () => person.press('event-logs:again:0', { ts: told.ts });
     await Promise.all([press(), press()]);
     await person.waitForMessage(/The same export is under way already/);
     await held.reached;
     held.release();
-    await tells(ops, /in 1 file below/);
-    expect(shared(ops)).toHaveLength(1);
-    expect(asked()).toHaveLength(2);
-    await spoolIsEmpty();
+    await waitForPost(ops, /in 1 file below/);
+    expect(newFiles(ops)).toHaveLength(1);
+    expect(exportRequests()).toHaveLength(2);
+    await expectEmptySpool();
   });
 
   test('three at once by one person come each to its end; a fourth is not taken, and the form comes back', async () => {
-    const held = [holdService(), holdService(), holdService()];
+    const held = [holdExport(), holdExport(), holdExport()];
     await exportTo(ops, { query: 'wp-login' });
     await exportTo(deploys, { query: 'wp-login' });
     await exportTo(undefined, { query: 'checkout' });
@@ -48,22 +48,22 @@ describe('at once', () => {
     expect(back.state.values['query']?.['query']).toMatchObject({ value: 'one too many' });
     while (person.modal()) await person.closeModal();
     for (const { release } of held) release();
-    await tells(ops, /in 1 file below/);
-    await tells(deploys, /in 1 file below/);
-    await tells(`D${alice}`, /in 1 file below/);
-    for (const channel of [ops, deploys, `D${alice}`]) expect(shared(channel)).toHaveLength(1);
-    await spoolIsEmpty();
+    await waitForPost(ops, /in 1 file below/);
+    await waitForPost(deploys, /in 1 file below/);
+    await waitForPost(`D${alice}`, /in 1 file below/);
+    for (const channel of [ops, deploys, `D${alice}`]) expect(newFiles(channel)).toHaveLength(1);
+    await expectEmptySpool();
   });
 });
 
 describe('cancelling', () => {
   test('while the CDN sends: nothing is posted', async () => {
-    const held = holdService();
+    const held = holdExport();
     await exportTo(ops);
     await held.reached;
     await bot().slack.as(alice, ops).press('event-logs:cancel:0');
-    await tells(ops, /was stopped; nothing was posted/);
-    await leavesNothing();
+    await waitForPost(ops, /was stopped; nothing was posted/);
+    await expectNothingLeft();
   });
 
   test('while the file is on its way to Slack: nothing is posted', async () => {
@@ -71,19 +71,19 @@ describe('cancelling', () => {
     await exportTo(ops);
     await held.reached;
     await bot().slack.as(alice, ops).press('event-logs:cancel:0');
-    await tells(ops, /was stopped; nothing was posted/);
+    await waitForPost(ops, /was stopped; nothing was posted/);
     held.release();
-    expect(called('files.completeUploadExternal')).toEqual([]);
-    await leavesNothing();
+    expect(callsTo('files.completeUploadExternal')).toEqual([]);
+    await expectNothingLeft();
   });
 
   test('between two attempts: it is not tried again', async () => {
     bot().cdn.faults.add({ match: { path: /export$/ }, status: 429, retryAfter: 300, times: 9 });
     await exportTo(ops);
-    await tells(ops, /asks for a pause\. Trying again in 300 s/);
+    await waitForPost(ops, /asks for a pause\. Trying again in 300 s/);
     await bot().slack.as(alice, ops).press('event-logs:cancel:0');
-    await tells(ops, /was stopped; nothing was posted/);
-    await leavesNothing();
+    await waitForPost(ops, /was stopped; nothing was posted/);
+    await expectNothingLeft();
   });
 
   test('when Slack is being told to show the file it is too late, and that is said', async () => {
@@ -94,11 +94,11 @@ describe('cancelling', () => {
     await person.press('event-logs:cancel:0');
     await person.waitForMessage(/Too late/);
     held.release();
-    await tells(ops, /in 1 file below/);
+    await waitForPost(ops, /in 1 file below/);
   });
 
   test('what has ended says so, and where its files are', async () => {
-    const held = holdService();
+    const held = holdExport();
     await exportTo(undefined);
     await held.reached;
     const person = bot().slack.as(alice, ops);
@@ -107,14 +107,14 @@ describe('cancelling', () => {
       (message) => isNew(message) && /1 under way/.test(message.reads),
     );
     held.release();
-    await tells(`D${alice}`, /in 1 file below/);
+    await waitForPost(`D${alice}`, /in 1 file below/);
     await person.press('event-logs:cancel:0', { ts: list.ts });
     await person.waitForMessage(/is done: its files are in your direct messages with this app/);
-    expect(shared(`D${alice}`)).toHaveLength(1);
+    expect(newFiles(`D${alice}`)).toHaveLength(1);
   });
 
   test('by others than the person and admins it is refused; an admin may', async () => {
-    const held = holdService();
+    const held = holdExport();
     const person = bot().slack.as(bob, ops);
     await openForm(person);
     await submitForm(person, { channel: ops });
@@ -123,12 +123,12 @@ describe('cancelling', () => {
     await other.press('event-logs:cancel:0');
     await other.waitForMessage(/This is an export of @Bob Brown/);
     await bot().slack.as(alice, ops).press('event-logs:cancel:0');
-    await tells(ops, /was stopped/, bob);
-    await leavesNothing();
+    await waitForPost(ops, /was stopped/, bob);
+    await expectNothingLeft();
   });
 
   test('the list shows what runs and what ran, each with its way to stop', async () => {
-    const held = holdService();
+    const held = holdExport();
     await exportTo(deploys);
     await held.reached;
     const person = bot().slack.as(alice, ops);
@@ -138,8 +138,8 @@ describe('cancelling', () => {
     );
     expect(list.ephemeral).toBe(true);
     await person.press('event-logs:cancel:0', { ts: list.ts });
-    await tells(deploys, /was stopped/);
-    await leavesNothing();
+    await waitForPost(deploys, /was stopped/);
+    await expectNothingLeft();
   });
 
   test('cancelled before its message is there, that message says so when it comes', async () => {
@@ -156,23 +156,23 @@ describe('cancelling', () => {
     await person.press('event-logs:cancel:0', { ts: list.ts });
     await person.waitForMessage(/was cancelled; nothing was posted/);
     held.release();
-    await tells(ops, /was stopped; nothing was posted.*Cancelled by @Alice Adams/s);
-    expect(asked()).toEqual([]);
-    await leavesNothing();
+    await waitForPost(ops, /was stopped; nothing was posted.*Cancelled by @Alice Adams/s);
+    expect(exportRequests()).toEqual([]);
+    await expectNothingLeft();
   });
 
   test('told to stop just before the CDN asks for a pause, it is stopped and does not wait', async () => {
     const until = Promise.withResolvers<void>();
     bot().cdn.faults.add({ match: { path: /export$/ }, until: until.promise, status: 429, retryAfter: 300 });
     await exportTo(ops);
-    await expect.poll(() => asked().length).toBe(1);
+    await expect.poll(() => exportRequests().length).toBe(1);
     const person = bot().slack.as(alice, ops);
     await person.press('event-logs:cancel:0');
     await person.waitForMessage((message) => isNew(message) && /is being stopped/.test(message.reads));
     until.resolve();
-    await tells(ops, /was stopped; nothing was posted/);
-    expect(JSON.stringify(called('chat.update'))).not.toContain('Trying again');
-    await leavesNothing();
+    await waitForPost(ops, /was stopped; nothing was posted/);
+    expect(JSON.stringify(callsTo('chat.update'))).not.toContain('Trying again');
+    await expectNothingLeft();
   });
 
   test('pressed twice, cancel is answered twice, and the export ends once', async () => {
@@ -186,15 +186,15 @@ describe('cancelling', () => {
       return [...reads.matchAll(/was stopped by @Alice/g)].length;
     };
     const before = await recorded();
-    const held = holdService();
+    const held = holdExport();
     await exportTo(ops);
     await held.reached;
     await Promise.all([person.press('event-logs:cancel:0'), person.press('event-logs:cancel:0')]);
-    const { ts } = await tells(ops, /was stopped; nothing was posted/);
+    const { ts } = await waitForPost(ops, /was stopped; nothing was posted/);
     held.release();
     expect(await recorded()).toBe(before + 1);
     // A press that comes after the end draws the same end once more.
-    const ends = called('chat.update').map(({ args }) => JSON.stringify(args));
+    const ends = callsTo('chat.update').map(({ args }) => JSON.stringify(args));
     expect(new Set(ends.filter((one) => one.includes('was stopped'))).size).toBe(1);
     expect(
       JSON.stringify(
@@ -205,19 +205,19 @@ describe('cancelling', () => {
           .find((one) => one.ts === ts)?.blocks,
       ),
     ).not.toContain('event-logs:cancel');
-    await leavesNothing();
+    await expectNothingLeft();
   });
 
   // The last: the key is gone.
   test('disconnecting the key ends it', async () => {
-    const held = holdService();
+    const held = holdExport();
     await exportTo(ops);
     await held.reached;
     const person = bot().slack.as(alice, ops);
     await person.slash('disconnect');
     await person.waitForMessage(/forgotten/);
     held.release();
-    expect((await tells(ops, /did not work|was stopped/)).reads).toMatch(/key/);
-    await leavesNothing();
+    expect((await waitForPost(ops, /did not work|was stopped/)).reads).toMatch(/key/);
+    await expectNothingLeft();
   });
 });

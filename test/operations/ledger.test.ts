@@ -42,10 +42,10 @@ const freely = { ...policy, changeApprovals: 0 };
 const edit = (value: string, variableId = '12') =>
   ({ kind: 'variable-update', scriptId: '301', variableId, value: new Secret(value) }) as const;
 
-describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLocation: place }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }) => {
   describe.skipIf(skip)('the ledger', () => {
     test('leads from what was asked for over an approval to what came of it', async () => {
-      const { ledger, enqueued, audit } = await createLedgerHarness(await empty());
+      const { ledger, enqueued, audit } = await createLedgerHarness(await emptyDatabase());
       const asked = await propose(ledger, makeProposal());
       expect(asked).toMatchObject({
         id: expect.stringMatching(/^[a-z2-9]{16}$/),
@@ -103,7 +103,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('two of three: distinct people, never the requester', async () => {
-      const { ledger, enqueued } = await createLedgerHarness(await empty());
+      const { ledger, enqueued } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal(deletion, anna, twoOfThree));
       expect(await approveNow(ledger, id, anna, twoOfThree)).toMatchObject({ kind: 'own-request' });
       expect(await approveNow(ledger, id, ben, twoOfThree)).toMatchObject({
@@ -131,7 +131,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('an admin does not approve what they asked for, nor does somebody of another organisation', async () => {
-      const { ledger } = await createLedgerHarness(await empty());
+      const { ledger } = await createLedgerHarness(await emptyDatabase());
       const asked = await propose(ledger, makeProposal(deletion, anna));
       const own = { ...makeContext(anna, asked), clicker: actor(anna, { admin: true }) };
       expect(await approve(ledger, asked.id, anna, own)).toMatchObject({ kind: 'own-request' });
@@ -146,7 +146,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('is one ledger for each tenant: the id alone opens nothing', async () => {
-      const { ledger } = await createLedgerHarness(await empty());
+      const { ledger } = await createLedgerHarness(await emptyDatabase());
       const asked = await propose(ledger, makeProposal());
       const stranger = { teamId: 'T0BETA000', userId: ben.userId };
       expect(await approve(ledger, asked.id, stranger, makeContext(ben, asked))).toEqual({
@@ -161,7 +161,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('keeps what a denial says, and says who denied to whoever comes later', async () => {
-      const { ledger } = await createLedgerHarness(await empty());
+      const { ledger } = await createLedgerHarness(await emptyDatabase());
       const asked = await propose(ledger, makeProposal());
       expect(
         await deny(ledger, asked.id, ben, { reason: ' still\0 needed ', context: makeContext(ben, asked) }),
@@ -179,7 +179,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('who asked can take it back until it runs, and nobody else can', async () => {
-      const { ledger } = await createLedgerHarness(await empty());
+      const { ledger } = await createLedgerHarness(await emptyDatabase());
       const first = await propose(ledger, makeProposal());
       expect(await cancel(ledger, first.id, ben)).toMatchObject({ kind: 'not-requester' });
       await approveNow(ledger, first.id, ben);
@@ -198,7 +198,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('expires what waited too long, at the click or by the clock, once', async () => {
-      const { ledger, openReplica, advance } = await createLedgerHarness(await empty());
+      const { ledger, openReplica, advance } = await createLedgerHarness(await emptyDatabase());
       const clicked = await propose(ledger, makeProposal());
       const left = await propose(ledger, makeProposal());
       advance(29.9);
@@ -215,7 +215,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('what was approved and nobody ran for ten minutes does not run any more', async () => {
-      const { ledger, advance } = await createLedgerHarness(await empty());
+      const { ledger, advance } = await createLedgerHarness(await emptyDatabase());
       const [first, second] = [await propose(ledger, makeProposal()), await propose(ledger, makeProposal())];
       advance(29);
       for (const { id } of [first, second]) await approveNow(ledger, id, ben);
@@ -231,7 +231,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('reminds once, past half of the time', async () => {
-      const { ledger, openReplica, advance } = await createLedgerHarness(await empty());
+      const { ledger, openReplica, advance } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       advance(14.9);
       expect(await findOperationsToRemind(ledger)).toEqual([]);
@@ -243,7 +243,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('lists what waits for somebody and what they asked for', async () => {
-      const { ledger, advance } = await createLedgerHarness(await empty());
+      const { ledger, advance } = await createLedgerHarness(await emptyDatabase());
       const byOlivia = await propose(ledger, makeProposal(deletion, olivia, twoOfThree));
       advance(1);
       const byAnna = await propose(ledger, makeProposal(deletion, anna, twoOfThree));
@@ -259,7 +259,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('a new process sees everything, and yesterday’s buttons answer', async () => {
-      const there = await place();
+      const there = await createLocation();
       const before = await there.open();
       const { ledger, openReplica, advance } = await createLedgerHarness(before);
       const { id } = await propose(ledger, makeProposal(deletion, olivia, twoOfThree));
@@ -291,7 +291,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('settings that ask for more, or rights that were taken, void what waits', async () => {
-      const { ledger } = await createLedgerHarness(await empty());
+      const { ledger } = await createLedgerHarness(await emptyDatabase());
       const why = async (rules: typeof policy) => {
         const { id } = await propose(ledger, makeProposal());
         const atClick = await approveNow(ledger, id, ben, rules);
@@ -316,7 +316,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('what nobody knows is told by a person, or late by the service, never sent again', async () => {
-      const { ledger, advance } = await createLedgerHarness(await empty());
+      const { ledger, advance } = await createLedgerHarness(await emptyDatabase());
       const run = async () => {
         const { id } = await propose(ledger, makeProposal());
         await approveNow(ledger, id, ben);
@@ -371,7 +371,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('trying again is another request, approved anew, once', async () => {
-      const { ledger, enqueued, openReplica } = await createLedgerHarness(await empty());
+      const { ledger, enqueued, openReplica } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       const again = { policy, channelId: undefined, snapshot: { zones: [] } };
       expect(await retry(ledger, id, olivia, again)).toMatchObject({ kind: 'not-now', why: 'state' });
@@ -401,7 +401,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('ends with its person: cancelled to see, its value destroyed', async () => {
-      const { ledger, database } = await createLedgerHarness(await empty());
+      const { ledger, database } = await createLedgerHarness(await emptyDatabase());
       const waits = await propose(
         ledger,
         makeProposal(edit('one'), olivia, { ...policy, changeApprovals: 1 }),
@@ -422,7 +422,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('a value is sealed, goes along once, and stands nowhere in the clear', async () => {
-      const { ledger, database, audit, enqueued } = await createLedgerHarness(await empty());
+      const { ledger, database, audit, enqueued } = await createLedgerHarness(await emptyDatabase());
       const asked = await propose(
         ledger,
         makeProposal({ ...edit('s3cret-of-the-shop'), required: true }, olivia, freely),
@@ -454,7 +454,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('the value before is known from an earlier edit, unless something may have come between', async () => {
-      const { ledger, advance } = await createLedgerHarness(await empty());
+      const { ledger, advance } = await createLedgerHarness(await emptyDatabase());
       const set = async (value: string, state: 'succeeded' | 'unknown' = 'succeeded', variable = '12') => {
         advance(1);
         const { id } = await propose(ledger, makeProposal(edit(value, variable), olivia, freely));
@@ -491,7 +491,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('a failed edit is tried again with its value', async () => {
-      const { ledger } = await createLedgerHarness(await empty());
+      const { ledger } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal(edit('kept'), olivia, freely));
       await beginNow(ledger, id, freely);
       await settle(ledger, id, { state: 'failed', outcome: { word: 'key-refused', status: 401 } });

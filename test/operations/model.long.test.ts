@@ -24,10 +24,10 @@ const engines = await prepareEngines();
 describe.each([
   { ...engines.embedded, numRuns: 50 },
   { ...engines.postgres, numRuns: 60 },
-])('on $name', ({ skip, createLocation: place, numRuns }) => {
+])('on $name', ({ skip, createLocation, numRuns }) => {
   /** Three processes on one database; the embedded one has one process, there it is three commands at a time. */
   const threeProcesses = async () => {
-    const there = await place();
+    const there = await createLocation();
     const first = await there.open();
     const others = there.databaseUrl ? [await there.open(), await there.open()] : [first, first];
     const benchWith = async (): Promise<LedgerHarness & { readonly processes: readonly Ledger[] }> => {

@@ -76,12 +76,12 @@ async function waits({ ledger }: LedgerHarness): Promise<string> {
   return again.operation.id;
 }
 
-describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('the seal', () => {
     test('every column is sealed or moves', async () => {
       const { rows } = await sql<{ column_name: string }>`
         select column_name from information_schema.columns where table_name = 'operations'`.execute(
-        (await empty()).db,
+        (await emptyDatabase()).db,
       );
       expect(rows.map(({ column_name: name }) => name).toSorted()).toEqual(
         [...Object.keys(mutations), ...moving].toSorted(),
@@ -91,7 +91,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     test.each(Object.entries(mutations))(
       'a changed %s voids it, at the click and when it runs',
       async (column, to) => {
-        const bench = await createLedgerHarness(await empty());
+        const bench = await createLedgerHarness(await emptyDatabase());
         const { ledger, enqueued, tamper } = bench;
         const why = column === 'key_id' ? 'key-gone' : 'changed';
         const clicked = await waits(bench);
@@ -129,7 +129,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     );
 
     test('who has the database and not the keyring cannot seal anew', async () => {
-      const { ledger, tamper, database } = await createLedgerHarness(await empty());
+      const { ledger, tamper, database } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       await approveNow(ledger, id, ben);
       await tamper(`update operations set path = '/mc/apps/app-1/volumes/openReplica' where id = '${id}'`);
@@ -157,14 +157,14 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
          select id, 2, created_at, 'system', 'approved' from operations`,
       ],
     ])('an approval that was written into the database, %s, is none', async (_name, statements) => {
-      const { ledger, tamper } = await createLedgerHarness(await empty());
+      const { ledger, tamper } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       for (const statement of statements.split(';')) await tamper(statement);
       expect(await beginNow(ledger, id)).toMatchObject({ kind: 'void', why: 'changed' });
     });
 
     test('what has run is not run again by turning its state back', async () => {
-      const { ledger, tamper } = await createLedgerHarness(await empty());
+      const { ledger, tamper } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       await approveNow(ledger, id, ben);
       await beginNow(ledger, id);
@@ -173,7 +173,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('an approval of openReplica request does not count for this one', async () => {
-      const { ledger, tamper } = await createLedgerHarness(await empty());
+      const { ledger, tamper } = await createLedgerHarness(await emptyDatabase());
       const [one, other] = [await propose(ledger, makeProposal()), await propose(ledger, makeProposal())];
       await approveNow(ledger, one.id, ben);
       await tamper(`update operations set state = 'approved', seq = 2 where id = '${other.id}'`);
@@ -185,7 +185,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('a value of openReplica request, or none at all, voids it', async () => {
-      const bench = await createLedgerHarness(await empty());
+      const bench = await createLedgerHarness(await emptyDatabase());
       const { ledger, tamper } = bench;
       const proposeEdit = async (value: string) => {
         const { id } = await propose(ledger, makeProposal(edit(value), olivia, freely));
@@ -205,14 +205,14 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('under a keyring that lacks its key it is void, and says which way', async () => {
-      const { ledger, openReplica, database } = await createLedgerHarness(await empty());
+      const { ledger, openReplica, database } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       const elsewhere = openReplica(database, await createKeyring(generateKeys('k2')));
       expect(await approveNow(elsewhere, id, ben)).toMatchObject({ kind: 'void', why: 'key-gone' });
     });
 
     test('neither table forgets', async () => {
-      const { ledger, database } = await createLedgerHarness(await empty());
+      const { ledger, database } = await createLedgerHarness(await emptyDatabase());
       await propose(ledger, makeProposal());
       for (const statement of [
         'delete from operations',

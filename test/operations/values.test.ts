@@ -27,13 +27,13 @@ const freely = { ...policy, changeApprovals: 0 };
 const edit = (value: string) =>
   ({ kind: 'variable-update', scriptId: '301', variableId: '12', value: new Secret(value) }) as const;
 
-describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('the values of variables', () => {
     test.each([
       ['a workspace', olivia],
       ['an organisation', { ...olivia, enterpriseId: 'E0CORP000' }],
     ])('go along from one key to the next, in %s', async (_where, requester) => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const { db } = database;
       const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];
       const { openReplica, advance } = await createLedgerHarness(database);
@@ -72,7 +72,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('under a lost key they are destroyed with the rest, and what needs them is void', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const { db } = database;
       const { openReplica } = await createLedgerHarness(database);
       const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];

@@ -9,10 +9,10 @@ import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 
 const engines = await prepareEngines();
 
-describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDatabase: empty, name }) => {
+describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase, name }) => {
   describe.skipIf(skip)('the database', () => {
     test('values come back the same on both engines', async () => {
-      const { db } = await empty();
+      const { db } = await emptyDatabase();
       const { rows } = await sql`
         select 7::int8 as small, 9007199254740993::int8 as large, -1::int8 as negative,
                '\\x00ff10'::bytea as bytes, '2026-11-21 08:00:00.123+05:30'::timestamptz as moment,
@@ -37,14 +37,14 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('moments are stored to the millisecond', async () => {
-      const { db } = await empty();
+      const { db } = await emptyDatabase();
       const seen_at = new Date('2026-03-29T01:59:59.999Z');
       await db.insertInto('deliveries').values({ id: 'x', seen_at }).execute();
       expect(await db.selectFrom('deliveries').select('seen_at').execute()).toEqual([{ seen_at }]);
     });
 
     test('what a transaction did is gone when it fails', async () => {
-      const { db } = await empty();
+      const { db } = await emptyDatabase();
       const failing = db.transaction().execute(async (trx) => {
         await trx.insertInto('deliveries').values({ id: 'x', seen_at: new Date() }).execute();
         throw new Error('changed my mind');
@@ -54,7 +54,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('it answers a ping, and no longer after it was closed; closing twice is fine', async () => {
-      const database = await (await place()).open();
+      const database = await (await createLocation()).open();
       await database.ping();
       await database.close();
       await database.close();
@@ -62,7 +62,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('migrating again, or several at once, changes nothing', async () => {
-      const there = await place();
+      const there = await createLocation();
       const database = await there.open();
       const others = database.engine === 'postgres' ? [await there.open(), await there.open()] : [];
       await Promise.all([database, ...others].flatMap((each) => [each.migrate(), each.migrate()]));
@@ -74,7 +74,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('a database of a newer version is refused in words', async () => {
-      const database = await (await place()).open();
+      const database = await (await createLocation()).open();
       await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '')`.execute(
         database.db,
       );
@@ -84,7 +84,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('a query while a transaction is open waits or runs beside it, and sees nothing unfinished', async () => {
-      const { db } = await empty();
+      const { db } = await emptyDatabase();
       const started = Promise.withResolvers<void>();
       const finish = Promise.withResolvers<void>();
       const writing = db.transaction().execute(async (trx) => {
@@ -104,7 +104,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
   test.skipIf(skip)(
     `a first start of ${name} by several processes at once leaves one set of tables`,
     async () => {
-      const there = await place({ empty: true });
+      const there = await createLocation({ empty: true });
       const databases = there.databaseUrl
         ? await Promise.all(Array.from({ length: 5 }, () => there.open()))
         : [await there.open()];

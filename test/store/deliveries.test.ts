@@ -7,10 +7,10 @@ const engines = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const hours = (count: number): Date => new Date(at.getTime() + count * 3_600_000);
 
-describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDatabase: empty }) => {
+describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }) => {
   describe.skipIf(skip)('deliveries', () => {
     test('a delivery is taken once, also after a restart', async () => {
-      const there = await place();
+      const there = await createLocation();
       const first = await there.open();
       expect(await createClaims(first.db, () => at)('Ev1')).toBe(true);
       expect(await createClaims(first.db, () => hours(1))('Ev1')).toBe(false);
@@ -21,7 +21,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('of many that take the same delivery at once one gets it', async () => {
-      const there = await place();
+      const there = await createLocation();
       const first = await there.open();
       const second = first.engine === 'postgres' ? await there.open() : first;
       const claims = Array.from({ length: 20 }, (_, index) =>
@@ -31,7 +31,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('copies that come together are told apart within their one statement', async () => {
-      const { db } = await empty();
+      const { db } = await emptyDatabase();
       const claim = createClaims(db, () => at);
       const won = await Promise.all(['Ev1', 'Ev2', 'Ev1', 'Ev3', 'Ev2', 'Ev1'].map((id) => claim(id)));
       expect(won).toEqual([true, true, false, true, false, false]);
@@ -39,7 +39,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('where the database fails everybody who waits is told, and the next claim works', async () => {
-      const { db } = await empty();
+      const { db } = await emptyDatabase();
       const claim = createClaims(db, () => at);
       await sql`alter table deliveries rename to elsewhere`.execute(db);
       const failed = await Promise.allSettled([claim('Ev1'), claim('Ev2')]);
@@ -49,7 +49,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('old deliveries are forgotten, recent ones are not', async () => {
-      const { db } = await empty();
+      const { db } = await emptyDatabase();
       await createClaims(db, () => hours(-25))('old');
       await createClaims(db, () => hours(-23))('recent');
       expect(await purgeDeliveries(db, hours(-24))).toBe(1);

@@ -18,10 +18,10 @@ const linked = (subject: string, tenant = acme): AuditInput => ({
   subject,
 });
 
-describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLocation: place }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }) => {
   describe.skipIf(skip)('the audit record', () => {
     test('says who, what, about whom, with which facts, when and for which request', async () => {
-      const audit = auditOn(await empty());
+      const audit = auditOn(await emptyDatabase());
       await audit.record({
         tenant: acme,
         actor: 'U0ALICE00',
@@ -46,7 +46,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('the newest come first, and no other tenant sees them', async () => {
-      const audit = auditOn(await empty());
+      const audit = auditOn(await emptyDatabase());
       for (const subject of ['U1', 'U2', 'U3']) await audit.record(linked(subject));
       await audit.record(linked('U9', beta));
       expect((await audit.recent(acme, 2)).map(({ subject, seq }) => [subject, seq])).toEqual([
@@ -61,7 +61,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
       'delete from audit_records',
       'truncate audit_records',
     ])('refuses %s', async (statement) => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const audit = auditOn(database);
       await audit.record(linked('U1'));
       await expect(sql.raw(statement).execute(database.db)).rejects.toThrow('audit_records is append-only');
@@ -69,7 +69,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('forty writers at once make one chain without gaps', async () => {
-      const there = await place();
+      const there = await createLocation();
       const first = await there.open();
       const databases = there.databaseUrl ? [first, await there.open(), await there.open()] : [first];
       const audits = databases.map(auditOn);
@@ -84,7 +84,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('a record in a transaction that fails is gone with it', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const audit = auditOn(database);
       const failing = database.db.transaction().execute(async (trx) => {
         await audit.record(linked('U1'), { in: trx });
@@ -97,7 +97,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('whatever text and numbers are recorded, the chain stays whole', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const audit = auditOn(database);
       await fc.assert(
         fc.asyncProperty(
@@ -128,7 +128,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
       ['a web token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x'],
       ['a key file', '-----BEGIN PRIVATE KEY-----'],
     ])('%s is refused wherever it stands, and not repeated', async (_name, secret) => {
-      const audit = auditOn(await empty());
+      const audit = auditOn(await emptyDatabase());
       for (const entry of [
         { ...linked('U1'), actor: secret },
         { ...linked('U1'), subject: `for ${secret}` },
@@ -144,7 +144,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('text that is very long, and very many facts, are cut where one sees it', async () => {
-      const audit = auditOn(await empty());
+      const audit = auditOn(await emptyDatabase());
       const detail = Object.fromEntries(
         Array.from({ length: 400 }, (_, n) => [`fact${n}`, 'x'.repeat(3_000)]),
       );
@@ -157,7 +157,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty, createLoc
     });
 
     test('seals and ids that only look random are taken', async () => {
-      const audit = auditOn(await empty());
+      const audit = auditOn(await emptyDatabase());
       const seal = 'ab'.repeat(32);
       await audit.record({ ...linked(seal), detail: { app: '01234567-89ab-cdef-0123-456789abcdef' } });
       expect(await audit.recent(acme, 1)).toMatchObject([{ subject: seal }]);

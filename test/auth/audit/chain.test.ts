@@ -30,7 +30,7 @@ async function fileOf(lines: readonly string[], end = '\n'): Promise<string> {
 const check = async (lines: readonly string[], end?: string): ReturnType<typeof checkFile> =>
   checkFile(await fileOf(lines, end), { checkpoints: [], key: undefined });
 
-describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty }) => {
+describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('that somebody changed past the triggers', () => {
     test.each<[string, string, Omit<Broken, 'tenant'>]>([
       ['who did it', `update audit_records set actor = 'U9' where seq = 2`, { seq: 2, problem: 'altered' }],
@@ -113,7 +113,7 @@ describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty })
         { seq: 3, problem: 'altered' },
       ],
     ])('%s is noticed at the first wrong record', async (_name, statements, broken) => {
-      const database = await empty();
+      const database = await emptyDatabase();
       await insertRecords(database, 5);
       await insertRecords(database, 2, beta);
       await runWithoutTriggers(database, statements.replaceAll(/where /g, `where tenant = '${acme}' and `));
@@ -126,14 +126,14 @@ describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty })
     });
 
     test('records of another tenant that are passed for this one’s are noticed', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       await insertRecords(database, 3, beta);
       await runWithoutTriggers(database, `update audit_records set tenant = '${acme}'`);
       expect(await verifyChain(database.db, acme)).toMatchObject({ broken: { seq: 1, problem: 'altered' } });
     });
 
     test('a record that was changed with its own hash made anew is noticed at the next one', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       await insertRecords(database, 4);
       const [row] = await findAuditAfter(database.db, acme, 1, 1);
       if (!row) throw new Error('no second record');
@@ -146,7 +146,7 @@ describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty })
     });
 
     test('what was cut off or written anew to the end is seen only by what was noted elsewhere', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       await insertRecords(database, 6);
       const whole = await verifyChain(database.db, acme);
       if (!whole.ok || whole.head === undefined) throw new Error('not whole');
@@ -173,7 +173,7 @@ describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty })
     });
 
     test('from a known record on the rest is read, and that record itself', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       await insertRecords(database, 6);
       await runWithoutTriggers(database, `update audit_records set actor = 'U9' where seq = 2`);
       expect(await verifyChain(database.db, acme, { since: 3 })).toMatchObject({ ok: true, records: 6 });
@@ -181,7 +181,7 @@ describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty })
     });
 
     test('an empty chain is whole; a longer one than is read at once too', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       expect(await verifyChain(database.db, acme)).toEqual({ ok: true, records: 0, head: undefined });
       await insertRecords(database, 501);
       expect(await verifyChain(database.db, acme)).toMatchObject({ ok: true, records: 501 });
@@ -232,7 +232,7 @@ describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty })
       ['no JSON', (l) => [...l, 'and so on'], { malformed: { seq: 6, line: 6 } }],
       ['no text', (l) => [...l, '\uD800'], { malformed: { seq: 6, line: 6 } }],
     ])('%s is noticed', async (_name, change, wrong) => {
-      const database = await empty();
+      const database = await emptyDatabase();
       await insertRecords(database, 5);
       const lines = await readExportedLines(database);
       expect(await check(lines)).toMatchObject({ tenant: acme, records: 5 });
@@ -241,7 +241,7 @@ describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty })
     });
 
     test('a file that ends in the middle of a record is not whole, an empty one says nothing', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       await insertRecords(database, 3);
       const lines = await readExportedLines(database);
       const [a = '', b = '', c = ''] = lines;
@@ -265,7 +265,7 @@ describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase: empty })
     });
 
     test('whatever one character of it is changed, it is noticed', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       await insertRecords(database, 6);
       const text = (await readExportedLines(database)).join('\n');
       await fc.assert(

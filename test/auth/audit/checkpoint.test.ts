@@ -158,23 +158,23 @@ function settle(
   return checkpoints.settle(db, { tenant, day, kind: report.kind }, end);
 }
 
-describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase: empty }) => {
+describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('of a tenant', () => {
     test('of twenty who want to make today’s one does', async () => {
-      const { checkpoints } = await room(await empty());
+      const { checkpoints } = await room(await emptyDatabase());
       expect(await checkpoints.tenants()).toEqual([acme]);
       const taken = await Promise.all(Array.from({ length: 20 }, () => checkpoints.take(acme, announce)));
       expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
     });
 
     test('without a channel, or without settings, there is none', async () => {
-      const { checkpoints } = await room(await empty(), { channel: 'none' });
+      const { checkpoints } = await room(await emptyDatabase(), { channel: 'none' });
       expect(await checkpoints.take(acme, announce)).toBeUndefined();
       expect(await checkpoints.take(beta, announce)).toBeUndefined();
     });
 
     test('what was posted is contained in the chain it was made of, and in no other', async () => {
-      const { checkpoints, database, sealer } = await room(await empty());
+      const { checkpoints, database, sealer } = await room(await emptyDatabase());
       await insertRecords(database, 3);
       const taken = await checkpoints.take(acme, announce);
       if (taken?.report.kind !== 'signed') throw new Error('nothing was signed');
@@ -197,7 +197,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
     });
 
     test('a forged one is said to be forged, and says nothing about the chain', async () => {
-      const { database } = await room(await empty());
+      const { database } = await room(await emptyDatabase());
       const { publicKey, privateKey } = pair();
       const genuine = signCheckpoint({ ...facts, seq: 9 }, privateKey);
       const check = (checkpoint: typeof genuine): ReturnType<typeof checkDatabase> =>
@@ -209,7 +209,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
     });
 
     test('the next day only what is new is signed; a chain that was changed is not', async () => {
-      const { checkpoints, database, later } = await room(await empty());
+      const { checkpoints, database, later } = await room(await emptyDatabase());
       const first = await checkpoints.take(acme, announce);
       if (!first) throw new Error('none');
       await settle(checkpoints, database, first, { state: 'posted' });
@@ -234,7 +234,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
     });
 
     test('what Slack refused is made again the same day', async () => {
-      const { checkpoints, database } = await room(await empty());
+      const { checkpoints, database } = await room(await emptyDatabase());
       const first = await checkpoints.take(acme, announce);
       if (!first) throw new Error('none');
       await settle(checkpoints, database, first, { state: 'failed', code: 'not_in_channel' });
@@ -247,7 +247,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
 
     test('the key stays the same when the keyring is rotated', async () => {
       const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];
-      const { checkpoints, database } = await room(await empty(), { entries: k1 });
+      const { checkpoints, database } = await room(await emptyDatabase(), { entries: k1 });
       const { db } = database;
       const taken = await checkpoints.take(acme, announce);
       if (taken?.report.kind !== 'signed') throw new Error('nothing was signed');
@@ -260,7 +260,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
     });
 
     test('however many want the first key, one is made, and that is recorded', async () => {
-      const { database, sealer } = await room(await empty());
+      const { database, sealer } = await room(await emptyDatabase());
       const { db } = database;
       const audit = createAudit({ db, now: () => new Date() });
       const options = { db, sealer, audit, now: () => new Date() };

@@ -80,10 +80,10 @@ async function operator(database: Database, entries = generateKeys('k1')): Promi
   };
 }
 
-describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('npm run keys', () => {
     test('leads from one key to the next, with people connected all the while', async () => {
-      const operates = await operator(await empty());
+      const operates = await operator(await emptyDatabase());
       const bot = await operates.runs();
       await bot.keyStore.link(person(1), new Secret('first'));
       await bot.keyStore.link(inCorp, new Secret('of corp'));
@@ -137,7 +137,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('installations and the tokens of people go along', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const operates = await operator(database);
       const { watch, sealer } = await operates.runs();
       const installations = createInstallations({ ...database, sealer, now });
@@ -162,7 +162,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('with ENCRYPTION_KEYS it prints what to set, and a key only once', async () => {
-      const operates = await operator(await empty());
+      const operates = await operator(await emptyDatabase());
       const keys = new Secret((await readFile(operates.file, 'utf8')).trim());
       const added = await operates.types('add k2', { keys });
       const entry = /^ {2},(k2:\S{43}=)$/m.exec(added)?.[1] ?? '';
@@ -194,7 +194,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('a process that was killed holds nothing up for longer than two minutes', async () => {
-      const operates = await operator(await empty(), generateKeys('k1', 'k2'));
+      const operates = await operator(await emptyDatabase(), generateKeys('k1', 'k2'));
       const { db } = operates.database;
       await reportMember(db, { id: '1', label: 'gone process 1', keyIds: ['k1'], primaryId: 'k1' });
       await sql`update keyring_members set seen_at = now() - interval '119 seconds'`.execute(db);
@@ -206,7 +206,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('rewrap while people link, leave and come back loses nothing', async () => {
-      const operates = await operator(await empty());
+      const operates = await operator(await emptyDatabase());
       const { watch, keyStore } = await operates.runs();
       for (let n = 0; n < 130; n += 1) await keyStore.link(person(n), new Secret(`old ${n}`));
       await operates.types('add k2');
@@ -229,7 +229,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('a rewrap that was broken off goes on where it was', async () => {
-      const operates = await operator(await empty());
+      const operates = await operator(await emptyDatabase());
       const { watch, sealer, keyStore } = await operates.runs();
       for (let n = 0; n < 250; n += 1) await keyStore.link(person(n), new Secret(`key ${n}`));
       await operates.types('add k2');
@@ -258,7 +258,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('rows that do not open are named and left; a record that was forged is not signed anew', async () => {
-      const operates = await operator(await empty());
+      const operates = await operator(await emptyDatabase());
       const { watch, keyStore } = await operates.runs();
       for (const n of [1, 2, 3]) await keyStore.link(person(n), new Secret(`key ${n}`));
       const { db } = operates.database;
@@ -295,7 +295,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('a lost key: the rows it sealed are refused at start, named, and given up only on request', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const before = await operator(database);
       const { watch, keyStore } = await before.runs();
       for (const n of [1, 2]) await keyStore.link(person(n), new Secret(`key ${n}`));
@@ -319,7 +319,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('another key under a known id is refused, with rows and without', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const right = await operator(database);
       const { watch, keyStore } = await right.runs();
       await watch.stop();
@@ -335,7 +335,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('a changed file that is wrong is not used and said once; the next right one is', async () => {
-      const operates = await operator(await empty());
+      const operates = await operator(await emptyDatabase());
       const { watch, keyStore } = await operates.runs();
       await keyStore.link(person(1), new Secret('key'));
       const good = await readFile(operates.file, 'utf8');
@@ -368,13 +368,13 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
       ['promote k1 k2', 'Too many words.'],
       ['destroy', 'There is no “keys destroy”.'],
     ])('“%s” is refused in words', async (words, refusal) => {
-      const operates = await operator(await empty());
+      const operates = await operator(await emptyDatabase());
       expect(await operates.types(words)).toContain(`refused: ${refusal}`);
       expect(await operates.ids()).toBe('k1');
     });
 
     test.skipIf(process.getuid?.() === 0)('a file that cannot be replaced stays as it is', async () => {
-      const operates = await operator(await empty());
+      const operates = await operator(await emptyDatabase());
       await chmod(join(operates.file, '..'), 0o500);
       expect(await operates.types('add')).toContain('cannot be replaced (EACCES); nothing was changed.');
       await chmod(join(operates.file, '..'), 0o700);

@@ -48,10 +48,10 @@ async function pastTheTriggers({ db }: Database, change: RawBuilder<unknown>): P
   });
 }
 
-describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('keyStore', () => {
     test('a linked key comes back whole, with its fingerprint and the moment it was linked', async () => {
-      const keyStore = await custodyOn(await empty());
+      const keyStore = await custodyOn(await emptyDatabase());
       const linked = await keyStore.link(alice, new Secret('key-of-alice'));
       expect(linked).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/), linkedAt: at });
       const found = await keyStore.reveal(alice);
@@ -63,7 +63,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('what is stored does not hold the key', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       await (await custodyOn(database)).link(alice, new Secret('key-of-alice'));
       const rows = JSON.stringify(await database.db.selectFrom('linked_keys').selectAll().execute());
       expect(rows).not.toContain('key-of-alice');
@@ -72,7 +72,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
 
     test('linking again replaces the key and its fingerprint', async () => {
       let now = at;
-      const keyStore = await custodyOn(await empty(), undefined, () => now);
+      const keyStore = await custodyOn(await emptyDatabase(), undefined, () => now);
       const first = await keyStore.link(alice, new Secret('first'));
       now = new Date(at.getTime() + 60_000);
       const second = await keyStore.link(alice, new Secret('second'));
@@ -83,7 +83,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('forgetting destroys the row and says whether there was one', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const keyStore = await custodyOn(database);
       await keyStore.link(alice, new Secret('key'));
       expect(await keyStore.forget(alice)).toBe(true);
@@ -93,7 +93,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('equal user ids in two workspaces are two people', async () => {
-      const keyStore = await custodyOn(await empty());
+      const keyStore = await custodyOn(await emptyDatabase());
       await keyStore.link(alice, new Secret('acme'));
       await keyStore.link(otherAlice, new Secret('beta'));
       expect((await keyStore.reveal(alice))?.key.reveal()).toBe('acme');
@@ -103,7 +103,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('within an organisation a person is the same in every workspace', async () => {
-      const keyStore = await custodyOn(await empty());
+      const keyStore = await custodyOn(await emptyDatabase());
       const here = { enterpriseId: 'E0CORP0000', teamId: 'T0CORPONE', userId: 'U0ALICE00' };
       await keyStore.link(here, new Secret('corp'));
       expect((await keyStore.reveal({ ...here, teamId: 'T0CORPTWO' }))?.key.reveal()).toBe('corp');
@@ -111,7 +111,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('a removed app takes the keys of its workspace and of no other', async () => {
-      const keyStore = await custodyOn(await empty());
+      const keyStore = await custodyOn(await emptyDatabase());
       for (const person of [alice, bob, otherAlice]) await keyStore.link(person, new Secret('key'));
       expect(await keyStore.forgetTenant('T0ACME000')).toBe(2);
       expect(await keyStore.describe(alice)).toBeUndefined();
@@ -119,7 +119,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('a row moved to another person does not open', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const keyStore = await custodyOn(database);
       await keyStore.link(alice, new Secret('key-of-alice'));
       await keyStore.link(bob, new Secret('key-of-bob'));
@@ -136,7 +136,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('an older copy of a row that is put back does not open, is recorded, and connecting again mends it', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const keyStore = await custodyOn(database);
       await keyStore.link(alice, new Secret('old key'));
       const older = await rowOf(database, alice);
@@ -155,7 +155,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('a destroyed row that is put back does not open', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const keyStore = await custodyOn(database);
       await keyStore.link(alice, new Secret('key'));
       const destroyed = await rowOf(database, alice);
@@ -182,7 +182,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     ] as const)(
       'an older copy does not open either where the record of its version is %s',
       async (_name, change, version) => {
-        const database = await empty();
+        const database = await emptyDatabase();
         const keyStore = await custodyOn(database);
         await keyStore.link(alice, new Secret('old key'));
         const older = await rowOf(database, alice);
@@ -198,7 +198,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     );
 
     test('a row that takes the record of its version along to another person does not open', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const keyStore = await custodyOn(database);
       for (const thief of [bob, otherAlice]) {
         await keyStore.link(alice, new Secret('key-of-alice'));
@@ -227,7 +227,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('a clock that goes back keeps what is linked after', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       let now = at;
       const keyStore = await custodyOn(database, undefined, () => now);
       await keyStore.link(alice, new Secret('first'));
@@ -240,7 +240,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('each link and each loss is recorded with the change: who, whose, why', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const keyStore = await custodyOn(database);
       const { fingerprint } = await keyStore.link(alice, new Secret('first'));
       await keyStore.link(alice, new Secret('second'), { requestId: 'ABCD2345' });
@@ -265,7 +265,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('a change that cannot be recorded does not happen', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const keyStore = await custodyOn(database);
       await keyStore.link(alice, new Secret('key'));
       const secretly = { requestId: 'xoxb-1-2-abc' };
@@ -276,7 +276,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('links, losses and a removed app at the same moment leave whole rows and a whole record', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const keyStore = await custodyOn(database);
       const people = [alice, bob, { ...alice, userId: 'U0CAROL00' }];
       await Promise.all(
@@ -295,14 +295,14 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('a row under a key that the keyring no longer holds says which key is missing', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       await (await custodyOn(database, generateKeys('old'))).link(alice, new Secret('key'));
       const keyStore = await custodyOn(database, generateKeys('new'));
       await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'unknown_key', keyId: 'old' });
     });
 
     test('after a change of the primary key older rows still open', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const [old, next] = [generateKeys('old'), generateKeys('new')];
       await (await custodyOn(database, old)).link(alice, new Secret('key'));
       const keyStore = await custodyOn(database, `${next},${old}`);

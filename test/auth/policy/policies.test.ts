@@ -25,10 +25,10 @@ const change = (tenant: string, base: number, policy: Policy, by = 'U0ALICE00') 
   difference: ['operators: +U0BOB0000'],
 });
 
-describe.each(engines.both)('policies on $name', ({ skip, emptyDatabase: empty }) => {
+describe.each(engines.both)('policies on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('what admins say', () => {
     test('comes back as it was said, and every older version stays', async () => {
-      const policies = policiesOn(await empty());
+      const policies = policiesOn(await emptyDatabase());
       expect(await policies.current(acme)).toEqual(initialPolicy);
       const first: Policy = {
         ...naming('U0BOB0000'),
@@ -48,7 +48,7 @@ describe.each(engines.both)('policies on $name', ({ skip, emptyDatabase: empty }
     });
 
     test('of twenty who save at once one does, and each other hears of whom', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const [here, there] = [policiesOn(database), policiesOn(database)];
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -65,7 +65,7 @@ describe.each(engines.both)('policies on $name', ({ skip, emptyDatabase: empty }
     });
 
     test('a version that nobody saw before cannot be built upon', async () => {
-      const policies = policiesOn(await empty());
+      const policies = policiesOn(await emptyDatabase());
       expect(await policies.save(change(acme, 7, naming('U0EVIL000')))).toEqual({
         saved: false,
         meanwhile: undefined,
@@ -74,7 +74,7 @@ describe.each(engines.both)('policies on $name', ({ skip, emptyDatabase: empty }
     });
 
     test('belongs to one workspace, though ids are equal in another', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const policies = policiesOn(database);
       await Promise.all([
         policies.save(change(acme, 0, naming('U0ALICE00'))),
@@ -86,7 +86,7 @@ describe.each(engines.both)('policies on $name', ({ skip, emptyDatabase: empty }
     });
 
     test('another process sees a change after seconds, and at once where it asks afresh', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       let now = Date.UTC(2026, 10, 21);
       const here = policiesOn(database, () => new Date(now));
       const there = policiesOn(database, () => new Date(now));
@@ -101,7 +101,7 @@ describe.each(engines.both)('policies on $name', ({ skip, emptyDatabase: empty }
     });
 
     test('is not saved where it cannot be recorded', async () => {
-      const { db } = await empty();
+      const { db } = await emptyDatabase();
       const now = wallClock;
       const audit = { ...createAudit({ db, now }), record: () => Promise.reject(new Error('disk full')) };
       const policies = createPolicies({ db, audit, now });
@@ -110,7 +110,7 @@ describe.each(engines.both)('policies on $name', ({ skip, emptyDatabase: empty }
     });
 
     test('a row that cannot be read lets nobody do anything, instead of everybody too much', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const policies = policiesOn(database);
       await policies.save(change(acme, 0, naming('U0BOB0000')));
       await sql`update policies set body = '{"operators":"everybody"}'`.execute(database.db);

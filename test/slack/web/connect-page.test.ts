@@ -6,12 +6,12 @@ import { alice, bob, createPageHarness, otherAlice } from './page-harness.ts';
 
 const engines = await prepareEngines();
 const minute = 60_000;
-const { emptyDatabase: empty } = engines.embedded;
+const { emptyDatabase } = engines.embedded;
 
-describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('the page', () => {
     test('a key entered on it is linked to the person of the link, who hears of it in Slack', async () => {
-      await using desk = await createPageHarness(await empty());
+      await using desk = await createPageHarness(await emptyDatabase());
       const url = await desk.createLink();
       const done = await submitKey(url, ` ${desk.cdn.key}\n`);
       expect(done.status).toBe(200);
@@ -26,7 +26,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('of two forms sent at once one gets the link, whichever key is in it', async () => {
-      await using desk = await createPageHarness(await empty());
+      await using desk = await createPageHarness(await emptyDatabase());
       const url = await desk.createLink();
       const { action, fields } = parseForm(await fetchPage(url), url);
       desk.cdn.faults.add({ delayMs: 150, times: 9 });
@@ -43,7 +43,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('links of two people, and of equal ids in two workspaces, never cross', async () => {
-      await using desk = await createPageHarness(await empty());
+      await using desk = await createPageHarness(await emptyDatabase());
       const people = [alice, bob, otherAlice];
       const urls = await Promise.all(people.map((person) => desk.createLink(person)));
       const forms = await Promise.all(urls.map(async (url) => parseForm(await fetchPage(url), url)));
@@ -63,7 +63,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
     });
 
     test('the database holds no token, only its hash', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       await using desk = await createPageHarness(database);
       const url = await desk.createLink();
       const rows = await sql`select * from key_links`.execute(database.db);
@@ -74,7 +74,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase: empty }) => {
 });
 
 test('reading the page, as link previews do, changes nothing and shows no key', async () => {
-  await using desk = await createPageHarness(await empty());
+  await using desk = await createPageHarness(await emptyDatabase());
   const url = await desk.createLink();
   for (let nth = 0; nth < 5; nth += 1) {
     expect((await fetchPage(url)).status).toBe(200);
@@ -86,14 +86,14 @@ test('reading the page, as link previews do, changes nothing and shows no key', 
 });
 
 test('the page names whom the key is for, in letters that are no markup', async () => {
-  await using desk = await createPageHarness(await empty());
+  await using desk = await createPageHarness(await emptyDatabase());
   const page = await fetchPage(await desk.createLink(alice, '<img src=x onerror="x">& in "acme"'));
   expect(page.html).toContain('&lt;img src=x onerror=&quot;x&quot;&gt;&amp; in &quot;acme&quot;');
   expect(page.html).not.toContain('<img');
 });
 
 test('every answer forbids keeping, framing, scripts and telling its address', async () => {
-  await using desk = await createPageHarness(await empty());
+  await using desk = await createPageHarness(await emptyDatabase());
   const url = await desk.createLink();
   const { action, fields } = parseForm(await fetchPage(url), url);
   const answers = [
@@ -124,7 +124,7 @@ test('every answer forbids keeping, framing, scripts and telling its address', a
 });
 
 test('browsers are told to come back over https only where the address is https', async () => {
-  const database = await empty();
+  const database = await emptyDatabase();
   await using plain = await createPageHarness(database);
   expect((await fetchPage(await plain.createLink())).headers).not.toHaveProperty('strict-transport-security');
   await using secure = await createPageHarness(database, { publicUrl: 'https://bot.example.com/' });
@@ -180,7 +180,7 @@ describe('what is refused unread', () => {
   }
 
   test.each(cases)('%s', async (_, status, send) => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
     const whole = { ...fields, accessKey: desk.cdn.key };
@@ -198,7 +198,7 @@ describe('what is refused unread', () => {
   });
 
   test('a form with a charset, or from a browser that says neither origin nor site, is taken', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
     const body = new URLSearchParams({ ...fields, accessKey: desk.cdn.key }).toString();
@@ -215,7 +215,7 @@ describe('a key that does not do', () => {
     ['letters no header can carry', 'abcdéfghi', 'A key has only letters, digits and signs.'],
     ['much too much', 'x'.repeat(600), 'This is too long for a key.'],
   ])('%s is not asked about, and counts as no try', async (_, typed, sentence) => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     for (let nth = 0; nth < 7; nth += 1) {
       const page = await submitKey(url, typed);
@@ -228,7 +228,7 @@ describe('a key that does not do', () => {
   });
 
   test('a refused key may be mended on the same page', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     const wrong = await submitKey(url, 'not-the-right-key-0123456789');
     expect(wrong.status).toBe(422);
@@ -239,7 +239,7 @@ describe('a key that does not do', () => {
   });
 
   test('after five refused keys the link is closed, also for the right one, and the record says so', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
     const statuses = [];
@@ -261,7 +261,7 @@ describe('a key that does not do', () => {
     ['answers with a web page', { body: 'html', times: 99 }],
     ['hangs up', { drop: 'before-headers', times: 99 }],
   ] as const)('while the CDN %s no try is used up', async (_, fault) => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     desk.cdn.faults.add({ ...fault });
     for (let nth = 0; nth < 6; nth += 1) {
@@ -276,7 +276,7 @@ describe('a key that does not do', () => {
 
 describe('a link that has ended', () => {
   test('after ten minutes it opens nothing, not even with its form still open', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
     desk.advance(10 * minute - 1);
@@ -289,7 +289,7 @@ describe('a link that has ended', () => {
   });
 
   test('used once it is used, also within its ten minutes, and ends the person’s other links', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const [url, other, his] = [await desk.createLink(), await desk.createLink(), await desk.createLink(bob)];
     const { action, fields } = parseForm(await fetchPage(url), url);
     await submitKey(url, desk.cdn.key);
@@ -302,7 +302,7 @@ describe('a link that has ended', () => {
   });
 
   test('of many links the newest three work', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const urls = [];
     for (let nth = 0; nth < 5; nth += 1) {
       urls.push(await desk.createLink());
@@ -313,7 +313,7 @@ describe('a link that has ended', () => {
   });
 
   test('a link taken back while its key is checked links nothing', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
     desk.cdn.faults.add({ delayMs: 200 });
@@ -326,7 +326,7 @@ describe('a link that has ended', () => {
   });
 
   test('it sends a new one to its person in Slack, to nobody else, and not again and again', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     desk.advance(11 * minute);
     const ended = await fetchPage(url);
@@ -352,7 +352,7 @@ describe('a link that has ended', () => {
   });
 
   test('a new link is asked for by its own page only, and never for one that still works', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     const { fields } = parseForm(await fetchPage(url), url);
     expect((await submitForm(`${url}/renew`, fields)).text).toContain('This link still works');
@@ -364,7 +364,7 @@ describe('a link that has ended', () => {
   });
 
   test('a day later it is unknown, like any other text', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     const { fields } = parseForm(await fetchPage(url), url);
     desk.advance(24 * 60 * minute + 10 * minute + 1);
@@ -378,7 +378,7 @@ describe('a link that has ended', () => {
 
 describe('guessing', () => {
   test('a thousand tries open nothing and are slowed down, and a good link works meanwhile', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     const { origin } = new URL(url);
     const statuses = new Map<number, number>();
@@ -402,7 +402,7 @@ describe('guessing', () => {
   });
 
   test('one link that is visited without end is slowed down too', async () => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const [url, other] = [await desk.createLink(), await desk.createLink(bob)];
     let visits = 0;
     while ((await fetchPage(url)).status === 200) visits += 1;
@@ -417,14 +417,14 @@ describe('guessing', () => {
     '/connect/..%2f..%2fmetrics',
     `/connect/${'a'.repeat(20)}%00a`,
   ])('%s leads nowhere', async (path) => {
-    await using desk = await createPageHarness(await empty());
+    await using desk = await createPageHarness(await emptyDatabase());
     const { origin } = new URL(await desk.createLink());
     expect((await fetchPage(`${origin}${path}`)).status).toBe(404);
   });
 });
 
 test('when Slack takes no message the key is linked and the log says so', async () => {
-  await using desk = await createPageHarness(await empty());
+  await using desk = await createPageHarness(await emptyDatabase());
   const url = await desk.createLink();
   desk.failDirectMessages();
   expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
@@ -432,7 +432,7 @@ test('when Slack takes no message the key is linked and the log says so', async 
 });
 
 test('no log line holds a key or a link', async () => {
-  await using desk = await createPageHarness(await empty());
+  await using desk = await createPageHarness(await emptyDatabase());
   const url = await desk.createLink();
   const token = url.split('/').at(-1) ?? '';
   await fetchPage(`${url}?key=${desk.cdn.key}`);

@@ -47,10 +47,10 @@ async function stored(database: Database) {
   return rows;
 }
 
-describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDatabase: empty }) => {
+describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }) => {
   describe.skipIf(skip)('the queue', () => {
     test('a job runs with the data it was given', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const { job, done } = counting();
       const queue = await started(database, [job]);
       await queue.enqueue(job, { n: 7 });
@@ -58,7 +58,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('a job is stored with the rows of its transaction, and runs once they are there', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const { promise: found, resolve } = Promise.withResolvers<unknown>();
       const job = defineJob({
         name: 'look',
@@ -74,7 +74,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('a transaction that fails takes its job with it', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const { job, seen, done } = counting();
       const queue = await started(database, [job]);
       const failing = database.db.transaction().execute(async (trx) => {
@@ -89,7 +89,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('a process that only enqueues leaves the work to the others', async () => {
-      const there = await place();
+      const there = await createLocation();
       const database = await there.open();
       const { job, seen, done } = counting();
       const front = await started(database, [job], { work: false });
@@ -100,7 +100,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('two processes share the jobs: each runs once', async () => {
-      const there = await place();
+      const there = await createLocation();
       const first = await there.open();
       const second = first.engine === 'postgres' ? await there.open() : first;
       const { job, seen, done } = counting(100);
@@ -112,7 +112,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('a failure is logged whole, retried later, and stored without what the error held', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const log = createMemoryLog();
       const { promise: failed, resolve } = Promise.withResolvers<void>();
       const job = defineJob({
@@ -137,7 +137,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('data that is not as the job wants it is refused where it is enqueued', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const { job } = counting();
       const queue = await started(database, [job], { work: false });
       await expect(queue.enqueue(job, { n: 'seven' as unknown as number })).rejects.toThrow(
@@ -147,7 +147,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('a stop waits for what runs', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const begun = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<void>();
       const job = defineJob({
@@ -168,7 +168,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('what runs longer than the grace of a stop is told to end and gets a moment', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const { promise: begun, resolve } = Promise.withResolvers<void>();
       const job = defineJob({
         name: 'endless',
@@ -190,7 +190,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('jobs with a time of their own are scheduled, and no longer once they are gone', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const scheduled = async () =>
         (await sql`select name, cron, timezone from pgboss.schedule order by name`.execute(database.db)).rows;
       const wanted = registered
@@ -206,7 +206,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation: place, emptyDat
     });
 
     test('nothing is stored before the start or after the stop', async () => {
-      const database = await empty();
+      const database = await emptyDatabase();
       const { job } = counting();
       const queue = createQueue({
         database,
