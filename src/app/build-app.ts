@@ -9,7 +9,7 @@ import { createOffboarding, type OffboardingHook } from '../auth/offboarding.ts'
 import { createPolicies } from '../auth/policy/policies.ts';
 import type { Chart } from '../charts/chart.ts';
 import { createCharts } from '../charts/charts.ts';
-import { createZoneCache } from '../commands/cache/zone-cache.ts';
+import { createZoneCache } from '../commands/zones/zone-cache.ts';
 import { findReinstalledJob } from '../digests/reinstall-notifications.ts';
 import { createDigestService } from '../digests/service.ts';
 import { UserError } from '../errors.ts';

@@ -1,6 +1,6 @@
 import type { App } from '@slack/bolt';
 import type { Charts } from '../charts/charts.ts';
-import type { ZoneCache } from '../commands/cache/zone-cache.ts';
+import type { ZoneCache } from '../commands/zones/zone-cache.ts';
 import { digestsDueJob } from '../digests/jobs.ts';
 import { findReinstalledJob } from '../digests/reinstall-notifications.ts';
 import { UserError } from '../errors.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { contentHash } from '../lib/content-hash.ts';
 import * as views from '../views/apps.ts';
-import * as forms from '../views/apps-form.ts';
 import { isNote } from '../views/blocks/menu.ts';
 import type { Message } from '../views/blocks/message.ts';
 import type { With } from './context.ts';
@@ -17,7 +16,7 @@ const appCommand: Command<'zoneCache'> = {
     'Show a container application: latency now and on average, volume size, monthly cost, latency chart',
   examples: ['app', 'app app0api00000001'],
   needs: 'read',
-  modal: (words) => (words.text === '' ? forms.renderAppForm() : undefined),
+  modal: (words) => (words.text === '' ? views.renderAppForm() : undefined),
   run: (words, context) => summary(words.text, context),
 };
 
@@ -27,7 +26,7 @@ const appPicker = defineZonePicker({
   fields: ['appId'],
   things: (zones) => [...createNameIndex(zones, ({ appId }) => appId)].map(([id, zones]) => ({ id, zones })),
   candidate: ({ id, zones }) => ({ id, names: [id, ...zones] }),
-  option: forms.appOption,
+  option: views.appOption,
   idShape: /^[^\s/\\]+$/u,
   says: { none: 'Your zones name no app: type its id', noMatch: 'No app of your zones matches' },
 });

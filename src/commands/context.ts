@@ -14,7 +14,7 @@ import type { Secret } from '../secrets/secret.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { Message } from '../views/blocks/message.ts';
 import type { HelpGroup } from '../views/help.ts';
-import type { ZoneCache } from './cache/zone-cache.ts';
+import type { ZoneCache } from './zones/zone-cache.ts';
 
 /** What every command, button and form can use: the person, the place, the CDN and the policy. Independent of Slack. */
 export interface Context {

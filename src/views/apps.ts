@@ -1,9 +1,11 @@
+import type { ModalView, Option } from '@slack/types';
 import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zones/summary.ts';
-import { actions, button, commandButton, context, message, section } from './blocks/blocks.ts';
+import { actions, button, commandButton, context, message, plain, section } from './blocks/blocks.ts';
 import { formatShortMoments } from './blocks/date-labels.ts';
 import { formatMoment } from './blocks/dates.ts';
 import { joinList } from './blocks/fields.ts';
+import { firstOf, option } from './blocks/menu.ts';
 import type { Attachment, Message } from './blocks/message.ts';
 import { formatMoney } from './blocks/numbers.ts';
 import {
@@ -148,4 +150,54 @@ function lowest(values: readonly number[]): number {
 
 function highest(values: readonly number[]): number {
   return values.reduce((best, value, index) => (value > (values[best] ?? value) ? index : best), 0);
+}
+
+export interface ListedApp {
+  readonly id: string;
+  /** Names of the zones that lead to it. */
+  readonly zones: readonly string[];
+}
+
+/** Which app? A menu of those that the zones name; an id can always be typed, also while the menu cannot be read. */
+export function renderAppForm(): ModalView {
+  return {
+    type: 'modal',
+    callback_id: 'apps:submit',
+    title: plain('Show an app'),
+    submit: plain('Show'),
+    close: plain('Cancel'),
+    blocks: [
+      {
+        type: 'input',
+        block_id: 'app',
+        optional: true,
+        label: plain('App'),
+        hint: plain('The container applications that your zones lead to.'),
+        element: {
+          type: 'external_select',
+          action_id: 'apps:pick',
+          placeholder: plain('Type a part of its id or of its zone'),
+          min_query_length: 0,
+          focus_on_load: true,
+        },
+      },
+      {
+        type: 'input',
+        block_id: 'appId',
+        optional: true,
+        label: plain('Or its id'),
+        element: {
+          type: 'plain_text_input',
+          action_id: 'appId',
+          placeholder: plain('About 15 letters and digits'),
+          max_length: 200,
+        },
+      },
+    ],
+  };
+}
+
+/** A line of that menu. */
+export function appOption({ id, zones }: ListedApp): Option {
+  return option(id, id, `Zone ${firstOf(zones)}`);
 }

@@ -109,7 +109,7 @@ test('disconnect forgets the key and the zones that were read with it, at once',
   const [done] = await person.run('disconnect');
   expect(readText(done)).toContain('is forgotten');
   expect(office.linked.size).toBe(0);
-  expect(office.zoneCache.of(alice).peek()).toBeUndefined();
+  expect(office.zoneCache.forPerson(alice).get()).toBeUndefined();
   expect(readText((await person.press(action, value))[0])).toContain('There was no CDN key to forget');
   expect(readText((await person.run('disconnect'))[0])).toContain('There was no CDN key to forget');
 });

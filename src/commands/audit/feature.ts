@@ -6,7 +6,6 @@ import * as views from '../../views/audit/audit.ts';
 import { type AuditLine, renderAuditLine } from '../../views/audit/words.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';
-import { defineCacheSlot } from '../cache/result-cache.ts';
 import type { With } from '../context.ts';
 import type { Action, Command, Feature } from '../define.ts';
 import { isAuditFile, writeAuditFile } from './file.ts';
@@ -54,18 +53,16 @@ interface Read {
   readonly takenAt: Date;
 }
 
-const lists = defineCacheSlot<Read>('audit');
-
 async function list(
   view: views.AuditView,
   context: With<'audit' | 'zoneCache'>,
   how: 'afresh' | 'as known',
 ): Promise<Message> {
-  const shelf = context.zoneCache.of(context.person).shelf(lists);
+  const cached = context.zoneCache.forPerson(context.person).results<Read>('audit');
   const key = encodeAuditQuery({ ...view, page: 1 });
-  const known = how === 'as known' ? shelf.peek(key) : undefined;
+  const known = how === 'as known' ? cached.get(key) : undefined;
   const read = known ?? (await readList(view, context));
-  if (!known) shelf.keep(key, read);
+  if (!known) cached.set(key, read);
   const { lines, ...more } = read;
   const pages = Math.max(1, Math.ceil(lines.length / pageSize));
   const page = Math.min(view.page, pages);

@@ -18,7 +18,7 @@ import * as forms from '../../views/operations/forms.ts';
 import { describeState } from '../../views/operations/operations.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm, type Feature, type Form } from '../define.ts';
-import { loadAffectedByScript, loadAffectedByVolume } from '../zones/affected.ts';
+import { loadAffectedByScript, loadAffectedByVolume } from '../zones/load-zones.ts';
 import { assertMayPropose, findApprovalNeeds } from './proposals.ts';
 
 const mostRequested = 8;

@@ -12,7 +12,7 @@ import * as forms from '../../views/operations/volumes.ts';
 import type { With } from '../context.ts';
 import { type Command, defineForm, type Feature } from '../define.ts';
 import type { Words } from '../words.ts';
-import { loadAffectedByVolume } from '../zones/affected.ts';
+import { loadAffectedByVolume } from '../zones/load-zones.ts';
 import { type ApprovalNeedsByPolicy, findApprovalNeeds, proposeChange } from './proposals.ts';
 
 const volumeCommand: Command<'zoneCache'> = {

@@ -3,18 +3,24 @@ import { UserError } from '../../errors.ts';
 import { type DayRange, dayMs, startOfDay, toUtcDay } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';
-import { renderOriginErrorForm } from '../../views/origin-errors/form.ts';
-import * as linkViews from '../../views/origin-errors/link.ts';
+import * as linkViews from '../../views/origin-errors/forms.ts';
+import { renderOriginErrorForm } from '../../views/origin-errors/forms.ts';
 import * as views from '../../views/origin-errors/origin-errors.ts';
+import {
+  type FileKind,
+  fileKinds,
+  renderFile,
+  renderNoFile,
+  type ZoneName,
+} from '../../views/origin-errors/report.ts';
 import { notOneZone } from '../../views/zones/choice.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm, type Feature, type Shortcut } from '../define.ts';
 import { hasSecret } from '../key-in-text.ts';
 import type { Words } from '../words.ts';
-import { lookUpZone } from '../zones/lookup.ts';
+import { findLinkedHosts, lookUpZone } from '../zones/lookup.ts';
 import { mostDays, readDays, readRequestedDays } from './days.ts';
 import { writeEntries, writeRows } from './file.ts';
-import { findLinkedHosts } from './links.ts';
 import { type CountedReport, countEntries, createReport, loadReport } from './report.ts';
 
 const errorsCommand: Command<'zoneCache'> = {
@@ -64,8 +70,8 @@ const sendFile: Action<'tempDirectory' | 'zoneCache'> = {
     const file = rows
       ? await writeRows(rows, { skipped, incomplete }, as, context)
       : await writeEntries(zone.id, days, as, report && latestOf(report), context);
-    if (!file) return views.renderNoFile(zone, days, today);
-    return views.renderFile({ zone, days, today, as, asOf, ...file });
+    if (!file) return renderNoFile(zone, days, today);
+    return renderFile({ zone, days, today, as, asOf, ...file });
   },
 };
 
@@ -163,11 +169,7 @@ function typedDays(days: DayRange, context: Context): string {
   return `last ${behind} days`;
 }
 
-function buttonValue(
-  zone: views.ZoneName,
-  days: DayRange,
-  more: Readonly<Record<string, string>> = {},
-): string {
+function buttonValue(zone: ZoneName, days: DayRange, more: Readonly<Record<string, string>> = {}): string {
   const name = zone.name.slice(0, 100).toWellFormed();
   return new URLSearchParams({
     zone: zone.id,
@@ -184,14 +186,14 @@ const inButton = z.object({
   first: z.string().regex(/^\d{4}-\d{2}-\d{2}$/u),
   days: z.coerce.number().int().min(1).max(mostDays),
   fresh: z.literal('1').optional(),
-  as: z.enum(views.fileKinds).optional(),
+  as: z.enum(fileKinds).optional(),
 });
 
 interface Button {
-  readonly zone: views.ZoneName;
+  readonly zone: ZoneName;
   readonly days: DayRange;
   readonly fresh: boolean;
-  readonly as: views.FileKind | undefined;
+  readonly as: FileKind | undefined;
 }
 
 function parseButton(value: string, now: Date): Button {

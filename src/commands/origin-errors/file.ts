@@ -3,7 +3,7 @@ import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
 import { writeCsv } from '../../lib/csv.ts';
 import { createTempFile } from '../../lib/temp-file.ts';
 import { type DayRange, listDays, yieldToEventLoop } from '../../lib/time.ts';
-import type { FileKind } from '../../views/origin-errors/origin-errors.ts';
+import type { FileKind } from '../../views/origin-errors/report.ts';
 import type { With } from '../context.ts';
 
 interface EntryFile {

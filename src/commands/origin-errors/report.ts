@@ -3,8 +3,7 @@ import { createOriginErrorCounter, type OriginErrorCounter } from '../../api/ori
 import { createConcurrencyLimit } from '../../lib/concurrency-limit.ts';
 import { type DayRange, listDays, shiftDay, startOfDay } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
-import type { DayBefore, Report, ZoneName } from '../../views/origin-errors/origin-errors.ts';
-import { defineCacheSlot } from '../cache/result-cache.ts';
+import type { DayBefore, Report, ZoneName } from '../../views/origin-errors/report.ts';
 import type { Context, With } from '../context.ts';
 import { type FileRow, toFileRow } from './file.ts';
 
@@ -15,8 +14,6 @@ export interface CountedReport extends Report {
 
 /** Days read at once: each is one answer of up to hundreds of megabytes. */
 const daysAtOnce = 3;
-
-const reports = defineCacheSlot<CountedReport>('origin-errors');
 
 /** What is counted already and fresh, else counted now. */
 export async function loadReport(
@@ -33,8 +30,8 @@ export function countEntries(
   days: DayRange,
   context: With<'zoneCache'>,
 ): CountedReport | undefined {
-  const shelf = context.zoneCache.of(context.person).shelf(reports);
-  return shelf.peek(`${zone.id} ${days.first} ${days.count}`);
+  const cached = context.zoneCache.forPerson(context.person).results<CountedReport>('origin-errors');
+  return cached.get(`${zone.id} ${days.first} ${days.count}`);
 }
 
 /** Counts afresh, and keeps what it counted for the buttons. Throws what reading threw where no day could be read. */
@@ -43,11 +40,11 @@ export async function createReport(
   days: DayRange,
   context: With<'zoneCache'>,
 ): Promise<CountedReport> {
-  const shelf = context.zoneCache.of(context.person).shelf(reports);
+  const cached = context.zoneCache.forPerson(context.person).results<CountedReport>('origin-errors');
   const report = await count(zone, days, context);
   // A report with a hole is not what somebody wants to see again who tries again.
   if (report.unread.length === 0 && report.before)
-    shelf.keep(`${zone.id} ${days.first} ${days.count}`, report);
+    cached.set(`${zone.id} ${days.first} ${days.count}`, report);
   return report;
 }
 

@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { findWeaknesses } from '../../api/zones/posture.ts';
 import { attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
-import { type Zone, zoneAsSent } from '../../api/zones/zone.ts';
+import { findWeaknesses, type Zone, zoneAsSent } from '../../api/zones/zone.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as choices from '../../views/zones/choice.ts';
 import * as views from '../../views/zones/zone.ts';
-import { defineCacheSlot } from '../cache/result-cache.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm } from '../define.ts';
 import { findKnownZones } from './load-zones.ts';
@@ -39,7 +37,7 @@ export const sendZone: Action<'zoneCache'> = {
   newMessage: true,
   async run(id, context) {
     // What the answer showed, as long as it is remembered.
-    const known = filesOf(context).peek(id);
+    const known = filesOf(context).get(id);
     return views.renderZoneFile(known ?? fileOf(await wholeById(id, context), context));
   },
 };
@@ -85,7 +83,7 @@ async function lookUp(typed: string, context: With<'zoneCache'>): Promise<Messag
   const { zone, whole } = found;
   const read = whole ?? (await readWhole(zone, context));
   if (read) return drawn(read, files, context);
-  context.zoneCache.of(context.person).renew();
+  context.zoneCache.forPerson(context.person).expire();
   throw new UserError(
     `The zone ${formatCode(zone.name)} is gone.`,
     'Type `/cdn zones` for the list as it is now.',
@@ -105,7 +103,7 @@ async function readWhole(
 
 function drawn(zone: Zone, files: ReturnType<typeof filesOf>, context: Context): Message {
   const file = fileOf(zone, context);
-  if (file.json.length <= longestKept) files.keep(zone.summary.id, file);
+  if (file.json.length <= longestKept) files.set(zone.summary.id, file);
   return views.renderZone({
     zone,
     attention: attentionReasons(zone.summary),
@@ -120,14 +118,12 @@ interface ZoneFile {
   readonly asOf: Date;
 }
 
-/** What one zone's button for everything sends. */
-const zoneFiles = defineCacheSlot<ZoneFile>('zone-files');
 /** Two hundred of them are kept at most; a longer one is read again. */
 const longestKept = 100_000;
 
 /** To be asked for before the key is: what is read with a key that is gone must not be kept. */
 function filesOf({ person, zoneCache }: With<'zoneCache'>) {
-  return zoneCache.of(person).shelf(zoneFiles);
+  return zoneCache.forPerson(person).results<ZoneFile>('zone-files');
 }
 
 function fileOf(zone: Zone, context: Context): ZoneFile {

@@ -3,13 +3,13 @@ import { attentionReasons, sumTotals, type ZoneSummary } from '../../api/zones/s
 import type { Message } from '../../views/blocks/message.ts';
 import { renderZoneForm as emptyZoneForm } from '../../views/zones/choice.ts';
 import * as views from '../../views/zones/list.ts';
-import type { CachedZones } from '../cache/zone-cache.ts';
 import type { With } from '../context.ts';
 import type { Action, Command, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { refreshZone, sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './details.ts';
 import { loadAllZones } from './load-zones.ts';
 import { decodeZoneQuery, encodeZoneQuery, readZoneQuery, selectZones } from './query.ts';
+import type { CachedZones } from './zone-cache.ts';
 
 /** Rows on a page: what a phone shows in two screens. */
 const pageSize = 10;
@@ -23,7 +23,7 @@ const zonesCommand: Command<'zoneCache'> = {
   needs: 'read',
   run(words, context) {
     // Whoever types wants to know how it is now; the buttons of the answer act on what it read.
-    context.zoneCache.of(context.person).renew();
+    context.zoneCache.forPerson(context.person).expire();
     return list(readZoneQuery(words), context, 'at once');
   },
 };
@@ -32,7 +32,7 @@ const turnPage: Action<'zoneCache'> = {
   id: 'zones:page',
   needs: 'read',
   run: (value, context) => {
-    if (new URLSearchParams(value).has('fresh')) context.zoneCache.of(context.person).renew();
+    if (new URLSearchParams(value).has('fresh')) context.zoneCache.forPerson(context.person).expire();
     return list(decodeZoneQuery(value), context, 'when complete');
   },
 };
@@ -64,15 +64,15 @@ async function* list(
   context: With<'zoneCache'>,
   first: 'at once' | 'when complete',
 ): AsyncGenerator<Message, void> {
-  const mine = context.zoneCache.of(context.person);
-  const known = mine.peek();
+  const mine = context.zoneCache.forPerson(context.person);
+  const known = mine.get();
   if (known) return yield drawn(known, query);
   if (first === 'when complete') return yield drawn(await loadAllZones(context), query);
 
   const { pullZones } = await context.cdn();
   const { search } = query;
   const small = await pullZones.firstPage({ perPage: pageSize, ...(search ? { search } : {}) });
-  if (!small.more && !search) return yield drawn(mine.keep(small), query);
+  if (!small.more && !search) return yield drawn(mine.set(small), query);
 
   // Rows of an unsorted first page would be the wrong ones where an order or a filter was asked for.
   const ordered = query.sort !== 'name' || query.only !== undefined;

@@ -13,8 +13,8 @@ import {
   keyLinkMinutes,
   tokenShape,
 } from '../../auth/keys/links.ts';
-import type { ZoneCache } from '../../commands/cache/zone-cache.ts';
 import { accessKey, checkKey, linkKey } from '../../commands/connect.ts';
+import type { ZoneCache } from '../../commands/zones/zone-cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';

@@ -1,15 +1,14 @@
 import type { KnownBlock } from '@slack/types';
-import type { Weakness } from '../../api/zones/posture.ts';
 import type { Attention, ZoneSummary } from '../../api/zones/summary.ts';
-import type { Zone } from '../../api/zones/zone.ts';
+import type { Weakness, Zone } from '../../api/zones/zone.ts';
 import { actions, button, commandButton, context, header, message, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, plainText, pluralize, truncateLines } from '../blocks/text.ts';
 import * as delivery from './delivery.ts';
+import { renderOverview } from './delivery.ts';
 import { renderEdgeRule } from './edge-rules.ts';
 import { describeAttention, describeState, renderUsage } from './list.ts';
-import { renderOverview } from './overview.ts';
 import * as sections from './sections.ts';
 
 interface Section {

@@ -275,5 +275,5 @@ test('the form shows the zone that was picked, and refuses lines that are none',
     errors: { zone: 'Pick a zone.' },
   });
   expect(findForm('zones:submit')?.loadingView).toBeUndefined();
-  expect(office.zoneCache.of(alice).peek()).toBeUndefined();
+  expect(office.zoneCache.forPerson(alice).get()).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import type { Person } from '../../../src/auth/identity.ts';
 import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createKeyLinks, type KeyLinks } from '../../../src/auth/keys/links.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
-import { createZoneCache } from '../../../src/commands/cache/zone-cache.ts';
+import { createZoneCache } from '../../../src/commands/zones/zone-cache.ts';
 import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
 import { createConnectPage } from '../../../src/slack/web/connect-page.ts';
 import type { Database } from '../../../src/store/database.ts';

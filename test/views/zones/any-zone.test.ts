@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
-import { findWeaknesses } from '../../../src/api/zones/posture.ts';
 import { attentionReasons, sumTotals, type ZoneSummary } from '../../../src/api/zones/summary.ts';
-import { readZone } from '../../../src/api/zones/zone.ts';
+import { findWeaknesses, readZone } from '../../../src/api/zones/zone.ts';
 import { decodeZoneQuery, encodeZoneQuery, selectZones } from '../../../src/commands/zones/query.ts';
 import { renderNoZone, renderZoneChoice, zoneOption } from '../../../src/views/zones/choice.ts';
 import {

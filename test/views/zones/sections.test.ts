@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
-import { findWeaknesses } from '../../../src/api/zones/posture.ts';
-import { readZone, zoneAsSent } from '../../../src/api/zones/zone.ts';
+import { findWeaknesses, readZone, zoneAsSent } from '../../../src/api/zones/zone.ts';
 import { renderSections } from '../../../src/views/zones/zone.ts';
 
 const secrets = ['ZoneSecurityKey', 'AWSSigningKey', 'AWSSigningSecret', 'LogForwardingToken'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Candidate, createMenuIndex } from '../../../src/commands/zones/menu-index.ts';
+import { type Candidate, createMenuIndex } from '../../../src/commands/zones/pickers.ts';
 
 const zones: readonly Candidate[] = [
   { id: '2000', names: ['Z-any part of shop', 'z.example.com'] },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findLinkedHosts } from '../../../src/commands/origin-errors/links.ts';
+import { findLinkedHosts } from '../../../src/commands/zones/lookup.ts';
 
 const rich = (...elements: object[]) => ({
   type: 'rich_text',

@@ -3,11 +3,8 @@ import { expect, test } from 'vitest';
 import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.ts';
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
 import { listDays, startOfDay } from '../../../src/lib/time.ts';
-import {
-  renderFile,
-  renderNoFile,
-  renderOriginErrors,
-} from '../../../src/views/origin-errors/origin-errors.ts';
+import { renderOriginErrors } from '../../../src/views/origin-errors/origin-errors.ts';
+import { renderFile, renderNoFile } from '../../../src/views/origin-errors/report.ts';
 import { findMessageProblems } from '../../support/slack-limits.ts';
 
 const asOf = new Date('2026-11-21T12:00:00Z');

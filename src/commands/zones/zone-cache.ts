@@ -1,0 +1,179 @@
+import type { ZoneSummary } from '../../api/zones/summary.ts';
+import { type Person, personKey } from '../../auth/identity.ts';
+import { createCache } from '../../lib/cache.ts';
+import { minuteMs } from '../../lib/time.ts';
+import type { Failure } from '../../views/blocks/failure.ts';
+
+interface ZoneList {
+  readonly zones: readonly ZoneSummary[];
+  /** Unreadable zones that are left out. */
+  readonly skipped: number;
+}
+
+/** Every zone that one key sees, at one moment. */
+export interface CachedZones extends ZoneList {
+  readonly takenAt: Date;
+}
+
+export type LoadOutcome = { readonly list: CachedZones } | { readonly failure: Failure };
+
+/** At least one of them is set. */
+export interface PrefetchedZones {
+  readonly known: CachedZones | undefined;
+  /** The load in the background; never rejects. */
+  readonly coming: Promise<LoadOutcome> | undefined;
+}
+
+/** What was read with one person's key. It holds only what that key sees, so nothing is shared between people. */
+export interface PersonCache {
+  readonly get: () => CachedZones | undefined;
+  /** The cached list, else the one `load` brings. Concurrent callers share one load. */
+  readonly load: (load: () => Promise<ZoneList>) => Promise<CachedZones>;
+  /**
+   * For callers that cannot wait: the cached list, and a load in the background where there is none or it grows old.
+   * After a failed load the same failure for a while. `signal` aborts when the key is dropped or the bot stops.
+   */
+  readonly prefetch: (
+    load: (signal: AbortSignal) => Promise<ZoneList>,
+    explain: (error: unknown) => Failure,
+  ) => PrefetchedZones;
+  readonly set: (list: ZoneList) => CachedZones;
+  /** The next `load` reads a new list. */
+  readonly expire: () => void;
+  /** Other results that buttons of an answer may need again: reports, files. Each must be small. */
+  readonly results: <T extends object>(
+    kind: string,
+  ) => { readonly get: (key: string) => T | undefined; readonly set: (key: string, value: T) => void };
+}
+
+export interface ZoneCache {
+  /**
+   * A person's cache for the length of one command. Call it before resolving the key, so that what is read with a
+   * key that is revoked meanwhile is not cached.
+   */
+  readonly forPerson: (person: Person) => PersonCache;
+  /** Forgets what a person's key read and aborts loads in the background: the key is gone. */
+  readonly drop: (person: Person) => void;
+  readonly dropTenant: (tenant: string) => void;
+  /** Aborts loads in the background and waits until they have ended. */
+  readonly stop: () => Promise<void>;
+}
+
+// A menu asks again at every letter: a load that just failed is not repeated for each of them.
+const failureMs = 10_000;
+const stopped: Failure = {
+  message: 'Reading your zones was stopped: your key has changed or the bot restarts.',
+  hint: 'Try again in a moment.',
+};
+
+/**
+ * Whole zone lists in memory, so that pages, sorting and filters answer at once. A list expires after `ttlMs` and is
+ * read again in the background after `refreshMs` if somebody uses it; `maxZones` bounds all lists together.
+ */
+export function createZoneCache(options: {
+  now: () => Date;
+  ttlMs?: number;
+  refreshMs?: number;
+  maxZones?: number;
+}): ZoneCache {
+  const { now, ttlMs = 5 * minuteMs, refreshMs = ttlMs * 0.8, maxZones = 200_000 } = options;
+  const lists = createCache<CachedZones>({
+    now,
+    ttlMs,
+    maxSize: maxZones,
+    sizeOf: ({ zones }) => zones.length,
+  });
+  const results = createCache<object>({ now, ttlMs, maxEntries: 200 });
+  const failures = createCache<Failure>({ now, ttlMs: failureMs, maxEntries: 1_000 });
+  const running = new Map<string, { readonly abort: () => void; readonly outcome: Promise<LoadOutcome> }>();
+  const stopping = new AbortController();
+  // Counts drops: what a command reads that began before one is not cached, however late it arrives.
+  let drops = 0;
+
+  const stamp = (list: ZoneList): CachedZones => ({ ...list, takenAt: now() });
+
+  function forPerson(person: Person): PersonCache {
+    const owner = personKey(person);
+    const since = drops;
+    const load = async (read: () => Promise<ZoneList>, fresh = false): Promise<CachedZones> => {
+      const readList = async () => stamp(await read());
+      return since === drops ? lists.load(owner, readList, { fresh }) : readList();
+    };
+    return {
+      get: () => lists.get(owner),
+      load,
+      prefetch(read, explain) {
+        const known = lists.get(owner);
+        if (known && now().getTime() - known.takenAt.getTime() < refreshMs)
+          return { known, coming: undefined };
+        // Where a command is reading the list already, its load is shared.
+        const begin = (signal: AbortSignal) => load(() => read(signal), known !== undefined);
+        return { known, coming: loadInBackground(owner, begin, explain) };
+      },
+      set(list) {
+        const cached = stamp(list);
+        if (since === drops) lists.set(owner, cached);
+        return cached;
+      },
+      expire: () => lists.drop(owner),
+      results: <T extends object>(kind: string) => ({
+        get: (key: string) => results.get(`${owner}\n${kind}\n${key}`) as T | undefined,
+        set: (key: string, value: T) => {
+          if (since === drops) results.set(`${owner}\n${kind}\n${key}`, value);
+        },
+      }),
+    };
+  }
+
+  /** One load per person at a time. A failure is explained, and so logged, once for all who wait. */
+  function loadInBackground(
+    owner: string,
+    begin: (signal: AbortSignal) => Promise<CachedZones>,
+    explain: (error: unknown) => Failure,
+  ): Promise<LoadOutcome> {
+    const known = running.get(owner);
+    if (known) return known.outcome;
+    const failed = stopping.signal.aborted ? stopped : failures.get(owner);
+    if (failed) return Promise.resolve({ failure: failed });
+    const controller = new AbortController();
+    const signal = AbortSignal.any([controller.signal, stopping.signal]);
+    const outcome = begin(signal)
+      .then(
+        (list): LoadOutcome => ({ list }),
+        (error: unknown): LoadOutcome => {
+          if (signal.aborted) return { failure: stopped };
+          const failure = explain(error);
+          failures.set(owner, failure);
+          return { failure };
+        },
+      )
+      .finally(() => {
+        if (running.get(owner)?.outcome === outcome) running.delete(owner);
+      });
+    running.set(owner, { abort: () => controller.abort(), outcome });
+    return outcome;
+  }
+
+  function drop(isGone: (key: string) => boolean): void {
+    drops += 1;
+    for (const [owner, { abort }] of running) {
+      if (!isGone(owner)) continue;
+      abort();
+      running.delete(owner);
+    }
+    for (const cache of [lists, results, failures]) cache.drop(isGone);
+  }
+
+  return {
+    forPerson,
+    drop(person) {
+      const owner = personKey(person);
+      drop((key) => key === owner || key.startsWith(`${owner}\n`));
+    },
+    dropTenant: (tenant) => drop((key) => key.startsWith(`${tenant}/`)),
+    async stop() {
+      stopping.abort();
+      await Promise.all([...running.values()].map(({ outcome }) => outcome));
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
+import type { DayRange } from '../../lib/time.ts';
+import { context, message, section } from '../blocks/blocks.ts';
+import { formatDate, formatMoment } from '../blocks/dates.ts';
+import type { Failure } from '../blocks/failure.ts';
+import type { Message } from '../blocks/message.ts';
+import { escapeMrkdwn, plainText, pluralize } from '../blocks/text.ts';
+
+/** The origin errors of one zone on some days, counted. */
+export interface Report {
+  readonly zone: ZoneName;
+  readonly days: DayRange;
+  readonly takenAt: Date;
+  readonly counts: OriginErrorCounts;
+  /** Entries that came twice, and are counted once. */
+  readonly repeated: number;
+  /** Entries that are none. */
+  readonly skipped: number;
+  /** Days of which the CDN holds more than it gave. */
+  readonly incomplete: readonly string[];
+  readonly unread: readonly { readonly day: string; readonly why: Failure }[];
+  /** The day before the first, to compare with; undefined where it could not be read. */
+  readonly before: DayBefore | undefined;
+}
+
+export interface ZoneName {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface DayBefore {
+  readonly day: string;
+  readonly total: number;
+  /** `''` stands for entries without a code. */
+  readonly codes: ReadonlySet<string>;
+  readonly incomplete: boolean;
+}
+
+/** Formats of the file with every entry. */
+export const fileKinds = ['csv', 'ndjson'] as const;
+export type FileKind = (typeof fileKinds)[number];
+
+/** The entries themselves as a file. `entries` is how many are in it. */
+export function renderFile(shown: {
+  readonly zone: ZoneName;
+  readonly days: DayRange;
+  readonly today: string;
+  readonly as: FileKind;
+  readonly path: string;
+  readonly entries: number;
+  readonly skipped: number;
+  readonly incomplete: readonly string[];
+  /** Days too long to be sorted. */
+  readonly unsorted: readonly string[];
+  readonly asOf: Date;
+}): Message {
+  const { zone, days, entries, skipped, incomplete, as } = shown;
+  const what = `${pluralize(entries, 'origin error')} ${daysInWords(days, shown.today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}`;
+  const text = `${what.charAt(0).toUpperCase()}${what.slice(1)}, as ${as === 'csv' ? 'CSV' : 'NDJSON'}.`;
+  const notes = [
+    incomplete.length > 0 ? `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.` : '',
+    skipped > 0
+      ? `${pluralize(skipped, 'entry', 'entries')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`
+      : '',
+    `As of ${formatMoment(shown.asOf)}, ${orderInWords(shown.unsorted, days)}. Times are UTC; query values are left out.`,
+  ];
+  return {
+    ...message(text, [section(text), context(notes.filter(Boolean).join(' '))]),
+    files: [
+      {
+        name: `origin-errors-${plainText(zone.name, 60).replaceAll(/[^\w.-]+/gu, '_')}-${days.first}${days.count > 1 ? `-${days.count}-days` : ''}.${as}`,
+        title: text,
+        mimetype: as === 'csv' ? 'text/csv' : 'application/x-ndjson',
+        content: { path: shown.path },
+      },
+    ],
+  };
+}
+
+/** A long day is not held in memory only to be sorted: a spreadsheet does it by the first column. */
+function orderInWords(unsorted: readonly string[], days: DayRange): string {
+  if (unsorted.length === 0) return 'sorted by time';
+  if (unsorted.length < days.count)
+    return `sorted by time, but for ${unsorted.join(', ')}: too many, so in the order the CDN gave them`;
+  return `too many to sort by time, so in the order the CDN gave them${days.count > 1 ? ' each day' : ''}`;
+}
+
+/** Where there is nothing to put into a file. */
+export function renderNoFile(zone: ZoneName, days: DayRange, today: string): Message {
+  const text = `No origin errors ${daysInWords(days, today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}, so there is no file.`;
+  return message(text, [section(text)]);
+}
+
+/** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
+export function daysInWords({ first, count }: DayRange, today: string): string {
+  const last = formatDate(first, count - 1);
+  if (count > 1) return last === today ? `in the last ${count} days` : `from ${first} to ${last}`;
+  if (first === today) return 'today';
+  return first === formatDate(today, -1) ? 'yesterday' : `on ${first}`;
+}

@@ -1,0 +1,228 @@
+import { expect, test } from 'vitest';
+import type { ZoneSummary } from '../../../src/api/zones/summary.ts';
+import { createZoneCache } from '../../../src/commands/zones/zone-cache.ts';
+import { alice, bob } from '../../support/command-harness.ts';
+
+const carol = { teamId: 'T0ACME000', userId: 'U0CAROL00' };
+
+function makeList(length: number): { zones: ZoneSummary[]; skipped: number } {
+  const zones = Array.from({ length }, (_, index) => ({
+    id: String(index),
+    name: `zone-${index}`,
+    hostnames: [],
+    hostnamesWithoutCertificate: [],
+  }));
+  return { zones, skipped: 0 };
+}
+
+function createClock() {
+  let ms = 1;
+  return { now: () => new Date(ms), advance: (by: number) => void (ms += by) };
+}
+
+function createExplain() {
+  const explained: unknown[] = [];
+  const explain = (error: unknown) => {
+    explained.push(error);
+    return { message: 'The CDN is down.', reference: `ref${explained.length}` };
+  };
+  return { explained, explain };
+}
+
+const failTwice = () => Promise.reject(new Error('read twice'));
+
+const rethrow = (error: unknown): never => {
+  throw error;
+};
+
+/** A load that lasts until it is aborted. */
+function createEndlessLoad() {
+  const signals: AbortSignal[] = [];
+  const load = (signal: AbortSignal) =>
+    new Promise<ReturnType<typeof makeList>>((_, reject) => {
+      signals.push(signal);
+      signal.addEventListener('abort', () => reject(new Error('aborted')));
+    });
+  return { signals, load };
+}
+
+test('a list expires after its ttl', () => {
+  const { now, advance } = createClock();
+  const zoneCache = createZoneCache({ now, ttlMs: 1000 });
+  const cached = zoneCache.forPerson(alice).set(makeList(3));
+  advance(999);
+  expect(zoneCache.forPerson(alice).get()).toBe(cached);
+  advance(1);
+  expect(zoneCache.forPerson(alice).get()).toBeUndefined();
+});
+
+test('concurrent commands of one person share one load, and a failed load is not cached', async () => {
+  const zoneCache = createZoneCache({ now: createClock().now });
+  let loads = 0;
+  const load = async () => {
+    loads += 1;
+    if (loads === 1) throw new Error('the CDN is down');
+    return makeList(2);
+  };
+  const mine = () => zoneCache.forPerson(alice).load(load);
+  const failed = await Promise.allSettled([mine(), mine()]);
+  expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(loads).toBe(1);
+  const [one, other] = await Promise.all([mine(), mine()]);
+  expect(one).toBe(other);
+  expect(loads).toBe(2);
+  await zoneCache.forPerson(bob).load(load);
+  expect(loads).toBe(3);
+});
+
+test('all lists together stay within the bound, and the least recently used is evicted first', () => {
+  const zoneCache = createZoneCache({ now: createClock().now, maxZones: 10 });
+  const lengths = () => [alice, bob, carol].map((one) => zoneCache.forPerson(one).get()?.zones.length);
+  zoneCache.forPerson(alice).set(makeList(4));
+  zoneCache.forPerson(bob).set(makeList(4));
+  zoneCache.forPerson(alice).get();
+  zoneCache.forPerson(carol).set(makeList(4));
+  expect(lengths()).toEqual([4, undefined, 4]);
+  // Larger than the bound: it is not cached and evicts nothing.
+  expect(zoneCache.forPerson(bob).set(makeList(11)).zones).toHaveLength(11);
+  expect(lengths()).toEqual([4, undefined, 4]);
+});
+
+test('a list read with a key that is dropped meanwhile is not cached', async () => {
+  const zoneCache = createZoneCache({ now: createClock().now });
+  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof makeList>>();
+  const loading = zoneCache.forPerson(alice).load(() => promise);
+  const command = zoneCache.forPerson(alice);
+  zoneCache.drop(alice);
+  resolve(makeList(2));
+  expect((await loading).zones).toHaveLength(2);
+  expect(command.set(makeList(2)).zones).toHaveLength(2);
+  expect((await command.load(async () => makeList(3))).zones).toHaveLength(3);
+  command.results('counts').set('today', { total: 7 });
+  expect(zoneCache.forPerson(alice).get()).toBeUndefined();
+  expect(zoneCache.forPerson(alice).results('counts').get('today')).toBeUndefined();
+  expect(zoneCache.forPerson(alice).set(makeList(2))).toBe(zoneCache.forPerson(alice).get());
+});
+
+test('a list that grows old is read again in the background and answers meanwhile', async () => {
+  const { now, advance } = createClock();
+  const zoneCache = createZoneCache({ now, ttlMs: 1000, refreshMs: 800 });
+  const mine = zoneCache.forPerson(alice);
+  const old = mine.set(makeList(2));
+  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof makeList>>();
+  let loads = 0;
+  const load = () => {
+    loads += 1;
+    return promise;
+  };
+  advance(799);
+  expect(mine.prefetch(load, rethrow)).toEqual({ known: old, coming: undefined });
+  advance(1);
+  const { known, coming } = mine.prefetch(load, rethrow);
+  expect(known).toBe(old);
+  expect(mine.prefetch(load, rethrow).known).toBe(old);
+  resolve(makeList(3));
+  expect(await coming).toEqual({ list: zoneCache.forPerson(alice).get() });
+  expect(zoneCache.forPerson(alice).get()?.zones).toHaveLength(3);
+  expect(loads).toBe(1);
+});
+
+test('a command joins the load in the background, and the background joins a command', async () => {
+  const zoneCache = createZoneCache({ now: createClock().now });
+  const first = Promise.withResolvers<ReturnType<typeof makeList>>();
+  const { coming } = zoneCache.forPerson(alice).prefetch(() => first.promise, rethrow);
+  const waiting = zoneCache.forPerson(alice).load(failTwice);
+  const second = Promise.withResolvers<ReturnType<typeof makeList>>();
+  const command = zoneCache.forPerson(bob).load(() => second.promise);
+  const joined = zoneCache.forPerson(bob).prefetch(failTwice, rethrow).coming;
+  first.resolve(makeList(4));
+  second.resolve(makeList(5));
+  expect(await coming).toEqual({ list: await waiting });
+  expect(await joined).toEqual({ list: await command });
+});
+
+test('concurrent loads in the background are one per person', async () => {
+  const zoneCache = createZoneCache({ now: createClock().now });
+  let loads = 0;
+  const load = async () => makeList((loads += 1));
+  const begin = (person: typeof alice) => zoneCache.forPerson(person).prefetch(load, rethrow).coming;
+  const outcomes = await Promise.all([begin(alice), begin(alice), begin(bob)]);
+  expect(outcomes.map((one) => one && 'list' in one && one.list.zones.length)).toEqual([1, 1, 2]);
+});
+
+test('a failed load in the background is repeated after ten seconds and explained once', async () => {
+  const { now, advance } = createClock();
+  const { explain, explained } = createExplain();
+  const zoneCache = createZoneCache({ now });
+  let loads = 0;
+  const load = () => {
+    loads += 1;
+    return Promise.reject(new Error('down'));
+  };
+  const begin = () => zoneCache.forPerson(alice).prefetch(load, explain).coming;
+  const failure = { failure: { message: 'The CDN is down.', reference: 'ref1' } };
+  expect(await Promise.all([begin(), begin()])).toEqual([failure, failure]);
+  advance(9_999);
+  expect(await begin()).toEqual(failure);
+  expect([loads, explained.length]).toEqual([1, 1]);
+  advance(1);
+  await begin();
+  expect([loads, explained.length]).toEqual([2, 2]);
+});
+
+test('dropping a key aborts its load in the background, which is neither cached nor a failure', async () => {
+  const zoneCache = createZoneCache({ now: createClock().now });
+  const { explain, explained } = createExplain();
+  const { load, signals } = createEndlessLoad();
+  const aborted = zoneCache.forPerson(alice).prefetch(load, explain).coming;
+  const other = zoneCache.forPerson(bob).prefetch(load, explain).coming;
+  zoneCache.drop(alice);
+  expect(signals.map((signal) => signal.aborted)).toEqual([true, false]);
+  const next = zoneCache.forPerson(alice).prefetch(async () => makeList(2), explain).coming;
+  expect(await next).toMatchObject({ list: { skipped: 0 } });
+  expect(await aborted).toMatchObject({ failure: { message: expect.stringContaining('stopped') } });
+  expect(explained).toEqual([]);
+  await zoneCache.stop();
+  expect(await other).toMatchObject({ failure: { message: expect.stringContaining('stopped') } });
+});
+
+test('a failure is forgotten with the key', async () => {
+  const zoneCache = createZoneCache({ now: createClock().now });
+  const { explain } = createExplain();
+  await zoneCache.forPerson(alice).prefetch(() => Promise.reject(new Error('refused')), explain).coming;
+  zoneCache.drop(alice);
+  const next = zoneCache.forPerson(alice).prefetch(async () => makeList(1), explain).coming;
+  expect(await next).toMatchObject({ list: { skipped: 0 } });
+});
+
+test('stopping aborts every load, waits for it, and starts no other', async () => {
+  const zoneCache = createZoneCache({ now: createClock().now });
+  const { explain, explained } = createExplain();
+  const { load, signals } = createEndlessLoad();
+  const running = zoneCache.forPerson(alice).prefetch(load, explain).coming;
+  await zoneCache.stop();
+  expect(await running).toHaveProperty('failure');
+  expect(await zoneCache.forPerson(bob).prefetch(load, explain).coming).toHaveProperty('failure');
+  expect(signals.map((signal) => signal.aborted)).toEqual([true]);
+  expect(explained).toEqual([]);
+});
+
+test('dropping a tenant forgets everything of its people and of nobody else', () => {
+  const zoneCache = createZoneCache({ now: createClock().now });
+  const elsewhere = { teamId: 'T0ACME0000', userId: 'U0ALICE00' };
+  const people = [alice, bob, elsewhere];
+  for (const person of people) {
+    zoneCache.forPerson(person).set(makeList(2));
+    zoneCache.forPerson(person).results('counts').set('today', { total: 7 });
+  }
+  zoneCache.dropTenant(alice.teamId);
+  const left = people.map((person) => [
+    zoneCache.forPerson(person).get()?.zones.length,
+    zoneCache.forPerson(person).results('counts').get('today'),
+  ]);
+  expect(left).toEqual([
+    [undefined, undefined],
+    [undefined, undefined],
+    [2, { total: 7 }],
+  ]);
+});
