@@ -12,11 +12,11 @@ export type OffboardingHook = (ended: Ended) => Promise<void>;
 /** Destroys keys when their person, workspace or installation goes, and stops the work that ran on them. */
 export interface Offboarding {
   /** Slack deactivated a person. */
-  person(person: Person): Promise<void>;
+  readonly person: (person: Person) => Promise<void>;
   /** The app was removed from one workspace of an organisation. */
-  team(tenant: string, teamId: string): Promise<void>;
+  readonly team: (tenant: string, teamId: string) => Promise<void>;
   /** The app was removed, or its tokens were revoked. */
-  tenant(tenant: string, cause: 'app-uninstalled' | 'tokens-revoked'): Promise<void>;
+  readonly tenant: (tenant: string, cause: 'app-uninstalled' | 'tokens-revoked') => Promise<void>;
 }
 
 export function createOffboarding(keyStore: KeyStore, hooks: readonly OffboardingHook[]): Offboarding {

@@ -152,7 +152,7 @@ describe('/cdn audit', () => {
       Table (CSV)
       Settings
       as of [2026-11-21 12:00 UTC]
-      Head: record 6, \`08cf5a892412a4b228a98044e689dca6cabdcb5521b43a54c8286047110faa7f\`
+      Head: record 6, \`6db4356fa9731a9173abddd403b9f78bb61df39236c7bdea579a34541b687f97\`
       No daily checkpoint: name a channel for it in the settings."
     `);
     expect(answer?.text).toContain('6 records');

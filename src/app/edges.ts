@@ -1,0 +1,117 @@
+import { UserError } from '../errors.ts';
+import { oncePerMinute } from '../slack/receive/authorize.ts';
+import { createBolt } from '../slack/receive/bolt.ts';
+import { createHttpReceiver } from '../slack/receive/http-receiver.ts';
+import type { LifecycleHandlers } from '../slack/receive/lifecycle-events.ts';
+import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
+import { createDirectMessenger } from '../slack/send/job-ports.ts';
+import { tenantIdOfWorkspace } from '../slack/sender.ts';
+import { createConnectPage } from '../slack/web/connect-page.ts';
+import { createWeb } from '../slack/web/server.ts';
+import { createClaims } from '../store/deliveries.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import type { Config } from './config.ts';
+import type { Features } from './features.ts';
+import type { Services } from './services.ts';
+import type { Stores } from './stores.ts';
+
+export type Edges = ReturnType<typeof createEdges>;
+
+/** Last stage: Slack's deliveries over a socket or HTTP, the connect page, health and metrics. */
+export function createEdges(options: {
+  config: Config;
+  log: Log;
+  fetch: typeof globalThis.fetch;
+  now: () => Date;
+  stores: Stores;
+  services: Services;
+  features: Features;
+}) {
+  const { config, log, fetch, now, stores, services, features } = options;
+  const { database, audit, installations, keyStore, links, policies } = stores;
+  const { access, cdn, charts, clients, egress, inFlight, logger, people, slackFetch, zoneCache } = services;
+  const { digests, exports, ledger, offboarding, tempDirectory } = features;
+  const { apiUrl, appToken, signingSecret } = config.slack;
+  const { publicUrl } = config.web;
+
+  const socket = appToken
+    ? createSocketReceiver({ appToken, apiUrl, egress, logger, log, fetch: slackFetch })
+    : undefined;
+  const http = !socket && signingSecret ? createHttpReceiver({ signingSecret, egress, log, now }) : undefined;
+  const receiver = socket ?? http;
+  if (!receiver) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
+  const metrics = createMetrics({
+    inFlight: () => inFlight.count(),
+    slackConnections: () => socket?.connected() ?? 0,
+  });
+
+  const tell = createDirectMessenger({ access, clients });
+  const connectPage =
+    publicUrl === undefined
+      ? undefined
+      : createConnectPage({ publicUrl, links, keyStore, cdn, zoneCache, audit, tell, inFlight, log, now });
+
+  const ends: LifecycleHandlers = {
+    person: offboarding.person,
+    team: offboarding.team,
+    changed: (workspace, userId) => people(workspace).forget(userId),
+    async uninstalled(workspace, cause) {
+      await offboarding.tenant(tenantIdOfWorkspace(workspace), cause);
+      const { teamId, enterpriseId, isEnterpriseInstall } = workspace;
+      await installations.remove({ teamId, enterpriseId, isEnterpriseInstall });
+    },
+  };
+  const bolt = createBolt({
+    receiver,
+    logger,
+    ends,
+    access,
+    clients,
+    keyStore,
+    cdn,
+    keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
+    zoneCache,
+    policies,
+    people,
+    audit,
+    ledger,
+    exports,
+    digests,
+    apiUrl,
+    renderChart: charts.draw,
+    createFileScanner: () => egress.file(),
+    tempDirectory,
+    shouldRecordDenial: oncePerMinute(now),
+    claim: createClaims(database.db, now),
+    inFlight,
+    metrics,
+    log,
+    now,
+    fetch: egress.fetch('response_url', fetch),
+  });
+
+  const web = createWeb({
+    port: config.web.port,
+    egress,
+    log,
+    metrics,
+    events: http?.handle,
+    installer: access.installer,
+    connectPage,
+    async unready() {
+      const reasons: string[] = [];
+      await database.ping().catch(() => reasons.push('the database does not answer'));
+      if (socket && socket.connected() === 0) reasons.push('no connection to Slack');
+      return reasons;
+    },
+  });
+  return {
+    receiver,
+    bolt,
+    web,
+    transport: socket ? 'socket' : 'http',
+    /** False over Socket Mode without pages: no one has to reach the endpoints, so a second bot on one machine works. */
+    endpointsNeeded: Boolean(http ?? access.installer ?? connectPage),
+  };
+}

@@ -1,0 +1,47 @@
+import { createAudit } from '../auth/audit/audit.ts';
+import { createInstallations } from '../auth/installations.ts';
+import { createKeyStore } from '../auth/keys/key-store.ts';
+import { createKeyLinks } from '../auth/keys/links.ts';
+import { createSealer } from '../auth/keys/sealing.ts';
+import { createPolicies } from '../auth/policy/policies.ts';
+import { findReinstalledJob } from '../digests/reinstall-notifications.ts';
+import { createOutbox } from '../outbox/outbox.ts';
+import type { Database } from '../store/database.ts';
+import { createQueue } from '../store/queue/queue.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Config } from './config.ts';
+import { openKeyringService } from './keyring-service.ts';
+
+export type Stores = Awaited<ReturnType<typeof openStores>>;
+
+/** First stage: everything that owns rows. The queue takes jobs from here on and runs them when it starts. */
+export async function openStores(options: { config: Config; database: Database; log: Log; now: () => Date }) {
+  const { config, database, log, now } = options;
+  const { db, withLock } = database;
+  await database.migrate();
+  const queue = createQueue({ database, log, now });
+  const keyring = await openKeyringService({ config, database, log });
+  const sealer = createSealer(keyring.keyring);
+  const audit = createAudit({ db, now });
+  const installations = createInstallations({
+    db,
+    sealer,
+    now,
+    withLock,
+    async onStored(tenant, options) {
+      await queue.enqueue(findReinstalledJob, { tenant }, options);
+    },
+  });
+  return {
+    database,
+    queue,
+    outbox: createOutbox({ enqueue: queue.enqueue, now }),
+    keyring,
+    sealer,
+    audit,
+    installations,
+    keyStore: createKeyStore({ db, sealer, now, audit }),
+    links: createKeyLinks({ db, now }),
+    policies: createPolicies({ db, audit, now }),
+  };
+}
