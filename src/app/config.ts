@@ -2,16 +2,7 @@ import { z } from 'zod';
 import { parseKeyring } from '../auth/keyring/keyring.ts';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
-
-/** How the bot gets Slack's permission: one workspace by its bot token, or many by OAuth. */
-export type Installing =
-  | { readonly kind: 'single'; readonly botToken: Secret }
-  | {
-      readonly kind: 'oauth';
-      readonly clientId: string;
-      readonly clientSecret: Secret;
-      readonly stateSecret: Secret;
-    };
+import type { Installing } from '../slack/installations.ts';
 
 export interface Config {
   readonly slack: {

@@ -1,32 +1,41 @@
 import type { Logger } from '@slack/bolt';
 import { type InstallationStore, InstallProvider } from '@slack/oauth';
 import { WebClient } from '@slack/web-api';
-import type { Installing } from '../app/config.ts';
 import { NotInstalledError } from '../auth/installations.ts';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
 import { type OwnWorkspace, tenantIdOfWorkspace, type Workspace } from './sender.ts';
 
-/** What the bot asks a workspace for; the manifest says the same, and a test holds them equal. */
+/** The scopes of the bot. A test compares them with the manifest. */
 export const scopes = [
   'commands', // the slash command
-  'chat:write', // answers where a response_url has ended, and direct messages
+  'chat:write', // answers after a response_url has expired, and direct messages
   'files:write', // charts and files
-  'im:write', // the conversation with a person that private files go to
-  'channels:history', // optional: whether a digest or export whose answer got lost is in its channel
+  'im:write', // the direct messages that private files are sent to
+  'channels:history', // optional: finds a message of the bot whose answer was lost
   'groups:history', // optional: the same in private channels
-  'metadata.message:read', // optional: by which mark it is found there
-  'users:read', // optional: who is a workspace admin, and that somebody was deactivated
-  'usergroups:read', // optional: who is in the user groups that settings name
+  'metadata.message:read', // optional: the marker of that message
+  'users:read', // optional: workspace admins and deactivated people
+  'usergroups:read', // optional: members of the user groups in the settings
 ] as const;
 
-/** Whose token answers. Asked after the acknowledgement only: with OAuth it reads the database. */
+/** How the bot gets Slack's permission: one workspace by its bot token, or many by OAuth. */
+export type Installing =
+  | { readonly kind: 'single'; readonly botToken: Secret }
+  | {
+      readonly kind: 'oauth';
+      readonly clientId: string;
+      readonly clientSecret: Secret;
+      readonly stateSecret: Secret;
+    };
+
+/** The token of a workspace. Use after the acknowledgement only: with OAuth it reads the database. */
 export interface InstallationAccess {
-  /** @throws UserError where the app is not installed in that workspace. */
+  /** @throws UserError if the app is not installed in that workspace. */
   token(workspace: Workspace): Promise<Secret>;
-  /** Known after `verify` where one token serves one workspace. */
+  /** Known after `verify` if one token serves one workspace. */
   own(): OwnWorkspace | undefined;
-  /** Asks Slack whether the token is good. @throws UserError with what to do. */
+  /** Checks the token with Slack. @throws UserError with the next step. */
   verify(): Promise<void>;
   readonly installer: InstallProvider | undefined;
 }
@@ -37,7 +46,7 @@ export interface AccessOptions {
   readonly publicUrl?: string | undefined;
   readonly logger: Logger;
   readonly installations: InstallationStore;
-  /** Runs a token read while no other process refreshes the same workspace's token. */
+  /** Runs a token refresh under a lock for the workspace, across processes. */
   readonly exclusively: <T>(tenant: string, run: () => Promise<T>) => Promise<T>;
   readonly fetch?: typeof globalThis.fetch | undefined;
   readonly now: () => Date;
@@ -61,7 +70,7 @@ function singleWorkspace(options: AccessOptions, botToken: Secret): Installation
         logger: options.logger,
         allowAbsoluteUrls: false,
         timeout: 5_000,
-        // A network that comes up a moment after the bot is common; a wrong token is not retried.
+        // The network often comes up a moment after the bot; a wrong token is not retried.
         retryConfig: { retries: 3, minTimeout: 300, maxTimeout: 2_000 },
         ...(options.fetch ? { fetch: options.fetch } : {}),
       });
@@ -110,13 +119,13 @@ function manyWorkspaces(
       };
       const found = options.installations.fetchInstallation(query, options.logger);
       const { bot } = await found.catch((error: unknown) => {
-        // A database that does not answer, or a row that was changed, is not a missing installation.
+        // A failing database or a changed row is not a missing installation.
         if (error instanceof NotInstalledError) return missing();
         throw error;
       });
       if (!bot) return missing();
       if (!expiresSoon(bot.expiresAt, options.now())) return new Secret(bot.token, 'slack-token');
-      // The library refreshes without a lock, and a refresh token works once (slack.md §2.4): one process at a time.
+      // The library refreshes without a lock, and a refresh token works once: one process at a time.
       const fresh = await options.exclusively(tenantIdOfWorkspace(workspace), () =>
         installer.authorize(query),
       );
@@ -132,12 +141,12 @@ function missing(): never {
   );
 }
 
-/** The library refreshes what ends within two hours; asked a little earlier, it never finds one past that point. */
+/** The library refreshes tokens that expire within two hours; one minute more, so that it never sees a later one. */
 function expiresSoon(expiresAt: number | undefined, now: Date): boolean {
   return expiresAt !== undefined && expiresAt - now.getTime() / 1000 < 2 * 3600 + 60;
 }
 
-/** Where people agree to an installation: beside the Web API, which is elsewhere in tests. */
+/** The page where people agree to an installation, on the host of the Web API. */
 function authorizationUrl(apiUrl: string): string {
   return new URL('/oauth/v2/authorize', apiUrl).href;
 }
@@ -156,7 +165,7 @@ function refusal(error: unknown, apiUrl: string): UserError {
   );
 }
 
-/** Slack's own word for what went wrong (`invalid_auth`), where the answer was Slack's. */
+/** Slack's error code (`invalid_auth`); undefined if the error is not an answer of Slack. */
 export function readSlackError(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('data' in error)) return undefined;
   const { data } = error;

@@ -1,4 +1,5 @@
 import { type Logger, type WebAPICallResult, WebClient, type WebClientOptions } from '@slack/web-api';
+import { createCache } from '../../lib/cache.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Egress } from './egress.ts';
 
@@ -10,18 +11,19 @@ export interface ClientOptions {
 }
 
 export interface Clients {
-  /** For answers that somebody waits for: gives up after seconds, since a trigger lives for three. */
+  /** For answers to people: gives up after seconds, since a trigger lives for three. */
   interactive(token: Secret): WebClient;
   /** For jobs: a 429 comes back as an error instead of pausing a queue, so that jobs never hold up a person. */
   job(token: Secret): WebClient;
 }
 
-// More workspaces than this and the least recently made clients are made anew: the pool must not grow with token rotation.
+// Upper bound of clients: token rotation brings a new token every twelve hours.
 const poolSize = 500;
 
 /**
- * Web API clients, one a token and kind, so that a 429 on one workspace's jobs pauses nobody else.
- * `headers` is never passed: WebClient writes Authorization into the caller's object (slack.md §2.3).
+ * Web API clients, one for each token and kind, so that a 429 on one workspace's jobs pauses no other.
+ * `headers` is never passed: WebClient 8 writes Authorization into the caller's object, so a token could leak into
+ * another workspace's client.
  */
 export function createClients(options: ClientOptions): Clients {
   const shared = {
@@ -51,10 +53,7 @@ export function createClients(options: ClientOptions): Clients {
   return { interactive, job };
 }
 
-/**
- * Checked where a method is called, since requests wait in a queue that may run them on behalf of others: what is
- * stopped is never queued, and never tried again.
- */
+/** Checks each call before it is queued, so that a blocked one is never sent and never retried. */
 class CheckedClient extends WebClient {
   readonly #egress: Pick<Egress, 'check'>;
 
@@ -69,14 +68,13 @@ class CheckedClient extends WebClient {
   }
 }
 
-function pool(make: (token: string) => WebClient): (token: Secret) => WebClient {
-  const clients = new Map<string, WebClient>();
+function pool(create: (token: string) => WebClient): (token: Secret) => WebClient {
+  const clients = createCache<WebClient>({ now: () => new Date(), maxEntries: poolSize });
   return (token) => {
     const key = token.reveal();
     const known = clients.get(key);
     if (known) return known;
-    if (clients.size >= poolSize) clients.delete(clients.keys().next().value ?? key);
-    const client = make(key);
+    const client = create(key);
     clients.set(key, client);
     return client;
   };

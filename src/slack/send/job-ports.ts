@@ -1,4 +1,4 @@
-import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
+import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
 import type { ErrorBudget } from '../../api/http/retry.ts';
 import type { Audit } from '../../auth/audit/audit.ts';
@@ -13,18 +13,17 @@ import type { ExportPorts } from '../../exports/ports.ts';
 import type { ExportThread } from '../../exports/worker/thread.ts';
 import type { OperationPorts } from '../../operations/execute.ts';
 import type { Ledger } from '../../operations/transitions.ts';
-import { type Place, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
+import type { Place } from '../../outbox/slack-port.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/message.ts';
-import { type InstallationAccess, readSlackError } from '../installations.ts';
+import type { InstallationAccess } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { Workspace } from '../sender.ts';
 import type { Clients } from './clients.ts';
-import { type Egress, SecretLeakBlocked } from './egress.ts';
-import { findMarked } from './find-marked.ts';
-import { UploadError } from './upload-bytes.ts';
+import type { Egress } from './egress.ts';
+import { createSlackPort, toHeldBack } from './slack-port.ts';
 import { createUploads } from './uploads.ts';
 
 export interface JobPortsOptions {
@@ -43,7 +42,7 @@ export interface JobPortsOptions {
   readonly log: Log;
 }
 
-/** What the jobs of all engines reach Slack, the CDN and policy with. */
+/** Slack, the CDN and policy for the jobs of all engines. */
 export type JobPorts = Omit<DigestPorts & ExportPorts & OperationPorts, 'enqueue' | 'outbox'>;
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {
@@ -62,7 +61,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     ledger,
     cdnKey,
     exportThread: options.exportThread,
-    blockFile: (kinds) => heldBack(egress.block('file', kinds)),
+    blockFile: (kinds) => toHeldBack(egress.block('file', kinds)),
     people: (place) => people(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
     cdn: async (
@@ -90,116 +89,21 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
   };
 }
 
-function createSlackPort(
-  client: () => Promise<WebClient>,
-  uploads: ReturnType<typeof createUploads>,
-): SlackPort {
-  return {
-    post: (channel, message, { thread, marker } = {}) =>
-      told(async () => {
-        const answer = await allowSecrets(message.carries ?? [], async () =>
-          (await client()).chat.postMessage({
-            channel,
-            ...shown(message),
-            ...(thread === undefined ? {} : { thread_ts: thread }),
-            ...(marker ? { metadata: { event_type: marker.type, event_payload: marker.payload } } : {}),
-            unfurl_links: false,
-            unfurl_media: false,
-          }),
-        );
-        return { channel: answer.channel ?? channel, ts: answer.ts ?? '' };
-      }),
-    update: (at, message) =>
-      told(async () => {
-        await (await client()).chat.update({ channel: at.channel, ts: at.ts, ...shown(message) });
-      }),
-    find: (marker, where) => told(async () => findMarked(await client(), marker, where)),
-    share: (files, { channel, thread, comment, beforeShare }) =>
-      told(async () => uploads.share(files, { channelId: channel, threadTs: thread }, comment, beforeShare)),
-    deleteFile: (file) =>
-      told(async () => {
-        try {
-          await (await client()).files.delete({ file });
-        } catch (error) {
-          const code = readSlackError(error);
-          if (code !== 'file_not_found' && code !== 'file_deleted') throw error;
-        }
-      }),
-  };
-}
-
 function workspaceOf({ teamId, enterpriseId }: Place | Person): Workspace {
   return { teamId, enterpriseId, isEnterpriseInstall: enterpriseId !== undefined };
 }
 
-function shown({ text, blocks }: Message): { text: string; blocks: NonNullable<Message['blocks']> } {
-  // A message that is updated without blocks would keep those it had.
-  return { text, blocks: blocks ?? [] };
-}
-
-// Slack's own troubles: its documentation leaves open whether the call took effect.
-const uncertain = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
-
-async function told<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw failureOf(error);
-  }
-}
-
-/** What a failed call means for whoever wonders whether it happened. */
-function failureOf(error: unknown): unknown {
-  if (error instanceof UploadError) {
-    const told = { cause: error, message: error.message };
-    const inner = error.cause === undefined ? undefined : failureOf(error.cause);
-    if (!(inner instanceof SlackFailure)) {
-      const { code, retryAfterSeconds } = error;
-      return new SlackFailure('refused', code, { ...told, retryAfterSeconds });
-    }
-    const { outcome, code, retryAfterSeconds, reference } = inner;
-    return new SlackFailure(outcome, code, { ...told, retryAfterSeconds, reference });
-  }
-  if (error instanceof SecretLeakBlocked) return heldBack(error);
-  const code = readSlackError(error);
-  if (code !== undefined) {
-    return new SlackFailure(uncertain.has(code) ? 'unknown' : 'refused', code, { cause: error });
-  }
-  switch (codeOf(error)) {
-    case ErrorCode.RateLimitedError: {
-      const { retryAfter } = error as WebAPIRateLimitedError;
-      return new SlackFailure('refused', 'ratelimited', { cause: error, retryAfterSeconds: retryAfter });
-    }
-    case ErrorCode.HTTPError:
-      return new SlackFailure('unknown', `http_${(error as WebAPIHTTPError).statusCode}`, { cause: error });
-    case ErrorCode.RequestError:
-      return new SlackFailure('unknown', 'no_answer', { cause: error });
-    default:
-      // Not Slack's: no token for that workspace, a bug. Nothing was sent.
-      return error;
-  }
-}
-
-function heldBack(error: SecretLeakBlocked): SlackFailure {
-  return new SlackFailure('refused', 'held_back', { cause: error, reference: error.reference });
-}
-
-function codeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-}
-
-/** Sends somebody a direct message that nothing they did in Slack asked for. @throws what Slack or the network says. */
+/** Sends a direct message that is no answer to a delivery. @throws what Slack or the network answers. */
 export function createDirectMessenger(deps: {
   access: InstallationAccess;
   clients: Clients;
 }): (person: Person, message: Message) => Promise<void> {
-  return async ({ enterpriseId, teamId, userId }, { text, blocks, carries }) => {
-    const isEnterpriseInstall = enterpriseId !== undefined;
-    const token = await deps.access.token({ teamId, enterpriseId, isEnterpriseInstall });
+  return async (person, { text, blocks, carries }) => {
+    const token = await deps.access.token(workspaceOf(person));
     const client = deps.clients.interactive(token);
     await allowSecrets(carries ?? [], () =>
       client.chat.postMessage({
-        channel: userId,
+        channel: person.userId,
         text,
         ...(blocks ? { blocks } : {}),
         unfurl_links: false,

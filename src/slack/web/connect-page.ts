@@ -28,6 +28,8 @@ import type { InFlight } from '../receive/in-flight.ts';
 import {
   allow,
   checkingNow,
+  createRateLimit,
+  findVisitor,
   notice,
   type Page,
   pageHeaders,
@@ -38,7 +40,6 @@ import {
   tooMany,
   unknown,
 } from './page.ts';
-import { createRateLimit, findVisitor } from './rate-limit.ts';
 
 export interface ConnectPageOptions {
   /** Where people reach the bot; the pages are below `/connect/` there. */
@@ -89,9 +90,9 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
   const headers = pageHeaders({ https: protocol === 'https:', styleHash });
   // Only visits to links that open nothing are counted by visitor, so that behind a proxy, where all visitors have
   // one address, nobody with a good link is locked out by somebody who guesses.
-  const wrongHere = createRateLimit({ burst: 20, perMinute: 20, most: 5_000, now });
-  const wrongAnywhere = createRateLimit({ burst: 300, perMinute: 300, most: 1, now });
-  const openLink = createRateLimit({ burst: 60, perMinute: 60, most: 5_000, now });
+  const wrongHere = createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
+  const wrongAnywhere = createRateLimit({ burst: 300, perMinute: 300, maxKeys: 1, now });
+  const openLink = createRateLimit({ burst: 60, perMinute: 60, maxKeys: 5_000, now });
 
   const linkOf = (token: string): string => `${base}/connect/${token}`;
   const offered = (token: string): Message =>

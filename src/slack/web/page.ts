@@ -1,4 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIPv6 } from 'node:net';
+import { createCache } from '../../lib/cache.ts';
+import { minuteMs } from '../../lib/time.ts';
 import { pluralize } from '../../views/blocks/text.ts';
 import { pageNotice } from '../../views/connect/page.ts';
 
@@ -167,4 +170,45 @@ export function spoken(mrkdwn: string): string {
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&');
+}
+
+export interface RateLimit {
+  /** Takes one of the tokens of `key`. If none is left, returns the whole seconds until there is one. */
+  take(key: string): number | undefined;
+  readonly size: () => number;
+}
+
+/** A token bucket for each key. Keeps the `maxKeys` latest keys, so that a flood of new ones cannot fill the memory. */
+export function createRateLimit(options: {
+  readonly burst: number;
+  readonly perMinute: number;
+  readonly maxKeys: number;
+  readonly now: () => Date;
+}): RateLimit {
+  const { burst, perMinute, maxKeys: maxEntries, now } = options;
+  const buckets = createCache<{ tokens: number; at: number }>({ now, maxEntries });
+  return {
+    take(key) {
+      const at = now().getTime();
+      const bucket = buckets.get(key) ?? { tokens: burst, at };
+      const gained = (Math.max(0, at - bucket.at) / minuteMs) * perMinute;
+      const tokens = Math.min(burst, bucket.tokens + gained);
+      const isAllowed = tokens >= 1;
+      buckets.set(key, { tokens: isAllowed ? tokens - 1 : tokens, at });
+      return isAllowed ? undefined : Math.ceil(((1 - tokens) / perMinute) * 60);
+    },
+    size: buckets.size,
+  };
+}
+
+/** A visitor is an IPv4 address, or a /64 network of IPv6, which one customer has. */
+export function findVisitor(address: string | undefined): string {
+  if (address === undefined) return 'unknown';
+  const four = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/iu.exec(address)?.[1];
+  if (four !== undefined || !isIPv6(address)) return four ?? address;
+  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? [];
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => '0');
+  return [...first, ...zeros, ...last].slice(0, 4).join(':');
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createRateLimit, findVisitor } from '../../../src/slack/web/rate-limit.ts';
+import { createRateLimit, findVisitor } from '../../../src/slack/web/page.ts';
 
 test('so many at once, so many a minute after that, each key for itself', () => {
   let at = 0;
-  const limit = createRateLimit({ burst: 3, perMinute: 6, most: 10, now: () => new Date(at) });
+  const limit = createRateLimit({ burst: 3, perMinute: 6, maxKeys: 10, now: () => new Date(at) });
   const take = (key: string): number | undefined => limit.take(key);
   expect([take('a'), take('a'), take('a')]).toEqual([undefined, undefined, undefined]);
   expect(take('a')).toBe(10);
@@ -18,14 +18,14 @@ test('so many at once, so many a minute after that, each key for itself', () => 
 
 test('a clock that is set back gives nothing away and takes nothing', () => {
   let at = 100_000;
-  const limit = createRateLimit({ burst: 1, perMinute: 1, most: 10, now: () => new Date(at) });
+  const limit = createRateLimit({ burst: 1, perMinute: 1, maxKeys: 10, now: () => new Date(at) });
   expect(limit.take('a')).toBeUndefined();
   at = 0;
   expect(limit.take('a')).toBe(60);
 });
 
 test('a flood of keys fills no memory, and does not free the one that is slowed down', () => {
-  const limit = createRateLimit({ burst: 1, perMinute: 1, most: 100, now: () => new Date(0) });
+  const limit = createRateLimit({ burst: 1, perMinute: 1, maxKeys: 100, now: () => new Date(0) });
   for (let nth = 0; nth < 10_000; nth += 1) {
     limit.take(`visitor ${nth}`);
     limit.take('the loud one');

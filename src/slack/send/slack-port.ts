@@ -1,0 +1,154 @@
+import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
+import { minuteMs } from '../../lib/time.ts';
+import {
+  type FindWhere,
+  type Marker,
+  type Posted,
+  SlackFailure,
+  type SlackPort,
+} from '../../outbox/slack-port.ts';
+import { allowSecrets } from '../../secrets/secret.ts';
+import type { Message } from '../../views/blocks/message.ts';
+import { readSlackError } from '../installations.ts';
+import { SecretLeakBlocked } from './egress.ts';
+import { UploadError } from './upload-bytes.ts';
+import type { Uploads } from './uploads.ts';
+
+/** Slack for jobs. Every method throws `SlackFailure` if Slack or the network fails. */
+export function createSlackPort(client: () => Promise<WebClient>, uploads: Uploads): SlackPort {
+  return {
+    post: (channel, message, { thread, marker } = {}) =>
+      classifyErrors(async () => {
+        const answer = await allowSecrets(message.carries ?? [], async () =>
+          (await client()).chat.postMessage({
+            channel,
+            ...contentOf(message),
+            ...(thread === undefined ? {} : { thread_ts: thread }),
+            ...(marker ? { metadata: { event_type: marker.type, event_payload: marker.payload } } : {}),
+            unfurl_links: false,
+            unfurl_media: false,
+          }),
+        );
+        return { channel: answer.channel ?? channel, ts: answer.ts ?? '' };
+      }),
+    update: ({ channel, ts }, message) =>
+      classifyErrors(async () => {
+        await (await client()).chat.update({ channel, ts, ...contentOf(message) });
+      }),
+    find: (marker, where) => classifyErrors(async () => findMarked(await client(), marker, where)),
+    share: (files, { channel, thread, comment, beforeShare }) =>
+      classifyErrors(async () =>
+        uploads.share(files, { channelId: channel, threadTs: thread }, comment, beforeShare),
+      ),
+    deleteFile: (file) =>
+      classifyErrors(async () => {
+        try {
+          await (await client()).files.delete({ file });
+        } catch (error) {
+          const code = readSlackError(error);
+          if (code !== 'file_not_found' && code !== 'file_deleted') throw error;
+        }
+      }),
+  };
+}
+
+function contentOf({ text, blocks }: Message): { text: string; blocks: NonNullable<Message['blocks']> } {
+  // An update without blocks would keep the old ones.
+  return { text, blocks: blocks ?? [] };
+}
+
+// A busy channel has some hundred messages in the searched minutes.
+const pageSize = 200;
+const maxPages = 5;
+// `since` is the bot's time, messages have Slack's.
+const clockSkewMs = 2 * minuteMs;
+
+/**
+ * The bot's message with this marker in a channel or thread, since `since`. Messages of others do not count: every app
+ * of the channel can copy metadata.
+ *
+ * @throws what Slack answers, and SlackFailure `too_much` if the end was not reached.
+ */
+async function findMarked(
+  client: WebClient,
+  marker: Marker,
+  { channel, since, thread }: FindWhere,
+): Promise<Posted | undefined> {
+  const { bot_id: own, response_metadata: about } = await client.auth.test();
+  // Without the scope Slack leaves the metadata out silently: then "not found" means nothing.
+  if (about?.scopes && !about.scopes.includes('metadata.message:read'))
+    throw new SlackFailure('refused', 'missing_scope');
+  let cursor: string | undefined;
+  for (let page = 0; page < maxPages; page += 1) {
+    const query = {
+      channel,
+      oldest: (Math.max(0, since.getTime() - clockSkewMs) / 1000).toFixed(6),
+      include_all_metadata: true,
+      limit: pageSize,
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    const answer =
+      thread === undefined
+        ? await client.conversations.history(query)
+        : await client.conversations.replies({ ...query, ts: thread });
+    for (const { bot_id: bot, metadata, ts } of answer.messages ?? []) {
+      if (bot === own && ts !== undefined && hasMarker(metadata, marker)) return { channel, ts };
+    }
+    cursor = answer.response_metadata?.next_cursor || undefined;
+    if (cursor === undefined) return undefined;
+  }
+  throw new SlackFailure('refused', 'too_much');
+}
+
+function hasMarker(metadata: unknown, { type, payload }: Marker): boolean {
+  if (typeof metadata !== 'object' || metadata === null) return false;
+  const { event_type: eventType, event_payload: found } = metadata as Record<string, unknown>;
+  if (eventType !== type || typeof found !== 'object' || found === null) return false;
+  return Object.entries(payload).every(([name, value]) => (found as Record<string, unknown>)[name] === value);
+}
+
+async function classifyErrors<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw classifyError(error);
+  }
+}
+
+// Errors of Slack itself. Its documentation leaves open whether the call took effect.
+const uncertainCodes = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
+
+/** Whether a failed call took effect, as a `SlackFailure`; errors that are not Slack's are returned unchanged. */
+function classifyError(error: unknown): unknown {
+  if (error instanceof UploadError) {
+    const text = { cause: error, message: error.message };
+    const inner = error.cause === undefined ? undefined : classifyError(error.cause);
+    if (!(inner instanceof SlackFailure)) {
+      const { code, retryAfterSeconds } = error;
+      return new SlackFailure('refused', code, { ...text, retryAfterSeconds });
+    }
+    const { outcome, code, retryAfterSeconds, reference } = inner;
+    return new SlackFailure(outcome, code, { ...text, retryAfterSeconds, reference });
+  }
+  if (error instanceof SecretLeakBlocked) return toHeldBack(error);
+  const code = readSlackError(error);
+  if (code !== undefined)
+    return new SlackFailure(uncertainCodes.has(code) ? 'unknown' : 'refused', code, { cause: error });
+  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+    case ErrorCode.RateLimitedError: {
+      const { retryAfter } = error as WebAPIRateLimitedError;
+      return new SlackFailure('refused', 'ratelimited', { cause: error, retryAfterSeconds: retryAfter });
+    }
+    case ErrorCode.HTTPError:
+      return new SlackFailure('unknown', `http_${(error as WebAPIHTTPError).statusCode}`, { cause: error });
+    case ErrorCode.RequestError:
+      return new SlackFailure('unknown', 'no_answer', { cause: error });
+    default:
+      // No token for that workspace, or a bug: nothing was sent.
+      return error;
+  }
+}
+
+export function toHeldBack(error: SecretLeakBlocked): SlackFailure {
+  return new SlackFailure('refused', 'held_back', { cause: error, reference: error.reference });
+}
