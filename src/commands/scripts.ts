@@ -1,9 +1,10 @@
+import type { Option } from '@slack/types';
 import type { ZoneSummary } from '../api/zones/summary.ts';
-import { type ListedScript, scriptOption } from '../views/scripts.ts';
+import { firstOf, option } from '../views/blocks/menu.ts';
 import type { Feature } from './define.ts';
 import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 
-/** The scripts that the person's zones run: the CDN has no list of scripts among its operations. */
+/** The scripts of the person's zones: the CDN has no operation that lists scripts. */
 const scriptPicker = defineZonePicker({
   id: 'scripts:pick',
   fields: ['scriptId'],
@@ -25,4 +26,19 @@ function scriptsOf(zones: readonly ZoneSummary[]): ListedScript[] {
     runsOn: runsOn.get(id) ?? [],
     middlewareOf: middlewareOf.get(id) ?? [],
   }));
+}
+
+export interface ListedScript {
+  readonly id: string;
+  /** Names of the zones that run it at the edge. */
+  readonly runsOn: readonly string[];
+  /** Names of the zones whose middleware it is. */
+  readonly middlewareOf: readonly string[];
+}
+
+/** An option of the menu of scripts. The CDN reports no names of scripts, so the zones identify them. */
+export function scriptOption({ id, runsOn, middlewareOf }: ListedScript): Option {
+  const runs = runsOn.length > 0 ? [`Runs on ${firstOf(runsOn)}`] : [];
+  const middleware = middlewareOf.length > 0 ? [`Middleware of ${firstOf(middlewareOf)}`] : [];
+  return option(id, id, [...runs, ...middleware].join(' · '));
 }

@@ -2,16 +2,15 @@ import type { ModalView, Option } from '@slack/types';
 import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zones/summary.ts';
 import { actions, button, commandButton, context, message, plain, section } from './blocks/blocks.ts';
-import { formatShortMoments } from './blocks/date-labels.ts';
-import { formatMoment } from './blocks/dates.ts';
+import { formatMoment, formatShortMoments } from './blocks/dates.ts';
 import { joinList } from './blocks/fields.ts';
 import { firstOf, option } from './blocks/menu.ts';
 import type { Attachment, Message } from './blocks/message.ts';
-import { formatMoney } from './blocks/numbers.ts';
 import {
   escapeMrkdwn,
   formatCode,
   formatInteger,
+  formatMoney,
   joinWithNonBreakingSpaces,
   plainText,
   pluralize,

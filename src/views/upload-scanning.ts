@@ -1,13 +1,12 @@
 import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
 import { actions, button, commandButton, context, message, plain, section } from './blocks/blocks.ts';
-import { formatLongDay, formatShortDay } from './blocks/date-labels.ts';
-import { formatMoment } from './blocks/dates.ts';
+import { formatLongDay, formatMoment, formatShortDay } from './blocks/dates.ts';
 import type { Attachment, Message } from './blocks/message.ts';
-import { formatPercent } from './blocks/numbers.ts';
 import {
   escapeMrkdwn,
   formatInteger,
+  formatPercent,
   joinWithNonBreakingSpaces,
   pluralize,
   truncate,

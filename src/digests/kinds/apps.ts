@@ -1,5 +1,11 @@
-import { formatMoney } from '../../views/blocks/numbers.ts';
-import { escapeMrkdwn, formatCode, formatInteger, pluralize, truncate } from '../../views/blocks/text.ts';
+import {
+  escapeMrkdwn,
+  formatCode,
+  formatInteger,
+  formatMoney,
+  pluralize,
+  truncate,
+} from '../../views/blocks/text.ts';
 import {
   describeChange,
   describeComparison,
@@ -19,8 +25,7 @@ import {
   type Point,
   trendOf,
 } from '../figures/series.ts';
-import type { CollectInput, DigestKind, Finding } from './kind.ts';
-import { readEach } from './kind.ts';
+import { type CollectInput, type DigestKind, type Finding, readEach } from './kind.ts';
 
 export interface AppsFigures {
   readonly apps: readonly AppFigures[];

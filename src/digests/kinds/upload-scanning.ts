@@ -1,9 +1,8 @@
 import type { ScanDay, UploadScanningMetrics } from '../../api/upload-scanning.ts';
 import { shiftDay, toUtcDay } from '../../lib/time.ts';
-import { formatShortDay } from '../../views/blocks/date-labels.ts';
+import { formatShortDay } from '../../views/blocks/dates.ts';
 import type { Attachment } from '../../views/blocks/message.ts';
-import { formatPercent } from '../../views/blocks/numbers.ts';
-import { escapeMrkdwn, formatInteger, pluralize, truncate } from '../../views/blocks/text.ts';
+import { escapeMrkdwn, formatInteger, formatPercent, pluralize, truncate } from '../../views/blocks/text.ts';
 import {
   describeChange,
   describeRate,

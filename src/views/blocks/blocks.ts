@@ -13,7 +13,7 @@ import type {
 import type { Message } from './message.ts';
 import { truncate } from './text.ts';
 
-/** What Slack takes, by element: https://docs.slack.dev/reference/block-kit/blocks */
+/** Slack's limits by element: https://docs.slack.dev/reference/block-kit/blocks */
 export const limits = {
   section: 3000,
   header: 150,
@@ -29,7 +29,7 @@ export function plain(text: string): PlainTextElement {
   return { type: 'plain_text', text, emoji: true };
 }
 
-/** `verbatim`: hostnames in our text must not become links, nor names mentions. */
+/** `verbatim`: Slack must not turn hostnames into links or names into mentions. */
 function mrkdwn(text: string): MrkdwnElement {
   return { type: 'mrkdwn', text: truncate(text, limits.section), verbatim: true };
 }
@@ -50,7 +50,7 @@ export function actions(...elements: ActionsBlockElement[]): ActionsBlock {
   return { type: 'actions', elements };
 }
 
-/** A button. `actionId` is `feature:verb`, with `:anything` behind it where a block holds several of one kind. */
+/** A button. `actionId` is `feature:verb`, plus `:anything` if a block holds several of one kind. */
 export function button(
   label: string,
   actionId: string,
@@ -60,7 +60,7 @@ export function button(
   return { type: 'button', text: plain(truncate(label, limits.button)), action_id: actionId, value, ...more };
 }
 
-/** A button that does what typing `/cdn <words>` does. `nth` keeps ids apart inside one block. */
+/** A button that runs `/cdn <words>`. `nth` makes the id unique in its block. */
 export function commandButton(
   label: string,
   words: string,
@@ -70,7 +70,7 @@ export function commandButton(
   return button(label, `help:run:${nth}`, words.slice(0, limits.value), more);
 }
 
-/** The button that opens the form, or asks for a link to the page. */
+/** Opens the form for a key, or offers a link to the page. */
 export function connectButton(
   label = 'Connect your key',
   more: Pick<Button, 'style'> = { style: 'primary' },
@@ -78,7 +78,7 @@ export function connectButton(
   return button(label, 'connect:open', 'open', more);
 }
 
-/** What is chosen already in a menu whose options are looked up: an id stands for itself. */
+/** The initial option of a menu with search: the id is its label. */
 export function picked(id: string): PlainTextOption {
   return { text: plain(truncate(id, limits.option)), value: id.slice(0, limits.option) };
 }

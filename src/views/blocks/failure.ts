@@ -4,30 +4,27 @@ import { actions, button, commandButton, connectButton, context, message, sectio
 import type { Message } from './message.ts';
 import { escapeMrkdwn, sanitizeMrkdwn } from './text.ts';
 
-/** More buttons are no help. */
-const mostInstead = 6;
+/** Maximum of buttons with alternatives. */
+const maxAlternatives = 6;
 
 export interface Failure {
-  /** What was wrong, in mrkdwn: foreign text in it is escaped already. */
+  /** What was wrong, in mrkdwn, with foreign text escaped. */
   readonly message: string;
-  /** What to do next, in mrkdwn. */
+  /** The next step, in mrkdwn. */
   readonly hint?: string | undefined;
-  /**
-   * `connect`: draw the button that opens the form for a key. `why`: the one that shows the decision. Else buttons that
-   * type what would be right instead.
-   */
+  /** `connect`: the button to connect a key. `why`: the button that shows the decision. A list: commands to run instead. */
   readonly offer?: UserError['offer'];
-  /** What `Why?` asks about: the words of a command. */
+  /** The command that `Why?` explains. */
   readonly why?: string | undefined;
-  /** The id under which the failure is in the log. */
+  /** The id of the failure in the log. */
   readonly reference?: string | undefined;
-  /** A button that tries again: its action and value. Only where trying again is safe. */
+  /** Action and value of the button `Try again`, only if a retry is safe. */
   readonly retry?: { readonly actionId: string; readonly value: string } | undefined;
 }
 
-/** What a person sees when something failed: what was wrong, what to do next, a reference, buttons. */
+/** A failure as a person sees it: what was wrong, the next step, a reference, buttons. */
 export function renderFailure(failed: Failure): Message {
-  // Errors come from everywhere, so their words are not taken on trust.
+  // Errors come from many places, so their texts are sanitized here.
   const what = sanitizeMrkdwn(failed.message);
   const next = failed.hint ? sanitizeMrkdwn(failed.hint) : '';
   const reference = failed.reference ? `Reference ${escapeMrkdwn(failed.reference, 60)}` : '';
@@ -37,10 +34,10 @@ export function renderFailure(failed: Failure): Message {
     ...(failed.offer === 'why' && failed.why ? [commandButton('Why?', `why ${failed.why}`)] : []),
     ...(typeof failed.offer === 'object'
       ? failed.offer
-          .slice(0, mostInstead)
+          .slice(0, maxAlternatives)
           .map(({ label, types }, index) => commandButton(label, types, index))
       : []),
-    // A key has to be connected first; until then the same would fail again.
+    // With an offer, a retry would fail again.
     ...(failed.retry && failed.offer === undefined
       ? [button('Try again', failed.retry.actionId, failed.retry.value)]
       : []),
@@ -50,7 +47,7 @@ export function renderFailure(failed: Failure): Message {
   return message([what, next, reference].filter(Boolean).join(' '), blocks);
 }
 
-/** A form with what went wrong above it, and what was typed still in it. */
+/** A form with the failure above it; its inputs keep their values. */
 export function addFailure(form: ModalView, failed: Failure): ModalView {
   return { ...form, blocks: [...(renderFailure(failed).blocks ?? []), ...form.blocks] };
 }

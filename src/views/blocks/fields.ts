@@ -1,23 +1,23 @@
 import { nameOf } from '../../api/zones/enums.ts';
 import { escapeMrkdwn, formatInteger, pluralize } from './text.ts';
 
-/** A line of a zone: what it is, and its value in mrkdwn. Without a value it is left out: the CDN did not report it. */
+/** A line of a zone: label and value in mrkdwn. Lines without a value, which the CDN did not report, are left out. */
 export type Field = readonly [label: string, value: string | undefined];
 
-export function renderFields(facts: readonly Field[]): string[] {
-  return facts.flatMap(([label, value]) =>
+export function renderFields(fields: readonly Field[]): string[] {
+  return fields.flatMap(([label, value]) =>
     value === undefined || value === '' ? [] : [`${label}: ${value}`],
   );
 }
 
-/** Switches in two lines, those that are on and those that are off, so that twenty of them fit on a phone. */
+/** Switches in two lines, on and off, so that twenty of them fit on a phone. */
 export function renderSwitches(
   all: readonly (readonly [label: string, on: boolean | undefined])[],
 ): string[] {
-  const named = (wanted: boolean) => all.flatMap(([label, on]) => (on === wanted ? [label] : [])).join(', ');
+  const labels = (wanted: boolean) => all.flatMap(([label, on]) => (on === wanted ? [label] : [])).join(', ');
   return renderFields([
-    ['On', named(true)],
-    ['Off', named(false)],
+    ['On', labels(true)],
+    ['Off', labels(false)],
   ]);
 }
 
@@ -25,7 +25,7 @@ export function formatOnOff(on: boolean | undefined): string | undefined {
   return on === undefined ? undefined : on ? 'on' : 'off';
 }
 
-/** `de, at, ch and 12 more`; `none` where the list is empty. */
+/** `de, at, ch and 12 more`; `none` if the list is empty. */
 export function joinList(values: readonly string[] | undefined, most = 10): string | undefined {
   if (values === undefined) return undefined;
   if (values.length === 0) return 'none';
@@ -42,12 +42,12 @@ export function formatWhole(value: number | undefined, unit = ''): string | unde
   return value === undefined ? undefined : `${formatInteger(value)}${unit}`;
 }
 
-/** Like `whole`, where 0 says that there is no limit. */
+/** Like `formatWhole`; 0 means no limit. */
 export function formatOrUnlimited(value: number | undefined, unit = ''): string | undefined {
   return value === 0 ? 'unlimited' : formatWhole(value, unit);
 }
 
-/** Seconds the way people say them: `30 days`, `1 hour`, `90 seconds`. Below 0 nothing is overridden. */
+/** `30 days`, `1 hour`, `90 seconds`; below 0 is `not overridden`. */
 export function formatSeconds(value: number | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (value < 0) return 'not overridden';
@@ -61,7 +61,7 @@ export function formatSeconds(value: number | undefined): string | undefined {
   return value === 0 ? '0 seconds' : pluralize(value, 'second');
 }
 
-/** An enumeration's value by its name in the specification. */
+/** The name of an enumeration's value in the specification. */
 export function describeEnum(
   name: Parameters<typeof nameOf>[0],
   value: number | undefined,

@@ -1,16 +1,16 @@
-/** A piece of HTML that is safe to send: whatever came from outside is escaped in it. */
+/** A piece of HTML with all foreign text escaped. */
 export interface Html {
   readonly markup: string;
 }
 
 type Part = string | number | Html | readonly Html[];
 
-/** HTML by a template: everything put in is escaped, except other pieces of HTML. */
+/** A template tag: every value is escaped, except other pieces of HTML. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { markup: texts.map((text, index) => text + markupOf(parts[index] ?? '')).join('') };
 }
 
-/** Our own constant text, put in as it is: a style sheet. */
+/** A constant text of the bot, not escaped: a style sheet. */
 export function asIs(markup: string): Html {
   return { markup };
 }

@@ -1,13 +1,13 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import type { Chart } from '../../charts/chart.ts';
 
-/** What a person reads: `text` stands alone (notifications, screen readers), blocks draw it. */
+/** A message: `text` alone for notifications and screen readers, and blocks. */
 export interface Message {
   readonly text: string;
   readonly blocks?: KnownBlock[];
-  /** Kinds of secrets that this one message brings to its person (`link-token`); anything else is held back with it. */
+  /** Kinds of secrets that this message may contain (`link-token`); any other secret blocks it. */
   readonly carries?: readonly string[];
-  /** Sent after the text, so that no answer waits for them. Slack has no private files in channels: they go to the person's direct messages. */
+  /** Sent after the text, to the person's direct messages: Slack has no private files in channels. */
   readonly files?: readonly Attachment[];
 }
 
@@ -18,10 +18,10 @@ export interface FormResult {
 }
 
 export interface Attachment {
-  /** With its ending: `latency.png`. */
+  /** With the extension: `latency.png`. */
   readonly name: string;
   readonly title: string;
-  /** What the picture shows, for those who do not see it: up to 1000 characters. */
+  /** Up to 1000 characters. */
   readonly altText?: string;
   readonly mimetype: string;
   /** The bytes; a spooled file, taken away once it was sent; or a chart that is drawn when it is its turn. */

@@ -1,6 +1,8 @@
+import type { KnownBlock } from '@slack/types';
 import type { MissingScope } from '../../auth/people.ts';
 import type { Decision, Reason } from '../../auth/policy/policy.ts';
-import { missingScopeLine } from './missing-scope.ts';
+import { context } from './blocks.ts';
+import { escapeMrkdwn } from './text.ts';
 
 export interface Refusal {
   readonly message: string;
@@ -8,16 +10,16 @@ export interface Refusal {
   readonly offer?: 'connect' | 'why';
 }
 
-/** What somebody is told who may not do something: the step that refused, and what helps. In mrkdwn. */
-export function renderRefusal(decision: Decision, blind: readonly MissingScope[]): Refusal {
+/** Why a decision refuses, and what helps, in mrkdwn. */
+export function renderRefusal(decision: Decision, missing: readonly MissingScope[]): Refusal {
   const failed = decision.trace.find(({ ok }) => !ok);
-  const known = words[decision.reason];
-  const unseen = blind.find(({ lookup }) => lookup === leansOn[decision.reason]);
-  if (unseen) {
+  const known = refusals[decision.reason];
+  const unread = missing.find(({ lookup }) => lookup === lookupOf[decision.reason]);
+  if (unread) {
     const message = known?.message ?? `You may not do this: you are ${failed?.says ?? 'not allowed to'}.`;
     return {
       message,
-      hint: `${missingScopeLine(unseen)} Try again in a minute, or tell whoever runs this bot.`,
+      hint: `${missingScopeLine(unread)} Try again in a minute, or tell whoever runs this bot.`,
       offer: 'why',
     };
   }
@@ -42,13 +44,13 @@ export function renderRefusal(decision: Decision, blind: readonly MissingScope[]
   };
 }
 
-/** What was looked up at Slack for a refusal: if that failed, the refusal may be wrong. */
-const leansOn: Readonly<Partial<Record<Reason, MissingScope['lookup']>>> = {
+/** The Slack look-up behind a refusal: if it failed, the refusal may be wrong. */
+const lookupOf: Readonly<Partial<Record<Reason, MissingScope['lookup']>>> = {
   'not-admin': 'admins',
   'not-operator': 'groups',
 };
 
-const words: Readonly<Partial<Record<Reason, Refusal>>> = {
+const refusals: Readonly<Partial<Record<Reason, Refusal>>> = {
   foreign: {
     message: 'This bot answers people of its own organisation only.',
     hint: 'Ask somebody of the organisation that installed it.',
@@ -60,7 +62,31 @@ const words: Readonly<Partial<Record<Reason, Refusal>>> = {
   },
   'not-admin': {
     message: 'Only admins may do this, and you are not one.',
-    hint: 'Admins are the workspace’s admins and whoever runs this bot names.',
+    hint: 'Admins are the workspace’s admins and people named by the operator of this bot.',
     offer: 'why',
   },
 };
+
+/** The look-ups that Slack does not answer, with their consequences. */
+export function missingScopeLines(missing: readonly MissingScope[]): KnownBlock[] {
+  return missing.map((one) => context(`:warning: ${missingScopeLine(one)}`));
+}
+
+export function missingScopeLine({ lookup, reason }: MissingScope): string {
+  return lookup === 'admins'
+    ? `The bot cannot read who is a workspace admin (${why(reason, 'users:read')}): only ADMIN_USER_IDS are admins.`
+    : `The bot cannot read who is in a user group (${why(reason, 'usergroups:read')}): groups count as empty.`;
+}
+
+/** The same as a note in a menu. */
+export function cannotReadGroups(reason: string): string {
+  if (reason === 'missing_scope') return 'Unknown: the scope usergroups:read was not granted';
+  if (reason === 'plan_upgrade_required') return 'This Slack plan has no user groups';
+  return 'The user groups cannot be read now';
+}
+
+function why(reason: string, scope: string): string {
+  if (reason === 'missing_scope') return `the scope \`${scope}\` was not granted`;
+  if (reason === 'plan_upgrade_required') return 'this Slack plan has no user groups';
+  return reason === 'no-answer' ? 'no answer' : `\`${escapeMrkdwn(reason, 60)}\``;
+}

@@ -1,4 +1,4 @@
-/** Cut to `length` characters, visibly. Never splits a surrogate pair. */
+/** Cuts to `length` characters with an ellipsis. Never splits a surrogate pair. */
 export function truncate(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
@@ -23,8 +23,8 @@ export function escapeMarkup(text: string): string {
 }
 
 /**
- * mrkdwn from anywhere in our code, made safe should somebody have forgotten to escape foreign text in it: what is
- * escaped already stays as it is, and so do dates and mentions of people, channels and user groups.
+ * A safety net for mrkdwn in which foreign text may not have been escaped: keeps what is already escaped, dates, and
+ * mentions of people, channels and user groups.
  */
 export function sanitizeMrkdwn(text: string): string {
   return text
@@ -35,17 +35,17 @@ export function sanitizeMrkdwn(text: string): string {
     );
 }
 
-/** Foreign text for `plain_text`, which knows no markup: only flattened and cut. */
+/** Foreign text for `plain_text`, which has no markup: only flattened and truncated. */
 export function plainText(text: string, length: number): string {
   return truncate(flat(text), length) || '–';
 }
 
-/** Our own mrkdwn as `plain_text`: what is escaped and marked in it reads as it was meant. */
+/** mrkdwn of the bot as `plain_text`. */
 export function stripMarkup(text: string): string {
   return text.replaceAll('`', '').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
-/** Lines of at most `length` characters, broken between words where there are any. */
+/** Lines of at most `length` characters, broken between words if possible. */
 export function wrapText(text: string, length: number): string[] {
   const lines: string[] = [];
   let rest = text.trim();
@@ -69,7 +69,7 @@ export function formatInteger(number: number): string {
   return number.toLocaleString('en-US');
 }
 
-/** Words that a phone must not part at the end of a line: a day and its number. */
+/** Keeps words on one line: a day and its number. */
 export function joinWithNonBreakingSpaces(text: string): string {
   return text.replaceAll(' ', '\u00A0');
 }
@@ -88,7 +88,7 @@ export function truncateLines(lines: readonly string[], length: number, joint = 
   return text;
 }
 
-/** Cuts mrkdwn that is escaped already, never inside `&amp;` or a mention. */
+/** Cuts escaped mrkdwn, never inside `&amp;` or a mention. */
 export function truncateMarkup(text: string, length: number): string {
   return text.length <= length
     ? text
@@ -96,9 +96,40 @@ export function truncateMarkup(text: string, length: number): string {
 }
 
 function flat(text: string): string {
-  // Bidirectional overrides go as well: they can make a name read as another.
+  // Bidirectional overrides can make a name read as another.
   return text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .replace(/[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, '')
     .trim();
+}
+
+/** Decimal units, as the control panel counts: `812 GB`, `1.24 GB`, `52.4 MB`. From 100,000 GB on in TB. */
+export function formatBytes(amount: number): string {
+  if (amount < 1000) return `${formatInteger(Math.round(amount))} B`;
+  if (amount < 1e6) return `${digits(amount / 1e3)} kB`;
+  if (amount < 1e9) return `${digits(amount / 1e6)} MB`;
+  if (amount < 1e14) return `${digits(amount / 1e9)} GB`;
+  return `${digits(amount / 1e12)} TB`;
+}
+
+// Creating a formatter takes as long as using it a hundred times.
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const plainNumber = new Intl.NumberFormat('en-US');
+
+/** Charges as the CDN reports them, in dollars. */
+export function formatMoney(amount: number): string {
+  return dollars.format(amount);
+}
+
+/** `81 %`: whole per cent, never rounded up to the limit nor down to nothing. */
+export function formatPercent(part: number, whole: number): string {
+  const share = (part / whole) * 100;
+  if (share > 0 && share < 1) return 'under 1 %';
+  return `${formatInteger(share < 100 ? Math.floor(share) : Math.round(share))} %`;
+}
+
+/** Three significant digits: `1.24`, `12.4`, `124`, `1,240`. */
+function digits(amount: number): string {
+  const decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
+  return plainNumber.format(Number(amount.toFixed(decimals)));
 }

@@ -4,8 +4,14 @@ import { type ExportState, type ExportSummary, isUnderWay } from '../../exports/
 import { actions, button, commandButton, context, message, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
-import { formatBytes } from '../blocks/numbers.ts';
-import { escapeMrkdwn, formatCode, formatInteger, pluralize, truncateLines } from '../blocks/text.ts';
+import {
+  escapeMrkdwn,
+  formatBytes,
+  formatCode,
+  formatInteger,
+  pluralize,
+  truncateLines,
+} from '../blocks/text.ts';
 
 /** What happens to an export at the moment. */
 export type Phase = 'starting' | 'reading' | 'sending' | 'sharing';

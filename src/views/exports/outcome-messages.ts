@@ -1,11 +1,10 @@
 import type { Button } from '@slack/types';
 import type { ExportSummary } from '../../exports/model.ts';
 import { actions, button, context, message, section } from '../blocks/blocks.ts';
-import { formatShortMoments } from '../blocks/date-labels.ts';
+import { formatShortMoments } from '../blocks/dates.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
-import { formatBytes } from '../blocks/numbers.ts';
-import { escapeMrkdwn, pluralize } from '../blocks/text.ts';
+import { escapeMrkdwn, formatBytes, pluralize } from '../blocks/text.ts';
 import { describeWindow } from './exports.ts';
 
 interface Done {

@@ -5,12 +5,11 @@ import {
   eventSubjects,
   type TopWords,
 } from '../../exports/stats/event-stats.ts';
-import { formatShortMoments } from '../blocks/date-labels.ts';
-import { formatMoment } from '../blocks/dates.ts';
+import { formatMoment, formatShortMoments } from '../blocks/dates.ts';
 import type { Attachment } from '../blocks/message.ts';
-import { formatBytes } from '../blocks/numbers.ts';
 import {
   escapeMrkdwn,
+  formatBytes,
   formatCode,
   formatInteger,
   pluralize,

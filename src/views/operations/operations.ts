@@ -9,8 +9,7 @@ import {
 import type { Operation, OperationOutcome, OperationState, VoidReason } from '../../operations/model.ts';
 import { plain } from '../blocks/blocks.ts';
 import type { Message } from '../blocks/message.ts';
-import { formatMoney } from '../blocks/numbers.ts';
-import { escapeMrkdwn, formatCode, formatInteger, pluralize } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, formatInteger, formatMoney, pluralize } from '../blocks/text.ts';
 
 /** `delete every instance of volume `data` of app `app0``: what is asked for, in mrkdwn. */
 export function describeRequest({ request }: Pick<Operation, 'request'>): string {

@@ -1,7 +1,6 @@
 import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
 import { type DayRange, hourMs } from '../../lib/time.ts';
-import { formatShortMoments } from '../blocks/date-labels.ts';
-import { formatDate } from '../blocks/dates.ts';
+import { formatDate, formatShortMoments } from '../blocks/dates.ts';
 import type { Attachment } from '../blocks/message.ts';
 import { formatInteger, plainText, pluralize } from '../blocks/text.ts';
 

@@ -5,8 +5,14 @@ import type { DayRange } from '../../lib/time.ts';
 import { actions, button, context, message, section } from '../blocks/blocks.ts';
 import { formatDate, formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
-import { formatPercent } from '../blocks/numbers.ts';
-import { escapeMrkdwn, formatCode, formatInteger, pluralize, truncateLines } from '../blocks/text.ts';
+import {
+  escapeMrkdwn,
+  formatCode,
+  formatInteger,
+  formatPercent,
+  pluralize,
+  truncateLines,
+} from '../blocks/text.ts';
 import { showButton } from '../zones/list.ts';
 import { findPeak, groupByHour, renderHourChart } from './hours.ts';
 import { daysInWords, type Report, type ZoneName } from './report.ts';

@@ -3,7 +3,7 @@ import type { Group, MissingScope } from '../../auth/people.ts';
 import { channelCap, type Policy, type Right } from '../../auth/policy/policy.ts';
 import { actions, button, limits, plain, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
-import { cannotReadGroups, missingScopeLines } from '../blocks/missing-scope.ts';
+import { cannotReadGroups, missingScopeLines } from '../blocks/refusal.ts';
 import { plainText } from '../blocks/text.ts';
 import { undoButton } from './settings.ts';
 

@@ -11,7 +11,7 @@ import type {
 } from '../../auth/policy/changes.ts';
 import type { Right } from '../../auth/policy/policy.ts';
 import { section } from '../blocks/blocks.ts';
-import { missingScopeLines } from '../blocks/missing-scope.ts';
+import { missingScopeLines } from '../blocks/refusal.ts';
 import { escapeMrkdwn, pluralize, truncateLines } from '../blocks/text.ts';
 
 /** What a change of settings is and does, as data: names are known, nothing has to be asked any more. */

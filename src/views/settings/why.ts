@@ -2,7 +2,7 @@ import type { MissingScope } from '../../auth/people.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
 import { actions, commandButton, connectButton, message, section } from '../blocks/blocks.ts';
 import type { Message } from '../blocks/message.ts';
-import { missingScopeLines } from '../blocks/missing-scope.ts';
+import { missingScopeLines } from '../blocks/refusal.ts';
 import { formatCode, truncate } from '../blocks/text.ts';
 
 /** A decision with each of its steps. */

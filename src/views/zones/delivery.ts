@@ -8,8 +8,7 @@ import {
   renderFields,
   renderSwitches,
 } from '../blocks/fields.ts';
-import { formatMoney } from '../blocks/numbers.ts';
-import { escapeMrkdwn, formatCode } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, formatMoney } from '../blocks/text.ts';
 import { describeState, renderUsage } from './list.ts';
 
 /** Where it comes from, what it is linked to, what it cost. */

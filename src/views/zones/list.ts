@@ -4,8 +4,16 @@ import { actions, button, commandButton, context, message, section } from '../bl
 import { formatMoment } from '../blocks/dates.ts';
 import type { Failure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
-import { formatBytes, formatMoney, formatPercent } from '../blocks/numbers.ts';
-import { escapeMrkdwn, formatCode, formatInteger, plainText, pluralize } from '../blocks/text.ts';
+import {
+  escapeMrkdwn,
+  formatBytes,
+  formatCode,
+  formatInteger,
+  formatMoney,
+  formatPercent,
+  plainText,
+  pluralize,
+} from '../blocks/text.ts';
 
 /** A zone with what is wrong with it. */
 export interface Listed {

@@ -11,8 +11,7 @@ import {
   renderFields,
   renderSwitches,
 } from '../blocks/fields.ts';
-import { formatMoney } from '../blocks/numbers.ts';
-import { escapeMrkdwn, formatCode } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, formatMoney } from '../blocks/text.ts';
 
 export function renderHostnames(zone: Zone): string[] {
   return zone.hostnames.map(hostname);

@@ -242,8 +242,8 @@ describe('where Slack does not tell', () => {
     bot.slack.script.fail(method, error, 100);
     const admin = bot.slack.as(alice, ops);
     await admin.slash('settings');
-    await admin.waitForModal(/Only admins may do this[\s\S]*Slack does not tell who is a workspace admin/);
-    expect(await ask(admin, 'why settings')).toMatch(/Slack does not tell who is a workspace admin/);
+    await admin.waitForModal(/Only admins may do this[\s\S]*The bot cannot read who is a workspace admin/);
+    expect(await ask(admin, 'why settings')).toMatch(/The bot cannot read who is a workspace admin/);
     expect(await ask(bot.slack.as(dave, ops), 'why settings')).toMatch(/not run/);
     const configured = bot.slack.as(carol, ops);
     await configured.slash('settings');

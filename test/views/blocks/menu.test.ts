@@ -1,7 +1,14 @@
 import type { Option } from '@slack/types';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Below, createNotes, firstOf, isNote, menu, option } from '../../../src/views/blocks/menu.ts';
+import {
+  createNotes,
+  firstOf,
+  isNote,
+  type MenuNotes,
+  menu,
+  option,
+} from '../../../src/views/blocks/menu.ts';
 import { findOptionProblems } from '../../support/slack-limits.ts';
 
 const none = 'None matches';
@@ -14,7 +21,7 @@ function lines(options: readonly Option[]): string[] {
   return options.map(({ text, value }) => `${text.text} = ${value}`);
 }
 
-test.each<[string, number, Below, string[]]>([
+test.each<[string, number, MenuNotes, string[]]>([
   ['a hundred', 100, { more: 0, none }, ['zone 99 = 99']],
   ['one too many', 100, { more: 1, none }, ['… and 2 more: keep typing = note']],
   [
@@ -35,7 +42,7 @@ test.each<[string, number, Below, string[]]>([
   expect(lines(options).slice(-last.length)).toEqual(last);
 });
 
-test.each<[string, Below, string[]]>([
+test.each<[string, MenuNotes, string[]]>([
   ['nothing matches', { more: 0, none }, ['None matches = note']],
   ['a typed id', { more: 0, none, id: '123' }, ['Use the id 123 = 123', 'None matches = note']],
   [

@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatMoment } from '../../../src/views/blocks/dates.ts';
-import { formatBytes, formatMoney, formatPercent } from '../../../src/views/blocks/numbers.ts';
 import {
   escapeMrkdwn,
+  formatBytes,
   formatCode,
+  formatMoney,
+  formatPercent,
   plainText,
   pluralize,
   truncate,

@@ -1,8 +1,13 @@
 import type { Attention } from '../../../api/zones/summary.ts';
-import { formatShortDay } from '../../../views/blocks/date-labels.ts';
+import { formatShortDay } from '../../../views/blocks/dates.ts';
 import type { Message } from '../../../views/blocks/message.ts';
-import { formatBytes, formatMoney } from '../../../views/blocks/numbers.ts';
-import { escapeMrkdwn, formatInteger, pluralize } from '../../../views/blocks/text.ts';
+import {
+  escapeMrkdwn,
+  formatBytes,
+  formatInteger,
+  formatMoney,
+  pluralize,
+} from '../../../views/blocks/text.ts';
 import {
   describeChange,
   describeName,
