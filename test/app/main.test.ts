@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import { environment } from '../support/bot.ts';
+import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { type BotProcess, startBotProcess } from '../support/process.ts';
 
 const alice = 'U0ALICE00';
@@ -22,6 +23,7 @@ beforeAll(async () => {
     startCdn({ zones: 12 }),
     mkdtemp(join(tmpdir(), 'chatops-')),
   ]);
+  await copyEmbeddedDatabase(dataDir);
 });
 afterEach(async () => {
   await running?.kill('SIGKILL');

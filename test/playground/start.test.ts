@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 
 const script = join(import.meta.dirname, '../../simulator/playground.ts');
 let directory: string;
@@ -19,7 +20,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Starts it as `npm run playground` does, in an empty directory; resolves with what it printed until `until`. */
+/** Starts it as `npm run playground` does, in the test's directory; resolves with what it printed until `until`. */
 async function start(args: string[], until: RegExp): Promise<{ printed: string; ended: Promise<number> }> {
   const started = spawn(process.execPath, [script, ...args], { cwd: directory });
   child = started;
@@ -37,6 +38,13 @@ async function start(args: string[], until: RegExp): Promise<{ printed: string; 
   return { printed, ended };
 }
 
+/** Spares a playground its first start. */
+async function copyDatabase(): Promise<void> {
+  const dataDir = join(directory, '.playground');
+  await mkdir(dataDir);
+  await copyEmbeddedDatabase(dataDir);
+}
+
 const post = async (url: string, deed: string, body: object): Promise<void> => {
   const answer = await fetch(`${url}/ui/${deed}`, {
     method: 'POST',
@@ -49,6 +57,7 @@ const post = async (url: string, deed: string, body: object): Promise<void> => {
 test.each([['Socket Mode'], ['signed HTTP', '--http']])(
   'the playground runs over %s and ends cleanly',
   async (name, ...flags) => {
+    if (flags.includes('--http')) await copyDatabase();
     const { printed, ended } = await start(['--port', '0', ...flags], /Ctrl-C/);
     expect(printed).toContain(name);
     expect(printed).toContain('/cdn connect');
@@ -64,6 +73,7 @@ test.each([['Socket Mode'], ['signed HTTP', '--http']])(
 );
 
 test('a port that is taken is replaced by a free one, and it says so', async () => {
+  await copyDatabase();
   const squatter = createServer();
   await new Promise<void>((resolve) => void squatter.listen(0, '127.0.0.1', resolve));
   const { port } = squatter.address() as AddressInfo;
