@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { decideExport } from '../auth/policy/export-permission.ts';
+import { decideExport } from '../auth/policy/authorizer.ts';
 import { UserError } from '../errors.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';

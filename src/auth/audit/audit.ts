@@ -1,8 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import type { Schema } from '../../store/schema.ts';
-import { appendAudit, lockAuditTail } from './queries.ts';
-import { type Details, genesisHash, hashRecord } from './record.ts';
+import { appendAudit, type Details, genesisHash, hashRecord, lockAuditTail } from './record.ts';
 import { type AuditTrail, createAuditTrail } from './trail.ts';
 
 export type { AuditEntry } from './trail.ts';

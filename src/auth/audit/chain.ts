@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Schema } from '../../store/schema.ts';
-import { findAuditAfter } from './queries.ts';
-import { type AuditRecord, genesisHash, isIntact, toAuditRecord } from './record.ts';
+import { type AuditRecord, findAuditAfter, genesisHash, isIntact, toAuditRecord } from './record.ts';
 
 /** The place up to which a chain is known. */
 export interface Link {

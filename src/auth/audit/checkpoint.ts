@@ -1,8 +1,18 @@
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import type { StoredCheckpoint } from './checkpoint-queries.ts';
+import type { Kysely, Selectable } from 'kysely';
+import type { Schema } from '../../store/schema.ts';
 
-/** What a chain held at a moment, signed. Kept elsewhere, it shows whether the chain was rewritten or cut since. */
-export type Checkpoint = StoredCheckpoint;
+/** The head of a chain at a moment, signed. Kept elsewhere, it shows whether the chain was rewritten or cut since. */
+export interface Checkpoint {
+  readonly tenant: string;
+  readonly seq: number;
+  readonly head: string;
+  readonly at: Date;
+  readonly kid: string;
+  readonly signature: string;
+}
+
+export type CheckpointRow = Selectable<Schema['audit_checkpoints']>;
 
 /** Signs with the private key (Ed25519). */
 export function signCheckpoint(facts: Omit<Checkpoint, 'signature' | 'kid'>, key: KeyObject): Checkpoint {
@@ -18,12 +28,12 @@ export function isSignedBy(key: KeyObject, checkpoint: Checkpoint): boolean {
   );
 }
 
-/** One line; what is signed is everything before ` sig=`. */
+/** One line; the signature covers everything before ` sig=`. */
 export function writeCheckpoint(checkpoint: Checkpoint): string {
   return `${signedText(checkpoint)} sig=${checkpoint.signature}`;
 }
 
-/** Every checkpoint in a text, wherever it was copied to: a message, a mail, a file with one a day. */
+/** Finds every checkpoint in a text: a message, a mail, a file with one a day. */
 export function readCheckpoints(text: string): Checkpoint[] {
   const found = [...text.matchAll(written)].map(({ groups = {} }) => ({
     tenant: groups['tenant'] ?? '',
@@ -33,18 +43,18 @@ export function readCheckpoints(text: string): Checkpoint[] {
     kid: groups['kid'] ?? '',
     signature: groups['sig'] ?? '',
   }));
-  // No calendar has a 31st of February.
+  // 31 February parses to an invalid date.
   return found.filter(({ at }) => !Number.isNaN(at.getTime()));
 }
 
 /** Names a public key: sixteen hexadecimal characters of a SHA-256 over its 32 bytes. */
 export function publicKeyId(publicKey: KeyObject): string {
-  return createHash('sha256').update(rawOf(publicKey)).digest('hex').slice(0, 16);
+  return createHash('sha256').update(rawBytes(publicKey)).digest('hex').slice(0, 16);
 }
 
 /** The 32 bytes of a public key in base64. */
 export function writePublicKey(publicKey: KeyObject): string {
-  return rawOf(publicKey).toString('base64');
+  return rawBytes(publicKey).toString('base64');
 }
 
 /** A public key as PEM or as its 32 bytes in base64; undefined for anything else. */
@@ -85,8 +95,49 @@ const written = new RegExp(
   'gu',
 );
 
-function rawOf(publicKey: KeyObject): Buffer {
+function rawBytes(publicKey: KeyObject): Buffer {
   const { x } = publicKey.export({ format: 'jwk' });
   if (typeof x !== 'string') throw new Error('This key has no public bytes');
   return Buffer.from(x, 'base64url');
+}
+
+/** The newest day's, in any state. */
+export function findLastCheckpointDay(
+  db: Kysely<Schema>,
+  tenant: string,
+): Promise<CheckpointRow | undefined> {
+  return db
+    .selectFrom('audit_checkpoints')
+    .selectAll()
+    .where('tenant', '=', tenant)
+    .orderBy('day', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** The newest that was posted. */
+export async function findLastCheckpoint(
+  db: Kysely<Schema>,
+  tenant: string,
+): Promise<(Checkpoint & Pick<CheckpointRow, 'channel'>) | undefined> {
+  const row = await selectPosted(db)
+    .where('tenant', '=', tenant)
+    .orderBy('day', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row && { ...toCheckpoint(row), channel: row.channel };
+}
+
+/** All that were posted, oldest first: one a day. */
+export async function findCheckpoints(db: Kysely<Schema>, tenant: string): Promise<Checkpoint[]> {
+  return (await selectPosted(db).where('tenant', '=', tenant).orderBy('day').execute()).map(toCheckpoint);
+}
+
+// `unknown`: Slack may have posted it.
+function selectPosted(db: Kysely<Schema>) {
+  return db.selectFrom('audit_checkpoints').selectAll().where('state', 'in', ['posted', 'unknown']);
+}
+
+function toCheckpoint({ tenant, seq, head, at, kid, signature }: CheckpointRow): Checkpoint {
+  return { tenant, seq: seq ?? 0, head: head ?? '', at, kid: kid ?? '', signature: signature ?? '' };
 }

@@ -1,19 +1,19 @@
 import { createPublicKey } from 'node:crypto';
-import type { Kysely, Transaction } from 'kysely';
+import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { Schema } from '../../store/schema.ts';
 import type { Sealer } from '../keys/sealing.ts';
-import type { Policies } from '../policy/policies.ts';
-import { findPolicyTenants } from '../policy/queries.ts';
+import { findPolicyTenants, type Policies } from '../policy/policies.ts';
 import type { Audit } from './audit.ts';
 import { type Broken, verifyChain } from './chain.ts';
-import { type Checkpoint, signCheckpoint, writeCheckpoint, writePublicKey } from './checkpoint.ts';
 import {
-  claimCheckpoint,
+  type Checkpoint,
+  type CheckpointRow,
   findLastCheckpoint,
-  isCheckpointClaimed,
-  updateCheckpoint,
-} from './checkpoint-queries.ts';
-import { findRecentAudit } from './queries.ts';
+  signCheckpoint,
+  writeCheckpoint,
+  writePublicKey,
+} from './checkpoint.ts';
+import { findRecentAudit } from './record.ts';
 import { loadSigningKey } from './signing-key.ts';
 
 /** The daily checkpoint of a tenant, claimed by one process. */
@@ -25,12 +25,11 @@ export interface CheckpointClaim {
   readonly report: CheckpointReport;
 }
 
-/** What a checkpoint tells. */
 export type CheckpointReport =
   | {
       readonly kind: 'signed';
       readonly checkpoint: Checkpoint;
-      /** The same as `npm run audit:verify` reads it. */
+      /** As `npm run audit:verify` reads it. */
       readonly line: string;
       readonly publicKey: string;
     }
@@ -115,4 +114,50 @@ export function createCheckpoints(options: {
 
 function signedColumns({ seq, head, kid, signature, at }: Checkpoint) {
   return { seq, head, kid, signature, at };
+}
+
+/** Whether a tenant's checkpoint of a day was claimed. One that Slack refused may be claimed again. */
+async function isCheckpointClaimed(
+  db: Kysely<Schema>,
+  { tenant, day }: { readonly tenant: string; readonly day: string },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('audit_checkpoints')
+    .select('state')
+    .where('tenant', '=', tenant)
+    .where('day', '=', day)
+    .executeTakeFirst();
+  return row !== undefined && row.state !== 'failed';
+}
+
+/** Claims a tenant's checkpoint of a day, for one caller among all processes; false = it is claimed. */
+async function claimCheckpoint(
+  db: Kysely<Schema>,
+  row: Insertable<Schema['audit_checkpoints']>,
+): Promise<boolean> {
+  const { tenant: _tenant, day: _day, ...columns } = row;
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('audit_checkpoints')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['tenant', 'day'])
+        .doUpdateSet({ ...columns, code: null })
+        .where('audit_checkpoints.state', '=', 'failed'),
+    )
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows > 0n;
+}
+
+async function updateCheckpoint(
+  db: Kysely<Schema>,
+  { tenant, day }: { readonly tenant: string; readonly day: string },
+  change: Partial<Pick<CheckpointRow, 'state' | 'code' | 'seq' | 'head' | 'at' | 'kid' | 'signature'>>,
+): Promise<void> {
+  await db
+    .updateTable('audit_checkpoints')
+    .set(change)
+    .where('tenant', '=', tenant)
+    .where('day', '=', day)
+    .execute();
 }

@@ -2,9 +2,17 @@ import type { Kysely } from 'kysely';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Schema } from '../../store/schema.ts';
 import { type ChainVerdict, type Link, verifyChain } from './chain.ts';
-import { type CheckpointRow, findLastCheckpoint, findLastCheckpointDay } from './checkpoint-queries.ts';
-import { type AuditFilter, type AuditRow, findAuditAfter, findRecentAudit } from './queries.ts';
-import { type AuditRecord, type Details, isDetail, toAuditRecord } from './record.ts';
+import { type CheckpointRow, findLastCheckpoint, findLastCheckpointDay } from './checkpoint.ts';
+import {
+  type AuditFilter,
+  type AuditRecord,
+  type AuditRow,
+  type Details,
+  findAuditAfter,
+  findRecentAudit,
+  isDetail,
+  toAuditRecord,
+} from './record.ts';
 
 export type { AuditFilter };
 

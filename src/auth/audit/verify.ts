@@ -5,10 +5,8 @@ import { UserError } from '../../errors.ts';
 import { hasTable } from '../../store/database.ts';
 import type { Schema } from '../../store/schema.ts';
 import { type Broken, createChainCheck, type Link, verifyChain } from './chain.ts';
-import { type Checkpoint, isSignedBy } from './checkpoint.ts';
-import { findCheckpoints } from './checkpoint-queries.ts';
-import { findNextAuditTenant } from './queries.ts';
-import { readRecord } from './record.ts';
+import { type Checkpoint, findCheckpoints, isSignedBy } from './checkpoint.ts';
+import { findNextAuditTenant, readRecord } from './record.ts';
 
 /** What was found of one tenant's chain. */
 export interface AuditReport {

@@ -2,7 +2,15 @@ import { type Person, tenantId } from '../identity.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { findGroups, type People } from '../people.ts';
 import type { Policies } from './policies.ts';
-import { type Actor, type Decision, decide, initialPolicy, type Policy, type Right } from './policy.ts';
+import {
+  type Actor,
+  type Decision,
+  decide,
+  decideDestination,
+  initialPolicy,
+  type Policy,
+  type Right,
+} from './policy.ts';
 
 export interface ActionRequest {
   readonly needs: Right;
@@ -10,18 +18,18 @@ export interface ActionRequest {
   readonly name: string;
 }
 
-interface Fresh {
-  /** Read again instead of taken from memory: before something changes. */
+interface ReadOptions {
+  /** Reads again instead of from memory: before something changes. */
   readonly fresh?: boolean;
 }
 
-/** Where one person stands, looked up as far as a question needs. */
+/** Decides for one person; looks up only what a question needs. */
 export interface Authorizer {
-  policy(options?: Fresh): Promise<Policy>;
-  /** Everything that decides about them, or about somebody else of the same organisation. */
-  actor(options?: Fresh & { readonly userId?: string }): Promise<Actor>;
-  /** Asks Slack nothing for what needs no more than `read`. */
-  decide(wanted: ActionRequest, channelId: string | undefined, options?: Fresh): Promise<Decision>;
+  policy(options?: ReadOptions): Promise<Policy>;
+  /** The facts that decide about them, or about another person of the same organisation. */
+  actor(options?: ReadOptions & { readonly userId?: string }): Promise<Actor>;
+  /** Calls Slack only for rights above `read`. */
+  decide(wanted: ActionRequest, channelId: string | undefined, options?: ReadOptions): Promise<Decision>;
 }
 
 export function createAuthorizer(options: {
@@ -30,13 +38,13 @@ export function createAuthorizer(options: {
   readonly policies: Policies;
   readonly people: People;
   readonly keyStore: KeyStore;
-  /** Whether the person has a key; asked once at most. */
+  /** Whether the person has a key; called once at most. */
   readonly linked: () => Promise<boolean>;
 }): Authorizer {
   const { person, foreign, policies, people, keyStore, linked } = options;
   const self: Actor = { userId: person.userId, foreign, linked: false, admin: false, groups: [] };
 
-  const policy = (fresh?: Fresh): Promise<Policy> => policies.current(tenantId(person), fresh);
+  const policy = (fresh?: ReadOptions): Promise<Policy> => policies.current(tenantId(person), fresh);
   const isLinked = async (userId: string): Promise<boolean> =>
     userId === person.userId ? linked() : (await keyStore.describe({ ...person, userId })) !== undefined;
   const isAdmin = async (userId: string): Promise<boolean> =>
@@ -70,4 +78,16 @@ export function createAuthorizer(options: {
       return decide(rules, { ...self, linked: hasKey, groups }, channelId, wanted);
     },
   };
+}
+
+/**
+ * Decides whether a person may export into a channel or, without one, into their direct messages: their right there, and
+ * whether exports may go there at all. Read afresh, since personal data leaves.
+ */
+export async function decideExport(authorizer: Authorizer, channel: string | undefined): Promise<Decision> {
+  const right = await authorizer.decide({ needs: 'export', name: 'export' }, channel, { fresh: true });
+  if (!right.allowed) return right;
+  // Where the settings name channels, direct messages are none of them.
+  const there = decideDestination(await authorizer.policy(), 'export', channel ?? 'direct messages');
+  return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
 }

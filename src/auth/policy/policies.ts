@@ -1,9 +1,10 @@
-import type { Kysely } from 'kysely';
+import type { Insertable, Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Schema } from '../../store/schema.ts';
 import type { Audit } from '../audit/audit.ts';
 import { initialPolicy, type Policy, rights } from './policy.ts';
-import { addPolicy, findPolicy, findPolicyVersion, type PolicyRow } from './queries.ts';
+
+type PolicyRow = Selectable<Schema['policies']>;
 
 /** A policy as it was saved. */
 export interface PolicyVersion {
@@ -14,31 +15,31 @@ export interface PolicyVersion {
 
 type Saved =
   | { readonly saved: true; readonly policy: Policy }
-  /** Somebody else saved meanwhile; undefined where the version asked for never was. */
+  /** Another admin saved meanwhile; undefined where the base version never existed. */
   | { readonly saved: false; readonly meanwhile: PolicyVersion | undefined };
 
-/** What the admins of each organisation or workspace have said, with every older version. */
+/** The settings of each organisation or workspace, with every older version. */
 export interface Policies {
-  /** At most seconds old, `fresh` read now. */
+  /** At most seconds old; `fresh` reads now. */
   current(tenant: string, options?: { readonly fresh?: boolean }): Promise<Policy>;
   version(tenant: string, version: number): Promise<PolicyVersion | undefined>;
   /**
-   * Saves the version after `base`, with its audit record in the same transaction. Of two people who save at once
-   * the second gets to know what the first has saved.
+   * Saves the version after `base`, with its audit record in the same transaction. Of two admins who save at once the
+   * second receives the version of the first.
    */
   save(change: {
     readonly tenant: string;
     readonly base: number;
     readonly policy: Policy;
     readonly by: string;
-    /** The difference in words, for the audit. */
+    /** In words, for the audit. */
     readonly difference: readonly string[];
   }): Promise<Saved>;
 }
 
-// With several processes another one's change is seen this much later; what does more than read asks afresh.
-const lifeMs = 5_000;
-const mostTenants = 1_000;
+// A change by another process is seen this much later. Everything that does more than read asks afresh.
+const cacheMs = 5_000;
+const maxTenants = 1_000;
 
 export function createPolicies(options: {
   readonly db: Kysely<Schema>;
@@ -49,11 +50,11 @@ export function createPolicies(options: {
   const kept = new Map<string, { readonly policy: Policy; readonly at: number }>();
 
   const keep = (tenant: string, policy: Policy): Policy => {
-    // What was read before somebody saved may arrive after it.
+    // A read that began before a save may end after it.
     const known = kept.get(tenant)?.policy;
     const newest = known && known.version > policy.version ? known : policy;
     kept.delete(tenant);
-    if (kept.size >= mostTenants) kept.delete(kept.keys().next().value ?? tenant);
+    if (kept.size >= maxTenants) kept.delete(kept.keys().next().value ?? tenant);
     kept.set(tenant, { policy: newest, at: now().getTime() });
     return newest;
   };
@@ -61,21 +62,27 @@ export function createPolicies(options: {
   return {
     async current(tenant, { fresh = false } = {}) {
       const found = kept.get(tenant);
-      if (found && !fresh && now().getTime() - found.at < lifeMs) return found.policy;
+      if (found && !fresh && now().getTime() - found.at < cacheMs) return found.policy;
       const row = await findPolicy(db, tenant);
-      return keep(tenant, row ? versionOf(row).policy : initialPolicy);
+      return keep(tenant, row ? readVersion(row).policy : initialPolicy);
     },
     async version(tenant, version) {
       if (!Number.isSafeInteger(version) || version < 1) return undefined;
       const row = await findPolicyVersion(db, tenant, version);
-      return row && versionOf(row);
+      return row && readVersion(row);
     },
     async save({ tenant, base, policy, by, difference }) {
       const next = { ...policy, version: base + 1 };
       const saved = await db.transaction().execute(async (trx) => {
         const last = await findPolicy(trx, tenant);
         if ((last?.version ?? 0) !== base) return false;
-        const row = { tenant, version: next.version, body: write(next), changed_by: by, changed_at: now() };
+        const row = {
+          tenant,
+          version: next.version,
+          body: writeBody(next),
+          changed_by: by,
+          changed_at: now(),
+        };
         if (!(await addPolicy(trx, row))) return false;
         await audit.record(
           {
@@ -91,7 +98,7 @@ export function createPolicies(options: {
       });
       if (saved) return { saved: true, policy: keep(tenant, next) };
       const row = await findPolicy(db, tenant);
-      const meanwhile = row && versionOf(row);
+      const meanwhile = row && readVersion(row);
       if (meanwhile) keep(tenant, meanwhile.policy);
       return { saved: false, meanwhile };
     },
@@ -99,7 +106,7 @@ export function createPolicies(options: {
 }
 
 const ids = z.array(z.string());
-const stored = z.object({
+const storedBody = z.object({
   operators: ids,
   operatorGroups: ids,
   approvers: ids,
@@ -111,19 +118,58 @@ const stored = z.object({
   expiryMinutes: z.number().int().positive(),
   caps: z.record(z.string(), z.enum(rights)),
   exportChannels: ids,
-  // Younger than the first policies.
-  exportKeepDays: z.number().int().nonnegative().default(0),
+  exportKeepDays: z.number().int().nonnegative(),
   digestChannels: ids,
 });
 
-// Throws where a row cannot be read: better nobody may anything than somebody too much.
-function versionOf(row: PolicyRow): PolicyVersion {
-  const body = stored.parse(JSON.parse(row.body));
+// Throws where a row cannot be read: deny everything rather than grant too much.
+function readVersion(row: PolicyRow): PolicyVersion {
+  const body = storedBody.parse(JSON.parse(row.body));
   const { approvalChannel, auditChannel } = body;
   const policy = { ...body, approvalChannel, auditChannel, version: row.version };
   return { policy, by: row.changed_by, at: row.changed_at };
 }
 
-function write({ version: _version, ...body }: Policy): string {
+function writeBody({ version: _version, ...body }: Policy): string {
   return JSON.stringify(body);
+}
+
+/** The current version; undefined where no admin has saved settings. */
+function findPolicy(db: Kysely<Schema>, tenant: string): Promise<PolicyRow | undefined> {
+  return db
+    .selectFrom('policies')
+    .selectAll()
+    .where('tenant', '=', tenant)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+function findPolicyVersion(
+  db: Kysely<Schema>,
+  tenant: string,
+  version: number,
+): Promise<PolicyRow | undefined> {
+  return db
+    .selectFrom('policies')
+    .selectAll()
+    .where('tenant', '=', tenant)
+    .where('version', '=', version)
+    .executeTakeFirst();
+}
+
+/** Every tenant whose admins have saved settings. */
+export async function findPolicyTenants(db: Kysely<Schema>): Promise<string[]> {
+  const rows = await db.selectFrom('policies').select('tenant').distinct().orderBy('tenant').execute();
+  return rows.map(({ tenant }) => tenant);
+}
+
+/** Adds a version; false where it exists already. */
+async function addPolicy(db: Kysely<Schema>, row: Insertable<Schema['policies']>): Promise<boolean> {
+  const result = await db
+    .insertInto('policies')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['tenant', 'version']).doNothing())
+    .executeTakeFirst();
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }

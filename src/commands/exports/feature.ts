@@ -1,4 +1,4 @@
-import { decideExport } from '../../auth/policy/export-permission.ts';
+import { decideExport } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportRequest, ExportSummary } from '../../exports/model.ts';
 import { message, section } from '../../views/blocks/blocks.ts';

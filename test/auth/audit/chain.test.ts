@@ -5,8 +5,13 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Broken, verifyChain } from '../../../src/auth/audit/chain.ts';
-import { findAuditAfter } from '../../../src/auth/audit/queries.ts';
-import { hashRecord, readRecord, toAuditRecord, writeRecord } from '../../../src/auth/audit/record.ts';
+import {
+  findAuditAfter,
+  hashRecord,
+  readRecord,
+  toAuditRecord,
+  writeRecord,
+} from '../../../src/auth/audit/record.ts';
 import { checkFile } from '../../../src/auth/audit/verify.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { acme, beta, insertRecords, readExportedLines, runWithoutTriggers } from './tampering.ts';
