@@ -1,7 +1,7 @@
 import type { Installation, InstallationQuery, InstallationStore } from '@slack/oauth';
 import type { Kysely, Transaction } from 'kysely';
 import { registerSecret, Secret } from '../secrets/secret.ts';
-import type { WithLock } from '../store/locks.ts';
+import type { WithLock } from '../store/database.ts';
 import type { Schema } from '../store/schema.ts';
 import {
   advanceVersion,

@@ -246,3 +246,13 @@ export function createOutbox({
     },
   };
 }
+
+/** Deletes messages that ended and did not change since, and returns their number. */
+export async function purgeOutbox(db: Kysely<Schema>, before: Date): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('outbox')
+    .where('changed_at', '<', before)
+    .where('next_at', 'is', null)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}

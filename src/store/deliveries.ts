@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Schema } from './schema.ts';
 
-/** Takes a delivery of Slack: true for exactly one of any number of callers with the same id; false = already seen. */
+/** Claims a delivery of Slack: true for exactly one caller with this id, false where it was claimed already. */
 export type Claim = (id: string) => Promise<boolean>;
 
 interface Waiting {
@@ -10,8 +10,8 @@ interface Waiting {
 }
 
 /**
- * Claims for any number of processes on one database. What comes together goes into one statement, since most of the
- * cost of an insert is the statement. Slack repeats deliveries for up to an hour, the memory of them lasts a day.
+ * Claims for any number of processes on one database. Claims that come together share one statement, which is most of
+ * the cost of an insert. Slack repeats deliveries for up to an hour; ids are kept for a day.
  */
 export function createClaims(db: Kysely<Schema>, now: () => Date): Claim {
   let waiting = new Map<string, Waiting>();
@@ -50,7 +50,7 @@ export function createClaims(db: Kysely<Schema>, now: () => Date): Claim {
   };
 }
 
-/** Forgets the deliveries that were taken before this moment; says how many. */
+/** Deletes deliveries that were claimed before this moment and returns their number. */
 export async function purgeDeliveries(db: Kysely<Schema>, before: Date): Promise<number> {
   const result = await db.deleteFrom('deliveries').where('seen_at', '<', before).executeTakeFirst();
   return Number(result.numDeletedRows);

@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { UserError } from '../errors.ts';
 
-/** Gives the directory free for the next process. */
+/** Releases the directory for the next process. */
 export type Release = () => Promise<void>;
 
 /**
  * Makes this process the only one that works in a directory, before anything in it is opened: the embedded database
- * does not notice a second process, and one of the two loses its rows (DESIGN §9).
+ * does not notice a second process, and one of the two would lose its rows.
  *
  * @throws UserError when another process holds it.
  */
@@ -19,15 +19,15 @@ export async function lockDirectory(directory: string): Promise<Release> {
 }
 
 /**
- * Linux: a socket with a name that is in no file system. It ends with its process, however that ends, so nothing
- * is left over after a kill. Seen by processes that share a network namespace: two containers do not see each other.
+ * Linux: an abstract socket, which ends with its process, so nothing is left after a kill. Only processes of the same
+ * network namespace see it: two containers do not.
  */
 async function lockByName(path: string): Promise<Release> {
   const name = `\0cdn-chatops-${createHash('sha256').update(path).digest('hex').slice(0, 32)}`;
   const server = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? held(path) : error),
+      reject(error.code === 'EADDRINUSE' ? inUse(path) : error),
     );
     server.listen({ path: name }, resolve);
   });
@@ -38,19 +38,19 @@ async function lockByName(path: string): Promise<Release> {
     });
 }
 
-/** Elsewhere: a file that names the process. One whose process is gone is taken over. */
+/** Elsewhere: a file with the process id. The lock of a process that is gone is taken over. */
 export async function lockByFile(path: string): Promise<Release> {
   const lock = join(path, 'lock');
   const mine = join(path, `lock.${process.pid}`);
   const claim = `${process.pid}\n`;
   await writeFile(mine, claim, { mode: 0o600 });
   try {
-    // A link either appears whole or not at all, and only one of several processes gets it.
-    while (!(await linked(mine, lock))) {
+    // A link appears whole or not at all, and only one of several processes creates it.
+    while (!(await createLink(mine, lock))) {
       const holder = await readFile(lock, 'utf8').catch(() => undefined);
       if (holder === undefined) continue;
-      if (runs(Number(holder))) throw held(path, lock);
-      await takeAway(lock, holder, `${mine}.old`);
+      if (isRunning(Number(holder))) throw inUse(path, lock);
+      await removeStale(lock, holder, `${mine}.old`);
     }
   } finally {
     await unlink(mine);
@@ -60,7 +60,7 @@ export async function lockByFile(path: string): Promise<Release> {
   };
 }
 
-async function linked(from: string, to: string): Promise<boolean> {
+async function createLink(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
     return true;
@@ -70,29 +70,29 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-// Two processes may find the same left-over: the slower one could take the faster one's fresh lock, so it puts that back.
-async function takeAway(lock: string, expected: string, aside: string): Promise<void> {
+// Two processes may find the same stale lock: the slower one may take the faster one's new lock, and puts it back.
+async function removeStale(lock: string, expected: string, aside: string): Promise<void> {
   try {
     await rename(lock, aside);
   } catch {
     return;
   }
-  if ((await readFile(aside, 'utf8')) !== expected) await linked(aside, lock);
+  if ((await readFile(aside, 'utf8')) !== expected) await createLink(aside, lock);
   await unlink(aside);
 }
 
-function runs(pid: number): boolean {
+function isRunning(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it runs, as somebody else.
+    // EPERM: it runs as another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
-function held(path: string, lock?: string): UserError {
+function inUse(path: string, lock?: string): UserError {
   return new UserError(
     `Another process already uses the data directory ${path}.`,
     'The embedded database serves one process: stop the other one, give this one a DATA_DIR of its own, ' +

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
@@ -8,9 +9,8 @@ import { UserError } from '../errors.ts';
 import type { Log } from '../telemetry/log.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { startMaintenance } from './maintenance.ts';
-import { readBytes, readDay, readInteger, typeIds } from './parsers.ts';
+import { parsers } from './postgres.ts';
 import type { Schema } from './schema.ts';
-import { createYieldingPglite } from './yielding-pglite.ts';
 
 export interface Embedded {
   readonly pglite: PGlite;
@@ -25,20 +25,20 @@ export interface Embedded {
  */
 export async function openEmbedded(dataDir: string, log: Log): Promise<Embedded> {
   const directory = join(dataDir, 'database');
-  await writable(dataDir, () => mkdir(dataDir, { recursive: true, mode: 0o700 }));
+  await checkWritable(dataDir, () => mkdir(dataDir, { recursive: true, mode: 0o700 }));
   const release = await lockDirectory(dataDir);
   try {
-    await writable(dataDir, async () => {
-      await create(directory);
+    await checkWritable(dataDir, async () => {
+      await createDatabase(directory);
       await chmod(directory, 0o700);
     });
-    const pglite = createYieldingPglite(await start(directory));
-    const upkeep = startMaintenance({ pglite, directory: join(dataDir, 'backups'), log });
+    const pglite = createYieldingPglite(await openPglite(directory));
+    const maintenance = startMaintenance({ pglite, directory: join(dataDir, 'backups'), log });
     return {
       pglite,
       db: new Kysely<Schema>({ dialect: new PGliteDialect({ pglite }) }),
       async close() {
-        await upkeep.stop();
+        await maintenance.stop();
         if (!pglite.closed) await pglite.close();
         await release();
       },
@@ -49,8 +49,8 @@ export async function openEmbedded(dataDir: string, log: Log): Promise<Embedded>
   }
 }
 
-async function start(directory: string): Promise<PGlite> {
-  // Imported here, since with DATABASE_URL nothing of it is needed.
+async function openPglite(directory: string): Promise<PGlite> {
+  // Imported here: not needed with DATABASE_URL.
   const { PGlite } = await import('@electric-sql/pglite');
   return PGlite.create(directory, {
     startParams: [
@@ -64,19 +64,15 @@ async function start(directory: string): Promise<PGlite> {
       '-c',
       'max_wal_size=64MB',
     ],
-    parsers: {
-      [typeIds.int8]: readInteger,
-      [typeIds.bytea]: readBytes,
-      [typeIds.date]: readDay,
-    },
+    parsers,
   });
 }
 
 /**
- * Makes the files of an empty database, where there are none. They get their name when they are complete, so a process
- * that is killed meanwhile leaves nothing that the next start would take for a database.
+ * Creates the files of an empty database, unless they exist. The directory gets its name when it is complete, so a killed
+ * process leaves nothing that the next start would take for a database.
  */
-async function create(directory: string): Promise<void> {
+async function createDatabase(directory: string): Promise<void> {
   if (
     await readdir(directory).then(
       (names) => names.length > 0,
@@ -87,23 +83,23 @@ async function create(directory: string): Promise<void> {
   const unfinished = `${directory}.new`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { mode: 0o700 });
-  // In a process of its own: making a database takes 400 MB for a moment, of which this one would keep 120 MB.
-  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', making, unfinished], {
+  // In a process of its own: this takes 400 MB for a moment, of which this process would keep 120 MB.
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', creation, unfinished], {
     cwd: import.meta.dirname,
-    // Nothing of this process's environment, tokens included, is needed there.
+    // It needs nothing of this process's environment, which holds tokens.
     env: {},
   });
   await rename(unfinished, directory);
 }
 
-const making = `
+const creation = `
   import { PGlite } from '@electric-sql/pglite';
   const database = await PGlite.create(process.argv[1]);
   await database.close();
 `;
 
-// DATA_DIR itself may be a mounted or shared directory whose mode is not ours to change; what is in it is ours.
-async function writable<T>(dataDir: string, make: () => Promise<T>): Promise<T> {
+// DATA_DIR itself may be mounted or shared, so its mode is left alone; only the files in it belong to the bot.
+async function checkWritable<T>(dataDir: string, make: () => Promise<T>): Promise<T> {
   try {
     return await make();
   } catch (error) {
@@ -114,4 +110,30 @@ async function writable<T>(dataDir: string, make: () => Promise<T>): Promise<T> 
       'Set DATA_DIR to a directory that the bot owns, or DATABASE_URL to use PostgreSQL.',
     );
   }
+}
+
+// Upper bound, with one query, for which timers and deliveries of Slack wait.
+const longestTurnMs = 8;
+
+/**
+ * The embedded database answers without ever leaving its thread, so a loop of queries, or a dozen jobs at once, would let
+ * neither timers nor deliveries of Slack run. Queries wait for one turn of the event loop where it had none for a while,
+ * also within a transaction, which keeps its lock meanwhile.
+ */
+export function createYieldingPglite(pglite: PGlite): PGlite {
+  const query = pglite.execProtocolStream.bind(pglite);
+  let turnStarted: number | undefined;
+  let nextTurn: Promise<void> | undefined;
+  const startTurn = async (): Promise<void> => {
+    await yieldToEventLoop();
+    turnStarted = undefined;
+  };
+  pglite.execProtocolStream = async (...about) => {
+    if (turnStarted === undefined) {
+      turnStarted = performance.now();
+      nextTurn = startTurn();
+    } else if (performance.now() - turnStarted > longestTurnMs) await nextTurn;
+    return query(...about);
+  };
+  return pglite;
 }

@@ -5,23 +5,23 @@ import { dayMs, minuteMs, yieldToEventLoop } from '../lib/time.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Maintenance {
-  /** Ends the timer and waits for the round in flight. */
+  /** Stops the timer and waits for the round that runs. */
   stop(): Promise<void>;
 }
 
 interface Options {
   readonly pglite: PGlite;
-  /** Where the daily copies go. */
+  /** Where the daily backups are stored. */
   readonly directory: string;
   readonly log: Log;
   readonly now?: () => Date;
 }
 
-// Nothing else vacuums or writes checkpoints in the embedded engine: a queue's table grew to 351 MB without.
+// The embedded engine has no autovacuum and writes no checkpoints: a queue's table grew to 351 MB without.
 const roundMs = 5 * minuteMs;
-const copiesKept = 2;
+const backupsKept = 2;
 
-/** Keeps the embedded database small and copied, on a timer that does not hold the process. */
+/** Vacuums and backs up the embedded database on a timer that does not keep the process alive. */
 export function startMaintenance(options: Options): Maintenance {
   let running = Promise.resolve();
   let ended = false;
@@ -42,7 +42,7 @@ export function startMaintenance(options: Options): Maintenance {
   };
 }
 
-/** One round: clean tables, a checkpoint, and a copy where the last is a day old. Never throws: what fails is logged. */
+/** One round: vacuum, a checkpoint, and a backup where the last is a day old. Logs failures instead of throwing. */
 export async function runMaintenance({
   pglite,
   directory,
@@ -52,15 +52,15 @@ export async function runMaintenance({
   try {
     await vacuum(pglite);
     await pglite.exec('checkpoint');
-    const newest = (await copies(directory)).at(-1);
+    const newest = (await listBackups(directory)).at(-1);
     const age = newest ? now().getTime() - (await stat(join(directory, newest))).mtimeMs : Infinity;
-    if (age >= dayMs) await copy(pglite, directory, now());
+    if (age >= dayMs) await backUp(pglite, directory, now());
   } catch (error) {
-    log.error({ error }, 'the upkeep of the embedded database failed; the next round tries again');
+    log.error({ error }, 'maintenance of the embedded database failed');
   }
 }
 
-// One table at a time with a pause between: each statement holds the whole process while it runs.
+// One table at a time with a turn of the event loop between: each statement blocks the process while it runs.
 async function vacuum(pglite: PGlite): Promise<void> {
   const { rows } = await pglite.query<{ name: string }>(
     `select format('%I.%I', n.nspname, c.relname) as name
@@ -74,10 +74,10 @@ async function vacuum(pglite: PGlite): Promise<void> {
 }
 
 /**
- * Writes a copy of the whole database that survives a power loss: complete and on the disk before it gets its name.
- * A copy taken while people work is like a crash at that moment, and opens like one.
+ * Writes a backup that survives a power loss: complete and fsynced before it gets its name. It opens like a database that
+ * crashed at that moment.
  */
-async function copy(pglite: PGlite, directory: string, at: Date): Promise<void> {
+async function backUp(pglite: PGlite, directory: string, at: Date): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const dump = await pglite.dumpDataDir('gzip');
   const name = `database-${at.toISOString().replaceAll(':', '-')}.tar.gz`;
@@ -96,11 +96,11 @@ async function copy(pglite: PGlite, directory: string, at: Date): Promise<void> 
   } finally {
     await folder.close();
   }
-  for (const old of (await copies(directory)).slice(0, -copiesKept)) await unlink(join(directory, old));
+  for (const old of (await listBackups(directory)).slice(0, -backupsKept)) await unlink(join(directory, old));
 }
 
-/** The finished copies, oldest first: their names sort by time. */
-async function copies(directory: string): Promise<string[]> {
+/** The finished backups, oldest first: their names sort by time. */
+async function listBackups(directory: string): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
   return names.filter((name) => /^database-.*\.tar\.gz$/.test(name)).sort();
 }

@@ -74,6 +74,9 @@ async function put(id: string, more: Partial<NewMessage<About>> = {}): Promise<b
   );
 }
 
+const cancel = (id: string) =>
+  harness.db.transaction().execute((trx) => harness.ports.outbox.cancel(trx, id));
+
 const edit = (id: string, text: string) => {
   shown = text;
   return harness.db.transaction().execute((trx) => harness.ports.outbox.edit(trx, id));
@@ -131,8 +134,6 @@ describe('a message', () => {
   });
 
   test('that is cancelled before it is sent is not sent; afterwards it is too late', async () => {
-    const cancel = (id: string) =>
-      harness.db.transaction().execute((trx) => harness.ports.outbox.cancel(trx, id));
     await put('one');
     expect(await cancel('one')).toBe(true);
     await run(5);

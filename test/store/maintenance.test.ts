@@ -82,5 +82,5 @@ test('a round that fails is logged and does not end the process', async () => {
   await writeFile(directory, 'a file where a directory should be');
   const log = createMemoryLog();
   await runMaintenance({ pglite, directory, log, now: () => at });
-  expect(log.entries).toMatchObject([{ level: 'error', message: expect.stringContaining('upkeep') }]);
+  expect(log.entries).toMatchObject([{ level: 'error', message: expect.stringContaining('maintenance') }]);
 });

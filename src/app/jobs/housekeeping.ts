@@ -3,7 +3,8 @@ import { purgeKeyLinks } from '../../auth/keys/links.ts';
 import { purgeDigests } from '../../digests/queries/digests.ts';
 import { purgeRuns } from '../../digests/queries/runs.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
-import { purgeBuckets } from '../../outbox/rate-limit.ts';
+import { purgeOutbox } from '../../outbox/outbox.ts';
+import { purgePace } from '../../outbox/pace.ts';
 import { purgeDeliveries } from '../../store/deliveries.ts';
 import { defineJob } from '../../store/queue/define-job.ts';
 
@@ -11,24 +12,27 @@ import { defineJob } from '../../store/queue/define-job.ts';
 const deliveriesKeptMs = dayMs;
 // An expired link still says so, and offers a new one, for a day.
 const keyLinksKeptMs = dayMs;
-
-// A deletion can be undone for minutes (`jobs/digest-book.ts`); what was just deleted may still be under way.
+// A deletion can be undone for minutes; a run of a deleted digest may still be under way.
 const deletedDigestsKeptMs = hourMs;
-// Runs are what later ones are compared with: a quarter of a year of them.
+// Later runs are compared with earlier ones of a quarter of a year.
 const runsKeptMs = 100 * dayMs;
-const lanesKeptMs = dayMs;
+// A message can be edited for as long as its row is kept.
+const messagesKeptMs = 100 * dayMs;
+const paceKeptMs = dayMs;
 
-/** Removes what has served its time. */
+/** Deletes rows that have served their purpose. */
 export const housekeeping = defineJob({
   name: 'housekeeping',
   cron: '*/15 * * * *',
   data: z.object({}),
   async run(_data, { db, log, now }) {
-    const deliveries = await purgeDeliveries(db, new Date(now().getTime() - deliveriesKeptMs));
-    const keyLinks = await purgeKeyLinks(db, new Date(now().getTime() - keyLinksKeptMs));
-    const digests = await purgeDigests(db, new Date(now().getTime() - deletedDigestsKeptMs));
-    const runs = await purgeRuns(db, new Date(now().getTime() - runsKeptMs));
-    await purgeBuckets(db, new Date(now().getTime() - lanesKeptMs));
-    log.debug({ deliveries, keyLinks, digests, runs }, 'housekeeping removed what has served its time');
+    const before = (keptMs: number): Date => new Date(now().getTime() - keptMs);
+    const deliveries = await purgeDeliveries(db, before(deliveriesKeptMs));
+    const keyLinks = await purgeKeyLinks(db, before(keyLinksKeptMs));
+    const digests = await purgeDigests(db, before(deletedDigestsKeptMs));
+    const runs = await purgeRuns(db, before(runsKeptMs));
+    const messages = await purgeOutbox(db, before(messagesKeptMs));
+    await purgePace(db, before(paceKeptMs));
+    log.debug({ deliveries, keyLinks, digests, runs, messages }, 'old rows deleted');
   },
 });

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { UserError } from '../../errors.ts';
-import type { WithLock } from '../../store/locks.ts';
+import type { WithLock } from '../../store/database.ts';
 import type { Schema } from '../../store/schema.ts';
 import { type Audit, deployment } from '../audit/audit.ts';
 import type { SealedTable } from '../keys/sealed-rows.ts';
