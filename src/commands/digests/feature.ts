@@ -6,21 +6,13 @@ import { formatCode } from '../../views/blocks/text.ts';
 import { digestSkeleton } from '../../views/digests/form.ts';
 import { digestsAtHome, type Row, renderDigestList } from '../../views/digests/list.ts';
 import type { With } from '../context.ts';
-import type { Command, Feature } from '../define.ts';
+import type { Action, Command, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
-import * as steps from './actions.ts';
+import { digestActions, verbs } from './actions.ts';
 import { digestForm, editForm, newForm, preview, redraw, targetPicker, timeZonePicker } from './form.ts';
 
-/** What is done with one digest. The other words open a form, or list. */
-const byId = {
-  run: steps.run,
-  pause: steps.pause,
-  resume: steps.resume,
-  delete: steps.remove,
-  remove: steps.remove,
-} as const;
-const verbs = ['new', 'list', 'edit', ...Object.keys(byId)];
+type Verb = keyof typeof verbs;
 
 /** Digests on a page. */
 const pageSize = 10;
@@ -35,52 +27,74 @@ const digestCommand: Command<'digests' | 'keyStore'> = {
   examples: ['digest new', 'digest list', 'digest run k7f3q'],
   needs: 'read',
   needsFor(words) {
-    const [verb = 'list'] = typed(words);
-    // Who may do what with one is decided by whose it is.
+    const [verb = 'list'] = readWords(words);
+    // Verbs decide by the digest's owner.
     return verb === 'list' || isVerb(verb) ? 'none' : 'read';
   },
   modal(words) {
-    const [verb, id] = typed(words);
+    const [verb, id] = readWords(words);
     if (verb === 'new') return digestSkeleton('New digest');
     return verb === 'edit' && id !== undefined ? digestSkeleton('Edit the digest') : undefined;
   },
   load(words, context) {
-    const [verb, id = ''] = typed(words);
+    const [verb, id = ''] = readWords(words);
     return verb === 'edit' ? editForm(id, context) : newForm(words.list.slice(1), context);
   },
   run(words, context) {
-    const [verb = 'list', id] = typed(words);
-    if (verb === 'list') return list(Number(id ?? 1), context);
+    const [verb = 'list', id] = readWords(words);
+    if (verb === 'list') return renderPage(Number(id ?? 1), context);
     if (verb !== 'edit' && !isVerb(verb)) throw unknownVerb(verb);
-    // With an id, a form opens for it.
+    // With an id, `edit` opens a form instead.
     if (id === undefined || verb === 'edit')
       throw new UserError(
         'Which digest?',
         `\`/cdn digest list\` shows their ids: \`/cdn digest ${verb} k7f3q\``,
       );
-    return byId[verb](id, context);
+    return verbs[verb](id, context);
   },
+};
+
+/** The menu of a row in the list: `run|<id>`. */
+const menu: Action<'digests' | 'keyStore'> = {
+  id: 'digests:menu',
+  needs: 'none',
+  needsFor: (value) => (value.startsWith('edit|') ? 'read' : 'none'),
+  newMessage: true,
+  modal: (value) => (value.startsWith('edit|') ? digestSkeleton('Edit the digest') : undefined),
+  load: (value, context) => editForm(value.split('|')[1] ?? '', context),
+  run(value, context) {
+    const [verb = '', id = ''] = value.split('|');
+    if (isVerb(verb)) return verbs[verb](id, context);
+    throw new UserError('This menu is from an older version of the bot.', 'Type `/cdn digest list`.');
+  },
+};
+
+const edit: Action<'digests'> = {
+  id: 'digests:edit',
+  needs: 'read',
+  modal: () => digestSkeleton('Edit the digest'),
+  load: editForm,
 };
 
 export const digest: Feature<'digests' | 'keyStore' | 'zoneCache'> = {
   name: 'digests',
   commands: [digestCommand],
-  actions: [preview, redraw, ...steps.digestActions],
+  actions: [preview, redraw, menu, edit, ...digestActions],
   forms: [digestForm],
   pickers: [targetPicker, timeZonePicker],
-  /** Mine, and for admins those of others that stopped by themselves: where nobody could be told, they see it here. */
+  /** The person's own, and for admins those of others that the bot paused. */
   async homeSection(context) {
-    return digestsAtHome(await seenBy(context, isStopped));
+    return digestsAtHome(await listVisible(context, isPausedForAdmin));
   },
 };
 
-function isStopped({ paused }: Digest, admin: boolean): boolean {
+function isPausedForAdmin({ paused }: Digest, admin: boolean): boolean {
   return admin && paused !== undefined && canBeTakenOver(paused.reason);
 }
 
-/** Mine, those that come into this channel, and for admins all. */
-async function list(page: number, context: With<'digests'>): Promise<Message> {
-  const seen = await seenBy(context, ({ channel }, admin) => admin || channel === context.channelId);
+/** The person's own, those of this channel, and for admins all. */
+async function renderPage(page: number, context: With<'digests'>): Promise<Message> {
+  const seen = await listVisible(context, ({ channel }, admin) => admin || channel === context.channelId);
   const pages = Math.max(1, Math.ceil(seen.length / pageSize));
   const at = Number.isInteger(page) ? Math.min(Math.max(page, 1), pages) : 1;
   return renderDigestList({
@@ -92,20 +106,20 @@ async function list(page: number, context: With<'digests'>): Promise<Message> {
   });
 }
 
-/** Mine, and which of others’ else. */
-async function seenBy(
+/** The person's own, and those of others that `isVisible` picks. */
+async function listVisible(
   { person, authorizer, digests }: With<'digests'>,
-  isSeen: (digest: Digest, admin: boolean) => boolean,
+  isVisible: (digest: Digest, admin: boolean) => boolean,
 ): Promise<Row[]> {
   const [all, { admin }] = await Promise.all([digests.list(tenantId(person)), authorizer.actor()]);
   return all.flatMap((one) => {
     const own = one.digest.owner.userId === person.userId;
-    return own || isSeen(one.digest, admin) ? [{ ...one, own, manages: admin || own }] : [];
+    return own || isVisible(one.digest, admin) ? [{ ...one, own, manages: admin || own }] : [];
   });
 }
 
 function unknownVerb(verb: string): UserError {
-  const [near] = findClosest(verb, verbs, 1);
+  const [near] = findClosest(verb, ['new', 'list', 'edit', ...Object.keys(verbs)], 1);
   return new UserError(
     `Digests know no ${formatCode(verb, 30)}.`,
     near === undefined
@@ -114,10 +128,11 @@ function unknownVerb(verb: string): UserError {
   );
 }
 
-function typed({ list: [verb, id] }: Words): [string | undefined, string | undefined] {
-  return [verb?.toLowerCase(), id];
+function readWords({ list: [verb, id] }: Words): [string | undefined, string | undefined] {
+  const word = verb?.toLowerCase();
+  return [word === 'remove' ? 'delete' : word, id];
 }
 
-function isVerb(word: string): word is keyof typeof byId {
-  return Object.hasOwn(byId, word);
+function isVerb(word: string): word is Verb {
+  return Object.hasOwn(verbs, word);
 }

@@ -11,7 +11,7 @@ import type { Context, With } from '../context.ts';
 import { type Action, defineForm, type Picker } from '../define.ts';
 import { loadAllZones } from '../zones/load-zones.ts';
 import { matchesQuery } from '../zones/query.ts';
-import { changedMeanwhile, channelRefusal, findOwnDigestFor } from './access.ts';
+import { findChannelRefusal, findManagedDigest, nextThree, requireChanged } from './actions.ts';
 import {
   digestFields,
   findKind,
@@ -21,7 +21,7 @@ import {
   readSchedule,
 } from './fields.ts';
 
-/** The form for a new digest; `typed` are words behind the command that may name kinds. */
+/** `typed`: words behind the command that may name kinds. */
 export async function newForm(typed: readonly string[], context: Context) {
   const { person, people, channelId } = context;
   const named = typed.map(findKind).filter((kind) => kind !== undefined);
@@ -35,21 +35,20 @@ export async function newForm(typed: readonly string[], context: Context) {
     only: 'always',
     above: '10',
   };
-  return forms.renderDigestForm(values, { next: nextIn(values, context) });
+  return forms.renderDigestForm(values, { next: describeNext(values, context) });
 }
 
-/** The form for a digest there is. */
 export async function editForm(id: string, context: With<'digests'>) {
-  const digest = await findOwnDigestFor(id, context);
+  const digest = await findManagedDigest(id, context);
   const values = formValuesOfDigest(digest);
   return forms.renderDigestForm(values, {
-    note: noteOf(digest),
-    says: saysOf(digest, context),
-    next: nextIn(values, context),
+    note: writeNote(digest),
+    says: warnOfTakeover(digest, context),
+    next: describeNext(values, context),
   });
 }
 
-/** What is chosen decides what the form shows below: when it runs, and what is counted. */
+/** A choice changes what the form says below it: when the digest runs, and what is counted. */
 export const redraw: Action<'digests'> = {
   id: 'digests:redraw',
   fields: ['kind', 'days', 'time', 'timezone', 'only'],
@@ -58,22 +57,22 @@ export const redraw: Action<'digests'> = {
   async redraw(_value, context) {
     const values = readFormValues(context.modal?.fields ?? {});
     const note = context.modal?.metadata;
-    const edited = await edits(note, context);
+    const edited = await findEdited(note, context);
     return forms.renderDigestForm(values, {
       note,
-      says: edited && saysOf(edited, context),
-      next: nextIn(values, context),
+      says: edited && warnOfTakeover(edited, context),
+      next: describeNext(values, context),
     });
   },
 };
 
-function saysOf({ owner }: Digest, { person }: Context): string | undefined {
+function warnOfTakeover({ owner }: Digest, { person }: Context): string | undefined {
   return owner.userId === person.userId
     ? undefined
-    : `This digest is <@${owner.userId}>’s. Saved by you, it is yours and runs with your key.`;
+    : `This digest is <@${owner.userId}>’s. If you save it, it is yours and runs with your key.`;
 }
 
-function nextIn(values: forms.FormValues, { now }: Context): string {
+function describeNext(values: forms.FormValues, { now }: Context): string {
   const schedule = readSchedule(values);
   return schedule
     ? describeNextRuns(findNextRuns(schedule, now(), 3), schedule.zone)
@@ -87,13 +86,13 @@ export const digestForm = defineForm({
   loadingView: forms.digestBusy(),
   async run(order, context: With<'digests'>) {
     const note = context.modal?.metadata;
-    const refused = await channelRefusal(order.channel, context);
-    if (refused !== undefined) return again(order, note, refused, context);
+    const refused = await findChannelRefusal(order.channel, context);
+    if (refused !== undefined) return renderAgain(order, note, refused, context);
     return note === undefined ? saveNew(order, context) : saveChange(order, note, context);
   },
 });
 
-/** Makes what the form says once, by the same code as a run, and shows it to whoever fills it in. */
+/** Prepares the digest by the same code as a run, and shows it to this person alone. */
 export const preview: Action<'digests'> = {
   id: 'digests:preview',
   needs: 'read',
@@ -101,11 +100,11 @@ export const preview: Action<'digests'> = {
   async load(_value, context) {
     const order = findProblems(context.modal?.fields ?? {});
     if ('problems' in order) return outcomes.notYet(order.problems);
-    const edited = await edits(context.modal?.metadata, context);
+    const edited = await findEdited(context.modal?.metadata, context);
     const prepared = await prepareDigest(order.subject, {
       cdn: await context.cdn(),
       now: context.now(),
-      ...(edited ? await context.digests.past(edited) : { history: [], baseline: undefined }),
+      ...(edited ? await context.digests.loadPast(edited) : { history: [], baseline: undefined }),
       signal: context.signal,
       explain: context.explain,
     });
@@ -123,7 +122,7 @@ export const targetPicker: Picker<'zoneCache'> = {
     const search = typed.trim().toLowerCase();
     const { zones } = await loadAllZones(context);
     const found = zones.filter((zone) => matchesQuery(zone, search));
-    // What else is typed is not given back: it may be a key that went into the wrong field.
+    // Other text is not given back: it may be a key that went into the wrong field.
     const shield = /^\d{1,10}$/u.test(search) ? search : undefined;
     const app = /^[a-z\d]{8,40}$/u.test(search) ? typed.trim() : undefined;
     const apps = new Set(found.map(({ appId }) => appId).filter((app) => app !== undefined));
@@ -142,7 +141,7 @@ export const targetPicker: Picker<'zoneCache'> = {
   },
 };
 
-/** What people call them today; Node lists them under the names they had before. */
+/** Current names of zones that Node lists under their former ones. */
 const renamedZones = [
   'Africa/Asmara',
   'America/Argentina/Buenos_Aires',
@@ -183,52 +182,57 @@ export const timeZonePicker: Picker = {
 
 async function saveNew(order: DigestOrder, context: With<'digests'>): Promise<FormResult> {
   const { digests, person } = context;
-  const made = await digests.order(person, order);
-  const told = await context.post(order.channel, outcomes.renderAnnouncement(made, person.userId));
-  if (!told) {
-    await digests.drop(made);
-    return again(order, undefined, outcomes.renderInvite(order.channel), context);
+  const created = await digests.create(person, order);
+  const isTold = await context.post(order.channel, outcomes.renderAnnouncement(created, person.userId));
+  if (!isTold) {
+    await digests.discard(created);
+    return renderAgain(order, undefined, outcomes.renderInvite(order.channel), context);
   }
-  const digest = await digests.begin(made, person);
-  if (!digest) throw changedMeanwhile();
-  return saved(digest, context);
+  return renderSaved(requireChanged(await digests.begin(created, person)), context);
 }
 
 async function saveChange(order: DigestOrder, note: string, context: With<'digests'>): Promise<FormResult> {
   const { digests, person } = context;
-  const before = await edits(note, context);
-  if (!before || noteOf(before) !== note) throw changedMeanwhile();
+  const edited = await findEdited(note, context);
+  const before = requireChanged(edited && writeNote(edited) === note ? edited : undefined);
   if (before.channel !== order.channel || before.paused?.reason === 'bot-removed') {
-    const told = await context.post(
+    const isTold = await context.post(
       order.channel,
       outcomes.renderAnnouncement({ ...before, ...order }, person.userId),
     );
-    if (!told) return again(order, note, outcomes.renderInvite(order.channel), context);
+    if (!isTold) return renderAgain(order, note, outcomes.renderInvite(order.channel), context);
   }
-  const digest = await digests.change(before, order, person);
-  if (!digest) throw changedMeanwhile();
-  return saved(digest, context);
+  return renderSaved(requireChanged(await digests.change(before, order, person)), context);
 }
 
-/** The form once more, with what is wrong above it: nothing that was filled in is lost. */
-function again(order: DigestOrder, note: string | undefined, says: string, context: Context): FormResult {
+/** The form once more, with what is wrong above it: it keeps what was filled in. */
+function renderAgain(
+  order: DigestOrder,
+  note: string | undefined,
+  says: string,
+  context: Context,
+): FormResult {
   const values = formValuesOfDigest(order);
   return {
-    modal: forms.renderDigestForm(values, { note, says: `:warning: ${says}`, next: nextIn(values, context) }),
+    modal: forms.renderDigestForm(values, {
+      note,
+      says: `:warning: ${says}`,
+      next: describeNext(values, context),
+    }),
     message: outcomes.renderNotSaved(says),
   };
 }
 
-function saved(digest: Digest, { now }: Context): FormResult {
-  return outcomes.renderSaved(digest, findNextRuns(digest.schedule, now(), 3));
+function renderSaved(digest: Digest, context: Context): FormResult {
+  return outcomes.renderSaved(digest, nextThree(digest, context));
 }
 
-/** Which digest a form changes, as it was when the form was drawn. */
-function noteOf({ id, revision }: Digest): string {
+/** Which digest a form changes, and its revision when the form was opened. */
+function writeNote({ id, revision }: Digest): string {
   return `${id}|${revision}`;
 }
 
-async function edits(note: string | undefined, context: With<'digests'>): Promise<Digest | undefined> {
+async function findEdited(note: string | undefined, context: With<'digests'>): Promise<Digest | undefined> {
   const [id] = note?.split('|') ?? [];
-  return id === undefined ? undefined : findOwnDigestFor(id, context);
+  return id === undefined ? undefined : findManagedDigest(id, context);
 }
