@@ -3,8 +3,8 @@ import { createAudit } from '../src/auth/audit/audit.ts';
 import { readKeyring } from '../src/auth/keyring/keyring.ts';
 import { createKeyStore } from '../src/auth/keys/key-store.ts';
 import { createSealer } from '../src/auth/keys/sealing.ts';
-import { channelIntervalMs, methodIntervalMs } from '../src/digests/pace.ts';
 import { createDigestService } from '../src/digests/service.ts';
+import { createOutbox } from '../src/outbox/outbox.ts';
 import { Secret } from '../src/secrets/secret.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { createLogger } from '../src/telemetry/log.ts';
@@ -17,6 +17,9 @@ import { startSlack } from './measure/slack.ts';
 // A thousand digests due in one minute, a hundred of them in one channel: the time to the last post against the floor
 // that Slack's rates allow, and how long the acknowledgement of a command takes meanwhile.
 const inOneChannel = 0.1;
+/** What `src/outbox/pace.ts` allows: one message a second in a channel, 400 a minute in a workspace. */
+const channelIntervalMs = 1_000;
+const methodIntervalMs = 150;
 /** Without a post for so long, the last one was the last. */
 const silenceMs = 8_000;
 const entries = `k1:${randomBytes(32).toString('base64')}`;
@@ -112,9 +115,18 @@ async function prepare(store: Readonly<Record<string, string>>, key: string, dig
   const { keyring } = await readKeyring({ keys: new Secret(keys) });
   const owner = { teamId: 'T0BENCH00', userId: 'U0BENCH00' };
   await createKeyStore({ db, sealer: createSealer(keyring), now }).link(owner, new Secret(key));
-  const book = createDigestService({ db, audit: createAudit({ db, now }), enqueue: async () => 'none', now });
+  const service = createDigestService({
+    db,
+    audit: createAudit({ db, now }),
+    outbox: createOutbox({ enqueue, now }),
+    people: () => {
+      throw new Error('nobody is told');
+    },
+    enqueue,
+    now,
+  });
   for (let n = 0; n < digests; n += 1) {
-    const made = await book.order(owner, {
+    const made = await service.create(owner, {
       subject: {
         kinds: ['zones'],
         targets: { zones: [], shieldZones: [], apps: [] },
@@ -124,7 +136,7 @@ async function prepare(store: Readonly<Record<string, string>>, key: string, dig
       schedule: { time: '09:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
       channel: n < digests * inOneChannel ? 'C0BUSY000' : `C0BENCH${n}`,
     });
-    await book.begin(made, owner);
+    await service.begin(made, owner);
   }
   const due = new Date(Date.now() + 30_000);
   await db.updateTable('digests').set({ next_due: due }).execute();
@@ -134,4 +146,9 @@ async function prepare(store: Readonly<Record<string, string>>, key: string, dig
 
 function now(): Date {
   return new Date();
+}
+
+/** The bot enqueues what is due when it starts. */
+async function enqueue(): Promise<string> {
+  return 'none';
 }

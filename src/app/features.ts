@@ -54,14 +54,14 @@ export function createFeatures(options: {
     enqueue,
     outbox,
   };
-  const digests = createDigestService({ db, audit, now, enqueue });
+  const digests = createDigestService({ ...ports, db, now });
   const exports = createExportService({ db, ports, log, now });
   // A feature that works for people adds its own line.
   const offboarding = createOffboarding(keyStore, [
     async ({ person, tenant }) => (person ? links.close(person) : links.forgetTenant(tenant)),
     async ({ person, tenant }) => (person ? zoneCache.drop(person) : zoneCache.dropTenant(tenant)),
     (ended) => exports.endFor(ended),
-    digests.pauses,
+    digests.pauseFor,
     async (ended) => void (await cancelUnbegun(ledger, ended)),
   ]);
   return { tempDirectory, ledger, ports, digests, exports, offboarding };

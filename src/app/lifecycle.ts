@@ -1,5 +1,4 @@
-import { digestsDueJob } from '../digests/jobs.ts';
-import { findReinstalledJob } from '../digests/reinstall-notifications.ts';
+import { reconcileDigestsJob } from '../digests/jobs.ts';
 import { UserError } from '../errors.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Config } from './config.ts';
@@ -63,8 +62,7 @@ export function createLifecycle(parts: {
         // The queue notices after about a minute that a process died; exports notice their own within seconds.
         if (!alone) recovering = setInterval(recoverExports, recoverExportsMs);
         // Work that was due while nothing ran starts now, not with the next minute.
-        await queue.enqueue(digestsDueJob, {});
-        await queue.enqueue(findReinstalledJob, {});
+        await queue.enqueue(reconcileDigestsJob, {});
       }
       if (answersSlack) {
         port = await web.listen().catch(continueWithoutEndpoints);

@@ -4,7 +4,7 @@ import { createKeyStore } from '../auth/keys/key-store.ts';
 import { createKeyLinks } from '../auth/keys/links.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { createPolicies } from '../auth/policy/policies.ts';
-import { findReinstalledJob } from '../digests/reinstall-notifications.ts';
+import { reconcileDigestsJob } from '../digests/jobs.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import type { Database } from '../store/database.ts';
 import { createQueue } from '../store/queue/queue.ts';
@@ -29,7 +29,7 @@ export async function openStores(options: { config: Config; database: Database; 
     now,
     withLock,
     async onStored(tenant, options) {
-      await queue.enqueue(findReinstalledJob, { tenant }, options);
+      await queue.enqueue(reconcileDigestsJob, { tenant }, options);
     },
   });
   return {

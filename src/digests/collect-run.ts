@@ -1,161 +1,178 @@
-import { createErrorBudget, type ErrorBudget } from '../api/http/retry.ts';
+import { ApiError } from '../api/http/errors.ts';
+import { createErrorBudget, type ErrorBudget, isUnwell } from '../api/http/retry.ts';
+import { LinkedKeyError } from '../auth/keys/key-store.ts';
 import { decideDestination } from '../auth/policy/policy.ts';
+import { UserError } from '../errors.ts';
 import { minuteMs } from '../lib/time.ts';
-import * as views from '../views/digests/notices.ts';
-import { classifyCdnFailure, pauseFor } from './classify-failure.ts';
-import type { Digest } from './model.ts';
-import { toOutboundMessages, writeOutboundMessages } from './outbound-messages.ts';
-import { pauseDigest } from './pause.ts';
-import { classifyLateness } from './plan.ts';
+import { renderPost, renderRunFailed, renderSkipped } from '../views/digests/notices.ts';
+import { putPost } from './messages.ts';
+import type { Digest, PauseReason } from './model.ts';
+import { pauseDigests, toPauseReason } from './pause.ts';
 import type { DigestContext } from './ports.ts';
 import { baselineAfterSilence, prepareDigest, readBaseline, readPastRun, writeFigures } from './prepare.ts';
 import { acceptBaseline, findBaseline, storePendingBaseline } from './queries/baselines.ts';
-import { countFailure, findDigestById, resetFailures } from './queries/digests.ts';
-import { type ClaimedRun, findPastRuns, moveRun } from './queries/runs.ts';
-import { readDigest } from './row.ts';
+import { countFailure, findDigest, resetFailures } from './queries/digests.ts';
+import { beginAttempt, findPastRuns, moveRun, type RunKey, type RunRow } from './queries/runs.ts';
+import { classifyLateness, enqueueRun } from './schedule-runs.ts';
 
-/** As many requests of one run may bring nothing: of all its parts and attempts together. */
+/** Failed requests of one run, of all its parts and attempts together, after which it fails. */
 const mostFailedRequests = 4;
-/** As many failed runs one after the other, and the digest stops. */
+/** Consecutive failed runs after which a digest is paused. */
 const mostFailures = 3;
-/** As many earlier runs as a run is compared with. */
+/** Earlier runs that a run is compared with. */
 const mostHistory = 60;
-/** Longer, and an attempt has failed. Another process takes a run over after `collectingLostMs`. */
+/** An attempt that takes longer has failed. */
 const collectingMs = 3 * minuteMs;
+/** The pause between two attempts at a CDN that is down doubles from the first to the longest that it may ask for. */
+const firstPauseMs = 20_000;
+const longestPauseMs = 10 * minuteMs;
 
-/** Makes what a run will say, or finds that it says nothing. What it says is stored before any of it is sent. */
-export async function collectRun(run: ClaimedRun, context: DigestContext): Promise<void> {
-  const { db, now } = context;
-  const row = await findDigestById(db, run.digest_id);
-  const digest = row && readDigest(row);
+interface Attempt {
+  readonly digest: Digest;
+  readonly run: RunRow;
+}
+
+/** Collects a run and puts its post into the outbox, or finds that it stays silent. */
+export async function collectRun(key: RunKey, context: DigestContext): Promise<void> {
+  const { db, now, ports } = context;
+  const run = await beginAttempt(db, key);
+  if (!run) return;
+  const digest = await findDigest(db, run.digest_id);
   if (!digest || digest.deletedAt || (digest.paused && run.by_hand === null)) {
     await moveRun(db, run, 'collecting', 'cancelled');
     return;
   }
-  const late = classifyLateness(run.by_hand === null ? digest.schedule : undefined, run.due, now());
-  if (late === 'too old') {
-    const said = views.renderSkipped({ digest, due: run.due, missed: run.missed });
-    await ready(run, context, 'skipped', writeOutboundMessages([{ message: said }]));
+  const attempt = { digest, run };
+  const lateness = classifyLateness(run.by_hand === null ? digest.schedule : undefined, run.due, now());
+  if (lateness === 'too old') {
+    const top = renderSkipped({ digest, due: run.due, missed: run.missed });
+    await db.transaction().execute(async (trx) => {
+      if (await moveRun(trx, run, 'collecting', 'sending'))
+        await putPost(trx, { ...attempt, arrives: 'skipped', top, now: now() }, ports);
+    });
     return;
   }
-  // An attempt counts as one although its process may have died in it.
+  // An attempt counts as a failed request although its process may have died in it.
   const before = run.attempts - 1;
-  const allowance = createErrorBudget(Math.max(1, mostFailedRequests - before));
+  const budget = createErrorBudget(Math.max(1, mostFailedRequests - before));
   try {
-    const refused = await refusal(digest, context);
-    if (refused) return await pauseDigest(digest, refused, run, context);
-    await collectInTime({ digest, run, isLate: late === 'late', allowance }, context);
+    const refused = await findRefusal(digest, context);
+    if (refused) return await pauseRun(attempt, refused, context);
+    await collectInTime(attempt, { isLate: lateness === 'late', budget }, context);
   } catch (error) {
-    await failed(error, { digest, run, failures: before + Math.max(1, allowance.spent()) }, context);
+    // The bot stops: the job runs again.
+    if (context.signal.aborted) throw error;
+    await handleFailure(error, before + Math.max(1, budget.spent()), attempt, context);
   }
-}
-
-interface Attempt {
-  readonly digest: Digest;
-  readonly run: ClaimedRun;
-  readonly isLate: boolean;
-  readonly allowance: ErrorBudget;
 }
 
 async function collectInTime(
-  { digest, run, isLate, allowance }: Attempt,
+  attempt: Attempt,
+  { isLate, budget }: { readonly isLate: boolean; readonly budget: ErrorBudget },
   context: DigestContext,
 ): Promise<void> {
   const { db, ports, now } = context;
+  const { digest, run } = attempt;
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(collectingMs)]);
-  const cdn = await ports.cdn(digest.owner, signal, { allowance });
-  const history = (await findPastRuns(db, digest.id, run.due, mostHistory)).flatMap(
-    (past) => readPastRun(past) ?? [],
-  );
+  const cdn = await ports.cdn(digest.owner, signal, { allowance: budget });
+  const past = await findPastRuns(db, digest.id, run.due, mostHistory);
   const known = await findBaseline(db, digest.id);
   const before = readBaseline(known?.body);
   const { collected, baseline, top, thread, quiet } = await prepareDigest(digest.subject, {
     cdn,
     now: now(),
-    history,
+    history: past.flatMap((one) => readPastRun(one) ?? []),
     baseline: before,
     signal,
     explain: (error) => ports.explain(error, 'digest'),
   });
   await resetFailures(db, digest.id);
   const figures = writeFigures(collected);
-  // Somebody who presses "Run now" wants to see it.
-  const silent = quiet && run.by_hand === null && run.missed === 0;
-  const base = known?.revision ?? 0;
-  if (silent) {
-    await db.transaction().execute(async (trx) => {
-      if (!(await moveRun(trx, run, 'collecting', 'quiet', { figures }))) return;
-      await storePendingBaseline(trx, run, base, JSON.stringify(baselineAfterSilence(before, baseline)));
-      await acceptBaseline(trx, run);
-    });
-    return;
-  }
-  const framed = views.renderPost(top, {
-    digest,
-    due: run.due,
-    late: isLate ? now() : undefined,
-    missed: run.missed,
-    byHand: run.by_hand ?? undefined,
-    next: digest.nextDue,
-  });
-  const parts = writeOutboundMessages(toOutboundMessages(framed, thread));
+  // A person who presses "Run now" wants to see it.
+  const isSilent = quiet && run.by_hand === null && run.missed === 0;
+  const remembered = isSilent ? baselineAfterSilence(before, baseline) : baseline;
   await db.transaction().execute(async (trx) => {
-    if (!(await ready(run, { ...context, db: trx }, 'digest', parts, figures))) return;
-    await storePendingBaseline(trx, run, base, JSON.stringify(baseline));
+    if (!(await moveRun(trx, run, 'collecting', isSilent ? 'quiet' : 'sending', { figures }))) return;
+    await storePendingBaseline(trx, run, known?.revision ?? 0, JSON.stringify(remembered));
+    if (isSilent) return void (await acceptBaseline(trx, run));
+    const framed = renderPost(top, {
+      digest,
+      due: run.due,
+      late: isLate ? now() : undefined,
+      missed: run.missed,
+      byHand: run.by_hand ?? undefined,
+      next: digest.nextDue,
+    });
+    await putPost(trx, { ...attempt, arrives: 'sent', top: framed, thread, now: now() }, ports);
   });
-}
-
-async function ready(
-  run: ClaimedRun,
-  { db, now }: Pick<DigestContext, 'db' | 'now'>,
-  outcome: string,
-  parts: string,
-  figures?: string,
-): Promise<boolean> {
-  const said = { outcome, parts, parts_sent: 0, run_at: now(), ...(figures ? { figures } : {}) };
-  return moveRun(db, run, 'collecting', 'ready', said);
 }
 
 /** Decided again at each run: what was allowed when it was ordered may not be any more. */
-async function refusal(digest: Digest, { ports }: DigestContext) {
+async function findRefusal(digest: Digest, { ports }: DigestContext): Promise<PauseReason | undefined> {
   const authorizer = ports.authorizer(digest.owner);
   const { channel } = digest;
   const decision = await authorizer.decide({ needs: 'read', name: 'digest' }, channel, { fresh: true });
-  if (!decision.allowed) return pauseFor(decision.reason);
+  if (!decision.allowed) return toPauseReason(decision.reason);
   const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
-  return destination.allowed ? undefined : pauseFor(destination.reason);
+  return destination.allowed ? undefined : toPauseReason(destination.reason);
 }
 
-interface Failed {
-  readonly digest: Digest;
-  readonly run: ClaimedRun;
-  /** Requests that brought nothing, of all attempts of this run. */
-  readonly failures: number;
-}
-
-async function failed(
+/** `failures`: failed requests of all attempts of this run, at least 1. */
+async function handleFailure(
   error: unknown,
-  { digest, run, failures }: Failed,
+  failures: number,
+  attempt: Attempt,
   context: DigestContext,
 ): Promise<void> {
-  const { db, now, log, ports, signal } = context;
-  // The bot stops: another process, or this one later, begins again.
-  if (signal.aborted) {
-    await moveRun(db, run, 'collecting', 'due', { run_at: now() });
+  const { db, now, log, ports } = context;
+  const { digest, run } = attempt;
+  const found = classifyCdnFailure(error, failures);
+  if (typeof found === 'string') return pauseRun(attempt, found, context);
+  if (found) {
+    log.warn({ digest: digest.id, failures, error }, 'digest run is retried later');
+    const at = new Date(now().getTime() + found.retryAfterMs);
+    await db.transaction().execute(async (trx) => {
+      if (await moveRun(trx, run, 'collecting', 'due', { run_at: at, attempts: failures }))
+        await enqueueRun(ports.enqueue, run, { in: trx, at });
+    });
     return;
   }
-  const trouble = classifyCdnFailure(error, failures, mostFailedRequests);
-  if (trouble.kind === 'halt') return pauseDigest(digest, trouble.reason, run, context);
-  if (trouble.kind === 'later') {
-    log.warn({ digest: digest.id, failures, error }, 'a digest tries the CDN again later');
-    const at = new Date(now().getTime() + trouble.afterMs);
-    await moveRun(db, run, 'collecting', 'due', { run_at: at, attempts: failures });
-    return;
-  }
-  const explained = ports.explain(error, 'digest');
-  if (run.by_hand === null && (await countFailure(db, digest.id)) >= mostFailures) {
-    return pauseDigest(digest, 'failing', run, context);
-  }
-  const said = views.renderRunFailed({ digest, due: run.due, failure: explained });
-  await ready(run, context, 'failed', writeOutboundMessages([{ message: said }]));
+  const failure = ports.explain(error, 'digest');
+  if (run.by_hand === null && (await countFailure(db, digest.id)) >= mostFailures)
+    return pauseRun(attempt, 'failing', context);
+  const top = renderRunFailed({ digest, due: run.due, failure });
+  await db.transaction().execute(async (trx) => {
+    if (await moveRun(trx, run, 'collecting', 'sending'))
+      await putPost(trx, { ...attempt, arrives: 'failed', top, now: now() }, ports);
+  });
+}
+
+/** Why to pause, or when to try again; undefined where another attempt would end the same. */
+function classifyCdnFailure(
+  error: unknown,
+  failures: number,
+): PauseReason | { readonly retryAfterMs: number } | undefined {
+  if (error instanceof LinkedKeyError) return 'key-missing';
+  if (error instanceof UserError && error.offer === 'connect') return 'key-missing';
+  if (!(error instanceof ApiError)) return undefined;
+  if (error.code === 'key_refused') return 'key-refused';
+  // `cancelled`: the attempt took too long.
+  if (failures >= mostFailedRequests || !(isUnwell(error) || error.code === 'cancelled')) return undefined;
+  const askedMs = (error.retryAfterSeconds ?? 0) * 1000;
+  return {
+    retryAfterMs: Math.min(longestPauseMs, Math.max(askedMs, firstPauseMs * 2 ** (failures - 1))),
+  };
+}
+
+async function pauseRun(
+  { digest, run }: Attempt,
+  reason: PauseReason,
+  context: DigestContext,
+): Promise<void> {
+  const { db, now, log, ports } = context;
+  await db.transaction().execute(async (trx) => {
+    if (await moveRun(trx, run, 'collecting', 'failed'))
+      await pauseDigests(trx, { id: digest.id }, { reason, at: now() }, ports);
+  });
+  log.warn({ digest: digest.id, reason }, 'digest paused');
 }

@@ -5,15 +5,13 @@ import type { Person } from '../auth/identity.ts';
 import type { People } from '../auth/people.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { OpenSlack, Place } from '../outbox/slack-port.ts';
+import type { Place } from '../outbox/slack-port.ts';
 import type { JobContext } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 
-/** What the jobs of digests reach outwards with. */
+/** Ports of the digests' jobs and messages. */
 export interface DigestPorts {
-  readonly slack: OpenSlack;
-  /** Messages that Slack must get exactly once. */
   readonly outbox: Outbox;
   /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
   readonly cdn: (

@@ -3,27 +3,29 @@ import type { Kysely } from 'kysely';
 import type { Audit, AuditEvent } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { OffboardingHook } from '../auth/offboarding.ts';
+import type { People } from '../auth/people.ts';
 import { minuteMs } from '../lib/time.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Place } from '../outbox/slack-port.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
-import { digestsNowJob } from './jobs.ts';
+import { cancelPosts } from './messages.ts';
 import type { Digest, DigestBaseline, DigestOrder, PastRun } from './model.ts';
-import { notifyPausesJob } from './pause-notifications.ts';
+import { pauseDigests } from './pause.ts';
 import { readBaseline, readPastRun } from './prepare.ts';
 import { findBaseline } from './queries/baselines.ts';
 import {
   changeDigest,
-  type DigestRow,
   deleteDigest,
   findDigest,
   insertDigest,
   listDigests,
-  pauseDigestsOf,
+  ownerColumns,
+  writeDigestBody,
 } from './queries/digests.ts';
-import { findLastRuns, findPastRuns, reopenRun } from './queries/runs.ts';
-import { deletePlannedRuns, storeManualRun } from './queries/schedule-runs.ts';
-import { ownerColumns, readDigest, writeDigestBody } from './row.ts';
+import { deletePlannedRuns, findLastRuns, findPastRuns, reopenRun, storeManualRun } from './queries/runs.ts';
 import { findNextRun } from './schedule.ts';
+import { enqueueNextRun, enqueueRun } from './schedule-runs.ts';
 
 /** How long a deletion can be undone. */
 export const undoMinutes = 15;
@@ -35,66 +37,69 @@ export interface ListedDigest {
 }
 
 /**
- * The digests of everybody, as commands work with them. Nothing in here decides who may; every change is audited in its
- * transaction, and undefined where somebody else changed the same digest meanwhile.
+ * Digests as commands work with them. Permissions are the commands' matter; every change is audited in its transaction,
+ * and returns undefined where another change of the same digest came first.
  */
 export interface DigestService {
-  /** A new one, which does not run before `begin`: first its channel is told. */
-  order(owner: Person, order: DigestOrder): Promise<Digest>;
+  /** Stores a new digest. It does not run before `begin`: first its channel is told. */
+  create(owner: Person, order: DigestOrder): Promise<Digest>;
   begin(digest: Digest, by: Person): Promise<Digest | undefined>;
-  /** Takes back an order that never began. */
-  drop(digest: Digest): Promise<void>;
+  /** Takes back a digest that never began. */
+  discard(digest: Digest): Promise<void>;
   list(tenant: string): Promise<ListedDigest[]>;
+  /** Deleted ones too, as long as their deletion can be undone. */
   find(tenant: string, id: string): Promise<Digest | undefined>;
-  /** What it found before, newest first, and what it remembers of what it last said: what a run compares with. */
-  past(
+  /** What a run compares with: earlier runs, newest first, and the baseline. */
+  loadPast(
     digest: Digest,
   ): Promise<{ readonly history: PastRun[]; readonly baseline: DigestBaseline | undefined }>;
-  /** Whoever changes what it shows becomes its owner; one that the bot paused runs again. */
+  /** The person becomes its owner: it shows what their key can read. A digest that the bot paused runs again. */
   change(digest: Digest, order: DigestOrder, by: Person): Promise<Digest | undefined>;
   pause(digest: Digest, by: Person): Promise<Digest | undefined>;
   resume(digest: Digest, by: Person): Promise<Digest | undefined>;
-  /** It runs with this person's key from now on. */
   takeOver(digest: Digest, by: Person): Promise<Digest | undefined>;
-  /** Destroyed some minutes later. */
-  remove(digest: Digest, by: Person): Promise<Digest | undefined>;
-  /** Undoes that, as long as it can be. */
+  delete(digest: Digest, by: Person): Promise<Digest | undefined>;
+  /** Undoes a deletion, as long as it can be. */
   restore(digest: Digest, by: Person): Promise<Digest | undefined>;
-  /** A run at once, whatever the schedule says. False where one is on its way already. */
+  /** Runs at once, whatever the schedule says. False where a run is on its way already. */
   runNow(digest: Digest, by: Person): Promise<boolean>;
-  /** Posts a run again whose fate is unknown: a person looked. False where it is no longer so. */
+  /** Runs once more: a person looked, and the post is not there. False where the run is not of unknown fate any more. */
   postAgain(digest: Digest, due: Date): Promise<boolean>;
-  /** Stops what runs for somebody whose key has ended. */
-  readonly pauses: OffboardingHook;
+  /** Pauses the digests of a person or a tenant whose keys are gone. */
+  readonly pauseFor: OffboardingHook;
 }
 
 export function createDigestService(options: {
   readonly db: Kysely<Schema>;
   readonly audit: Audit;
+  readonly outbox: Outbox;
+  readonly people: (place: Place) => People;
   readonly enqueue: Enqueue;
   readonly now: () => Date;
 }): DigestService {
   const { db, audit, enqueue, now } = options;
 
-  /** One change of one digest with its record. What was planned is planned anew. */
+  /** One change of one digest with its record; its next run moves with it. */
   const change = async (
     digest: Digest,
     by: Person,
     event: AuditEvent,
-    changes: (planned: readonly Date[]) => Parameters<typeof changeDigest>[2],
+    changesFor: (planned: readonly Date[]) => Parameters<typeof changeDigest>[2],
     detail: Readonly<Record<string, string>> = {},
   ): Promise<Digest | undefined> => {
     const done = db.transaction().execute(async (trx) => {
       const planned = await deletePlannedRuns(trx, [digest.id]);
-      const row = await changeDigest(trx, digest, changes(planned));
-      // Thrown, so that what was planned stays planned.
-      if (!row) throw new Overtaken();
+      const changed = await changeDigest(trx, digest, changesFor(planned));
+      // Thrown, so that planned runs stay.
+      if (!changed) throw new ChangedMeanwhile();
       const { tenant, id: subject } = digest;
       await audit.record({ tenant, actor: by.userId, event, subject, detail }, { in: trx });
-      return readDigest(row);
+      await enqueueNextRun(enqueue, changed, trx);
+      if (changed.deletedAt) await cancelPosts(trx, digest.id, options.outbox);
+      return changed;
     });
     return done.catch((error: unknown) => {
-      if (error instanceof Overtaken) return undefined;
+      if (error instanceof ChangedMeanwhile) return undefined;
       throw error;
     });
   };
@@ -102,9 +107,24 @@ export function createDigestService(options: {
     ...notPaused,
     next_due: findNextRun(schedule, after),
   });
+  /** Stores or reopens a run, with its job. */
+  const begin = async (
+    { id }: Digest,
+    due: Date,
+    store: (
+      trx: Parameters<typeof storeManualRun>[0],
+      key: { digest_id: string; due: Date },
+    ) => Promise<boolean>,
+  ): Promise<boolean> =>
+    db.transaction().execute(async (trx) => {
+      const key = { digest_id: id, due };
+      if (!(await store(trx, key))) return false;
+      await enqueueRun(enqueue, key, { in: trx });
+      return true;
+    });
 
   return {
-    async order(owner, order) {
+    async create(owner, order) {
       const columns = {
         ...ownerColumns(owner),
         channel: order.channel,
@@ -112,84 +132,62 @@ export function createDigestService(options: {
         revision: 1,
         paused: 'new',
         failures: 0,
-        made_at: now(),
+        created_at: now(),
       };
       for (;;) {
-        const row = await insertDigest(db, { id: newId(), ...columns });
-        if (row) return readDigest(row);
+        const digest = await insertDigest(db, { id: newId(), ...columns });
+        if (digest) return digest;
       }
     },
     begin: (digest, by) =>
-      change(digest, by, 'digest-created', () => running(digest.schedule), {
-        channel: digest.channel,
-        kinds: digest.subject.kinds.join(' '),
-      }),
-    drop: (digest) => deleteDigest(db, digest.id),
+      change(digest, by, 'digest-created', () => running(digest.schedule), describe(digest)),
+    discard: (digest) => deleteDigest(db, digest.id),
     async list(tenant) {
-      const rows = await listDigests(db, tenant);
-      const last = new Map(
-        (
-          await findLastRuns(
-            db,
-            rows.map(({ id }) => id),
-          )
-        ).map((run) => [run.digest_id, run]),
-      );
-      return rows.map((row) => ({ digest: readDigest(row), last: last.get(row.id) }));
+      const [digests, runs] = [await listDigests(db, tenant), await findLastRuns(db, tenant)];
+      const last = new Map(runs.map((run) => [run.digest_id, run]));
+      return digests.map((digest) => ({ digest, last: last.get(digest.id) }));
     },
     async find(tenant, id) {
-      const row = await findDigest(db, tenant, id);
-      return row && readDigest(row);
+      const digest = await findDigest(db, id);
+      return digest?.tenant === tenant ? digest : undefined;
     },
-    async past({ id }) {
+    async loadPast({ id }) {
       const stored = await findBaseline(db, id);
       const runs = await findPastRuns(db, id, now(), 60);
       return { history: runs.flatMap((run) => readPastRun(run) ?? []), baseline: readBaseline(stored?.body) };
     },
-    change: (digest, order, by) => {
-      // Whoever says what it shows, and where, shows what their own key can read.
-      const { owner, enterprise_id, team_id } = ownerColumns(by);
-      return change(
+    change: (digest, order, by) =>
+      change(
         digest,
         by,
         'digest-changed',
         (planned) => {
-          // A run that was due a moment ago and has not begun is still to be.
+          // A run that was due a moment ago and has not begun still runs.
           const since = Math.min(...planned.map((due) => due.getTime() - 1), now().getTime());
-          const runs = digest.paused?.reason === 'by-hand' ? {} : running(order.schedule, new Date(since));
           return {
+            ...ownerColumns(by),
             channel: order.channel,
             body: writeDigestBody(order),
-            owner,
-            enterprise_id,
-            team_id,
-            ...runs,
+            ...(digest.paused?.reason === 'by-hand' ? {} : running(order.schedule, new Date(since))),
           };
         },
-        { channel: order.channel, kinds: order.subject.kinds.join(' ') },
-      );
-    },
+        describe(order),
+      ),
     pause: (digest, by) =>
       change(digest, by, 'digest-paused', () => ({
         paused: 'by-hand',
         paused_by: by.userId,
         paused_at: now(),
-        paused_told: null,
+        pause_notice: null,
         next_due: null,
       })),
     resume: (digest, by) =>
       change(digest, by, 'digest-changed', () => running(digest.schedule), { resumed: 'yes' }),
-    takeOver: (digest, by) => {
-      const { owner, enterprise_id, team_id } = ownerColumns(by);
-      return change(
-        digest,
-        by,
-        'digest-taken-over',
-        () => ({ ...running(digest.schedule), owner, enterprise_id, team_id }),
-        { from: digest.owner.userId },
-      );
-    },
-    remove: (digest, by) =>
+    takeOver: (digest, by) =>
+      change(digest, by, 'digest-taken-over', () => ({ ...running(digest.schedule), ...ownerColumns(by) }), {
+        from: digest.owner.userId,
+      }),
+    delete: (digest, by) =>
       change(digest, by, 'digest-deleted', () => ({ deleted_at: now(), next_due: null })),
     async restore(digest, by) {
       const { deletedAt } = digest;
@@ -197,48 +195,33 @@ export function createDigestService(options: {
       const runs = digest.paused ? {} : running(digest.schedule);
       return change(digest, by, 'digest-changed', () => ({ ...runs, deleted_at: null }), { restored: 'yes' });
     },
-    async runNow(digest, by) {
-      return db.transaction().execute(async (trx) => {
-        if (!(await storeManualRun(trx, { digest_id: digest.id, due: now() }, by.userId))) return false;
-        await enqueue(digestsNowJob, {}, { in: trx });
-        return true;
-      });
-    },
-    async postAgain(digest, due) {
-      return db.transaction().execute(async (trx) => {
-        if (!(await reopenRun(trx, { digest_id: digest.id, due }, 'unknown', now()))) return false;
-        await enqueue(digestsNowJob, {}, { in: trx });
-        return true;
-      });
-    },
-    async pauses({ person, tenant }) {
+    runNow: (digest, by) => begin(digest, now(), (trx, key) => storeManualRun(trx, key, by.userId)),
+    postAgain: (digest, due) => begin(digest, due, (trx, key) => reopenRun(trx, key, now())),
+    async pauseFor({ person, tenant }) {
+      const reason = person ? 'owner-gone' : 'uninstalled';
       await db.transaction().execute(async (trx) => {
-        const reason = person ? 'owner-gone' : 'uninstalled';
-        const whose = { tenant, owner: person?.userId };
-        const stopped: DigestRow[] = await pauseDigestsOf(trx, whose, { reason, at: now() });
+        const which = { tenant, owner: person?.userId };
+        const paused = await pauseDigests(trx, which, { reason, at: now() }, options);
         await deletePlannedRuns(
           trx,
-          stopped.map(({ id }) => id),
+          paused.map(({ id }) => id),
         );
-        for (const { id: subject } of stopped) {
-          await audit.record(
-            { tenant, actor: 'system', event: 'digest-paused', subject, detail: { reason } },
-            { in: trx },
-          );
-        }
-        // Without the app in the workspace nobody can be told before it is back (`digest-return.ts`).
-        if (person && stopped.length > 0) await enqueue(notifyPausesJob, {}, { in: trx });
       });
     },
   };
 }
 
-/** Somebody else changed the same digest first. */
-class Overtaken extends Error {}
+/** Another change of the same digest came first. */
+class ChangedMeanwhile extends Error {}
 
-const notPaused = { paused: null, paused_by: null, paused_at: null, paused_told: null } as const;
+const notPaused = { paused: null, paused_by: null, paused_at: null, pause_notice: null } as const;
 
-/** Short, since people type it: without vowels, so that it never is a word, and without what looks alike. */
+/** For the record. */
+function describe({ channel, subject }: DigestOrder): { channel: string; kinds: string } {
+  return { channel, kinds: subject.kinds.join(' ') };
+}
+
+/** Short, since people type it; without vowels, so that it never is a word, and without look-alikes. */
 function newId(): string {
   return Array.from({ length: 5 }, () => letters.charAt(randomInt(letters.length))).join('');
 }

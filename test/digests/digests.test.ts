@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { workOnce } from '../../src/digests/jobs.ts';
+import { reconcileDigestsJob } from '../../src/digests/jobs.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from './harness.ts';
 
@@ -86,7 +86,7 @@ test('a run that somebody asked for, begun hours later: it says so, or is skippe
 test('somebody with the right takes a digest over: it runs with their key, and that is on record', async () => {
   await using desk = await open();
   const digest = await desk.createDaily();
-  await desk.digests.pauses({ person: alice, tenant: 'T0ACME000' });
+  await desk.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
   const stopped = await desk.digests.find('T0ACME000', digest.id);
   if (!stopped) throw new Error('it is gone');
   const [first, second] = [
@@ -122,12 +122,25 @@ test('paused, resumed, changed and deleted digests run when they should, and onl
   desk.advance(31 * minute);
   await desk.runJobsFor(3);
   expect(await desk.runStates()).toEqual({ '2026-11-25T08:30': 'sent' });
-  const gone = await desk.digests.remove(moved, alice);
+  const gone = await desk.digests.delete(moved, alice);
   if (!gone) throw new Error('it was not deleted');
   desk.advance(day);
   await desk.runJobs();
   expect(desk.channelPosts()).toHaveLength(1);
   expect(await desk.digests.restore(gone, alice)).toBeUndefined();
+});
+
+test('a digest that is deleted while its post waits posts nothing', async () => {
+  await using desk = await open();
+  const digest = await desk.createDaily();
+  await desk.digests.runNow(digest, alice);
+  desk.slack.script.rateLimit('chat.postMessage', 30);
+  await desk.runJobs();
+  expect(Object.values(await desk.runStates())).toEqual(['sending']);
+  await desk.digests.delete(digest, alice);
+  await desk.runJobsFor(60);
+  expect(desk.readChannel()).toEqual([]);
+  expect(Object.values(await desk.runStates())).toEqual(['cancelled']);
 });
 
 test('a digest that stays silent keeps its figures', async () => {
@@ -142,8 +155,29 @@ test('a digest that stays silent keeps its figures', async () => {
   expect(desk.readChannel()).toHaveLength(1);
 });
 
-test('with nothing to do there is nothing done', async () => {
+test('a digest that is not due yet has one waiting job, at its own moment within 50 s', async () => {
   await using desk = await open();
-  await desk.createDaily();
-  expect(await workOnce(desk.context)).toBe(false);
+  const digest = await desk.createDaily();
+  await desk.runJobs();
+  const [waiting, ...others] = desk.queue.waiting;
+  expect(others).toEqual([]);
+  expect(waiting).toMatchObject({ job: { name: 'digest-due' }, key: digest.id });
+  const due = Date.UTC(2026, 10, 23, 9);
+  expect((waiting?.at ?? 0) - due).within(0, 50_000);
+  const later = { ...digest, schedule: { ...digest.schedule, time: '11:00' } };
+  await desk.digests.change(digest, later, alice);
+  expect(desk.queue.waiting.map(({ at }) => at - due)).toEqual([(waiting?.at ?? 0) - due + 2 * hour]);
+});
+
+test('a job that was lost is enqueued again by the hourly reconciliation', async () => {
+  await using desk = await open();
+  const lost = { enqueue: async () => '' };
+  const digest = await desk.createService(lost).resume(await desk.createDaily(), alice);
+  if (!digest) throw new Error('it was not resumed');
+  await desk.createService(lost).runNow(digest, alice);
+  desk.queue.clear();
+  desk.advance(hour);
+  await reconcileDigestsJob.run({}, desk.context);
+  await desk.runJobsFor(60);
+  expect(Object.values(await desk.runStates())).toEqual(['sent', 'sent']);
 });

@@ -1,37 +1,37 @@
-import { randomUUID } from 'node:crypto';
 import type { SlackSimulator } from '../../simulator/slack/server.ts';
-import type { Ports } from '../../src/app/jobs/registry.ts';
+import { jobs, type Ports } from '../../src/app/jobs/registry.ts';
 import type { Person } from '../../src/auth/identity.ts';
-import { scheduleDueRuns, workOnce } from '../../src/digests/jobs.ts';
 import type { Digest, DigestOrder } from '../../src/digests/model.ts';
 import { createDigestService, type DigestService } from '../../src/digests/service.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
-import type { Job, JobContext } from '../../src/store/queue/define-job.ts';
-import type { Enqueue, EnqueueOptions } from '../../src/store/queue/queue.ts';
+import type { JobContext } from '../../src/store/queue/define-job.ts';
 import { createPortsHarness, type PortsHarness } from '../slack/send/ports-harness.ts';
+import { createFakeQueue, type FakeQueue } from '../store/queue/fake-queue.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 
-/** A workspace with digests: the real jobs on the real ports, and a clock that goes when it is told to. */
+/** A workspace with digests: the real jobs on the real ports, with a clock that only tests advance. */
 export interface DigestHarness extends PortsHarness {
   readonly digests: DigestService;
+  /** Another one on the same database. */
+  readonly createService: (more?: Partial<Parameters<typeof createDigestService>[0]>) => DigestService;
+  readonly queue: FakeQueue;
   readonly context: JobContext<Ports>;
   readonly now: () => Date;
-  /** Lets the clock go on. */
   advance(ms: number): void;
   /** A digest that runs daily at 09:00 UTC, with its owner's key. */
   createDaily(owner?: Person, more?: Partial<DigestOrder>): Promise<Digest>;
-  /** Plans and works until there is nothing to do at this moment, jobs for telling people included. */
+  /** Runs jobs until none is due at this moment. */
   runJobs(): Promise<void>;
-  /** Works on for so long, a second at a time, or so many. */
+  /** Advances the clock and runs jobs, `step` seconds at a time. */
   runJobsFor(seconds: number, step?: number): Promise<void>;
-  /** What everybody reads in a channel, without its threads. */
+  /** The text of a channel's messages, without their threads. */
   readChannel(channel?: string, userId?: string): string[];
-  /** What was sent into channels and to people, not into threads, arrived or not. */
+  /** Posts into channels and to people, not into threads, whether they arrived or not. */
   channelPosts(): SlackSimulator['calls'];
-  /** Each run's state by its due moment. */
+  /** The states of runs by the moment they were due. */
   runStates(): Promise<Record<string, string>>;
 }
 
@@ -41,48 +41,32 @@ export async function createDigestHarness(
 ): Promise<DigestHarness> {
   let at = Date.UTC(2026, 10, 23, 8, 0, 0);
   const now = (): Date => new Date(at);
-  const waiting: { job: Job<never, Ports>; data: unknown; attempt: number; at: number }[] = [];
-  const enqueue: Enqueue = async (job, data, options?: EnqueueOptions) => {
-    job.encode(data);
-    waiting.push({
-      job: job as unknown as Job<never, Ports>,
-      data,
-      attempt: 1,
-      at: options?.at?.getTime() ?? at,
-    });
-    return randomUUID();
-  };
+  const queue = createFakeQueue(now);
+  const { enqueue } = queue;
   const desk = await createPortsHarness({ database, enqueue, now, ...options });
   const { db, ports, log, audit } = desk;
   const signal = new AbortController().signal;
   const context: JobContext<Ports> = { db, ports, log, now, signal, attempt: 1, lastAttempt: false };
-  const digests = createDigestService({ db, audit, enqueue, now });
+  const createService = (more: Partial<Parameters<typeof createDigestService>[0]> = {}): DigestService =>
+    createDigestService({ db, audit, outbox: ports.outbox, people: ports.people, enqueue, now, ...more });
+  const digests = createService();
   for (const person of [alice, bob]) await desk.keyStore.link(person, new Secret(desk.cdn.key));
 
   const work = async (): Promise<void> => {
-    for (;;) {
-      await scheduleDueRuns(context);
-      if (await workOnce(context)) continue;
-      const ready = waiting.findIndex((one) => one.at <= at);
-      const [next] = ready === -1 ? [] : waiting.splice(ready, 1);
-      if (!next) return;
-      if (!next.job.name.startsWith('digest-')) continue;
-      // As the queue does: what failed runs again five seconds later.
-      await next.job.run(next.data, { ...context, attempt: next.attempt }).catch(() => {
-        waiting.push({ ...next, attempt: next.attempt + 1, at: at + 5_000 });
-      });
-    }
+    while (await queue.runNext(jobs, context));
   };
   return {
     ...desk,
     digests,
+    createService,
+    queue,
     context,
     now,
     advance(ms) {
       at += ms;
     },
     async createDaily(owner = alice, more = {}) {
-      const made = await digests.order(owner, {
+      const made = await digests.create(owner, {
         subject: {
           kinds: ['zones'],
           targets: { zones: [], shieldZones: [], apps: [] },

@@ -60,7 +60,7 @@ test('what was told is remembered once it was posted: what never arrived is told
 test('a digest that ran before it had a memory says that it begins', async () => {
   await using desk = await createDigestHarness(await embedded.emptyDatabase());
   await begun(desk);
-  await desk.db.deleteFrom('digest_books').execute();
+  await desk.db.deleteFrom('digest_baselines').execute();
   disable(desk, 0);
   desk.advance(day);
   await desk.runJobs();

@@ -26,7 +26,7 @@ const pauses: readonly {
     why: 'its owner was deactivated',
     async breaks(desk) {
       await desk.keyStore.forget(alice);
-      await desk.digests.pauses({ person: alice, tenant: 'T0ACME000' });
+      await desk.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
     },
     reason: 'owner-gone',
     told: ['C0OPS0000', 'U0BOB0000'],
@@ -147,7 +147,7 @@ test.each(pauses)(
 test('the app was removed from the workspace: everything pauses, and there is nobody to tell', async () => {
   await using desk = await open();
   const digest = await desk.createDaily();
-  await desk.digests.pauses({ person: undefined, tenant: 'T0ACME000' });
+  await desk.digests.pauseFor({ person: undefined, tenant: 'T0ACME000' });
   desk.advance(2 * day);
   await desk.runJobs();
   expect(desk.channelPosts()).toEqual([]);
@@ -170,7 +170,7 @@ test('neither the channel nor the owner can be told: an admin is', async () => {
   await using desk = await open({ adminIds: ['U0CAROL00'] });
   await desk.createDaily();
   ops(desk.slack, { archived: true });
-  await desk.digests.pauses({ person: alice, tenant: 'T0ACME000' });
+  await desk.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
   await desk.runJobs();
   expect(desk.readChannel('DU0CAROL00', 'U0CAROL00')).toEqual([expect.stringMatching(/its owner has left/)]);
 });

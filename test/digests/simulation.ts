@@ -1,20 +1,31 @@
-import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { CdnClient } from '../../src/api/cdn.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
+import type { People } from '../../src/auth/people.ts';
 import type { Authorizer } from '../../src/auth/policy/authorizer.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
-import type { DigestContext, DigestPorts } from '../../src/digests/ports.ts';
-import { findNextCollectTime, findNextSendTime } from '../../src/digests/queries/claim-runs.ts';
-import { insertDigest } from '../../src/digests/queries/digests.ts';
+import { digestDueJob, digestRunJob } from '../../src/digests/jobs.ts';
+import { digestMessages } from '../../src/digests/messages.ts';
+import type { DigestPorts } from '../../src/digests/ports.ts';
+import { insertDigest, ownerColumns, writeDigestBody } from '../../src/digests/queries/digests.ts';
 import { purgeRuns } from '../../src/digests/queries/runs.ts';
-import { ownerColumns, readDigest, writeDigestBody } from '../../src/digests/row.ts';
 import { findNextRuns, type Schedule } from '../../src/digests/schedule.ts';
 import { createDigestService } from '../../src/digests/service.ts';
+import { createDeliverJob, type DeliverPorts } from '../../src/outbox/deliver.ts';
+import { createOutbox } from '../../src/outbox/outbox.ts';
 import type { Marker, SlackPort } from '../../src/outbox/slack-port.ts';
+import type { Job, JobContext } from '../../src/store/queue/define-job.ts';
 import type { Schema } from '../../src/store/schema.ts';
 import { createMemoryLog } from '../support/engines.ts';
+import { createJobTable, enqueueInto, findNextJobTime, giveBackJobs, runNextJob } from './job-table.ts';
 import type { KillableProcess } from './killable-process.ts';
+
+type Ports = DigestPorts & DeliverPorts;
+const jobs: readonly Job<never, Ports>[] = [
+  digestDueJob,
+  digestRunJob,
+  createDeliverJob<Ports>(digestMessages),
+];
 
 const day = 86_400_000;
 
@@ -27,8 +38,9 @@ interface Post {
 export class DigestSimulation {
   readonly #db: Kysely<Schema>;
   readonly #from: number;
+  readonly #markers = new Set<string>();
   readonly schedules = new Map<string, Schedule>();
-  /** What stands in the channels, by its marker: `digest due part`. */
+  /** The posts in the channels, by `digest due`. */
   readonly posted = new Map<string, Post[]>();
   /** How runs ended, by `digest due`. */
   readonly ended = new Map<string, string>();
@@ -52,7 +64,7 @@ export class DigestSimulation {
     // A workspace each: within one, posts wait for each other, and this clock goes in minutes.
     const owner = { teamId: `T${id}`, userId: 'U0ALICE00' };
     const channel = `C${id}`;
-    const row = await insertDigest(this.#db, {
+    const digest = await insertDigest(this.#db, {
       id,
       ...ownerColumns(owner),
       channel,
@@ -60,34 +72,57 @@ export class DigestSimulation {
       revision: 1,
       paused: 'new',
       failures: 0,
-      made_at: this.now(),
+      created_at: this.now(),
     });
     const { now } = this;
-    const audit = createAudit({ db: this.#db, now });
-    const digests = createDigestService({ db: this.#db, audit, now, enqueue: async () => randomUUID() });
-    if (!row || !(await digests.begin(readDigest(row), owner))) throw new Error('a digest did not begin');
+    const enqueue = enqueueInto(this.#db, now);
+    const digests = createDigestService({
+      db: this.#db,
+      audit: createAudit({ db: this.#db, now }),
+      outbox: createOutbox({ enqueue, now }),
+      people: findPeople,
+      now,
+      enqueue,
+    });
+    if (!digest || !(await digests.begin(digest, owner))) throw new Error('a digest did not begin');
     this.schedules.set(id, schedule);
   }
 
+  /** Creates the queue of this world. */
+  async start(): Promise<void> {
+    await createJobTable(this.#db);
+  }
+
+  /** Runs what is due as one process, until it dies or nothing is due. */
+  async work(context: JobContext<Ports>, by: string): Promise<void> {
+    while (await runNextJob(jobs, context, by));
+  }
+
+  async giveBackJobs(by: string): Promise<void> {
+    await giveBackJobs(this.#db, by);
+  }
+
   /** What a process works with in one of its lives. */
-  context({ db, callOutside }: KillableProcess): DigestContext {
+  createContext({ db, callOutside }: KillableProcess): JobContext<Ports> {
     const slack: Pick<SlackPort, 'post' | 'find'> = {
       post: async (channel, { text }, { marker } = {}) => {
         await callOutside();
         const key = marker ? keyOf(marker) : 'without a marker';
         this.posted.set(key, [...(this.posted.get(key) ?? []), { at: this.at, text }]);
+        this.#markers.add(String(marker?.payload['id']));
         await callOutside();
         return { channel, ts: '1.000001' };
       },
       find: async (marker, { channel }) => {
         await callOutside();
-        return this.posted.has(keyOf(marker)) ? { channel, ts: '1.000001' } : undefined;
+        return this.#markers.has(String(marker.payload['id'])) ? { channel, ts: '1.000001' } : undefined;
       },
     };
     const authorizer = {
       decide: async () => ({ allowed: true, reason: 'own-key', trace: [] }),
       policy: async () => initialPolicy,
     };
+    const enqueue = enqueueInto(db, this.now);
     const pullZones = { all: async () => ({ zones: [], skipped: 0 }) };
     const ports = {
       slack: () => slack as SlackPort,
@@ -96,8 +131,10 @@ export class DigestSimulation {
         return { pullZones } as unknown as CdnClient;
       },
       authorizer: () => authorizer as unknown as Authorizer,
-      enqueue: async () => randomUUID(),
-    } as unknown as DigestPorts;
+      people: findPeople,
+      enqueue,
+      outbox: createOutbox({ enqueue, now: this.now }),
+    } as unknown as Ports;
     const { signal } = new AbortController();
     return { db, ports, log: createMemoryLog(), now: this.now, signal, attempt: 1, lastAttempt: false };
   }
@@ -115,12 +152,8 @@ export class DigestSimulation {
     return runs.filter((at) => at < until);
   }
 
-  /** When something that was begun goes on; undefined = nothing is under way. */
-  async findNextWakeTime(): Promise<number | undefined> {
-    const send = await findNextSendTime(this.#db, { lostMs: 20_000, method: 'chat.postMessage' });
-    const collect = await findNextCollectTime(this.#db, { lostMs: 240_000 });
-    const wakes = [send, collect].flatMap((wake) => wake?.getTime() ?? []);
-    return wakes.length > 0 ? Math.min(...wakes) : undefined;
+  findNextWakeTime(): Promise<number | undefined> {
+    return findNextJobTime(this.#db);
   }
 
   /** Writes down how runs ended, and does what the bot does from time to time: forgets old ones and tidies up. */
@@ -128,14 +161,21 @@ export class DigestSimulation {
     const rows = await this.#db
       .selectFrom('digest_runs')
       .select(['digest_id', 'due', 'state'])
-      .where('state', 'not in', ['due', 'collecting', 'ready', 'sending'])
+      .where('state', 'not in', ['due', 'collecting', 'sending'])
       .execute();
     for (const { digest_id: id, due, state } of rows) this.ended.set(`${id} ${due.toISOString()}`, state);
     await purgeRuns(this.#db, new Date(this.at - 100 * day));
-    await sql`vacuum digest_runs, digest_books, digests, slack_pace`.execute(this.#db);
+    await this.#db.deleteFrom('outbox').where('next_at', 'is', null).execute();
+    await sql`vacuum digest_runs, digest_baselines, digests, slack_pace, outbox, test_jobs`.execute(this.#db);
   }
 }
 
+/** `digest:<id>:<due>:<attempt>`: posts of several attempts at one run are one run's. */
 function keyOf({ payload }: Marker): string {
-  return `${payload['digest']} ${payload['due']} ${payload['part']}`;
+  const [, id, due] = /^digest:(\w+):(.+):\d+$/u.exec(String(payload['id'])) ?? [];
+  return `${id} ${due}`;
+}
+
+function findPeople(): People {
+  return { configuredAdmins: [] } as unknown as People;
 }

@@ -1,8 +1,6 @@
-import { digestsDueJob, digestsNowJob } from '../../digests/jobs.ts';
-import { notifyUnknownJob } from '../../digests/notify-owner.ts';
-import { notifyPausesJob } from '../../digests/pause-notifications.ts';
+import { digestDueJob, digestRunJob, reconcileDigestsJob } from '../../digests/jobs.ts';
+import { digestMessages } from '../../digests/messages.ts';
 import type { DigestPorts } from '../../digests/ports.ts';
-import { findReinstalledJob, notifyReinstalledJob } from '../../digests/reinstall-notifications.ts';
 import { beginExportJob } from '../../exports/begin.ts';
 import { notifyOutcomeJob } from '../../exports/notify-outcome.ts';
 import type { ExportPorts } from '../../exports/ports.ts';
@@ -21,19 +19,16 @@ import { housekeeping } from './housekeeping.ts';
 export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts;
 
 /** Every kind of message in the outbox. */
-export const messageKinds: readonly MessageKind<never, Ports>[] = [checkpointMessage];
+export const messageKinds: readonly MessageKind<never, Ports>[] = [checkpointMessage, ...digestMessages];
 
 /** Every job there is. A new one is a file beside this one and a line here. */
 export const jobs: readonly Job<never, Ports>[] = [
   createDeliverJob(messageKinds),
   sweepOutboxJob,
   auditCheckpoint,
-  digestsDueJob,
-  digestsNowJob,
-  findReinstalledJob,
-  notifyReinstalledJob,
-  notifyPausesJob,
-  notifyUnknownJob,
+  digestDueJob,
+  digestRunJob,
+  reconcileDigestsJob,
   beginExportJob,
   runExportJob,
   notifyOutcomeJob,

@@ -86,11 +86,14 @@ export const originErrors: DigestKind<'errors', ErrorFigures, CodeBaseline> = {
     const window = windowSince(past, input.now);
     const { signal, patienceMs = defaultPatienceMs } = input;
     const begun = performance.now();
-    const nameOf = ({ name, id }: Named): string => name || id;
-    const { results, failures } = await readEach(zones, { signal, nameOf }, async (zone) => {
-      if (performance.now() - begun >= patienceMs) throw new OutOfTime();
-      return readZone(input, zone, window);
-    });
+    const { results, failures } = await readEach(
+      zones,
+      { signal, nameOf: ({ name, id }) => name || id },
+      async (zone) => {
+        if (performance.now() - begun >= patienceMs) throw new OutOfTime();
+        return readZone(input, zone, window);
+      },
+    );
     if (results.length === 0 && zones.length > 0) return { figures: undefined, failures };
     const codes = results.map(({ zone, counts }) => ({ zone, codes: counts.codes }));
     const fresh = findNewCodes(codes, input.baseline, input.now);
@@ -151,7 +154,6 @@ export const originErrors: DigestKind<'errors', ErrorFigures, CodeBaseline> = {
     const failing = errors.zones.filter(({ total }) => total > 0);
     const more = failing.length - mostListed;
     const partial = errors.zones.filter((zone) => zone.partial);
-    const counted = (times: number, what: string): string => `*${formatInteger(times)}* · ${what}`;
     const busiest =
       errors.asked < errors.of
         ? `The logs of the ${formatInteger(errors.asked)} busiest of ${pluralize(errors.of, 'zone')}. `
@@ -163,14 +165,14 @@ export const originErrors: DigestKind<'errors', ErrorFigures, CodeBaseline> = {
         'By zone': [
           ...failing.slice(0, mostListed).map((zone) => {
             const compared = reported.has(zone) ? '' : inBrackets(zone.perDay, formatNumber);
-            return counted(zone.total, `${describeName(zone)}${compared}`);
+            return formatCount(zone.total, `${describeName(zone)}${compared}`);
           }),
           ...(more > 0 ? [`and ${pluralize(more, 'more zone')}`] : []),
         ],
         'By error': errors.codes.map(([code, times]) =>
-          counted(times, code ? formatCode(code, 60) : 'no code'),
+          formatCount(times, code ? formatCode(code, 60) : 'no code'),
         ),
-        'By address': errors.prefixes.map(([prefix, times]) => counted(times, formatCode(prefix, 60))),
+        'By address': errors.prefixes.map(([prefix, times]) => formatCount(times, formatCode(prefix, 60))),
         'The CDN holds more than it gave':
           partial.length > 0
             ? [
@@ -284,6 +286,10 @@ function summarize(
     hours,
     firstHour,
   };
+}
+
+function formatCount(times: number, what: string): string {
+  return `*${formatInteger(times)}* · ${what}`;
 }
 
 function renderChart({ hours, firstHour, total }: ErrorFigures, timeZone: string): Attachment | undefined {

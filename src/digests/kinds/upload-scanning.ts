@@ -198,15 +198,17 @@ function describeDays(last: string, days: number): string {
 }
 
 function renderRow({ id, scanned, blocked, last, days, perDay }: ScanFigures, isReported: boolean): string {
-  const count = (number: number | undefined): string =>
-    number === undefined ? 'not reported' : formatInteger(number);
   const when = last === undefined ? 'no day reported' : describeDays(last, days);
   const numbers =
     blocked === undefined && scanned === undefined
       ? 'Nothing reported'
-      : `*${count(blocked)}* blocked of ${count(scanned)} files scanned`;
+      : `*${formatReported(blocked)}* blocked of ${formatReported(scanned)} files scanned`;
   const compared = isReported ? '' : inBrackets(perDay, formatNumber, daysBefore(days));
   return `${numbers}, ${when} · shield zone ${escapeMrkdwn(id, 20)}${compared}`;
+}
+
+function formatReported(number: number | undefined): string {
+  return number === undefined ? 'not reported' : formatInteger(number);
 }
 
 function renderChart({ id, trend }: ScanFigures): Attachment | undefined {
@@ -216,8 +218,6 @@ function renderChart({ id, trend }: ScanFigures): Attachment | undefined {
     return undefined;
   const range = `${formatShortDay(first[0])} to ${formatShortDay(last[0])}`;
   const highest = trend.reduce((best, one) => ((one[2] ?? 0) > (best[2] ?? 0) ? one : best), first);
-  const bars = (name: string, values: readonly (number | null)[]) =>
-    ({ kind: 'bars', name, series: [{ name, values }] }) as const;
   return attachChart(
     `upload-scanning-${id.replaceAll(/\D/gu, '').slice(0, 20)}.png`,
     {
@@ -234,4 +234,8 @@ function renderChart({ id, trend }: ScanFigures): Attachment | undefined {
     },
     `Bar charts of blocked uploads and files scanned by day, ${range}: most blocked on ${formatShortDay(highest[0])} (${formatInteger(highest[2] ?? 0)}).`,
   );
+}
+
+function bars(name: string, values: readonly (number | null)[]) {
+  return { kind: 'bars', name, series: [{ name, values }] } as const;
 }

@@ -57,8 +57,12 @@ async function collectZones(
   const used = sum(zones.map(({ bandwidthUsed }) => bandwidthUsed));
   const charges = sum(zones.map((zone) => zone.charges));
   const perDay = compareRate(used, { past, now, find: (found) => found, floor: noise.bytes });
-  const findCharges = (found: ZoneFigures) => ({ used: found.charges, perDay: found.chargesPerDay });
-  const chargesPerDay = compareRate(charges, { past, now, find: findCharges, floor: noise.dollars });
+  const chargesPerDay = compareRate(charges, {
+    past,
+    now,
+    find: (found) => ({ used: found.charges, perDay: found.chargesPerDay }),
+    floor: noise.dollars,
+  });
   await yieldToEventLoop();
   const limits = findLimits(zones, now, (id) => reportedLimit(before, id));
   await yieldToEventLoop();

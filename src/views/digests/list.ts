@@ -1,6 +1,15 @@
 import type { KnownBlock, Overflow } from '@slack/types';
 import { canBeTakenOver, type Digest } from '../../digests/model.ts';
-import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
+import {
+  actions,
+  button,
+  commandButton,
+  connectButton,
+  context,
+  message,
+  plain,
+  section,
+} from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import { formatCode, pluralize } from '../blocks/text.ts';
@@ -161,4 +170,52 @@ export function renderPostedAgain({ channel }: Digest): Message {
 
 function nextOf({ schedule }: Digest, runs: readonly Date[]): KnownBlock[] {
   return runs.length > 0 ? [context(describeNextRuns(runs, schedule.zone))] : [];
+}
+
+const mostRows = 10;
+
+/** For the owner: the digests that were paused when the app was removed. */
+export function renderReinstalled({
+  digests,
+  hasKey,
+}: {
+  readonly digests: readonly Digest[];
+  readonly hasKey: boolean;
+}): Message {
+  const one = digests.length === 1;
+  const paused = one ? 'One digest of yours is' : `${pluralize(digests.length, 'digest')} of yours are`;
+  const text = `The bot is back in this workspace. ${paused} paused since it was removed.`;
+  const key = hasKey ? '' : 'Your CDN key was destroyed with it: connect it again. ';
+  const next = one
+    ? 'Invite the bot to its channel (`/invite @cdn`), then resume it.'
+    : 'Invite the bot to their channels (`/invite @cdn`), then resume them.';
+  return message(text, [
+    section(`:double_vertical_bar: *${text}*\n${key}${next}`),
+    ...rows(digests),
+    actions(
+      ...(hasKey ? [] : [connectButton('Connect my key')]),
+      button(one ? 'Resume' : 'Resume all', 'digests:resume-all', 'uninstalled'),
+      commandButton('All digests', 'digest list'),
+    ),
+  ]);
+}
+
+export function renderResumedAll(digests: readonly Digest[]): Message {
+  const one = digests.length === 1;
+  const text = `${pluralize(digests.length, 'digest')} of yours ${one ? 'runs' : 'run'} again.`;
+  return message(text, [
+    section(`*${text}*`),
+    ...rows(digests),
+    actions(commandButton('All digests', 'digest list')),
+  ]);
+}
+
+function rows(digests: readonly Digest[]) {
+  const left = digests.length - mostRows;
+  return [
+    ...digests
+      .slice(0, mostRows)
+      .flatMap((digest) => renderDigestRow({ digest, last: undefined, manages: true, own: true })),
+    ...(left > 0 ? [context(`and ${pluralize(left, 'more digest')}`)] : []),
+  ];
 }

@@ -15,6 +15,8 @@ interface Waiting {
 export interface FakeQueue {
   readonly enqueue: Enqueue;
   readonly waiting: readonly Waiting[];
+  /** Loses every job. */
+  clear(): void;
   /** Runs the earliest job that is due by now; false where none is. Jobs that are not among `jobs` are dropped. */
   runNext<Ports>(jobs: readonly Job<never, Ports>[], context: JobContext<Ports>): Promise<boolean>;
 }
@@ -23,6 +25,9 @@ export function createFakeQueue(now: () => Date): FakeQueue {
   const waiting: Waiting[] = [];
   return {
     waiting,
+    clear() {
+      waiting.length = 0;
+    },
     async enqueue(job, data, { at, key } = {}) {
       const earlier = waiting.findIndex(
         (one) => job.onePerKey === 'waiting' && one.job.name === job.name && one.key === key,

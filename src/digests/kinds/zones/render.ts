@@ -67,10 +67,6 @@ const stateWords = Object.entries(states) as [Attention, StateWords][];
 
 export function listZoneFindings(figures: ZoneFigures): Finding[] {
   const { news, limits, busiest, perDay, chargesPerDay } = figures;
-  const ofGroup = (weight: number, zones: NamedGroup, sign: string, what: string): Finding[] =>
-    zones.count === 0
-      ? []
-      : [{ weight, about: zones, line: (most) => `${sign} ${describeGroup(zones, what, most)}` }];
   return [
     ...limits
       .filter(({ isNew }) => isNew)
@@ -84,13 +80,13 @@ export function listZoneFindings(figures: ZoneFigures): Finding[] {
     ...(news
       ? [
           ...stateWords.flatMap(([state, words]) =>
-            ofGroup(words.weight, news.became[state], words.sign, words.became),
+            listGroup(words.weight, news.became[state], words.sign, words.became),
           ),
           ...stateWords.flatMap(([state, { recovered }]) =>
-            ofGroup(6, news.recovered[state], ':white_check_mark:', recovered),
+            listGroup(6, news.recovered[state], ':white_check_mark:', recovered),
           ),
-          ...ofGroup(4, news.left, ':heavy_minus_sign:', 'gone'),
-          ...ofGroup(6, news.joined, ':heavy_plus_sign:', 'new'),
+          ...listGroup(4, news.left, ':heavy_minus_sign:', 'gone'),
+          ...listGroup(6, news.joined, ':heavy_plus_sign:', 'new'),
         ]
       : []),
     ...busiest.flatMap((zone): Finding[] => {
@@ -109,6 +105,12 @@ export function listZoneFindings(figures: ZoneFigures): Finding[] {
     ...(perDay && hasMoved(perDay, noise.bytes) ? [{ weight: 7 }] : []),
     ...(chargesPerDay && hasMoved(chargesPerDay, noise.dollars) ? [{ weight: 7 }] : []),
   ];
+}
+
+function listGroup(weight: number, zones: NamedGroup, sign: string, what: string): Finding[] {
+  return zones.count === 0
+    ? []
+    : [{ weight, about: zones, line: (most) => `${sign} ${describeGroup(zones, what, most)}` }];
 }
 
 /** `Newly disabled: shop`; of several the number first: `*3* newly disabled: shop, docs and media`. */
@@ -162,8 +164,6 @@ export function renderZoneThread(
   const changed = zones.since === undefined ? [] : findings;
   const reported = new Set(changed.map(({ about }) => about));
   const forecast = 'A limit’s day: if the rest of the month goes like the month so far.';
-  const total = (rate: Comparison | undefined, format: (value: number) => string): string[] =>
-    rate && (rate.now > 0 || rate.before) ? [`*${format(rate.now)}* a day${inBrackets(rate, format)}`] : [];
   return renderDetail({
     title: 'Zones',
     changed,
@@ -180,8 +180,8 @@ export function renderZoneThread(
         return `*${formatBytes(zone.used)}* · ${describeName(zone)}${compared}`;
       }),
       'All together': [
-        ...(changed.some(({ isWholeTotal }) => isWholeTotal) ? [] : total(perDay, formatBytes)),
-        ...total(chargesPerDay, formatMoney),
+        ...(changed.some(({ isWholeTotal }) => isWholeTotal) ? [] : listTotal(perDay, formatBytes)),
+        ...listTotal(chargesPerDay, formatMoney),
       ],
       'Not in the account':
         missing.length > 0
@@ -218,4 +218,10 @@ function listAttention({ states: groups, news }: ZoneFigures, reported: Readonly
       ? [`*${formatInteger(zones.count)}* ${is}: ${listNames(zones, mostListed)}`]
       : [];
   });
+}
+
+function listTotal(rate: Comparison | undefined, format: (value: number) => string): string[] {
+  return rate && (rate.now > 0 || rate.before)
+    ? [`*${format(rate.now)}* a day${inBrackets(rate, format)}`]
+    : [];
 }

@@ -1,0 +1,181 @@
+import type { Transaction } from 'kysely';
+import { defineMessage, type Ended, type Outbox } from '../outbox/outbox.ts';
+import { SlackFailure } from '../outbox/slack-port.ts';
+import type { Schema } from '../store/schema.ts';
+import type { Message } from '../views/blocks/message.ts';
+import { renderRunFailed, renderUnknown } from '../views/digests/notices.ts';
+import type { Digest, PauseReason } from './model.ts';
+import { pauseDigests, pauseNotice, reinstalledNotice } from './pause.ts';
+import type { DigestContext, DigestPorts } from './ports.ts';
+import { acceptBaseline } from './queries/baselines.ts';
+import { findDigest } from './queries/digests.ts';
+import { findSendingRuns, moveRun, type RunRow, type RunState } from './queries/runs.ts';
+import { enqueueRun } from './schedule-runs.ts';
+
+/** A post that was made longer ago than this, and is not sent yet, is made again. */
+const staleMs = 10 * 60_000;
+
+interface AboutRun {
+  readonly digestId: string;
+  /** ISO text. */
+  readonly due: string;
+  /** The `attempts` of the run that made it. */
+  readonly attempt: number;
+  /** The state of the run once the post has arrived. */
+  readonly arrives: Extract<RunState, 'sent' | 'skipped' | 'failed'>;
+}
+
+/** Puts what a run posts into the outbox: the first message into the channel, the others into its thread. */
+export async function putPost(
+  trx: Transaction<Schema>,
+  post: {
+    readonly digest: Digest;
+    readonly run: Pick<RunRow, 'due' | 'attempts'>;
+    readonly arrives: AboutRun['arrives'];
+    readonly top: Message;
+    readonly thread?: readonly Message[];
+    readonly now: Date;
+  },
+  { outbox }: DigestPorts,
+): Promise<void> {
+  const { digest, arrives, top, thread = [], now } = post;
+  const { attempts: attempt } = post.run;
+  const due = post.run.due.toISOString();
+  const id = postId({ digest_id: digest.id, ...post.run });
+  const about = { digestId: digest.id, due, attempt, arrives };
+  await outbox.put(trx, {
+    id,
+    kind: digestPost,
+    about,
+    installation: digest.owner,
+    to: { places: [digest.channel] },
+    body: top,
+    doubt: 'look',
+    ...(arrives === 'sent' ? { expiresAt: new Date(now.getTime() + staleMs) } : {}),
+  });
+  // Files follow their message, so that a failed upload never loses the text.
+  const details = thread.flatMap(({ files, ...message }): Message[] => [
+    message,
+    ...(files ? [{ text: '', files }] : []),
+  ]);
+  for (const [index, body] of details.entries()) {
+    await outbox.put(trx, {
+      id: `${id}:${index + 1}`,
+      kind: digestDetail,
+      about,
+      installation: digest.owner,
+      to: { parent: id },
+      body,
+      doubt: 'once',
+    });
+  }
+}
+
+/** The posts of a deleted digest are not sent any more; those of a paused one are. */
+export async function cancelPosts(trx: Transaction<Schema>, digestId: string, outbox: Outbox): Promise<void> {
+  for (const run of await findSendingRuns(trx, digestId))
+    if (await outbox.cancel(trx, postId(run))) await moveRun(trx, run, 'sending', 'cancelled');
+}
+
+function postId({ digest_id, due, attempts }: Pick<RunRow, 'digest_id' | 'due' | 'attempts'>): string {
+  return `digest:${digest_id}:${due.toISOString()}:${attempts}`;
+}
+
+export const digestPost = defineMessage<AboutRun, DigestPorts>({
+  kind: 'digest-post',
+  async renderInstead(about, refusal, context) {
+    return about.arrives === 'failed' ? undefined : renderRefused(about, refusal, context);
+  },
+  async ended(trx, message, context) {
+    const { digestId, due, attempt, arrives } = message.about;
+    const run = { digest_id: digestId, due: new Date(due), attempts: attempt };
+    const { state, runsAgain, pause } = outcomeOf(message);
+    const changes = runsAgain ? { run_at: context.now() } : {};
+    if (!(await moveRun(trx, run, 'sending', state, changes))) return;
+    // People were told: the next run compares with this one.
+    if (state === 'sent' && arrives === 'sent') await acceptBaseline(trx, run);
+    if (runsAgain) await enqueueRun(context.ports.enqueue, run, { in: trx });
+    if (pause) await pauseDigests(trx, { id: digestId }, { reason: pause, at: context.now() }, context.ports);
+    if (state === 'unknown') await putUnknownNotice(trx, message.about, context);
+  },
+});
+
+interface Outcome {
+  readonly state: RunState;
+  readonly runsAgain?: boolean;
+  readonly pause?: PauseReason;
+}
+
+function outcomeOf({ about, state, reason, code }: Ended<AboutRun>): Outcome {
+  if (state === 'unknown') return { state };
+  // With a code: in its place went a message that says why.
+  if (state === 'sent') return { state: code === undefined ? about.arrives : 'failed' };
+  if (reason === 'expired') return { state: 'due', runsAgain: true };
+  if (reason === 'app-gone') return { state: 'failed', pause: 'uninstalled' };
+  if (reason === 'place-gone') return { state: 'failed', pause: pauseReasons[code ?? ''] ?? 'channel-gone' };
+  return { state: 'failed' };
+}
+
+/** By Slack's error code. */
+const pauseReasons: Readonly<Record<string, PauseReason>> = {
+  not_in_channel: 'bot-removed',
+  is_archived: 'channel-archived',
+  channel_is_archived: 'channel-archived',
+  restricted_action: 'channel-not-allowed',
+  restricted_action_read_only_channel: 'channel-not-allowed',
+};
+
+/** The rest of a post, in its thread. */
+export const digestDetail = defineMessage({
+  kind: 'digest-detail',
+  renderInstead: renderRefused,
+});
+
+/** Says in the place of a message that Slack refuses as it is. */
+async function renderRefused(
+  { digestId, due }: AboutRun,
+  { code, reference }: { readonly code: string; readonly reference?: string | undefined },
+  { db, ports }: DigestContext,
+): Promise<Message | undefined> {
+  const digest = await findDigest(db, digestId);
+  const failure = ports.explain(new SlackFailure('refused', code, { reference }), 'digest');
+  return digest && renderRunFailed({ digest, due: new Date(due), failure });
+}
+
+/** To the owner, else to the configured admins: a person has to look, and decides. */
+async function putUnknownNotice(
+  trx: Transaction<Schema>,
+  about: AboutRun,
+  { ports, log }: DigestContext,
+): Promise<void> {
+  const { digestId, due, attempt } = about;
+  log.warn({ digest: digestId, due }, 'unknown whether a digest was posted');
+  const digest = await findDigest(trx, digestId);
+  if (!digest) return;
+  const { configuredAdmins } = ports.people(digest.owner);
+  await ports.outbox.put(trx, {
+    id: `digest-unknown:${digestId}:${due}:${attempt}`,
+    kind: unknownNotice,
+    about: { digestId, due },
+    installation: digest.owner,
+    to: { places: [digest.owner.userId, ...configuredAdmins] },
+    doubt: 'once',
+  });
+}
+
+export const unknownNotice = defineMessage({
+  kind: 'digest-unknown',
+  async render({ digestId, due }: { digestId: string; due: string }, { db }: DigestContext) {
+    const digest = await findDigest(db, digestId);
+    return digest && renderUnknown({ digest, due: new Date(due) });
+  },
+});
+
+/** Every kind of message that digests put into the outbox. */
+export const digestMessages = [
+  digestPost,
+  digestDetail,
+  unknownNotice,
+  pauseNotice,
+  reinstalledNotice,
+] as const;

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import { z } from 'zod';
+import { hourMs, minuteMs } from '../lib/time.ts';
+import type { JobRef } from '../store/queue/define-job.ts';
+import type { Enqueue } from '../store/queue/queue.ts';
+import type { Schema } from '../store/schema.ts';
+import type { Digest } from './model.ts';
+import type { PlannedRun, RunKey } from './queries/runs.ts';
+import { findNextRun, type Schedule } from './schedule.ts';
+
+export const dueData = z.object({ digestId: z.string() });
+export const runData = z.object({ digestId: z.string(), due: z.iso.datetime() });
+
+/** Stores the run of a digest that is due, then waits for the next one: one waiting job per digest. */
+export const digestDue: JobRef<z.input<typeof dueData>> = {
+  name: 'digest-due',
+  onePerKey: 'waiting',
+  pollSeconds: 0.5,
+  encode: (data) => dueData.parse(data),
+};
+
+/** Collects one run. */
+export const digestRun: JobRef<z.input<typeof runData>> = {
+  name: 'digest-run',
+  onePerKey: 'running',
+  // Kills count; a CDN that is down is retried by the run itself.
+  retries: 10,
+  timeLimitSeconds: 4 * 60,
+  // Most of the time of a run is waiting for the CDN.
+  atOnce: 3,
+  pollSeconds: 0.5,
+  encode: (data) => runData.parse(data),
+};
+
+/** Runs start within this time after they are due, each digest at a moment of its own: nine o'clock is many digests. */
+const jitterMs = 50_000;
+/** A run that starts later than this is marked late. */
+const lateMs = 10 * minuteMs;
+/** A run that starts later than this, or than half the way to the next one, is skipped: it would be about another day. */
+const tooOldMs = 6 * hourMs;
+/** Skipped runs that are stored one by one; more are only counted. */
+const mostSkipped = 100;
+
+/** Enqueues the job of the next run, or moves it there; with the transaction that changes `nextDue`. */
+export async function enqueueNextRun(
+  enqueue: Enqueue,
+  { id, nextDue }: Pick<Digest, 'id' | 'nextDue'>,
+  trx?: Transaction<Schema>,
+): Promise<void> {
+  if (nextDue) await enqueue(digestDue, { digestId: id }, { in: trx, key: id, at: startOf(id, nextDue) });
+}
+
+export async function enqueueRun(
+  enqueue: Enqueue,
+  { digest_id: digestId, due }: RunKey,
+  options: { readonly in?: Transaction<Schema>; readonly at?: Date } = {},
+): Promise<void> {
+  const data = { digestId, due: due.toISOString() };
+  await enqueue(digestRun, data, { ...options, key: `${digestId} ${data.due}` });
+}
+
+/**
+ * The run to store for a digest whose first run that is not stored yet is `nextDue`, and the first one after it. Where
+ * several are in the past the last one runs (late, or skipped with a message), and those before it are skipped with it.
+ */
+export function planRun(
+  digest: { readonly id: string; readonly schedule: Schedule },
+  nextDue: Date,
+  now: Date,
+): { readonly planned: PlannedRun; readonly next: Date } {
+  const skipped: Date[] = [];
+  let missed = 0;
+  let due = nextDue;
+  let next = findNextRun(digest.schedule, due);
+  while (next <= now) {
+    missed += 1;
+    skipped.push(due);
+    if (skipped.length > mostSkipped) skipped.shift();
+    due = next;
+    next = findNextRun(digest.schedule, due);
+  }
+  return { planned: { due, runAt: startOf(digest.id, due), missed, skipped }, next };
+}
+
+/** Without a schedule a person asked for the run. */
+export function classifyLateness(
+  schedule: Schedule | undefined,
+  due: Date,
+  now: Date,
+): 'in time' | 'late' | 'too old' {
+  const behind = now.getTime() - due.getTime();
+  if (behind <= lateMs) return 'in time';
+  const period = schedule ? findNextRun(schedule, due).getTime() - due.getTime() : Number.POSITIVE_INFINITY;
+  return behind > Math.min(tooOldMs, period / 2) ? 'too old' : 'late';
+}
+
+export function startOf(id: string, due: Date): Date {
+  const hash = createHash('sha256').update(id).digest().readUInt32BE();
+  return new Date(due.getTime() + (hash % jitterMs));
+}
