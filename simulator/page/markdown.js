@@ -1,8 +1,7 @@
 // Standard Markdown, as the markdown block takes it, to DOM nodes: blocks of lines, then what stands inside a line.
 
 import { el } from './dom.js';
-import { withEmoji } from './emoji.js';
-import { link } from './mentions.js';
+import { link, withEmoji } from './text.js';
 
 const shapes = [
   [/^\s*$/, () => []],

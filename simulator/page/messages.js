@@ -3,11 +3,11 @@
 import { drawBlocks } from './blocks/index.js';
 import { messageTime } from './dates.js';
 import { el, keep } from './dom.js';
-import { emoji } from './emoji.js';
 import { drawFile } from './files.js';
 import { mrkdwn } from './mrkdwn.js';
 import { messageMenu } from './shortcuts.js';
 import { surfaceOf } from './surface.js';
+import { emoji } from './text.js';
 import { person } from './world.js';
 
 /** Replies after what they answer, each in the order it was written. */

@@ -2,13 +2,12 @@
 
 import { act } from './api.js';
 import { drawBlocks } from './blocks/index.js';
-import { controls } from './controls.js';
 import { el, freshId, keepingFocus, tabStops } from './dom.js';
+import { controls, wrongWith } from './form.js';
 import { addLayer, removeLayer } from './layers.js';
 import { surfaceOf } from './surface.js';
 import { plain } from './text.js';
 import { fail } from './toast.js';
-import { wrongWith } from './validity.js';
 import { forget, forgetTyped, keepOnly, serverKnows, valueOf, watchTyping, wire } from './values.js';
 
 let shown;

@@ -2,8 +2,7 @@
 
 import { slackDate } from './dates.js';
 import { el } from './dom.js';
-import { emoji } from './emoji.js';
-import { link, mention } from './mentions.js';
+import { emoji, link, mention } from './text.js';
 
 const entities = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
 export const unescape = (text) => text.replaceAll(/&(?:amp|lt|gt);/g, (entity) => entities[entity]);

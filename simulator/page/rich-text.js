@@ -2,8 +2,7 @@
 
 import { slackDate } from './dates.js';
 import { el } from './dom.js';
-import { emoji } from './emoji.js';
-import { link, mention } from './mentions.js';
+import { emoji, link, mention } from './text.js';
 
 /** Nodes for a rich_text block's elements. */
 export function richText(elements = []) {

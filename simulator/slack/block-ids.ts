@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { isObject } from './json.ts';
 import type { Json } from './world.ts';
+import { isObject } from './world.ts';
 
 /** A copy of blocks in which every block and every interactive element has an id, as Slack gives them out. */
 export function assignIds(blocks: readonly Json[]): Json[] {

@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { evictOldest } from './clock.ts';
 import type { Answer, Delivery, Transport } from './delivery.ts';
-import { isObject } from './json.ts';
 import type { Json } from './world.ts';
+import { isObject } from './world.ts';
 
 export interface SocketTransport extends Transport {
   attach(server: Server): void;

@@ -1,6 +1,6 @@
 import { findElements } from './block-ids.ts';
-import { isObject, textOf } from './json.ts';
 import type { Json } from './world.ts';
+import { isObject, textOf } from './world.ts';
 
 /** What people typed and chose so far: by block id, then by action id, as Slack puts it on the wire. */
 export type StateValues = Record<string, Record<string, Json>>;

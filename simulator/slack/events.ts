@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from './clock.ts';
 import type { Delivery, Exchange } from './delivery.ts';
-import { isObject } from './json.ts';
 import { eventPayload } from './payloads.ts';
 import type { Simulation } from './simulation.ts';
 import type { Json } from './world.ts';
+import { isObject } from './world.ts';
 
 export interface EventOptions {
   /** The workspace it happened in; acme without one. */

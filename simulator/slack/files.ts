@@ -7,11 +7,9 @@ import { extname, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { newId } from './clock.ts';
-import { contentType } from './content-types.ts';
-import { type Route, readBody } from './http.ts';
+import { contentType, multipartFile, type Route, readBody } from './http.ts';
 import type { Install } from './installs.ts';
 import type { VisibleFile } from './messages.ts';
-import { multipartFile } from './multipart.ts';
 import type { Script } from './script.ts';
 
 export interface StoredFile {

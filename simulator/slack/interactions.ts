@@ -1,13 +1,13 @@
-import { checkSuggestions } from './block-kit/view.ts';
+import { checkSuggestions } from './block-kit/checks.ts';
 import { formatSeconds } from './clock.ts';
 import type { Exchange } from './delivery.ts';
 import { type StateValues, stateFor } from './element-state.ts';
 import { deliverEvent } from './events.ts';
-import { isObject } from './json.ts';
 import { interactiveBase, slashPayload, type Who, wireMessage } from './payloads.ts';
 import { findWho, keyOf, noted, type Place, placeOf, respondingTo, type Target } from './places.ts';
 import type { Simulation } from './simulation.ts';
 import type { Channel, Json } from './world.ts';
+import { isObject } from './world.ts';
 
 interface Suggestions {
   options?: Json[];

@@ -1,13 +1,12 @@
 import { findElements } from './block-ids.ts';
-import { checkView } from './block-kit/view.ts';
+import { checkView } from './block-kit/checks.ts';
 import type { Exchange } from './delivery.ts';
 import { isEmptyState, stateFor, stateValues } from './element-state.ts';
 import type { Interactions } from './interactions.ts';
-import { isObject, textOf } from './json.ts';
 import { interactiveBase, type Who } from './payloads.ts';
 import type { Simulation } from './simulation.ts';
 import type { OpenView } from './views.ts';
-import { type Json, memberKey } from './world.ts';
+import { isObject, type Json, memberKey, textOf } from './world.ts';
 
 export interface Submission extends Exchange {
   /** What the person reads at the fields, by block id; from the app, or from Slack itself where nothing was sent. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Route } from './http.ts';
-import { textOf } from './json.ts';
 import { appId } from './payloads.ts';
 import type { Simulation } from './simulation.ts';
 import { Refused } from './web-api/call.ts';
 import type { Json } from './world.ts';
+import { textOf } from './world.ts';
 
 interface Grant {
   readonly installId: string;

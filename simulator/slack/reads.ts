@@ -1,5 +1,5 @@
-import { textOf } from './json.ts';
 import type { Json } from './world.ts';
+import { textOf } from './world.ts';
 
 /** Turns ids into what a person sees in their place. */
 export interface Names {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { checkMessage } from './block-kit/message.ts';
+import { checkMessage } from './block-kit/checks.ts';
 import { evictOldest } from './clock.ts';
 import { type Route, readBody, sendJson } from './http.ts';
 import type { Install } from './installs.ts';
-import { isObject } from './json.ts';
 import type { Messages, StoredMessage } from './messages.ts';
 import type { Script } from './script.ts';
 import type { Json } from './world.ts';
+import { isObject } from './world.ts';
 
 /** Where answers to one interaction go, and for whom. */
 export interface ResponseTarget {

@@ -8,6 +8,7 @@ import { createSocketTransport, type SocketTransport } from './delivery-socket.t
 import { deliverEvent, type EventOptions } from './events.ts';
 import { createFiles } from './files.ts';
 import type { Route } from './http.ts';
+import { createStaticFiles } from './http.ts';
 import { createInstalls } from './installs.ts';
 import { createInteractions } from './interactions.ts';
 import { createMessages } from './messages.ts';
@@ -17,7 +18,6 @@ import { createResponseUrls } from './response-urls.ts';
 import { createScript, type ScriptControls } from './script.ts';
 import { createShortcuts, type DeclaredShortcut } from './shortcuts.ts';
 import type { Call, Simulation } from './simulation.ts';
-import { createStaticFiles } from './static-files.ts';
 import { createTriggers } from './triggers.ts';
 import { createUi, type PageWords } from './ui.ts';
 import { createViews } from './views.ts';

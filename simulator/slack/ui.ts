@@ -2,14 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { findElements } from './block-ids.ts';
 import { type Route, readArguments, readBody, sendJson } from './http.ts';
 import type { Interactions } from './interactions.ts';
-import { isObject } from './json.ts';
 import type { Modals } from './modals.ts';
 import type { Who } from './payloads.ts';
 import type { Place, Target } from './places.ts';
 import type { Shortcuts } from './shortcuts.ts';
 import type { Simulation } from './simulation.ts';
 import type { OpenView } from './views.ts';
-import { type Json, memberKey } from './world.ts';
+import { isObject, type Json, memberKey } from './world.ts';
 
 /** What the page says by itself: what to try first, and the commands it suggests while somebody types. */
 export interface PageWords {

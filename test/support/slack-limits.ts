@@ -1,5 +1,4 @@
-import { checkMessage } from '../../simulator/slack/block-kit/message.ts';
-import { checkSuggestions, checkView } from '../../simulator/slack/block-kit/view.ts';
+import { checkMessage, checkSuggestions, checkView } from '../../simulator/slack/block-kit/checks.ts';
 
 /** What Slack would refuse in a message, and foreign markup that slipped through. */
 export function findMessageProblems(message: { readonly text: string }): string[] {

@@ -1,20 +1,12 @@
 // One file a block type. What this page does not know is shown as a labelled box, never dropped.
 
 import { el, keep } from '../dom.js';
-import { actions, contextActions } from './actions.js';
-import { alert } from './alert.js';
-import { card, carousel } from './card.js';
-import { container } from './container.js';
-import { dataTable } from './data-table.js';
 import { dataVisualization } from './data-visualization.js';
-import { file } from './file.js';
-import { image } from './image.js';
-import { input } from './input.js';
-import { section } from './section.js';
-import { table } from './table.js';
-import { plan, taskCard } from './task-card.js';
-import { context, divider, header, markdownBlock, richTextBlock } from './text-blocks.js';
-import { video } from './video.js';
+import { actions, contextActions, input, section } from './fields.js';
+import { card, carousel, container, plan, taskCard } from './groups.js';
+import { file, image, video } from './media.js';
+import { dataTable, table } from './tables.js';
+import { alert, context, divider, header, markdownBlock, richTextBlock } from './text-blocks.js';
 
 const drawers = {
   actions,

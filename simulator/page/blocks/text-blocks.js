@@ -1,5 +1,3 @@
-// Blocks that only say something.
-
 import { el } from '../dom.js';
 import { picture } from '../elements/picture.js';
 import { markdown } from '../markdown.js';
@@ -20,3 +18,15 @@ export const context = (block) =>
 export const markdownBlock = (block) => el('div', { class: 'markdown text' }, ...markdown(block.text));
 
 export const richTextBlock = (block) => el('div', { class: 'rich-text text' }, ...richText(block.elements));
+
+const signs = { default: '•', info: 'i', warning: '!', error: '×', success: '✓' };
+
+export function alert(block) {
+  const level = signs[block.level] ? block.level : 'default';
+  return el(
+    'div',
+    { class: `alert ${level}`, role: 'note', 'aria-label': level },
+    el('span', { class: 'sign', 'aria-hidden': 'true' }, signs[level]),
+    textNode(block.text),
+  );
+}

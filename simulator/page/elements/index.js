@@ -3,13 +3,9 @@
 import { el } from '../dom.js';
 import { button, feedbackButtons, iconButton, workflowButton } from './button.js';
 import { checkboxes, radioButtons } from './choices.js';
-import { datePicker, dateTimePicker, timePicker } from './dates.js';
-import { fileInput } from './file-input.js';
-import { multiSelect } from './multi-select.js';
-import { overflow } from './overflow.js';
+import { datePicker, dateTimePicker, fileInput, textInput, timePicker } from './fields.js';
+import { multiSelect, overflow, select } from './menus.js';
 import { picture } from './picture.js';
-import { select } from './select.js';
-import { textInput } from './text-input.js';
 
 const drawers = {
   button,

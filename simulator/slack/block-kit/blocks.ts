@@ -1,4 +1,4 @@
-import { isObject, textOf } from '../json.ts';
+import { isObject, textOf } from '../world.ts';
 import { elements, exactlyOne, image, inActions, inInput, inSection } from './elements.ts';
 import { richText } from './rich-text.ts';
 import {

@@ -1,5 +1,5 @@
-import { isObject } from '../json.ts';
 import type { Json } from '../world.ts';
+import { isObject } from '../world.ts';
 import { anyText, list, plain, type Report, type Rule, shape, string, url } from './rules.ts';
 
 /** An option of a menu: plain text, up to 75 characters each for text, value and description. */

@@ -1,5 +1,5 @@
-import { isObject } from '../json.ts';
 import type { Json } from '../world.ts';
+import { isObject } from '../world.ts';
 
 export type Surface = 'message' | 'modal' | 'home' | 'suggestion';
 

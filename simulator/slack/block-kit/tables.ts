@@ -1,4 +1,5 @@
 import type { Json } from '../world.ts';
+import { textLength } from './report.ts';
 import { richText } from './rich-text.ts';
 import {
   anything,
@@ -14,7 +15,6 @@ import {
   shape,
   string,
 } from './rules.ts';
-import { textLength } from './text-length.ts';
 
 const tableText = 10_000;
 const cellText = string(tableText);

@@ -1,5 +1,5 @@
 import { deliverEvent } from '../events.ts';
-import { textOf } from '../json.ts';
+import { textOf } from '../world.ts';
 import type { Method } from './call.ts';
 import { Refused } from './call.ts';
 

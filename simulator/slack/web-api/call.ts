@@ -1,8 +1,7 @@
-import type { Checked } from '../block-kit/message.ts';
+import type { Checked } from '../block-kit/checks.ts';
 import type { Install } from '../installs.ts';
-import { isObject } from '../json.ts';
 import type { Simulation } from '../simulation.ts';
-import { type Channel, type Json, memberKey, type PersonRecord } from '../world.ts';
+import { type Channel, isObject, type Json, memberKey, type PersonRecord } from '../world.ts';
 
 /** One call of a Web API method by an installed app. */
 export interface ApiCall {

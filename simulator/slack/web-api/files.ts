@@ -1,7 +1,7 @@
-import { checkMessage } from '../block-kit/message.ts';
+import { checkMessage } from '../block-kit/checks.ts';
 import type { StoredFile } from '../files.ts';
-import { isObject } from '../json.ts';
 import type { Json } from '../world.ts';
+import { isObject } from '../world.ts';
 import {
   type ApiCall,
   assertChecked,

@@ -1,5 +1,4 @@
-import { textOf } from '../json.ts';
-import { type Channel, type Json, memberKey, type PersonRecord } from '../world.ts';
+import { type Channel, type Json, memberKey, type PersonRecord, textOf } from '../world.ts';
 import { type ApiCall, channelOf, type Method, page, personOf, Refused, stringArg } from './call.ts';
 
 /** conversations.*, users.*, usergroups.*. */

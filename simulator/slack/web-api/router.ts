@@ -6,9 +6,8 @@ import type { Call, Simulation } from '../simulation.ts';
 import type { Json } from '../world.ts';
 import { appMethods } from './app.ts';
 import { type Method, Refused } from './call.ts';
-import { chatMethods } from './chat.ts';
+import { chatMethods, historyMethods } from './chat.ts';
 import { fileMethods } from './files.ts';
-import { historyMethods } from './history.ts';
 import { peopleMethods } from './people.ts';
 import { viewMethods } from './views.ts';
 

@@ -1,8 +1,8 @@
-import { checkView } from '../block-kit/view.ts';
-import { isObject } from '../json.ts';
+import { checkView } from '../block-kit/checks.ts';
 import type { TriggerOrigin } from '../triggers.ts';
 import type { OpenView } from '../views.ts';
 import type { Json } from '../world.ts';
+import { isObject } from '../world.ts';
 import { type ApiCall, assertChecked, type Method, personOf, Refused, stringArg } from './call.ts';
 
 /** views.open, push, update, publish. */

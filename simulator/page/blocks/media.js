@@ -1,9 +1,14 @@
-// Nothing is played here: a video is a still picture with what it says and where it leads.
-
 import { el } from '../dom.js';
 import { picture } from '../elements/picture.js';
-import { link } from '../mentions.js';
-import { plain } from '../text.js';
+import { link, plain } from '../text.js';
+
+export const image = (block) =>
+  el(
+    'figure',
+    { class: 'image' },
+    block.title && el('figcaption', {}, plain(block.title)),
+    picture(block, 'wide'),
+  );
 
 export function video(block) {
   const by = [block.author_name, block.provider_name].filter(Boolean).join(' · ');
@@ -26,3 +31,16 @@ export function video(block) {
     el('div', { class: 'subtitle' }, 'Videos are not played here: ', link(block.video_url)),
   );
 }
+
+export const file = (block) =>
+  el(
+    'div',
+    { class: 'file-card' },
+    el('span', { class: 'file-kind', 'aria-hidden': 'true' }, 'FILE'),
+    el(
+      'div',
+      {},
+      el('div', { class: 'title' }, block.external_id),
+      el('div', { class: 'subtitle' }, `${block.source} file`),
+    ),
+  );

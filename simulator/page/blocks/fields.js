@@ -1,6 +1,32 @@
 import { el, freshId } from '../dom.js';
 import { drawElement } from '../elements/index.js';
-import { plain } from '../text.js';
+import { plain, textNode } from '../text.js';
+
+export function section(block, surface) {
+  const words = el(
+    'div',
+    { class: 'section-words' },
+    block.text && textNode(block.text),
+    block.fields && el('div', { class: 'fields' }, ...block.fields.map((field) => textNode(field))),
+  );
+  const accessory =
+    block.accessory && el('div', { class: 'accessory' }, drawElement(block.accessory, { surface, block }));
+  return el('div', { class: 'section' }, words, accessory);
+}
+
+export const actions = (block, surface) =>
+  el(
+    'div',
+    { class: 'actions' },
+    ...block.elements.map((element) => drawElement(element, { surface, block })),
+  );
+
+export const contextActions = (block, surface) =>
+  el(
+    'div',
+    { class: 'actions quiet' },
+    ...block.elements.map((element) => drawElement(element, { surface, block })),
+  );
 
 /** A labelled field with its hint, and an empty place for what is wrong with it (filled by the modal). */
 export function input(block, surface) {
