@@ -12,7 +12,7 @@ export interface ApiKey {
   /** The last four characters, to tell keys apart; absent where the key is short or not reported. */
   readonly tail?: string;
   /** The key that asks. */
-  readonly mine: boolean;
+  readonly isOwn: boolean;
 }
 
 /** List API Keys (cdn-api.md §2.2). Sub-user and scoped keys may not: `key_refused`, while other operations work. */
@@ -29,7 +29,7 @@ export function createApiKeys(send: Send, hosts: Hosts, own: Secret): ApiKeys {
     async list() {
       const { kept: keys, skipped } = await pages.readAll(undefined, (raw) => {
         const key = readLeniently(record, raw)?.value;
-        return key && { id: key.Id, kept: known(key, own) };
+        return key && { id: key.Id, kept: toApiKey(key, own) };
       });
       return { keys, skipped };
     },
@@ -37,8 +37,8 @@ export function createApiKeys(send: Send, hosts: Hosts, own: Secret): ApiKeys {
 }
 
 /** The keys come in plain text and end here. */
-function known({ Id, Key, Roles }: z.output<typeof record>, own: Secret): ApiKey {
+function toApiKey({ Id, Key, Roles }: z.output<typeof record>, own: Secret): ApiKey {
   registerSecret('api-key', Key);
   const tail = Key && Key.length >= 16 ? { tail: Key.slice(-4) } : {};
-  return { id: Id, roles: Roles ?? [], mine: Key === own.reveal(), ...tail };
+  return { id: Id, roles: Roles ?? [], isOwn: Key === own.reveal(), ...tail };
 }

@@ -3,14 +3,14 @@ import { parseIsoTime } from '../lib/time.ts';
 import {
   count,
   type Drift,
-  numberIn,
+  findNumber,
+  omitMissing,
   parseAnswer,
   readSeries,
-  reported,
   text,
   texts,
 } from './http/lenient.ts';
-import { address, type Hosts, type IdKind, pathOf, textId } from './http/paths.ts';
+import { address, checkTextId, type Hosts, type IdKind, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
 export interface LatencyPoint {
@@ -60,8 +60,8 @@ export function createApps(send: Send, hosts: Hosts, onDrift: (drift: Drift) => 
       const request = {
         operation,
         method: 'GET',
-        address: address(hosts.api, 'mc', 'apps', textId(appId, appIdKind), 'summary'),
-        reads: true,
+        address: address(hosts.api, 'mc', 'apps', checkTextId(appId, appIdKind), 'summary'),
+        isRead: true,
       } as const;
       return send(request, async (reply) => {
         const body = await reply.json();
@@ -73,7 +73,7 @@ export function createApps(send: Send, hosts: Hosts, onDrift: (drift: Drift) => 
           onDrift,
         );
         return {
-          ...reported(numbers),
+          ...omitMissing(numbers),
           latencyChart: readChart(latencyChart),
           ...(status ? { status: status.toLowerCase() } : {}),
         };
@@ -85,7 +85,7 @@ export function createApps(send: Send, hosts: Hosts, onDrift: (drift: Drift) => 
 function readChart(raw: unknown): LatencyPoint[] {
   return readSeries(raw)
     .flatMap(({ key, value }): LatencyPoint[] => {
-      const latency = numberIn(value);
+      const latency = findNumber(value);
       const at = parseIsoTime(key);
       return latency === undefined ? [] : [{ label: key, ...(at === undefined ? {} : { at }), latency }];
     })
@@ -109,8 +109,8 @@ const deletion = z.object({ ids: texts });
 
 /** The path of a volume's instances, as it is sealed and sent. @throws UserError for an id that cannot be one. */
 export function volumePath(appId: string, volumeId: string): string {
-  const app = textId(appId, appIdKind);
-  const volume = textId(volumeId, {
+  const app = checkTextId(appId, appIdKind);
+  const volume = checkTextId(volumeId, {
     noun: 'a volume id',
     hint: 'A volume id is text, such as my-data-volume.',
   });
@@ -125,8 +125,8 @@ export function createVolumes(send: Send, hosts: Hosts, onDrift: (drift: Drift) 
         operation,
         method: 'DELETE',
         address: hosts.api + path,
-        reads: false,
-        once: true,
+        isRead: false,
+        neverRetry: true,
       } as const;
       return send(request, async (reply) => {
         const body = await reply.json();

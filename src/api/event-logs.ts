@@ -1,7 +1,7 @@
 import { UserError } from '../errors.ts';
 import { hourMs, minuteMs } from '../lib/time.ts';
 import { type ApiError, isObject, readErrorBody } from './http/errors.ts';
-import { address, type Hosts, type IdKind, numericId } from './http/paths.ts';
+import { address, checkNumericId, type Hosts, type IdKind } from './http/paths.ts';
 import type { Reply, Send } from './http/request.ts';
 
 /** Described by the service, not enumerated: others are warned about, not refused (cdn-api.md §2.8). */
@@ -59,11 +59,11 @@ export const shieldZoneIdKind: IdKind = {
 /** As the specification calls it. */
 export const exportOperation = 'Export Event Logs as CSV';
 
-const longestWindow = 72 * hourMs;
+const maxWindowMs = 72 * hourMs;
 
 /** The earliest start that is surely taken, to the minute: the 72 hours less a margin, since time passes. */
-export function earliestEvents(now: Date, marginMs = 10 * minuteMs): Date {
-  return new Date(Math.ceil((now.getTime() - longestWindow + marginMs) / minuteMs) * minuteMs);
+export function findEarliestStart(now: Date, marginMs = 10 * minuteMs): Date {
+  return new Date(Math.ceil((now.getTime() - maxWindowMs + marginMs) / minuteMs) * minuteMs);
 }
 
 /**
@@ -81,7 +81,7 @@ export function checkEventLogWindow(
     throw new UserError('The window has no start or no end.', 'Give both.');
   if (to <= from) throw new UserError('The window ends before it begins.', 'Swap start and end.');
   if (to > now + minuteMs) throw new UserError('The window ends in the future.', 'End it now or earlier.');
-  if (from < now - longestWindow + marginMs) {
+  if (from < now - maxWindowMs + marginMs) {
     throw new UserError(
       'The window reaches back more than 72 hours, and the CDN keeps events no longer.',
       'Begin later: the last 71 hours always work.',
@@ -90,7 +90,7 @@ export function checkEventLogWindow(
 }
 
 /** The service refuses a window with 400 or 401, and says so in the body only (cdn-api.md §2.8). */
-export function isAboutWindow({ code, operation, errorKey = '', serviceMessage = '' }: ApiError): boolean {
+export function isWindowError({ code, operation, errorKey = '', serviceMessage = '' }: ApiError): boolean {
   return (
     code === 'refused' &&
     operation === exportOperation &&
@@ -101,7 +101,7 @@ export function isAboutWindow({ code, operation, errorKey = '', serviceMessage =
 export function createEventLogs(send: Send, hosts: Hosts, now: () => number): EventLogs {
   return {
     async export(shieldZoneId, { from, to, query, filters = [] }) {
-      const id = numericId(shieldZoneId, 'int32', shieldZoneIdKind);
+      const id = checkNumericId(shieldZoneId, 'int32', shieldZoneIdKind);
       checkEventLogWindow({ from, to }, now(), minuteMs);
       for (const { field, op, value } of filters) {
         if (field && op && value.length > 0) continue;
@@ -119,19 +119,19 @@ export function createEventLogs(send: Send, hosts: Hosts, now: () => number): Ev
           ...(filters.length > 0 ? { filters } : {}),
         }),
         // A POST that only reads: cdn-api.md §1.4.
-        reads: true,
+        isRead: true,
         isSlow: true,
       } as const;
-      return send(request, asFile);
+      return send(request, readFileReply);
     },
   };
 }
 
 // A refusal is a few hundred bytes; what is longer is a file, whatever it begins with.
-const longestRefusal = 65_536;
+const maxRefusalLength = 65_536;
 
 /** Makes sure that the answer is a file and not a refusal or a web page with status 200, by looking at its beginning. */
-async function asFile(reply: Reply): Promise<EventLogFile> {
+async function readFileReply(reply: Reply): Promise<EventLogFile> {
   const { headers } = reply;
   const contentType = headers.get('content-type') ?? 'application/octet-stream';
   const chunks = reply.chunks();
@@ -146,8 +146,8 @@ async function asFile(reply: Reply): Promise<EventLogFile> {
     if (next.done) break;
     held.push(next.value);
     length += next.value.length;
-    text = Buffer.concat(held).subarray(0, longestRefusal).toString('utf8').trimStart();
-  } while (length < longestRefusal && (text === '' || text.startsWith('{')));
+    text = Buffer.concat(held).subarray(0, maxRefusalLength).toString('utf8').trimStart();
+  } while (length < maxRefusalLength && (text === '' || text.startsWith('{')));
 
   const isPage = /^text\/html/i.test(contentType) || /^<(!doctype|html)/i.test(text);
   const refusal = isDone && isRefusal(text) ? reply.wrongShape(JSON.parse(text)) : undefined;
@@ -157,7 +157,7 @@ async function asFile(reply: Reply): Promise<EventLogFile> {
   }
   const announced = Number(headers.get('content-length') ?? Number.NaN);
   return {
-    body: asStream(held, chunks),
+    body: createFileStream(held, chunks),
     contentType,
     // Compressed on the way, the length says nothing about the file.
     length: Number.isNaN(announced) || headers.has('content-encoding') ? undefined : announced,
@@ -177,7 +177,10 @@ function isRefusal(text: string): boolean {
   }
 }
 
-function asStream(held: Uint8Array[], chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
+function createFileStream(
+  held: Uint8Array[],
+  chunks: AsyncGenerator<Uint8Array, void>,
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

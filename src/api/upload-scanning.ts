@@ -2,8 +2,8 @@ import { isExists } from 'date-fns/isExists';
 import { z } from 'zod';
 import { shieldZoneIdKind } from './event-logs.ts';
 import { isObject, readErrorBody } from './http/errors.ts';
-import { count, type Drift, readLeniently, readSeries, reported } from './http/lenient.ts';
-import { address, type Hosts, numericId } from './http/paths.ts';
+import { count, type Drift, omitMissing, readLeniently, readSeries } from './http/lenient.ts';
+import { address, checkNumericId, type Hosts } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
 export interface ScanDay {
@@ -46,13 +46,13 @@ export function createUploadScanning(
 ): UploadScanning {
   return {
     async metrics(shieldZoneId) {
-      const id = numericId(shieldZoneId, 'int32', shieldZoneIdKind);
+      const id = checkNumericId(shieldZoneId, 'int32', shieldZoneIdKind);
       const operation = 'Get upload scanning metrics';
       const request = {
         operation,
         method: 'GET',
         address: address(hosts.api, 'shield', 'metrics', 'shield-zone', id, 'upload-scanning'),
-        reads: true,
+        isRead: true,
       } as const;
       return send(request, async (reply) => {
         const body = await reply.json();
@@ -65,7 +65,7 @@ export function createUploadScanning(
         if (!read) throw reply.wrongShape(body);
         const { overviewPastTwentyEightDays: overview, ...totals } = read.value;
         if (read.wrong.length > 0) onDrift({ operation, wrong: read.wrong, unknown: [] });
-        return { days: readDays(overview), ...reported(totals) };
+        return { days: readDays(overview), ...omitMissing(totals) };
       });
     },
   };
@@ -75,7 +75,7 @@ function readDays(raw: unknown): ScanDay[] {
   return readSeries(raw)
     .flatMap(({ key, value }): ScanDay[] => {
       const day = parseMapDay(key);
-      const read = reported(readLeniently(counts, value)?.value ?? {});
+      const read = omitMissing(readLeniently(counts, value)?.value ?? {});
       // Neither a day nor counts: a member of the map that means something else.
       if (!day && Object.keys(read).length === 0) return [];
       return [{ ...(day ? { day } : {}), label: key, ...read }];

@@ -3,7 +3,7 @@ import { UserError } from '../errors.ts';
 import { canonicalJson, type Json } from '../lib/canonical-json.ts';
 import { Secret } from '../secrets/secret.ts';
 import { type Drift, flag, id, parseAnswer, text } from './http/lenient.ts';
-import { type Hosts, numericId, pathOf } from './http/paths.ts';
+import { checkNumericId, type Hosts, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
 /** What changes; a member that is left out stays as it is. */
@@ -28,16 +28,16 @@ export interface Variables {
   readonly update: (path: string, body: string, value?: Secret) => Promise<Variable>;
 }
 
-const longestValue = 4096;
+const maxValueLength = 4096;
 const answer = z.object({ Id: id.nullish(), Name: text, Required: flag, DefaultValue: text });
 
 /** The path of a variable, as it is sealed and sent. @throws UserError for an id that cannot be one. */
 export function variablePath(scriptId: string, variableId: string): string {
-  const script = numericId(scriptId, 'int64', {
+  const script = checkNumericId(scriptId, 'int64', {
     noun: 'a script id',
     hint: 'A script id is a whole number, such as 301.',
   });
-  const variable = numericId(variableId, 'int64', {
+  const variable = checkNumericId(variableId, 'int64', {
     noun: 'a variable id',
     hint: 'A variable id is a whole number, such as 12.',
   });
@@ -57,8 +57,8 @@ export function variableBody({ value, required }: VariableChange): string {
       'Give a new value, or say whether the variable is required.',
     );
   const length = value?.reveal().length ?? 0;
-  if (length > longestValue)
-    throw new UserError(`The value has ${length} characters.`, `A variable holds at most ${longestValue}.`);
+  if (length > maxValueLength)
+    throw new UserError(`The value has ${length} characters.`, `A variable holds at most ${maxValueLength}.`);
   return canonicalJson({ Required: required });
 }
 
@@ -72,8 +72,8 @@ export function createVariables(send: Send, hosts: Hosts, onDrift: (drift: Drift
         address: hosts.api + path,
         body: value ? withValue(body, value) : body,
         secrets: value ? [value] : [],
-        reads: false,
-        once: true,
+        isRead: false,
+        neverRetry: true,
       } as const;
       return send(request, async (reply): Promise<Variable> => {
         const answered = await reply.json();

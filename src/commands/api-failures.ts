@@ -1,4 +1,4 @@
-import { exportOperation, isAboutWindow } from '../api/event-logs.ts';
+import { exportOperation, isWindowError } from '../api/event-logs.ts';
 import { type ApiError, isPlanError } from '../api/http/errors.ts';
 import { escapeMrkdwn, formatCode, pluralize } from '../views/blocks/text.ts';
 
@@ -32,7 +32,7 @@ function words(error: ApiError): ExplainedFailure {
     case 'refused':
       return {
         message: `The CDN refused this${said(error)}`,
-        hint: isAboutWindow(error)
+        hint: isWindowError(error)
           ? 'It keeps events for 72 hours only, and the whole window has to lie in them. Choose one that does.'
           : isPlanError(error)
             ? 'Your plan there does not include it; nothing you typed is wrong. Whoever pays for the account can change the plan in the CDN’s own dashboard; then try again.'

@@ -17,14 +17,14 @@ export const apiKeys: Feature = {
       label: 'API keys',
       examples: ['keys'],
       needs: 'read',
-      run: (_, context) => list(context),
+      run: (_, context) => listKeys(context),
     },
   ],
-  actions: [{ id: 'api-keys:refresh', needs: 'read', run: (seen, context) => list(context, seen) }],
+  actions: [{ id: 'api-keys:refresh', needs: 'read', run: (seen, context) => listKeys(context, seen) }],
 };
 
 /** `seen` marks the keys of the file that is there already. */
-async function list(context: Context, seen?: string): Promise<Message> {
+async function listKeys(context: Context, seen?: string): Promise<Message> {
   const cdn = await context.cdn();
   try {
     const listed = await cdn.apiKeys.list();

@@ -17,18 +17,18 @@ const appCommand: Command<'zoneCache'> = {
   examples: ['app', 'app app0api00000001'],
   needs: 'read',
   modal: (words) => (words.text === '' ? views.renderAppForm() : undefined),
-  run: (words, context) => summary(words.text, context),
+  run: (words, context) => showApp(words.text, context),
 };
 
 /** The apps that the person's zones name: the CDN has no list of apps among its operations. */
 const appPicker = defineZonePicker({
   id: 'apps:pick',
   fields: ['appId'],
-  things: (zones) => [...createNameIndex(zones, ({ appId }) => appId)].map(([id, zones]) => ({ id, zones })),
-  candidate: ({ id, zones }) => ({ id, names: [id, ...zones] }),
-  option: views.appOption,
+  list: (zones) => [...createNameIndex(zones, ({ appId }) => appId)].map(([id, zones]) => ({ id, zones })),
+  toCandidate: ({ id, zones }) => ({ id, names: [id, ...zones] }),
+  toOption: views.renderAppOption,
   idShape: /^[^\s/\\]+$/u,
-  says: { none: 'Your zones name no app: type its id', noMatch: 'No app of your zones matches' },
+  messages: { none: 'Your zones name no app: type its id', noMatch: 'No app of your zones matches' },
 });
 
 const appFields = z
@@ -72,7 +72,7 @@ export const apps: Feature<'zoneCache'> = {
       needs: 'read',
       run(value, context) {
         const [id = '', seen = ''] = value.split(' ');
-        return summary(id, context, seen);
+        return showApp(id, context, seen);
       },
     },
   ],
@@ -81,14 +81,14 @@ export const apps: Feature<'zoneCache'> = {
       id: 'apps:submit',
       needs: 'read',
       fields: appFields,
-      run: (id, context) => summary(id, context),
+      run: (id, context) => showApp(id, context),
     }),
   ],
   pickers: [appPicker],
 };
 
 /** `seen` marks the points of the picture that is there already. */
-async function summary(id: string, context: With<'zoneCache'>, seen?: string): Promise<Message> {
+async function showApp(id: string, context: With<'zoneCache'>, seen?: string): Promise<Message> {
   const client = await context.cdn();
   const app = await client.apps.summary(id);
   // Said where it is known already; it is not worth reading every zone for.

@@ -8,11 +8,11 @@ import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 const scriptPicker = defineZonePicker({
   id: 'scripts:pick',
   fields: ['scriptId'],
-  things: scriptsOf,
-  candidate: ({ id, runsOn, middlewareOf }) => ({ id, names: [id, ...runsOn, ...middlewareOf] }),
-  option: scriptOption,
+  list: scriptsOf,
+  toCandidate: ({ id, runsOn, middlewareOf }) => ({ id, names: [id, ...runsOn, ...middlewareOf] }),
+  toOption: scriptOption,
   idShape: /^\d{1,19}$/u,
-  says: { none: 'Your zones run no script: type its id', noMatch: 'No script of your zones matches' },
+  messages: { none: 'Your zones run no script: type its id', noMatch: 'No script of your zones matches' },
 });
 
 export const scripts: Feature<'zoneCache'> = { name: 'scripts', commands: [], pickers: [scriptPicker] };

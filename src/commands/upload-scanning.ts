@@ -22,7 +22,7 @@ export const uploadScanning: Feature = {
       examples: ['scanning 501'],
       needs: 'read',
       modal: (words) => (words.text === '' ? views.renderScanningForm() : undefined),
-      run: (words, context) => metrics(words.text.replace(/^#/u, ''), context),
+      run: (words, context) => showMetrics(words.text.replace(/^#/u, ''), context),
     },
   ],
   actions: [
@@ -31,7 +31,7 @@ export const uploadScanning: Feature = {
       needs: 'read',
       run(value, context) {
         const [id = '', seen = ''] = value.split(' ');
-        return metrics(id, context, seen);
+        return showMetrics(id, context, seen);
       },
     },
   ],
@@ -40,13 +40,13 @@ export const uploadScanning: Feature = {
       id: 'upload-scanning:submit',
       needs: 'read',
       fields: z.object({ shieldZoneId }),
-      run: (fields, context) => metrics(fields.shieldZoneId, context),
+      run: (fields, context) => showMetrics(fields.shieldZoneId, context),
     }),
   ],
 };
 
 /** `seen` marks the days of the picture that is there already. */
-async function metrics(id: string, context: Context, seen?: string): Promise<Message> {
+async function showMetrics(id: string, context: Context, seen?: string): Promise<Message> {
   const { uploadScanning } = await context.cdn();
   const metrics = await uploadScanning.metrics(id);
   const mark = contentHash(metrics.days);

@@ -1,5 +1,5 @@
 import { ApiError } from '../api/http/errors.ts';
-import { createErrorBudget, type ErrorBudget, isUnwell } from '../api/http/retry.ts';
+import { createErrorBudget, type ErrorBudget, isTransient } from '../api/http/retry.ts';
 import { LinkedKeyError } from '../auth/keys/key-store.ts';
 import { decideDestination } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
@@ -157,7 +157,7 @@ function classifyCdnFailure(
   if (!(error instanceof ApiError)) return undefined;
   if (error.code === 'key_refused') return 'key-refused';
   // `cancelled`: the attempt took too long.
-  if (failures >= mostFailedRequests || !(isUnwell(error) || error.code === 'cancelled')) return undefined;
+  if (failures >= mostFailedRequests || !(isTransient(error) || error.code === 'cancelled')) return undefined;
   const askedMs = (error.retryAfterSeconds ?? 0) * 1000;
   return {
     retryAfterMs: Math.min(longestPauseMs, Math.max(askedMs, firstPauseMs * 2 ** (failures - 1))),

@@ -1,4 +1,4 @@
-import { earliestEvents, isAboutWindow } from '../api/event-logs.ts';
+import { findEarliestStart, isWindowError } from '../api/event-logs.ts';
 import { ApiError, isPlanError } from '../api/http/errors.ts';
 import { UserError } from '../errors.ts';
 import { hourMs, minuteMs } from '../lib/time.ts';
@@ -46,7 +46,7 @@ export function classifyFailure(
       ? again(whyPaused[error.code] ?? 'The CDN did not answer.', error.retryAfterSeconds)
       : undefined;
     if (retry) return retry;
-    if (isAboutWindow(error)) return { tell: error, offers: [...corrected(request, now), change] };
+    if (isWindowError(error)) return { tell: error, offers: [...corrected(request, now), change] };
     return { tell: error, offers: [isAboutWhatWasTyped(error) ? change : same] };
   }
   if (error instanceof ExportTooLarge)
@@ -70,7 +70,7 @@ export function classifyFailure(
   if (error instanceof UserError) {
     return {
       tell: error,
-      offers: [...(request.from < earliestEvents(now) ? corrected(request, now) : []), change],
+      offers: [...(request.from < findEarliestStart(now) ? corrected(request, now) : []), change],
     };
   }
   return { tell: error, offers: [] };
@@ -108,9 +108,9 @@ const whyPaused: Readonly<Record<string, string>> = {
  * it, the CDN's is another one, and the window keeps away from both edges; where that changes nothing, recent ones.
  */
 function corrected({ from, to, split }: ExportRequest, now: Date): readonly Offer[] {
-  const earliest = earliestEvents(now);
+  const earliest = findEarliestStart(now);
   if (from < earliest && to > earliest) return [{ from: earliest, to, split }];
-  const first = earliestEvents(now, hourMs);
+  const first = findEarliestStart(now, hourMs);
   const last = new Date(Math.floor(now.getTime() / minuteMs - 10) * minuteMs);
   const inner = { from: from < first ? first : from, to: to > last ? last : to, split };
   const isOther = inner.from > from || inner.to < to;

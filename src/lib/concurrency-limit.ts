@@ -1,5 +1,5 @@
 /** Runs tasks, `most` of them at once, and waits for all; the results in the order of the tasks. */
-export async function createConcurrencyLimit<T>(
+export async function runConcurrently<T>(
   most: number,
   tasks: readonly (() => Promise<T>)[],
 ): Promise<PromiseSettledResult<T>[]> {

@@ -32,14 +32,14 @@ export function isFormula(text: string): boolean {
  * by double click splits at those although we wrote commas, and takes no quote for one that does not begin a cell.
  */
 export function escapeFormulas(text: string): string {
-  return `${isFormula(text) ? "'" : ''}${text.replaceAll(inside, "'")}`;
+  return `${isFormula(text) ? "'" : ''}${text.replaceAll(formulaInside, "'")}`;
 }
 
 /** The same question for the bytes behind such a sign, from `from` to the end of their cell at `to`. */
 export function formulaPrefixes(bytes: Buffer, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) {
     const byte = bytes[at] as number;
-    if (byte >= 0x7f) return foreignBegins(bytes, at, to);
+    if (byte >= 0x7f) return startsWithFormula(bytes, at, to);
     if (byte === 0x3d || byte === 0x2b || byte === 0x2d || byte === 0x40) return true;
     // Behind one more that ends a cell, that one is asked.
     if ((byte > 0x20 && byte !== 0x22) || isSeparator[byte] === 1) return false;
@@ -53,15 +53,15 @@ export const isSeparator = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 
 // A cell of megabytes must not be read anew at each of its semicolons.
-const mostBytes = 64;
+const maxPrefixBytes = 64;
 
-function foreignBegins(bytes: Buffer, from: number, to: number): boolean {
-  const text = bytes.toString('utf8', from, Math.min(to, from + mostBytes));
+function startsWithFormula(bytes: Buffer, from: number, to: number): boolean {
+  const text = bytes.toString('utf8', from, Math.min(to, from + maxPrefixBytes));
   // So much that nobody sees stands in front of nothing good.
-  return begun.test(text) || (to - from > mostBytes && unseen.test(text));
+  return formulaStart.test(text) || (to - from > maxPrefixBytes && invisibleOnly.test(text));
 }
 
 const formula = /^[\p{Z}\p{C}"\u{fffd}]*[=+\-@＝＋－＠﹦﹢﹣﹫−\t\r\n]/u;
-const begun = /^(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*[=+\-@＝＋－＠﹦﹢﹣﹫−]/u;
-const inside = /(?<=[;\t\r\n])(?=(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*[=+\-@＝＋－＠﹦﹢﹣﹫−])/gu;
-const unseen = /^(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*$/u;
+const formulaStart = /^(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*[=+\-@＝＋－＠﹦﹢﹣﹫−]/u;
+const formulaInside = /(?<=[;\t\r\n])(?=(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*[=+\-@＝＋－＠﹦﹢﹣﹫−])/gu;
+const invisibleOnly = /^(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*$/u;

@@ -20,7 +20,7 @@ const linesInSection = 20;
 /** The keys of the account, the reader's own first. */
 export function renderApiKeys(list: ApiKeyList): Message {
   const { skipped } = list;
-  const keys = list.keys.toSorted((a, b) => Number(b.mine) - Number(a.mine));
+  const keys = list.keys.toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn));
   const shown = keys.slice(0, shownKeys);
   const rest = keys.length - shown.length;
   const headline = `${pluralize(keys.length, 'API key')}${yours(keys)}`;
@@ -68,7 +68,7 @@ function line(key: ApiKey): string {
   const [most, ...more] = [key.roles.slice(0, 8).map(describeRole), key.roles.slice(8)];
   const roles = most.join(', ') || 'no roles';
   const others = more.flat().length;
-  return `${key.mine ? ':point_right: ' : ''}*${escapeMrkdwn(key.id, 20)}* ${masked(key)} · ${roles}${others > 0 ? ` and ${formatInteger(others)} more` : ''}${key.mine ? ' · *yours*' : ''}`;
+  return `${key.isOwn ? ':point_right: ' : ''}*${escapeMrkdwn(key.id, 20)}* ${masked(key)} · ${roles}${others > 0 ? ` and ${formatInteger(others)} more` : ''}${key.isOwn ? ' · *yours*' : ''}`;
 }
 
 function masked(key: ApiKey): string {
@@ -76,13 +76,13 @@ function masked(key: ApiKey): string {
 }
 
 function yours(keys: readonly ApiKey[]): string {
-  const mine = keys.find((key) => key.mine);
+  const mine = keys.find((key) => key.isOwn);
   if (mine) return `, yours is ${escapeMrkdwn(mine.id, 20)}`;
   return keys.length > 0 ? ', yours is not among them' : '';
 }
 
 function file(keys: readonly ApiKey[]): Attachment {
-  const rows = keys.map(({ id, tail, roles, mine }) =>
+  const rows = keys.map(({ id, tail, roles, isOwn: mine }) =>
     [id, tail ? `…${tail}` : '(hidden)', roles.join(', '), mine ? 'yours' : ''].join('\t').trimEnd(),
   );
   return {

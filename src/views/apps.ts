@@ -29,25 +29,25 @@ export interface App {
 }
 
 /** A picture of more would be a blur. */
-const mostPoints = 1000;
+const maxPoints = 1000;
 
 /** Latency first: it is what people are woken for. */
 export function renderApp({ id, app, zones, asOf, refresh }: App): Message {
   const facts = [
-    `Latency now: *${latency(app.currentLatency)}* · average: ${latency(app.averageLatency)}${compared(app)}`,
-    `Volumes: ${app.totalVolumeSizeInGb === undefined ? 'not reported' : `${exact(app.totalVolumeSizeInGb)} GB`}`,
+    `Latency now: *${formatLatency(app.currentLatency)}* · average: ${formatLatency(app.averageLatency)}${compareWithAverage(app)}`,
+    `Volumes: ${app.totalVolumeSizeInGb === undefined ? 'not reported' : `${formatNumber(app.totalVolumeSizeInGb)} GB`}`,
     `Monthly cost: ${app.monthlyCost === undefined ? 'not reported' : formatMoney(app.monthlyCost)}`,
     ...(zones && zones.length > 0
       ? [`${zones.length === 1 ? 'Zone' : 'Zones'}: ${joinList(zones.map(({ name }) => name))}`]
       : []),
   ];
-  const status = app.status === undefined ? '' : ` · ${statusOf(app.status)}`;
-  const chart = chartOf(id, app.latencyChart.slice(-mostPoints));
-  const plainFacts = `latency now ${latency(app.currentLatency)}, average ${latency(app.averageLatency)}, volumes ${app.totalVolumeSizeInGb === undefined ? 'not reported' : `${exact(app.totalVolumeSizeInGb)} GB`}, monthly cost ${app.monthlyCost === undefined ? 'not reported' : formatMoney(app.monthlyCost)}`;
+  const status = app.status === undefined ? '' : ` · ${formatStatus(app.status)}`;
+  const chart = createChart(id, app.latencyChart.slice(-maxPoints));
+  const plainFacts = `latency now ${formatLatency(app.currentLatency)}, average ${formatLatency(app.averageLatency)}, volumes ${app.totalVolumeSizeInGb === undefined ? 'not reported' : `${formatNumber(app.totalVolumeSizeInGb)} GB`}, monthly cost ${app.monthlyCost === undefined ? 'not reported' : formatMoney(app.monthlyCost)}`;
   return {
     ...message(`App ${escapeMrkdwn(id, 60)}: ${plainFacts}.`, [
       section(`*App* ${formatCode(id, 60)}${status}\n${facts.join('\n')}`),
-      section(points(app.latencyChart)),
+      section(renderPoints(app.latencyChart)),
       context(
         `Latency as the CDN reports it: it names no unit. Cost in US dollars, by its price list. As of ${formatMoment(asOf)}`,
       ),
@@ -64,15 +64,15 @@ export function renderApp({ id, app, zones, asOf, refresh }: App): Message {
 }
 
 /** As it came, digits grouped: nothing says what it counts. */
-function latency(value: number | undefined): string {
-  return value === undefined ? 'not reported' : exact(value);
+function formatLatency(value: number | undefined): string {
+  return value === undefined ? 'not reported' : formatNumber(value);
 }
 
-function exact(value: number): string {
+function formatNumber(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
 
-function compared({ currentLatency: now, averageLatency: average }: AppSummary): string {
+function compareWithAverage({ currentLatency: now, averageLatency: average }: AppSummary): string {
   if (now === undefined || average === undefined || average <= 0 || now < 0) return '';
   const change = Math.round((now / average - 1) * 100);
   if (change === 0) return ' (as usual)';
@@ -80,7 +80,7 @@ function compared({ currentLatency: now, averageLatency: average }: AppSummary):
 }
 
 /** The set is open: what is unknown stays as it came. The colour never alone. */
-function statusOf(status: string): string {
+function formatStatus(status: string): string {
   const colour: Readonly<Record<string, string>> = {
     active: ':large_green_circle:',
     progressing: ':large_yellow_circle:',
@@ -91,34 +91,34 @@ function statusOf(status: string): string {
 }
 
 /** What the chart shows, in words: its ends, and every point as long as that can be read. */
-function points(all: readonly LatencyPoint[]): string {
-  const shown = all.slice(-mostPoints);
+function renderPoints(all: readonly LatencyPoint[]): string {
+  const shown = all.slice(-maxPoints);
   if (shown.length === 0) return 'The CDN reports no latency over time.';
-  const labels = labelsOf(shown);
+  const labels = createLabels(shown);
   const at = (index: number) => escapeMrkdwn(labels[index] ?? '', 40);
   const values = shown.map((point) => point.latency);
-  const [low, high] = [lowest(values), highest(values)];
+  const [low, high] = [findLowest(values), findHighest(values)];
   const lines = values
-    .map((value, index) => joinWithNonBreakingSpaces(`${at(index)} ${exact(value)}`))
+    .map((value, index) => joinWithNonBreakingSpaces(`${at(index)} ${formatNumber(value)}`))
     .toReversed();
   return [
-    `*Latency over time* · ${pluralize(all.length, 'point')}${timed(shown) ? ', UTC' : ''}`,
-    `Lowest ${exact(values[low] ?? 0)} (${at(low)}) · highest ${exact(values[high] ?? 0)} (${at(high)})`,
+    `*Latency over time* · ${pluralize(all.length, 'point')}${hasTimes(shown) ? ', UTC' : ''}`,
+    `Lowest ${formatNumber(values[low] ?? 0)} (${at(low)}) · highest ${formatNumber(values[high] ?? 0)} (${at(high)})`,
     `Newest first: ${truncateLines(lines, 900, ' · ')}`,
   ].join('\n');
 }
 
-function chartOf(id: string, shown: readonly LatencyPoint[]): Attachment | undefined {
+function createChart(id: string, shown: readonly LatencyPoint[]): Attachment | undefined {
   if (shown.length < 2) return undefined;
-  const labels = labelsOf(shown);
+  const labels = createLabels(shown);
   const values = shown.map((point) => point.latency);
-  const [low, high] = [lowest(values), highest(values)];
-  const when = `${labels[0]} to ${labels.at(-1)}${timed(shown) ? ', UTC' : ''}`;
+  const [low, high] = [findLowest(values), findHighest(values)];
+  const when = `${labels[0]} to ${labels.at(-1)}${hasTimes(shown) ? ', UTC' : ''}`;
   return {
     name: `latency-${id.replaceAll(/[^\w-]/gu, '').slice(0, 60) || 'app'}.png`,
     title: `Latency of ${truncate(id, 60)}`,
     altText: truncate(
-      `Line chart of the latency of ${truncate(id, 60)}, ${when}: lowest ${exact(values[low] ?? 0)} at ${labels[low]}, highest ${exact(values[high] ?? 0)} at ${labels[high]}, last ${exact(values.at(-1) ?? 0)}.`,
+      `Line chart of the latency of ${truncate(id, 60)}, ${when}: lowest ${formatNumber(values[low] ?? 0)} at ${labels[low]}, highest ${formatNumber(values[high] ?? 0)} at ${labels[high]}, last ${formatNumber(values.at(-1) ?? 0)}.`,
       1000,
     ),
     mimetype: 'image/png',
@@ -133,21 +133,21 @@ function chartOf(id: string, shown: readonly LatencyPoint[]): Attachment | undef
   };
 }
 
-function timed(shown: readonly LatencyPoint[]): boolean {
+function hasTimes(shown: readonly LatencyPoint[]): boolean {
   return shown.every(({ at }) => at !== undefined);
 }
 
-function labelsOf(shown: readonly LatencyPoint[]): string[] {
-  return timed(shown)
+function createLabels(shown: readonly LatencyPoint[]): string[] {
+  return hasTimes(shown)
     ? formatShortMoments(shown.map(({ at }) => at ?? 0))
     : shown.map(({ label }) => truncate(label, 40));
 }
 
-function lowest(values: readonly number[]): number {
+function findLowest(values: readonly number[]): number {
   return values.reduce((best, value, index) => (value < (values[best] ?? value) ? index : best), 0);
 }
 
-function highest(values: readonly number[]): number {
+function findHighest(values: readonly number[]): number {
   return values.reduce((best, value, index) => (value > (values[best] ?? value) ? index : best), 0);
 }
 
@@ -197,6 +197,6 @@ export function renderAppForm(): ModalView {
 }
 
 /** A line of that menu. */
-export function appOption({ id, zones }: ListedApp): Option {
+export function renderAppOption({ id, zones }: ListedApp): Option {
   return option(id, id, `Zone ${firstOf(zones)}`);
 }

@@ -22,33 +22,33 @@ export interface Scanning {
 }
 
 /** More than the 28 days there should be, and few enough for a picture. */
-const mostDays = 60;
+const maxDays = 60;
 
 /** Totals, the share that was blocked, each day as words and as a chart. */
 export function renderScanning({ id, metrics, asOf, refresh }: Scanning): Message {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
-  const days = metrics.days.slice(-mostDays);
-  const totals = `${amount(scanned)} files scanned, ${amount(logged)} requests logged, ${amount(blocked)} blocked`;
+  const days = metrics.days.slice(-maxDays);
+  const totals = `${formatAmount(scanned)} files scanned, ${formatAmount(logged)} requests logged, ${formatAmount(blocked)} blocked`;
   const headline = `Upload scanning of shield zone ${escapeMrkdwn(id, 20)}`;
-  const share = blockedShare(metrics);
+  const share = describeBlockedShare(metrics);
   const blocks = [
     section(
       [
         `*${headline}*`,
-        `Files scanned: *${amount(scanned)}*`,
-        `Requests logged: *${amount(logged)}*`,
-        `Requests blocked: *${amount(blocked)}*`,
+        `Files scanned: *${formatAmount(scanned)}*`,
+        `Requests logged: *${formatAmount(logged)}*`,
+        `Requests blocked: *${formatAmount(blocked)}*`,
         `Blocked share: ${share}`,
       ].join('\n'),
     ),
-    section(days.length === 0 ? 'The CDN reports no day of the past 28.' : byDay(days)),
+    section(days.length === 0 ? 'The CDN reports no day of the past 28.' : renderDays(days)),
     context(`The past 28 days, by the CDN’s own days · as of ${formatMoment(asOf)}`),
     actions(
       button('Refresh', 'upload-scanning:refresh', refresh),
       commandButton('Another shield zone', 'scanning', 1),
     ),
   ];
-  const picture = chart(id, days, totals);
+  const picture = createChart(id, days, totals);
   return { ...message(`${headline}: ${totals}.`, blocks), ...(picture ? { files: [picture] } : {}) };
 }
 
@@ -80,16 +80,16 @@ export function renderScanningForm(): ModalView {
   };
 }
 
-function amount(number: number | undefined): string {
+function formatAmount(number: number | undefined): string {
   return number === undefined ? 'not reported' : formatInteger(number);
 }
 
-function brief(number: number | undefined): string {
+function formatBrief(number: number | undefined): string {
   return number === undefined ? '–' : formatInteger(number);
 }
 
 /** Of requests where that says something: a blocked request is counted as logged by some plans and not by others. */
-function blockedShare(metrics: UploadScanningMetrics): string {
+function describeBlockedShare(metrics: UploadScanningMetrics): string {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
   if (blocked === undefined) return 'not reported';
   const shares = [
@@ -101,34 +101,36 @@ function blockedShare(metrics: UploadScanningMetrics): string {
   return shares.join(', ') || (blocked === 0 ? 'nothing was blocked' : 'there is nothing to compare it with');
 }
 
-function byDay(days: readonly ScanDay[]): string {
+function renderDays(days: readonly ScanDay[]): string {
   const worst = days.reduce((most, day) =>
     (day.blockedRequests ?? 0) > (most.blockedRequests ?? 0) ? day : most,
   );
   const most = worst.blockedRequests ?? 0;
   const first = [
-    most > 0 ? `Most blocked: ${formatInteger(most)} on ${named(worst, formatLongDay)}` : '',
+    most > 0 ? `Most blocked: ${formatInteger(most)} on ${formatDay(worst, formatLongDay)}` : '',
     days.every((day) => day.blockedRequests === 0) ? 'Nothing was blocked on any day.' : '',
   ];
   const lines = days.toReversed().map((day) => {
     const { filesScanned, loggedRequests, blockedRequests } = day;
-    const numbers = [filesScanned, loggedRequests, blockedRequests].map((number) => brief(number)).join('/');
-    return joinWithNonBreakingSpaces(`${named(day, formatShortDay)} ${numbers}`);
+    const numbers = [filesScanned, loggedRequests, blockedRequests]
+      .map((number) => formatBrief(number))
+      .join('/');
+    return joinWithNonBreakingSpaces(`${formatDay(day, formatShortDay)} ${numbers}`);
   });
   const each = `Newest first, scanned/logged/blocked: ${truncateLines(lines, 2500, ' · ')}`;
   return [...first, each].filter(Boolean).join('\n');
 }
 
 /** A key that is no day is shown as it came: guessing would mix up days and months. */
-function named(day: ScanDay, form: (day: string) => string): string {
+function formatDay(day: ScanDay, form: (day: string) => string): string {
   return day.day ? form(day.day) : escapeMrkdwn(day.label, 40) || '(no day)';
 }
 
-function chart(id: string, days: readonly ScanDay[], totals: string): Attachment | undefined {
+function createChart(id: string, days: readonly ScanDay[], totals: string): Attachment | undefined {
   const seen = days.filter((day) => day.filesScanned ?? day.loggedRequests ?? day.blockedRequests);
   const [first, last] = [days.at(0), days.at(-1)];
   if (!first || !last || days.length < 2 || seen.length === 0) return undefined;
-  const when = `${pluralize(days.length, 'day')}, ${edge(first)} to ${edge(last)}`;
+  const when = `${pluralize(days.length, 'day')}, ${formatEdge(first)} to ${formatEdge(last)}`;
   return {
     name: `upload-scanning-${id.replaceAll(/\D/gu, '')}.png`,
     title: `Upload scanning of shield zone ${id}`,
@@ -159,6 +161,6 @@ function chart(id: string, days: readonly ScanDay[], totals: string): Attachment
   };
 }
 
-function edge(day: ScanDay): string {
+function formatEdge(day: ScanDay): string {
   return day.day ? formatLongDay(day.day) : truncate(day.label, 20);
 }

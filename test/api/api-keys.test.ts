@@ -14,10 +14,10 @@ test('keys come with id, roles and the last four characters, and never whole', a
   const found = await cdn.client().apiKeys.list();
   expect(found).toEqual({
     keys: [
-      { id: '77', roles: ['User', 'UserApi'], mine: false, tail: 'abcd' },
-      { id: '78', roles: [], mine: false },
-      { id: '79', roles: ['ScopedApiKey'], mine: false },
-      { id: '80', roles: [], mine: false },
+      { id: '77', roles: ['User', 'UserApi'], isOwn: false, tail: 'abcd' },
+      { id: '78', roles: [], isOwn: false },
+      { id: '79', roles: ['ScopedApiKey'], isOwn: false },
+      { id: '80', roles: [], isOwn: false },
     ],
     skipped: 1,
   });

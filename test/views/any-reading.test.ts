@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Chart } from '../../src/charts/chart.ts';
 import { renderApiKeys } from '../../src/views/api-keys.ts';
-import { appOption, renderApp, renderAppForm } from '../../src/views/apps.ts';
+import { renderApp, renderAppForm, renderAppOption } from '../../src/views/apps.ts';
 import type { Message } from '../../src/views/blocks/message.ts';
 import { renderScanning, renderScanningForm } from '../../src/views/upload-scanning.ts';
 import { findMessageProblems, findOptionProblems, findViewProblems } from '../support/slack-limits.ts';
@@ -120,7 +120,7 @@ test('any scanning is a message that Slack takes', () => {
 test('any keys are a message that Slack takes', () => {
   const key = fc
     .tuple(text, fc.array(text, { maxLength: 40 }), fc.boolean(), maybe(fc.string({ maxLength: 4 })))
-    .map(([id, roles, mine, tail]) => ({ id, roles, mine, ...(tail === undefined ? {} : { tail }) }));
+    .map(([id, roles, mine, tail]) => ({ id, roles, isOwn: mine, ...(tail === undefined ? {} : { tail }) }));
   fc.assert(
     fc.property(fc.array(key, { maxLength: 150 }), fc.nat(), (keys, skipped) => {
       expect(problems(renderApiKeys({ keys, skipped, asOf, refresh: 'r' }))).toEqual([]);
@@ -137,7 +137,7 @@ test('the forms, and a menu of any apps, are ones that Slack takes', () => {
   });
   fc.assert(
     fc.property(fc.array(listed, { maxLength: 100 }), (apps) => {
-      expect(findOptionProblems(apps.map(appOption))).toEqual([]);
+      expect(findOptionProblems(apps.map(renderAppOption))).toEqual([]);
     }),
   );
 });

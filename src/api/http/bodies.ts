@@ -79,7 +79,7 @@ export async function* readChunks(
   }
 }
 
-export interface Bounds {
+export interface TextLimits {
   /** Bytes. What is longer is no answer of this service. */
   readonly bytes: number;
   /** For the whole body: dripping in byte by byte would otherwise never be too slow. */
@@ -89,7 +89,7 @@ export interface Bounds {
 }
 
 /** A small body as text. */
-export async function readText(chunks: AsyncIterable<Uint8Array>, bounds: Bounds): Promise<string> {
+export async function readText(chunks: AsyncIterable<Uint8Array>, bounds: TextLimits): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
   const end = performance.now() + bounds.ms;
@@ -130,11 +130,11 @@ function hasInexactId(raw: unknown): boolean {
  * or for small documents.
  */
 export function parseWithExactIds(json: string): unknown {
-  return JSON.parse(json, exactId) as unknown;
+  return JSON.parse(json, keepExactId) as unknown;
 }
 
 // The third argument is newer than the library's types.
-function exactId(name: string, value: unknown, ...[context]: [{ readonly source?: string }?]): unknown {
+function keepExactId(name: string, value: unknown, ...[context]: [{ readonly source?: string }?]): unknown {
   return /id$/i.test(name) && isInexact(value) ? (context?.source ?? value) : value;
 }
 

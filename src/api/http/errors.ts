@@ -79,7 +79,7 @@ export class ApiError extends Error {
 }
 
 /** What a body says about a failure, whichever of the service's shapes it has. */
-export interface ErrorWords {
+export interface ErrorDetails {
   readonly message: string | undefined;
   readonly errorKey: string | undefined;
   readonly fieldErrors: readonly FieldError[];
@@ -91,19 +91,19 @@ export interface ErrorWords {
 }
 
 /** Enough for a sentence; a body is never quoted whole. */
-const longestMessage = 500;
-const nothing: ErrorWords = { message: undefined, errorKey: undefined, fieldErrors: [], kind: 'none' };
+const maxMessageLength = 500;
+const noDetails: ErrorDetails = { message: undefined, errorKey: undefined, fieldErrors: [], kind: 'none' };
 
 /**
  * Reads the error bodies of all surfaces: shapes A, B and C, the core's `{ErrorKey,Field,Message}`, the containers'
  * `[{message}]` and bare string, shield's `error` and `errorResponse`. Anything else, HTML and nothing included,
  * says nothing. Order of the members: cdn-api.md §1.3.
  */
-export function readErrorText(text: string, clean?: (text: string) => string): ErrorWords {
+export function readErrorText(text: string, clean?: (text: string) => string): ErrorDetails {
   try {
     return readErrorBody(JSON.parse(text), clean);
   } catch {
-    return nothing;
+    return noDetails;
   }
 }
 
@@ -111,30 +111,30 @@ export function readErrorText(text: string, clean?: (text: string) => string): E
  * The same for a body that is parsed already. `clean` takes out what must not be repeated, before sentences are cut to
  * their length: half a key would not be found any more.
  */
-export function readErrorBody(raw: unknown, clean?: (text: string) => string): ErrorWords {
-  const body = clean ? cleaned(raw, clean) : raw;
-  if (typeof body === 'string') return { ...nothing, message: sentence(body), kind: 'problem' };
+export function readErrorBody(raw: unknown, clean?: (text: string) => string): ErrorDetails {
+  const body = clean ? mapStrings(raw, clean) : raw;
+  if (typeof body === 'string') return { ...noDetails, message: toSentence(body), kind: 'problem' };
   if (Array.isArray(body)) {
     const fieldErrors = readFieldErrors(body);
     return {
-      ...nothing,
+      ...noDetails,
       message: fieldErrors[0]?.message,
       fieldErrors,
       kind: fieldErrors.length > 0 ? 'problem' : 'none',
     };
   }
-  if (!isObject(body)) return nothing;
+  if (!isObject(body)) return noDetails;
   const envelopes = [body['error'], body['errorResponse']].map(readEnvelope);
   const envelope = envelopes.find(({ message, errorKey }) => message ?? errorKey);
-  const errorKey = sentence(body['errorKey']) ?? envelope?.errorKey ?? sentence(body['ErrorKey']);
+  const errorKey = toSentence(body['errorKey']) ?? envelope?.errorKey ?? toSentence(body['ErrorKey']);
   const fieldErrors = readFieldErrors(body['errors']);
-  const core = sentence(body['Message']);
-  const field = sentence(body['Field']);
+  const core = toSentence(body['Message']);
+  const field = toSentence(body['Field']);
   if (core && field) fieldErrors.push({ field, message: core });
-  const problem = core ?? sentence(body['detail']) ?? sentence(body['title']);
-  const message = problem ?? envelope?.message ?? fieldErrors[0]?.message ?? sentence(body['message']);
-  const isProblem = problem ?? errorKey ?? message ?? statusIn(body);
-  const isRefusal = envelope ?? sentence(body['errorKey']);
+  const problem = core ?? toSentence(body['detail']) ?? toSentence(body['title']);
+  const message = problem ?? envelope?.message ?? fieldErrors[0]?.message ?? toSentence(body['message']);
+  const isProblem = problem ?? errorKey ?? message ?? hasErrorStatus(body);
+  const isRefusal = envelope ?? toSentence(body['errorKey']);
   return { message, errorKey, fieldErrors, kind: isRefusal ? 'envelope' : isProblem ? 'problem' : 'none' };
 }
 
@@ -142,7 +142,7 @@ export function readErrorBody(raw: unknown, clean?: (text: string) => string): E
  * The code for a status. 401 and 403 mean the key, unless the body says that the request was refused: shield answers
  * a wrong time window with 401 (cdn-api.md §1.2, §2.7, §2.8).
  */
-export function codeFor(status: number, words: ErrorWords, isHtml: boolean): ApiErrorCode {
+export function classifyStatus(status: number, words: ErrorDetails, isHtml: boolean): ApiErrorCode {
   if (status === 401 || status === 403) return words.kind === 'envelope' ? 'refused' : 'key_refused';
   if (status === 429) return 'rate_limited';
   if (status >= 500) return 'unavailable';
@@ -151,22 +151,24 @@ export function codeFor(status: number, words: ErrorWords, isHtml: boolean): Api
   return status === 404 ? 'not_found' : 'refused';
 }
 
-function cleaned(value: unknown, clean: (text: string) => string): unknown {
+function mapStrings(value: unknown, clean: (text: string) => string): unknown {
   if (typeof value === 'string') return clean(value);
-  if (Array.isArray(value)) return value.map((item) => cleaned(item, clean));
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, clean));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [clean(name), cleaned(one, clean)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [clean(name), mapStrings(one, clean)]),
+  );
 }
 
 /** One line, bounded. */
-export function sentence(value: unknown): string | undefined {
+export function toSentence(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const line = value
-    .slice(0, longestMessage * 4)
+    .slice(0, maxMessageLength * 4)
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim();
   if (line === '') return undefined;
-  return line.length > longestMessage ? `${line.slice(0, longestMessage).toWellFormed()}…` : line;
+  return line.length > maxMessageLength ? `${line.slice(0, maxMessageLength).toWellFormed()}…` : line;
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -175,9 +177,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 function readEnvelope(value: unknown): { message: string | undefined; errorKey: string | undefined } {
   // A success may carry a default object: {"statusCode":0,"success":false,"message":null,"errorKey":null}.
-  if (!isObject(value)) return { message: sentence(value), errorKey: undefined };
+  if (!isObject(value)) return { message: toSentence(value), errorKey: undefined };
   if (value['success'] === true) return { message: undefined, errorKey: undefined };
-  return { message: sentence(value['message']), errorKey: sentence(value['errorKey']) };
+  return { message: toSentence(value['message']), errorKey: toSentence(value['errorKey']) };
 }
 
 /** `[{field, message}]`, or the framework's `{field: [messages]}`. At most 20: nobody reads more. */
@@ -185,21 +187,21 @@ function readFieldErrors(value: unknown): FieldError[] {
   const found: FieldError[] = [];
   if (Array.isArray(value)) {
     for (const item of value.slice(0, 20)) {
-      const message = isObject(item) ? sentence(item['message'] ?? item['Message']) : sentence(item);
-      const field = isObject(item) ? sentence(item['field'] ?? item['Field']) : undefined;
+      const message = isObject(item) ? toSentence(item['message'] ?? item['Message']) : toSentence(item);
+      const field = isObject(item) ? toSentence(item['field'] ?? item['Field']) : undefined;
       if (message) found.push({ field, message });
     }
   } else if (isObject(value)) {
     for (const [field, messages] of Object.entries(value).slice(0, 20)) {
-      const message = sentence(Array.isArray(messages) ? messages[0] : messages);
-      if (message) found.push({ field: sentence(field), message });
+      const message = toSentence(Array.isArray(messages) ? messages[0] : messages);
+      if (message) found.push({ field: toSentence(field), message });
     }
   }
   return found;
 }
 
 /** Shape C is only `{statusCode}`; problem details carry `status`. */
-function statusIn(body: Record<string, unknown>): true | undefined {
+function hasErrorStatus(body: Record<string, unknown>): true | undefined {
   return (
     [body['status'], body['statusCode']].some((status) => typeof status === 'number' && status >= 400) ||
     undefined

@@ -11,7 +11,7 @@ export interface Drift {
   readonly unknown: readonly string[];
 }
 
-export interface Lenient<T> {
+export interface LenientResult<T> {
   readonly value: T;
   readonly wrong: readonly string[];
 }
@@ -24,7 +24,7 @@ export interface Lenient<T> {
 export function readLeniently<S extends z.ZodType>(
   schema: S,
   raw: unknown,
-): Lenient<z.output<S>> | undefined {
+): LenientResult<z.output<S>> | undefined {
   let value = raw;
   const wrong: string[] = [];
   // A second round finds what stood behind the first mistake; more than a few rounds is not a service's answer.
@@ -33,23 +33,23 @@ export function readLeniently<S extends z.ZodType>(
     if (read.success) return { value: read.data, wrong };
     const paths = read.error.issues.map(({ path }) => path);
     if (paths.some((path) => path.length === 0)) return undefined;
-    wrong.push(...paths.map(named));
-    value = without(value, paths);
+    wrong.push(...paths.map(joinPath));
+    value = omitPaths(value, paths);
   }
   return undefined;
 }
 
 /** `['Hostnames', 2, 'ForceSSL']` → `Hostnames[].ForceSSL`. Names are the service's words: bounded. */
-function named(path: readonly PropertyKey[]): string {
+function joinPath(path: readonly PropertyKey[]): string {
   return path
     .map((key) => (typeof key === 'number' ? '[]' : `.${String(key).slice(0, 80)}`))
     .join('')
     .replace(/^\./, '');
 }
 
-const gone = Symbol('gone');
+const removed = Symbol('gone');
 
-function without(raw: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
+function omitPaths(raw: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
   const copy: unknown = structuredClone(raw);
   const lists = new Set<unknown[]>();
   for (const path of paths) {
@@ -60,13 +60,13 @@ function without(raw: unknown, paths: readonly (readonly PropertyKey[])[]): unkn
     if (!isContainer(parent) || key === undefined) continue;
     if (Array.isArray(parent)) {
       // Marked first: taking it out now would shift the elements the other paths point at.
-      parent[Number(key)] = gone;
+      parent[Number(key)] = removed;
       lists.add(parent);
     } else {
       Reflect.deleteProperty(parent, key);
     }
   }
-  for (const list of lists) list.splice(0, list.length, ...list.filter((element) => element !== gone));
+  for (const list of lists) list.splice(0, list.length, ...list.filter((element) => element !== removed));
   return copy;
 }
 
@@ -92,24 +92,24 @@ type Camel<Name extends string> = Name extends `AWS${infer Rest}`
     : Uncapitalize<Name>;
 
 /** A wire object with names as the rest of the code has them, and without null. */
-export type Renamed<T> = { readonly [K in keyof T & string as Camel<K>]?: NonNullable<T[K]> };
+export type CamelCased<T> = { readonly [K in keyof T & string as Camel<K>]?: NonNullable<T[K]> };
 
 /** Renames the members of a wire object and drops those that are null. */
-export function renamed<T extends object>(wire: T): Renamed<T> {
+export function toCamelCase<T extends object>(wire: T): CamelCased<T> {
   const members: [string, unknown][] = [];
   for (const [name, value] of Object.entries(wire)) {
-    if (value !== null && value !== undefined) members.push([camel(name), value]);
+    if (value !== null && value !== undefined) members.push([camelCaseName(name), value]);
   }
-  return Object.fromEntries(members) as Renamed<T>;
+  return Object.fromEntries(members) as CamelCased<T>;
 }
 
-function camel(name: string): string {
+function camelCaseName(name: string): string {
   const prefix = /^(?:AWS|EUUS|.)/.exec(name)?.[0] ?? '';
   return prefix.toLowerCase() + name.slice(prefix.length);
 }
 
 /** Drops the members that are null or undefined: not reported. */
-export function reported<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
+export function omitMissing<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
   return Object.fromEntries(members) as { [K in keyof T]?: NonNullable<T[K]> };
 }
@@ -138,7 +138,7 @@ export function parseAnswer<S extends z.ZodObject>(
   return read.value;
 }
 
-export interface Point {
+export interface SeriesPoint {
   /** The key as it came: a day, a time, or something else. */
   readonly key: string;
   readonly value: unknown;
@@ -151,10 +151,10 @@ const keyNames = ['date', 'day', 'time', 'timestamp', 'key', 'x'];
  * The points of a map by day or time whose form the specification leaves open: an object, a list of pairs or a list
  * of objects. What fits none of these is left out.
  */
-export function readSeries(raw: unknown): Point[] {
+export function readSeries(raw: unknown): SeriesPoint[] {
   if (isObject(raw)) return Object.entries(raw).map(([key, value]) => ({ key, value }));
   if (!Array.isArray(raw)) return [];
-  return raw.flatMap((entry: unknown): Point[] => {
+  return raw.flatMap((entry: unknown): SeriesPoint[] => {
     if (Array.isArray(entry)) {
       const [key, value] = entry as readonly unknown[];
       return isKey(key) ? [{ key: String(key), value }] : [];
@@ -167,7 +167,7 @@ export function readSeries(raw: unknown): Point[] {
 }
 
 /** A number, or the one number of an object. */
-export function numberIn(value: unknown): number | undefined {
+export function findNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   if (!isObject(value)) return undefined;
   const numbers = Object.entries(value).filter(

@@ -13,33 +13,33 @@ export interface IdKind {
   readonly hint: string;
 }
 
-const largest = { int32: 2n ** 31n - 1n, int64: 2n ** 63n - 1n };
+const maxIds = { int32: 2n ** 31n - 1n, int64: 2n ** 63n - 1n };
 
 /** A numeric id as the service takes it. Throws a UserError for anything but digits in range. */
-export function numericId(value: string, bits: 'int32' | 'int64', kind: IdKind): string {
-  if (!/^\d{1,19}$/.test(value) || BigInt(value) > largest[bits]) throw notAnId(kind);
+export function checkNumericId(value: string, bits: 'int32' | 'int64', kind: IdKind): string {
+  if (!/^\d{1,19}$/.test(value) || BigInt(value) > maxIds[bits]) throw createIdError(kind);
   return value;
 }
 
 // What would change the path when somebody decodes it once more: `.`, `/`, `\` and control characters, escaped.
-const escapedTrouble = /%(25)*(2e|2f|5c|[01][\da-f]|7f)/i;
+const escapedUnsafeCharacters = /%(25)*(2e|2f|5c|[01][\da-f]|7f)/i;
 // oxlint-disable-next-line no-control-regex -- control characters are what is refused here
-const trouble = /[/\\\u0000-\u001f\u007f-\u009f]/;
+const unsafeCharacters = /[/\\\u0000-\u001f\u007f-\u009f]/;
 
 /**
  * A textual id as one path segment, not yet encoded. Ids come from people, so whatever could lead to another path
  * is refused (`..`, slashes, their escaped forms, control characters) with a UserError.
  */
-export function textId(value: string, kind: IdKind): string {
+export function checkTextId(value: string, kind: IdKind): string {
   const refused =
     value === '' ||
     value === '.' ||
     value === '..' ||
     value.length > 200 ||
     !value.isWellFormed() ||
-    trouble.test(value) ||
-    escapedTrouble.test(value);
-  if (refused) throw notAnId(kind);
+    unsafeCharacters.test(value) ||
+    escapedUnsafeCharacters.test(value);
+  if (refused) throw createIdError(kind);
   return value;
 }
 
@@ -52,7 +52,7 @@ export function address(host: string, ...segments: string[]): string {
   return host + pathOf(...segments);
 }
 
-function notAnId({ noun, hint }: IdKind): UserError {
+function createIdError({ noun, hint }: IdKind): UserError {
   // What was typed is not quoted: it is foreign text, and this folder does not know where it will be shown.
   return new UserError(`This is not ${noun}.`, hint);
 }

@@ -1,17 +1,17 @@
 /** Stands where a value is that must not be shown. */
-export const redact = '[hidden]';
+export const redactedValue = '[hidden]';
 
 /**
  * An address without what may be a secret in it: user and password go, and of the query only the names stay
  * (`?sig=…`: signed origins and tokens travel there). Works on whatever was typed into such a field, address or not.
  */
-export function safeUrl(url: string): string {
+export function redactUrl(url: string): string {
   // Nearly every address of a large list ends here.
   if (!url.includes('@') && !url.includes('?') && !url.includes('#')) return url;
-  return withoutQueryValues(withoutUserinfo(url));
+  return removeQueryValues(removeUserinfo(url));
 }
 
-function withoutUserinfo(url: string): string {
+function removeUserinfo(url: string): string {
   const [, scheme = '', rest = ''] = /^((?:[a-z][a-z\d+.-]*:)?\/\/)?(.*)$/is.exec(url) ?? [];
   const end = rest.search(/[/?#]/);
   const authority = end === -1 ? rest : rest.slice(0, end);
@@ -21,7 +21,7 @@ function withoutUserinfo(url: string): string {
   return broken && rest.includes('@') ? scheme + rest.slice(rest.lastIndexOf('@') + 1) : url;
 }
 
-function withoutQueryValues(url: string): string {
+function removeQueryValues(url: string): string {
   const [beforeFragment = ''] = url.split('#', 1);
   const start = beforeFragment.indexOf('?');
   if (start === -1) return beforeFragment;
@@ -40,17 +40,17 @@ const knownActions = new Set(
 );
 
 /** The parameters of an edge rule's action, without header values and credentials. */
-export function safeParameters(
+export function redactParameters(
   type: number | undefined,
   [first, second, third]: readonly (string | undefined)[],
 ): (string | undefined)[] {
   if (type !== undefined && headerActions.has(type)) {
     // Some write `Name: value` into the name.
-    return [first?.split(':', 1)[0], second && redact, third && redact];
+    return [first?.split(':', 1)[0], second && redactedValue, third && redactedValue];
   }
   if (type === undefined || !knownActions.has(type))
-    return [first && redact, second && redact, third && redact];
-  return [first, second, third].map((parameter) => parameter && safeUrl(parameter));
+    return [first && redactedValue, second && redactedValue, third && redactedValue];
+  return [first, second, third].map((parameter) => parameter && redactUrl(parameter));
 }
 
 const headerTriggers = new Set([1, 2]);
@@ -65,7 +65,7 @@ const plainHeaders = new Set(
 );
 
 /** The patterns of an edge rule's trigger; hidden where they are values of cookies or of headers that may be secret. */
-export function safePatterns(
+export function redactPatterns(
   type: number | undefined,
   parameter: string | undefined,
   patterns: readonly string[],
@@ -75,9 +75,9 @@ export function safePatterns(
     type > lastKnownTrigger ||
     type === cookieTrigger ||
     (headerTriggers.has(type) && !isPlainHeader(parameter));
-  if (mayBeSecret) return patterns.map(() => redact);
+  if (mayBeSecret) return patterns.map(() => redactedValue);
   if (type === queryTrigger) return patterns.map((pattern) => pattern.replaceAll(/=[^&]*/g, '=…'));
-  return patterns.map(safeUrl);
+  return patterns.map(redactUrl);
 }
 
 /** Whether everybody sends this header, and nobody a secret in it. */

@@ -6,12 +6,12 @@ import {
   ApiError,
   type ApiErrorCode,
   type ApiErrorFacts,
-  codeFor,
-  type ErrorWords,
+  classifyStatus,
+  type ErrorDetails,
   readErrorBody,
   readErrorText,
 } from './errors.ts';
-import { type ErrorBudget, readRetryAfter, waitBeforeRetry } from './retry.ts';
+import { type ErrorBudget, findRetryDelay, readRetryAfter } from './retry.ts';
 
 /** One call of an operation. */
 export interface ApiRequest {
@@ -25,9 +25,9 @@ export interface ApiRequest {
   readonly secrets?: readonly Secret[];
   readonly accept?: string;
   /** Whether it only reads: the export is a POST and does. */
-  readonly reads: boolean;
+  readonly isRead: boolean;
   /** Never a second time, not even after a 429: somebody counts what reaches the service. */
-  readonly once?: true;
+  readonly neverRetry?: true;
   /** Where the service has much to do before it answers: it is given three times as long. */
   readonly isSlow?: true;
 }
@@ -44,7 +44,7 @@ export interface Reply {
   /** The whole body, parsed; undefined where it is empty. For bodies that are small by nature. */
   readonly json: () => Promise<unknown>;
   /** An error about this answer. */
-  readonly error: (code: ApiErrorCode, words?: ErrorWords) => ApiError;
+  readonly error: (code: ApiErrorCode, words?: ErrorDetails) => ApiError;
   /** The error for a body of the wrong outer shape: what the service says about it, where it says something. */
   readonly wrongShape: (body: unknown) => ApiError;
 }
@@ -65,8 +65,8 @@ export interface Transport {
 }
 
 // More than any answer that is read whole: a page of API keys has about 100 kB.
-const longestJson = 16_000_000;
-const longestErrorBody = 64_000;
+const maxJsonBytes = 16_000_000;
+const maxErrorBytes = 64_000;
 
 /** The one way to the CDN: key, timeout, errors and retries are here and nowhere else. */
 export function createSend(
@@ -91,8 +91,8 @@ export function createSend(
         const attempt = async () => consume(await once(request));
         return await (allowance ? allowance.spend(attempt) : attempt());
       } catch (error) {
-        if (!(error instanceof ApiError) || request.once) throw error;
-        const wait = waitBeforeRetry({ error, reads: request.reads, tries, waitedMs, random: random() });
+        if (!(error instanceof ApiError) || request.neverRetry) throw error;
+        const wait = findRetryDelay({ error, isRead: request.isRead, tries, waitedMs, random: random() });
         if (wait === undefined) throw error;
         // Cut short when somebody cancels; the loop sees that.
         await sleep(wait, signal).catch(() => {});
@@ -141,13 +141,16 @@ export function createSend(
       });
 
     if (!response.ok) {
-      const body = await text(longestErrorBody).catch(stopped);
+      const body = await text(maxErrorBytes).catch(ignoreUnreadable);
       const words = readErrorText(body, hide);
       const retryAfterSeconds = readRetryAfter(headers.get('retry-after'), now());
-      throw fail(codeFor(status, words, isHtml(headers, body)), { ...spoken(words), retryAfterSeconds });
+      throw fail(classifyStatus(status, words, isHtml(headers, body)), {
+        ...toErrorFacts(words),
+        retryAfterSeconds,
+      });
     }
 
-    const error: Reply['error'] = (code, words) => fail(code, words ? spoken(words) : {});
+    const error: Reply['error'] = (code, words) => fail(code, words ? toErrorFacts(words) : {});
     return {
       status,
       headers,
@@ -156,7 +159,7 @@ export function createSend(
       patienceMs: 3 * patienceMs,
       error,
       async json() {
-        const body = await text(longestJson);
+        const body = await text(maxJsonBytes);
         if (body.trim() === '') return undefined;
         try {
           return parseWithExactIds(body);
@@ -194,12 +197,12 @@ export function createSend(
 }
 
 /** An error body that cannot be read says nothing; but somebody who cancels is not told of the status. */
-function stopped(error: unknown): string {
+function ignoreUnreadable(error: unknown): string {
   if (error instanceof ApiError && error.code === 'cancelled') throw error;
   return '';
 }
 
-function spoken({ message, errorKey, fieldErrors }: ErrorWords): Partial<ApiErrorFacts> {
+function toErrorFacts({ message, errorKey, fieldErrors }: ErrorDetails): Partial<ApiErrorFacts> {
   return { serviceMessage: message, errorKey, fieldErrors };
 }
 
@@ -213,7 +216,7 @@ function isHtml(headers: Headers, text: string): boolean {
 }
 
 // No connection came about, so the request cannot have been read by anybody.
-const beforeSending = new Set([
+const connectErrorCodes = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -225,14 +228,14 @@ const beforeSending = new Set([
 
 function neverConnected(error: unknown): boolean {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if ('code' in at && typeof at.code === 'string' && isBeforeSending(at.code)) return true;
+    if ('code' in at && typeof at.code === 'string' && isConnectError(at.code)) return true;
   }
   return false;
 }
 
-function isBeforeSending(code: string): boolean {
+function isConnectError(code: string): boolean {
   return (
-    beforeSending.has(code) ||
+    connectErrorCodes.has(code) ||
     code.startsWith('ERR_TLS_') ||
     code.includes('CERT') ||
     code.startsWith('ERR_SSL_')

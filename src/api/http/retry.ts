@@ -1,13 +1,13 @@
 import { ApiError, type ApiErrorCode } from './errors.ts';
 
 /** Three tries and a few seconds in all: somebody is waiting for the answer. */
-const tries = 3;
-const longestWaitMs = 4_000;
+const maxTries = 3;
+const maxWaitMs = 4_000;
 
-export interface Attempted {
+export interface RetryState {
   readonly error: ApiError;
   /** Whether the operation only reads. A DELETE or a change is never repeated blindly. */
-  readonly reads: boolean;
+  readonly isRead: boolean;
   /** Tries so far, this one included. */
   readonly tries: number;
   /** Waited so far, ms. */
@@ -21,16 +21,16 @@ export interface Attempted {
  * the time there is; 5xx, no connection and a body that broke off for reads only. A timeout has cost the person ten
  * seconds already and is not repeated. Milliseconds to wait before the next try, or undefined to give up.
  */
-export function waitBeforeRetry({
+export function findRetryDelay({
   error,
-  reads,
+  isRead: reads,
   tries: done,
   waitedMs,
   random,
-}: Attempted): number | undefined {
-  if (done >= tries) return undefined;
+}: RetryState): number | undefined {
+  if (done >= maxTries) return undefined;
   const backoff = 250 * 2 ** (done - 1) * (1 + random);
-  const left = longestWaitMs - waitedMs;
+  const left = maxWaitMs - waitedMs;
   switch (error.code) {
     case 'rate_limited': {
       const asked = error.retryAfterSeconds;
@@ -62,7 +62,13 @@ export function readRetryAfter(header: string | null, now: number): number | und
 }
 
 /** Says nothing about what was asked for: the service, or the way to it, is not well. */
-const unwell = new Set<ApiErrorCode>(['unavailable', 'unreachable', 'timeout', 'cut', 'rate_limited']);
+const transientCodes = new Set<ApiErrorCode>([
+  'unavailable',
+  'unreachable',
+  'timeout',
+  'cut',
+  'rate_limited',
+]);
 
 /** How many requests of one piece of work may come back without an answer of use, retries included. */
 export interface ErrorBudget {
@@ -101,7 +107,7 @@ export function createErrorBudget(most: number): ErrorBudget {
         isUp = true;
         return answer;
       } catch (error) {
-        if (error instanceof ApiError && unwell.has(error.code)) {
+        if (error instanceof ApiError && transientCodes.has(error.code)) {
           spent += 1;
           last = error;
         } else if (error instanceof ApiError && error.code !== 'cancelled') isUp = true;
@@ -115,6 +121,6 @@ export function createErrorBudget(most: number): ErrorBudget {
 }
 
 /** Whether the same may work in a moment. */
-export function isUnwell(error: ApiError): boolean {
-  return unwell.has(error.code);
+export function isTransient(error: ApiError): boolean {
+  return transientCodes.has(error.code);
 }

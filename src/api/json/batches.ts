@@ -8,11 +8,11 @@ export const openObject = 0x7b;
 export const closeObject = 0x7d;
 
 /** 1 for quotes and brackets: the bytes at which reading a value is interrupted. */
-const isSign = new Uint8Array(256);
-for (const byte of [quote, openArray, closeArray, openObject, closeObject]) isSign[byte] = 1;
+const isDelimiter = new Uint8Array(256);
+for (const byte of [quote, openArray, closeArray, openObject, closeObject]) isDelimiter[byte] = 1;
 
 /** Where in an element the last chunk ended. */
-export interface Place {
+export interface CutState {
   /** Brackets that are open. */
   level: number;
   isText: boolean;
@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** Between two elements. */
-export function newPlace(): Place {
+export function createCutState(): CutState {
   return { level: 0, isText: false, isEscaped: false };
 }
 
@@ -29,7 +29,7 @@ export function newPlace(): Place {
  * Where the element that goes on at `start` ends: the comma behind it or the bracket that closes the list; the length
  * of `bytes` where it goes on in the next chunk. Small and on its own, since it looks at every byte.
  */
-export function nextBorder(bytes: Uint8Array, start: number, place: Place): number {
+export function findBorder(bytes: Uint8Array, start: number, place: CutState): number {
   const { length } = bytes;
   let { level, isText } = place;
   let index = place.isEscaped ? start + 1 : start;
@@ -46,7 +46,7 @@ export function nextBorder(bytes: Uint8Array, start: number, place: Place): numb
       continue;
     }
     const byte = bytes[index] as number;
-    if (isSign[byte] === 0) {
+    if (isDelimiter[byte] === 0) {
       if (byte !== comma || level > 0) continue;
       break;
     }
@@ -83,10 +83,10 @@ export interface Batches {
 }
 
 // What is longer is one large element, most likely: to parse it in vain would be dear.
-const longest = 262_144;
+const maxBatchLength = 262_144;
 // One for all, since nothing is kept in it from one call to the next.
-const text = Buffer.allocUnsafeSlow(longest);
-text[0] = openArray;
+const batchText = Buffer.allocUnsafeSlow(maxBatchLength);
+batchText[0] = openArray;
 
 /**
  * Guesses where the last element of a chunk begins, instead of looking at every byte, and has JSON.parse judge: what
@@ -101,7 +101,7 @@ export function createBatches(parse: ParseList): Batches {
 
   return {
     learn(element) {
-      opening = openingOf(element);
+      opening = readOpening(element);
     },
 
     isReady: () => opening !== undefined,
@@ -112,10 +112,10 @@ export function createBatches(parse: ParseList): Batches {
         rest -= 1;
         return undefined;
       }
-      const comma = lastBetween(chunk, start, opening);
+      const comma = findLastElement(chunk, start, opening);
       // It may be that only the first ones look like that.
       if (comma === -1) opening = undefined;
-      const json = comma === -1 ? undefined : listOf(pending, chunk.subarray(start, comma));
+      const json = comma === -1 ? undefined : joinAsList(pending, chunk.subarray(start, comma));
       if (json === undefined) return undefined;
       try {
         const elements = parse(json);
@@ -139,35 +139,36 @@ interface Opening {
   readonly names: readonly string[];
 }
 
-const opens =
+const openingPattern =
   /^(\s*\{\s*"[^"\\]{1,60}"\s*:)(?:\s*(?:"[^"\\]{0,80}"|[\w.+-]{1,40})(\s*,\s*"[^"\\]{1,60}"\s*:))?/u;
-const longestOpening = 400;
-const mostTries = 50;
+const maxOpeningLength = 400;
+const maxTries = 50;
 
-function openingOf(element: Buffer): Opening | undefined {
-  const names = opens.exec(element.toString('latin1', 0, longestOpening))?.slice(1);
+function readOpening(element: Buffer): Opening | undefined {
+  const names = openingPattern.exec(element.toString('latin1', 0, maxOpeningLength))?.slice(1);
   return names && { between: Buffer.from(`},${names[0]}`, 'latin1'), names };
 }
 
 /** Where the comma in front of the last element stands, by the looks of it; -1 where nothing looks like one. */
-function lastBetween(chunk: Buffer, start: number, { between, names }: Opening): number {
+function findLastElement(chunk: Buffer, start: number, { between, names }: Opening): number {
   let at = chunk.length;
-  for (let tries = 0; tries < mostTries && at > start; tries += 1) {
+  for (let tries = 0; tries < maxTries && at > start; tries += 1) {
     at = chunk.lastIndexOf(between, at - 1);
     if (at < start) return -1;
-    const [, first, second] = opens.exec(chunk.toString('latin1', at + 2, at + 2 + longestOpening)) ?? [];
+    const [, first, second] =
+      openingPattern.exec(chunk.toString('latin1', at + 2, at + 2 + maxOpeningLength)) ?? [];
     if (first === names[0] && second === names[1]) return at + 1;
   }
   return -1;
 }
 
 /** As the text of a JSON list; undefined where that would be too long. */
-function listOf(pending: readonly Buffer[], head: Buffer): string | undefined {
+function joinAsList(pending: readonly Buffer[], head: Buffer): string | undefined {
   let length = 1;
   for (const part of [...pending, head]) {
-    if (length + part.length >= text.length) return undefined;
-    length += part.copy(text, length);
+    if (length + part.length >= batchText.length) return undefined;
+    length += part.copy(batchText, length);
   }
-  text[length] = closeArray;
-  return text.toString('utf8', 0, length + 1);
+  batchText[length] = closeArray;
+  return batchText.toString('utf8', 0, length + 1);
 }

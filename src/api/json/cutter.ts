@@ -5,8 +5,8 @@ import {
   colon,
   comma,
   createBatches,
-  newPlace,
-  nextBorder,
+  createCutState,
+  findBorder,
   openArray,
   openObject,
   type ParseList,
@@ -29,7 +29,7 @@ export interface Cutter {
 }
 
 // What stands around the list is a few members. A document of another shape must not be kept whole.
-const longestOutside = 1_000_000;
+const maxOutsideLength = 1_000_000;
 
 /**
  * Cuts a JSON document that is a list, or an object with a list in its member `member`, into the list's elements
@@ -44,7 +44,7 @@ export function createCutter(member: string, parse: ParseList = parseJson): Cutt
   let depth = 0;
   let inString = false;
   let escaped = false;
-  let inside = newPlace();
+  let inside = createCutState();
   const batches = createBatches(parse);
   // The element before came alone and ends in a brace.
   let isBehindObject = false;
@@ -74,7 +74,7 @@ export function createCutter(member: string, parse: ParseList = parseJson): Cutt
         isTried = true;
         start = cutBatch(chunk, start, take);
       }
-      const border = nextBorder(chunk, start, inside);
+      const border = findBorder(chunk, start, inside);
       if (border === chunk.length) {
         pending.push(chunk.subarray(start));
         return border;
@@ -97,7 +97,7 @@ export function createCutter(member: string, parse: ParseList = parseJson): Cutt
     if (!batch) return start;
     isBehindObject = false;
     pending = [];
-    inside = newPlace();
+    inside = createCutState();
     for (const element of batch.elements) take(element);
     return batch.next;
   }
@@ -134,11 +134,11 @@ export function createCutter(member: string, parse: ParseList = parseJson): Cutt
         continue;
       }
       const begins = byte === openArray && (depth === 0 || (depth === 1 && sign === colon && isMember()));
-      if (depth === 0 && sign === 0 && byte !== openArray && byte !== openObject && !isMark(byte)) {
+      if (depth === 0 && sign === 0 && byte !== openArray && byte !== openObject && !isByteOrderMark(byte)) {
         // A web page, most likely. Nothing of it needs to be read.
         throw new SyntaxError('The document is neither a list nor an object.');
       }
-      if (!isMark(byte)) sign = byte;
+      if (!isByteOrderMark(byte)) sign = byte;
       if (byte === openArray || byte === openObject) depth += 1;
       if (byte === closeArray || byte === closeObject) depth -= 1;
       if (begins) {
@@ -161,7 +161,7 @@ export function createCutter(member: string, parse: ParseList = parseJson): Cutt
 
   function keep(bytes: Buffer): void {
     outsideLength += bytes.length;
-    if (outsideLength > longestOutside) throw new SyntaxError('Too much stands around the list.');
+    if (outsideLength > maxOutsideLength) throw new SyntaxError('Too much stands around the list.');
     // A copy: the chunk may be large, and this is kept to the end.
     outside.push(Buffer.from(bytes));
   }
@@ -182,6 +182,6 @@ function isSpace(byte: number): boolean {
 }
 
 /** A byte of the UTF-8 byte order mark. */
-function isMark(byte: number): boolean {
+function isByteOrderMark(byte: number): boolean {
   return byte === 0xef || byte === 0xbb || byte === 0xbf;
 }

@@ -69,9 +69,9 @@ export interface PagedList {
 /** The largest page the service gives, and so the fewest requests. */
 const pageLength = 1000;
 /** At once: hides a real network's delay without leaning on the service. */
-const pagesAtOnce = 4;
+const concurrentPages = 4;
 /** A million elements. A service that says "more" even then is not telling the truth. */
-const mostPages = 1000;
+const maxPages = 1000;
 
 export interface PageQuery {
   /** From 1: page 0 would be the plain array. */
@@ -125,7 +125,7 @@ export function createPages(send: Send, list: PagedList): Pages {
       ...list,
       method: 'GET',
       query: { page, perPage, ...(search ? { search } : {}) },
-      reads: true,
+      isRead: true,
     } as const;
     return send(request, async (reply) => {
       const rows: Row<T>[] = [];
@@ -178,10 +178,10 @@ export function createPages(send: Send, list: PagedList): Pages {
     if (goesOn && first.total !== undefined) {
       // The service may give shorter pages than it was asked for: what the first one held counts.
       const length = first.rows.length + first.skipped;
-      page = Math.min(Math.ceil(first.total / length), mostPages);
-      for (const one of await together(2, page, get, enough)) goesOn = add(one);
+      page = Math.min(Math.ceil(first.total / length), maxPages);
+      for (const one of await readConcurrently(2, page, get, enough)) goesOn = add(one);
     }
-    while (goesOn && page < mostPages && !enough(page + 1, 0)) {
+    while (goesOn && page < maxPages && !enough(page + 1, 0)) {
       page += 1;
       goesOn = add(await get(page));
     }
@@ -192,7 +192,7 @@ export function createPages(send: Send, list: PagedList): Pages {
 }
 
 /** Pages `from` to `to`, a few at once, in order. Where one fails, the others stop at their next element. */
-async function together<T>(
+async function readConcurrently<T>(
   from: number,
   to: number,
   get: (page: number, isOver: Enough) => Promise<Page<T>>,
@@ -212,7 +212,7 @@ async function together<T>(
       });
     }
   }
-  await Promise.all(Array.from({ length: pagesAtOnce }, work));
+  await Promise.all(Array.from({ length: concurrentPages }, work));
   return pages;
 }
 

@@ -1,7 +1,7 @@
 import type { OriginErrorCounter } from './counts.ts';
 import type { OriginError, OriginErrorDay, OriginErrors } from './origin-errors.ts';
 
-export interface ReadDay extends OriginErrorDay {
+export interface CountedDay extends OriginErrorDay {
   readonly counter: OriginErrorCounter;
   readonly repeated: number;
 }
@@ -12,14 +12,14 @@ export interface ReadDay extends OriginErrorDay {
  *
  * @throws ApiError
  */
-export async function readDay(
+export async function countDay(
   originErrors: OriginErrors,
   zoneId: string,
   day: string,
   ids: SeenIds,
   counter: OriginErrorCounter,
   wanted: (entry: OriginError) => boolean = () => true,
-): Promise<ReadDay> {
+): Promise<CountedDay> {
   let repeated = 0;
   const read = await originErrors.forEach(zoneId, day, (entry) => {
     if (!wanted(entry)) return;
@@ -35,16 +35,16 @@ export interface SeenIds {
   readonly isNew: (id: string) => boolean;
 }
 
-const places = 1024;
+const slotsPerPage = 1024;
 /** Two numbers a place; both 0 is an empty place. */
-const pageLength = places * 2;
+const pageLength = slotsPerPage * 2;
 /** Above seven eighths, looking for a place takes long. */
-const fullest = 896;
-const pagesInSlab = 32;
+const maxUsed = 896;
+const pagesPerSlab = 32;
 /** A page is found by so many bits at most: more are only needed by ids whose hashes are alike. */
-const deepest = 20;
+const maxDepth = 20;
 // One for all, since nothing is kept in it from one call to the next.
-const moving = new Uint32Array(pageLength);
+const splitBuffer = new Uint32Array(pageLength);
 
 /**
  * Remembers ids by 64 bits of a hash: about 13 bytes an id where a set of strings takes 100. Two ids out of a million
@@ -78,8 +78,8 @@ export function createSeenIds(most = 4_000_000): SeenIds {
         low ^= low >>> 13;
       }
       high ^= length;
-      high = mixed(high) ^ mixed(low ^ 0x85ebca6b);
-      return remember(high >>> 0, (mixed(low) ^ Math.imul(high, 0xc2b2ae35)) >>> 0);
+      high = mixHash(high) ^ mixHash(low ^ 0x85ebca6b);
+      return remember(high >>> 0, (mixHash(low) ^ Math.imul(high, 0xc2b2ae35)) >>> 0);
     },
   };
 
@@ -87,12 +87,12 @@ export function createSeenIds(most = 4_000_000): SeenIds {
     for (;;) {
       const page = pages[directory[high & (directory.length - 1)] ?? 0] as Page;
       const { slab } = page;
-      const at = placeOf(page, high, low);
+      const at = findSlot(page, high, low);
       if (slab[at] !== 0 || slab[at + 1] !== 0) return false;
-      if (size >= most || (page.used === fullest && page.depth === deepest)) return true;
-      if (page.used < fullest) {
+      if (size >= most || (page.used === maxUsed && page.depth === maxDepth)) return true;
+      if (page.used < maxUsed) {
         size += 1;
-        put(page, at, high, low);
+        storeHash(page, at, high, low);
         return true;
       }
       split(page, high);
@@ -100,9 +100,9 @@ export function createSeenIds(most = 4_000_000): SeenIds {
   }
 
   function addPage(depth: number): Page {
-    const index = pages.length % pagesInSlab;
+    const index = pages.length % pagesPerSlab;
     // Many pages in one piece of memory: the collector is slow to give back small ones.
-    if (index === 0) slabs.push(new Uint32Array(pageLength * pagesInSlab));
+    if (index === 0) slabs.push(new Uint32Array(pageLength * pagesPerSlab));
     const slab = slabs.at(-1) as Uint32Array;
     const page = { slab, start: index * pageLength, depth, used: 0 };
     pages.push(page);
@@ -115,15 +115,15 @@ export function createSeenIds(most = 4_000_000): SeenIds {
     if (bit === directory.length) directory = [...directory, ...directory];
     page.depth += 1;
     const other = addPage(page.depth);
-    moving.set(page.slab.subarray(page.start, page.start + pageLength));
+    splitBuffer.set(page.slab.subarray(page.start, page.start + pageLength));
     page.slab.fill(0, page.start, page.start + pageLength);
     page.used = 0;
     for (let from = 0; from < pageLength; from += 2) {
-      const one = moving[from] ?? 0;
-      const two = moving[from + 1] ?? 0;
+      const one = splitBuffer[from] ?? 0;
+      const two = splitBuffer[from + 1] ?? 0;
       if (one === 0 && two === 0) continue;
       const to = (one & bit) === 0 ? page : other;
-      put(to, placeOf(to, one, two), one, two);
+      storeHash(to, findSlot(to, one, two), one, two);
     }
     for (let entry = (high & (bit - 1)) | bit; entry < directory.length; entry += bit * 2)
       directory[entry] = pages.length - 1;
@@ -139,14 +139,14 @@ interface Page {
   used: number;
 }
 
-function put(page: Page, at: number, high: number, low: number): void {
+function storeHash(page: Page, at: number, high: number, low: number): void {
   page.slab[at] = high;
   page.slab[at + 1] = low;
   page.used += 1;
 }
 
 /** Where the pair is in its slab, or the empty place where it belongs. */
-function placeOf({ slab, start }: Page, high: number, low: number): number {
+function findSlot({ slab, start }: Page, high: number, low: number): number {
   for (let at = (low << 1) & (pageLength - 1); ; at = (at + 2) & (pageLength - 1)) {
     // Written out here and below: what is made for every id is garbage half a million times.
     const one = slab[start + at];
@@ -155,7 +155,7 @@ function placeOf({ slab, start }: Page, high: number, low: number): number {
   }
 }
 
-function mixed(hash: number): number {
+function mixHash(hash: number): number {
   const once = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return once ^ (once >>> 13);
 }

@@ -82,10 +82,10 @@ export function createOriginErrorCounter(options: { start: number; hours: number
       state.groups.add(entry);
       state.newest.add(entry);
       const path = entry.path();
-      if (path !== undefined) state.prefixes.add(pathPrefix(path));
+      if (path !== undefined) state.prefixes.add(findPathPrefix(path));
     },
     merge: (other) => mergeInto(state, other.state),
-    result: () => finished(state),
+    result: () => toCounts(state),
   };
 }
 
@@ -101,7 +101,7 @@ function mergeInto(state: State, other: State): void {
   for (const entry of other.newest.all()) state.newest.add(entry);
 }
 
-function finished(state: State): OriginErrorCounts {
+function toCounts(state: State): OriginErrorCounts {
   const ranked = state.groups.ranked();
   const codes = new Map<string, number>();
   for (const { errorCode = '', count } of ranked) codes.set(errorCode, (codes.get(errorCode) ?? 0) + count);
@@ -148,16 +148,16 @@ export function createHeavyHitters(kept = 500): HeavyHitters {
     add(word, times = 1) {
       counts.set(word, (counts.get(word) ?? 0) + times);
       if (counts.size <= kept * 2) return;
-      const sorted = ranked(counts);
+      const sorted = rankWords(counts);
       missed += sorted[kept]?.[1] ?? 0;
       counts = new Map(sorted.slice(0, kept));
     },
-    top: () => ({ words: ranked(counts), missed }),
+    top: () => ({ words: rankWords(counts), missed }),
   };
 }
 
 /** Equal counts in the order of the words, so that the same log always reads the same. */
-function ranked(counts: ReadonlyMap<string, number>): [string, number][] {
+function rankWords(counts: ReadonlyMap<string, number>): [string, number][] {
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
@@ -165,24 +165,24 @@ function ranked(counts: ReadonlyMap<string, number>): [string, number][] {
  * The folder a path is in, at most two deep: `/img/a.png` → `/img/…`, `/api/orders/17` → `/api/orders/…`. What lies at
  * the top stands for itself: `/cart`. A host in front stays, without its scheme.
  */
-export function pathPrefix(path: string): string {
-  const start = path.startsWith('/') ? 0 : pathStart(path);
+export function findPathPrefix(path: string): string {
+  const start = path.startsWith('/') ? 0 : findPathStart(path);
   const first = path.indexOf('/', start + 1);
-  if (first === -1) return shortened(start === -1 ? path : path.slice(hostStart(path)));
+  if (first === -1) return shorten(start === -1 ? path : path.slice(findHostStart(path)));
   const second = path.indexOf('/', first + 1);
-  return `${shortened(path.slice(hostStart(path), second === -1 ? first : second))}/…`;
+  return `${shorten(path.slice(findHostStart(path), second === -1 ? first : second))}/…`;
 }
 
 /** Where the path begins behind a host, `//` of the scheme skipped; -1 where there is none. */
-function pathStart(path: string): number {
-  return path.indexOf('/', hostStart(path));
+function findPathStart(path: string): number {
+  return path.indexOf('/', findHostStart(path));
 }
 
-function hostStart(path: string): number {
+function findHostStart(path: string): number {
   if (path.startsWith('/')) return 0;
   return /^[a-z][a-z\d+.-]*:\/\//iu.exec(path)?.[0].length ?? 0;
 }
 
-function shortened(prefix: string): string {
+function shorten(prefix: string): string {
   return (prefix.length > 120 ? prefix.slice(0, 120) : prefix) || '/';
 }

@@ -61,7 +61,7 @@ export function createGroups(): Groups {
       }
     },
     all: () => all,
-    ranked: () => all.toSorted((a, b) => b.count - a.count || (nameOf(a) < nameOf(b) ? -1 : 1)),
+    ranked: () => all.toSorted((a, b) => b.count - a.count || (groupKey(a) < groupKey(b) ? -1 : 1)),
     left: () => left,
   };
 
@@ -105,7 +105,7 @@ function join(group: GroupBuilder, { count, first, last, sample }: GroupBuilder)
   }
 }
 
-function nameOf({ errorCode, statusCode, serverZone }: GroupBuilder): string {
+function groupKey({ errorCode, statusCode, serverZone }: GroupBuilder): string {
   return `${errorCode ?? ''} ${statusCode ?? ''} ${serverZone ?? ''}`;
 }
 
@@ -118,7 +118,7 @@ export interface Sample extends Omit<OriginErrorDetails, 'errorCode' | 'statusCo
   readonly serverZone: string | undefined;
 }
 
-const samplesShown = 5;
+const maxSamples = 5;
 
 /** The newest entries of all. */
 export interface Newest {
@@ -130,11 +130,11 @@ export function createNewest(): Newest {
   const newest: OriginError[] = [];
   return {
     add(entry) {
-      if (newest.length < samplesShown) newest.push(entry);
+      if (newest.length < maxSamples) newest.push(entry);
       // The oldest of them makes way.
-      else if (atOf(entry) > atOf(newest[0])) newest[0] = entry;
+      else if (readTime(entry) > readTime(newest[0])) newest[0] = entry;
       else return;
-      newest.sort((a, b) => atOf(a) - atOf(b));
+      newest.sort((a, b) => readTime(a) - readTime(b));
     },
     all: () => newest,
   };
@@ -147,18 +147,18 @@ export function createNewest(): Newest {
 export function takeSamples(groups: readonly GroupBuilder[], newest: Newest): Sample[] {
   const largest = new Map(groups.toReversed().map((group) => [group.errorCode, group.sample]));
   const codes = new Set(groups.map(({ errorCode }) => errorCode));
-  const chosen = new Set([...codes].slice(0, samplesShown).flatMap((code) => largest.get(code) ?? []));
-  for (const { sample } of groups.slice(0, samplesShown)) chosen.add(sample);
-  for (const entry of newest.all().toSorted((a, b) => atOf(b) - atOf(a))) chosen.add(entry);
+  const chosen = new Set([...codes].slice(0, maxSamples).flatMap((code) => largest.get(code) ?? []));
+  for (const { sample } of groups.slice(0, maxSamples)) chosen.add(sample);
+  for (const entry of newest.all().toSorted((a, b) => readTime(b) - readTime(a))) chosen.add(entry);
   return [...chosen]
-    .slice(0, samplesShown)
-    .sort((a, b) => atOf(b) - atOf(a))
+    .slice(0, maxSamples)
+    .sort((a, b) => readTime(b) - readTime(a))
     .map((entry) => {
       const { id, at, errorCode, statusCode, serverZone } = entry;
       return { ...entry.details(), id, at, errorCode, statusCode, serverZone };
     });
 }
 
-function atOf(entry: OriginError | undefined): number {
+function readTime(entry: OriginError | undefined): number {
   return entry?.at ?? Number.NEGATIVE_INFINITY;
 }

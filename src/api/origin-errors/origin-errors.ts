@@ -1,7 +1,7 @@
 import { toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
-import { isObject, sentence } from '../http/errors.ts';
-import { address, type Hosts, numericId } from '../http/paths.ts';
-import { safeUrl } from '../http/redact.ts';
+import { isObject, toSentence } from '../http/errors.ts';
+import { address, checkNumericId, type Hosts } from '../http/paths.ts';
+import { redactUrl } from '../http/redact.ts';
 import type { Send } from '../http/request.ts';
 import { readList } from '../json/lists.ts';
 
@@ -54,7 +54,7 @@ export interface OriginErrors {
 export function createOriginErrors(send: Send, hosts: Hosts): OriginErrors {
   return {
     async forEach(zoneId, day, visit) {
-      const id = numericId(zoneId, 'int64', {
+      const id = checkNumericId(zoneId, 'int64', {
         noun: 'a zone id',
         hint: 'A zone id is a whole number, such as 1001.',
       });
@@ -62,7 +62,7 @@ export function createOriginErrors(send: Send, hosts: Hosts): OriginErrors {
         operation: 'Get origin error logs',
         method: 'GET',
         address: address(hosts.originLogging, id, formatPathDay(day)),
-        reads: true,
+        isRead: true,
       } as const;
       let entries = 0;
       let skipped = 0;
@@ -100,21 +100,21 @@ function formatPathDay(day: string): string {
 function readEntry(raw: unknown): OriginError | undefined {
   if (!isObject(raw)) return undefined;
   const labels = isObject(raw['labels']) ? raw['labels'] : {};
-  const at = timeOf(raw['timestamp']);
+  const at = readTimestamp(raw['timestamp']);
   const log = raw['log'];
   let read: { details: OriginErrorDetails | undefined } | undefined;
   const details = () => (read ??= { details: readDetails(log) }).details;
   // The labels say it in most cases; the document is parsed for it only where they do not.
-  const errorCode = word(labels['ErrorCode']) ?? details()?.errorCode;
-  const statusCode = status(labels['StatusCode']) ?? details()?.statusCode;
-  const serverZone = word(labels['ServerZone']);
+  const errorCode = readWord(labels['ErrorCode']) ?? details()?.errorCode;
+  const statusCode = readStatus(labels['StatusCode']) ?? details()?.statusCode;
+  const serverZone = readWord(labels['ServerZone']);
   const entry: Writable<OriginError> = {
-    id: word(raw['logId']) ?? '',
+    id: readWord(raw['logId']) ?? '',
     path: () => {
-      const first = firstMember(log);
+      const first = readLeadingPath(log);
       if (first !== undefined) return first;
       const url = details()?.requestUrl;
-      return url === undefined ? undefined : pathOf(url);
+      return url === undefined ? undefined : removeQuery(url);
     },
     details,
   };
@@ -128,23 +128,23 @@ function readEntry(raw: unknown): OriginError | undefined {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-const beginning = '{"RequestUrl":"';
+const documentStart = '{"RequestUrl":"';
 
 /**
  * The path where RequestUrl is the document's first member, as the service writes it, and needs no unescaping.
  * Parsing every document would take as long again as everything else of counting half a million entries.
  */
-function firstMember(log: unknown): string | undefined {
-  if (typeof log !== 'string' || !log.startsWith(beginning) || !log.endsWith('}')) return undefined;
+function readLeadingPath(log: unknown): string | undefined {
+  if (typeof log !== 'string' || !log.startsWith(documentStart) || !log.endsWith('}')) return undefined;
   // It ends where the text does, or where its query begins.
-  let end = beginning.length;
+  let end = documentStart.length;
   for (; end < log.length; end += 1) {
     const sign = log.charCodeAt(end);
     if (sign === doubleQuote || sign === questionMark || sign === hash) break;
     if (sign === backslash) return undefined;
   }
-  const path = log.slice(beginning.length, Math.min(end, beginning.length + longestUrl));
-  return path.includes('@') || path.includes('=') ? safePath(path) : path;
+  const path = log.slice(documentStart.length, Math.min(end, documentStart.length + maxUrlLength));
+  return path.includes('@') || path.includes('=') ? redactPath(path) : path;
 }
 
 const doubleQuote = 0x22;
@@ -152,43 +152,43 @@ const hash = 0x23;
 const questionMark = 0x3f;
 const backslash = 0x5c;
 
-function pathOf(url: string): string {
+function removeQuery(url: string): string {
   const end = url.search(/[?#]/u);
   return end === -1 ? url : url.slice(0, end);
 }
 
-const longestUrl = 2000;
+const maxUrlLength = 2000;
 
 /** `safeUrl`, and tokens that the service takes in the path as well: `/bcdn_token=…&expires=…/video/1.ts`. */
-function safePath(url: string): string {
-  const safe = safeUrl(url.slice(0, longestUrl));
+function redactPath(url: string): string {
+  const safe = redactUrl(url.slice(0, maxUrlLength));
   return safe.includes('=') ? safe.replaceAll(/=[^/&;?#]+/g, '=…') : safe;
 }
 
 function readDetails(log: unknown): OriginErrorDetails | undefined {
-  const document = typeof log === 'string' ? parsed(log) : log;
+  const document = typeof log === 'string' ? parseOrUndefined(log) : log;
   if (!isObject(document)) return undefined;
   const url = document['RequestUrl'];
-  const message = sentence(document['Message']);
-  const errorCode = word(document['ErrorCode']);
-  const statusCode = status(document['StatusCode']);
+  const message = toSentence(document['Message']);
+  const errorCode = readWord(document['ErrorCode']);
+  const statusCode = readStatus(document['StatusCode']);
   return {
-    ...(typeof url === 'string' ? { requestUrl: safePath(url) } : {}),
+    ...(typeof url === 'string' ? { requestUrl: redactPath(url) } : {}),
     ...(message === undefined
       ? {}
-      : { message: message.replaceAll(/[a-z][a-z\d+.-]*:\/\/[^\s"'<>]+/gi, safePath) }),
+      : { message: message.replaceAll(/[a-z][a-z\d+.-]*:\/\/[^\s"'<>]+/gi, redactPath) }),
     ...(errorCode === undefined ? {} : { errorCode }),
     ...(statusCode === undefined ? {} : { statusCode }),
   };
 }
 
 /** After 1970 and before the year 10,000: anything else is no time, and no calendar could draw it. */
-function timeOf(timestamp: unknown): number | undefined {
+function readTimestamp(timestamp: unknown): number | undefined {
   const at = typeof timestamp === 'number' ? toEpochMs(timestamp) : 0;
   return at > 0 && at < 253_402_300_800_000 ? at : undefined;
 }
 
-function parsed(json: string): unknown {
+function parseOrUndefined(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -196,11 +196,11 @@ function parsed(json: string): unknown {
   }
 }
 
-function word(value: unknown): string | undefined {
+function readWord(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value.slice(0, 200) : undefined;
 }
 
-function status(value: unknown): number | undefined {
+function readStatus(value: unknown): number | undefined {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isInteger(number) ? number : undefined;
 }

@@ -94,7 +94,7 @@ export const enumerations = {
 export type Enumeration = keyof typeof enumerations;
 
 /** The name of a value: `nameOf('PullZoneType', 1)` → `Volume`; a value newer than this table → `unknown (7)`. */
-export function nameOf(enumeration: Enumeration, value: number | undefined): string {
+export function getEnumName(enumeration: Enumeration, value: number | undefined): string {
   if (value === undefined) return 'not reported';
   const names: Readonly<Record<number, string>> = enumerations[enumeration];
   return (Object.hasOwn(names, value) ? names[value] : undefined) ?? `unknown (${value})`;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { count, flag, id, renamed, text, texts } from '../http/lenient.ts';
-import { safeParameters, safePatterns, safeUrl } from '../http/redact.ts';
+import { count, flag, id, text, texts, toCamelCase } from '../http/lenient.ts';
+import { redactParameters, redactPatterns, redactUrl } from '../http/redact.ts';
 
 // An enumeration's number, named by nameOf(enumerations…) where it is shown. The service adds values at will.
 export const number = z.number().int().nullish();
-export const url = z.string().transform(safeUrl).nullish();
+export const url = z.string().transform(redactUrl).nullish();
 /** Read, so that it is not taken for an unknown member, and dropped. */
 export const secret = z
   .unknown()
@@ -24,7 +24,7 @@ export const hostname = z
     CertificateKeyType: number,
     CertificateProvisionType: number,
   })
-  .transform(renamed);
+  .transform(toCamelCase);
 export type Hostname = z.output<typeof hostname>;
 
 const action = { ActionType: number, ActionParameter1: text, ActionParameter2: text, ActionParameter3: text };
@@ -36,26 +36,26 @@ interface Action {
   ActionParameter3?: string | null | undefined;
 }
 
-function withSafeParameters<T extends Action>(rule: T): T {
+function redactRule<T extends Action>(rule: T): T {
   const parameters = [rule.ActionParameter1, rule.ActionParameter2, rule.ActionParameter3].map(
     (one) => one ?? undefined,
   );
-  const [first, second, third] = safeParameters(rule.ActionType ?? undefined, parameters);
+  const [first, second, third] = redactParameters(rule.ActionType ?? undefined, parameters);
   return { ...rule, ActionParameter1: first, ActionParameter2: second, ActionParameter3: third };
 }
 
-const extraAction = z.object(action).transform((wire) => renamed(withSafeParameters(wire)));
+const extraAction = z.object(action).transform((wire) => toCamelCase(redactRule(wire)));
 export type EdgeRuleAction = z.output<typeof extraAction>;
 
 const trigger = z
   .object({ Type: number, PatternMatches: texts, PatternMatchingType: number, Parameter1: text })
   .transform((wire) => {
-    const patterns = safePatterns(
+    const patterns = redactPatterns(
       wire.Type ?? undefined,
       wire.Parameter1 ?? undefined,
       wire.PatternMatches ?? [],
     );
-    return { ...renamed(wire), patternMatches: patterns };
+    return { ...toCamelCase(wire), patternMatches: patterns };
   });
 export type EdgeRuleTrigger = z.output<typeof trigger>;
 
@@ -72,7 +72,7 @@ export const edgeRule = z
     ReadOnly: flag,
   })
   .transform((wire) => ({
-    ...renamed(withSafeParameters(wire)),
+    ...toCamelCase(redactRule(wire)),
     triggers: wire.Triggers ?? [],
     extraActions: wire.ExtraActions ?? [],
   }));
@@ -81,4 +81,4 @@ export type EdgeRule = z.output<typeof edgeRule>;
 /** OptimizerClass and VendorAiImageBlueprint. */
 export const namedProperties = z
   .object({ Name: text, Properties: z.record(z.string(), z.string()).nullish() })
-  .transform(renamed);
+  .transform(toCamelCase);

@@ -2,7 +2,7 @@ import type { Drift } from '../http/lenient.ts';
 import { address, type Hosts } from '../http/paths.ts';
 import type { Send } from '../http/request.ts';
 import { createPages } from '../json/lists.ts';
-import { noteZoneSecrets } from './secrets.ts';
+import { registerZoneSecrets } from './secrets.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
 import { readZone, type Zone } from './zone.ts';
 
@@ -79,7 +79,7 @@ export function createPullZones(send: Send, hosts: Hosts, onDrift: (drift: Drift
   function notedRow() {
     const row = summaryRow();
     return (raw: unknown) => {
-      noteZoneSecrets(raw);
+      registerZoneSecrets(raw);
       return row(raw);
     };
   }

@@ -1,5 +1,5 @@
 import { registerSecret } from '../../secrets/secret.ts';
-import { headerActions, isPlainHeader, safePatterns } from '../http/redact.ts';
+import { headerActions, isPlainHeader, redactPatterns } from '../http/redact.ts';
 import { secret } from './fields.ts';
 import { pullZoneModel } from './model.ts';
 
@@ -20,40 +20,40 @@ const urlMembers = [
  * Tells the work at hand of every secret in a zone as it came, so that none of them leaves with an answer that was made
  * of it, whatever the allow-list lets through. Not for lists of thousands: their rows are made without looking there.
  */
-export function noteZoneSecrets(raw: unknown): void {
+export function registerZoneSecrets(raw: unknown): void {
   if (!isMembers(raw)) return;
   for (const name of secretMembers) registerSecret(name, raw[name]);
-  for (const name of urlMembers) noteUrl(raw[name]);
-  for (const hostname of listIn(raw, 'Hostnames')) {
+  for (const name of urlMembers) registerUrlSecrets(raw[name]);
+  for (const hostname of readObjects(raw, 'Hostnames')) {
     registerSecret('Certificate', hostname['Certificate']);
     registerSecret('CertificateKey', hostname['CertificateKey']);
   }
-  for (const rule of listIn(raw, 'EdgeRules')) {
-    for (const action of [rule, ...listIn(rule, 'ExtraActions')]) noteAction(action);
-    for (const trigger of listIn(rule, 'Triggers')) noteTrigger(trigger);
+  for (const rule of readObjects(raw, 'EdgeRules')) {
+    for (const action of [rule, ...readObjects(rule, 'ExtraActions')]) registerActionSecrets(action);
+    for (const trigger of readObjects(rule, 'Triggers')) registerTriggerSecrets(trigger);
   }
 }
 
-function noteAction(action: Members): void {
+function registerActionSecrets(action: Members): void {
   const [name, ...values] = [1, 2, 3].map((nth) => action[`ActionParameter${nth}`]);
   const type = action['ActionType'];
   if (typeof type !== 'number' || !headerActions.has(type)) {
-    for (const value of [name, ...values]) noteUrl(value);
+    for (const value of [name, ...values]) registerUrlSecrets(value);
     return;
   }
-  if (isPlainHeader(textIn(name).split(':', 1)[0])) return;
+  if (isPlainHeader(readText(name).split(':', 1)[0])) return;
   // Some write `Name: value` into the name.
-  for (const value of [textIn(name).replace(/^[^:]*:?\s*/u, ''), ...values.map(textIn)]) {
+  for (const value of [readText(name).replace(/^[^:]*:?\s*/u, ''), ...values.map(readText)]) {
     registerSecret('edge-rule-header', value.replace(/^(?:bearer|basic|token)\s+/iu, ''));
   }
 }
 
-function noteTrigger(trigger: Members): void {
-  const patterns = (Array.isArray(trigger['PatternMatches']) ? trigger['PatternMatches'] : []).map(textIn);
+function registerTriggerSecrets(trigger: Members): void {
+  const patterns = (Array.isArray(trigger['PatternMatches']) ? trigger['PatternMatches'] : []).map(readText);
   const type = trigger['Type'];
-  const safe = safePatterns(
+  const safe = redactPatterns(
     typeof type === 'number' ? type : undefined,
-    textIn(trigger['Parameter1']),
+    readText(trigger['Parameter1']),
     patterns,
   );
   // What is hidden whole is what may be a secret.
@@ -62,19 +62,19 @@ function noteTrigger(trigger: Members): void {
   });
 }
 
-function noteUrl(value: unknown): void {
-  const [, login = ''] = /^(?:[a-z][a-z\d+.-]*:)?\/\/([^/?#]*)@/iu.exec(textIn(value)) ?? [];
+function registerUrlSecrets(value: unknown): void {
+  const [, login = ''] = /^(?:[a-z][a-z\d+.-]*:)?\/\/([^/?#]*)@/iu.exec(readText(value)) ?? [];
   if (login === '') return;
   registerSecret('url-login', login);
   registerSecret('url-password', login.slice(login.indexOf(':') + 1));
 }
 
-function listIn(members: Members, name: string): Members[] {
+function readObjects(members: Members, name: string): Members[] {
   const list = members[name];
   return Array.isArray(list) ? list.filter(isMembers) : [];
 }
 
-function textIn(value: unknown): string {
+function readText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

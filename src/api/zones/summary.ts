@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { safeUrl } from '../http/redact.ts';
+import { redactUrl } from '../http/redact.ts';
 
 /** What lists of zones show, filter and sum. Without what the service did not report. */
 export interface ZoneSummary {
@@ -34,14 +34,19 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export function summarize(raw: unknown): ZoneSummary | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined;
   const zone = raw as Readonly<Record<string, unknown>>;
-  const id = idIn(zone['Id']);
+  const id = readId(zone['Id']);
   if (id === undefined) return undefined;
 
-  const summary: Writable<ZoneSummary> = { id, name: '', hostnames: none, hostnamesWithoutCertificate: none };
+  const summary: Writable<ZoneSummary> = {
+    id,
+    name: '',
+    hostnames: noHostnames,
+    hostnamesWithoutCertificate: noHostnames,
+  };
   const name = zone['Name'];
   if (typeof name === 'string') summary.name = name;
   const originUrl = zone['OriginUrl'];
-  if (typeof originUrl === 'string') summary.originUrl = safeUrl(originUrl);
+  if (typeof originUrl === 'string') summary.originUrl = redactUrl(originUrl);
   const enabled = zone['Enabled'];
   if (typeof enabled === 'boolean') summary.enabled = enabled;
   const suspended = zone['Suspended'];
@@ -53,11 +58,11 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   if (typeof limit === 'number' && limit > 0) summary.bandwidthLimit = limit;
   const charges = zone['MonthlyCharges'];
   if (typeof charges === 'number') summary.charges = charges;
-  const storageZoneId = linkIn(zone['StorageZoneId']);
+  const storageZoneId = readLink(zone['StorageZoneId']);
   if (storageZoneId) summary.storageZoneId = storageZoneId;
-  const edgeScriptId = linkIn(zone['EdgeScriptId']);
+  const edgeScriptId = readLink(zone['EdgeScriptId']);
   if (edgeScriptId) summary.edgeScriptId = edgeScriptId;
-  const middlewareScriptId = linkIn(zone['MiddlewareScriptId']);
+  const middlewareScriptId = readLink(zone['MiddlewareScriptId']);
   if (middlewareScriptId) summary.middlewareScriptId = middlewareScriptId;
   const appId = zone['MagicContainersAppId'];
   if (typeof appId === 'string' && appId !== '') summary.appId = appId;
@@ -66,7 +71,7 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
 }
 
 // Most zones have no hostname without a certificate: one list for all of them.
-const none: readonly string[] = [];
+const noHostnames: readonly string[] = [];
 
 function readHostnames(raw: unknown, summary: Writable<ZoneSummary>): void {
   if (!Array.isArray(raw) || raw.length === 0) return;
@@ -86,15 +91,15 @@ function readHostnames(raw: unknown, summary: Writable<ZoneSummary>): void {
   if (without) summary.hostnamesWithoutCertificate = without;
 }
 
-function idIn(value: unknown): string | undefined {
+function readId(value: unknown): string | undefined {
   // Larger ones come as text: exact-ids.ts.
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
   return typeof value === 'string' && /^-?\d{1,20}$/.test(value) ? value : undefined;
 }
 
 /** Null, 0 and -1 all mean that nothing is linked: cdn-api.md §2.1. */
-function linkIn(value: unknown): string | undefined {
-  const id = idIn(value);
+function readLink(value: unknown): string | undefined {
+  const id = readId(value);
   return id !== undefined && /^[1-9]/.test(id) ? id : undefined;
 }
 
@@ -102,7 +107,7 @@ function linkIn(value: unknown): string | undefined {
 export type Attention = 'disabled' | 'suspended' | 'near-limit' | 'no-certificate';
 
 /** Above this share of its bandwidth limit a zone is about to be switched off: at the limit the CDN disables it. */
-const nearLimit = 0.8;
+const nearLimitShare = 0.8;
 
 /** Everything that is wrong with a zone, most urgent first. What the CDN did not report is not wrong. */
 export function attentionReasons(zone: ZoneSummary): Attention[] {
@@ -110,7 +115,7 @@ export function attentionReasons(zone: ZoneSummary): Attention[] {
   const found: Attention[] = [];
   if (zone.suspended === true) found.push('suspended');
   if (zone.enabled === false) found.push('disabled');
-  if (used !== undefined && limit !== undefined && limit > 0 && used > limit * nearLimit)
+  if (used !== undefined && limit !== undefined && limit > 0 && used > limit * nearLimitShare)
     found.push('near-limit');
   if (zone.hostnamesWithoutCertificate.length > 0) found.push('no-certificate');
   return found;
@@ -140,7 +145,7 @@ export function sumTotals(zones: readonly ZoneSummary[]): Totals {
   return totals;
 }
 
-const variableShown = z.object({
+const variableShownSchema = z.object({
   zonesTotal: z.number(),
   zones: z.array(
     z.object({
@@ -152,41 +157,41 @@ const variableShown = z.object({
   ),
 });
 /** The zones that something would touch: the first of them, and how many there are. */
-export type AffectedZones = z.output<typeof variableShown>;
+export type AffectedZones = z.output<typeof variableShownSchema>;
 
 /** What is shown before a variable is changed: the zones that run the script. */
 export type VariableShown = AffectedZones;
 
-const volumeShown = variableShown.extend({
+const volumeShownSchema = variableShownSchema.extend({
   volumeSizeInGb: z.number().optional(),
   monthlyCost: z.number().optional(),
   summary: z.enum(['read', 'unreadable']),
 });
 /** What is shown before a volume is deleted: the zones its app serves, and what its volumes hold and cost. */
-export type VolumeShown = z.output<typeof volumeShown>;
+export type VolumeShown = z.output<typeof volumeShownSchema>;
 
 /** What was shown, as it comes back from where it was kept; undefined where that is something else. */
 export function readVolumeShown(kept: unknown): VolumeShown | undefined {
-  return volumeShown.safeParse(kept).data;
+  return volumeShownSchema.safeParse(kept).data;
 }
 
 export function readVariableShown(kept: unknown): VariableShown | undefined {
-  return variableShown.safeParse(kept).data;
+  return variableShownSchema.safeParse(kept).data;
 }
 
 // What is shown is sealed and kept: enough to recognise what hangs on it, and the rest as a number.
-const mostZones = 12;
-const mostHostnames = 4;
-const longestName = 80;
+const maxZones = 12;
+const maxHostnames = 4;
+const maxNameLength = 80;
 
 /** Those zones as they are shown, sealed and kept. */
 export function findAffectedZones(zones: readonly ZoneSummary[]): AffectedZones {
   return {
     zonesTotal: zones.length,
-    zones: zones.slice(0, mostZones).map(({ id, name, hostnames }) => ({
+    zones: zones.slice(0, maxZones).map(({ id, name, hostnames }) => ({
       id,
-      name: name.slice(0, longestName),
-      hostnames: hostnames.slice(0, mostHostnames).map((hostname) => hostname.slice(0, longestName)),
+      name: name.slice(0, maxNameLength),
+      hostnames: hostnames.slice(0, maxHostnames).map((hostname) => hostname.slice(0, maxNameLength)),
       hostnamesTotal: hostnames.length,
     })),
   };

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { type Renamed, readLeniently, renamed } from '../http/lenient.ts';
+import { type CamelCased, readLeniently, toCamelCase } from '../http/lenient.ts';
 import type { EdgeRule, Hostname } from './fields.ts';
 import { pullZoneModel } from './model.ts';
-import { noteZoneSecrets } from './secrets.ts';
+import { registerZoneSecrets } from './secrets.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
 
 const schema = z.object(pullZoneModel);
-type Reported = Omit<Renamed<z.output<typeof schema>>, 'id' | 'name' | 'hostnames' | 'edgeRules'>;
+type Reported = Omit<CamelCased<z.output<typeof schema>>, 'id' | 'name' | 'hostnames' | 'edgeRules'>;
 
 /**
  * One zone with every member of the specification that is not secret, as `camelCase`. A member that is absent was
@@ -29,11 +29,11 @@ export interface ReadZone {
 
 /** Reads one whole zone; undefined where it is no zone at all. */
 export function readZone(raw: unknown): ReadZone | undefined {
-  noteZoneSecrets(raw);
+  registerZoneSecrets(raw);
   const read = readLeniently(schema, raw);
   const summary = summarize(raw);
   if (!read || !summary) return undefined;
-  const fields = renamed(read.value);
+  const fields = toCamelCase(read.value);
   const zone: Zone = {
     ...fields,
     id: summary.id,
@@ -58,23 +58,23 @@ function unknownMembers(raw: unknown): string[] {
  * A zone as the service writes it: its names, the specification's order, null where nothing was reported. Secrets are
  * not in it, since they never got into a `Zone`; ids are texts, so that no reader rounds them.
  */
-export function zoneAsSent(zone: Zone): Record<string, unknown> {
+export function toWireZone(zone: Zone): Record<string, unknown> {
   const { summary: _, ...members } = zone;
-  const named = wireNames(members) as Record<string, unknown>;
-  const names = Object.keys(pullZoneModel).filter((name) => !secrets.has(name));
+  const named = toWireNames(members) as Record<string, unknown>;
+  const names = Object.keys(pullZoneModel).filter((name) => !secretMembers.has(name));
   return Object.fromEntries(names.map((name) => [name, named[name] ?? null]));
 }
 
-const secrets = new Set(['ZoneSecurityKey', 'AWSSigningKey', 'AWSSigningSecret', 'LogForwardingToken']);
+const secretMembers = new Set(['ZoneSecurityKey', 'AWSSigningKey', 'AWSSigningSecret', 'LogForwardingToken']);
 
-function wireNames(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(wireNames);
+function toWireNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toWireNames);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
       // The names in there are people's own.
       if (name === 'properties') return ['Properties', member];
-      return [name.replace(/^(?:aws|euus|.)/u, (start) => start.toUpperCase()), wireNames(member)];
+      return [name.replace(/^(?:aws|euus|.)/u, (start) => start.toUpperCase()), toWireNames(member)];
     }),
   );
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkEventLogWindow, earliestEvents } from '../../api/event-logs.ts';
+import { checkEventLogWindow, findEarliestStart } from '../../api/event-logs.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportRequest } from '../../exports/model.ts';
 import { correctWindow, type ExportForm, renderExportForm } from '../../views/exports/form.ts';
@@ -104,7 +104,7 @@ function problemOf(
     if (window.to <= window.from)
       return ['to', `The end has to lie after the start: ${press} to swap them, or choose another end.`];
     if (window.to > now) return ['to', `The window ends in the future: ${press}, or end it earlier.`];
-    const earliest = earliestEvents(now);
+    const earliest = findEarliestStart(now);
     return [
       'from',
       `The CDN keeps events for 72 hours. The earliest start now is ${inWords(earliest, timeZone)}: ${press}, or begin later.`,

@@ -1,5 +1,5 @@
 import { isExists } from 'date-fns/isExists';
-import { earliestEvents } from '../../api/event-logs.ts';
+import { findEarliestStart } from '../../api/event-logs.ts';
 import { UserError } from '../../errors.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
 import { formatCode } from '../../views/blocks/text.ts';
@@ -75,7 +75,7 @@ export function readWindow(typed: string, now: Date, timeZone: string): TypedWin
 
 /** The window moved into what the CDN keeps; the same one where it fits. Undefined where nothing of it is kept. */
 export function clampWindow({ from, to }: Window, now: Date): Window | undefined {
-  const earliest = earliestEvents(now);
+  const earliest = findEarliestStart(now);
   if (to <= earliest) return undefined;
   return from < earliest ? { from: earliest, to } : { from, to };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { textId } from '../../api/http/paths.ts';
+import { checkTextId } from '../../api/http/paths.ts';
 import type { VolumeShown } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
 import { contentHash } from '../../lib/content-hash.ts';
@@ -42,7 +42,7 @@ function isDelete({ list }: Words): boolean {
 /** Whether the CDN's paths take it: an id that leads to another path is refused before approvers are asked. */
 function isTextId(value: string): boolean {
   try {
-    return textId(value, { noun: 'an id', hint: '' }) === value;
+    return checkTextId(value, { noun: 'an id', hint: '' }) === value;
   } catch {
     return false;
   }

@@ -2,12 +2,12 @@ import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../../errors.ts';
 import { type DayRange, shiftDay, toUtcDay } from '../../lib/time.ts';
 import { formatCode, pluralize } from '../../views/blocks/text.ts';
-import { quoted } from '../../views/zones/list.ts';
+import { quoteWord } from '../../views/zones/list.ts';
 import { findClosest } from '../did-you-mean.ts';
 
-export const mostDays = 7;
+export const maxDays = 7;
 
-const shapes = 'Type `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`. Days are UTC.';
+const acceptedDays = 'Type `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`. Days are UTC.';
 
 /** The words of `/cdn errors`, parted: which zone, as typed, and which days. Today where no day was named. */
 export interface RequestedDays {
@@ -27,7 +27,7 @@ export function readRequestedDays(list: readonly string[], now: Date): Requested
     if (before) return { zone: last, days: before };
   }
   const [zone = '', ...rest] = list;
-  if (rest.length > 0) throw noDay(rest.join(' '), zone);
+  if (rest.length > 0) throw createDayError(rest.join(' '), zone);
   return { zone, days: { first: toUtcDay(now), count: 1 } };
 }
 
@@ -41,27 +41,27 @@ export function readDays(typed: string, now: Date, zone = ''): DayRange | undefi
   if (words === 'today') return { first: today, count: 1 };
   if (words === 'yesterday') return { first: shiftDay(today, -1), count: 1 };
   if (words === 'last week' || words === 'week')
-    return { first: shiftDay(today, 1 - mostDays), count: mostDays };
+    return { first: shiftDay(today, 1 - maxDays), count: maxDays };
   const last =
     /^(?:(?:the )?last |past )?(\d{1,9}) ?d(?:ays?)?$/u.exec(words) ?? /^last (\d{1,9})$/u.exec(words);
-  if (last) return lastDays(Number(last[1]), today, zone);
+  if (last) return readLastDays(Number(last[1]), today, zone);
   const date = /^(\d{4})-(\d{1,2})-(\d{1,2})$/u.exec(words);
-  if (date) return oneDay(words, date.slice(1).map(Number), today, zone);
+  if (date) return readDay(words, date.slice(1).map(Number), today, zone);
   return undefined;
 }
 
-function lastDays(number: number, today: string, zone: string): DayRange {
-  if (number < 1 || number > mostDays) {
+function readLastDays(number: number, today: string, zone: string): DayRange {
+  if (number < 1 || number > maxDays) {
     throw new UserError(
-      `Origin errors can be read for 1 to ${mostDays} days at once, not for ${pluralize(number, 'day')}.`,
-      `Type \`last ${mostDays} days\`, or a single day such as \`${shiftDay(today, -mostDays)}\`.`,
-      instead(zone, [`last ${mostDays} days`, 'today']),
+      `Origin errors can be read for 1 to ${maxDays} days at once, not for ${pluralize(number, 'day')}.`,
+      `Type \`last ${maxDays} days\`, or a single day such as \`${shiftDay(today, -maxDays)}\`.`,
+      createInsteads(zone, [`last ${maxDays} days`, 'today']),
     );
   }
   return { first: shiftDay(today, 1 - number), count: number };
 }
 
-function oneDay(
+function readDay(
   typed: string,
   [year = 0, month = 0, day = 0]: number[],
   today: string,
@@ -71,42 +71,44 @@ function oneDay(
     throw new UserError(
       `There is no day ${formatCode(typed, 20)}.`,
       'Year first, then month and day: `2026-11-20`.',
-      instead(zone, ['today', 'yesterday']),
+      createInsteads(zone, ['today', 'yesterday']),
     );
   const first = toUtcDay(new Date(Date.UTC(year, month - 1, day)));
   if (first > today) {
     throw new UserError(
       `${formatCode(first, 20)} has not begun yet: it is ${formatCode(today, 20)} in UTC, by which the CDN counts days.`,
       'Type `today` or an earlier day.',
-      instead(zone, ['today', 'yesterday']),
+      createInsteads(zone, ['today', 'yesterday']),
     );
   }
   return { first, count: 1 };
 }
 
-function noDay(typed: string, zone: string): UserError {
+function createDayError(typed: string, zone: string): UserError {
   const what = `${formatCode(typed, 60)} is no day that can be read.`;
   const [near] = findClosest(typed, ['today', 'yesterday'], 1);
   return new UserError(
     what,
-    whyNoDay(typed, near),
-    instead(zone, near ? [near] : ['today', 'yesterday', 'last 3 days']),
+    explainDayError(typed, near),
+    createInsteads(zone, near ? [near] : ['today', 'yesterday', 'last 3 days']),
   );
 }
 
-function whyNoDay(typed: string, near: string | undefined): string {
+function explainDayError(typed: string, near: string | undefined): string {
   if (/^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/u.test(typed))
     return 'Write it with the year first, so that nobody mistakes day and month: `2026-11-20`.';
   if (/\bhours?\b|\d+ ?h$|minute/iu.test(typed))
-    return `The CDN files origin errors by UTC day; the answer shows the hours. ${shapes}`;
-  return near ? `Did you mean \`${near}\`? ${shapes}` : `${shapes} A zone name with spaces goes in quotes.`;
+    return `The CDN files origin errors by UTC day; the answer shows the hours. ${acceptedDays}`;
+  return near
+    ? `Did you mean \`${near}\`? ${acceptedDays}`
+    : `${acceptedDays} A zone name with spaces goes in quotes.`;
 }
 
 /** The same zone on days that there are. */
-function instead(zone: string, days: readonly string[]): Instead[] | undefined {
+function createInsteads(zone: string, days: readonly string[]): Instead[] | undefined {
   if (zone.trim() === '') return undefined;
   return days.map((day) => ({
     label: day.charAt(0).toUpperCase() + day.slice(1),
-    types: `errors ${quoted(zone)} ${day}`,
+    types: `errors ${quoteWord(zone)} ${day}`,
   }));
 }

@@ -13,15 +13,15 @@ import {
   renderNoFile,
   type ZoneName,
 } from '../../views/origin-errors/report.ts';
-import { notOneZone } from '../../views/zones/choice.ts';
+import { renderUnclearZone } from '../../views/zones/choice.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm, type Feature, type Shortcut } from '../define.ts';
 import { hasSecret } from '../key-in-text.ts';
 import type { Words } from '../words.ts';
 import { findLinkedHosts, lookUpZone } from '../zones/lookup.ts';
-import { mostDays, readDays, readRequestedDays } from './days.ts';
+import { maxDays, readDays, readRequestedDays } from './days.ts';
 import { writeEntries, writeRows } from './file.ts';
-import { type CountedReport, countEntries, createReport, loadReport } from './report.ts';
+import { type CountedReport, createReport, getCachedReport, loadReport } from './report.ts';
 
 const errorsCommand: Command<'zoneCache'> = {
   name: 'errors',
@@ -31,7 +31,7 @@ const errorsCommand: Command<'zoneCache'> = {
   label: 'Origin errors',
   examples: ['errors shop', 'errors shop yesterday', 'errors cdn.example.com last 3 days'],
   needs: 'read',
-  modal: (words) => formFor(words),
+  modal: (words) => renderFormFor(words),
   async run(words, context) {
     const { zone, days } = readRequestedDays(words.list, context.now());
     if (zone.trim() === '')
@@ -39,7 +39,7 @@ const errorsCommand: Command<'zoneCache'> = {
         'Which zone?',
         'Type it before the day: `/cdn errors shop 2026-11-20`. `/cdn errors` opens a form.',
       );
-    return countedFor(zone, days, context);
+    return countErrors(zone, days, context);
   },
 };
 
@@ -48,7 +48,7 @@ const showDay: Action<'zoneCache'> = {
   needs: 'read',
   async run(value, context) {
     const { zone, days, fresh } = parseButton(value, context.now());
-    return drawn(await (fresh ? createReport : loadReport)(zone, days, context), context);
+    return renderReport(await (fresh ? createReport : loadReport)(zone, days, context), context);
   },
 };
 
@@ -64,19 +64,19 @@ const sendFile: Action<'tempDirectory' | 'zoneCache'> = {
   async run(value, context) {
     const { zone, days, as = 'csv' } = parseButton(value, context.now());
     const today = toUtcDay(context.now());
-    const report = countEntries(zone, days, context);
+    const report = getCachedReport(zone, days, context);
     const asOf = report?.takenAt ?? context.now();
     const { rows, skipped = 0, incomplete = [] } = report ?? {};
     const file = rows
       ? await writeRows(rows, { skipped, incomplete }, as, context)
-      : await writeEntries(zone.id, days, as, report && latestOf(report), context);
+      : await writeEntries(zone.id, days, as, report && findLatest(report), context);
     if (!file) return renderNoFile(zone, days, today);
     return renderFile({ zone, days, today, as, asOf, ...file });
   },
 };
 
 /** The CDN's clock may be ahead of ours: what was counted belongs into the file. */
-function latestOf({ takenAt, counts }: CountedReport): number {
+function findLatest({ takenAt, counts }: CountedReport): number {
   return Math.max(takenAt.getTime(), ...counts.groups.map(({ last }) => last ?? 0));
 }
 
@@ -89,12 +89,14 @@ const lookUpLink: Shortcut<'zoneCache'> = {
   needs: 'read',
   modal(message) {
     const hosts = findLinkedHosts(message);
-    if (hosts.length === 0) return linkViews.linkForm();
-    return hosts.length > 1 ? linkViews.linkChoice(hosts) : linkViews.linkReading(hosts[0]);
+    if (hosts.length === 0) return linkViews.renderLinkForm();
+    return hosts.length > 1 ? linkViews.renderLinkChoice(hosts) : linkViews.renderLinkLoading(hosts[0]);
   },
   run(message, context) {
     const [host, ...others] = findLinkedHosts(message);
-    return host === undefined || others.length > 0 ? undefined : countedFor(host, today(context), context);
+    return host === undefined || others.length > 0
+      ? undefined
+      : countErrors(host, getToday(context), context);
   },
 };
 
@@ -110,12 +112,12 @@ export const originErrors: Feature<'tempDirectory' | 'zoneCache'> = {
         zone: z
           .string({ error: 'Pick a zone.' })
           .regex(/^\d+$/u, { error: 'This line is no zone. Pick one.' }),
-        days: z.enum(views.choices, { error: 'Pick the days.' }),
+        days: z.enum(views.dayChoices, { error: 'Pick the days.' }),
       }),
       async run({ zone: id, days: chosen }, context) {
         const days = readDays(chosen, context.now());
         if (!days) throw new Error(`the form offers days that nobody can read: ${chosen}`);
-        return countedFor(id, days, context);
+        return countErrors(id, days, context);
       },
     }),
     defineForm({
@@ -130,46 +132,51 @@ export const originErrors: Feature<'tempDirectory' | 'zoneCache'> = {
             error: 'That looks like a key, so nothing was looked up. Paste a link without it.',
           }),
       }),
-      loadingView: linkViews.linkReading(),
-      run: ({ link }, context) => countedFor(findLinkedHosts(link)[0] ?? link, today(context), context),
+      loadingView: linkViews.renderLinkLoading(),
+      run: ({ link }, context) => countErrors(findLinkedHosts(link)[0] ?? link, getToday(context), context),
     }),
   ],
   shortcuts: [lookUpLink],
 };
 
 /** What somebody asks for now is counted now; the buttons of the answer act on what it counted. */
-async function countedFor(zone: string, days: DayRange, context: With<'zoneCache'>): Promise<Message> {
+async function countErrors(zone: string, days: DayRange, context: With<'zoneCache'>): Promise<Message> {
   const found = await lookUpZone(zone, context);
   // The same days for whichever zone is chosen. A single one is exact, since the choice may be made tomorrow.
-  if (found.kind !== 'one') return notOneZone(found, { command: 'errors', behind: typedDays(days, context) });
-  return drawn(await createReport(found.zone, days, context), context, 'with picture');
+  if (found.kind !== 'one')
+    return renderUnclearZone(found, { command: 'errors', behind: formatDays(days, context) });
+  return renderReport(await createReport(found.zone, days, context), context, 'with picture');
 }
 
-function today(context: Context): DayRange {
+function getToday(context: Context): DayRange {
   return { first: toUtcDay(context.now()), count: 1 };
 }
 
 /** Without a zone there is a form; days that were typed are chosen in it. It opens without I/O, so without a clock too. */
-function formFor(words: Words): ReturnType<NonNullable<Command['modal']>> {
+function renderFormFor(words: Words): ReturnType<NonNullable<Command['modal']>> {
   if (words.list.length === 0) return renderOriginErrorForm('today');
   const typed = words.list.join(' ').toLowerCase();
-  const chosen = views.choices.find((choice) => choice === typed);
+  const chosen = views.dayChoices.find((choice) => choice === typed);
   return chosen ? renderOriginErrorForm(chosen) : undefined;
 }
 
-function drawn(report: CountedReport, context: Context, how: 'with picture' | 'text' = 'text'): Message {
+function renderReport(
+  report: CountedReport,
+  context: Context,
+  how: 'with picture' | 'text' = 'text',
+): Message {
   const today = toUtcDay(context.now());
-  return views.renderOriginErrors({ report, today, value: buttonValue, picture: how === 'with picture' });
+  return views.renderOriginErrors({ report, today, value: encodeButton, picture: how === 'with picture' });
 }
 
-function typedDays(days: DayRange, context: Context): string {
+function formatDays(days: DayRange, context: Context): string {
   if (days.count === 1) return days.first;
   // Only days up to today can be typed as a number of them.
   const behind = (startOfDay(toUtcDay(context.now())) - startOfDay(days.first)) / dayMs + 1;
   return `last ${behind} days`;
 }
 
-function buttonValue(zone: ZoneName, days: DayRange, more: Readonly<Record<string, string>> = {}): string {
+function encodeButton(zone: ZoneName, days: DayRange, more: Readonly<Record<string, string>> = {}): string {
   const name = zone.name.slice(0, 100).toWellFormed();
   return new URLSearchParams({
     zone: zone.id,
@@ -180,11 +187,11 @@ function buttonValue(zone: ZoneName, days: DayRange, more: Readonly<Record<strin
   }).toString();
 }
 
-const inButton = z.object({
+const buttonSchema = z.object({
   zone: z.string().regex(/^\d{1,19}$/u),
   name: z.string().max(100).default(''),
   first: z.string().regex(/^\d{4}-\d{2}-\d{2}$/u),
-  days: z.coerce.number().int().min(1).max(mostDays),
+  days: z.coerce.number().int().min(1).max(maxDays),
   fresh: z.literal('1').optional(),
   as: z.enum(fileKinds).optional(),
 });
@@ -197,7 +204,7 @@ interface Button {
 }
 
 function parseButton(value: string, now: Date): Button {
-  const { data } = inButton.safeParse(Object.fromEntries(new URLSearchParams(value)));
+  const { data } = buttonSchema.safeParse(Object.fromEntries(new URLSearchParams(value)));
   if (!data || !readDays(data.first, now)) {
     throw new UserError(
       'This button is from an older version of the bot.',

@@ -16,9 +16,9 @@ interface EntryFile {
 }
 
 /** Lines that are made at once: about a millisecond's work. */
-const batch = 200;
+const linesAtOnce = 200;
 /** Entries that are held until they can be sorted: about ten megabytes. */
-const mostSorted = 10_000;
+const maxSorted = 10_000;
 
 /**
  * Writes every entry of the days into a file, each once: by time, except on days that are too long to be held, which
@@ -52,8 +52,8 @@ export async function writeEntries(
   };
   const writeAfter = async (earlier: Promise<void>, all: readonly OriginError[]): Promise<void> => {
     await earlier;
-    for (let at = 0; at < all.length; at += batch) {
-      await spool.write(lines(all.slice(at, at + batch).map(toFileRow)));
+    for (let at = 0; at < all.length; at += linesAtOnce) {
+      await spool.write(lines(all.slice(at, at + linesAtOnce).map(toFileRow)));
       await yieldToEventLoop();
     }
   };
@@ -61,17 +61,17 @@ export async function writeEntries(
     await spool.write(header);
     // One day after the other: the file is in their order.
     for (const day of listDays(days)) {
-      let most = mostSorted;
+      let most = maxSorted;
       const read = await originErrors.forEach(zoneId, day, (entry) => {
         if (until !== undefined && (entry.at ?? 0) > until) return;
         if (entry.id !== '' && !ids.isNew(entry.id)) return;
         entries += 1;
         held.push(entry);
         if (held.length < most) return;
-        most = batch;
+        most = linesAtOnce;
         return release();
       });
-      if (most === mostSorted) held.sort(byTime);
+      if (most === maxSorted) held.sort(compareTime);
       else unsorted.push(day);
       await release();
       skipped += read.skipped;
@@ -91,7 +91,7 @@ export async function writeEntries(
 }
 
 /** Those without a time come last. */
-function byTime(one: Pick<FileRow, 'at'>, other: Pick<FileRow, 'at'>): number {
+function compareTime(one: Pick<FileRow, 'at'>, other: Pick<FileRow, 'at'>): number {
   return (one.at ?? Number.MAX_VALUE) - (other.at ?? Number.MAX_VALUE);
 }
 
@@ -102,7 +102,7 @@ export interface FileRow {
 }
 
 export function toFileRow(entry: OriginError): FileRow {
-  return { at: entry.at, cells: cells(entry) };
+  return { at: entry.at, cells: toCells(entry) };
 }
 
 /** The same file of rows that are known: nobody is asked again. Undefined where there are none. */
@@ -117,7 +117,7 @@ export async function writeRows(
   const { header, lines } = formats[kind];
   try {
     await spool.write(header);
-    await spool.write(lines(rows.toSorted(byTime)));
+    await spool.write(lines(rows.toSorted(compareTime)));
     await spool.finish();
   } catch (error) {
     await spool.discard();
@@ -148,7 +148,7 @@ const formats: Readonly<
 };
 
 /** In the order of `columns`. */
-function cells(entry: OriginError): (string | number | undefined)[] {
+function toCells(entry: OriginError): (string | number | undefined)[] {
   const { at, errorCode, statusCode, serverZone, id } = entry;
   const { requestUrl, message } = entry.details() ?? {};
   const time = at === undefined ? undefined : new Date(at).toISOString();

@@ -1,6 +1,6 @@
-import { createSeenIds, type ReadDay, readDay, type SeenIds } from '../../api/origin-errors/count-day.ts';
+import { type CountedDay, countDay, createSeenIds, type SeenIds } from '../../api/origin-errors/count-day.ts';
 import { createOriginErrorCounter, type OriginErrorCounter } from '../../api/origin-errors/counts.ts';
-import { createConcurrencyLimit } from '../../lib/concurrency-limit.ts';
+import { runConcurrently } from '../../lib/concurrency-limit.ts';
 import { type DayRange, listDays, shiftDay, startOfDay } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import type { DayBefore, Report, ZoneName } from '../../views/origin-errors/report.ts';
@@ -13,7 +13,7 @@ export interface CountedReport extends Report {
 }
 
 /** Days read at once: each is one answer of up to hundreds of megabytes. */
-const daysAtOnce = 3;
+const concurrentDays = 3;
 
 /** What is counted already and fresh, else counted now. */
 export async function loadReport(
@@ -21,11 +21,11 @@ export async function loadReport(
   days: DayRange,
   context: With<'zoneCache'>,
 ): Promise<CountedReport> {
-  return countEntries(zone, days, context) ?? createReport(zone, days, context);
+  return getCachedReport(zone, days, context) ?? createReport(zone, days, context);
 }
 
 /** What is counted already and fresh, without asking anybody. */
-export function countEntries(
+export function getCachedReport(
   zone: Pick<ZoneName, 'id'>,
   days: DayRange,
   context: With<'zoneCache'>,
@@ -41,14 +41,14 @@ export async function createReport(
   context: With<'zoneCache'>,
 ): Promise<CountedReport> {
   const cached = context.zoneCache.forPerson(context.person).results<CountedReport>('origin-errors');
-  const report = await count(zone, days, context);
+  const report = await countDays(zone, days, context);
   // A report with a hole is not what somebody wants to see again who tries again.
   if (report.unread.length === 0 && report.before)
     cached.set(`${zone.id} ${days.first} ${days.count}`, report);
   return report;
 }
 
-async function count(zone: ZoneName, days: DayRange, context: Context): Promise<CountedReport> {
+async function countDays(zone: ZoneName, days: DayRange, context: Context): Promise<CountedReport> {
   const { originErrors } = await context.cdn();
   const takenAt = context.now();
   const wanted = listDays(days);
@@ -56,10 +56,10 @@ async function count(zone: ZoneName, days: DayRange, context: Context): Promise<
   const ids = createSeenIds();
   const newCounter = () =>
     createOriginErrorCounter({ start: startOfDay(days.first), hours: days.count * 24 });
-  const kept = createKept();
+  const kept = createRowCollector();
   const read = (day: string, ids: SeenIds) =>
-    readDay(originErrors, zone.id, day, ids, day === dayBefore ? newCounter() : kept.beside(newCounter()));
-  const [before, ...results] = await createConcurrencyLimit(daysAtOnce, [
+    countDay(originErrors, zone.id, day, ids, day === dayBefore ? newCounter() : kept.beside(newCounter()));
+  const [before, ...results] = await runConcurrently(concurrentDays, [
     // Last, since it matters least.
     ...wanted.map((day) => () => read(day, ids)),
     () => read(dayBefore, createSeenIds()),
@@ -92,15 +92,15 @@ async function count(zone: ZoneName, days: DayRange, context: Context): Promise<
     skipped,
     incomplete,
     unread,
-    before: before?.status === 'fulfilled' ? comparable(dayBefore, before.value) : undefined,
+    before: before?.status === 'fulfilled' ? toDayBefore(dayBefore, before.value) : undefined,
   };
 }
 
 // About half a megabyte; what is more is read again when somebody wants it as a file.
-const mostKept = 2_000;
+const maxRows = 2_000;
 
 /** Keeps what is counted, as a file shows it, as long as that is little. */
-function createKept() {
+function createRowCollector() {
   let rows: FileRow[] | undefined = [];
   return {
     rows: () => rows,
@@ -108,13 +108,13 @@ function createKept() {
       ...counter,
       add(entry) {
         counter.add(entry);
-        if (rows && rows.push(toFileRow(entry)) > mostKept) rows = undefined;
+        if (rows && rows.push(toFileRow(entry)) > maxRows) rows = undefined;
       },
     }),
   };
 }
 
-function comparable(day: string, { counter, moreExist }: ReadDay): DayBefore {
+function toDayBefore(day: string, { counter, moreExist }: CountedDay): DayBefore {
   const { total, codes } = counter.result();
   return { day, total, codes: new Set(codes.keys()), incomplete: moreExist };
 }

@@ -24,7 +24,7 @@ const zonesCommand: Command<'zoneCache'> = {
   run(words, context) {
     // Whoever types wants to know how it is now; the buttons of the answer act on what it read.
     context.zoneCache.forPerson(context.person).expire();
-    return list(readZoneQuery(words), context, 'at once');
+    return listZones(readZoneQuery(words), context, 'at once');
   },
 };
 
@@ -33,7 +33,7 @@ const turnPage: Action<'zoneCache'> = {
   needs: 'read',
   run: (value, context) => {
     if (new URLSearchParams(value).has('fresh')) context.zoneCache.forPerson(context.person).expire();
-    return list(decodeZoneQuery(value), context, 'when complete');
+    return listZones(decodeZoneQuery(value), context, 'when complete');
   },
 };
 
@@ -59,37 +59,37 @@ export const zones: Feature<'zoneCache'> = {
  * The list. Typed, it answers `at once` with one small page and then with the whole; a button keeps the old page
  * on the screen until the new one is complete.
  */
-async function* list(
+async function* listZones(
   query: views.ZoneQuery,
   context: With<'zoneCache'>,
   first: 'at once' | 'when complete',
 ): AsyncGenerator<Message, void> {
   const mine = context.zoneCache.forPerson(context.person);
   const known = mine.get();
-  if (known) return yield drawn(known, query);
-  if (first === 'when complete') return yield drawn(await loadAllZones(context), query);
+  if (known) return yield renderList(known, query);
+  if (first === 'when complete') return yield renderList(await loadAllZones(context), query);
 
   const { pullZones } = await context.cdn();
   const { search } = query;
   const small = await pullZones.firstPage({ perPage: pageSize, ...(search ? { search } : {}) });
-  if (!small.more && !search) return yield drawn(mine.set(small), query);
+  if (!small.more && !search) return yield renderList(mine.set(small), query);
 
   // Rows of an unsorted first page would be the wrong ones where an order or a filter was asked for.
   const ordered = query.sort !== 'name' || query.only !== undefined;
-  const start = { rows: small.zones.map(listed), total: small.total, search };
+  const start = { rows: small.zones.map(toRow), total: small.total, search };
   const showsRows = !ordered && start.rows.length > 0;
   yield showsRows
     ? views.renderFirstZones(start)
-    : views.renderReadingZones(search ? undefined : small.total);
+    : views.renderLoadingZones(search ? undefined : small.total);
   try {
-    yield drawn(await loadAllZones(context), query);
+    yield renderList(await loadAllZones(context), query);
   } catch (error) {
     if (!(error instanceof ApiError) || !showsRows) throw error;
-    yield views.firstZonesOnly(start, context.explain(error), encodeZoneQuery(query));
+    yield views.renderFirstZonesOnly(start, context.explain(error), encodeZoneQuery(query));
   }
 }
 
-function drawn(snapshot: CachedZones, query: views.ZoneQuery): Message {
+function renderList(snapshot: CachedZones, query: views.ZoneQuery): Message {
   const found = selectZones(snapshot.zones, query);
   const all = encodeZoneQuery({ search: '', sort: query.sort, only: undefined, page: 1 });
   if (found.length === 0) {
@@ -106,7 +106,7 @@ function drawn(snapshot: CachedZones, query: views.ZoneQuery): Message {
   const page = Math.min(query.page, pages);
   const account = sumTotals(snapshot.zones);
   return views.renderZonePage({
-    rows: found.slice((page - 1) * pageSize, page * pageSize).map(listed),
+    rows: found.slice((page - 1) * pageSize, page * pageSize).map(toRow),
     query: { ...query, page },
     pages,
     found: found.length,
@@ -118,6 +118,6 @@ function drawn(snapshot: CachedZones, query: views.ZoneQuery): Message {
   });
 }
 
-function listed(zone: ZoneSummary): views.Listed {
+function toRow(zone: ZoneSummary): views.ZoneRow {
   return { zone, attention: attentionReasons(zone) };
 }

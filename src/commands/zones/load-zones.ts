@@ -25,11 +25,11 @@ export async function loadAllZones(context: With<'zoneCache'>): Promise<CachedZo
 
 /** What is in memory of them. Where that grows old it is read again in the background. */
 export function findKnownZones(context: With<'zoneCache'>): CachedZones | undefined {
-  return context.zoneCache.forPerson(context.person).get() && findZonesSoFar(context).known;
+  return context.zoneCache.forPerson(context.person).get() && prefetchZones(context).known;
 }
 
 /** What is in memory of them and what is being read in the background, for those who cannot wait for the CDN. */
-export function findZonesSoFar(context: With<'zoneCache'>): PrefetchedZones {
+export function prefetchZones(context: With<'zoneCache'>): PrefetchedZones {
   return context.zoneCache
     .forPerson(context.person)
     .prefetch(async (until) => (await context.cdn(until)).pullZones.all(), context.explain);

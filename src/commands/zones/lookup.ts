@@ -18,7 +18,7 @@ export type ZoneLookup =
   | UnclearZone;
 
 /** Longer words go into no request: what a service takes in an address has an end. */
-const longestSearch = 200;
+const maxSearchLength = 200;
 
 /** An exact id, name or hostname; else every zone that has the words in a name or hostname; else what is near. */
 export async function lookUpZone(typed: string, context: With<'zoneCache'>): Promise<ZoneLookup> {
@@ -26,7 +26,7 @@ export async function lookUpZone(typed: string, context: With<'zoneCache'>): Pro
   const wanted: Wanted = { name: typed.trim(), words: host };
   const known = findKnownZones(context);
   // The CDN's own search finds names in one small request; ids, other spellings and some hostnames only the whole list.
-  if (!known && !/^\d+$/u.test(host) && host.length <= longestSearch) {
+  if (!known && !/^\d+$/u.test(host) && host.length <= maxSearchLength) {
     const { pullZones } = await context.cdn();
     const zone = await pullZones.find((zone) => zone.name === wanted.name || hasHostname(zone, host), {
       search: host,
@@ -34,10 +34,10 @@ export async function lookUpZone(typed: string, context: With<'zoneCache'>): Pro
     if (zone) return { kind: 'one', zone: zone.summary, whole: zone };
   }
   const snapshot = known ?? (await loadAllZones(context));
-  const exact = exactly(snapshot, wanted);
+  const exact = findExact(snapshot, wanted);
   const zones = exact.length > 0 ? exact : snapshot.zones.filter((zone) => matchesQuery(zone, host));
   const [one] = zones;
-  if (!one) return { kind: 'none', typed: wanted.name, near: findClosest(host, namesOf(snapshot, host)) };
+  if (!one) return { kind: 'none', typed: wanted.name, near: findClosest(host, listNames(snapshot, host)) };
   return zones.length > 1 ? { kind: 'several', words: host, zones } : { kind: 'one', zone: one };
 }
 /** `https://CDN.example.com/a.jpg` → `cdn.example.com`: people paste addresses. */
@@ -59,7 +59,7 @@ interface Wanted {
 }
 
 /** The zones that are meant: by id or name, the name as it was typed before other spellings of it, else by hostname. */
-function exactly({ zones }: CachedZones, { name, words }: Wanted): ZoneSummary[] {
+function findExact({ zones }: CachedZones, { name, words }: Wanted): ZoneSummary[] {
   const spelled = zones.filter((zone) => zone.name === name);
   const named = spelled.length > 0 ? spelled : zones.filter((zone) => zone.name.toLowerCase() === words);
   // A zone may be named like another one's id: then both are offered.
@@ -72,13 +72,13 @@ function hasHostname(zone: ZoneSummary, wanted: string): boolean {
 }
 
 /** What may have been meant: names, and hostnames where a hostname was typed. */
-function namesOf({ zones }: CachedZones, wanted: string): string[] {
+function listNames({ zones }: CachedZones, wanted: string): string[] {
   return zones.flatMap(({ name, hostnames }) => (wanted.includes('.') ? hostnames : [name]));
 }
 
 /** What is looked at in one message: more is no message that somebody wrote. */
-const mostPieces = 2000;
-const mostHosts = 20;
+const maxNodes = 2000;
+const maxHosts = 20;
 
 /**
  * The hosts of the links in a Slack message, each once, in the order they are read: links in its text, in its blocks
@@ -89,20 +89,20 @@ export function findLinkedHosts(message: unknown): string[] {
   let pieces = 0;
   const look = (node: unknown): void => {
     pieces += 1;
-    if (pieces > mostPieces || hosts.size >= mostHosts) return;
-    if (typeof node === 'string') for (const host of hostsIn(node)) hosts.add(host);
+    if (pieces > maxNodes || hosts.size >= maxHosts) return;
+    if (typeof node === 'string') for (const host of findHosts(node)) hosts.add(host);
     else if (Array.isArray(node)) for (const child of node) look(child);
     else if (typeof node === 'object' && node !== null) {
       const own = node as Record<string, unknown>;
-      for (const name of places) if (name in own) look(own[name]);
+      for (const name of textMembers) if (name in own) look(own[name]);
     }
   };
   look(message);
-  return [...hosts].slice(0, mostHosts);
+  return [...hosts].slice(0, maxHosts);
 }
 
 /** Where a message, its blocks and its attachments keep text and addresses. Ids, names and images are not read. */
-const places = [
+const textMembers = [
   'text',
   'blocks',
   'elements',
@@ -122,7 +122,7 @@ const places = [
 ];
 
 /** In mrkdwn a link is `<https://…|label>`; in plain text it stands as it is. */
-function hostsIn(text: string): string[] {
+function findHosts(text: string): string[] {
   const found = text
     .slice(0, 50_000)
     .matchAll(/\bhttps?:\/\/(?:[^\s/?#@<>|]*@)?([a-z\d](?:[a-z\d.-]*[a-z\d])?)/giu);

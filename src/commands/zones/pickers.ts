@@ -8,7 +8,7 @@ import { maxOptions, menu } from '../../views/blocks/menu.ts';
 import type { Context, With } from '../context.ts';
 import type { Picker } from '../define.ts';
 import { hasSecret } from '../key-in-text.ts';
-import { findZonesSoFar } from './load-zones.ts';
+import { prefetchZones } from './load-zones.ts';
 import { readHost } from './lookup.ts';
 import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
 
@@ -18,22 +18,22 @@ export interface ZonePicker<T> {
   /** Inputs of forms that it serves under their own names. */
   readonly fields?: readonly string[];
   /** Where there is nothing at all, and where nothing matches. */
-  readonly says: { readonly none: string; readonly noMatch: string };
-  readonly things: (zones: readonly ZoneSummary[]) => readonly T[];
-  readonly candidate: (thing: T) => Candidate;
-  readonly option: (thing: T) => Option;
+  readonly messages: { readonly none: string; readonly noMatch: string };
+  readonly list: (zones: readonly ZoneSummary[]) => readonly T[];
+  readonly toCandidate: (thing: T) => Candidate;
+  readonly toOption: (thing: T) => Option;
   /** What could be an id, beside those that the zones name. */
   readonly idShape: RegExp;
 }
 
 /** Slack waits three seconds, people less: the answer by now is what there is by now. */
-const patienceMs = 1_500;
+const answerWithinMs = 1_500;
 /** Most whole lists are there by then, mostly since the form warmed it; else the CDN's own search is asked as well. */
-const headStartMs = 250;
+const searchDelayMs = 250;
 /** Zones asked for then: what a phone shows, and little to send. */
 const pageSize = 25;
 /** A value in a menu. */
-const longestId = limits.option;
+const maxIdLength = limits.option;
 
 /**
  * Answers at once from the person's zones in memory. While they are being read, the CDN's own search answers as far
@@ -45,12 +45,12 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
   const indexOf = (snapshot: CachedZones): Promise<MenuIndex<T>> => {
     const known = made.get(snapshot);
     if (known) return known;
-    const index = createMenuIndex(kind.things(snapshot.zones), kind.candidate);
+    const index = createMenuIndex(kind.list(snapshot.zones), kind.toCandidate);
     made.set(snapshot, index);
     return index;
   };
   const warm = (context: With<'zoneCache'>): PrefetchedZones => {
-    const soFar = findZonesSoFar(context);
+    const soFar = prefetchZones(context);
     // The next letter finds it ready.
     void soFar.coming?.then((outcome) => ('list' in outcome ? indexOf(outcome.list) : undefined));
     return soFar;
@@ -64,26 +64,27 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
     async run(typed, context) {
       const words = readHost(typed);
       const { known, coming } = warm(context);
-      const tells = (zones: readonly ZoneSummary[]) => kind.things(zones).length > 0;
-      const seen: Seen = known || !coming ? { whole: known } : await soonest(coming, words, tells, context);
+      const tells = (zones: readonly ZoneSummary[]) => kind.list(zones).length > 0;
+      const seen: PickerZones =
+        known || !coming ? { whole: known } : await raceSources(coming, words, tells, context);
       const { best, count, isId } = seen.whole
         ? (await indexOf(seen.whole)).find(words, maxOptions)
         : await some(seen.zones ?? [], words);
       const id = typed.trim().replace(/^#(?=\d+$)/u, '');
       // A key that was pasted here by mistake is not shown again.
-      const isNew = kind.idShape.test(id) && id.length <= longestId && !isId && !hasSecret(id);
-      return menu(best.map(kind.option), {
+      const isNew = kind.idShape.test(id) && id.length <= maxIdLength && !isId && !hasSecret(id);
+      return menu(best.map(kind.toOption), {
         more: count - best.length,
         rest: seen.rest,
-        none: words === '' ? kind.says.none : kind.says.noMatch,
+        none: words === '' ? kind.messages.none : kind.messages.noMatch,
         id: isNew ? id : undefined,
       });
     },
   };
 
   /** The CDN's search may look elsewhere than ours: whatever it found is shown, and first what ours finds as well. */
-  async function some(zones: readonly ZoneSummary[], words: string): Promise<Found<T>> {
-    const index = await createMenuIndex(kind.things(zones), kind.candidate);
+  async function some(zones: readonly ZoneSummary[], words: string): Promise<IndexHits<T>> {
+    const index = await createMenuIndex(kind.list(zones), kind.toCandidate);
     const found = index.find(words, maxOptions);
     const best = [...new Set([...found.best, ...index.find('', maxOptions).best])];
     return { best, count: best.length, isId: found.isId };
@@ -98,7 +99,7 @@ export function createNameIndex(
   const names = new Map<string, string[]>();
   for (const zone of zones) {
     const id = idOf(zone);
-    if (id === undefined || id.length > longestId) continue;
+    if (id === undefined || id.length > maxIdLength) continue;
     const known = names.get(id);
     if (known) known.push(zone.name);
     else names.set(id, [zone.name]);
@@ -107,27 +108,27 @@ export function createNameIndex(
 }
 
 /** All zones, or some of them and what is to be said of the rest. */
-interface Seen {
+interface PickerZones {
   readonly whole?: CachedZones | undefined;
   readonly zones?: readonly ZoneSummary[];
   readonly rest?: 'coming' | Failure;
 }
 
 /** What is there first: the whole list, else something of the CDN's own search, else nothing in time. */
-async function soonest(
+async function raceSources(
   coming: NonNullable<PrefetchedZones['coming']>,
   words: string,
   tells: (zones: readonly ZoneSummary[]) => boolean,
   context: Context,
-): Promise<Seen> {
+): Promise<PickerZones> {
   const over = new AbortController();
   const until = { signal: over.signal };
-  const late = delay<Seen>(patienceMs, { rest: 'coming' }, until);
+  const late = delay<PickerZones>(answerWithinMs, { rest: 'coming' }, until);
   const whole = coming.then(
-    (outcome): Seen => ('list' in outcome ? { whole: outcome.list } : { rest: outcome.failure }),
+    (outcome): PickerZones => ('list' in outcome ? { whole: outcome.list } : { rest: outcome.failure }),
   );
-  const search = async (): Promise<Seen | undefined> => {
-    await delay(headStartMs, undefined, until);
+  const search = async (): Promise<PickerZones | undefined> => {
+    await delay(searchDelayMs, undefined, until);
     const { pullZones } = await context.cdn(AbortSignal.any([context.signal, over.signal]));
     const { zones } = await pullZones.firstPage({ perPage: pageSize, ...(words ? { search: words } : {}) });
     return tells(zones) ? { zones, rest: 'coming' } : undefined;
@@ -150,7 +151,7 @@ export interface Candidate {
   readonly names: readonly string[];
 }
 
-export interface Found<T> {
+export interface IndexHits<T> {
   /** The best first, those that match alike by name. */
   readonly best: readonly T[];
   /** How many match altogether. */
@@ -161,11 +162,11 @@ export interface Found<T> {
 
 export interface MenuIndex<T> {
   /** `typed` in lower case; empty finds everything. */
-  readonly find: (typed: string, most: number) => Found<T>;
+  readonly find: (typed: string, most: number) => IndexHits<T>;
 }
 
 /** What is made ready at a stretch: one to two milliseconds. */
-const batch = 2_000;
+const indexBatch = 2_000;
 
 /**
  * Makes things ready to be searched at every letter: 50 000 in a few milliseconds. Making it takes ten times that,
@@ -179,7 +180,7 @@ export async function createMenuIndex<T>(
   for (const [index, thing] of things.entries()) {
     const { id, names } = candidate(thing);
     entries.push({ thing, id: id.toLowerCase(), text: `\n${names.join('\n')}\n`.toLowerCase() });
-    if (index % batch === batch - 1) await yieldToEventLoop();
+    if (index % indexBatch === indexBatch - 1) await yieldToEventLoop();
   }
   // Plain comparison, of text that begins with the name: by language it would take a third of a second.
   entries.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
@@ -187,19 +188,19 @@ export async function createMenuIndex<T>(
   return {
     find(typed, most) {
       if (typed === '')
-        return { best: entries.slice(0, most).map(entryThing), count: entries.length, isId: false };
+        return { best: entries.slice(0, most).map(getThing), count: entries.length, isId: false };
       const ranks: Entry<T>[][] = [[], [], [], [], [], []];
       let count = 0;
       let isId = false;
       for (const entry of entries) {
-        const rank = rankOf(entry, typed);
+        const rank = rankEntry(entry, typed);
         if (rank === undefined) continue;
         count += 1;
         isId ||= entry.id === typed;
         const alike = ranks[rank];
         if (alike && alike.length < most) alike.push(entry);
       }
-      return { best: ranks.flat().slice(0, most).map(entryThing), count, isId };
+      return { best: ranks.flat().slice(0, most).map(getThing), count, isId };
     },
   };
 }
@@ -212,7 +213,7 @@ interface Entry<T> {
 }
 
 /** 0 is best: the id or the name itself, another name, how a name begins, how another or the id does, any part. */
-function rankOf({ id, text }: Entry<unknown>, typed: string): number | undefined {
+function rankEntry({ id, text }: Entry<unknown>, typed: string): number | undefined {
   if (id === typed) return 0;
   if (!text.includes(typed)) return id.startsWith(typed) ? 3 : undefined;
   if (text.startsWith(`\n${typed}`)) return text.charAt(typed.length + 1) === '\n' ? 0 : 2;
@@ -221,6 +222,6 @@ function rankOf({ id, text }: Entry<unknown>, typed: string): number | undefined
   return text.indexOf(typed) < text.indexOf('\n', 1) ? 4 : 5;
 }
 
-function entryThing<T>({ thing }: Entry<T>): T {
+function getThing<T>({ thing }: Entry<T>): T {
   return thing;
 }

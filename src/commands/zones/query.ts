@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
 import { type Instead, UserError } from '../../errors.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
-import { quoted, type ZoneQuery } from '../../views/zones/list.ts';
+import { quoteWord, type ZoneQuery } from '../../views/zones/list.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
 
-const sorts = ['name', 'bandwidth', 'charges'] as const;
-const onlys = ['attention', 'disabled', 'suspended'] as const;
+const zoneSorts = ['name', 'bandwidth', 'charges'] as const;
+const zoneFilters = ['attention', 'disabled', 'suspended'] as const;
 
 /** Longer than any hostname; escaped four times over it still fits a button's 2000 characters. */
-const longestSearch = 100;
+const maxSearchLength = 100;
 
 /** Reads `[search] [sort:…] [only:…]`. Throws a UserError that names what is wrong and what would be right. */
 export function readZoneQuery(words: Words): ZoneQuery {
@@ -18,12 +18,12 @@ export function readZoneQuery(words: Words): ZoneQuery {
     if (name === 'sort' || name === 'only') continue;
     throw new UserError(
       `\`/cdn zones\` does not know ${formatCode(`${name}:`, 40)}.`,
-      `It knows ${choices('sort', sorts)} and ${choices('only', onlys)}.`,
-      [...insteadOf(words, 'sort', sorts), ...insteadOf(words, 'only', onlys)],
+      `It knows ${listChoices('sort', zoneSorts)} and ${listChoices('only', zoneFilters)}.`,
+      [...createInsteads(words, 'sort', zoneSorts), ...createInsteads(words, 'only', zoneFilters)],
     );
   }
   const search = words.list.join(' ').trim();
-  if (search.length > longestSearch) {
+  if (search.length > maxSearchLength) {
     throw new UserError(
       `This search has ${search.length} characters, more than any zone's name.`,
       'Type a part of a name or hostname.',
@@ -31,8 +31,8 @@ export function readZoneQuery(words: Words): ZoneQuery {
   }
   return {
     search,
-    sort: chosen('sort', words, sorts) ?? 'name',
-    only: chosen('only', words, onlys),
+    sort: readChoice('sort', words, zoneSorts) ?? 'name',
+    only: readChoice('only', words, zoneFilters),
     page: 1,
   };
 }
@@ -42,16 +42,16 @@ export function encodeZoneQuery(query: ZoneQuery): string {
   return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
 }
 
-const fromButton = z.object({
-  search: z.string().max(longestSearch).default(''),
-  sort: z.enum(sorts).default('name'),
-  only: z.enum(onlys).optional(),
+const buttonSchema = z.object({
+  search: z.string().max(maxSearchLength).default(''),
+  sort: z.enum(zoneSorts).default('name'),
+  only: z.enum(zoneFilters).optional(),
   page: z.coerce.number().int().min(1).default(1),
 });
 
 /** What `zoneQueryValue` wrote. Throws a UserError where a button from an older version says something else. */
 export function decodeZoneQuery(value: string): ZoneQuery {
-  const parsed = fromButton.safeParse(Object.fromEntries(new URLSearchParams(value)));
+  const parsed = buttonSchema.safeParse(Object.fromEntries(new URLSearchParams(value)));
   if (!parsed.success) {
     throw new UserError(
       'This button is from an older version of the list.',
@@ -64,16 +64,16 @@ export function decodeZoneQuery(value: string): ZoneQuery {
 /** The zones a query shows, in order. A word matches an id, or a part of a name or hostname, whatever the case. */
 export function selectZones(zones: readonly ZoneSummary[], query: Omit<ZoneQuery, 'page'>): ZoneSummary[] {
   const search = query.search.toLowerCase();
-  const found = zones.filter((zone) => matchesQuery(zone, search) && belongs(zone, query.only));
+  const found = zones.filter((zone) => matchesQuery(zone, search) && matchesFilter(zone, query.only));
   // Plain comparison: sorting 50 000 names by language would hold everything up for a third of a second.
   return found
-    .map((zone) => ({ zone, name: zone.name.toLowerCase(), number: numberOf(zone, query.sort) }))
+    .map((zone) => ({ zone, name: zone.name.toLowerCase(), number: sortValue(zone, query.sort) }))
     .sort((a, b) => b.number - a.number || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
     .map(({ zone }) => zone);
 }
 
 /** What is sorted by, the largest first. What was not reported comes last. */
-function numberOf(zone: ZoneSummary, sort: ZoneQuery['sort']): number {
+function sortValue(zone: ZoneSummary, sort: ZoneQuery['sort']): number {
   switch (sort) {
     case 'name':
       return 0;
@@ -94,7 +94,7 @@ export function matchesQuery(zone: ZoneSummary, search: string): boolean {
   );
 }
 
-function belongs(zone: ZoneSummary, only: ZoneQuery['only']): boolean {
+function matchesFilter(zone: ZoneSummary, only: ZoneQuery['only']): boolean {
   switch (only) {
     case undefined:
       return true;
@@ -107,7 +107,7 @@ function belongs(zone: ZoneSummary, only: ZoneQuery['only']): boolean {
   }
 }
 
-function chosen<Choice extends string>(
+function readChoice<Choice extends string>(
   name: 'sort' | 'only',
   words: Words,
   allowed: readonly Choice[],
@@ -119,25 +119,29 @@ function chosen<Choice extends string>(
   const [near] = findClosest(value, allowed, 1);
   throw new UserError(
     `\`${name}:${escapeMrkdwn(value.replaceAll('`', ''), 40)}\` is not one of the choices.`,
-    near ? `Did you mean \`${name}:${near}\`?` : `Choose from ${choices(name, allowed)}.`,
-    insteadOf(words, name, near ? [near, ...allowed.filter((other) => other !== near)] : allowed),
+    near ? `Did you mean \`${name}:${near}\`?` : `Choose from ${listChoices(name, allowed)}.`,
+    createInsteads(words, name, near ? [near, ...allowed.filter((other) => other !== near)] : allowed),
   );
 }
 
-function choices(name: string, allowed: readonly string[]): string {
+function listChoices(name: string, allowed: readonly string[]): string {
   return allowed.map((choice) => `\`${name}:${choice}\``).join(', ');
 }
 
 /** The same list with a choice that there is; what else was typed, and is right, stays. */
-function insteadOf({ list, named }: Words, name: 'sort' | 'only', allowed: readonly string[]): Instead[] {
+function createInsteads(
+  { list, named }: Words,
+  name: 'sort' | 'only',
+  allowed: readonly string[],
+): Instead[] {
   const other = name === 'sort' ? 'only' : 'sort';
-  const kept = [sorts, onlys].flat().find((choice) => choice === named[other]?.toLowerCase());
+  const kept = [zoneSorts, zoneFilters].flat().find((choice) => choice === named[other]?.toLowerCase());
   const search = list.join(' ').trim();
   return allowed.map((choice) => ({
     label: `${name}:${choice}`,
     types: [
       'zones',
-      ...(search === '' ? [] : [quoted(search)]),
+      ...(search === '' ? [] : [quoteWord(search)]),
       `${name}:${choice}`,
       ...(kept === undefined ? [] : [`${other}:${kept}`]),
     ].join(' '),

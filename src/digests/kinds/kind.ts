@@ -1,7 +1,7 @@
 import type { CdnClient } from '../../api/cdn.ts';
 import { ApiError } from '../../api/http/errors.ts';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
-import { createConcurrencyLimit } from '../../lib/concurrency-limit.ts';
+import { runConcurrently } from '../../lib/concurrency-limit.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import type { Past } from '../figures/series.ts';
 
@@ -118,7 +118,7 @@ export async function readEach<Item, Result>(
   about: { readonly signal: AbortSignal; readonly nameOf: (item: Item) => string },
   read: (item: Item) => Promise<Result>,
 ): Promise<{ readonly results: Result[]; readonly failures: ReadFailure[] }> {
-  const settled = await createConcurrencyLimit(
+  const settled = await runConcurrently(
     requestsAtOnce,
     items.map((item) => async () => {
       throwIfAborted(about.signal);

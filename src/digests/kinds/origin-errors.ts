@@ -1,4 +1,4 @@
-import { createSeenIds, readDay } from '../../api/origin-errors/count-day.ts';
+import { countDay, createSeenIds } from '../../api/origin-errors/count-day.ts';
 import { createOriginErrorCounter, type OriginErrorCounter } from '../../api/origin-errors/counts.ts';
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
 import { dayMs, hourMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
@@ -240,7 +240,7 @@ async function readZone(
     // An entry without a time belongs to its day; the previous run reported most of the first day.
     const isWholeDay = startOfDay(day) >= from;
     const isWanted = ({ at }: OriginError): boolean => (at === undefined ? isWholeDay : at >= from);
-    const { moreExist } = await readDay(cdn.originErrors, zone.id, day, ids, counter, isWanted);
+    const { moreExist } = await countDay(cdn.originErrors, zone.id, day, ids, counter, isWanted);
     partial ||= moreExist;
   }
   return { zone, counter, counts: counter.result(), partial };

@@ -1,4 +1,4 @@
-import { nameOf } from '../../api/zones/enums.ts';
+import { getEnumName } from '../../api/zones/enums.ts';
 import { escapeMrkdwn, formatInteger, pluralize } from './text.ts';
 
 /** A line of a zone: label and value in mrkdwn. Lines without a value, which the CDN did not report, are left out. */
@@ -63,8 +63,8 @@ export function formatSeconds(value: number | undefined): string | undefined {
 
 /** The name of an enumeration's value in the specification. */
 export function describeEnum(
-  name: Parameters<typeof nameOf>[0],
+  name: Parameters<typeof getEnumName>[0],
   value: number | undefined,
 ): string | undefined {
-  return value === undefined ? undefined : nameOf(name, value);
+  return value === undefined ? undefined : getEnumName(name, value);
 }

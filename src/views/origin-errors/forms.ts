@@ -1,11 +1,11 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import { actions, commandButton, plain, section } from '../blocks/blocks.ts';
 import { formatCode, plainText, pluralize } from '../blocks/text.ts';
-import { zoneInput } from '../zones/choice.ts';
-import { choices } from './origin-errors.ts';
+import { renderZoneInput } from '../zones/choice.ts';
+import { dayChoices } from './origin-errors.ts';
 
 /** Which zone, and which days? `chosen` is what was typed of it. */
-export function renderOriginErrorForm(chosen: (typeof choices)[number]): ModalView {
+export function renderOriginErrorForm(chosen: (typeof dayChoices)[number]): ModalView {
   return {
     type: 'modal',
     callback_id: 'origin-errors:submit',
@@ -13,7 +13,7 @@ export function renderOriginErrorForm(chosen: (typeof choices)[number]): ModalVi
     submit: plain('Show'),
     close: plain('Cancel'),
     blocks: [
-      zoneInput(),
+      renderZoneInput(),
       {
         type: 'input',
         block_id: 'days',
@@ -22,15 +22,15 @@ export function renderOriginErrorForm(chosen: (typeof choices)[number]): ModalVi
         element: {
           type: 'static_select',
           action_id: 'days',
-          options: choices.map(option),
-          initial_option: option(chosen),
+          options: dayChoices.map(renderDayOption),
+          initial_option: renderDayOption(chosen),
         },
       },
     ],
   };
 }
 
-function option(choice: string): PlainTextOption {
+function renderDayOption(choice: string): PlainTextOption {
   return { text: plain(choice.charAt(0).toUpperCase() + choice.slice(1)), value: choice };
 }
 
@@ -38,13 +38,13 @@ const title = plain('Origin errors');
 const close = plain('Close');
 
 /** Stands there until the origin errors of a link are counted. */
-export function linkReading(host?: string): ModalView {
+export function renderLinkLoading(host?: string): ModalView {
   const where = host === undefined ? '' : ` of ${formatCode(host, 100)}`;
   return { type: 'modal', title, close, blocks: [section(`Reading today’s origin errors${where}…`)] };
 }
 
 /** A message has several links. */
-export function linkChoice(hosts: readonly string[]): ModalView {
+export function renderLinkChoice(hosts: readonly string[]): ModalView {
   const blocks: KnownBlock[] = [
     section(`This message links to ${pluralize(hosts.length, 'host')}. Which one’s origin errors?`),
     actions(...hosts.map((host, index) => commandButton(plainText(host, 75), `errors ${host}`, index))),
@@ -53,7 +53,7 @@ export function linkChoice(hosts: readonly string[]): ModalView {
 }
 
 /** A message has no link. */
-export function linkForm(): ModalView {
+export function renderLinkForm(): ModalView {
   return {
     type: 'modal',
     callback_id: 'origin-errors:link',

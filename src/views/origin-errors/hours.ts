@@ -7,12 +7,12 @@ import { formatInteger, plainText, pluralize } from '../blocks/text.ts';
 const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
 /** Errors hour by hour as a line of bars a day: 24 signs fit on a phone, and screen readers get the numbers. */
-export function groupByHour(counts: OriginErrorCounts, days: DayRange): string {
+export function renderHours(counts: OriginErrorCounts, days: DayRange): string {
   const highest = Math.max(0, ...counts.hours);
   if (highest === 0) return '*By hour*\nNo entry has a time in these days.';
   const lines = Array.from({ length: days.count }, (_, day) => {
     const hours = counts.hours.slice(day * 24, day * 24 + 24);
-    const line = hours.map((hour) => bar(hour, highest)).join('');
+    const line = hours.map((hour) => drawBar(hour, highest)).join('');
     const total = hours.reduce((sum, hour) => sum + hour, 0);
     return days.count === 1
       ? line
@@ -35,7 +35,7 @@ export function renderHourChart(
   return {
     name: `origin-errors-${days.first}.png`,
     title: `Origin errors by hour, ${plainText(of.name, 60)}`,
-    altText: `Bar chart of ${title} by hour in ${plainText(of.name, 60)}, ${when} (UTC): ${findPeak(counts, days)}.`,
+    altText: `Bar chart of ${title} by hour in ${plainText(of.name, 60)}, ${when} (UTC): ${describePeak(counts, days)}.`,
     mimetype: 'image/png',
     content: {
       chart: {
@@ -60,20 +60,20 @@ export function renderHourChart(
 }
 
 /** `most 13:00–14:00 UTC (61)` */
-export function findPeak({ hours }: OriginErrorCounts, days: DayRange): string {
+export function describePeak({ hours }: OriginErrorCounts, days: DayRange): string {
   const highest = Math.max(0, ...hours);
   if (highest === 0) return '';
   const at = hours.indexOf(highest);
   const day = days.count === 1 ? '' : `${formatDate(days.first, Math.floor(at / 24))} `;
-  return `most ${day}${clock(at % 24)}–${clock((at % 24) + 1)} UTC (${formatInteger(highest)})`;
+  return `most ${day}${formatHour(at % 24)}–${formatHour((at % 24) + 1)} UTC (${formatInteger(highest)})`;
 }
 
 /** Nothing is a dot, so that few and none look different. */
-function bar(amount: number, highest: number): string {
+function drawBar(amount: number, highest: number): string {
   if (amount === 0) return '·';
   return bars[Math.min(bars.length - 1, Math.ceil((amount / highest) * bars.length) - 1)] ?? bars[0];
 }
 
-function clock(hour: number): string {
+function formatHour(hour: number): string {
   return `${String(hour).padStart(2, '0')}:00`;
 }

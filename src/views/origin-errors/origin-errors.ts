@@ -14,11 +14,11 @@ import {
   truncateLines,
 } from '../blocks/text.ts';
 import { showButton } from '../zones/list.ts';
-import { findPeak, groupByHour, renderHourChart } from './hours.ts';
-import { daysInWords, type Report, type ZoneName } from './report.ts';
+import { describePeak, renderHourChart, renderHours } from './hours.ts';
+import { describeDays, type Report, type ZoneName } from './report.ts';
 
 /** The days that are offered; each can be typed as well. */
-export const choices = ['today', 'yesterday', 'last 3 days', 'last 7 days'] as const;
+export const dayChoices = ['today', 'yesterday', 'last 3 days', 'last 7 days'] as const;
 
 interface Shown {
   readonly report: Report;
@@ -30,29 +30,29 @@ interface Shown {
   readonly picture?: boolean;
 }
 
-const groupsShown = 8;
-const prefixesShown = 6;
+const maxGroups = 8;
+const maxPrefixes = 6;
 
 /** The origin errors of a zone on some days: the number first, then what fails, where, when, and samples. */
 export function renderOriginErrors(shown: Shown): Message {
   const { report } = shown;
   const { counts, zone } = report;
   const name = escapeMrkdwn(zone.name, 80) || `zone ${escapeMrkdwn(zone.id, 20)}`;
-  const when = daysInWords(report.days, shown.today);
+  const when = describeDays(report.days, shown.today);
   const atLeast = report.incomplete.length > 0 || report.unread.length > 0 ? 'At least ' : '';
   const number = `${atLeast}${pluralize(counts.total, 'origin error')}`;
   const headline = `${number.charAt(0).toUpperCase()}${number.slice(1)} ${when} in ${name}`;
   const chart = shown.picture
     ? renderHourChart(counts, report.days, { name: zone.name || zone.id, now: report.takenAt.getTime() })
     : undefined;
-  const answer = message([headline, ...topInWords(counts)].join(': '), [
-    section([`*${headline}*`, summary(report)].filter(Boolean).join('\n')),
-    ...warnings(report).map((warning) => section(warning)),
-    ...part('By error', groups(counts), 2500),
-    ...part('By address', prefixes(counts), 1200),
-    ...(counts.total > 0 ? [section(groupByHour(counts, report.days))] : []),
-    ...part(counts.samples.length === 1 ? 'Sample' : 'Samples', counts.samples.map(sample), 2600),
-    actions(...otherDays(shown)),
+  const answer = message([headline, ...formatTopCodes(counts)].join(': '), [
+    section([`*${headline}*`, renderSummary(report)].filter(Boolean).join('\n')),
+    ...renderWarnings(report).map((warning) => section(warning)),
+    ...renderPart('By error', renderGroups(counts), 2500),
+    ...renderPart('By address', renderPrefixes(counts), 1200),
+    ...(counts.total > 0 ? [section(renderHours(counts, report.days))] : []),
+    ...renderPart(counts.samples.length === 1 ? 'Sample' : 'Samples', counts.samples.map(renderSample), 2600),
+    actions(...renderDayButtons(shown)),
     actions(
       ...(counts.total > 0
         ? [
@@ -78,7 +78,7 @@ export function renderOriginErrors(shown: Shown): Message {
 }
 
 /** How it compares with the day before, and between when. */
-function summary({ counts, before, days }: Report): string {
+function renderSummary({ counts, before, days }: Report): string {
   const { first, last } = counts;
   const compared =
     before === undefined || days.count > 1
@@ -88,16 +88,16 @@ function summary({ counts, before, days }: Report): string {
     first === undefined || last === undefined
       ? ''
       : `first ${formatMoment(new Date(first))}, last ${formatMoment(new Date(last))}`;
-  const peak = findPeak(counts, days);
+  const peak = describePeak(counts, days);
   return [between, peak, compared].filter(Boolean).join(' · ');
 }
 
-function warnings(report: Report): string[] {
+function renderWarnings(report: Report): string[] {
   const { counts, before, incomplete, unread, skipped, repeated } = report;
   const fresh = before
     ? [...counts.codes]
         .filter(([code]) => !before.codes.has(code))
-        .map(([name, times]) => `${codeName(name)} (${formatInteger(times)})`)
+        .map(([name, times]) => `${formatErrorCode(name)} (${formatInteger(times)})`)
     : [];
   const odd = [
     skipped > 0 ? `${pluralize(skipped, 'entry', 'entries')} could not be read` : '',
@@ -127,11 +127,10 @@ function warnings(report: Report): string[] {
   ];
 }
 
-function groups(counts: OriginErrorCounts): string[] {
-  const lines = counts.groups.slice(0, groupsShown).map((group) => groupLine(group, counts.total));
-  const rest =
-    counts.total - counts.groups.slice(0, groupsShown).reduce((sum, group) => sum + group.count, 0);
-  const kinds = counts.groups.length - groupsShown;
+function renderGroups(counts: OriginErrorCounts): string[] {
+  const lines = counts.groups.slice(0, maxGroups).map((group) => renderGroup(group, counts.total));
+  const rest = counts.total - counts.groups.slice(0, maxGroups).reduce((sum, group) => sum + group.count, 0);
+  const kinds = counts.groups.length - maxGroups;
   return rest > 0
     ? [
         ...lines,
@@ -140,7 +139,7 @@ function groups(counts: OriginErrorCounts): string[] {
     : lines;
 }
 
-function groupLine(group: Group, total: number): string {
+function renderGroup(group: Group, total: number): string {
   const { first, last } = group;
   const seen =
     first === undefined || last === undefined
@@ -150,7 +149,7 @@ function groupLine(group: Group, total: number): string {
         : `first ${formatMoment(new Date(first))}, last ${formatMoment(new Date(last))}`;
   return [
     `*${formatInteger(group.count)}* (${formatPercent(group.count, total)})`,
-    [codeName(group.errorCode ?? ''), status(group.statusCode)].filter(Boolean).join(' '),
+    [formatErrorCode(group.errorCode ?? ''), formatStatus(group.statusCode)].filter(Boolean).join(' '),
     group.serverZone === undefined ? 'server zone not reported' : escapeMrkdwn(group.serverZone, 20),
     seen,
   ]
@@ -158,9 +157,9 @@ function groupLine(group: Group, total: number): string {
     .join(' · ');
 }
 
-function prefixes(counts: OriginErrorCounts): string[] {
+function renderPrefixes(counts: OriginErrorCounts): string[] {
   const missed = counts.prefixesMissed > 0 ? 'at least ' : '';
-  const shown = counts.prefixes.slice(0, prefixesShown);
+  const shown = counts.prefixes.slice(0, maxPrefixes);
   const more = counts.prefixes.length - shown.length;
   const lines = shown.map(
     ([prefix, times]) => `*${missed}${formatInteger(times)}* · ${formatCode(prefix, 100)}`,
@@ -168,10 +167,10 @@ function prefixes(counts: OriginErrorCounts): string[] {
   return more > 0 ? [...lines, `and ${missed ? 'many' : formatInteger(more)} more`] : lines;
 }
 
-function sample(entry: Sample): string {
+function renderSample(entry: Sample): string {
   const what = [
     entry.at === undefined ? 'time not reported' : formatMoment(new Date(entry.at)),
-    [codeName(entry.errorCode ?? ''), status(entry.statusCode)].filter(Boolean).join(' '),
+    [formatErrorCode(entry.errorCode ?? ''), formatStatus(entry.statusCode)].filter(Boolean).join(' '),
     escapeMrkdwn(entry.serverZone ?? '', 20),
   ];
   const where = entry.requestUrl === undefined ? 'address not readable' : formatCode(entry.requestUrl, 160);
@@ -179,7 +178,7 @@ function sample(entry: Sample): string {
   return `${what.filter(Boolean).join(' · ')}\n${[where, why].filter(Boolean).join(' · ')}`;
 }
 
-function otherDays({ report, today, value }: Shown): ReturnType<typeof button>[] {
+function renderDayButtons({ report, today, value }: Shown): ReturnType<typeof button>[] {
   const offered: (readonly [label: string, id: string, days: DayRange])[] = [
     ['Today', 'today', { first: today, count: 1 }],
     ['Yesterday', 'yesterday', { first: formatDate(today, -1), count: 1 }],
@@ -194,21 +193,21 @@ function otherDays({ report, today, value }: Shown): ReturnType<typeof button>[]
 }
 
 /** For the line that stands alone: the largest kinds. */
-function topInWords({ codes }: OriginErrorCounts): string[] {
+function formatTopCodes({ codes }: OriginErrorCounts): string[] {
   const top = [...codes].sort((a, b) => b[1] - a[1]).slice(0, 3);
   return top.length === 0
     ? []
-    : [top.map(([name, times]) => `${codeName(name)} ${formatInteger(times)}`).join(', ')];
+    : [top.map(([name, times]) => `${formatErrorCode(name)} ${formatInteger(times)}`).join(', ')];
 }
 
-function codeName(errorCode: string): string {
+function formatErrorCode(errorCode: string): string {
   return errorCode === '' ? 'no code' : formatCode(errorCode, 60);
 }
 
-function status(statusCode: number | undefined): string {
+function formatStatus(statusCode: number | undefined): string {
   return statusCode === undefined ? 'no status' : String(statusCode);
 }
 
-function part(title: string, lines: readonly string[], length: number): KnownBlock[] {
+function renderPart(title: string, lines: readonly string[], length: number): KnownBlock[] {
   return lines.length === 0 ? [] : [section(`*${title}*\n${truncateLines(lines, length)}`)];
 }

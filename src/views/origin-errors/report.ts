@@ -55,14 +55,14 @@ export function renderFile(shown: {
   readonly asOf: Date;
 }): Message {
   const { zone, days, entries, skipped, incomplete, as } = shown;
-  const what = `${pluralize(entries, 'origin error')} ${daysInWords(days, shown.today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}`;
+  const what = `${pluralize(entries, 'origin error')} ${describeDays(days, shown.today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}`;
   const text = `${what.charAt(0).toUpperCase()}${what.slice(1)}, as ${as === 'csv' ? 'CSV' : 'NDJSON'}.`;
   const notes = [
     incomplete.length > 0 ? `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.` : '',
     skipped > 0
       ? `${pluralize(skipped, 'entry', 'entries')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`
       : '',
-    `As of ${formatMoment(shown.asOf)}, ${orderInWords(shown.unsorted, days)}. Times are UTC; query values are left out.`,
+    `As of ${formatMoment(shown.asOf)}, ${describeOrder(shown.unsorted, days)}. Times are UTC; query values are left out.`,
   ];
   return {
     ...message(text, [section(text), context(notes.filter(Boolean).join(' '))]),
@@ -78,7 +78,7 @@ export function renderFile(shown: {
 }
 
 /** A long day is not held in memory only to be sorted: a spreadsheet does it by the first column. */
-function orderInWords(unsorted: readonly string[], days: DayRange): string {
+function describeOrder(unsorted: readonly string[], days: DayRange): string {
   if (unsorted.length === 0) return 'sorted by time';
   if (unsorted.length < days.count)
     return `sorted by time, but for ${unsorted.join(', ')}: too many, so in the order the CDN gave them`;
@@ -87,12 +87,12 @@ function orderInWords(unsorted: readonly string[], days: DayRange): string {
 
 /** Where there is nothing to put into a file. */
 export function renderNoFile(zone: ZoneName, days: DayRange, today: string): Message {
-  const text = `No origin errors ${daysInWords(days, today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}, so there is no file.`;
+  const text = `No origin errors ${describeDays(days, today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}, so there is no file.`;
   return message(text, [section(text)]);
 }
 
 /** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
-export function daysInWords({ first, count }: DayRange, today: string): string {
+export function describeDays({ first, count }: DayRange, today: string): string {
   const last = formatDate(first, count - 1);
   if (count > 1) return last === today ? `in the last ${count} days` : `from ${first} to ${last}`;
   if (first === today) return 'today';

@@ -4,7 +4,7 @@ import { actions, commandButton, message, plain, section } from '../blocks/block
 import { option } from '../blocks/menu.ts';
 import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, formatInteger, plainText, pluralize } from '../blocks/text.ts';
-import { quoted, showButton } from './list.ts';
+import { quoteWord, showButton } from './list.ts';
 
 /** Which zone? A menu with search over id, name and hostnames. */
 export function renderZoneForm(): ModalView {
@@ -14,12 +14,12 @@ export function renderZoneForm(): ModalView {
     title: plain('Show a zone'),
     submit: plain('Show'),
     close: plain('Cancel'),
-    blocks: [zoneInput()],
+    blocks: [renderZoneInput()],
   };
 }
 
 /** The menu of zones, in any form that asks for one. */
-export function zoneInput(): InputBlock {
+export function renderZoneInput(): InputBlock {
   return {
     type: 'input',
     block_id: 'zone',
@@ -35,14 +35,14 @@ export function zoneInput(): InputBlock {
 }
 
 /** A line of that menu. */
-export function zoneOption({ id, name, hostnames: [hostname] }: ZoneSummary): Option {
+export function renderZoneOption({ id, name, hostnames: [hostname] }: ZoneSummary): Option {
   return option(hostname ? `${name || id} · ${hostname}` : name || id, id);
 }
 
-const mostChoices = 10;
+const maxChoices = 10;
 
 /** The command that a zone is looked up for, and what was typed behind the zone. */
-interface For {
+interface LookupPurpose {
   readonly command: 'zone' | 'errors';
   readonly behind?: string;
 }
@@ -52,7 +52,7 @@ export type UnclearZone =
   | { readonly kind: 'several'; readonly words: string; readonly zones: readonly ZoneSummary[] }
   | { readonly kind: 'none'; readonly typed: string; readonly near: readonly string[] };
 
-export function notOneZone(found: UnclearZone, wanted: For = { command: 'zone' }): Message {
+export function renderUnclearZone(found: UnclearZone, wanted: LookupPurpose = { command: 'zone' }): Message {
   return found.kind === 'several'
     ? renderZoneChoice(found.words, found.zones, wanted)
     : renderNoZone(found.typed, found.near, wanted);
@@ -62,19 +62,19 @@ export function notOneZone(found: UnclearZone, wanted: For = { command: 'zone' }
 export function renderZoneChoice(
   words: string,
   found: readonly ZoneSummary[],
-  wanted: For = { command: 'zone' },
+  wanted: LookupPurpose = { command: 'zone' },
 ): Message {
   const text = `${pluralize(found.length, 'zone')} match ${formatCode(words, 60)}. Which one?`;
-  const zones = found.slice(0, mostChoices);
+  const zones = found.slice(0, maxChoices);
   const more = found.length - zones.length;
   return message(text, [
     section(text),
-    ...zones.map((zone) => section(choice(zone), choose(zone, wanted))),
+    ...zones.map((zone) => section(formatChoice(zone), renderChooseButton(zone, wanted))),
     ...(more > 0
       ? [
           section(
             `and ${formatInteger(more)} more`,
-            commandButton('See all', `zones ${quoted(words.slice(0, 100))}`),
+            commandButton('See all', `zones ${quoteWord(words.slice(0, 100))}`),
           ),
         ]
       : []),
@@ -85,28 +85,30 @@ export function renderZoneChoice(
 export function renderNoZone(
   typed: string,
   near: readonly string[],
-  wanted: For = { command: 'zone' },
+  wanted: LookupPurpose = { command: 'zone' },
 ): Message {
   const text = `No zone has the id, name or hostname ${formatCode(typed, 60)}.`;
   return message(text, [
     section(near.length > 0 ? `${text} Did you mean one of these?` : text),
     actions(
-      ...near.map((name, index) => commandButton(plainText(name, 60), command(wanted, name), index)),
+      ...near.map((name, index) => commandButton(plainText(name, 60), formatCommand(wanted, name), index)),
       commandButton('Search in a form', wanted.command, 8),
       commandButton('All zones', 'zones', 9),
     ),
   ]);
 }
 
-function choose(zone: ZoneSummary, wanted: For): Button {
-  return wanted.command === 'zone' ? showButton(zone.id) : commandButton('Choose', command(wanted, zone.id));
+function renderChooseButton(zone: ZoneSummary, wanted: LookupPurpose): Button {
+  return wanted.command === 'zone'
+    ? showButton(zone.id)
+    : commandButton('Choose', formatCommand(wanted, zone.id));
 }
 
-function command({ command, behind = '' }: For, zone: string): string {
-  return `${command} ${quoted(zone)} ${behind}`.trim();
+function formatCommand({ command, behind = '' }: LookupPurpose, zone: string): string {
+  return `${command} ${quoteWord(zone)} ${behind}`.trim();
 }
 
-function choice(zone: ZoneSummary): string {
+function formatChoice(zone: ZoneSummary): string {
   const hostnames = zone.hostnames.slice(0, 2).map((hostname) => escapeMrkdwn(hostname, 60));
   return `*${escapeMrkdwn(zone.name, 60) || 'unnamed'}* · ${escapeMrkdwn(zone.id, 20)}\n${hostnames.join(', ') || 'no hostname'}`;
 }

@@ -9,40 +9,40 @@ import {
   renderSwitches,
 } from '../blocks/fields.ts';
 import { escapeMrkdwn, formatCode, formatMoney } from '../blocks/text.ts';
-import { describeState, renderUsage } from './list.ts';
+import { describeState, describeUsage } from './list.ts';
 
 /** Where it comes from, what it is linked to, what it cost. */
 export function renderOverview(zone: Zone): string[] {
   const { summary } = zone;
   return renderFields([
     ['State', describeState(summary)],
-    ['This month', renderUsage(summary)],
+    ['This month', describeUsage(summary)],
     ['Charges so far', summary.charges === undefined ? undefined : formatMoney(summary.charges)],
     ['Tier', describeEnum('PullZoneType', zone.type)],
-    ['Origin', originOf(zone)],
+    ['Origin', describeOrigin(zone)],
     ['Storage zone', humanize(summary.storageZoneId)],
-    ['Edge script', scriptOf(zone)],
+    ['Edge script', describeScript(zone)],
     ['Middleware script', humanize(summary.middlewareScriptId)],
     ['App', humanize(summary.appId)],
-    ['Delivers from', regions(zone)],
+    ['Delivers from', listRegions(zone)],
     ['Addresses', describeEnum('IpFamilyPolicy', zone.ipFamilyPolicy)],
   ]);
 }
 
-function originOf(zone: Zone): string | undefined {
+function describeOrigin(zone: Zone): string | undefined {
   const kind = describeEnum('PullZoneOriginType', zone.originType);
   const url = zone.summary.originUrl ? formatCode(zone.summary.originUrl, 150) : undefined;
   return url && kind && kind !== 'OriginUrl' ? `${url} (${kind})` : (url ?? kind);
 }
 
-function scriptOf(zone: Zone): string | undefined {
+function describeScript(zone: Zone): string | undefined {
   const { edgeScriptId } = zone.summary;
   if (edgeScriptId === undefined) return undefined;
   const phase = describeEnum('ExecutionPhase', zone.edgeScriptExecutionPhase);
   return phase ? `${escapeMrkdwn(edgeScriptId)} (${phase})` : escapeMrkdwn(edgeScriptId);
 }
 
-function regions(zone: Zone): string | undefined {
+function listRegions(zone: Zone): string | undefined {
   const all = [
     ['North America', zone.enableGeoZoneUS],
     ['Europe', zone.enableGeoZoneEU],
@@ -60,11 +60,11 @@ export function renderOrigin(zone: Zone): string[] {
     ...renderFields([
       ['Host header', humanize(zone.originHostHeader)],
       ['Connection', zone.originLinkValue ? formatCode(zone.originLinkValue, 100) : undefined],
-      ['Retries', retries(zone)],
-      ['Timeouts', timeouts(zone)],
-      ['Sticky sessions', stickySessions(zone)],
+      ['Retries', describeRetries(zone)],
+      ['Timeouts', describeTimeouts(zone)],
+      ['Sticky sessions', describeStickySessions(zone)],
       ['Routing filters', zone.routingFilters?.length ? joinList(zone.routingFilters) : undefined],
-      ['WebSockets', webSockets(zone)],
+      ['WebSockets', describeWebSockets(zone)],
     ]),
     ...renderSwitches([
       ['hostname forwarded', zone.addHostHeader],
@@ -82,10 +82,10 @@ export function renderOrigin(zone: Zone): string[] {
 export function renderPages(zone: Zone): string[] {
   return [
     ...renderFields([
-      ['Error page code', length(zone.errorPageCustomCode)],
+      ['Error page code', describeLength(zone.errorPageCustomCode)],
       ['Status page', humanize(zone.errorPageStatuspageCode)],
-      ['Preloading screen', preloading(zone)],
-      ['Its code', length(zone.preloadingScreenCode)],
+      ['Preloading screen', describePreloading(zone)],
+      ['Its code', describeLength(zone.preloadingScreenCode)],
       ['Its logo', zone.preloadingScreenLogoUrl ? formatCode(zone.preloadingScreenLogoUrl, 100) : undefined],
     ]),
     ...renderSwitches([
@@ -104,23 +104,23 @@ export function renderAccount(zone: Zone): string[] {
     ['Owner', humanize(zone.userId)],
     // $/byte: too small a number to be read as money.
     ['Own price', zone.priceOverride ? `$${zone.priceOverride} per byte` : undefined],
-    ['Discounts', discounts(zone)],
+    ['Discounts', listDiscounts(zone)],
     ['CNAME domain', humanize(zone.cnameDomain)],
-    ['DNS', dns(zone)],
+    ['DNS', describeDns(zone)],
     ['Video library', humanize(zone.videoLibraryId)],
     ['App endpoint', humanize(zone.magicContainersEndpointId)],
     ['Cache version', formatWhole(zone.cacheVersion)],
   ]);
 }
 
-function retries(zone: Zone): string | undefined {
+function describeRetries(zone: Zone): string | undefined {
   if (zone.originRetries === undefined) return undefined;
   return zone.originRetryDelay
     ? `${zone.originRetries}, ${zone.originRetryDelay} s apart`
     : `${zone.originRetries}`;
 }
 
-function timeouts(zone: Zone): string | undefined {
+function describeTimeouts(zone: Zone): string | undefined {
   const both = renderFields([
     ['connect', formatWhole(zone.originConnectTimeout, ' s')],
     ['response', formatWhole(zone.originResponseTimeout, ' s')],
@@ -128,14 +128,14 @@ function timeouts(zone: Zone): string | undefined {
   return both.length > 0 ? both.join(', ') : undefined;
 }
 
-function webSockets(zone: Zone): string | undefined {
+function describeWebSockets(zone: Zone): string | undefined {
   const state = formatOnOff(zone.enableWebSockets);
   return zone.enableWebSockets && zone.maxWebSocketConnections
     ? `${state}, at most ${formatWhole(zone.maxWebSocketConnections)}`
     : state;
 }
 
-function stickySessions(zone: Zone): string | undefined {
+function describeStickySessions(zone: Zone): string | undefined {
   const how = renderFields([
     ['cookie', humanize(zone.stickySessionCookieName, 60)],
     ['headers', humanize(zone.stickySessionClientHeaders, 100)],
@@ -144,7 +144,7 @@ function stickySessions(zone: Zone): string | undefined {
   return [state, ...how].filter(Boolean).join(', ') || undefined;
 }
 
-function preloading(zone: Zone): string | undefined {
+function describePreloading(zone: Zone): string | undefined {
   return (
     [
       formatOnOff(zone.preloadingScreenEnabled),
@@ -158,22 +158,22 @@ function preloading(zone: Zone): string | undefined {
   );
 }
 
-function discounts(zone: Zone): string | undefined {
+function listDiscounts(zone: Zone): string | undefined {
   const all = renderFields([
-    ['EU and US', discount(zone.euusDiscount)],
-    ['South America', discount(zone.southAmericaDiscount)],
-    ['Africa', discount(zone.africaDiscount)],
-    ['Asia and Oceania', discount(zone.asiaOceaniaDiscount)],
+    ['EU and US', formatDiscount(zone.euusDiscount)],
+    ['South America', formatDiscount(zone.southAmericaDiscount)],
+    ['Africa', formatDiscount(zone.africaDiscount)],
+    ['Asia and Oceania', formatDiscount(zone.asiaOceaniaDiscount)],
   ]);
   return all.length > 0 ? all.join(', ') : undefined;
 }
 
 /** Its unit is not specified. None is nothing to read. */
-function discount(value: number | undefined): string | undefined {
+function formatDiscount(value: number | undefined): string | undefined {
   return value === 0 ? undefined : formatWhole(value);
 }
 
-function dns(zone: Zone): string | undefined {
+function describeDns(zone: Zone): string | undefined {
   const all = renderFields([
     ['zone', humanize(zone.dnsZoneId)],
     ['record', humanize(zone.dnsRecordId)],
@@ -183,6 +183,6 @@ function dns(zone: Zone): string | undefined {
 }
 
 /** Code that somebody wrote for a web page is nothing to read in a chat. The file has it. */
-function length(written: string | undefined): string | undefined {
+function describeLength(written: string | undefined): string | undefined {
   return written ? escapeMrkdwn(`${formatWhole(written.length)} characters`) : undefined;
 }

@@ -1,23 +1,23 @@
-import { redact } from '../../api/http/redact.ts';
-import { nameOf } from '../../api/zones/enums.ts';
+import { redactedValue } from '../../api/http/redact.ts';
+import { getEnumName } from '../../api/zones/enums.ts';
 import type { EdgeRule, EdgeRuleAction, EdgeRuleTrigger } from '../../api/zones/fields.ts';
 import { formatSeconds } from '../blocks/fields.ts';
 import { escapeMrkdwn, formatCode } from '../blocks/text.ts';
 
 /** One rule as a sentence: `redirect to `/new` (301) when any of: URL matches `/old/*``. */
 export function renderEdgeRule(rule: EdgeRule): string {
-  const does = [rule, ...rule.extraActions.slice(0, 3)].map(action);
+  const does = [rule, ...rule.extraActions.slice(0, 3)].map(describeAction);
   const more = rule.extraActions.length - does.length + 1;
   const doing = (more > 0 ? [...does, `${more} more`] : does).join(', then ');
   const state = [rule.enabled === false ? 'off' : '', rule.readOnly === true ? 'read only' : ''].filter(
     Boolean,
   );
   const note = rule.description ? `“${escapeMrkdwn(rule.description, 80)}”: ` : '';
-  return `${note}${doing} ${condition(rule)}${state.length > 0 ? ` (${state.join(', ')})` : ''}`;
+  return `${note}${doing} ${describeCondition(rule)}${state.length > 0 ? ` (${state.join(', ')})` : ''}`;
 }
 
 /** What a rule does. Those whose parameters are known say them; header values are never shown. */
-function action(act: EdgeRuleAction): string {
+function describeAction(act: EdgeRuleAction): string {
   const { actionParameter1: one, actionParameter2: two } = act;
   switch (act.actionType ?? -1) {
     case 1:
@@ -25,7 +25,7 @@ function action(act: EdgeRuleAction): string {
     case 2:
       return `fetch from ${formatCode(one ?? '')}`;
     case 3:
-      return `keep in the CDN's cache for ${duration(one)}`;
+      return `keep in the CDN's cache for ${formatDuration(one)}`;
     case 4:
       return 'block the request';
     case 5:
@@ -34,7 +34,7 @@ function action(act: EdgeRuleAction): string {
       return `set the request header ${formatCode(one ?? '', 60)}`;
     case 10:
     case 16:
-      return `keep in the browser's cache for ${duration(one)}`;
+      return `keep in the browser's cache for ${formatDuration(one)}`;
     case 14:
       return `answer with the status ${escapeMrkdwn(one ?? '', 10)}`;
     case 19:
@@ -48,18 +48,20 @@ function action(act: EdgeRuleAction): string {
     case 17:
       return `fetch from the storage zone ${escapeMrkdwn(one ?? '', 40)}`;
     default:
-      return [spaced(nameOf('EdgeRuleActionType', act.actionType)), ...parametersOf(act)].join(' ');
+      return [splitWords(getEnumName('EdgeRuleActionType', act.actionType)), ...listParameters(act)].join(
+        ' ',
+      );
   }
 }
 
-function parametersOf({ actionParameter1, actionParameter2, actionParameter3 }: EdgeRuleAction): string[] {
+function listParameters({ actionParameter1, actionParameter2, actionParameter3 }: EdgeRuleAction): string[] {
   const given = [actionParameter1, actionParameter2, actionParameter3];
-  return given.flatMap((parameter) => (parameter ? [value(parameter)] : []));
+  return given.flatMap((parameter) => (parameter ? [formatPattern(parameter)] : []));
 }
 
-function condition(rule: EdgeRule): string {
+function describeCondition(rule: EdgeRule): string {
   if (rule.triggers.length === 0) return 'always';
-  const shown = rule.triggers.slice(0, 5).map(trigger);
+  const shown = rule.triggers.slice(0, 5).map(describeTrigger);
   const more = rule.triggers.length - shown.length;
   const parts = more > 0 ? [...shown, `${more} more`] : shown;
   if (parts.length === 1) return rule.triggerMatchingType === 2 ? `unless ${parts[0]}` : `when ${parts[0]}`;
@@ -71,25 +73,26 @@ function condition(rule: EdgeRule): string {
     case 2:
       return `when none of these: ${parts.join('; ')}`;
     default:
-      return `when ${nameOf('TriggerMatchingTypes', rule.triggerMatchingType)}: ${parts.join('; ')}`;
+      return `when ${getEnumName('TriggerMatchingTypes', rule.triggerMatchingType)}: ${parts.join('; ')}`;
   }
 }
 
-function trigger({ type, patternMatches, patternMatchingType, parameter1 }: EdgeRuleTrigger): string {
-  const what = spaced(nameOf('TriggerTypes', type)) + (parameter1 ? ` ${formatCode(parameter1, 60)}` : '');
+function describeTrigger({ type, patternMatches, patternMatchingType, parameter1 }: EdgeRuleTrigger): string {
+  const what =
+    splitWords(getEnumName('TriggerTypes', type)) + (parameter1 ? ` ${formatCode(parameter1, 60)}` : '');
   const how = patternMatchingType === 2 ? 'is not' : patternMatchingType === 1 ? 'is all of' : 'is';
-  const shown = patternMatches.slice(0, 3).map(value);
+  const shown = patternMatches.slice(0, 3).map(formatPattern);
   const more = patternMatches.length - shown.length;
   if (shown.length === 0) return what;
   return `${what} ${how} ${more > 0 ? [...shown, `${more} more`].join(', ') : shown.join(' or ')}`;
 }
 
 /** The API's projection puts a mark where a header's or cookie's value was: it may be a password. */
-function value(pattern: string): string {
-  return pattern === redact ? 'a value that is not shown' : formatCode(pattern, 80);
+function formatPattern(pattern: string): string {
+  return pattern === redactedValue ? 'a value that is not shown' : formatCode(pattern, 80);
 }
 
-function duration(value: string | undefined): string {
+function formatDuration(value: string | undefined): string {
   const amount = Number(value);
   return value && Number.isFinite(amount)
     ? (formatSeconds(amount) ?? '')
@@ -97,7 +100,7 @@ function duration(value: string | undefined): string {
 }
 
 /** `EnableTokenAuthentication` → `enable token authentication`, `RemoteIP` → `remote IP`. */
-function spaced(name: string): string {
+function splitWords(name: string): string {
   return name
     .replace(/(?<=[a-z\d])(?=[A-Z])/gu, ' ')
     .split(' ')

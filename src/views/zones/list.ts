@@ -16,7 +16,7 @@ import {
 } from '../blocks/text.ts';
 
 /** A zone with what is wrong with it. */
-export interface Listed {
+export interface ZoneRow {
   readonly zone: ZoneSummary;
   readonly attention: readonly Attention[];
 }
@@ -32,7 +32,7 @@ export interface ZoneQuery {
 
 /** One page of the whole list. `value` writes a query into a button. */
 export interface ZonePage {
-  readonly rows: readonly Listed[];
+  readonly rows: readonly ZoneRow[];
   readonly query: ZoneQuery;
   readonly pages: number;
   /** How many zones the query shows on all pages. */
@@ -50,23 +50,27 @@ export interface ZonePage {
 export function renderZonePage(page: ZonePage): Message {
   const { query, totals } = page;
   const headline = [
-    `*${pluralize(totals.zones, 'zone')}*${filtered(query, page.account.zones)}`,
+    `*${pluralize(totals.zones, 'zone')}*${describeFilter(query, page.account.zones)}`,
     `${formatBytes(totals.used)} this month`,
     `${formatMoney(totals.charges)} so far`,
     // Filtered by it, the number stands in front.
     ...(page.query.only === 'attention'
       ? []
-      : [totals.attention > 0 ? `:warning: ${needAttention(totals.attention)}` : 'none needs attention']),
+      : [
+          totals.attention > 0
+            ? `:warning: ${describeAttentionCount(totals.attention)}`
+            : 'none needs attention',
+        ]),
   ].join(' · ');
   const { limited } = totals;
   const againstLimits =
     limited.zones > 0
       ? `\n${pluralize(limited.zones, 'zone')} with a limit: ${formatBytes(limited.used)} of ${formatBytes(limited.limit)} (${formatPercent(limited.used, limited.limit)})`
       : '\nNo bandwidth limits are set.';
-  return message(plainHeadline(page), [
+  return message(formatPlainHeadline(page), [
     section(headline + againstLimits),
-    ...page.rows.map(row),
-    ...navigation(page),
+    ...page.rows.map(renderRow),
+    ...renderNavigation(page),
     context(
       [
         page.pages > 1 ? `Page ${formatInteger(query.page)} of ${formatInteger(page.pages)}` : '',
@@ -83,7 +87,7 @@ export function renderZonePage(page: ZonePage): Message {
 }
 
 export interface FirstZones {
-  readonly rows: readonly Listed[];
+  readonly rows: readonly ZoneRow[];
   /** How many there are, if the CDN says so. */
   readonly total: number | undefined;
   readonly search: string;
@@ -91,16 +95,16 @@ export interface FirstZones {
 
 /** The first rows, while the rest is being read. */
 export function renderFirstZones(first: FirstZones): Message {
-  const { headline, text } = firstHeadline(first, 'counting…');
-  return message(text, [section(headline), ...first.rows.map(row)]);
+  const { headline, text } = formatFirstHeadline(first, 'counting…');
+  return message(text, [section(headline), ...first.rows.map(renderRow)]);
 }
 
 /** The first rows, when reading the rest failed: what is there stays, with a way to try again. */
-export function firstZonesOnly(first: FirstZones, why: Failure, again: string): Message {
-  const { headline } = firstHeadline(first, 'the rest could not be read');
+export function renderFirstZonesOnly(first: FirstZones, why: Failure, again: string): Message {
+  const { headline } = formatFirstHeadline(first, 'the rest could not be read');
   return message(`Only the first zones could be read. ${why.message}`, [
     section(headline),
-    ...first.rows.map(row),
+    ...first.rows.map(renderRow),
     section(
       [`:warning: ${why.message}`, why.hint].filter(Boolean).join('\n'),
       button('Try again', 'zones:page:again', again),
@@ -110,7 +114,7 @@ export function firstZonesOnly(first: FirstZones, why: Failure, again: string): 
 }
 
 /** Before there is anything to show in the order that was asked for. */
-export function renderReadingZones(total: number | undefined): Message {
+export function renderLoadingZones(total: number | undefined): Message {
   const text = `Reading ${total === undefined ? 'the zones' : pluralize(total, 'zone')}…`;
   return message(text, [section(text)]);
 }
@@ -137,7 +141,7 @@ export function renderNoZones(
   return message(text, [
     section(near.length > 0 ? `${text} Did you mean one of these?` : text),
     actions(
-      ...near.map((name, index) => commandButton(plainText(name, 60), `zones ${quoted(name)}`, index)),
+      ...near.map((name, index) => commandButton(plainText(name, 60), `zones ${quoteWord(name)}`, index)),
       button('All zones', 'zones:page:all', all),
     ),
   ]);
@@ -174,7 +178,7 @@ export function describeState(zone: Pick<ZoneSummary, 'enabled' | 'suspended'>):
 }
 
 /** `812 GB of 1,000 GB (81 %)`, `52.4 MB, no limit`. */
-export function renderUsage(zone: Pick<ZoneSummary, 'bandwidthUsed' | 'bandwidthLimit'>): string {
+export function describeUsage(zone: Pick<ZoneSummary, 'bandwidthUsed' | 'bandwidthLimit'>): string {
   const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
   if (used === undefined)
     return limit === undefined ? 'bandwidth not reported' : `limit ${formatBytes(limit)}`;
@@ -188,14 +192,14 @@ export function showButton(id: string, label = 'Show'): Button {
 }
 
 /** A word as somebody would have to type it. */
-export function quoted(text: string): string {
+export function quoteWord(text: string): string {
   return /[\s:=]/u.test(text) ? `"${text.replaceAll('"', '')}"` : text;
 }
 
-function row({ zone, attention }: Listed): KnownBlock {
+function renderRow({ zone, attention }: ZoneRow): KnownBlock {
   const [hostname, ...others] = zone.hostnames;
   const facts = [
-    renderUsage(zone),
+    describeUsage(zone),
     zone.charges === undefined ? '' : formatMoney(zone.charges),
     hostname === undefined
       ? 'no hostname'
@@ -209,7 +213,7 @@ function row({ zone, attention }: Listed): KnownBlock {
   return section(lines.filter(Boolean).join('\n'), showButton(zone.id));
 }
 
-function navigation(page: ZonePage): KnownBlock[] {
+function renderNavigation(page: ZonePage): KnownBlock[] {
   const { query, value } = page;
   const at = (change: Partial<ZoneQuery>) => value({ ...query, page: 1, ...change });
   const pager = [
@@ -237,12 +241,12 @@ function navigation(page: ZonePage): KnownBlock[] {
   return [...(pager.length > 0 ? [actions(...pager)] : []), actions(...view)];
 }
 
-function plainHeadline(page: ZonePage): string {
+function formatPlainHeadline(page: ZonePage): string {
   const { totals } = page;
-  return `${pluralize(totals.zones, 'zone')}${filtered(page.query, page.account.zones)}: ${formatBytes(totals.used)} this month, ${formatMoney(totals.charges)}, ${needAttention(totals.attention)}.`;
+  return `${pluralize(totals.zones, 'zone')}${describeFilter(page.query, page.account.zones)}: ${formatBytes(totals.used)} this month, ${formatMoney(totals.charges)}, ${describeAttentionCount(totals.attention)}.`;
 }
 
-function filtered(query: ZoneQuery, of: number): string {
+function describeFilter(query: ZoneQuery, of: number): string {
   const how = [
     query.search ? `matching ${formatCode(query.search, 60)}` : '',
     query.only === 'attention' ? 'needing attention' : (query.only ?? ''),
@@ -250,12 +254,12 @@ function filtered(query: ZoneQuery, of: number): string {
   return how.length > 0 ? ` ${how.join(' and ')} (of ${formatInteger(of)})` : '';
 }
 
-function needAttention(zones: number): string {
+function describeAttentionCount(zones: number): string {
   if (zones === 0) return 'none needs attention';
   return `${formatInteger(zones)} ${zones === 1 ? 'needs' : 'need'} attention`;
 }
 
-function firstHeadline(first: FirstZones, then: string): { headline: string; text: string } {
+function formatFirstHeadline(first: FirstZones, then: string): { headline: string; text: string } {
   const of = first.total === undefined ? '' : ` of ${formatInteger(first.total)}`;
   const what = first.search ? `zones matching ${formatCode(first.search, 60)}` : 'zones';
   const start = `First ${formatInteger(first.rows.length)}${of} ${what}`;

@@ -14,7 +14,7 @@ import {
 import { escapeMrkdwn, formatCode, formatMoney } from '../blocks/text.ts';
 
 export function renderHostnames(zone: Zone): string[] {
-  return zone.hostnames.map(hostname);
+  return zone.hostnames.map(renderHostname);
 }
 
 export function renderCaching(zone: Zone): string[] {
@@ -22,13 +22,13 @@ export function renderCaching(zone: Zone): string[] {
     ...renderFields([
       ['CDN cache time', formatSeconds(zone.cacheControlMaxAgeOverride)],
       ['Browser cache time', formatSeconds(zone.cacheControlPublicMaxAgeOverride)],
-      ['Varies by query parameters', some(zone.queryStringVaryParameters)],
-      ['Varies by cookies', zone.enableCookieVary ? some(zone.cookieVaryParameters) : undefined],
+      ['Varies by query parameters', joinNonEmpty(zone.queryStringVaryParameters)],
+      ['Varies by cookies', zone.enableCookieVary ? joinNonEmpty(zone.cookieVaryParameters) : undefined],
       ['Varies by headers', humanize(zone.cacheKeyHeaders)],
-      ['Perma-Cache storage zone', positive(zone.permaCacheStorageZoneId)],
+      ['Perma-Cache storage zone', formatPositiveId(zone.permaCacheStorageZoneId)],
       ['Perma-Cache', describeEnum('PermaCacheType', zone.permaCacheType)],
-      ['Origin shield', shield(zone)],
-      ['Its queue', shieldQueue(zone)],
+      ['Origin shield', describeShield(zone)],
+      ['Its queue', describeShieldQueue(zone)],
       ['Coalesced requests wait', formatWhole(zone.requestCoalescingTimeout)],
     ]),
     ...renderSwitches([
@@ -56,21 +56,23 @@ export function renderCaching(zone: Zone): string[] {
 export function renderSecurity(zone: Zone): string[] {
   return [
     ...renderFields([
-      ['DDoS protection', protection(zone)],
-      ['Blocked IPs', some(zone.blockedIps)],
-      ['Blocked countries', some(zone.blockedCountries)],
-      ['Redirected countries', some(zone.budgetRedirectedCountries)],
-      ['Allowed referrers', some(zone.allowedReferrers)],
-      ['Blocked referrers', some(zone.blockedReferrers)],
+      ['DDoS protection', describeProtection(zone)],
+      ['Blocked IPs', joinNonEmpty(zone.blockedIps)],
+      ['Blocked countries', joinNonEmpty(zone.blockedCountries)],
+      ['Redirected countries', joinNonEmpty(zone.budgetRedirectedCountries)],
+      ['Allowed referrers', joinNonEmpty(zone.allowedReferrers)],
+      ['Blocked referrers', joinNonEmpty(zone.blockedReferrers)],
       ['Requests per IP and second', formatOrUnlimited(zone.requestLimit)],
       ['Burst', formatOrUnlimited(zone.burstSize)],
       ['Connections per IP', formatOrUnlimited(zone.connectionLimitPerIPCount)],
       ['Transfer rate', formatOrUnlimited(zone.limitRatePerSecond, ' kb/s')],
-      ['Limited after', positiveAmount(zone.limitRateAfter)],
+      ['Limited after', formatPositive(zone.limitRateAfter)],
       ['AWS signing region', humanize(zone.awsSigningRegionName)],
       [
         'CORS for',
-        zone.enableAccessControlOriginHeader ? some(zone.accessControlOriginHeaderExtensions) : undefined,
+        zone.enableAccessControlOriginHeader
+          ? joinNonEmpty(zone.accessControlOriginHeaderExtensions)
+          : undefined,
       ],
     ]),
     ...renderSwitches([
@@ -97,12 +99,12 @@ export function renderOptimizer(zone: Zone): string[] {
       ['Optimizer', formatOnOff(zone.optimizerEnabled)],
       ['Widest on desktop', formatWhole(zone.optimizerDesktopMaxWidth, ' px')],
       ['Widest on mobile', formatWhole(zone.optimizerMobileMaxWidth, ' px')],
-      ['Image quality', qualities(zone)],
-      ['Watermark', watermark(zone)],
+      ['Image quality', describeQualities(zone)],
+      ['Watermark', describeWatermark(zone)],
       ['Costs a month', zone.optimizerPricing === undefined ? undefined : formatMoney(zone.optimizerPricing)],
       ['WordPress path', humanize(zone.optimizerStaticHtmlWordPressPath)],
       ['WordPress bypass cookie', humanize(zone.optimizerStaticHtmlWordPressBypassCookie)],
-      ['AI images', blueprints(zone)],
+      ['AI images', describeBlueprints(zone)],
       ['Image classes', joinList(zone.optimizerClasses?.map(({ name }) => name ?? '(unnamed)'))],
     ]),
     ...renderSwitches([
@@ -125,13 +127,16 @@ export function renderLogging(zone: Zone): string[] {
     ['Logging', formatOnOff(zone.enableLogging)],
     ['Extended', formatOnOff(zone.enableExtendedLogging)],
     ['Format', describeEnum('PullZoneLogFormat', zone.logFormat)],
-    ['IP addresses', anonymized(zone)],
-    ['Kept in the storage zone', zone.loggingSaveToStorage ? positive(zone.loggingStorageZoneId) : undefined],
-    ['Forwarded', forwarding(zone)],
+    ['IP addresses', describeAnonymization(zone)],
+    [
+      'Kept in the storage zone',
+      zone.loggingSaveToStorage ? formatPositiveId(zone.loggingStorageZoneId) : undefined,
+    ],
+    ['Forwarded', describeForwarding(zone)],
   ]);
 }
 
-function hostname(host: Hostname): string {
+function renderHostname(host: Hostname): string {
   const certificate =
     host.hasCertificate === undefined ? '' : host.hasCertificate ? 'certificate' : ':warning: no certificate';
   const facts = [
@@ -144,14 +149,14 @@ function hostname(host: Hostname): string {
   return [formatCode(host.value ?? 'not reported', 120), ...facts].filter(Boolean).join(' · ');
 }
 
-function shield(zone: Zone): string | undefined {
+function describeShield(zone: Zone): string | undefined {
   const state = formatOnOff(zone.enableOriginShield);
   return zone.enableOriginShield && zone.originShieldZoneCode
     ? `${state}, in ${escapeMrkdwn(zone.originShieldZoneCode, 20)}`
     : state;
 }
 
-function shieldQueue(zone: Zone): string | undefined {
+function describeShieldQueue(zone: Zone): string | undefined {
   const all = renderFields([
     ['at once', formatOrUnlimited(zone.originShieldMaxConcurrentRequests)],
     ['waiting', formatOrUnlimited(zone.originShieldMaxQueuedRequests)],
@@ -160,23 +165,23 @@ function shieldQueue(zone: Zone): string | undefined {
   return all.length > 0 ? all.join(', ') : undefined;
 }
 
-function blueprints(zone: Zone): string | undefined {
+function describeBlueprints(zone: Zone): string | undefined {
   const names = zone.vendorAiImageBlueprints?.map(({ name }) => name ?? '(unnamed)') ?? [];
   const state = formatOnOff(zone.enableVendorImageAi);
   return [state, names.length > 0 ? joinList(names) : ''].filter(Boolean).join(', ') || undefined;
 }
 
 /** Its unit is not specified. */
-function positiveAmount(value: number | undefined): string | undefined {
+function formatPositive(value: number | undefined): string | undefined {
   return value === undefined || value <= 0 ? undefined : formatWhole(value);
 }
 
-function protection(zone: Zone): string | undefined {
+function describeProtection(zone: Zone): string | undefined {
   const kind = describeEnum('ShieldDDosProtectionType', zone.shieldDDosProtectionType);
   return [formatOnOff(zone.shieldDDosProtectionEnabled), kind].filter(Boolean).join(', ') || undefined;
 }
 
-function qualities(zone: Zone): string | undefined {
+function describeQualities(zone: Zone): string | undefined {
   const both = renderFields([
     ['desktop', formatWhole(zone.optimizerImageQuality, ' %')],
     ['mobile', formatWhole(zone.optimizerMobileImageQuality, ' %')],
@@ -184,7 +189,7 @@ function qualities(zone: Zone): string | undefined {
   return both.length > 0 ? both.join(', ') : undefined;
 }
 
-function watermark(zone: Zone): string | undefined {
+function describeWatermark(zone: Zone): string | undefined {
   if (!zone.optimizerWatermarkEnabled) return formatOnOff(zone.optimizerWatermarkEnabled);
   return [
     describeEnum('OptimizerWatermarkPosition', zone.optimizerWatermarkPosition) ?? 'on',
@@ -198,13 +203,13 @@ function watermark(zone: Zone): string | undefined {
     .join(', ');
 }
 
-function anonymized(zone: Zone): string | undefined {
+function describeAnonymization(zone: Zone): string | undefined {
   if (zone.loggingIPAnonymizationEnabled !== true)
     return zone.loggingIPAnonymizationEnabled === false ? 'whole' : undefined;
   return `anonymized (${describeEnum('LogAnonymizationType', zone.logAnonymizationType) ?? 'how is not reported'})`;
 }
 
-function forwarding(zone: Zone): string | undefined {
+function describeForwarding(zone: Zone): string | undefined {
   if (!zone.logForwardingEnabled) return formatOnOff(zone.logForwardingEnabled);
   const to = zone.logForwardingHostname
     ? formatCode(
@@ -219,11 +224,11 @@ function forwarding(zone: Zone): string | undefined {
   return how.length > 0 ? `to ${to} (${how.join(', ')})` : `to ${to}`;
 }
 
-function positive(id: number | string | undefined): string | undefined {
+function formatPositiveId(id: number | string | undefined): string | undefined {
   return id === undefined || Number(id) <= 0 ? undefined : escapeMrkdwn(String(id), 40);
 }
 
 /** A list that says something only when it has entries. */
-function some(values: readonly string[] | undefined): string | undefined {
+function joinNonEmpty(values: readonly string[] | undefined): string | undefined {
   return values === undefined || values.length === 0 ? undefined : joinList(values);
 }

@@ -8,7 +8,7 @@ import { escapeMrkdwn, plainText, pluralize, truncateLines } from '../blocks/tex
 import * as delivery from './delivery.ts';
 import { renderOverview } from './delivery.ts';
 import { renderEdgeRule } from './edge-rules.ts';
-import { describeAttention, describeState, renderUsage } from './list.ts';
+import { describeAttention, describeState, describeUsage } from './list.ts';
 import * as sections from './sections.ts';
 
 interface Section {
@@ -53,14 +53,14 @@ export function renderZone(shown: {
   const name = escapeMrkdwn(summary.name, 80) || 'unnamed';
   const wrong = attention.length > 0 ? describeAttention(summary, attention) : '';
   return message(
-    `Zone ${name}: ${describeState(summary).replace(/^:\w+: /u, '')}, ${renderUsage(summary)}${wrong ? `. Needs attention: ${wrong}` : ''}`,
+    `Zone ${name}: ${describeState(summary).replace(/^:\w+: /u, '')}, ${describeUsage(summary)}${wrong ? `. Needs attention: ${wrong}` : ''}`,
     [
       header(plainText(summary.name || 'unnamed', 140)),
       ...(wrong ? [section(`:warning: *Needs attention:* ${wrong}`)] : []),
       ...(weak.length > 0
-        ? [section(`:shield: *Usually set otherwise:* ${weak.map(weaknessWords).join(', ')}`)]
+        ? [section(`:shield: *Usually set otherwise:* ${weak.map(describeWeakness).join(', ')}`)]
         : []),
-      ...renderSections(zone).flatMap(part),
+      ...renderSections(zone).flatMap(renderSection),
       actions(
         commandButton('Origin errors', `errors ${summary.id}`, 2),
         button('Everything as JSON', 'zones:file', summary.id),
@@ -100,7 +100,7 @@ export function renderZoneFile(shown: {
   };
 }
 
-function weaknessWords(weakness: Weakness): string {
+function describeWeakness(weakness: Weakness): string {
   switch (weakness) {
     case 'tls-1.0':
       return 'TLS 1.0 is on';
@@ -119,7 +119,7 @@ function weaknessWords(weakness: Weakness): string {
   }
 }
 
-function part({ title, lines, room }: Section): KnownBlock[] {
+function renderSection({ title, lines, room }: Section): KnownBlock[] {
   return lines.length === 0
     ? []
     : [section(`*${title.charAt(0).toUpperCase()}${title.slice(1)}*\n${truncateLines(lines, room)}`)];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { codeFor, readErrorText } from '../../../src/api/http/errors.ts';
+import { classifyStatus, readErrorText } from '../../../src/api/http/errors.ts';
 
 const words = (body: unknown) =>
   readErrorText(typeof body === 'string' ? body : JSON.stringify(body), (text) => text);
@@ -103,9 +103,9 @@ test.each([
   [503, '<html></html>', 'unavailable'],
   [302, '', 'unexpected'],
 ] as const)('HTTP %i with %j means %s', (status, body, code) => {
-  expect(codeFor(status, words(body), false)).toBe(code);
+  expect(classifyStatus(status, words(body), false)).toBe(code);
 });
 
 test('a web page with a status of 4xx was not sent by the service', () => {
-  expect(codeFor(404, words('<html>'), true)).toBe('unexpected');
+  expect(classifyStatus(404, words('<html>'), true)).toBe('unexpected');
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { address, numericId, textId } from '../../../src/api/http/paths.ts';
+import { address, checkNumericId, checkTextId } from '../../../src/api/http/paths.ts';
 import { UserError } from '../../../src/errors.ts';
 
 const kind = { noun: 'an app id', hint: 'It looks like this.' };
@@ -25,7 +25,9 @@ test.each([
   '\ud800',
   'x'.repeat(201),
 ])('%j is no id', (value) => {
-  expect(() => textId(value, kind)).toThrow(new UserError('This is not an app id.', 'It looks like this.'));
+  expect(() => checkTextId(value, kind)).toThrow(
+    new UserError('This is not an app id.', 'It looks like this.'),
+  );
 });
 
 test.each([
@@ -36,7 +38,7 @@ test.each([
   ['50%', '50%25'],
   ['día', 'd%C3%ADa'],
 ])('%j travels as one segment', (value, segment) => {
-  expect(address('http://cdn', 'mc', 'apps', textId(value, kind))).toBe(`http://cdn/mc/apps/${segment}`);
+  expect(address('http://cdn', 'mc', 'apps', checkTextId(value, kind))).toBe(`http://cdn/mc/apps/${segment}`);
 });
 
 test.each([
@@ -45,7 +47,7 @@ test.each([
   ['2147483648', 'int64'],
   ['9223372036854775807', 'int64'],
 ] as const)('%s is an id of %s', (value, bits) => {
-  expect(numericId(value, bits, kind)).toBe(value);
+  expect(checkNumericId(value, bits, kind)).toBe(value);
 });
 
 test.each([
@@ -60,9 +62,9 @@ test.each([
   ['..', 'int64'],
   ['99999999999999999999', 'int64'],
 ] as const)('%j is no id of %s', (value, bits) => {
-  expect(() => numericId(value, bits, kind)).toThrow(UserError);
+  expect(() => checkNumericId(value, bits, kind)).toThrow(UserError);
 });
 
 test('what was typed is not quoted: nobody knows yet where it will be shown', () => {
-  expect(() => textId('<!channel>/', kind)).toThrow(/^This is not an app id\.$/);
+  expect(() => checkTextId('<!channel>/', kind)).toThrow(/^This is not an app id\.$/);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiError, type ApiErrorCode } from '../../../src/api/http/errors.ts';
-import { readRetryAfter, waitBeforeRetry } from '../../../src/api/http/retry.ts';
+import { findRetryDelay, readRetryAfter } from '../../../src/api/http/retry.ts';
 
 const failed = (code: ApiErrorCode, retryAfterSeconds?: number) =>
   new ApiError({ code, operation: 'Any', sent: true, retryAfterSeconds });
@@ -24,13 +24,13 @@ test.each([
   ['not_found', true, 1, 0, undefined],
   ['cancelled', true, 1, 0, undefined],
 ] as const)('%s of a read (%s), try %i, %i ms waited: wait %s', (code, reads, tries, waitedMs, wait) => {
-  expect(waitBeforeRetry({ error: failed(code), reads, tries, waitedMs, random: 0 })).toBe(wait);
+  expect(findRetryDelay({ error: failed(code), isRead: reads, tries, waitedMs, random: 0 })).toBe(wait);
 });
 
 const afterPause = (asked: number, more: { waitedMs?: number; random?: number } = {}) =>
-  waitBeforeRetry({
+  findRetryDelay({
     error: failed('rate_limited', asked),
-    reads: false,
+    isRead: false,
     tries: 1,
     waitedMs: 0,
     random: 0,

@@ -4,7 +4,7 @@ import { createSeenIds } from '../../../src/api/origin-errors/count-day.ts';
 import {
   createHeavyHitters,
   createOriginErrorCounter,
-  pathPrefix,
+  findPathPrefix,
 } from '../../../src/api/origin-errors/counts.ts';
 import { createCommandHarness } from '../../support/command-harness.ts';
 
@@ -19,7 +19,7 @@ test.each([
   ['', '/'],
   ['//', '//…'],
 ])('%s lies at %s', (path, prefix) => {
-  expect(pathPrefix(path)).toBe(prefix);
+  expect(findPathPrefix(path)).toBe(prefix);
 });
 
 test('an id is new once, however many there are', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { enumerations, nameOf } from '../../../src/api/zones/enums.ts';
+import { enumerations, getEnumName } from '../../../src/api/zones/enums.ts';
 
 test('every enumeration of the specification is there, with all of its values', () => {
   const sizes = Object.entries(enumerations).map(([name, values]) => [name, Object.keys(values).length]);
@@ -32,5 +32,5 @@ test.each([
   ['PullZoneType', 7, 'unknown (7)'],
   ['PullZoneType', undefined, 'not reported'],
 ] as const)('%s %s reads as %s', (enumeration, value, name) => {
-  expect(nameOf(enumeration, value)).toBe(name);
+  expect(getEnumName(enumeration, value)).toBe(name);
 });

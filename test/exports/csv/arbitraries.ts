@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { safeUrl } from '../../../src/api/http/redact.ts';
+import { redactUrl } from '../../../src/api/http/redact.ts';
 import type { CsvRewriter } from '../../../src/exports/csv/rewrite.ts';
 
 /** Where to cut: applied to any bytes. */
@@ -44,7 +44,7 @@ export const csvFormat = fc.record({
 
 /** A URL of a log as figures show it, in the plainest words. */
 export function expectedUrl(url: string): string {
-  return (safeUrl(url).split(/[?#]/u, 1)[0] ?? '').replaceAll(/=[^/&;]+/gu, '=…');
+  return (redactUrl(url).split(/[?#]/u, 1)[0] ?? '').replaceAll(/=[^/&;]+/gu, '=…');
 }
 
 /** Rewrites a file that comes in pieces. */

@@ -4,7 +4,7 @@ import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
 import { attentionReasons, sumTotals, type ZoneSummary } from '../../../src/api/zones/summary.ts';
 import { findWeaknesses, readZone } from '../../../src/api/zones/zone.ts';
 import { decodeZoneQuery, encodeZoneQuery, selectZones } from '../../../src/commands/zones/query.ts';
-import { renderNoZone, renderZoneChoice, zoneOption } from '../../../src/views/zones/choice.ts';
+import { renderNoZone, renderZoneChoice, renderZoneOption } from '../../../src/views/zones/choice.ts';
 import {
   renderFirstZones,
   renderNoZones,
@@ -153,7 +153,7 @@ test('any list of zones is a message that Slack takes', () => {
       );
       expect(findMessageProblems(renderZoneChoice(search, summaries))).toEqual([]);
       expect(findMessageProblems(renderNoZone(search, near))).toEqual([]);
-      expect(findOptionProblems(summaries.map(zoneOption))).toEqual([]);
+      expect(findOptionProblems(summaries.map(renderZoneOption))).toEqual([]);
     }),
     { numRuns: 100 },
   );

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
-import { findWeaknesses, readZone, zoneAsSent } from '../../../src/api/zones/zone.ts';
+import { findWeaknesses, readZone, toWireZone } from '../../../src/api/zones/zone.ts';
 import { renderSections } from '../../../src/views/zones/zone.ts';
 
 const secrets = ['ZoneSecurityKey', 'AWSSigningKey', 'AWSSigningSecret', 'LogForwardingToken'];
@@ -53,14 +53,14 @@ test.each(names.filter((name) => !inHeader.includes(name)))(
 );
 
 test('the file has every field of the specification but the secrets, under its name and in its order', () => {
-  expect(Object.keys(zoneAsSent(zoneOf(base)))).toEqual(names);
-  expect(zoneAsSent(zoneOf({ Id: 1 }))).toMatchObject({
+  expect(Object.keys(toWireZone(zoneOf(base)))).toEqual(names);
+  expect(toWireZone(zoneOf({ Id: 1 }))).toMatchObject({
     Id: '1',
     Name: '',
     EnableTLS1_1: null,
     AWSSigningEnabled: null,
   });
-  const wire = zoneAsSent(
+  const wire = toWireZone(
     zoneOf({
       ...base,
       Hostnames: [{ Value: 'a.example', ForceSSL: true, CertificateKey: 'CANARY' }],
