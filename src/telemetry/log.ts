@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto';
 import pino from 'pino';
+import { isSecretField, secretShapes } from '../secrets/fields.ts';
 import { redactSecrets } from '../secrets/scanner.ts';
 import { Secret } from '../secrets/secret.ts';
 
-/** What the rest of the bot needs of a logger: a fixed message, and facts beside it. */
+/** A fixed, searchable message, with fields beside it. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -14,14 +15,14 @@ export interface Log {
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
 /**
- * A logger that writes one JSON line an entry, to standard output where no destination is given, and at no level
- * a secret: members that carry one are masked at any depth, whatever looks like one is masked in any string, and
- * of an error only code, name, message and stack are written (DESIGN §7).
+ * A logger that writes one JSON line per entry, to standard output by default, and a secret at no level: members that
+ * carry one are masked at any depth, text that looks like one is masked in any string, and of an error only code, name,
+ * message and stack are written.
  */
 export function createLogger(level: LogLevel, destination?: { write: (line: string) => void }): Log {
   const options: pino.LoggerOptions = {
     level,
-    // A machine's name says nothing to the reader; the process tells two of them apart.
+    // The process id tells two processes apart; the host name is left out.
     base: { pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: {
@@ -33,25 +34,25 @@ export function createLogger(level: LogLevel, destination?: { write: (line: stri
   return destination ? pino(options, destination) : pino(options);
 }
 
-const hidden = '[secret]';
+const masked = '[secret]';
 
-// Deeper than anything that is logged on purpose; ends cycles as well.
-const deepest = 6;
-const mostItems = 50;
+// Deeper than anything that is logged on purpose. Also ends cycles.
+const maxDepth = 6;
+const maxItems = 50;
 
 function clean(value: unknown, depth: number): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'function' || typeof value === 'symbol') return undefined;
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Secret) return hidden;
+  if (value instanceof Secret) return masked;
   if (value instanceof Date) return value;
   if (value instanceof Error) return errorFields(value);
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (value instanceof URL) return value.href;
-  if (depth >= deepest) return '[deeper]';
-  if (Array.isArray(value)) return value.slice(0, mostItems).map((item) => clean(item, depth + 1));
+  if (depth >= maxDepth) return '[deeper]';
+  if (Array.isArray(value)) return value.slice(0, maxItems).map((item) => clean(item, depth + 1));
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Clients, requests and answers hold their options, tokens included: only plain objects are shown.
+  // Only plain objects are written: clients, requests and answers hold their options, tokens included.
   if (prototype !== null && prototype !== Object.prototype) return `[${value.constructor?.name ?? 'object'}]`;
   return cleanMembers(value, depth);
 }
@@ -59,12 +60,12 @@ function clean(value: unknown, depth: number): unknown {
 function cleanMembers(fields: object, depth: number): Record<string, unknown> {
   const cleaned: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    cleaned[name] = carriesSecret(name, value) ? hidden : clean(value, depth + 1);
+    cleaned[name] = isSecretField(name, value) ? masked : clean(value, depth + 1);
   }
   return cleaned;
 }
 
-// Members of thrown errors hold requests, headers and query parameters: what is wanted is named, the rest stays out.
+// An allow-list: other members of thrown errors hold requests, headers and query parameters.
 function errorFields(error: Error): Record<string, unknown> {
   const code = 'code' in error ? error.code : undefined;
   return {
@@ -75,71 +76,10 @@ function errorFields(error: Error): Record<string, unknown> {
   };
 }
 
-const secretNames = new Set(
+// Applied once to each finished line, so also to messages, stacks and text of libraries.
+const maskedInLines = new RegExp(
   [
-    'authorization',
-    'proxyAuthorization',
-    'accessKey',
-    'apiKey',
-    'key',
-    'cookie',
-    'setCookie',
-    'password',
-    'passphrase',
-    'secret',
-    'token',
-    'signature',
-    'ticket',
-    // Slack: each lets its holder act or read for a while.
-    'response_url',
-    'response_urls',
-    'trigger_id',
-    'private_metadata',
-    'xSlackSignature',
-    // What people typed: keys and variable values among it.
-    'initial_value',
-    'defaultValue',
-    'databaseUrl',
-    'connectionString',
-    // Members of a zone that the CDN answers with.
-    'zoneSecurityKey',
-    'awsSigningKey',
-    'certificateKey',
-    'certificate',
-    'certificates',
-  ].map(plainName),
-);
-const secretEndings = ['token', 'secret', 'password', 'accesskey', 'apikey', 'signingkey', 'privatekey'];
-// The state and the values of a Slack view hold what was typed; a state that is a word (approved) does not.
-const secretContainers = new Set(['state', 'values']);
-
-const known = new Map<string, boolean>();
-
-function carriesSecret(name: string, value: unknown): boolean {
-  if (value === undefined || value === null || typeof value === 'boolean') return false;
-  if (secretContainers.has(name)) return typeof value === 'object';
-  let carries = known.get(name);
-  if (carries === undefined) {
-    const plain = plainName(name);
-    carries = secretNames.has(plain) || secretEndings.some((ending) => plain.endsWith(ending));
-    // Names come from code, but also from foreign answers: the memory of them is bounded.
-    if (known.size < 2_000) known.set(name, carries);
-  }
-  return carries;
-}
-
-function plainName(name: string): string {
-  return name.replaceAll(/[-_]/g, '').toLowerCase();
-}
-
-// Runs once over each finished line, so it also reads messages, stacks and text that libraries made.
-const secretShapes = new RegExp(
-  [
-    // Slack's tokens, rotated ones (xoxe.xoxb-…) included.
-    String.raw`\bxox[a-z](?:\.xox[a-z])?-[\w-]+`,
-    String.raw`\bxapp-[\w-]+`,
-    // CDN keys: hexadecimal groups with dashes, longer than a UUID (account keys have 72 characters, storage keys 41).
-    String.raw`\b[0-9a-f]{8}(?:-[0-9a-f]{4,20}){5,}\b`,
+    ...secretShapes,
     String.raw`(?<=\b(?:bearer|basic) )[\w.~+/=-]{8,}`,
     String.raw`(?<=\baccesskey\W{1,6})[\w.~+/=-]{8,}`,
     String.raw`(?<=:\/\/)[^\s/@"\\]+(?=@)`,
@@ -150,7 +90,7 @@ const secretShapes = new RegExp(
 );
 
 function mask(line: string): string {
-  return redactSecrets(line.replaceAll(secretShapes, hidden));
+  return redactSecrets(line.replaceAll(maskedInLines, masked));
 }
 
 // No letters and digits that look or sound alike: references are read aloud on the phone at night.

@@ -1,13 +1,9 @@
+import { hostnameSecretFields, zoneSecretFields } from '../../secrets/fields.ts';
 import { registerSecret } from '../../secrets/secret.ts';
 import { headerActions, isPlainHeader, redactPatterns } from '../http/redact.ts';
-import { secret } from './fields.ts';
-import { pullZoneModel } from './model.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-const secretMembers = Object.entries(pullZoneModel).flatMap(([name, schema]) =>
-  schema === secret ? [name] : [],
-);
 const urlMembers = [
   'OriginUrl',
   'LogForwardingHostname',
@@ -22,11 +18,10 @@ const urlMembers = [
  */
 export function registerZoneSecrets(raw: unknown): void {
   if (!isMembers(raw)) return;
-  for (const name of secretMembers) registerSecret(name, raw[name]);
+  for (const name of zoneSecretFields) registerSecret(name, raw[name]);
   for (const name of urlMembers) registerUrlSecrets(raw[name]);
   for (const hostname of readObjects(raw, 'Hostnames')) {
-    registerSecret('Certificate', hostname['Certificate']);
-    registerSecret('CertificateKey', hostname['CertificateKey']);
+    for (const name of hostnameSecretFields) registerSecret(name, hostname[name]);
   }
   for (const rule of readObjects(raw, 'EdgeRules')) {
     for (const action of [rule, ...readObjects(rule, 'ExtraActions')]) registerActionSecrets(action);

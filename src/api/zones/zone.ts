@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { zoneSecretFields } from '../../secrets/fields.ts';
 import { type CamelCased, readLeniently, toCamelCase } from '../http/lenient.ts';
 import type { EdgeRule, Hostname } from './fields.ts';
 import { pullZoneModel } from './model.ts';
@@ -65,7 +66,7 @@ export function toWireZone(zone: Zone): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, named[name] ?? null]));
 }
 
-const secretMembers = new Set(['ZoneSecurityKey', 'AWSSigningKey', 'AWSSigningSecret', 'LogForwardingToken']);
+const secretMembers = new Set<string>(zoneSecretFields);
 
 function toWireNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toWireNames);

@@ -1,0 +1,72 @@
+// The one list of names and shapes of secrets. Logs, the audit record and the CDN client use it.
+
+/** Members of a zone whose values are secrets. */
+export const zoneSecretFields = [
+  'ZoneSecurityKey',
+  'AWSSigningKey',
+  'AWSSigningSecret',
+  'LogForwardingToken',
+] as const;
+
+/** Members of a hostname whose values are secrets. */
+export const hostnameSecretFields = ['Certificate', 'CertificateKey'] as const;
+
+const exactNames = new Set(
+  [
+    ...zoneSecretFields,
+    ...hostnameSecretFields,
+    'certificates',
+    'authorization',
+    'proxyAuthorization',
+    'key',
+    'cookie',
+    'setCookie',
+    'passphrase',
+    'signature',
+    'ticket',
+    // Slack: each lets its holder act or read for a while.
+    'response_url',
+    'response_urls',
+    'trigger_id',
+    'private_metadata',
+    'xSlackSignature',
+    // Typed by people: keys and values of variables among it.
+    'initial_value',
+    'defaultValue',
+    'databaseUrl',
+    'connectionString',
+  ].map(normalizeName),
+);
+const endings = ['token', 'secret', 'password', 'accesskey', 'apikey', 'signingkey', 'privatekey'];
+// The state and the values of a Slack view hold what was typed; a state that is a word (approved) does not.
+const containers = new Set(['state', 'values']);
+
+// Names come from code, but also from answers of other services, so the cache is bounded.
+const maxCachedNames = 2_000;
+const cachedNames = new Map<string, boolean>();
+
+/** Whether a member of this name carries a secret. */
+export function isSecretField(name: string, value: unknown): boolean {
+  if (value === undefined || value === null || typeof value === 'boolean') return false;
+  if (containers.has(name)) return typeof value === 'object';
+  let isSecret = cachedNames.get(name);
+  if (isSecret === undefined) {
+    const normalized = normalizeName(name);
+    isSecret = exactNames.has(normalized) || endings.some((ending) => normalized.endsWith(ending));
+    if (cachedNames.size < maxCachedNames) cachedNames.set(name, isSecret);
+  }
+  return isSecret;
+}
+
+function normalizeName(name: string): string {
+  return name.replaceAll(/[-_]/g, '').toLowerCase();
+}
+
+/** Regular expressions for the shapes of keys and tokens, to be combined with the flag `i`. */
+export const secretShapes = [
+  // Slack's tokens, rotated ones (xoxe.xoxb-…) included.
+  String.raw`\bxox[a-z](?:\.xox[a-z])?-[\w-]+`,
+  String.raw`\bxapp-[\w-]+`,
+  // CDN keys: more hexadecimal groups than a UUID has (account keys have 72 characters, storage keys 41).
+  String.raw`\b[0-9a-f]{8}(?:-[0-9a-f]{4,20}){5,}\b`,
+];
