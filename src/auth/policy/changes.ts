@@ -44,7 +44,7 @@ const numberFields: readonly NumberField[] = [
   'exportKeepDays',
 ];
 
-/** Everything in which two policies differ, beside their version. */
+/** All differences of two policies but their version. */
 export function diffPolicies(before: Policy, after: Policy): Change[] {
   const changes: Change[] = [];
   for (const field of listFields) {
@@ -67,7 +67,7 @@ export function diffPolicies(before: Policy, after: Policy): Change[] {
   return changes;
 }
 
-/** A change in plain words and ids, for the record. */
+/** A change in words and ids, for the audit. */
 export function describeChange(change: Change): string {
   switch (change.kind) {
     case 'list': {
@@ -87,7 +87,7 @@ function capInWords(cap: Right): string {
   return cap === 'admin' ? 'uncapped' : cap;
 }
 
-/** Who the decisions about are asked of: what matters of them, before and after. */
+/** A person whose rights may change: the facts that decide, before and after. */
 export interface AffectedPerson {
   readonly userId: string;
   readonly admin: boolean;
@@ -96,9 +96,9 @@ export interface AffectedPerson {
 
 export type Power = Exclude<Right, 'none' | 'admin'> | 'approve';
 
-/** What some people gain and lose somewhere. */
+/** Rights that people gain and lose in a place. */
 export interface Effect {
-  /** Ids of people; undefined = everybody else. */
+  /** User ids; undefined = everyone else. */
   readonly who: readonly string[] | undefined;
   /** Undefined = everywhere that is not capped. */
   readonly channel: string | undefined;
@@ -107,8 +107,8 @@ export interface Effect {
 }
 
 /**
- * Which decisions turn out otherwise after a change: `decide` asked for every person concerned, everybody else, every
- * class and every capped channel, before and after. As if each had a key connected, which settings do not change.
+ * The decisions that a change of settings alters: runs `decide` before and after, for every named person, everyone else,
+ * every class and every capped channel. Assumes that each has a key connected, since settings do not change that.
  */
 export function computeEffects(before: Policy, after: Policy, people: readonly AffectedPerson[]): Effect[] {
   const effects: Effect[] = [];
@@ -125,7 +125,7 @@ export function computeEffects(before: Policy, after: Policy, people: readonly A
     }
     if (others.gains.length + others.loses.length > 0) effects.push({ who: undefined, channel, ...others });
     for (const { who, effect } of byEffect.values()) {
-      // In a capped channel only what differs from everywhere else is news.
+      // In a capped channel list only what differs from everywhere else.
       const everywhere = channel === undefined ? undefined : effectAnywhere(effects, who);
       if (everywhere && same(effect, everywhere)) continue;
       if (channel === undefined && effect.gains.length + effect.loses.length === 0) continue;
@@ -158,7 +158,7 @@ function powers(policy: Policy, person: AffectedPerson, channel: string | undefi
   const may = computeRights(policy, actor, channel).may.filter(
     (right) => right !== 'none' && right !== 'admin',
   );
-  // Approving is not done from a channel, so no cap holds for it.
+  // Approving is not done in a channel, so no cap applies.
   return channel === undefined && decideApproval(policy, actor).allowed ? [...may, 'approve'] : may;
 }
 
@@ -169,7 +169,7 @@ function effectAnywhere(effects: readonly Effect[], who: readonly string[]): Gai
   return found ? { gains: cdnOnly(found.gains), loses: cdnOnly(found.loses) } : { gains: [], loses: [] };
 }
 
-/** Approving is told once, for everywhere. */
+/** Approving is listed once, for everywhere. */
 function cdnOnly(powers: readonly Power[]): Power[] {
   return powers.filter((power) => power !== 'approve');
 }
@@ -188,7 +188,7 @@ export interface Quorum {
   readonly approvers: number;
 }
 
-/** Where more approvals are asked for than there are approvers: such a request can only expire. */
+/** Classes that need more approvals than there are approvers: such a request can only expire. */
 export function findUnreachableQuorums(policy: Policy, approvers: number): Quorum[] {
   return (['destroy', 'change'] as const).flatMap((kind) => {
     const needed = kind === 'destroy' ? policy.destroyApprovals : policy.changeApprovals;

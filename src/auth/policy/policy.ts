@@ -1,34 +1,34 @@
 /**
- * What an action does to the world, from harmless to far-reaching; decides who may run it (DESIGN §5).
- * `admin` stands apart: it changes the bot's own settings, nothing in the CDN.
+ * The class of an action, from harmless to far-reaching; decides who may run it. `admin` stands apart: it changes the
+ * bot's own settings, nothing in the CDN.
  */
 export const rights = ['none', 'read', 'export', 'change', 'destroy', 'admin'] as const;
 export type Right = (typeof rights)[number];
 
-/** What an admin has said: who is what, what may happen where. Ids only, never names: names can be taken over. */
+/** The settings of a workspace or organisation. Ids only, never names: names can be taken over. */
 export interface Policy {
-  /** 0 = nobody has said anything yet. */
+  /** 0 = never saved. */
   readonly version: number;
   readonly operators: readonly string[];
   readonly operatorGroups: readonly string[];
   readonly approvers: readonly string[];
   readonly approverGroups: readonly string[];
   readonly approvalChannel: string | undefined;
-  /** Where a signed checkpoint of the audit is posted each day; undefined = nowhere. */
+  /** The channel of the daily signed audit checkpoint; undefined = none is posted. */
   readonly auditChannel: string | undefined;
-  /** How many others have to agree before a deletion runs. */
+  /** Approvals by others that a deletion needs. */
   readonly destroyApprovals: number;
-  /** The same for a change. */
+  /** Approvals by others that a change needs. */
   readonly changeApprovals: number;
-  /** How long an approval may be waited for. */
+  /** After this a request that waits for approval expires. */
   readonly expiryMinutes: number;
-  /** The most that may happen in a channel, by its id. */
+  /** The highest class that may run in a channel, by its id. */
   readonly caps: Readonly<Record<string, Right>>;
-  /** Where exports may go; empty = anywhere. */
+  /** Channels that exports may go to; empty = any. */
   readonly exportChannels: readonly string[];
-  /** After how many days the files of an export are deleted from Slack; 0 = they stay. */
+  /** Days after which the files of an export are deleted from Slack; 0 = never. */
   readonly exportKeepDays: number;
-  /** Where digests may go; empty = anywhere. */
+  /** Channels that digests may go to; empty = any. */
   readonly digestChannels: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export const initialPolicy: Policy = {
   digestChannels: [],
 };
 
-/** One person as policy sees them. */
+/** The facts about a person that policy decides by. */
 export interface Actor {
   readonly userId: string;
   /** From another organisation (Slack Connect). */
@@ -58,13 +58,13 @@ export interface Actor {
   readonly linked: boolean;
   /** Workspace admin, or named in ADMIN_USER_IDS. */
   readonly admin: boolean;
-  /** The user groups they are in, as far as policy names them. */
+  /** Their user groups, of those that the policy names. */
   readonly groups: readonly string[];
 }
 
 interface Step {
   readonly rule: 'organisation' | 'key' | 'role' | 'channel' | 'approval' | 'destination';
-  /** In mrkdwn; ids are mentions, nothing foreign is in it. */
+  /** In mrkdwn; ids are mentions, and nothing of it was typed. */
   readonly says: string;
   readonly ok: boolean;
 }
@@ -87,19 +87,18 @@ export type Reason =
 
 export interface Decision {
   readonly allowed: boolean;
-  /** A stable word: the first rule that refuses, else what allows. */
+  /** The first rule that refuses, else the one that allows. */
   readonly reason: Reason;
-  /** Every step, also those behind one that refuses, so that nobody mends one only to meet the next. */
+  /** Every step, also those after one that refuses, so that all can be fixed at once. */
   readonly trace: readonly Step[];
 }
 
 /**
- * Whether somebody may do something somewhere: role ∩ channel cap ∩ class. Pure and total; what is not granted is
- * refused. Before an admin has said anything, everybody who linked a key may read and nothing else. Admins are no
- * operators by being admins: they can make themselves one, visibly. People of other organisations are told nothing.
+ * Decides whether a person may run an action in a channel: role ∩ channel cap ∩ class. Pure and total; denies by default.
+ * Without settings, people with a key may read and nothing else. Admins are not operators: they can make themselves one,
+ * visibly. People of other organisations see no step of the decision.
  *
- * A cap limits what is done to the CDN from a channel. Settings are not capped: the admin who capped a channel can
- * always take it back.
+ * A cap limits actions on the CDN in a channel. Settings are not capped, so that an admin can always undo a cap.
  */
 export function decide(
   policy: Policy,
@@ -108,21 +107,20 @@ export function decide(
   action: { readonly needs: Right; readonly name: string },
 ): Decision {
   const { needs } = action;
-  if (actor.foreign) return strangers;
-  const home: Judged = { rule: 'organisation', ok: true, says: 'of this organisation', refuses: 'foreign' };
+  if (actor.foreign) return deniedForeign;
   switch (needs) {
     case 'none':
-      return judged('open-to-all', [home]);
+      return judge('open-to-all', [home]);
     case 'admin':
-      return judged('admin', [home, adminStep(actor)]);
+      return judge('admin', [home, adminStep(actor)]);
     case 'read':
-      return judged('own-key', [home, keyStep(actor), capStep(policy, channelId, needs)]);
+      return judge('own-key', [home, keyStep(actor), capStep(policy, channelId, needs)]);
     case 'export':
     case 'change':
     case 'destroy':
-      return judged('operator', [
+      return judge('operator', [
         home,
-        // The role first: connecting a key would not help somebody who has none.
+        // The role first: connecting a key does not help a person without one.
         operatorStep(policy, actor),
         keyStep(actor),
         capStep(policy, channelId, needs),
@@ -131,37 +129,26 @@ export function decide(
   }
 }
 
-/** Whether somebody may approve what others ask for. That the requester never counts is for the request to say. */
+/** Decides whether a person may approve requests of others. Whether they are the requester is checked by the ledger. */
 export function decideApproval(policy: Policy, actor: Actor): Decision {
-  if (actor.foreign) return strangers;
+  if (actor.foreign) return deniedForeign;
   const by = roleBy(actor, policy.approvers, policy.approverGroups);
-  return judged('approver', [
-    { rule: 'organisation', ok: true, says: 'of this organisation', refuses: 'foreign' },
-    {
-      rule: 'role',
-      ok: by !== undefined,
-      says: by === undefined ? 'not an approver' : `an approver, ${by}`,
-      refuses: 'not-approver',
-    },
+  const says = by === undefined ? 'not an approver' : `an approver, ${by}`;
+  return judge('approver', [home, step('role', by !== undefined, says, 'not-approver')]);
+}
+
+/** Decides whether exports or digests may go into a channel. */
+export function decideDestination(policy: Policy, subject: 'export' | 'digest', channelId: string): Decision {
+  const named = subject === 'export' ? policy.exportChannels : policy.digestChannels;
+  const anywhere = named.length === 0;
+  const where = anywhere ? 'any channel' : `${named.map((id) => `<#${id}>`).join(', ')} only`;
+  const ok = anywhere || named.includes(channelId);
+  return judge(anywhere ? 'any-channel' : 'named-channel', [
+    step('destination', ok, `${subject}s may go into ${where}`, 'other-channel'),
   ]);
 }
 
-/** Whether exports or digests may go into a channel. */
-export function decideDestination(policy: Policy, what: 'export' | 'digest', channelId: string): Decision {
-  const named = what === 'export' ? policy.exportChannels : policy.digestChannels;
-  if (named.length === 0) {
-    return judged('any-channel', [
-      { rule: 'destination', ok: true, says: `${what}s may go into any channel`, refuses: 'other-channel' },
-    ]);
-  }
-  const ok = named.includes(channelId);
-  const where = named.map((id) => `<#${id}>`).join(', ');
-  return judged('named-channel', [
-    { rule: 'destination', ok, says: `${what}s may go into ${where} only`, refuses: 'other-channel' },
-  ]);
-}
-
-/** What somebody is, and what they may do in a channel; undefined = anywhere without a cap. */
+/** A person's roles, and the classes they may run in a channel; undefined = where there is no cap. */
 export interface Rights {
   readonly operator: boolean;
   readonly approver: boolean;
@@ -182,29 +169,30 @@ export function computeRights(policy: Policy, actor: Actor, channelId: string | 
   };
 }
 
-/** How many others have to agree before an action of this class runs. */
+/** Approvals by others that an action of this class needs. */
 export function requiredApprovals(policy: Policy, needs: Right): number {
   if (needs === 'destroy') return policy.destroyApprovals;
   return needs === 'change' ? policy.changeApprovals : 0;
 }
 
-/** The most that may happen in a channel; `admin` = no cap. */
+/** The highest class that may run in a channel; `admin` = no cap. */
 export function channelCap(policy: Policy, channelId: string | undefined): Right {
-  // Own members only: a channel named like a member of every object must not find one.
+  // Own members only: an id like `constructor` must not find one.
   const cap =
     channelId !== undefined && Object.hasOwn(policy.caps, channelId) ? policy.caps[channelId] : undefined;
   return cap ?? 'admin';
 }
 
-type Judged = Step & { readonly refuses: Reason };
+type JudgedStep = Step & { readonly refuses: Reason };
 
-const strangers: Decision = {
-  allowed: false,
-  reason: 'foreign',
-  trace: [{ rule: 'organisation', ok: false, says: 'of another organisation' }],
-};
+function step(rule: Step['rule'], ok: boolean, says: string, refuses: Reason): JudgedStep {
+  return { rule, ok, says, refuses };
+}
 
-function judged(allows: Reason, steps: readonly Judged[]): Decision {
+const home = step('organisation', true, 'of this organisation', 'foreign');
+const deniedForeign = judge('foreign', [step('organisation', false, 'of another organisation', 'foreign')]);
+
+function judge(allows: Reason, steps: readonly JudgedStep[]): Decision {
   const refused = steps.find(({ ok }) => !ok);
   return {
     allowed: refused === undefined,
@@ -213,64 +201,44 @@ function judged(allows: Reason, steps: readonly Judged[]): Decision {
   };
 }
 
-function keyStep({ linked }: Actor): Judged {
-  return {
-    rule: 'key',
-    ok: linked,
-    says: linked ? 'a CDN key is connected' : 'no CDN key is connected',
-    refuses: 'no-key',
-  };
+function keyStep({ linked }: Actor): JudgedStep {
+  return step('key', linked, linked ? 'a CDN key is connected' : 'no CDN key is connected', 'no-key');
 }
 
-function adminStep({ admin }: Actor): Judged {
-  return { rule: 'role', ok: admin, says: admin ? 'an admin' : 'not an admin', refuses: 'not-admin' };
+function adminStep({ admin }: Actor): JudgedStep {
+  return step('role', admin, admin ? 'an admin' : 'not an admin', 'not-admin');
 }
 
-function operatorStep(policy: Policy, actor: Actor): Judged {
+function operatorStep(policy: Policy, actor: Actor): JudgedStep {
   const by = roleBy(actor, policy.operators, policy.operatorGroups);
-  const nobody = policy.operators.length + policy.operatorGroups.length === 0;
-  const not = nobody ? 'not an operator: nobody is one yet' : 'not an operator';
-  return {
-    rule: 'role',
-    ok: by !== undefined,
-    says: by === undefined ? not : `an operator, ${by}`,
-    refuses: 'not-operator',
-  };
+  const isNobody = policy.operators.length + policy.operatorGroups.length === 0;
+  const not = isNobody ? 'not an operator: nobody is one yet' : 'not an operator';
+  return step('role', by !== undefined, by === undefined ? not : `an operator, ${by}`, 'not-operator');
 }
 
-/** How somebody has a role: by their own id, or by a group they are in. */
+/** How a person has a role: by their own id or by a group of theirs; undefined = they do not. */
 function roleBy(actor: Actor, users: readonly string[], groups: readonly string[]): string | undefined {
   if (users.includes(actor.userId)) return 'named in the settings';
   const group = groups.find((id) => actor.groups.includes(id));
   return group === undefined ? undefined : `as a member of <!subteam^${group}>`;
 }
 
-function capStep(policy: Policy, channelId: string | undefined, needs: Right): Judged {
+function capStep(policy: Policy, channelId: string | undefined, needs: Right): JudgedStep {
   const cap = channelCap(policy, channelId);
   const ok = rights.indexOf(cap) >= rights.indexOf(needs);
   const capped = cap === 'none' ? 'nothing of the CDN is allowed' : `nothing above *${cap}* is allowed`;
-  return {
-    rule: 'channel',
-    ok,
-    says: cap === 'admin' ? 'no cap here' : `in <#${channelId ?? ''}> ${capped}`,
-    refuses: 'channel-cap',
-  };
+  const says = cap === 'admin' ? 'no cap here' : `in <#${channelId ?? ''}> ${capped}`;
+  return step('channel', ok, says, 'channel-cap');
 }
 
-/** Never refuses: it says what comes after the decision. */
-function approvalSteps(policy: Policy, needs: Right): Judged[] {
-  const needed = requiredApprovals(policy, needs);
+/** Never refuses: it tells what follows the decision. */
+function approvalSteps(policy: Policy, needs: Right): JudgedStep[] {
   if (needs === 'export') return [];
+  const needed = requiredApprovals(policy, needs);
   const others = needed === 1 ? '1 other person has' : `${needed} other people have`;
-  return [
-    {
-      rule: 'approval',
-      ok: true,
-      says:
-        needed === 0
-          ? 'runs without an approval'
-          : `then ${others} to approve within ${policy.expiryMinutes} min`,
-      refuses: 'not-approver',
-    },
-  ];
+  const says =
+    needed === 0
+      ? 'runs without an approval'
+      : `then ${others} to approve within ${policy.expiryMinutes} min`;
+  return [step('approval', true, says, 'not-approver')];
 }
