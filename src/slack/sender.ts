@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Person } from '../auth/identity.ts';
 
-/** The installation whose token answers: a workspace's own, or its organisation's. */
+/** An installation: of a workspace, or of its whole organisation. */
 export interface Workspace {
   readonly teamId: string | undefined;
   readonly enterpriseId: string | undefined;
@@ -15,7 +15,7 @@ export interface Sender {
   readonly foreign: boolean;
 }
 
-/** The workspace that one bot token belongs to, where there is only one. */
+/** The workspace of the only bot token, if there is only one. */
 export interface OwnWorkspace {
   readonly teamId: string | undefined;
   readonly enterpriseId: string | undefined;
@@ -45,8 +45,8 @@ const envelope = z.object({
 });
 
 /**
- * Who sent a delivery and for which installation it came, in any of Slack's envelopes.
- * Undefined where Slack names no user (events about the workspace itself).
+ * The person and the installation of a delivery, from any of Slack's envelopes. Undefined if Slack names no user (events
+ * about the workspace itself).
  */
 export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefined {
   const seen = envelope.safeParse(body).data;
@@ -57,28 +57,30 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
   const teamId = workspace.teamId ?? seen.user?.team_id ?? workspace.enterpriseId;
   if (!userId || !teamId) return undefined;
   const { enterpriseId } = workspace;
-  const homes = [teamId, enterpriseId, seen.view?.app_installed_team_id];
-  // In an organisation-wide installation people come from any of its workspaces, and Slack delivers only those.
-  const visitor =
-    seen.user?.team_id !== undefined && !workspace.isEnterpriseInstall && !homes.includes(seen.user.team_id);
-  const elsewhere =
+  const ownTeams = [teamId, enterpriseId, seen.view?.app_installed_team_id];
+  // In an organisation-wide installation Slack delivers people of any of its workspaces, and only those.
+  const isVisitor =
+    seen.user?.team_id !== undefined &&
+    !workspace.isEnterpriseInstall &&
+    !ownTeams.includes(seen.user.team_id);
+  const isElsewhere =
     own?.teamId !== undefined &&
     own.teamId !== teamId &&
     (own.enterpriseId === undefined || own.enterpriseId !== enterpriseId);
-  return { person: personIn(workspace, teamId, userId), workspace, foreign: visitor || elsewhere };
+  return { person: personIn(workspace, teamId, userId), workspace, foreign: isVisitor || isElsewhere };
 }
 
-/** The id that an installation, and everything people kept with it, belongs to. */
+/** The tenant: the owner of an installation and of everything stored with it. */
 export function tenantIdOfWorkspace(workspace: Workspace): string {
   return (workspace.isEnterpriseInstall ? workspace.enterpriseId : workspace.teamId) ?? '';
 }
 
-/** What people keep belongs to the installation, and ends with it: an organisation's, or one workspace's. */
+/** A person belongs to the tenant of the installation, and ends with it. */
 function personIn(workspace: Workspace, teamId: string, userId: string): Person {
   return { enterpriseId: workspace.isEnterpriseInstall ? workspace.enterpriseId : undefined, teamId, userId };
 }
 
-/** The installation that a delivery came for. */
+/** The installation of a delivery. */
 export function findWorkspace(body: unknown): Workspace | undefined {
   const seen = envelope.safeParse(body).data;
   return seen && workspaceIn(seen);
@@ -105,10 +107,7 @@ const names = z.object({
   team: z.object({ domain: name }).nullish().catch(undefined),
 });
 
-/**
- * Somebody's name and workspace as Slack sends them with a delivery, for a reader who knows neither of the ids:
- * `@alice in acme.slack.com`. No further question to Slack, and no scope.
- */
+/** The names of person and workspace in a delivery, which need no scope: `@alice in acme.slack.com`. */
 export function readShownName(body: unknown, person: Person): string {
   const seen = names.safeParse(body).data;
   const user = seen?.user_name ?? seen?.user?.username ?? seen?.user?.name;

@@ -84,7 +84,7 @@ test('an app_rate_limited envelope does not end the process', async () => {
     type: 'events_api',
     payload: { type: 'app_rate_limited', team_id: 'T0ACME000', minute_rate_limited: 1, api_app_id: 'A0' },
   });
-  await bot.waitForOutput('holds back events');
+  await bot.waitForOutput('Slack drops events');
   const person = slack.as(alice, ops);
   await person.slash('help');
   await person.waitForMessage(/zones/);

@@ -58,7 +58,7 @@ test('removed and installed again: each owner is told once of what rests, and re
   await uninstall(acme.botToken);
   const asked = bot.slack.as(alice, ops);
   // Its answers need no token: it goes on when what runs for people has ended.
-  await expect.poll(() => bot.logs.some((line) => line.includes('the app was taken away'))).toBe(true);
+  await expect.poll(() => bot.logs.some((line) => line.includes('app uninstalled'))).toBe(true);
   const dm = bot.slack.as(alice, `D${alice}`);
   expect(dm.messages().filter(isBack)).toEqual([]);
 

@@ -13,7 +13,7 @@ const reference = /Reference (\w{8})/;
 /** The log has the reference that people read, and nothing that they may not. */
 function logged(reads: string, secret: string): void {
   const [, id = 'none'] = reference.exec(reads) ?? [];
-  expect(bot().logs.some((line) => line.includes(id) && line.includes('stopped a secret'))).toBe(true);
+  expect(bot().logs.some((line) => line.includes(id) && line.includes('blocked a secret'))).toBe(true);
   expect(JSON.stringify([bot().logs, bot().slack.as(alice).messages()])).not.toContain(secret);
 }
 
@@ -50,7 +50,7 @@ test('words beside the files that became secret meanwhile: the same, and they ar
   expect(reads).toMatch(/held back/);
   const [, id = 'none'] = reference.exec(reads) ?? [];
   const lines = bot().logs.slice(before);
-  expect(lines.some((line) => line.includes(id) && line.includes('stopped a secret'))).toBe(true);
+  expect(lines.some((line) => line.includes(id) && line.includes('blocked a secret'))).toBe(true);
   expect(JSON.stringify([reads, lines])).not.toContain(typed);
   expect(exportRequests()).toHaveLength(1);
   expect(callsTo('files.completeUploadExternal')).toEqual([]);

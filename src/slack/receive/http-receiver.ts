@@ -5,9 +5,9 @@ import { type Secret, withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Egress } from '../send/egress.ts';
 
-// Bolt's own ceiling (slack.md §1): a modal is at most 250 kB, an event far less.
+// Bolt's own limit. A modal is at most 250 kB, an event far less.
 const bodyLimit = 4 * 1024 * 1024;
-// Slack's rule for old timestamps, applied to future ones too: Bolt lets those pass (slack.md §7).
+// Slack's rule for old timestamps, applied to future ones too: Bolt accepts those.
 const clockSkewSeconds = 5 * 60;
 
 export interface HttpReceiver extends Receiver {
@@ -16,9 +16,9 @@ export interface HttpReceiver extends Receiver {
 }
 
 /**
- * Signed HTTP from Slack into Bolt. Our own receiver because Bolt's answers 400 to a form whose content type names
- * a charset, accepts timestamps from the future, and costs about twice as much a request. The check of a signature is
- * our own for the same reason: the library's compares by two further HMACs, which was 44 % of an acknowledgement.
+ * Passes signed HTTP requests from Slack to Bolt. Bolt's own receiver answers 400 to a form whose content type names a
+ * charset, accepts timestamps from the future, and costs about twice as much for each request; its signature check
+ * compares by two further HMACs, which was 44 % of an acknowledgement.
  *
  * Source of the rules: https://docs.slack.dev/authentication/verifying-requests-from-slack
  */
@@ -32,21 +32,21 @@ export function createHttpReceiver(options: {
   const signingSecret = options.signingSecret.reveal();
   let app: App | undefined;
 
-  const genuine = (request: IncomingMessage, body: string): boolean => {
+  const isGenuine = (request: IncomingMessage, body: string): boolean => {
     const signature = request.headers['x-slack-signature'];
     const timestamp = Number(request.headers['x-slack-request-timestamp']);
     if (typeof signature !== 'string' || !Number.isInteger(timestamp)) return false;
     const nowMilliseconds = options.now().getTime();
     if (Math.abs(timestamp - nowMilliseconds / 1000) > clockSkewSeconds) return false;
-    const made = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex');
-    const expected = Buffer.from(`v0=${made}`);
+    const digest = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex');
+    const expected = Buffer.from(`v0=${digest}`);
     const given = Buffer.from(signature);
     return given.length === expected.length && timingSafeEqual(given, expected);
   };
 
   const dispatch = (request: IncomingMessage, response: ServerResponse, raw: string): void => {
-    if (!genuine(request, raw)) {
-      log.warn({ status: 401 }, 'request refused: it is not signed by Slack, or a clock is off');
+    if (!isGenuine(request, raw)) {
+      log.warn({ status: 401 }, 'request refused: wrong signature, or a clock is off');
       return answer(response, 401);
     }
     const body = parseBody(request.headers['content-type'], raw);
@@ -55,7 +55,7 @@ export function createHttpReceiver(options: {
     if (body['type'] === 'url_verification') return answer(response, 200, { challenge: body['challenge'] });
 
     if (body['type'] === 'app_rate_limited') {
-      log.warn({}, 'Slack holds back events (app_rate_limited): there were too many in an hour');
+      log.warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
       return answer(response, 200);
     }
 
@@ -69,7 +69,7 @@ export function createHttpReceiver(options: {
     };
     void withSecrets(async () => app?.processEvent(event))
       .catch((error: unknown) => log.error({ error }, 'a delivery failed outside its listener'))
-      // Slack shows an error for what nobody acknowledged; an empty 200 is right for kinds we do not know.
+      // Slack shows an error for an unacknowledged delivery; an empty 200 is right for unknown kinds.
       .finally(() => answer(response, 200));
   };
 
@@ -98,7 +98,7 @@ export function createHttpReceiver(options: {
   };
 }
 
-/** Answers once; what comes later is ignored, since Slack reads one answer a request. */
+/** Answers once; later answers are ignored. */
 function answer(response: ServerResponse, status: number, body?: unknown): void {
   if (response.headersSent || response.destroyed) return;
   if (body === undefined || body === '') {
@@ -110,7 +110,7 @@ function answer(response: ServerResponse, status: number, body?: unknown): void 
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
 }
 
-/** Slack sends JSON for events and a form for the rest, the interactive ones as JSON in its `payload`. */
+/** Events are JSON; everything else is a form, in which interactions are JSON in `payload`. */
 function parseBody(contentType: string | undefined, raw: string): Record<string, unknown> | undefined {
   try {
     if (contentType?.startsWith('application/json')) return asRecord(JSON.parse(raw));

@@ -5,13 +5,13 @@ import type { Log } from '../../telemetry/log.ts';
 import { findWorkspace, tenantIdOfWorkspace, type Workspace } from '../sender.ts';
 import type { InFlight } from './in-flight.ts';
 
-/** What happens when somebody, a workspace or the whole installation goes. */
+/** Handles the end of a person, a workspace or the whole installation. */
 export interface LifecycleHandlers {
   person(person: Person): Promise<void>;
   /** One workspace of an organisation. */
   team(tenant: string, teamId: string): Promise<void>;
   uninstalled(workspace: Workspace, cause: 'app-uninstalled' | 'tokens-revoked'): Promise<void>;
-  /** Somebody's profile changed: what is remembered of it is old. */
+  /** A profile changed: its cached copy is stale. */
   changed(workspace: Workspace, userId: string): void;
 }
 
@@ -26,14 +26,14 @@ const changedUser = z.object({
     .catch(undefined),
 });
 
-/** Listens for the ends that Slack tells of. Each may be told twice: ending again changes nothing. */
+/** Listens for the lifecycle events of Slack. Each may arrive twice; the handlers are idempotent. */
 export function listenForLifecycleEvents(
   app: App,
   options: { ends: LifecycleHandlers; inFlight: InFlight; log: Log },
 ): void {
   const { ends, inFlight, log } = options;
 
-  // These two come without a token (slack.md §2.4), and nothing else calls deleteInstallation.
+  // These two arrive without a token, and no library deletes the installation.
   for (const end of ['app_uninstalled', 'tokens_revoked'] as const) {
     app.event(end, async ({ body, event }) => {
       if (event.type === 'tokens_revoked' && !event.tokens.bot?.length) return;
@@ -43,7 +43,7 @@ export function listenForLifecycleEvents(
       await inFlight.run(() => ends.uninstalled(workspace, cause));
       log.info(
         { tenant: tenantIdOfWorkspace(workspace), cause },
-        'the app was taken away: its token and all keys are destroyed',
+        'app uninstalled: its token and all keys are destroyed',
       );
     });
   }
@@ -54,7 +54,7 @@ export function listenForLifecycleEvents(
     const tenant = tenantIdOfWorkspace(workspace);
     for (const teamId of event.team_ids) {
       await inFlight.run(() => ends.team(tenant, teamId));
-      log.info({ tenant, teamId }, 'a workspace took the app away: the keys of its people are destroyed');
+      log.info({ tenant, teamId }, 'app removed from a workspace: the keys of its people are destroyed');
     }
   });
 
@@ -72,11 +72,11 @@ export function listenForLifecycleEvents(
         }
       : { teamId: workspace.teamId ?? '', userId: user.id };
     await inFlight.run(() => ends.person(person));
-    log.info({ tenant: tenantIdOfWorkspace(workspace) }, 'a person was deactivated: their key is destroyed');
+    log.info({ tenant: tenantIdOfWorkspace(workspace) }, 'person deactivated: their key is destroyed');
   });
 }
 
-/** Whether it is one of ours: Slack also tells of visitors, and another organisation may use the same id. */
+/** Slack also reports visitors, and another organisation may use the same id. */
 function belongs(user: z.output<typeof changedUser>, workspace: Workspace): boolean {
   if (user.is_stranger === true) return false;
   const { enterprise_user: grid, team_id: teamId } = user;

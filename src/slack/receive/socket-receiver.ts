@@ -6,15 +6,15 @@ import type { Log } from '../../telemetry/log.ts';
 import { readSlackError } from '../installations.ts';
 import type { Egress } from '../send/egress.ts';
 
-// One connection loses every command between Slack's `disconnect` and the next `hello`; two that are replaced
-// one at a time lose none (measured, slack.md §2.2). Slack allows ten an app.
+// One connection loses every command between Slack's `disconnect` and the next `hello`; two that are replaced one at a
+// time lose none. Slack allows ten for each app.
 const connections = 2;
 const firstRetryMs = 250;
-const longestRetryMs = 30_000;
-const greetingMs = 10_000;
+const maxRetryMs = 30_000;
+const helloMs = 10_000;
 
 export interface SocketReceiver extends Receiver {
-  /** How many connections Slack can deliver to now. */
+  /** The number of connections that Slack can deliver to now. */
   readonly connected: () => number;
 }
 
@@ -31,8 +31,9 @@ interface Connection {
 }
 
 /**
- * Socket Mode into Bolt over two connections. A closed one is replaced at once: the library's own reconnection
- * waits for seconds first. `start` resolves when one connection is greeted, and rejects when Slack refuses the token.
+ * Passes Socket Mode deliveries to Bolt over two connections. A closed one is replaced at once; the library's own
+ * reconnection waits for seconds first. `start` resolves when one connection is ready, and rejects when Slack refuses
+ * the token.
  */
 export function createSocketReceiver(options: {
   appToken: Secret;
@@ -83,13 +84,13 @@ export function createSocketReceiver(options: {
   };
 
   const rateLimited = (client: SocketModeClient, envelopeId: string): void => {
-    log.warn({}, 'Slack holds back events (app_rate_limited): there were too many in an hour');
-    // Not in the library's types; without it Slack would send the same frame again.
+    log.warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
+    // Acknowledges the frame, or Slack repeats it. `send` is not in the library's types.
     const { send } = client as unknown as { send: (id: string) => Promise<void> };
     send.call(client, envelopeId).catch(() => undefined);
   };
 
-  /** One greeted connection; `leaving` settles when Slack is about to close it or it is gone. */
+  /** Opens a connection; `leaving` settles when Slack is about to close it or it is gone. */
   const connect = async (): Promise<Connection> => {
     const client = makeClient();
     const leaving = new Promise<void>((resolve) => {
@@ -97,15 +98,15 @@ export function createSocketReceiver(options: {
         live.delete(client);
         resolve();
       });
-      intercept(client, { farewell: resolve, rateLimited: (id) => rateLimited(client, id) });
+      intercept(client, { disconnect: resolve, rateLimited: (id) => rateLimited(client, id) });
     });
-    await greeted(client);
+    await waitForHello(client);
     live.add(client);
     return { leaving, close: () => client.disconnect() };
   };
 
-  /** Keeps one connection for as long as the receiver runs: the next one is greeted before the last is closed. */
-  const keep = async (first?: Connection): Promise<void> => {
+  /** Keeps one connection open as long as the receiver runs: the next one is ready before the last is closed. */
+  const keepConnected = async (first?: Connection): Promise<void> => {
     let current = first;
     let failures = 0;
     while (!stopping.signal.aborted) {
@@ -118,8 +119,8 @@ export function createSocketReceiver(options: {
         else await next.leaving;
       } catch (error) {
         failures += 1;
-        log.warn({ error, failures, connected: live.size }, 'Slack connection failed, trying again');
-        await pause(Math.min(longestRetryMs, firstRetryMs * 2 ** failures), stopping.signal);
+        log.warn({ error, failures, connected: live.size }, 'Slack connection failed, retrying');
+        await pause(Math.min(maxRetryMs, firstRetryMs * 2 ** failures), stopping.signal);
       }
     }
   };
@@ -133,8 +134,8 @@ export function createSocketReceiver(options: {
       const first = await connect().catch((error: unknown) => {
         throw refusal(error, options.apiUrl);
       });
-      void first.leaving.then(() => keep(first));
-      for (let others = 1; others < connections; others += 1) void keep();
+      void first.leaving.then(() => keepConnected(first));
+      for (let others = 1; others < connections; others += 1) void keepConnected();
     },
     async stop() {
       stopping.abort();
@@ -144,19 +145,19 @@ export function createSocketReceiver(options: {
 }
 
 /**
- * Reads frames before the library does, for the two kinds it handles badly: it closes at once when Slack announces
- * that it will close a connection, while commands are still on their way over it; and it throws unhandled on
- * `app_rate_limited`, which has no inner event (slack.md §2.2).
+ * Reads frames before the library, for two kinds that it handles badly: it closes at once when Slack announces a
+ * disconnect, although commands are still on their way; and it throws unhandled on `app_rate_limited`, which has no
+ * inner event.
  */
 function intercept(
   client: SocketModeClient,
-  on: { farewell: () => void; rateLimited: (envelopeId: string) => void },
+  on: { disconnect: () => void; rateLimited: (envelopeId: string) => void },
 ): void {
   const library = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: boolean) => {
-    const frame = typeof data === 'string' ? oddFrame(data) : undefined;
-    if (frame?.type === 'disconnect') on.farewell();
+    const frame = typeof data === 'string' ? parseSpecialFrame(data) : undefined;
+    if (frame?.type === 'disconnect') on.disconnect();
     else if (frame?.type === 'app_rate_limited' || frame?.payload?.type === 'app_rate_limited')
       on.rateLimited(frame.envelope_id ?? '');
     else for (const listener of library) (listener as (...args: unknown[]) => void)(data, isBinary);
@@ -169,8 +170,8 @@ interface Frame {
   readonly payload?: { readonly type?: unknown } | null;
 }
 
-/** A frame of one of those kinds, parsed; undefined for all others, which are parsed once by the library. */
-function oddFrame(text: string): Frame | undefined {
+/** A parsed frame if it may be of these kinds; the library parses all others. */
+function parseSpecialFrame(text: string): Frame | undefined {
   if (!text.includes('"disconnect"') && !text.includes('"app_rate_limited"')) return undefined;
   try {
     const frame: unknown = JSON.parse(text);
@@ -180,11 +181,11 @@ function oddFrame(text: string): Frame | undefined {
   }
 }
 
-/** Waits for Slack's `hello`: a connection that never says it would otherwise be waited for without end. */
-async function greeted(client: SocketModeClient): Promise<void> {
+/** Starts the connection and waits for Slack's `hello`, which the library would wait for without end. */
+async function waitForHello(client: SocketModeClient): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('Slack did not greet the connection in time')), greetingMs);
+    timer = setTimeout(() => reject(new Error('Slack sent no hello in time')), helloMs);
   });
   try {
     await Promise.race([client.start(), late]);

@@ -1,81 +1,81 @@
 import { createFileScanner, findSecretKinds } from '../../secrets/scanner.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
 
-/** Where something was about to leave. */
+/** The way by which something was about to leave. */
 export type Sink = 'slack' | 'response_url' | 'acknowledgement' | 'http' | 'cdn' | 'file';
 
-/** Something was not sent, since a live secret was in it. The log has it under the reference already. */
+/** Something was not sent because it held a live secret. It is already logged under the reference. */
 export class SecretLeakBlocked extends Error {
-  override readonly name = 'EgressStopped';
+  override readonly name = 'SecretLeakBlocked';
   readonly sink: Sink;
   readonly reference: string;
 
   constructor(sink: Sink, reference: string) {
-    super(`stopped on its way to ${sink}: a secret was in it`);
+    super(`blocked on its way to ${sink}: it held a secret`);
     this.sink = sink;
     this.reference = reference;
   }
 }
 
-/** What a person reads instead. */
+/** Shown instead of a blocked answer. */
 export const isBlocked = {
   message: 'This answer was held back: it would have shown a secret.',
   hint: 'Nothing of it was sent. Tell whoever runs this bot the reference below.',
 } as const;
 
-/** What may pass in requests to these origins, and to no others. */
+/** The secret that requests to these origins may carry. */
 export interface AllowedDestination {
   readonly origins: readonly string[];
   /** The header that carries the key or token there. */
   readonly header: string;
-  /** Whether the body is what the secret is sent in. */
+  /** Whether the body may carry it too. */
   readonly body?: (url: URL) => boolean;
 }
 
-/** The one check on everything that leaves (DESIGN §7): a live secret in it, in any spelling, and it does not. */
+/** The only check on everything that leaves: whatever holds a live secret, in any encoding, is blocked. */
 export interface Egress {
-  /** `call` is a word for the log, such as the method. @throws EgressStopped */
+  /** `call` is for the log, such as the method. @throws SecretLeakBlocked */
   check(sink: Sink, content: unknown, call?: string): void;
-  /** The acknowledgement to send: this one, or one of the same form that says it was held back. */
+  /** The acknowledgement to send: the given one, or one of the same form that says it was held back. */
   acknowledgement(reply: unknown): unknown;
-  /** @throws EgressStopped (the promise rejects) before anything is sent. */
-  fetch(sink: Sink, fetch: typeof globalThis.fetch, passage?: AllowedDestination): typeof globalThis.fetch;
-  /** Logs that something with live secrets of these kinds was stopped. Returns the error to throw. */
+  /** A `fetch` that rejects with SecretLeakBlocked before anything is sent. */
+  fetch(sink: Sink, fetch: typeof globalThis.fetch, allowed?: AllowedDestination): typeof globalThis.fetch;
+  /** Logs that live secrets of these kinds were blocked. Returns the error to throw. */
   block(sink: Sink, kinds: readonly string[]): SecretLeakBlocked;
-  /** Checks a file while it is read: hand it each piece in order. @throws EgressStopped */
+  /** Checks a file piece by piece, in order. @throws SecretLeakBlocked */
   file(): (piece: Uint8Array) => void;
-  /** A sentence with its reference in place of a text that must not leave; undefined where it may. */
-  instead(sink: Sink, content: unknown): string | undefined;
+  /** The sentence to send instead of a blocked text; undefined if the text may leave. */
+  replacement(sink: Sink, content: unknown): string | undefined;
 }
 
 export function createEgress({ log }: { log: Log }): Egress {
-  const stop = (sink: Sink, content: unknown, call?: string): SecretLeakBlocked | undefined => {
+  const find = (sink: Sink, content: unknown, call?: string): SecretLeakBlocked | undefined => {
     const kinds = findSecretKinds(textOf(content));
     return kinds.length === 0 ? undefined : block(sink, kinds, call);
   };
   const block = (sink: Sink, kinds: readonly string[], call?: string): SecretLeakBlocked => {
     const reference = makeReference();
-    log.error({ reference, sink, call, kinds }, 'stopped a secret on its way out');
+    log.error({ reference, sink, call, kinds }, 'blocked a secret on its way out');
     return new SecretLeakBlocked(sink, reference);
   };
   const check = (sink: Sink, content: unknown, call?: string): void => {
-    const stopped = stop(sink, content, call);
-    if (stopped) throw stopped;
+    const blocked = find(sink, content, call);
+    if (blocked) throw blocked;
   };
 
   return {
     check,
     acknowledgement(reply) {
       if (reply === undefined || reply === '') return reply;
-      const stopped = stop('acknowledgement', reply);
-      return stopped ? inPlaceOf(reply, stopped.reference) : reply;
+      const blocked = find('acknowledgement', reply);
+      return blocked ? toHeldBackReply(reply, blocked.reference) : reply;
     },
-    fetch(sink, fetch, passage) {
+    fetch(sink, fetch, allowed) {
       return async (input, init) => {
         const url = new URL(input instanceof Request ? input.url : input);
-        const passes = passage?.origins.includes(url.origin) ? passage : undefined;
-        check(sink, [url.href, decoded(url.search), ...headersOf(input, init, passes?.header)]);
-        if (!passes?.body?.(url)) check(sink, init?.body);
+        const exempt = allowed?.origins.includes(url.origin) ? allowed : undefined;
+        check(sink, [url.href, decoded(url.search), ...headersOf(input, init, exempt?.header)]);
+        if (!exempt?.body?.(url)) check(sink, init?.body);
         return fetch(input, init);
       };
     },
@@ -87,15 +87,15 @@ export function createEgress({ log }: { log: Log }): Egress {
         if (kinds.length > 0) throw block('file', kinds);
       };
     },
-    instead(sink, content) {
-      const stopped = stop(sink, content);
-      return stopped && `${isBlocked.message} Reference ${stopped.reference}`;
+    replacement(sink, content) {
+      const blocked = find(sink, content);
+      return blocked && `${isBlocked.message} Reference ${blocked.reference}`;
     },
   };
 }
 
-/** Slack takes an acknowledgement only in the form that fits what it acknowledges. */
-function inPlaceOf(reply: unknown, reference: string): unknown {
+/** Slack accepts an acknowledgement only in the form of what it acknowledges. */
+function toHeldBackReply(reply: unknown, reference: string): unknown {
   const text = `${isBlocked.message} Reference ${reference}`;
   if (typeof reply !== 'object' || reply === null) return text;
   if ('options' in reply || 'option_groups' in reply) {
@@ -114,7 +114,7 @@ function inPlaceOf(reply: unknown, reference: string): unknown {
   };
 }
 
-/** Everything of a value that can be read, joined. What no one can look into (streams, forms) has its own check. */
+/** All texts of a value, joined. Streams and forms have their own checks. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   const texts: string[] = [];

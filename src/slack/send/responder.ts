@@ -6,33 +6,33 @@ import type { Message } from '../../views/blocks/message.ts';
 import { readSlackError } from '../installations.ts';
 import { SecretLeakBlocked } from './egress.ts';
 
-/** Where a private answer to one person can go, best way first. */
+/** The ways of a private answer to one person, best first. */
 export interface Route {
-  /** Slack's own address for answers to one command or click: five uses in thirty minutes, no scope, no membership. */
+  /** Slack's address for answers to one command or press: five uses in thirty minutes, no scope, no membership. */
   readonly responseUrl?: string | undefined;
   readonly channelId?: string | undefined;
   readonly userId: string;
-  /** Answers take the place of the message a button is in. */
+  /** Answers replace the message that holds the button. */
   readonly replaces?: boolean;
-  /** Answers of a button stand beside the message it is in. */
+  /** Answers are new messages beside the one that holds the button. */
   readonly separate?: boolean;
 }
 
 export interface Responder {
-  /** Sends an answer only its person sees; each further one takes the place of the one before. */
+  /** Sends a private answer; each further one replaces the one before. */
   send(message: Message): Promise<void>;
-  /** Leaves the message a button is in as it is: for failures, after which people go on from there. */
+  /** Sends a failure; the message that holds the button stays. */
   sendBeside(message: Message): Promise<void>;
-  /** The same for an answer that another will follow: false, and not sent, where that one could not take its place. */
+  /** Sends an answer that another will replace; false, and not sent, if that would not be possible. */
   sendUnlessLastUse(message: Message): Promise<boolean>;
-  /** Says that something is under way, where the answer will take its place. */
+  /** Sends "Working on it…" if the answer will replace it. */
   showProgress(): Promise<void>;
-  /** Whether a further answer would take the place of the one before. */
+  /** Whether a further answer would replace the one before. */
   readonly replaces: () => boolean;
 }
 
-// Slack: five uses (slack.md §3.1). The last is kept for the last answer.
-const usesOfResponseUrl = 5;
+// Slack's limit. The last use is kept for the last answer.
+const maxUses = 5;
 const timeoutMs = 5_000;
 
 /**
@@ -51,7 +51,7 @@ export function createResponder(options: {
   let sent = 0;
 
   const byResponseUrl = async (message: Message, beside: boolean): Promise<boolean> => {
-    if (!route.responseUrl || uses >= usesOfResponseUrl) return false;
+    if (!route.responseUrl || uses >= maxUses) return false;
     uses += 1;
     const takesSource = route.replaces === true && !beside;
     const replace = takesSource || (sent > 0 && !route.separate && !route.replaces);
@@ -60,8 +60,8 @@ export function createResponder(options: {
         method: 'POST',
         headers: { 'content-type': 'application/json; charset=utf-8' },
         body: JSON.stringify({
-          ...body(message),
-          // A message keeps who sees it when it is replaced: a direct message is no ephemeral one.
+          ...toBody(message),
+          // A replaced message keeps its visibility: a direct message must not become ephemeral.
           ...(takesSource ? {} : { response_type: 'ephemeral' }),
           replace_original: replace,
         }),
@@ -70,17 +70,14 @@ export function createResponder(options: {
       });
       const answer = await response.text();
       if (response.ok && !answer.includes('"ok":false')) return true;
-      log.warn(
-        { status: response.status, answer: answer.slice(0, 200) },
-        'Slack refused an answer by response_url',
-      );
+      log.warn({ status: response.status, answer: answer.slice(0, 200) }, 'Slack refused a response_url');
     } catch (error) {
       if (error instanceof SecretLeakBlocked) {
-        // Slack heard nothing, so this use is left for the words that come instead.
+        // Nothing was sent, so this use is left for the text that replaces the answer.
         uses -= 1;
         throw error;
       }
-      log.warn({ error }, 'an answer by response_url failed');
+      log.warn({ error }, 'request to response_url failed');
     }
     return false;
   };
@@ -89,11 +86,11 @@ export function createResponder(options: {
     const client = await options.client();
     if (route.channelId) {
       try {
-        await client.chat.postEphemeral({ ...body(message), channel: route.channelId, user: route.userId });
+        await client.chat.postEphemeral({ ...toBody(message), channel: route.channelId, user: route.userId });
         return;
       } catch (error) {
         if (error instanceof SecretLeakBlocked) throw error;
-        // The bot is not in that channel, or the channel is a conversation between people: the person still gets an answer.
+        // The bot is not in that channel, or the channel is a conversation between people.
         log.info(
           { reason: readSlackError(error) ?? 'network' },
           'ephemeral answer refused, sending a direct message',
@@ -101,14 +98,14 @@ export function createResponder(options: {
       }
     }
     await client.chat.postMessage({
-      ...body(message),
+      ...toBody(message),
       channel: route.userId,
       unfurl_links: false,
       unfurl_media: false,
     });
   };
 
-  // One at a time: a sign of life that arrives after the answer would take its place.
+  // One at a time: a progress message that arrived after the answer would replace it.
   let before: Promise<unknown> = Promise.resolve();
   const send = (message: Message, beside = false): Promise<void> => {
     const sending = sendAfter(before, message, beside);
@@ -126,21 +123,20 @@ export function createResponder(options: {
   return {
     send: (message) => send(message),
     sendBeside: (message) => send(message, true),
-    replaces: () => route.responseUrl !== undefined && !route.separate && uses < usesOfResponseUrl,
+    replaces: () => route.responseUrl !== undefined && !route.separate && uses < maxUses,
     async sendUnlessLastUse(message) {
-      // Without a response_url nothing can take the place of an ephemeral message, and a button's takes the place of
-      // the message that holds the button.
-      if (!route.responseUrl || route.separate || uses >= usesOfResponseUrl - 1) return false;
+      // Without a response_url an ephemeral message cannot be replaced.
+      if (!route.responseUrl || route.separate || uses >= maxUses - 1) return false;
       await send(message);
       return true;
     },
     async showProgress() {
-      // What a press replaces stays readable until the answer is there.
+      // A message that the answer replaces stays readable until then.
       if (route.responseUrl && !route.separate && !route.replaces) await send({ text: 'Working on it…' });
     },
   };
 }
 
-function body(message: Message): { text: string; blocks?: KnownBlock[] } {
+function toBody(message: Message): { text: string; blocks?: KnownBlock[] } {
   return { text: message.text, ...(message.blocks ? { blocks: message.blocks } : {}) };
 }

@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import { readRetryAfter } from '../../api/http/retry.ts';
 import type { Destination, Spooled, Taken } from '../../views/blocks/message.ts';
 
-/** `message` is for people, and may be shown: nothing foreign is in it. */
+/** `message` may be shown to people: it holds no foreign text. */
 export class UploadError extends Error {
   override readonly name = 'UploadError';
-  /** What to do about it: `upload_failed` may pass, the others will not. */
+  /** `upload_failed` may succeed later; the others are permanent. */
   readonly code: 'upload_failed' | 'upload_refused' | 'upload_too_large';
-  /** The pause that was asked for. */
+  /** The pause that Slack asked for. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -38,10 +38,10 @@ export async function findLength(source: Source): Promise<number> {
   return 'spooled' in source ? source.spooled.length() : source.byteLength;
 }
 
-// Slack takes what it is sent at once; a connection slower than this is given up.
+// The deadline of an upload: a base, and the slowest accepted rate.
 const baseMs = 20_000;
 const bytesPerMs = 100;
-// A file that stops moving altogether is given up much earlier.
+// An upload without any progress is aborted much earlier.
 const stallMs = 30_000;
 
 /** Sends all of it to the address that Slack named for it. @throws UploadError where it is not taken. */
@@ -57,17 +57,17 @@ export async function sendFile(source: Source, to: Omit<Destination, 'moved'>): 
   if (taken.status !== 200) throw refusal(taken);
 }
 
-// Too early, too slow or too much at once: the same may be taken a moment later.
-const passing = new Set([408, 425, 429]);
+// Client errors that are temporary.
+const temporary = new Set([408, 425, 429]);
 
 function refusal({ status, retryAfter }: Taken): UploadError {
   if (status === 413)
     return new UploadError('Slack does not take a file of this size (HTTP 413).', {
       code: 'upload_too_large',
     });
-  const isLasting = status >= 400 && status < 500 && !passing.has(status);
+  const isPermanent = status >= 400 && status < 500 && !temporary.has(status);
   return new UploadError(`Slack did not take the file (HTTP ${status}).`, {
-    code: isLasting ? 'upload_refused' : 'upload_failed',
+    code: isPermanent ? 'upload_refused' : 'upload_failed',
     retryAfterSeconds: readRetryAfter(retryAfter ?? null, Date.now()),
   });
 }
@@ -75,14 +75,14 @@ function refusal({ status, retryAfter }: Taken): UploadError {
 async function put(source: Source, to: Destination): Promise<Taken> {
   if ('spooled' in source) return source.spooled.send(to);
   const { url, headers, signal, moved } = to;
-  // With the first file, not at the start: it costs a tenth of a second there.
+  // Loaded with the first file: it would cost a tenth of a second at the start.
   const { request } = await import('undici');
   const answer = await request(url, {
     method: 'POST',
     headers,
     body: bodyOf(source, moved),
     signal,
-    // undici counts from the first byte that is sent, and a large file takes longer than its five minutes.
+    // undici counts from the first byte sent, and a large file takes longer than its five minutes.
     headersTimeout: 0,
   });
   await answer.body.dump();
@@ -109,7 +109,7 @@ async function* watched(
   }
 }
 
-/** Ends when nothing has moved for a while. */
+/** Aborts when nothing has been sent for a while. */
 function createStallWatch(): { signal: AbortSignal; moved: () => void; end: () => void } {
   const controller = new AbortController();
   const timer = setTimeout(

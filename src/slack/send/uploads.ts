@@ -7,7 +7,7 @@ import { readSlackError } from '../installations.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import { findLength, type Source, sendFile, UploadError } from './upload-bytes.ts';
 
-/** Where files go: everybody in the channel can open them. */
+/** The destination of files: everyone in the channel can open them. */
 export interface UploadTarget {
   readonly channelId: string;
   readonly threadTs?: string | undefined;
@@ -15,10 +15,10 @@ export interface UploadTarget {
 
 export interface Uploads {
   /**
-   * Shares files with one message, `comment` (mrkdwn) above them. Spooled files are taken away, however it ends.
-   * `beforeShare` runs once all bytes are at Slack and nobody sees them; where it throws, nobody ever will.
+   * Shares files with one message, `comment` (mrkdwn) above them, and always deletes their temporary files.
+   * `beforeShare` runs when Slack has all bytes and nobody can see them; if it throws, they are never shared.
    *
-   * @throws UploadError, with why in words; what `beforeShare` throws comes as it is.
+   * @throws UploadError with the reason; errors of `beforeShare` are thrown unchanged.
    */
   share(
     files: readonly Attachment[],
@@ -26,11 +26,11 @@ export interface Uploads {
     comment?: string,
     beforeShare?: (fileIds: readonly string[]) => Promise<void>,
   ): Promise<{ readonly fileIds: readonly string[] }>;
-  /** The person's conversation with the bot. */
+  /** The person's direct messages with the bot. */
   directMessages(userId: string): Promise<UploadTarget>;
 }
 
-/** Takes spooled files away. */
+/** Deletes temporary files. */
 export async function discardFiles(files: readonly Attachment[]): Promise<void> {
   for (const { content } of files) {
     if ('path' in content) await rm(content.path, { force: true });
@@ -39,34 +39,34 @@ export async function discardFiles(files: readonly Attachment[]): Promise<void> 
 }
 
 /**
- * The three-step upload: an address for exactly so many bytes, the bytes, then the share.
+ * Slack's upload in three steps: an address for an exact number of bytes, the bytes, the share.
  * https://docs.slack.dev/messaging/working-with-files#upload
  *
- * The bytes go through undici's own request with a Content-Length: `fetch` and the SDK keep all of a large file in
- * memory (DESIGN §9). The bot token is never sent along, and only to hosts at or below the Web API's.
+ * The bytes go through undici's `request` with a Content-Length, since `fetch` and the SDK keep a large file in memory.
+ * They go only to hosts at or below the Web API's, without the bot token.
  */
 export function createUploads(options: {
   readonly client: () => Promise<WebClient>;
   readonly apiUrl: string;
   readonly draw: (chart: Chart) => Promise<Uint8Array>;
-  /** Looks for live secrets in a file, piece by piece; throws where there is one. */
+  /** Throws if the file, given piece by piece, holds a live secret. */
   readonly inspect: () => (piece: Uint8Array) => void;
   readonly signal: AbortSignal;
 }): Uploads {
   return {
     async share(files, target, comment, beforeShare) {
-      let held: { readonly error: unknown } | undefined;
+      let failure: { readonly error: unknown } | undefined;
       try {
         const client = await options.client();
-        // Drawn while the files before it are sent.
-        const begun = files.map((file) => ({ file, source: sourceOf(file.content) }));
+        // Charts are drawn while the files before them are sent.
+        const started = files.map((file) => ({ file, source: sourceOf(file.content) }));
         const ids: { id: string; title: string }[] = [];
-        for (const { file, source } of begun)
+        for (const { file, source } of started)
           ids.push({ id: await transfer(client, file, await source), title: file.title });
         const [first, ...others] = ids;
         if (!first) return { fileIds: [] };
         await beforeShare?.(ids.map(({ id }) => id)).catch((error: unknown) => {
-          held = { error };
+          failure = { error };
           throw error;
         });
         await client.files.completeUploadExternal({
@@ -77,7 +77,7 @@ export function createUploads(options: {
         });
         return { fileIds: ids.map(({ id }) => id) };
       } catch (error) {
-        throw held ? held.error : explained(error);
+        throw failure ? failure.error : toUploadError(error);
       } finally {
         await discardFiles(files);
       }
@@ -88,7 +88,7 @@ export function createUploads(options: {
         if (!channel?.id) throw new UploadError('Slack opened no conversation with you.');
         return { channelId: channel.id };
       } catch (error) {
-        throw explained(error);
+        throw toUploadError(error);
       }
     },
   };
@@ -96,12 +96,12 @@ export function createUploads(options: {
   function sourceOf(content: Attachment['content']): Source | Promise<Source> {
     if (!('chart' in content)) return content;
     const drawn = options.draw(content.chart);
-    // Where a file before it fails, nobody waits for it any more.
+    // If a file before it fails, this promise is not awaited.
     drawn.catch(() => undefined);
     return drawn;
   }
 
-  /** The first two steps. Gives the file's id. */
+  /** The first two steps. Returns the file's id. */
   async function transfer(client: WebClient, file: Attachment, source: Source): Promise<string> {
     const length = await findLength(source);
     if (length === 0) throw new UploadError('The file is empty, and Slack takes none without content.');
@@ -110,19 +110,19 @@ export function createUploads(options: {
     const opened = await client.files.getUploadURLExternal({
       filename: file.name,
       length,
-      // Slack's documentation names it the first way, its SDK the second.
+      // Slack's documentation uses the first name, its SDK the second.
       ...(alt ? { alt_txt: alt, alt_text: alt } : {}),
     });
     if (!opened.upload_url || !opened.file_id) throw new UploadError('Slack gave no address for the file.');
     await sendFile(source, {
-      url: allowed(opened.upload_url),
+      url: checkUploadUrl(opened.upload_url),
       headers: { 'content-type': file.mimetype, 'content-length': String(length) },
       signal: options.signal,
     });
     return opened.file_id;
   }
 
-  /** The whole of it, before Slack hears of it: half a file must not be there. */
+  /** Scans the whole file before the upload starts, so that no half of it is sent. */
   async function inspect(source: Source): Promise<void> {
     if ('spooled' in source) return;
     const look = options.inspect();
@@ -130,8 +130,8 @@ export function createUploads(options: {
     for await (const piece of createReadStream(source.path)) look(piece as Buffer);
   }
 
-  /** Files may be confidential: they go to Slack and to nobody else, whatever an answer says. */
-  function allowed(uploadUrl: string): URL {
+  /** Files may be confidential: they go to Slack only, whatever the answer says. */
+  function checkUploadUrl(uploadUrl: string): URL {
     const api = new URL(options.apiUrl);
     const url = new URL(uploadUrl);
     const isSlack = url.hostname === api.hostname || url.hostname.endsWith(`.${api.hostname}`);
@@ -141,16 +141,16 @@ export function createUploads(options: {
   }
 }
 
-function explained(error: unknown): UploadError {
+function toUploadError(error: unknown): UploadError {
   if (error instanceof UploadError) return error;
   if (error instanceof SecretLeakBlocked)
     return new UploadError(`The file was held back: it would have shown a secret (${error.reference}).`, {
       cause: error,
     });
-  return new UploadError(reasonOf(error), { cause: error });
+  return new UploadError(describeReason(error), { cause: error });
 }
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   const code = readSlackError(error);
   switch (code) {
     case 'missing_scope':

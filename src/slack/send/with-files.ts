@@ -7,9 +7,8 @@ import { UploadError } from './upload-bytes.ts';
 import { discardFiles, type Uploads } from './uploads.ts';
 
 /**
- * A responder that also sends the files of an answer: the text first, since no one should wait for a picture, then
- * the files into the person's direct messages, the only place in Slack where a file is private. A failing upload
- * never loses the answer: it adds why, with a reference.
+ * A responder that also sends the files of an answer: first the text, then the files to the person's direct messages,
+ * the only place in Slack where a file is private. A failed upload adds a note with a reference to the answer.
  */
 export function withFiles(
   responder: Responder,
@@ -24,12 +23,12 @@ export function withFiles(
       await uploads.share(files, await uploads.directMessages(userId), truncate(message.text, 3000));
     } catch (error) {
       const reference = makeReference();
-      log.error({ reference, error, files: files.length }, 'the files of an answer could not be sent');
+      log.error({ reference, error, files: files.length }, 'cannot send the files of an answer');
       const reason = error instanceof UploadError ? error.message : 'The file could not be made or sent.';
       const note = `:warning: ${reason} Reference ${reference}`;
-      // Where the answer cannot be replaced, it stays, and the note comes below it.
-      const whole = noted(message, note);
-      await responder.send(responder.replaces() ? whole : { text: note, blocks: [context(note)] });
+      // If the answer cannot be replaced, the note is a message below it.
+      const withNote = addNote(message, note);
+      await responder.send(responder.replaces() ? withNote : { text: note, blocks: [context(note)] });
     } finally {
       await discardFiles(files);
     }
@@ -39,23 +38,23 @@ export function withFiles(
     replaces: () => responder.replaces(),
     showProgress: () => responder.showProgress(),
     async sendBeside(message) {
-      await orDiscard(message, responder.sendBeside(announced(message)));
+      await discardOnFailure(message, responder.sendBeside(announceFiles(message)));
       await attach(message);
     },
     async send(message) {
-      await orDiscard(message, responder.send(announced(message)));
+      await discardOnFailure(message, responder.send(announceFiles(message)));
       await attach(message);
     },
     async sendUnlessLastUse(message) {
-      const sent = await orDiscard(message, responder.sendUnlessLastUse(announced(message)));
+      const sent = await discardOnFailure(message, responder.sendUnlessLastUse(announceFiles(message)));
       if (sent) await attach(message);
       return sent;
     },
   };
 }
 
-/** Files of an answer that could not be given would lie in the spool for ever. */
-async function orDiscard<Sent>(message: Message, sending: Promise<Sent>): Promise<Sent> {
+/** Deletes the temporary files of an answer that could not be sent. */
+async function discardOnFailure<Sent>(message: Message, sending: Promise<Sent>): Promise<Sent> {
   try {
     return await sending;
   } catch (error) {
@@ -64,16 +63,16 @@ async function orDiscard<Sent>(message: Message, sending: Promise<Sent>): Promis
   }
 }
 
-function announced(message: Message): Message {
+function announceFiles(message: Message): Message {
   const { files = [] } = message;
   if (files.length === 0) return message;
   const what = files.every(({ mimetype }) => mimetype.startsWith('image/')) ? 'chart' : 'file';
   const note = files.length === 1 ? `The ${what} comes` : `${files.length} ${what}s come`;
-  return noted(message, `:arrow_down: ${note} to you as a direct message from this app.`);
+  return addNote(message, `:arrow_down: ${note} to you as a direct message from this app.`);
 }
 
-/** Slack takes fifty blocks in a message; a note never costs the answer. */
-function noted(message: Message, note: string): Message {
+/** Adds a note, unless the message already has the fifty blocks that Slack accepts. */
+function addNote(message: Message, note: string): Message {
   const blocks = message.blocks ?? [];
   return blocks.length === 0 || blocks.length >= 50
     ? message

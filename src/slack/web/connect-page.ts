@@ -25,24 +25,10 @@ import * as views from '../../views/connect/page.ts';
 import { style } from '../../views/connect/page-style.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { InFlight } from '../receive/in-flight.ts';
-import {
-  allow,
-  checkingNow,
-  createRateLimit,
-  findVisitor,
-  notice,
-  type Page,
-  pageHeaders,
-  readPageForm,
-  refuse,
-  sendPage,
-  spoken,
-  tooMany,
-  unknown,
-} from './page.ts';
+import * as pages from './page.ts';
 
 export interface ConnectPageOptions {
-  /** Where people reach the bot; the pages are below `/connect/` there. */
+  /** Base of the pages `/connect/…`. */
   readonly publicUrl: string;
   readonly links: KeyLinks;
   readonly keyStore: KeyStore;
@@ -59,18 +45,18 @@ export interface ConnectPageOptions {
 export interface ConnectPage {
   /** Answers everything below `/connect/`. Never throws. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
-  /** The page as commands see it, for one person. */
+  /** The page for one person, as commands use it. */
   of(person: Person, shownFor: string): KeyPage;
 }
 
-// Shorter than a link stays taken for one check.
+// Must be shorter than the lease of a link.
 const checkMs = 30_000;
 
 const failed = { kind: 'page', feature: 'connect' };
 
 const address = new RegExp(`^/connect/(?<token>${tokenShape})(?<renew>/renew)?$`);
 
-/** One visit to the page of a link that is known. */
+/** A request to the page of a known link. */
 interface Visit {
   readonly token: string;
   readonly link: KeyLink;
@@ -78,42 +64,43 @@ interface Visit {
 }
 
 /**
- * The page where a person enters a key, so that it never passes Slack: a form behind a one-time link, without
- * scripts, without cookies. The link says who the key is for; nothing that a visitor sends does. Reading the page
- * changes nothing, since Slack and others fetch links to preview them.
+ * The page where a person enters a key, so that it never passes Slack: a form behind a one-time link, without scripts
+ * and cookies. Only the link decides whose key it is. A GET changes nothing, since Slack and others fetch links for
+ * previews.
  */
 export function createConnectPage(options: ConnectPageOptions): ConnectPage {
   const { links, log, now } = options;
   const base = options.publicUrl.replace(/\/+$/, '');
   const { origin, protocol } = new URL(base);
   const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
-  const headers = pageHeaders({ https: protocol === 'https:', styleHash });
-  // Only visits to links that open nothing are counted by visitor, so that behind a proxy, where all visitors have
-  // one address, nobody with a good link is locked out by somebody who guesses.
-  const wrongHere = createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
-  const wrongAnywhere = createRateLimit({ burst: 300, perMinute: 300, maxKeys: 1, now });
-  const openLink = createRateLimit({ burst: 60, perMinute: 60, maxKeys: 5_000, now });
+  const headers = pages.pageHeaders({ https: protocol === 'https:', styleHash });
+  // Only visits to unknown or used links count by visitor: behind a proxy all visitors have one address, and a guesser
+  // must not lock out people with a good link.
+  const wrongByVisitor = pages.createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
+  const wrongInTotal = pages.createRateLimit({ burst: 300, perMinute: 300, maxKeys: 1, now });
+  const openLink = pages.createRateLimit({ burst: 60, perMinute: 60, maxKeys: 5_000, now });
 
   const linkOf = (token: string): string => `${base}/connect/${token}`;
   const offered = (token: string): Message =>
     renderPageOffer({ url: linkOf(token), minutes: keyLinkMinutes });
 
-  const visit = async (request: IncomingMessage, path: string): Promise<Page> => {
+  const visit = async (request: IncomingMessage, path: string): Promise<pages.Page> => {
     const { token, renew } = address.exec(path)?.groups ?? {};
     const link = token === undefined ? undefined : await links.find(token);
     if (token === undefined || !link || link.state !== 'open') {
       const wait =
-        wrongHere.take(findVisitor(request.socket.remoteAddress)) ?? wrongAnywhere.take('everybody');
-      if (wait !== undefined) return tooMany(wait);
+        wrongByVisitor.take(pages.findVisitor(request.socket.remoteAddress)) ??
+        wrongInTotal.take('everybody');
+      if (wait !== undefined) return pages.tooMany(wait);
     }
-    if (token === undefined || !link) return unknown;
+    if (token === undefined || !link) return pages.unknown;
     const wait = openLink.take(link.id);
-    if (wait !== undefined) return tooMany(wait);
+    if (wait !== undefined) return pages.tooMany(wait);
     const here = { token, link, request };
     if (request.method === 'POST') return renew === undefined ? submit(here) : sendNewLink(here);
     if (request.method === 'GET' || request.method === 'HEAD')
       return show(here, undefined, renew !== undefined);
-    return { ...notice(405, 'That is not how this page works', 'Open the link again.'), headers: allow };
+    return pages.methodNotAllowed;
   };
 
   const show = (
@@ -121,7 +108,7 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
     problem?: views.PageProblem,
     below = false,
     status = problem ? 422 : 200,
-  ): Page => {
+  ): pages.Page => {
     const formToken = createFormToken(token);
     if (link.state !== 'open') {
       const renewAt = below ? 'renew' : `${token}/renew`;
@@ -135,14 +122,14 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
     };
   };
 
-  /** The fields of a form of this link's page, or why nothing is read. */
-  const fieldsOf = async ({ token, request }: Visit, back: string): Promise<URLSearchParams | Page> => {
-    const fields = await readPageForm(request, origin);
-    if (typeof fields === 'string') return refuse(fields, back);
-    return isFormToken(token, fields.get('formToken') ?? '') ? fields : refuse('cross-site', back);
+  /** The fields of a form sent by this link's page, or the page that refuses it. */
+  const fieldsOf = async ({ token, request }: Visit, back: string): Promise<URLSearchParams | pages.Page> => {
+    const fields = await pages.readPageForm(request, origin);
+    if (typeof fields === 'string') return pages.refuse(fields, back);
+    return isFormToken(token, fields.get('formToken') ?? '') ? fields : pages.refuse('cross-site', back);
   };
 
-  const submit = async (here: Visit): Promise<Page> => {
+  const submit = async (here: Visit): Promise<pages.Page> => {
     if (here.link.state !== 'open') return show(here);
     const fields = await fieldsOf(here, here.token);
     if ('status' in fields) return fields;
@@ -152,10 +139,10 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
     return options.inFlight.run((signal) => connect(here, typed.data, signal));
   };
 
-  const connect = async (here: Visit, key: Secret, ending: AbortSignal): Promise<Page> => {
+  const connect = async (here: Visit, key: Secret, ending: AbortSignal): Promise<pages.Page> => {
     const { person, shownFor } = here.link;
     const claim = await links.claim(here.token);
-    if (!claim) return afresh(here, checkingNow(here.token));
+    if (!claim) return showCurrent(here, pages.checkingNow(here.token));
     let refused = false;
     let held = true;
     try {
@@ -168,13 +155,18 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
         refused = checked.refused;
         held = false;
         const left = await claim.release({ refused });
-        if (refused && left === 0) await recordRefusal(person);
+        if (refused && left === 0) await recordRefused(person);
         const tries = refused ? `${pluralize(left, 'try', 'tries')} left on this page. ` : '';
-        const problem = { message: spoken(checked.why.message), hint: tries + spoken(checked.why.hint) };
-        return await afresh(here, (link) => show({ ...here, link }, problem, false, refused ? 422 : 502));
+        const problem = {
+          message: pages.toPlainText(checked.why.message),
+          hint: tries + pages.toPlainText(checked.why.hint),
+        };
+        return await showCurrent(here, (link) =>
+          show({ ...here, link }, problem, false, refused ? 422 : 502),
+        );
       }
-      // From here on the link is used up, whatever happens: it must never link two keys.
-      if (!(await claim.accept())) return await afresh(here, checkingNow(here.token));
+      // From here on the link is used up: it must never link two keys.
+      if (!(await claim.accept())) return await showCurrent(here, pages.checkingNow(here.token));
       held = false;
       const { fingerprint } = await linkKey(key, { ...options, person }, 'page');
       await tell(person, renderConnectedOnPage({ fingerprint, zones: checked.zones }));
@@ -184,40 +176,35 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
     }
   };
 
-  /** What the link has become meanwhile: its end if it has one, else `otherwise`. */
-  const afresh = async (here: Visit, otherwise: (link: KeyLink) => Page): Promise<Page> => {
+  /** Reads the link again: shows its end if it has ended, else `otherwise`. */
+  const showCurrent = async (here: Visit, otherwise: (link: KeyLink) => pages.Page): Promise<pages.Page> => {
     const link = await links.find(here.token);
-    if (!link) return unknown;
+    if (!link) return pages.unknown;
     return link.state === 'open' ? otherwise(link) : show({ ...here, link });
   };
 
-  const sendNewLink = async (here: Visit): Promise<Page> => {
+  const sendNewLink = async (here: Visit): Promise<pages.Page> => {
     const fields = await fieldsOf(here, `../${here.token}`);
     if ('status' in fields) return fields;
-    if (here.link.state === 'open') {
-      return notice(409, 'This link still works', 'There is no need for a new one.', `../${here.token}`);
-    }
+    if (here.link.state === 'open') return pages.stillWorks(here.token);
     const renewed = await links.renew(here.token);
-    if (!renewed) {
-      const page = notice(429, 'A new link was sent already', 'Look at your direct messages from the bot.');
-      return { ...page, headers: { 'retry-after': '60' } };
-    }
+    if (!renewed) return pages.alreadyRenewed;
     if (await tell(renewed.person, offered(renewed.token))) return { status: 200, html: views.linkRenewed() };
-    return notice(502, 'The message could not be sent', 'Slack did not take it.');
+    return pages.notice(502, 'The message could not be sent', 'Slack did not take it.');
   };
 
-  /** Whether Slack took it. The page has to answer in either case. */
+  /** Whether Slack accepted the message. The page answers in either case. */
   const tell = async (person: Person, message: Message): Promise<boolean> => {
     try {
       await options.tell(person, message);
       return true;
     } catch (error) {
-      log.error({ error }, 'a direct message about a key page could not be sent');
+      log.error({ error }, 'cannot send a direct message about a key page');
       return false;
     }
   };
 
-  const recordRefusal = (person: Person): Promise<void> =>
+  const recordRefused = (person: Person): Promise<void> =>
     options.audit.record({
       tenant: tenantId(person),
       actor: 'system',
@@ -228,21 +215,21 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
 
   return {
     async handle(request, response, path) {
-      let page: Page;
+      let page: pages.Page;
       try {
         page = await visit(request, path);
       } catch (error) {
         const { message, hint, reference } = explainFailure(error, failed, log);
-        page = notice(
+        page = pages.notice(
           500,
           'That did not work',
-          `${spoken(message)} ${spoken(hint ?? '')} Reference ${reference}`,
+          `${pages.toPlainText(message)} ${pages.toPlainText(hint ?? '')} Reference ${reference}`,
         );
       }
-      // The path is a secret: it is in no log line.
+      // The path is a secret and is never logged.
       if (page.status >= 400) log.info({ status: page.status }, 'a key page refused something');
-      // Its forms lead back to itself.
-      allowSecrets(['link-token'], () => sendPage(request, response, page, headers));
+      // Its forms contain the token of the link.
+      allowSecrets(['link-token'], () => pages.sendPage(request, response, page, headers));
     },
     of: (person, shownFor) => ({
       async offer() {

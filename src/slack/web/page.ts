@@ -5,7 +5,7 @@ import { minuteMs } from '../../lib/time.ts';
 import { pluralize } from '../../views/blocks/text.ts';
 import { pageNotice } from '../../views/connect/page.ts';
 
-/** What the page answers, before it becomes bytes. */
+/** The answer of a page. */
 export interface Page {
   readonly status: number;
   readonly html: string;
@@ -15,13 +15,10 @@ export interface Page {
 export type FormRefusal = 'cross-site' | 'not-a-form' | 'too-large' | 'too-slow';
 
 // A key has a few dozen characters.
-const mostBytes = 8 * 1024;
-const patienceMs = 10_000;
+const maxBytes = 8 * 1024;
+const readMs = 10_000;
 
-/**
- * The fields of a form that a page of ours sent: nothing is read of what another site sends, of what is no form and
- * of what is larger than 8 kB.
- */
+/** The fields of a form that the bot's own page sent. Requests of other sites, other types and above 8 kB are not read. */
 export async function readPageForm(
   request: IncomingMessage,
   origin: string,
@@ -29,14 +26,14 @@ export async function readPageForm(
   if (!isFromOurPage(request, origin)) return 'cross-site';
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
   if (type !== 'application/x-www-form-urlencoded') return 'not-a-form';
-  if (Number(request.headers['content-length'] ?? 0) > mostBytes) return 'too-large';
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return 'too-large';
   const body = await readBody(request);
   return typeof body === 'string' ? body : new URLSearchParams(body.toString('utf8'));
 }
 
 /**
- * Browsers say where a form comes from. Because of the page's referrer policy they send its origin as `null`; then
- * only their other word for it counts, which all of them have sent since 2023.
+ * Browsers name the origin of a form. Because of the page's referrer policy it is `null`; then `Sec-Fetch-Site` decides,
+ * which all browsers have sent since 2023.
  * https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Sec-Fetch-Site
  */
 function isFromOurPage({ headers }: IncomingMessage, origin: string): boolean {
@@ -50,10 +47,10 @@ function readBody(request: IncomingMessage): Promise<Buffer | 'too-large' | 'too
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const timer = setTimeout(() => resolve('too-slow'), patienceMs);
+    const timer = setTimeout(() => resolve('too-slow'), readMs);
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= mostBytes) chunks.push(chunk);
+      if (size <= maxBytes) chunks.push(chunk);
       else resolve('too-large');
     });
     request.on('end', () => resolve(Buffer.concat(chunks)));
@@ -115,20 +112,31 @@ export function sendPage(
     .end(request.method === 'HEAD' ? undefined : page.html);
 }
 
-/** Which methods a page takes. */
-export const allow = { allow: 'GET, HEAD, POST' };
-
-/** A page that says one thing. `back` is the address of the form, relative to the page. */
+/** A page with one message. `back` is the address of the form, relative to the page. */
 export function notice(status: number, title: string, message: string, back?: string): Page {
   return { status, html: pageNotice({ title, problem: { message }, back }) };
 }
 
-/** The same for every text that is no link, so that nothing can be told from it. */
+/** The same answer for every address that is no link, so that it reveals nothing. */
 export const unknown = notice(
   404,
   'This link leads nowhere',
   'It is incomplete, or older than a day. Copy the whole link, or ask for a new one.',
 );
+
+export const methodNotAllowed: Page = {
+  ...notice(405, 'That is not how this page works', 'Open the link again.'),
+  headers: { allow: 'GET, HEAD, POST' },
+};
+
+export const alreadyRenewed: Page = {
+  ...notice(429, 'A new link was sent already', 'Look at your direct messages from the bot.'),
+  headers: { 'retry-after': '60' },
+};
+
+export function stillWorks(token: string): Page {
+  return notice(409, 'This link still works', 'There is no need for a new one.', `../${token}`);
+}
 
 export function tooMany(seconds: number): Page {
   const page = notice(
@@ -144,7 +152,7 @@ export function checkingNow(token: string): () => Page {
     notice(409, 'A key is being checked', 'Another window of this page sent one a moment ago.', token);
 }
 
-/** Says what was refused unread, and why. */
+/** The page for a refused form. */
 export function refuse(why: FormRefusal, back: string): Page {
   switch (why) {
     case 'cross-site':
@@ -163,8 +171,8 @@ export function refuse(why: FormRefusal, back: string): Page {
   }
 }
 
-/** mrkdwn of our own sentences, as plain text. */
-export function spoken(mrkdwn: string): string {
+/** mrkdwn as plain text. */
+export function toPlainText(mrkdwn: string): string {
   return mrkdwn
     .replaceAll(/[`*]/g, '')
     .replaceAll('&lt;', '<')

@@ -18,7 +18,7 @@ export interface WebOptions {
   readonly installer?: InstallProvider | undefined;
   /** Present with `PUBLIC_URL`: takes everything below `/connect/`. */
   readonly connectPage?: ConnectPage | undefined;
-  /** What keeps the bot from serving, in words; empty = ready. */
+  /** The reasons why the bot cannot serve; empty = ready. */
   readonly unready: () => Promise<string[]>;
 }
 
@@ -28,10 +28,10 @@ export interface Web {
   close(): Promise<void>;
 }
 
-// After this a stop no longer waits for open connections: longer than what runs is given to end.
-const patienceMs = 20_000;
+// How long a stop waits for open connections. Must exceed the grace period of running work.
+const closeMs = 20_000;
 
-/** The HTTP endpoints of DESIGN §8. */
+/** The HTTP endpoints of the bot. */
 export function createWeb(options: WebOptions): Web {
   const { installer, log } = options;
 
@@ -57,7 +57,7 @@ export function createWeb(options: WebOptions): Web {
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
-    // Some load balancers ask with HEAD; node sends the headers alone.
+    // Some load balancers use HEAD; Node then sends the headers only.
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const route = routes[`${method} ${path}`];
     if (route) return route(request, response);
@@ -71,10 +71,10 @@ export function createWeb(options: WebOptions): Web {
     guardResponse(response, options.egress);
     withSecrets(() => handle(request, response)).catch((error: unknown) => {
       log.error({ error }, 'an HTTP request failed');
-      if (!response.headersSent) plain(response, 500, 'That failed. The log says why.');
+      if (!response.headersSent) plain(response, 500, 'That failed. See the log.');
     });
   });
-  // Slack keeps connections open between deliveries; longer than its own idle time, so that it never meets a closing one.
+  // Longer than Slack keeps idle connections, so that it never uses one that is closing.
   server.keepAliveTimeout = 75_000;
 
   return {
@@ -98,8 +98,8 @@ export function createWeb(options: WebOptions): Web {
       }),
     close: () =>
       new Promise((resolve) => {
-        // A visitor who sends slowly must not hold up a stop.
-        const cut = setTimeout(() => server.closeAllConnections(), patienceMs);
+        // A slow visitor must not delay a stop.
+        const cut = setTimeout(() => server.closeAllConnections(), closeMs);
         server.close(() => {
           clearTimeout(cut);
           resolve();
@@ -118,32 +118,31 @@ function plain(response: ServerResponse, status: number, text: string): void {
 type Head = [status: number, ...rest: unknown[]];
 
 /**
- * Checks what an HTTP answer says, head and body, whoever writes it (our routes, the OAuth library): the head waits for
- * the first piece of the body, so that an answer that must not leave can become another one. What comes after the head
- * was sent ends the connection instead.
+ * Checks head and body of an HTTP answer, also of the OAuth library. The head waits for the first piece of the body, so
+ * that a blocked answer can be replaced. A secret after the head was sent ends the connection.
  */
 export function guardResponse(response: ServerResponse, egress: Egress): void {
   const writeHead = response.writeHead.bind(response);
   const write = response.write.bind(response);
   const end = response.end.bind(response);
   let head: Head | undefined;
-  let stopped = false;
+  let isBlocked = false;
 
-  const passes = (piece: unknown): boolean => {
+  const isAllowed = (piece: unknown): boolean => {
     const isText = typeof piece === 'string' || ArrayBuffer.isView(piece);
     const content = [
       isText ? piece : '',
       response.headersSent ? [] : [response.getHeaders(), head?.slice(1)],
     ];
-    const sentence = egress.instead('http', content);
-    if (sentence === undefined) {
-      // Node itself writes the head with this method where nobody did.
+    const replacement = egress.replacement('http', content);
+    if (replacement === undefined) {
+      // Node writes an implicit head with this method.
       response.writeHead = writeHead;
       if (head) Reflect.apply(writeHead, undefined, head);
       head = undefined;
       return true;
     }
-    stopped = true;
+    isBlocked = true;
     response.writeHead = writeHead;
     if (response.headersSent) {
       response.destroy();
@@ -151,7 +150,7 @@ export function guardResponse(response: ServerResponse, egress: Egress): void {
     }
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
-    Reflect.apply(end, undefined, [`${sentence}\n`]);
+    Reflect.apply(end, undefined, [`${replacement}\n`]);
     return false;
   };
 
@@ -161,10 +160,10 @@ export function guardResponse(response: ServerResponse, egress: Egress): void {
       return response;
     },
     write(...args: unknown[]) {
-      return stopped || (passes(args[0]) && Reflect.apply(write, undefined, args));
+      return isBlocked || (isAllowed(args[0]) && Reflect.apply(write, undefined, args));
     },
     end(...args: unknown[]) {
-      if (!stopped && passes(args[0])) Reflect.apply(end, undefined, args);
+      if (!isBlocked && isAllowed(args[0])) Reflect.apply(end, undefined, args);
       return response;
     },
   });

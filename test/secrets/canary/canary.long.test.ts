@@ -219,7 +219,7 @@ describe.each([
     for (let round = 0; round < 4; round += 1)
       for (const name of ['zones', 'zone', 'connect', 'whoami']) await say(bot, alice, name);
     while (bot.slack.as(alice, ops).modal()) await bot.slack.as(alice, ops).closeModal();
-    expect(bot.logs.get('warn')?.join('')).toContain('Slack refused an answer');
+    expect(bot.logs.get('warn')?.join('')).toContain('Slack refused a response_url');
   }, 300_000);
 
   test('no mark is anywhere outside', async () => {

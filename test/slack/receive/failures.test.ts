@@ -22,7 +22,7 @@ test.each([
       {
         level: 'error',
         fields: { reference, kind: 'command', feature: 'zones', code, keyId: 'k1' },
-        message: 'a stored key does not open',
+        message: 'cannot decrypt a stored key',
       },
     ]);
   },

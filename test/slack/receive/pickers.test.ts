@@ -187,7 +187,7 @@ test('a stop does not wait for what is read in the background', async () => {
   await bot.app.stop();
   // It was ended, not given up by its own patience, and that is no failure to tell of.
   expect(
-    bot.logs.slice(logged).filter((line) => /refused or failed|"level":(?:40|50|"warn"|"error")/.test(line)),
+    bot.logs.slice(logged).filter((line) => /CDN request failed|"level":(?:40|50|"warn"|"error")/.test(line)),
   ).toEqual([]);
   expect(bot.slack.problems).toEqual([]);
 });

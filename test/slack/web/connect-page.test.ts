@@ -428,7 +428,7 @@ test('when Slack takes no message the key is linked and the log says so', async 
   const url = await desk.createLink();
   desk.failDirectMessages();
   expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
-  expect(desk.logs.join('')).toContain('a direct message about a key page could not be sent');
+  expect(desk.logs.join('')).toContain('cannot send a direct message about a key page');
 });
 
 test('no log line holds a key or a link', async () => {
