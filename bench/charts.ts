@@ -1,7 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Chart } from '../src/charts/chart.ts';
-import { createCharts } from '../src/charts/charts.ts';
-import { drawPicture } from '../src/charts/picture.ts';
+import { type Chart, createCharts } from '../src/charts/charts.ts';
+import { drawPicture } from '../src/charts/worker.ts';
 import { median } from './measure/numbers.ts';
 import { formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 

@@ -1,4 +1,4 @@
-import type { Chart } from './chart.ts';
+import type { Chart } from './charts.ts';
 
 type Panel = Chart['panels'][number];
 

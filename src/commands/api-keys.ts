@@ -1,6 +1,6 @@
 import { ApiError } from '../api/http/errors.ts';
 import { UserError } from '../errors.ts';
-import { contentHash } from '../lib/content-hash.ts';
+import { contentHash } from '../lib/canonical-json.ts';
 import * as views from '../views/api-keys.ts';
 import type { Message } from '../views/blocks/message.ts';
 import type { Context } from './context.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contentHash } from '../lib/content-hash.ts';
+import { contentHash } from '../lib/canonical-json.ts';
 import * as views from '../views/apps.ts';
 import { isNote } from '../views/blocks/menu.ts';
 import type { Message } from '../views/blocks/message.ts';

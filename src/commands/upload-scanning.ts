@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contentHash } from '../lib/content-hash.ts';
+import { contentHash } from '../lib/canonical-json.ts';
 import type { Message } from '../views/blocks/message.ts';
 import * as views from '../views/upload-scanning.ts';
 import type { Context } from './context.ts';

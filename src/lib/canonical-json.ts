@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** A value that JSON can hold. Members that are undefined are left out, as by `JSON.stringify`. */
 export type Json =
   | string
@@ -39,4 +41,9 @@ export function parseJson(text: string): unknown {
 
 function isList(value: object): value is readonly Json[] {
   return Array.isArray(value);
+}
+
+/** A short hash of what an answer showed. Its Refresh button carries it, so that an unchanged file is not sent again. */
+export function contentHash(shown: unknown): string {
+  return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 10);
 }

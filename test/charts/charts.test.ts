@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { afterAll, expect, test } from 'vitest';
-import type { Chart } from '../../src/charts/chart.ts';
-import { createCharts } from '../../src/charts/charts.ts';
+import { type Chart, createCharts } from '../../src/charts/charts.ts';
 import { layout } from '../../src/charts/layout.ts';
 
 const charts = createCharts();

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Chart } from '../../src/charts/chart.ts';
+import type { Chart } from '../../src/charts/charts.ts';
 import { renderApiKeys } from '../../src/views/api-keys.ts';
 import { renderApp, renderAppForm, renderAppOption } from '../../src/views/apps.ts';
 import type { Message } from '../../src/views/blocks/message.ts';

@@ -1,10 +1,11 @@
-import { maximum, minimum } from '../../lib/min-max.ts';
 import { hourMs } from '../../lib/time.ts';
 import {
   createGroups,
   createNewest,
   type Group,
   type Groups,
+  maximum,
+  minimum,
   type Newest,
   type Sample,
   takeSamples,

@@ -1,4 +1,3 @@
-import { minimum } from '../../lib/min-max.ts';
 import type { OriginError, OriginErrorDetails } from './origin-errors.ts';
 
 /** Entries with the same error code, status and server zone. */
@@ -161,4 +160,14 @@ export function takeSamples(groups: readonly GroupBuilder[], newest: Newest): Sa
 
 function readTime(entry: OriginError | undefined): number {
   return entry?.at ?? Number.NEGATIVE_INFINITY;
+}
+
+/** The smaller of two numbers; a missing one does not count. */
+export function minimum(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined ? other : other === undefined ? one : Math.min(one, other);
+}
+
+/** The larger of two numbers; a missing one does not count. */
+export function maximum(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined ? other : other === undefined ? one : Math.max(one, other);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { checkTextId } from '../../api/http/paths.ts';
 import type { VolumeShown } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
-import { contentHash } from '../../lib/content-hash.ts';
+import { contentHash } from '../../lib/canonical-json.ts';
 import { addFailure, renderFailure } from '../../views/blocks/failure.ts';
 import { isNote } from '../../views/blocks/menu.ts';
 import type { FormResult } from '../../views/blocks/message.ts';

@@ -1,6 +1,6 @@
 import { type CountedDay, countDay, createSeenIds, type SeenIds } from '../../api/origin-errors/count-day.ts';
 import { createOriginErrorCounter, type OriginErrorCounter } from '../../api/origin-errors/counts.ts';
-import { runConcurrently } from '../../lib/concurrency-limit.ts';
+import { runConcurrently } from '../../lib/concurrency.ts';
 import { type DayRange, listDays, shiftDay, startOfDay } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import type { DayBefore, Report, ZoneName } from '../../views/origin-errors/report.ts';

@@ -1,7 +1,7 @@
 import type { CdnClient } from '../../api/cdn.ts';
 import { ApiError } from '../../api/http/errors.ts';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
-import { runConcurrently } from '../../lib/concurrency-limit.ts';
+import { runConcurrently } from '../../lib/concurrency.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import type { Past } from '../figures/series.ts';
 

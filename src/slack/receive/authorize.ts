@@ -5,7 +5,7 @@ import type { KeyPage } from '../../auth/keys/links.ts';
 import type { MissingScope } from '../../auth/people.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
-import type { Chart } from '../../charts/chart.ts';
+import type { Chart } from '../../charts/charts.ts';
 import type { Context, OpenModal, Service, Services, With } from '../../commands/context.ts';
 import type { Setup } from '../../commands/define.ts';
 import { features } from '../../commands/registry.ts';

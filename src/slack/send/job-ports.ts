@@ -6,7 +6,7 @@ import type { Person } from '../../auth/identity.ts';
 import type { KeyStore } from '../../auth/keys/key-store.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Policies } from '../../auth/policy/policies.ts';
-import type { Chart } from '../../charts/chart.ts';
+import type { Chart } from '../../charts/charts.ts';
 import type { DigestPorts } from '../../digests/ports.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportPorts } from '../../exports/ports.ts';

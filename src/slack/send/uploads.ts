@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { WebClient } from '@slack/web-api';
-import type { Chart } from '../../charts/chart.ts';
+import type { Chart } from '../../charts/charts.ts';
 import type { Attachment } from '../../views/blocks/message.ts';
 import { readSlackError } from '../installations.ts';
 import { SecretLeakBlocked } from './egress.ts';

@@ -1,5 +1,5 @@
 import type { KnownBlock, ModalView } from '@slack/types';
-import type { Chart } from '../../charts/chart.ts';
+import type { Chart } from '../../charts/charts.ts';
 
 /** A message: `text` alone for notifications and screen readers, and blocks. */
 export interface Message {

@@ -1,4 +1,4 @@
-import type { Chart } from '../../charts/chart.ts';
+import type { Chart } from '../../charts/charts.ts';
 import type { Point } from '../../digests/figures/series.ts';
 import type { Finding } from '../../digests/kinds/kind.ts';
 import { context, message, section } from '../blocks/blocks.ts';
