@@ -4,7 +4,7 @@ import {
   dropUnreportedCodes,
   findNewCodes,
   updateCodeBaseline,
-} from '../../../src/digests/kinds/error-codes.ts';
+} from '../../../../src/digests/kinds/origin-errors/new-codes.ts';
 
 const at = (day: number): Date => new Date(Date.UTC(2026, 0, day, 9));
 const shop = { id: '1001', name: 'shop' };
