@@ -32,7 +32,7 @@ export function createFeatures(options: {
   const { apiUrl } = config.slack;
   const renderChart = charts.draw;
   const tempDirectory = join(config.store.dataDir, 'spool');
-  const ledger: Ledger = { db, sealer, audit, now, enqueue };
+  const ledger: Ledger = { db, sealer, audit, now, enqueue, outbox };
   const ports = {
     ...createJobPorts({
       access,

@@ -4,8 +4,9 @@ import type { Person } from '../auth/identity.ts';
 import { minuteMs } from '../lib/time.ts';
 import { defineJob, type JobContext } from '../store/queue/define-job.ts';
 import type { Schema } from '../store/schema.ts';
-import { markAbandoned, type OperationPorts } from './execute.ts';
-import { remindApprovers } from './messages.ts';
+import { markAbandoned } from './execute.ts';
+import { queueReminder } from './messages.ts';
+import type { Operation } from './model.ts';
 import { findOperationsToRemind } from './queries.ts';
 import { expireOperation, type Ledger, transition, withLock } from './transitions.ts';
 import { isOverdue, startWithinMs } from './validity.ts';
@@ -21,16 +22,13 @@ export const operationClockJob = defineJob({
   data: z.object({}),
   // The next minute does it again.
   retries: 0,
-  async run(_, context: JobContext<OperationPorts>) {
-    const { ledger } = context.ports;
+  async run(_, { ports, log }: JobContext<{ readonly ledger: Ledger }>) {
+    const { ledger } = ports;
     const expired = await expireOverdue(ledger);
     const abandoned = await markLongExecuting(ledger);
     if (expired.length + abandoned.length > 0)
-      context.log.info({ expired, abandoned }, 'operations expired or abandoned');
-    for (const operation of await findOperationsToRemind(ledger)) {
-      // Marked first: a lost reminder is better than one every minute.
-      if (await claimReminder(ledger, operation.id)) await remindApprovers(operation, context);
-    }
+      log.info({ expired, abandoned }, 'operations expired or abandoned');
+    for (const operation of await findOperationsToRemind(ledger)) await remindApprovers(ledger, operation);
     await destroyIdleValues(ledger);
   },
 });
@@ -67,16 +65,20 @@ export async function markLongExecuting(ledger: Ledger): Promise<string[]> {
   return marked;
 }
 
-/** True for exactly one caller. */
-export async function claimReminder({ db, now }: Ledger, id: string): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('operations')
-    .set({ reminded_at: now() })
-    .where('id', '=', id)
-    .where('state', '=', 'proposed')
-    .where('reminded_at', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+/** Reminds the approvers of an operation once. True for exactly one caller. */
+export function remindApprovers({ db, now, outbox }: Ledger, operation: Operation): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const { numUpdatedRows } = await trx
+      .updateTable('operations')
+      .set({ reminded_at: now() })
+      .where('id', '=', operation.id)
+      .where('state', '=', 'proposed')
+      .where('reminded_at', 'is', null)
+      .executeTakeFirst();
+    if (numUpdatedRows !== 1n) return false;
+    await queueReminder(outbox, trx, operation);
+    return true;
+  });
 }
 
 /**

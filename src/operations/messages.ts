@@ -1,11 +1,11 @@
-import { z } from 'zod';
+import type { Transaction } from 'kysely';
 import type { Person } from '../auth/identity.ts';
 import type { People } from '../auth/people.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
-import { UserError } from '../errors.ts';
-import { type OpenSlack, type Place, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
-import { defineJob, type JobContext } from '../store/queue/define-job.ts';
-import type { Message } from '../views/blocks/message.ts';
+import { defineMessage, type Ended, type Outbox, type RenderContext } from '../outbox/outbox.ts';
+import type { Place } from '../outbox/slack-port.ts';
+import type { JobContext } from '../store/queue/define-job.ts';
+import type { Schema } from '../store/schema.ts';
 import {
   renderApprovalCard,
   renderChangeNotice,
@@ -13,188 +13,190 @@ import {
   renderRequesterMessage,
 } from '../views/operations/approvals.ts';
 import { findAble, findApproverCandidates } from './context.ts';
-import { canUndo, type MessageReference, type Operation } from './model.ts';
-import { findOperation, lockOperation, readOperation } from './queries.ts';
+import { canUndo, type Operation } from './model.ts';
+import { findOperation } from './queries.ts';
 import { findPreviousValue, type ValueStore } from './values.ts';
 
+/*
+ * The messages about an operation: the requester's own, and the card for approvers, which every transition updates in
+ * place. All go through the outbox and are rendered from the ledger when they are sent.
+ */
+
 export interface MessagePorts {
-  readonly ledger: ValueStore;
-  readonly slack: OpenSlack;
+  readonly ledger: ValueStore & { readonly outbox: Outbox };
   /** The rights of a person as they are now. */
   readonly authorizer: (person: Person) => Authorizer;
   readonly people: (place: Place) => People;
 }
-type MessageContext = JobContext<MessagePorts>;
+
+interface About {
+  readonly tenant: string;
+  readonly id: string;
+}
 
 // More approvers than this are not written to one by one.
 const mostDirectMessages = 20;
 const mostNamed = 10;
 
-/**
- * Brings the messages about an operation into line with the ledger: the requester's own, and the approvers' card.
- * `first`: posts them; every later transition only updates what is there, so that two runs at once do not post twice.
- * Reads the ledger again afterwards, so that the last writer has seen the newest state.
- */
-export const showOperationJob = defineJob({
-  name: 'operation-messages',
-  data: z.object({ tenant: z.string(), id: z.string(), first: z.boolean() }),
-  retries: 10,
-  timeLimitSeconds: 120,
-  atOnce: 4,
-  async run({ tenant, id, first }, context: MessageContext) {
-    let shown: Operation | undefined;
-    for (let rounds = 0; rounds < 10; rounds += 1) {
-      const operation = await findOperation(context.ports.ledger, tenant, id);
-      if (!operation || (shown && looksTheSame(shown, operation))) return;
-      try {
-        await show(operation, first && shown === undefined, context);
-      } catch (error) {
-        // The app was removed from that workspace.
-        if (error instanceof UserError) return;
-        throw error;
-      }
-      shown = operation;
-    }
+/** Stores the messages of a new operation in the transaction that stores it. */
+export async function queueMessages(
+  outbox: Outbox,
+  trx: Transaction<Schema>,
+  operation: Operation,
+  approvalChannel: string | undefined,
+): Promise<void> {
+  const { tenant, id, requester, approvalsNeeded } = operation;
+  const message = { about: { tenant, id }, installation: requester, doubt: 'look' } as const;
+  const channel = approvalChannel ?? (approvalsNeeded === 0 ? operation.channelId : undefined);
+  if (channel !== undefined)
+    await outbox.put(trx, { ...message, id: cardId(id), kind: approvalCard, to: { places: [channel] } });
+  else if (approvalsNeeded > 0) await queueDirectCards(outbox, trx, operation);
+  const own = { id: requesterMessageId(id), kind: requesterMessage };
+  await outbox.put(trx, { ...message, ...own, to: { places: [requester.userId] } });
+}
+
+async function queueDirectCards(
+  outbox: Outbox,
+  trx: Transaction<Schema>,
+  { tenant, id, requester, approvers }: Operation,
+): Promise<void> {
+  for (const approver of approvers.slice(0, mostDirectMessages))
+    await outbox.put(trx, {
+      id: cardId(id, approver),
+      kind: approvalCard,
+      about: { tenant, id },
+      installation: requester,
+      to: { places: [approver] },
+      doubt: 'look',
+    });
+}
+
+/** Has the messages of an operation rendered anew, in the transaction that moves it. */
+export async function refreshMessages(
+  outbox: Outbox,
+  trx: Transaction<Schema>,
+  operation: Operation,
+): Promise<void> {
+  for (const id of await findMessages(trx, operation)) await outbox.edit(trx, id);
+}
+
+/** Stores a reminder below each card, in the transaction that claims the reminder. */
+export async function queueReminder(
+  outbox: Outbox,
+  trx: Transaction<Schema>,
+  operation: Operation,
+): Promise<void> {
+  const { tenant, id, requester, expiresAt } = operation;
+  const messages = await findMessages(trx, operation);
+  for (const parent of messages.filter((message) => message.startsWith(cardId(id))))
+    await outbox.put(trx, {
+      id: `${parent}:reminder`,
+      kind: approvalReminder,
+      about: { tenant, id },
+      installation: requester,
+      to: { parent },
+      doubt: 'once',
+      expiresAt,
+    });
+}
+
+const requesterMessage = defineMessage({
+  kind: 'operation-requester',
+  async render({ tenant, id }: About, { ports, now, db }: RenderContext<MessagePorts>) {
+    const operation = await findOperation({ db }, tenant, id);
+    if (!operation) return undefined;
+    const isUndoable = canUndo(operation, now());
+    const isKnown = isUndoable && (await findPreviousValue(ports.ledger, id)) !== undefined;
+    const undo = isUndoable ? (isKnown ? 'possible' : 'unknown-value') : 'no';
+    return renderRequesterMessage(operation, { undo });
+  },
+  ended: (trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) =>
+    postAgainIfUnknown(ports.ledger.outbox, trx, ended),
+});
+
+const approvalCard = defineMessage({
+  kind: 'operation-card',
+  async render({ tenant, id }: About, { db }: RenderContext<MessagePorts>) {
+    const operation = await findOperation({ db }, tenant, id);
+    if (!operation) return undefined;
+    return operation.approvalsNeeded === 0
+      ? renderChangeNotice(operation)
+      : renderApprovalCard(operation, { approvers: operation.approvers.slice(0, mostNamed) });
+  },
+  async ended(trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) {
+    const { outbox } = ports.ledger;
+    const { tenant, id } = ended.about;
+    await postAgainIfUnknown(outbox, trx, ended);
+    // The bot cannot write to the channel: every approver gets the card.
+    const wasInChannel = [cardId(id), cardId(id) + again].includes(ended.id);
+    if (ended.state !== 'dead' || ended.reason === 'app-gone' || !wasInChannel) return;
+    const operation = await findOperation({ db: trx }, tenant, id);
+    if (operation && operation.approvalsNeeded > 0) await queueDirectCards(outbox, trx, operation);
   },
 });
 
-function looksTheSame(one: Operation, other: Operation): boolean {
-  return (
-    one.state === other.state &&
-    one.approvals.length === other.approvals.length &&
-    one.outcome?.word === other.outcome?.word &&
-    one.triedAgainAs === other.triedAgainAs
-  );
-}
+/** Names the approvers who have not decided yet. Below the card, because its buttons are there. */
+const approvalReminder = defineMessage({
+  kind: 'operation-reminder',
+  async render({ tenant, id }: About, { ports, db }: RenderContext<MessagePorts>) {
+    const operation = await findOperation({ db }, tenant, id);
+    if (operation?.state !== 'proposed') return undefined;
+    const { requester, approvals } = operation;
+    const policy = await ports.authorizer(requester).policy();
+    const candidates = await findApproverCandidates(ports.people(requester), policy);
+    const done = [requester.userId, ...approvals.map(({ by }) => by)];
+    return renderReminder(operation, findAble(policy, candidates, done).slice(0, mostNamed));
+  },
+});
 
-async function show(operation: Operation, posts: boolean, context: MessageContext): Promise<void> {
-  const slack = context.ports.slack(operation.requester, context.signal);
-  // The card first: approvers wait for it. A failure of one does not stop the other.
-  const shown = await Promise.allSettled([
-    showApprovers(operation, posts, slack, context),
-    showRequester(operation, posts, slack, context),
-  ]);
-  for (const outcome of shown) if (outcome.status === 'rejected') throw outcome.reason;
-}
+export const operationMessages = [approvalCard, approvalReminder, requesterMessage];
 
-async function showRequester(
-  operation: Operation,
-  posts: boolean,
-  slack: SlackPort,
-  context: MessageContext,
+const again = ':2';
+
+/**
+ * Slack may or may not have the message, and the bot cannot look there: it is posted once more, since a request that
+ * nobody sees is worse than one that is seen twice.
+ */
+async function postAgainIfUnknown(
+  outbox: Outbox,
+  trx: Transaction<Schema>,
+  { id, about, state, place }: Ended<About>,
 ): Promise<void> {
-  const { ledger } = context.ports;
-  const undoable = canUndo(operation, context.now());
-  const isKnown = undoable && (await findPreviousValue(ledger, operation.id)) !== undefined;
-  const undo = undoable ? (isKnown ? 'possible' : 'unknown-value') : 'no';
-  const message = renderRequesterMessage(operation, { undo });
-  const posted = operation.messages.filter(({ role }) => role === 'requester');
-  if (posts && posted.length === 0)
-    await post(slack, operation.requester.userId, message, 'requester', operation, context);
-  for (const at of posted) await update(slack, at, message, context);
-}
-
-async function showApprovers(
-  operation: Operation,
-  posts: boolean,
-  slack: SlackPort,
-  context: MessageContext,
-): Promise<void> {
-  const { ports } = context;
-  const policy = await ports.authorizer(operation.requester).policy({ fresh: true });
-  const candidates = await findApproverCandidates(ports.people(operation.requester), policy);
-  const approvers = findAble(policy, candidates, [operation.requester.userId]);
-  const needsNobody = operation.approvalsNeeded === 0;
-  const card = needsNobody
-    ? renderChangeNotice(operation)
-    : renderApprovalCard(operation, { approvers: approvers.slice(0, mostNamed) });
-  const cards = operation.messages.filter(({ role }) => role === 'approval');
-  for (const at of cards) await update(slack, at, card, context);
-  if (!posts || cards.length > 0) return;
-  const channel = policy.approvalChannel ?? (needsNobody ? operation.channelId : undefined);
-  if (channel !== undefined && (await post(slack, channel, card, 'approval', operation, context))) return;
-  if (needsNobody) return;
-  // No channel, or one the bot cannot write to: every approver gets the card.
-  for (const userId of approvers.slice(0, mostDirectMessages))
-    await post(slack, userId, card, 'approval', operation, context);
-}
-
-/** Below the card, once. A failure is only logged: the card itself is there. */
-export async function remindApprovers(
-  operation: Operation,
-  { ports, signal, log }: MessageContext,
-): Promise<void> {
-  try {
-    const policy = await ports.authorizer(operation.requester).policy();
-    const candidates = await findApproverCandidates(ports.people(operation.requester), policy);
-    const done = [operation.requester.userId, ...operation.approvals.map(({ by }) => by)];
-    const message = renderReminder(operation, findAble(policy, candidates, done).slice(0, mostNamed));
-    const slack = ports.slack(operation.requester, signal);
-    for (const { role, channel, ts } of operation.messages)
-      if (role === 'approval') await slack.post(channel, message, { thread: ts });
-  } catch (error) {
-    log.warn({ error, operation: operation.id }, 'approvers could not be reminded');
-  }
-}
-
-/** False where Slack refused: the bot is not in that channel, or it is gone. Uncertain failures are retried. */
-async function post(
-  slack: SlackPort,
-  channel: string,
-  message: Message,
-  role: MessageReference['role'],
-  operation: Operation,
-  { ports, log }: MessageContext,
-): Promise<boolean> {
-  try {
-    const at = await slack.post(channel, message);
-    await storeMessageReference(ports.ledger, operation.id, { role, ...at });
-    return true;
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-    log.warn(
-      { channel, operation: operation.id, reason: error.code },
-      'operation message could not be posted',
-    );
-    return false;
-  }
-}
-
-async function update(
-  slack: SlackPort,
-  { channel, ts }: MessageReference,
-  message: Message,
-  { log }: MessageContext,
-): Promise<void> {
-  try {
-    await slack.update({ channel, ts }, message);
-  } catch (error) {
-    // Deleted by a person, or in an archived channel: nothing is left to update.
-    if (!isRefused(error)) throw error;
-    log.info({ channel, reason: error.code }, 'operation message could not be updated');
-  }
-}
-
-function isRefused(error: unknown): error is SlackFailure {
-  return error instanceof SlackFailure && error.outcome === 'refused' && error.code !== 'ratelimited';
-}
-
-// A card for each of twenty approvers, the requester's message, and cards that were posted twice.
-const mostMessages = 30;
-
-/** Keeps where a message is, once. Two cards may stand in one channel after a post whose answer got lost. */
-export async function storeMessageReference(
-  { db }: Pick<ValueStore, 'db'>,
-  id: string,
-  { role, channel, ts }: MessageReference,
-): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    const logged = await lockOperation(trx, id);
-    if (!logged) return;
-    const { messages } = readOperation(logged);
-    const isKnown = messages.some((one) => one.channel === channel && one.ts === ts);
-    if (isKnown || messages.length >= mostMessages) return;
-    const stored = JSON.stringify([...messages, { role, channel, ts }]);
-    await trx.updateTable('operations').set({ messages: stored }).where('id', '=', id).execute();
+  if (state !== 'unknown' || id.endsWith(again)) return;
+  const operation = await findOperation({ db: trx }, about.tenant, about.id);
+  if (!operation) return;
+  await outbox.put(trx, {
+    id: id + again,
+    kind: id === requesterMessageId(about.id) ? requesterMessage : approvalCard,
+    about,
+    installation: operation.requester,
+    to: { places: [place] },
+    doubt: 'look',
   });
+}
+
+/** The ids of the messages about an operation that are or will be in Slack. */
+async function findMessages(
+  trx: Transaction<Schema>,
+  { id, approvers }: { readonly id: string; readonly approvers: readonly string[] },
+): Promise<string[]> {
+  const first = [requesterMessageId(id), cardId(id), ...approvers.map((approver) => cardId(id, approver))];
+  const messages = trx
+    .selectFrom('outbox')
+    .select('id')
+    .where('id', 'in', [...first, ...first.map((message) => message + again)])
+    .orderBy('id');
+  // Waits for messages that are just ending, so that the ones which replace them are among those found below.
+  await messages.forUpdate().execute();
+  const found = await messages.where('state', 'in', ['due', 'sending', 'sent']).execute();
+  return found.map((message) => message.id);
+}
+
+function requesterMessageId(id: string): string {
+  return `operation:${id}:requester`;
+}
+
+/** The card in the approval channel, or in one approver's direct messages. */
+function cardId(id: string, approver?: string): string {
+  return `operation:${id}:card${approver === undefined ? '' : `:${approver}`}`;
 }

@@ -63,13 +63,6 @@ export type ShownRequest =
   | Extract<OperationRequest, { kind: 'volume-delete' }>
   | (Omit<Extract<OperationRequest, { kind: 'variable-update' }>, 'value'> & { readonly setsValue: boolean });
 
-/** A message about an operation, updated in place. */
-export interface MessageReference {
-  readonly role: 'requester' | 'approval';
-  readonly channel: string;
-  readonly ts: string;
-}
-
 export interface Approval {
   readonly by: string;
   readonly at: Date;
@@ -130,7 +123,8 @@ export interface Operation {
   readonly movedBy: string;
   readonly movedAt: Date;
   readonly outcome: OperationOutcome | undefined;
-  readonly messages: readonly MessageReference[];
+  /** User ids of those who could approve it when it was proposed: named in the card, and written to without a channel. */
+  readonly approvers: readonly string[];
   /** The operation that this one retries. */
   readonly attemptOf: string | undefined;
   /** The operation that retries this one. */
@@ -156,6 +150,7 @@ export interface Proposal {
   readonly snapshot: Json;
   /** Read afresh: decides approvals, expiry and version. */
   readonly policy: Policy;
+  readonly approvers: readonly string[];
 }
 
 /** The policy and the rights of the people involved, as they are now. */

@@ -4,7 +4,7 @@ import { requiredApprovals } from '../auth/policy/policy.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { minuteMs } from '../lib/time.ts';
 import { queueExecution } from './execute.ts';
-import { showOperationJob } from './messages.ts';
+import { queueMessages } from './messages.ts';
 import {
   type Operation,
   type OperationRequest,
@@ -28,7 +28,7 @@ export function retry(
   ledger: Ledger,
   id: string,
   requester: Person,
-  now: Pick<Proposal, 'policy' | 'channelId' | 'snapshot'>,
+  now: Pick<Proposal, 'policy' | 'channelId' | 'snapshot' | 'approvers'>,
 ): Promise<RetryAnswer> {
   return withLock(ledger, { id, tenant: tenantId(requester) }, async (locked): Promise<RetryAnswer> => {
     const { tx, logged, operation } = locked;
@@ -52,7 +52,7 @@ async function storeProposal(
   proposal: Proposal,
   attemptOf?: string,
 ): Promise<Operation> {
-  const { requester, channelId, request, reason, snapshot, policy } = proposal;
+  const { requester, channelId, request, reason, snapshot, policy, approvers } = proposal;
   const at = tx.now();
   const value = request.kind === 'variable-update' ? request.value : undefined;
   const commitment = value && commitToValue(value);
@@ -74,7 +74,7 @@ async function storeProposal(
     created_at: at,
     expires_at: new Date(at.getTime() + policy.expiryMinutes * minuteMs),
   };
-  const { id, tenant } = sealed;
+  const { id } = sealed;
   const seal = computeSeal(sealed);
   const { keyId, mac } = signSeal(tx.sealer, { id, seal });
   const by = requester.userId;
@@ -88,7 +88,7 @@ async function storeProposal(
     moved_by: by,
     moved_at: at,
     outcome: null,
-    messages: '[]',
+    approvers: JSON.stringify(approvers),
     reminded_at: null,
   };
   const event = {
@@ -105,9 +105,10 @@ async function storeProposal(
   await tx.db.insertInto('operation_events').values(event).execute();
   if (commitment) await storeValue(tx, row, commitment);
   const logged = { row, events: [event], triedAgainAs: undefined };
-  await tx.enqueue(showOperationJob, { tenant, id, first: true }, { in: tx.db });
+  const operation = readOperation(logged);
+  await queueMessages(tx.outbox, tx.db, operation, policy.approvalChannel);
   tx.record(toAuditInput(logged, { to: 'proposed', by }));
-  return row.approvals_needed > 0 ? readOperation(logged) : queueExecution({ tx, logged }, 'system');
+  return row.approvals_needed > 0 ? operation : queueExecution({ tx, logged }, 'system');
 }
 
 const letters = 'abcdefghijkmnpqrstuvwxyz23456789';

@@ -136,7 +136,7 @@ export function readOperation({ row, events, triedAgainAs }: LoggedOperation): O
     movedBy: row.moved_by,
     movedAt: row.moved_at,
     outcome: readOutcome(row.outcome),
-    messages: messagesShape.safeParse(parseJson(row.messages)).data ?? [],
+    approvers: z.array(z.string()).safeParse(parseJson(row.approvers)).data ?? [],
     attemptOf: row.attempt_of ?? undefined,
     triedAgainAs,
   };
@@ -162,9 +162,6 @@ const outcomeShape = z.object({
   reason: z.string().optional(),
   facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
 });
-const messagesShape = z.array(
-  z.object({ role: z.enum(['requester', 'approval']), channel: z.string(), ts: z.string() }),
-);
 
 function readOutcome(text: string | null): OperationOutcome | undefined {
   return text === null ? undefined : outcomeShape.safeParse(parseJson(text)).data;

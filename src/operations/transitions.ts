@@ -1,8 +1,9 @@
 import type { Transaction } from 'kysely';
 import { type Audit, type AuditInput, isSecretLike } from '../auth/audit/audit.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
-import { showOperationJob } from './messages.ts';
+import { refreshMessages } from './messages.ts';
 import {
   type Operation,
   type OperationOutcome,
@@ -23,6 +24,7 @@ import { destroyValue, type ValueStore } from './values.ts';
 export interface Ledger extends ValueStore {
   readonly audit: Audit;
   readonly enqueue: Enqueue;
+  readonly outbox: Outbox;
 }
 
 export interface LedgerTransaction extends Ledger {
@@ -106,10 +108,10 @@ export async function transition(
   await tx.db.insertInto('operation_events').values(event).execute();
   const after = { ...logged, row: { ...row, ...moved }, events: [...events, event] };
   if (row.value_mac !== null && isFinal(step)) await destroyValue(tx, row);
-  const { id, tenant } = row;
-  await tx.enqueue(showOperationJob, { tenant, id, first: false }, { in: tx.db });
+  const operation = readOperation(after);
+  await refreshMessages(tx.outbox, tx.db, operation);
   tx.record(toAuditInput(after, step));
-  return readOperation(after);
+  return operation;
 }
 
 /** No retry is possible after these, so the value of a variable is not kept. */

@@ -9,6 +9,7 @@ import { begin, executeOperationJob } from '../../src/operations/execute.ts';
 import type { DecisionContext, Operation, OperationRequest, Proposal } from '../../src/operations/model.ts';
 import { findOperation } from '../../src/operations/queries.ts';
 import type { Ledger } from '../../src/operations/transitions.ts';
+import { createOutbox } from '../../src/outbox/outbox.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { Enqueue } from '../../src/store/queue/queue.ts';
 import { createKeyring } from '../auth/keyring/keyrings.ts';
@@ -61,6 +62,7 @@ export const makeProposal = (
   reason: 'no longer needed',
   snapshot: { zones: [{ id: 4711, hostnames: ['shop.example.com'] }], sizeBytes: 1_000, cost: null },
   policy: rules,
+  approvers: [],
 });
 
 export interface LedgerHarness {
@@ -93,6 +95,7 @@ export async function createLedgerHarness(database: Database): Promise<LedgerHar
     audit: createAudit({ db: on.db, now }),
     now,
     enqueue,
+    outbox: createOutbox({ enqueue, now }),
   });
   return {
     ledger: openReplica(),

@@ -3,11 +3,10 @@ import { approve, cancel, confirmOutcome, deny } from '../../src/operations/deci
 import { markAbandoned, settle } from '../../src/operations/execute.ts';
 import {
   cancelUnbegun,
-  claimReminder,
   expireOverdue,
   markLongExecuting,
+  remindApprovers,
 } from '../../src/operations/expiry.ts';
-import { storeMessageReference } from '../../src/operations/messages.ts';
 import { propose, retry } from '../../src/operations/propose.ts';
 import {
   findEvents,
@@ -232,12 +231,15 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
 
     test('reminds once, past half of the time', async () => {
       const { ledger, openReplica, advance } = await createLedgerHarness(await emptyDatabase());
-      const { id } = await propose(ledger, makeProposal());
+      const asked = await propose(ledger, makeProposal());
       advance(14.9);
       expect(await findOperationsToRemind(ledger)).toEqual([]);
       advance(0.1);
-      expect((await findOperationsToRemind(ledger)).map((due) => due.id)).toEqual([id]);
-      const claims = await Promise.all([claimReminder(ledger, id), claimReminder(openReplica(), id)]);
+      expect((await findOperationsToRemind(ledger)).map(({ id }) => id)).toEqual([asked.id]);
+      const claims = await Promise.all([
+        remindApprovers(ledger, asked),
+        remindApprovers(openReplica(), asked),
+      ]);
       expect(claims.toSorted()).toEqual([false, true]);
       expect(await findOperationsToRemind(ledger)).toEqual([]);
     });
@@ -263,21 +265,12 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       const before = await there.open();
       const { ledger, openReplica, advance } = await createLedgerHarness(before);
       const { id } = await propose(ledger, makeProposal(deletion, olivia, twoOfThree));
-      await storeMessageReference(ledger, id, { role: 'approval', channel: 'C0OPS0000', ts: '1.1' });
-      await storeMessageReference(ledger, id, { role: 'requester', channel: 'D0OLIVIA0', ts: '2.1' });
-      for (const _ of [1, 2])
-        await storeMessageReference(ledger, id, { role: 'approval', channel: 'C0OPS0000', ts: '1.2' });
       await approveNow(ledger, id, ben, twoOfThree);
       await before.close();
       const restarted = openReplica(await there.open());
       expect(await findOperation(restarted, acme, id)).toMatchObject({
         state: 'proposed',
         approvals: [{ by: ben.userId }],
-        messages: [
-          { role: 'approval', channel: 'C0OPS0000', ts: '1.1' },
-          { role: 'requester', channel: 'D0OLIVIA0', ts: '2.1' },
-          { role: 'approval', channel: 'C0OPS0000', ts: '1.2' },
-        ],
       });
       expect(await approveNow(restarted, id, carl, twoOfThree)).toMatchObject({
         kind: 'approved',
@@ -373,7 +366,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
     test('trying again is another request, approved anew, once', async () => {
       const { ledger, enqueued, openReplica } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
-      const again = { policy, channelId: undefined, snapshot: { zones: [] } };
+      const again = { policy, channelId: undefined, snapshot: { zones: [] }, approvers: [] };
       expect(await retry(ledger, id, olivia, again)).toMatchObject({ kind: 'not-now', why: 'state' });
       await approveNow(ledger, id, ben);
       await beginNow(ledger, id);
@@ -483,7 +476,12 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       advance(24 * 60);
       expect(await destroyIdleValues(ledger)).toBe(1);
       expect(
-        await retry(ledger, third, olivia, { policy: freely, channelId: undefined, snapshot: null }),
+        await retry(ledger, third, olivia, {
+          policy: freely,
+          channelId: undefined,
+          snapshot: null,
+          approvers: [],
+        }),
       ).toMatchObject({
         kind: 'not-now',
         why: 'value-gone',
@@ -499,6 +497,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
         policy: freely,
         channelId: undefined,
         snapshot: null,
+        approvers: [],
       });
       if (answer.kind !== 'proposed') throw new Error(answer.kind);
       expect(await beginNow(ledger, answer.operation.id, freely)).toMatchObject({ kind: 'begun' });

@@ -38,7 +38,7 @@ const requests: readonly OperationRequest[] = [
   deletion,
   { kind: 'variable-update', scriptId: '301', variableId: '12', value: new Secret('value') },
 ];
-const roles = ['none', 'named', 'by group', 'of openReplica group'] as const;
+const roles = ['none', 'named', 'by group', 'of another group'] as const;
 
 const table = requests.flatMap((request) =>
   [0, 1, 2, 3].flatMap((needed) =>
@@ -65,7 +65,7 @@ function rulesFor({ needed, role }: Row): Policy {
 }
 
 function clickerOf({ role, admin, foreign }: Row): Actor {
-  const groups = role === 'by group' ? ['S0APPROVE'] : role === 'of openReplica group' ? ['S0OTHERS0'] : [];
+  const groups = role === 'by group' ? ['S0APPROVE'] : role === 'of another group' ? ['S0OTHERS0'] : [];
   return actor(clicker, { admin, foreign, groups });
 }
 
@@ -143,7 +143,7 @@ test.each([
   expect(found).toEqual({ needed, able, reachable });
 });
 
-test('a quorum counts nobody who is of openReplica organisation or no approver', () => {
+test('a quorum counts nobody who is of another organisation or no approver', () => {
   const candidates = [actor(anna, { foreign: true }), actor(olivia, { admin: true }), actor(ben)];
   expect(computeQuorum(policy, 'volume-delete', candidates, carl.userId).able).toEqual([ben.userId]);
 });
@@ -184,7 +184,7 @@ test('the facts of a click are those of now: of who asked, who has approved and 
   await keyStore.link(olivia, new Secret('a key'));
   const { id } = await propose(ledger, makeProposal(deletion, olivia, { ...saved, destroyApprovals: 2 }));
   await approveNow(ledger, id, ben, { ...saved, destroyApprovals: 2 });
-  // Said by openReplica process: this one has the older one in its memory.
+  // Said by another process: this one has the older one in its memory.
   const elsewhere = createPolicies({ db, audit, now });
   await elsewhere.save({ ...change, base: 1, policy: { ...saved, destroyApprovals: 2, approvers: [] } });
 

@@ -142,7 +142,12 @@ export function createScenario(
     confirm: (on, id, by, facts, n) =>
       confirmOutcome(on, id, by, { state: n % 2 ? 'succeeded' : 'failed', context: facts }),
     async tryAgain(on, id, by) {
-      const answer = await retry(on, id, by, { policy: rules, channelId: undefined, snapshot: null });
+      const answer = await retry(on, id, by, {
+        policy: rules,
+        channelId: undefined,
+        snapshot: null,
+        approvers: [],
+      });
       if (answer.kind === 'proposed') ids.push(answer.operation.id);
     },
     async tamper(_on, id) {

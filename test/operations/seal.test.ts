@@ -60,9 +60,9 @@ const mutations: Readonly<Record<string, string>> = {
   key_id: `'k0'`,
 };
 // What moves with an operation. Where it differs from the log, that voids too.
-const moving = ['id', 'state', 'seq', 'moved_by', 'moved_at', 'outcome', 'messages', 'reminded_at'];
+const moving = ['id', 'state', 'seq', 'moved_by', 'moved_at', 'outcome', 'approvers', 'reminded_at'];
 
-/** One that tries openReplica again, so that every column holds something. */
+/** One that tries another again, so that every column holds something. */
 async function waits({ ledger }: LedgerHarness): Promise<string> {
   const first = await propose(ledger, makeProposal(edit('one'), olivia, freely));
   await beginNow(ledger, first.id, rules);
@@ -71,6 +71,7 @@ async function waits({ ledger }: LedgerHarness): Promise<string> {
     policy: rules,
     channelId: 'C0OPS0000',
     snapshot: { zones: [1] },
+    approvers: [],
   });
   if (again.kind !== 'proposed') throw new Error(again.kind);
   return again.operation.id;
@@ -132,7 +133,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       const { ledger, tamper, database } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       await approveNow(ledger, id, ben);
-      await tamper(`update operations set path = '/mc/apps/app-1/volumes/openReplica' where id = '${id}'`);
+      await tamper(`update operations set path = '/mc/apps/app-1/volumes/another' where id = '${id}'`);
       const row = await database.db
         .selectFrom('operations')
         .selectAll()
@@ -172,7 +173,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       expect(await beginNow(ledger, id)).toMatchObject({ kind: 'void', why: 'changed' });
     });
 
-    test('an approval of openReplica request does not count for this one', async () => {
+    test('an approval of another request does not count for this one', async () => {
       const { ledger, tamper } = await createLedgerHarness(await emptyDatabase());
       const [one, other] = [await propose(ledger, makeProposal()), await propose(ledger, makeProposal())];
       await approveNow(ledger, one.id, ben);
@@ -184,7 +185,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       expect(await beginNow(ledger, other.id)).toMatchObject({ kind: 'void', why: 'changed' });
     });
 
-    test('a value of openReplica request, or none at all, voids it', async () => {
+    test('a value of another request, or none at all, voids it', async () => {
       const bench = await createLedgerHarness(await emptyDatabase());
       const { ledger, tamper } = bench;
       const proposeEdit = async (value: string) => {

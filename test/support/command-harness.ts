@@ -140,6 +140,9 @@ const emptyLedger: Services['ledger'] = {
     throw new Error('the ledger has nothing to record');
   },
   enqueue: () => Promise.reject(new Error('the ledger has nothing to enqueue')),
+  get outbox(): never {
+    throw new Error('the ledger has nothing to tell');
+  },
 };
 
 /** A workspace whose admins have said nothing, and where Slack tells nothing about people. */

@@ -8,7 +8,7 @@ import { exportRetentionJob } from '../../exports/retention.ts';
 import { runExportJob } from '../../exports/run.ts';
 import { executeOperationJob, type OperationPorts } from '../../operations/execute.ts';
 import { operationClockJob } from '../../operations/expiry.ts';
-import { showOperationJob } from '../../operations/messages.ts';
+import { operationMessages } from '../../operations/messages.ts';
 import { createDeliverJob, sweepOutboxJob } from '../../outbox/deliver.ts';
 import type { MessageKind } from '../../outbox/outbox.ts';
 import type { Job } from '../../store/queue/define-job.ts';
@@ -19,7 +19,11 @@ import { housekeeping } from './housekeeping.ts';
 export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts;
 
 /** Every kind of message in the outbox. */
-export const messageKinds: readonly MessageKind<never, Ports>[] = [checkpointMessage, ...digestMessages];
+export const messageKinds: readonly MessageKind<never, Ports>[] = [
+  checkpointMessage,
+  ...digestMessages,
+  ...operationMessages,
+];
 
 /** Every job there is. A new one is a file beside this one and a line here. */
 export const jobs: readonly Job<never, Ports>[] = [
@@ -36,5 +40,4 @@ export const jobs: readonly Job<never, Ports>[] = [
   housekeeping,
   operationClockJob,
   executeOperationJob,
-  showOperationJob,
 ];

@@ -5,7 +5,6 @@ import { decideApproval } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { loadDecisionContext } from '../../operations/context.ts';
 import { approve, cancel, confirmOutcome, deny, longestReason } from '../../operations/decide.ts';
-import { storeMessageReference } from '../../operations/messages.ts';
 import type { ApproveAnswer, DecisionContext, Operation } from '../../operations/model.ts';
 import { retry } from '../../operations/propose.ts';
 import { findOperation, findRequestedBy, findWaitingFor } from '../../operations/queries.ts';
@@ -69,9 +68,6 @@ const approveInListAction: Action<'ledger'> = {
 async function decideApprove(id: string, context: With<'ledger'>): Promise<ApproveAnswer> {
   const decision = await loadDecision(id, context);
   if (!decision) return { kind: 'not-found' };
-  // A card whose post got no answer is unknown until somebody presses in it: from then on it is updated too.
-  if (context.message)
-    await storeMessageReference(context.ledger, id, { role: 'approval', ...context.message });
   return approve(context.ledger, id, context.person, decision);
 }
 
@@ -199,12 +195,14 @@ const retryAction: Action<'ledger' | 'zoneCache'> = {
       return answers.renderRetryAnswer({ kind: 'not-requester', operation });
     const { request } = operation;
     await assertMayPropose(operation.kind, context);
-    const { policy } = await findApprovalNeeds(operation.kind, context);
+    const { policy, approvers } = await findApprovalNeeds(operation.kind, context);
     const snapshot =
       request.kind === 'volume-delete'
         ? await loadAffectedByVolume(request.appId, context)
         : await loadAffectedByScript(request.scriptId, context);
-    return answers.renderRetryAnswer(await retry(ledger, id, person, { policy, channelId, snapshot }));
+    return answers.renderRetryAnswer(
+      await retry(ledger, id, person, { policy, channelId, snapshot, approvers }),
+    );
   },
 };
 

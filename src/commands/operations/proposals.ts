@@ -10,7 +10,7 @@ import type { ApprovalNeeds } from '../../views/operations/operations.ts';
 import type { Context, With } from '../context.ts';
 
 /** What a request would need now, with the policy that says so. */
-export type ApprovalNeedsByPolicy = ApprovalNeeds & Pick<Proposal, 'policy'>;
+export type ApprovalNeedsByPolicy = ApprovalNeeds & Pick<Proposal, 'policy' | 'approvers'>;
 
 /**
  * How many approvals a request would need, read afresh.
@@ -34,7 +34,7 @@ export async function findApprovalNeeds(
       'An admin names approvers in `/cdn settings`. Requesters never approve their own requests.',
     );
   }
-  return { policy, needed, able: able.length, minutes: policy.expiryMinutes };
+  return { policy, approvers: able, needed, able: able.length, minutes: policy.expiryMinutes };
 }
 
 /**
@@ -43,7 +43,7 @@ export async function findApprovalNeeds(
  * @throws UserError where this person may not ask for it.
  */
 export async function proposeChange(
-  change: Pick<Proposal, 'request' | 'reason' | 'snapshot' | 'policy'>,
+  change: Omit<Proposal, 'requester' | 'channelId'>,
   context: With<'ledger'>,
 ): Promise<Operation> {
   await assertMayPropose(change.request.kind, context);

@@ -103,12 +103,12 @@ async function setVariable(
   reason: string | undefined,
   context: With<'ledger' | 'zoneCache'>,
 ): Promise<Message> {
-  const [snapshot, { policy }] = await Promise.all([
+  const [snapshot, { policy, approvers }] = await Promise.all([
     loadAffectedByScript(values.scriptId, context),
     findApprovalNeeds('variable-update', context),
   ]);
   const request = { kind: 'variable-update', ...values } as const;
-  return renderProposed(await proposeChange({ request, reason, snapshot, policy }, context));
+  return renderProposed(await proposeChange({ request, reason, snapshot, policy, approvers }, context));
 }
 
 /** Shows the zones that run the script typed into the form, in a view on top of it. */

@@ -97,8 +97,10 @@ async function submit(values: Values, context: With<'ledger' | 'zoneCache'>): Pr
     };
   }
   const request = { kind: 'volume-delete', appId, volumeId } as const;
-  const { policy } = needs;
-  const message = renderProposed(await proposeChange({ request, reason, snapshot: shown, policy }, context));
+  const { policy, approvers } = needs;
+  const message = renderProposed(
+    await proposeChange({ request, reason, snapshot: shown, policy, approvers }, context),
+  );
   return { modal: renderSent(message), message };
 }
 

@@ -43,8 +43,8 @@ interface OperationsTable {
   moved_at: Moment;
   /** JSON. */
   outcome: string | null;
-  /** Where its messages are, as JSON. */
-  messages: string;
+  /** User ids of those who could approve it when it was proposed, as JSON. */
+  approvers: string;
   reminded_at: Maybe;
 }
 
@@ -100,7 +100,7 @@ export const createOperationTables = createTables(
     moved_by text not null,
     moved_at timestamptz not null,
     outcome text,
-    messages text not null default '[]',
+    approvers text not null,
     reminded_at timestamptz)`,
   'create index operations_person on operations (tenant, user_id, created_at)',
   'create index operations_path on operations (tenant, path) where value_mac is not null',

@@ -82,7 +82,8 @@ export async function createPortsHarness(options: {
     now,
     log,
   });
-  const ledger: Ledger = { db, sealer, audit, now, enqueue };
+  const outbox = createOutbox({ enqueue, now });
+  const ledger: Ledger = { db, sealer, audit, now, enqueue, outbox };
   const directory = join(tmpdir(), `chatops-ports-${process.pid}`);
   const cdnAddress = { apiUrl: cdn.url, originLoggingUrl: cdn.originLoggingUrl };
   const cdnClient = createCdn({
@@ -108,7 +109,7 @@ export async function createPortsHarness(options: {
     }),
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
     enqueue,
-    outbox: createOutbox({ enqueue, now }),
+    outbox,
   };
   return {
     slack,
