@@ -30,7 +30,7 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     const at = await card(volume);
     const answered = (): number =>
       [team.bob, team.dave].flatMap((member) =>
-        member.messages().filter(({ reads }) => /Approved\. It runs now|Too late, nothing more/.test(reads)),
+        member.messages().filter(({ reads }) => /Approved\. It runs now|Already decided/.test(reads)),
       ).length;
     const before = answered();
     const presses = Array.from({ length: 40 }, (_, index) =>

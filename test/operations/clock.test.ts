@@ -181,8 +181,8 @@ test('whose key is gone when it runs is told so, and nothing is sent', async () 
   await settle();
   const after = await findOperation(ledger, operation.tenant, operation.id);
   expect(after).toMatchObject({ state: 'failed', outcome: { word: 'void', why: 'requester-may-not' } });
-  expect(
-    said(alice, /voided and will not run: whoever asked for it may not do this any more/).length,
-  ).toBeGreaterThan(0);
+  expect(said(alice, /voided and will not run: the requester may no longer do this/).length).toBeGreaterThan(
+    0,
+  );
   expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
 });

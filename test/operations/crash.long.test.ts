@@ -28,11 +28,11 @@ type Moment =
   | 'answered, while it is told';
 
 const ending = (volumeId: string): RegExp =>
-  new RegExp(`Your request[^]*volume ${volumeId} [^]*(done ·|not done ·|nobody knows whether it was done ·)`);
+  new RegExp(`Your request[^]*volume ${volumeId} [^]*(done ·|not done ·|outcome unknown ·)`);
 
-/** Said to be done: one request. Nobody knows: none or one. Never two, never a wrong word. */
+/** Said to be done: one request. Unknown: none or one. Never two, never a wrong word. */
 function sure(told: string, count: number, isDeleted: boolean): void {
-  if (/nobody knows/.test(told)) expect(count).toBeLessThanOrEqual(1);
+  if (/outcome unknown/.test(told)) expect(count).toBeLessThanOrEqual(1);
   else
     expect({ done: /mark: done ·/.test(told), count, isDeleted }).toEqual({
       done: true,
@@ -166,11 +166,11 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       'approved, at once': sure,
       'approved, a moment later': sure,
       'sent, not yet processed': (told, count, isDeleted) => {
-        expect(told).toMatch(/nobody knows/);
+        expect(told).toMatch(/outcome unknown/);
         expect({ count, isDeleted }).toEqual({ count: 1, isDeleted: false });
       },
       'processed, the answer on its way': (told, count, isDeleted) => {
-        expect(told).toMatch(/nobody knows/);
+        expect(told).toMatch(/outcome unknown/);
         expect({ count, isDeleted }).toEqual({ count: 1, isDeleted: true });
       },
       'answered, while it is told': sure,

@@ -6,7 +6,7 @@ import { propose } from '../../operations/propose.ts';
 import { findOperation } from '../../operations/queries.ts';
 import { renderRefusal } from '../../views/blocks/refusal.ts';
 import { pluralize } from '../../views/blocks/text.ts';
-import type { ApprovalNeeds } from '../../views/operations/operations.ts';
+import type { ApprovalNeeds } from '../../views/operations/describe.ts';
 import type { Context, With } from '../context.ts';
 
 /** What a request would need now, with the policy that says so. */

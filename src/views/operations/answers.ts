@@ -18,7 +18,7 @@ import {
   describeRequest,
   describeVoidReason,
   renderState,
-} from './operations.ts';
+} from './describe.ts';
 
 /** The private answers to presses: every press gets one, also one that does nothing. */
 export function renderApproveAnswer(answer: ApproveAnswer): Message {
@@ -31,7 +31,7 @@ export function renderApproveAnswer(answer: ApproveAnswer): Message {
     }
     case 'own-request':
       return say(
-        'You asked for this yourself, so your approval does not count; that holds for admins too. Somebody else has to approve it.',
+        'You asked for this yourself, so your approval does not count, not even as an admin. Another approver has to approve it.',
         cancelButton(answer.operation),
       );
     case 'twice':
@@ -128,7 +128,7 @@ function renderObstacle(answer: Obstacle): Message {
       const approved = operation.approvals.map((one) => `<@${one.by}>`).join(', ');
       const outcome = describeOutcome(operation);
       return say(
-        `Too late, nothing more happens by this click. ${renderState(state)}${whom}, ${formatMoment(at)}.${approved ? ` Approved by ${approved}.` : ''}${outcome ? `\n${outcome}` : ''}`,
+        `Already decided. ${renderState(state)}${whom}, ${formatMoment(at)}.${approved ? ` Approved by ${approved}.` : ''}${outcome ? `\n${outcome}` : ''}`,
       );
     }
     case 'expired':

@@ -22,7 +22,7 @@ import {
   describeState,
   renderConsequences,
   renderState,
-} from './operations.ts';
+} from './describe.ts';
 
 /** What approvers see: what would happen, who asks, what hangs on it, and two buttons as long as it waits. */
 export function renderApprovalCard(

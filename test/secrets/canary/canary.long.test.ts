@@ -124,7 +124,7 @@ describe.each([
       bot.cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
       bot.recordAnswer(await approver.press(press, { ts: card.ts }));
       if (press === 'approvals:approve') {
-        const { ts } = await approver.waitForMessage(/nobody knows/);
+        const { ts } = await approver.waitForMessage(/outcome unknown/);
         bot.recordAnswer(await approver.press('approvals:check', { ts }));
       }
       await approver.waitForModal(form);

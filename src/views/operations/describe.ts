@@ -11,7 +11,7 @@ import { plain } from '../blocks/blocks.ts';
 import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, formatInteger, formatMoney, pluralize } from '../blocks/text.ts';
 
-/** `delete every instance of volume `data` of app `app0``: what is asked for, in mrkdwn. */
+/** `delete every instance of volume `data` of app `app0``, in mrkdwn. */
 export function describeRequest({ request }: Pick<Operation, 'request'>): string {
   if (request.kind === 'volume-delete')
     return `delete every instance of volume ${formatCode(request.volumeId, 60)} of app ${formatCode(request.appId, 60)}`;
@@ -29,14 +29,14 @@ export function describeRequestPlainly({ request }: Pick<Operation, 'request'>):
     : `set variable ${escapeMrkdwn(request.variableId, 30)} of script ${escapeMrkdwn(request.scriptId, 30)}`;
 }
 
-/** What hangs on it, as it was when it was asked for. */
+/** The consequences as the requester saw them. */
 export function renderConsequences({ request, snapshot }: Pick<Operation, 'request' | 'snapshot'>): string {
   if (request.kind === 'volume-delete') {
     const shown = readVolumeShown(snapshot);
-    return shown ? volumeConsequences(shown) : 'What hung on it was not kept.';
+    return shown ? volumeConsequences(shown) : 'The consequences were not kept.';
   }
   const shown = readVariableShown(snapshot);
-  return shown ? scriptConsequences(shown) : 'What hung on it was not kept.';
+  return shown ? scriptConsequences(shown) : 'The consequences were not kept.';
 }
 
 export function volumeConsequences(shown: VolumeShown): string {
@@ -71,7 +71,7 @@ function zoneLines({ zones, zonesTotal }: AffectedZones): string {
   return [...lines, ...(left > 0 ? [`and ${formatInteger(left)} more`] : [])].join('\n');
 }
 
-/** One word and a sign: never the colour alone. */
+/** A sign and a few words: never the colour alone. */
 export function renderState(state: OperationState): string {
   const lines: Readonly<Record<OperationState, string>> = {
     proposed: ':hourglass_flowing_sand: waits for approval',
@@ -79,7 +79,7 @@ export function renderState(state: OperationState): string {
     executing: ':arrow_forward: running',
     succeeded: ':white_check_mark: done',
     failed: ':x: not done',
-    unknown: ':grey_question: nobody knows whether it was done',
+    unknown: ':grey_question: outcome unknown',
     denied: ':no_entry: denied',
     expired: ':alarm_clock: expired',
     cancelled: ':heavy_minus_sign: cancelled',
@@ -153,9 +153,9 @@ function sentence(kind: Operation['kind'], outcome: OperationOutcome): string {
     case 'not-sent':
       return 'Nothing was changed: the CDN could not be reached, and the request was never sent. Try again in a minute.';
     case 'unanswered':
-      return `The request was sent${status}, and no clear answer came back. *It is not sent again by itself.* Look whether it was done, then say so here.`;
+      return `The request was sent${status}, and no clear answer came back. *It is not sent again by itself.* Check whether it was done, then say so here.`;
     case 'process-died':
-      return 'The bot stopped while the request was, or may have been, under way. *It is not sent again by itself.* Look whether it was done, then say so here.';
+      return 'The bot stopped while the request may have been under way. *It is not sent again by itself.* Check whether it was done, then say so here.';
     case 'void':
       return `It was voided and will not run: ${describeVoidReason(outcome.why)}. Ask for it anew.`;
     case 'requester-gone':
@@ -182,14 +182,14 @@ export function describeVoidReason(why: VoidReason | undefined): string {
     case 'key-gone':
       return 'the encryption key that sealed it is gone';
     case 'requester-may-not':
-      return 'whoever asked for it may not do this any more';
+      return 'the requester may no longer do this';
     case 'more-approvals':
       return 'the settings ask for more approvals now';
     case 'approver-may-not':
-      return 'somebody who approved it may not approve any more';
+      return 'an approver of it may no longer approve';
     case 'changed':
     case undefined:
-      return 'what is stored changed since it was asked for';
+      return 'the stored request is not the one that was asked for';
   }
 }
 
