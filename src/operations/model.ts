@@ -131,16 +131,6 @@ export interface Operation {
   readonly triedAgainAs: string | undefined;
 }
 
-/** One line of an operation's log. */
-export interface OperationEvent {
-  readonly seq: number;
-  readonly at: Date;
-  readonly actor: string;
-  /** `approval`: one of several, the state stays. Else the state it moved to. */
-  readonly what: OperationState | 'approval';
-  readonly outcome: OperationOutcome | undefined;
-}
-
 export interface Proposal {
   readonly requester: Person;
   readonly channelId: string | undefined;

@@ -6,7 +6,6 @@ import type { Schema } from '../store/schema.ts';
 import {
   type EventRow,
   type Operation,
-  type OperationEvent,
   type OperationKind,
   type OperationOutcome,
   type OperationRow,
@@ -33,25 +32,6 @@ export async function findOperation(
   if (!/^[a-z0-9]{16}$/.test(id)) return undefined;
   const [found] = await readOperations(db, (rows) => rows.where('id', '=', id).where('tenant', '=', tenant));
   return found;
-}
-
-/** The log of an operation, oldest first. */
-export async function findEvents({ db }: Find, tenant: string, id: string): Promise<OperationEvent[]> {
-  const events = await db
-    .selectFrom('operation_events')
-    .innerJoin('operations', 'operations.id', 'operation_events.operation_id')
-    .selectAll('operation_events')
-    .where('operations.id', '=', id)
-    .where('operations.tenant', '=', tenant)
-    .orderBy('operation_events.seq')
-    .execute();
-  return events.map(({ seq, at, actor, what, outcome }) => ({
-    seq,
-    at,
-    actor,
-    what: what as OperationEvent['what'],
-    outcome: readOutcome(outcome),
-  }));
 }
 
 /** The operations that a person proposed, newest first. */

@@ -6,7 +6,13 @@ import { createSealer } from '../../src/auth/keys/sealing.ts';
 import { type Actor, initialPolicy, type Policy } from '../../src/auth/policy/policy.ts';
 import { approve } from '../../src/operations/decide.ts';
 import { begin, executeOperationJob } from '../../src/operations/execute.ts';
-import type { DecisionContext, Operation, OperationRequest, Proposal } from '../../src/operations/model.ts';
+import type {
+  DecisionContext,
+  Operation,
+  OperationRequest,
+  OperationState,
+  Proposal,
+} from '../../src/operations/model.ts';
 import { findOperation } from '../../src/operations/queries.ts';
 import type { Ledger } from '../../src/operations/transitions.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
@@ -128,4 +134,31 @@ export async function beginNow(ledger: Ledger, id: string, rules: Policy = polic
   const operation = await findOperation(ledger, acme, id);
   if (!operation) throw new Error(`There is no operation ${id}.`);
   return begin(ledger, id, makeContext(olivia, operation, rules));
+}
+
+export interface OperationEvent {
+  readonly seq: number;
+  readonly at: Date;
+  readonly actor: string;
+  readonly what: OperationState | 'approval';
+  readonly outcome: unknown;
+}
+
+/** The log of an operation, oldest first. */
+export async function findEvents({ db }: Ledger, tenant: string, id: string): Promise<OperationEvent[]> {
+  const events = await db
+    .selectFrom('operation_events')
+    .innerJoin('operations', 'operations.id', 'operation_events.operation_id')
+    .selectAll('operation_events')
+    .where('operations.id', '=', id)
+    .where('operations.tenant', '=', tenant)
+    .orderBy('operation_events.seq')
+    .execute();
+  return events.map(({ seq, at, actor, what, outcome }) => ({
+    seq,
+    at,
+    actor,
+    what: what as OperationEvent['what'],
+    outcome: outcome === null ? undefined : JSON.parse(outcome),
+  }));
 }

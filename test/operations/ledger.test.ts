@@ -9,7 +9,6 @@ import {
 } from '../../src/operations/expiry.ts';
 import { propose, retry } from '../../src/operations/propose.ts';
 import {
-  findEvents,
   findOperation,
   findOperationsToRemind,
   findRequestedBy,
@@ -28,6 +27,7 @@ import {
   carl,
   createLedgerHarness,
   deletion,
+  findEvents,
   makeContext,
   makeProposal,
   olivia,

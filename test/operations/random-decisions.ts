@@ -7,13 +7,12 @@ import { begin, markAbandoned, settle } from '../../src/operations/execute.ts';
 import { cancelUnbegun, expireOverdue } from '../../src/operations/expiry.ts';
 import {
   type DecisionContext,
-  type OperationEvent,
   type OperationRequest,
   type OperationState,
   transitionsFrom,
 } from '../../src/operations/model.ts';
 import { propose, retry } from '../../src/operations/propose.ts';
-import { findEvents, findOperation } from '../../src/operations/queries.ts';
+import { findOperation } from '../../src/operations/queries.ts';
 import type { Ledger } from '../../src/operations/transitions.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import {
@@ -24,9 +23,11 @@ import {
   ben,
   carl,
   deletion,
+  findEvents,
   type LedgerHarness,
   makeContext,
   makeProposal,
+  type OperationEvent,
   olivia,
   person,
   policy,

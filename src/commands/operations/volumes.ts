@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { checkTextId } from '../../api/http/paths.ts';
-import type { VolumeShown } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
 import { contentHash } from '../../lib/canonical-json.ts';
 import { addFailure, renderFailure } from '../../views/blocks/failure.ts';

@@ -22,25 +22,21 @@ import {
 
 /** The private answers to presses: every press gets one, also one that does nothing. */
 export function renderApproveAnswer(answer: ApproveAnswer): Message {
-  switch (answer.kind) {
-    case 'approved': {
-      const { operation } = answer;
-      return operation.state === 'proposed'
-        ? say(`Counted: ${describeCount(operation)}. It waits for ${describeMissing(operation)}.`)
-        : say(`Approved. It runs now: ${describeRequest(operation)}.`);
-    }
-    case 'own-request':
-      return say(
-        'You asked for this yourself, so your approval does not count, not even as an admin. Another approver has to approve it.',
-        cancelButton(answer.operation),
-      );
-    case 'twice':
-      return say(
-        `You have approved it already: ${describeCount(answer.operation)}. It waits for ${describeMissing(answer.operation)}.`,
-      );
-    default:
-      return renderObstacle(answer);
+  if (answer.kind === 'approved') {
+    const { operation } = answer;
+    return operation.state === 'proposed'
+      ? say(`Counted: ${describeCount(operation)}. It waits for ${describeMissing(operation)}.`)
+      : say(`Approved. It runs now: ${describeRequest(operation)}.`);
   }
+  if (answer.kind === 'twice')
+    return say(
+      `You have approved it already: ${describeCount(answer.operation)}. It waits for ${describeMissing(answer.operation)}.`,
+    );
+  if (answer.kind !== 'own-request') return renderObstacle(answer);
+  return say(
+    'You asked for this yourself, so your approval does not count, not even as an admin. Another approver has to approve it.',
+    cancelButton(answer.operation),
+  );
 }
 
 export function renderDenyAnswer(answer: DenyAnswer): Message {
