@@ -8,7 +8,7 @@ import {
   type Volumes,
 } from './workspace.ts';
 
-describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
+describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
   let team: ApprovalWorkspace;
   beforeAll(async () => {
     team = await startApprovalWorkspace({ transport });
@@ -24,7 +24,7 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     return { ts };
   }
 
-  test('many at once make one request, and each of them is answered', async () => {
+  test('40 approvals at once send one request, and each press is answered', async () => {
     const volume = team.addVolume();
     await requestDeletion(team, volume);
     const at = await card(volume);
@@ -42,7 +42,7 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
-  test('two of two have to be different people, and neither the requester', async () => {
+  test('two of two approvals come from two people, neither the requester', async () => {
     await configure(team.carol, { destroyApprovals: '2' });
     const volume = team.addVolume();
     await requestDeletion(team, volume);
@@ -59,7 +59,7 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
-  test('whoever is no approver is told so, admins too, and so is somebody of another organisation', async () => {
+  test('an admin who is no approver is refused', async () => {
     const volume = team.addVolume();
     await requestDeletion(team, volume);
     const at = await card(volume);
@@ -68,7 +68,7 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
-  test('a click of somebody of another organisation does nothing, and says so', async () => {
+  test('a press by a person of another organisation does nothing and is answered', async () => {
     await configure(team.carol, { approvalChannel: 'C0SHARED0' });
     const volume = team.addVolume();
     await requestDeletion(team, volume);
@@ -82,7 +82,7 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
-  test('a made-up id finds nothing, and says so', async () => {
+  test('a made-up id is answered with not found', async () => {
     const volume = team.addVolume();
     await requestDeletion(team, volume);
     const at = await card(volume);
@@ -91,7 +91,7 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     expect(reads).toMatch(/Nothing was done/);
   });
 
-  test('more approvals asked for meanwhile void what was approved with fewer', async () => {
+  test('settings that ask for more approvals void a waiting request', async () => {
     await configure(team.carol, { destroyApprovals: '1' });
     const volume = team.addVolume();
     await requestDeletion(team, volume);
@@ -103,7 +103,7 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
-  test('a quorum that cannot come together is said before anything is asked for', async () => {
+  test('a quorum that cannot be reached is refused before the request is made', async () => {
     await configure(team.carol, { destroyApprovals: '3' });
     const volume = team.addVolume();
     await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
@@ -114,7 +114,7 @@ describe.each(['socket', 'http'] as const)('clicks over %s', (transport) => {
     await team.alice.closeModal();
   });
 
-  test('no message or form broke a rule of Slack', () => {
+  test('no message or form breaks a limit of Slack', () => {
     expect(team.bot.slack.problems).toEqual([]);
   });
 });

@@ -132,7 +132,7 @@ test('approvers are reminded once, at half time, below the card', async () => {
   expect(reminders[0]?.threadTs).toBe(card?.ts);
 });
 
-test('what nobody approved expires, and the requester and the approvers are told', async () => {
+test('a request without approval expires, and its messages say so', async () => {
   const { ask, settle, later, context, ledger, said, cdn } = await desk();
   const operation = await ask();
   await settle();
@@ -145,7 +145,7 @@ test('what nobody approved expires, and the requester and the approvers are told
   expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
 });
 
-test('where the approval channel cannot be written into, approvers are written to one by one', async () => {
+test('an approval channel that refuses the card: every approver gets it directly', async () => {
   const { ask, settle, said } = await desk({ approvalChannel: 'C0GONE000' });
   const before = {
     bob: said(bob, /asks to delete/).length,
@@ -157,7 +157,7 @@ test('where the approval channel cannot be written into, approvers are written t
   expect(said(dave, /asks to delete/)).toHaveLength(before.dave + 1);
 });
 
-test('a post whose answer is lost is posted again only where the bot cannot find it', async () => {
+test('a post whose answer is lost is repeated only where the bot cannot look for it', async () => {
   const { ask, settle, said, slack } = await desk();
   const before = { alice: said(alice, /Your request/).length, bob: said(bob, /asks to delete/).length };
   slack.script.drop('chat.postMessage', 2);
@@ -168,7 +168,7 @@ test('a post whose answer is lost is posted again only where the bot cannot find
   expect(said(alice, /Your request/)).toHaveLength(before.alice + 2);
 });
 
-test('whose key is gone when it runs is told so, and nothing is sent', async () => {
+test('a key that is gone at execution: the requester is told, nothing is sent', async () => {
   const { ask, settle, ledger, keyStore, context, policy, said, cdn } = await desk();
   const operation = await ask();
   await settle();

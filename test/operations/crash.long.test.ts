@@ -176,7 +176,7 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       'answered, while it is told': sure,
     };
 
-    test('at most one DELETE is sent for each request, and what is told is true', async () => {
+    test('at most one DELETE is sent for each request, and its message is true', async () => {
       const moments = Object.keys(kill) as Moment[];
       for (const [index, moment] of moments.entries()) {
         const one = volume(`v${index}`);

@@ -43,7 +43,7 @@ const edit = (value: string, variableId = '12') =>
 
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }) => {
   describe.skipIf(skip)('the ledger', () => {
-    test('leads from what was asked for over an approval to what came of it', async () => {
+    test('a proposal is approved, executed and settled, each step with its event and audit record', async () => {
       const { ledger, enqueued, audit } = await createLedgerHarness(await emptyDatabase());
       const asked = await propose(ledger, makeProposal());
       expect(asked).toMatchObject({
@@ -101,7 +101,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       });
     });
 
-    test('two of three: distinct people, never the requester', async () => {
+    test('two of three approvers: distinct people, never the requester', async () => {
       const { ledger, enqueued } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal(deletion, anna, twoOfThree));
       expect(await approveNow(ledger, id, anna, twoOfThree)).toMatchObject({ kind: 'own-request' });
@@ -129,7 +129,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       });
     });
 
-    test('an admin does not approve what they asked for, nor does somebody of another organisation', async () => {
+    test('an admin cannot approve their own request, nor can a person of another organisation', async () => {
       const { ledger } = await createLedgerHarness(await emptyDatabase());
       const asked = await propose(ledger, makeProposal(deletion, anna));
       const own = { ...makeContext(anna, asked), clicker: actor(anna, { admin: true }) };
@@ -144,7 +144,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       });
     });
 
-    test('is one ledger for each tenant: the id alone opens nothing', async () => {
+    test('an id of another tenant is not found', async () => {
       const { ledger } = await createLedgerHarness(await emptyDatabase());
       const asked = await propose(ledger, makeProposal());
       const stranger = { teamId: 'T0BETA000', userId: ben.userId };
@@ -159,7 +159,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       expect(await approve(ledger, 'nothing', ben, makeContext(ben, asked))).toEqual({ kind: 'not-found' });
     });
 
-    test('keeps what a denial says, and says who denied to whoever comes later', async () => {
+    test('a denial keeps its reason, and a later press learns who denied', async () => {
       const { ledger } = await createLedgerHarness(await emptyDatabase());
       const asked = await propose(ledger, makeProposal());
       expect(
@@ -177,7 +177,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       ).rejects.toThrow('has a reason');
     });
 
-    test('who asked can take it back until it runs, and nobody else can', async () => {
+    test('only the requester can cancel, until the execution begins', async () => {
       const { ledger } = await createLedgerHarness(await emptyDatabase());
       const first = await propose(ledger, makeProposal());
       expect(await cancel(ledger, first.id, ben)).toMatchObject({ kind: 'not-requester' });
@@ -196,7 +196,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       });
     });
 
-    test('expires what waited too long, at the click or by the clock, once', async () => {
+    test('an overdue request expires once, at a press or by the clock', async () => {
       const { ledger, openReplica, advance } = await createLedgerHarness(await emptyDatabase());
       const clicked = await propose(ledger, makeProposal());
       const left = await propose(ledger, makeProposal());
@@ -213,7 +213,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       expect(await findOperation(ledger, acme, left.id)).toMatchObject({ state: 'expired' });
     });
 
-    test('what was approved and nobody ran for ten minutes does not run any more', async () => {
+    test('an approved request that does not start within ten minutes expires', async () => {
       const { ledger, advance } = await createLedgerHarness(await emptyDatabase());
       const [first, second] = [await propose(ledger, makeProposal()), await propose(ledger, makeProposal())];
       advance(29);
@@ -229,7 +229,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       });
     });
 
-    test('reminds once, past half of the time', async () => {
+    test('approvers are reminded once, past half of the time', async () => {
       const { ledger, openReplica, advance } = await createLedgerHarness(await emptyDatabase());
       const asked = await propose(ledger, makeProposal());
       advance(14.9);
@@ -244,7 +244,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       expect(await findOperationsToRemind(ledger)).toEqual([]);
     });
 
-    test('lists what waits for somebody and what they asked for', async () => {
+    test('the lists have a person’s waiting approvals and own requests', async () => {
       const { ledger, advance } = await createLedgerHarness(await emptyDatabase());
       const byOlivia = await propose(ledger, makeProposal(deletion, olivia, twoOfThree));
       advance(1);
@@ -260,7 +260,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       expect(await findRequestedBy(ledger, ben, 5)).toEqual([]);
     });
 
-    test('a new process sees everything, and yesterday’s buttons answer', async () => {
+    test('a new process reads everything, and old buttons are answered', async () => {
       const there = await createLocation();
       const before = await there.open();
       const { ledger, openReplica, advance } = await createLedgerHarness(before);
@@ -283,7 +283,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       });
     });
 
-    test('settings that ask for more, or rights that were taken, void what waits', async () => {
+    test('stricter settings and lost rights void a waiting request', async () => {
       const { ledger } = await createLedgerHarness(await emptyDatabase());
       const why = async (rules: typeof policy) => {
         const { id } = await propose(ledger, makeProposal());
@@ -308,7 +308,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       ]);
     });
 
-    test('what nobody knows is told by a person, or late by the service, never sent again', async () => {
+    test('an unknown outcome is ended by a person or a late answer, and never sent again', async () => {
       const { ledger, advance } = await createLedgerHarness(await emptyDatabase());
       const run = async () => {
         const { id } = await propose(ledger, makeProposal());
@@ -363,7 +363,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       });
     });
 
-    test('trying again is another request, approved anew, once', async () => {
+    test('a retry is a new request with its own approvals, made once', async () => {
       const { ledger, enqueued, openReplica } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       const again = { policy, channelId: undefined, snapshot: { zones: [] }, approvers: [] };
@@ -393,7 +393,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       expect(enqueued).toEqual([id]);
     });
 
-    test('ends with its person: cancelled to see, its value destroyed', async () => {
+    test('offboarding cancels a person’s requests and destroys their values', async () => {
       const { ledger, database } = await createLedgerHarness(await emptyDatabase());
       const waits = await propose(
         ledger,
@@ -414,7 +414,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       expect(await cancelUnbegun(ledger, { person: undefined, tenant: acme })).toEqual([others.id]);
     });
 
-    test('a value is sealed, goes along once, and stands nowhere in the clear', async () => {
+    test('a value is sealed, sent once and stored nowhere in the clear', async () => {
       const { ledger, database, audit, enqueued } = await createLedgerHarness(await emptyDatabase());
       const asked = await propose(
         ledger,
@@ -446,7 +446,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       expect(everything).not.toContain('s3cret');
     });
 
-    test('the value before is known from an earlier edit, unless something may have come between', async () => {
+    test('the previous value is known from an earlier change, unless another may have come between', async () => {
       const { ledger, advance } = await createLedgerHarness(await emptyDatabase());
       const set = async (value: string, state: 'succeeded' | 'unknown' = 'succeeded', variable = '12') => {
         advance(1);
@@ -488,7 +488,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       });
     });
 
-    test('a failed edit is tried again with its value', async () => {
+    test('a failed change is retried with its value', async () => {
       const { ledger } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal(edit('kept'), olivia, freely));
       await beginNow(ledger, id, freely);

@@ -42,7 +42,7 @@ describe.each([
   };
 
   describe.skipIf(skip)('the ledger', () => {
-    test('keeps its promises whoever presses what, when, on which process', {
+    test('random presses on several processes keep every promise', {
       timeout: 120_000,
     }, async () => {
       const benchWith = await threeProcesses();
@@ -64,7 +64,7 @@ describe.each([
       );
     });
 
-    test('hundreds of clicks at once: one approval, one begin', async () => {
+    test('300 presses at once: one approval, one begin', async () => {
       const { ledger, processes, enqueued, audit } = await (await threeProcesses())();
       const each = <T>(press: (on: Ledger, n: number) => Promise<T>): Promise<T[]> =>
         Promise.all(Array.from({ length: 300 }, (_, n) => press(processes[n % 3] ?? ledger, n)));

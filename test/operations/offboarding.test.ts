@@ -10,7 +10,7 @@ import {
   type Volumes,
 } from './workspace.ts';
 
-describe('what waits ends with the key it would run with', () => {
+describe('requests end with the requester’s key', () => {
   let team: ApprovalWorkspace;
   beforeAll(async () => {
     team = await startApprovalWorkspace();
@@ -24,7 +24,7 @@ describe('what waits ends with the key it would run with', () => {
     return team.bob.waitForMessage(new RegExp(`asks to delete every instance of volume ${volume.volumeId}`));
   };
 
-  test('who disconnects is told, and approvers see it', async () => {
+  test('disconnecting cancels the request, and its card says so', async () => {
     const volume = team.addVolume();
     const card = await asksFor(volume);
     await team.alice.slash('disconnect');
@@ -34,7 +34,7 @@ describe('what waits ends with the key it would run with', () => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
-  test('somebody who is deactivated asks for nothing any more', async () => {
+  test('deactivating a person cancels their request', async () => {
     const volume = team.addVolume();
     const card = await asksFor(volume);
     const { acme } = team.bot.slack.workspaces;
@@ -44,7 +44,7 @@ describe('what waits ends with the key it would run with', () => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
-  test('no message broke a rule of Slack', () => {
+  test('no message breaks a limit of Slack', () => {
     expect(team.bot.slack.problems).toEqual([]);
   });
 });

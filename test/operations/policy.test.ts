@@ -107,7 +107,7 @@ test.each(['approve', 'deny'] as const)(
   },
 );
 
-test('who may say what came of it: the requester, and whoever may approve', async () => {
+test('the requester and approvers may confirm an outcome', async () => {
   const { ledger } = await createLedgerHarness(await engines.embedded.emptyDatabase());
   const wrong: unknown[] = [];
   for (const row of table.filter(({ needed }) => needed === 0)) {
@@ -143,7 +143,7 @@ test.each([
   expect(found).toEqual({ needed, able, reachable });
 });
 
-test('a quorum counts nobody who is of another organisation or no approver', () => {
+test('a quorum counts only approvers of the own organisation', () => {
   const candidates = [actor(anna, { foreign: true }), actor(olivia, { admin: true }), actor(ben)];
   expect(computeQuorum(policy, 'volume-delete', candidates, carl.userId).able).toEqual([ben.userId]);
 });
@@ -163,7 +163,7 @@ const people: People = {
   missingScopes: () => [],
 };
 
-test('the candidates are those who are named or in a group, without those who are gone', async () => {
+test('the candidates are named or in a group, without deactivated people', async () => {
   const rules = { ...policy, approvers: [anna.userId, ben.userId], approverGroups: ['S0APPROVE'] };
   expect(await findApproverCandidates(people, rules)).toEqual([
     actor(anna, { linked: false, groups: ['S0APPROVE'] }),
@@ -172,7 +172,7 @@ test('the candidates are those who are named or in a group, without those who ar
   ]);
 });
 
-test('the facts of a click are those of now: of who asked, who has approved and who presses', async () => {
+test('the context of a decision is read afresh: policy, requester, approvers and clicker', async () => {
   const { ledger, database } = await createLedgerHarness(await engines.embedded.emptyDatabase());
   const { db } = database;
   const audit = createAudit({ db, now });

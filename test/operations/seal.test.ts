@@ -81,7 +81,7 @@ async function waits({ ledger }: LedgerHarness): Promise<string> {
 
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('the seal', () => {
-    test('every column is sealed or moves', async () => {
+    test('every column is sealed or changes with transitions', async () => {
       const { rows } = await sql<{ column_name: string }>`
         select column_name from information_schema.columns where table_name = 'operations'`.execute(
         (await emptyDatabase()).db,
@@ -131,7 +131,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       },
     );
 
-    test('who has the database and not the keyring cannot seal anew', async () => {
+    test('the database without the keyring is not enough to seal anew', async () => {
       const { ledger, tamper, database } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       await approveNow(ledger, id, ben);
@@ -159,14 +159,14 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
          insert into operation_events (operation_id, seq, at, actor, what)
          select id, 2, created_at, 'system', 'approved' from operations`,
       ],
-    ])('an approval that was written into the database, %s, is none', async (_name, statements) => {
+    ])('an approval that was written into the database, %s, does not count', async (_name, statements) => {
       const { ledger, tamper } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       for (const statement of statements.split(';')) await tamper(statement);
       expect(await beginNow(ledger, id)).toMatchObject({ kind: 'void', why: 'changed' });
     });
 
-    test('what has run is not run again by turning its state back', async () => {
+    test('an executed operation does not run again when its state is turned back', async () => {
       const { ledger, tamper } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       await approveNow(ledger, id, ben);
@@ -187,7 +187,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       expect(await beginNow(ledger, other.id)).toMatchObject({ kind: 'void', why: 'changed' });
     });
 
-    test('a value of another request, or none at all, voids it', async () => {
+    test('the value of another request, or a missing one, voids it', async () => {
       const bench = await createLedgerHarness(await emptyDatabase());
       const { ledger, tamper } = bench;
       const proposeEdit = async (value: string) => {
@@ -207,14 +207,14 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       expect(await beginNow(ledger, first, freely)).toMatchObject({ kind: 'begun' });
     });
 
-    test('under a keyring that lacks its key it is void, and says which way', async () => {
+    test('a keyring without its key voids it as key-gone', async () => {
       const { ledger, openReplica, database } = await createLedgerHarness(await emptyDatabase());
       const { id } = await propose(ledger, makeProposal());
       const elsewhere = openReplica(database, await createKeyring(generateKeys('k2')));
       expect(await approveNow(elsewhere, id, ben)).toMatchObject({ kind: 'void', why: 'key-gone' });
     });
 
-    test('neither table forgets', async () => {
+    test('rows and events cannot be deleted', async () => {
       const { ledger, database } = await createLedgerHarness(await emptyDatabase());
       await propose(ledger, makeProposal());
       for (const statement of [
@@ -239,7 +239,7 @@ const shuffled = (value: Json | undefined): Json => {
   );
 };
 
-test('one value has one spelling, whatever the order of its members, and it reads back', () => {
+test('canonical JSON does not depend on the order of members, and reads back', () => {
   fc.assert(
     fc.property(json, (value) => {
       expect(canonicalJson(shuffled(value))).toBe(canonicalJson(value));
@@ -250,7 +250,7 @@ test('one value has one spelling, whatever the order of its members, and it read
 });
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined as unknown as Json])(
-  '%s is not sealed',
+  '%s has no canonical JSON',
   (value) => {
     expect(() => canonicalJson([value])).toThrow(/finite|JSON holds/);
   },
@@ -269,7 +269,7 @@ function seal(request: OperationRequest): ReturnType<typeof toSealedRequest> | u
   }
 }
 
-test('a request comes back from what is stored, whatever is in the ids', () => {
+test('a request reads back from its sealed strings, whatever its ids hold', () => {
   fc.assert(
     fc.property(segment, segment, (appId, volumeId) => {
       const volume = { kind: 'volume-delete', appId, volumeId } as const;
@@ -289,7 +289,7 @@ test('a request comes back from what is stored, whatever is in the ids', () => {
   );
 });
 
-test('a change of the value alone comes back as one', () => {
+test('a change of the value alone reads back', () => {
   const variable = { kind: 'variable-update', scriptId: '1', variableId: '2' } as const;
   const stored = toSealedRequest({ ...variable, value: new Secret('x') });
   expect(stored.body).toBe('{}');
@@ -311,6 +311,6 @@ test.each([
   ['variable-update', 'POST', '/compute/script/1/variables/2', '{"Required":true,"Other":1}'],
   ['variable-update', 'POST', '/compute/script/1/variables/2', '{'],
   ['something', 'DELETE', '/mc/apps/a/volumes/b', null],
-])('%s %s %s %s is no request of ours', (kind, method, path, body) => {
+])('%s %s %s %s is not read as a request', (kind, method, path, body) => {
   expect(readRequest({ kind, method, path, body, value_mac: null })).toBeUndefined();
 });

@@ -32,7 +32,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     test.each([
       ['a workspace', olivia],
       ['an organisation', { ...olivia, enterpriseId: 'E0CORP000' }],
-    ])('go along from one key to the next, in %s', async (_where, requester) => {
+    ])('values follow the rotation of the keyring, in %s', async (_where, requester) => {
       const database = await emptyDatabase();
       const { db } = database;
       const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];
@@ -71,7 +71,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       expect(await findPreviousValue(after, id)).toBeUndefined();
     });
 
-    test('under a lost key they are destroyed with the rest, and what needs them is void', async () => {
+    test('values under a lost key are destroyed, and operations that need them are void', async () => {
       const database = await emptyDatabase();
       const { db } = database;
       const { openReplica } = await createLedgerHarness(database);

@@ -34,21 +34,21 @@ describe('a variable is set', () => {
     return (await team.alice.waitForModal(/done|not done|Asked for|waits/)).reads;
   }
 
-  test('the form shows which zones run the script, and says that the value is a secret', async () => {
+  test('the form shows the zones that run the script and says that the value is a secret', async () => {
     await team.alice.slash(`variable ${scriptId} ${variableId}`);
     const { reads } = await team.alice.waitForModal('variables:submit');
     expect(reads).toMatch(/pull zones? runs? this script|No pull zone/);
     expect(reads).toMatch(/asks? for no approval/);
   });
 
-  test('only what was touched is sent', async () => {
+  test('only changed members are sent', async () => {
     expect(await fill({ required: 'true' })).toMatch(/done/);
     expect(sent().at(-1)).toEqual({ Required: true });
     expect(await fill({ defaultValue: secretValue })).toMatch(/The variable is set/);
     expect(sent().at(-1)).toEqual({ DefaultValue: secretValue });
   });
 
-  test('the first value through the bot has no undo, the second one has, and the undo puts the first one back', async () => {
+  test('the second value through the bot has an undo that restores the first', async () => {
     await team.alice.waitForMessage(/No undo: the value before is not known/);
     await fill({ defaultValue: 'the second value' });
     await team.alice.waitForMessage(/Undo \(within 30 minutes\)/);
@@ -57,7 +57,7 @@ describe('a variable is set', () => {
     expect(sent().at(-1)).toEqual({ DefaultValue: secretValue });
   });
 
-  test('an empty value is asked for by its own box; nothing at all is an error', async () => {
+  test('an empty value needs its own box; no change is an error', async () => {
     await team.alice.slash(`variable ${scriptId} ${variableId}`);
     await team.alice.waitForModal('variables:submit');
     expect((await team.alice.submit({})).errors).toEqual({
@@ -68,13 +68,13 @@ describe('a variable is set', () => {
     expect(sent().at(-1)).toEqual({ DefaultValue: '' });
   });
 
-  test('a value typed into the command is refused, and not repeated', async () => {
+  test('a value typed into the command is refused and not repeated', async () => {
     await team.alice.slash(`variable ${scriptId} ${variableId} ${secretValue}`);
     const { reads } = await team.alice.waitForModal(/not typed into the command/);
     expect(reads).not.toContain(secretValue);
   });
 
-  test('a wrong id is told in the form’s place, and the record has no value', async () => {
+  test('a wrong id is answered in the modal, and the audit has no value', async () => {
     await team.alice.slash('variable 999999 1');
     await team.alice.waitForModal('variables:submit');
     await team.alice.submit({ defaultValue: 'x'.repeat(20) });
@@ -85,7 +85,7 @@ describe('a variable is set', () => {
     expect(reads).not.toContain(secretValue);
   });
 
-  test('with approvals it goes the way of a deletion', async () => {
+  test('with approvals a change waits like a deletion', async () => {
     await configure(team.carol, { changeApprovals: '1' });
     const before = sent().length;
     expect(await fill({ defaultValue: secretValue })).toMatch(/needs 1 approval/);
@@ -97,7 +97,7 @@ describe('a variable is set', () => {
     expect(sent().at(-1)).toEqual({ DefaultValue: secretValue });
   });
 
-  test('the value is in no log and was never sent to Slack, and no rule of Slack was broken', () => {
+  test('the value is in no log and in nothing sent to Slack', () => {
     expect(team.bot.slack.problems).toEqual([]);
     expect(team.bot.logs.join('')).not.toContain(secretValue);
     expect(JSON.stringify(team.bot.slack.calls)).not.toContain(secretValue);

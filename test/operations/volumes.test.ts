@@ -18,7 +18,7 @@ describe('a volume is deleted', () => {
     await team.bot.stop();
   });
 
-  test('after somebody else has approved it, and everybody hears of it', async () => {
+  test('an approved deletion runs, and its messages say so', async () => {
     const volume = team.addVolume();
     await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
     const form = await team.alice.waitForModal('volumes:submit');
@@ -45,7 +45,7 @@ describe('a volume is deleted', () => {
     expect((await team.alice.waitForMessage(/What you asked for/)).reads).toMatch(/done/);
   });
 
-  test('a wrong id typed again is an error of that field, and nothing is lost', async () => {
+  test('a confirmation that differs is an error of that field', async () => {
     const volume = team.addVolume();
     await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
     await team.alice.waitForModal('volumes:submit');
@@ -53,7 +53,7 @@ describe('a volume is deleted', () => {
     expect(errors).toEqual({ confirmVolumeId: 'This is not the volume id above. Type exactly the same id.' });
   });
 
-  test('whoever fills in the form by hand sees what hangs on it before anything is asked for', async () => {
+  test('a form filled in by hand shows the consequences before it proposes', async () => {
     const volume = team.addVolume();
     await team.alice.slash('volume delete');
     const form = await team.alice.waitForModal('volumes:submit');
@@ -86,7 +86,7 @@ describe('a volume is deleted', () => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
-  test('who denies it says why, and the requester reads it', async () => {
+  test('the requester reads the reason of a denial', async () => {
     const volume = team.addVolume();
     await requestDeletion(team, volume);
     const card = await team.bob.waitForMessage(
@@ -103,7 +103,7 @@ describe('a volume is deleted', () => {
     );
   });
 
-  test('an attached instance: nothing is deleted, and what to do first is said', async () => {
+  test('an attached instance: nothing is deleted, and the message says what to do first', async () => {
     const volume = team.addVolume({ attached: true });
     await requestDeletion(team, volume);
     const card = await team.bob.waitForMessage(
@@ -117,7 +117,7 @@ describe('a volume is deleted', () => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
-  test('where no answer came back nobody is told that it was done, and a person says', async () => {
+  test('a lost answer: the outcome is unknown until a person confirms it', async () => {
     const volume = team.addVolume();
     team.bot.cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
     await requestDeletion(team, volume);
@@ -136,7 +136,7 @@ describe('a volume is deleted', () => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
-  test('whoever is no operator is refused in the form', async () => {
+  test('a person who is no operator is refused in the form', async () => {
     await team.bob.slash('volume delete');
     const { reads } = await team.bob.waitForModal(/not an operator/);
     expect(reads).toMatch(/Why\?/);
@@ -162,7 +162,7 @@ describe('a volume is deleted', () => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
-  test('what cannot be an id is an error of its field; made-up buttons find nothing', async () => {
+  test('an impossible id is an error of its field; made-up buttons find nothing', async () => {
     const { appId } = team.addVolume();
     for (const volumeId of ['..', '%2e%2e', 'a%2Fb']) {
       await team.alice.slash(`volume delete ${appId} x`);
@@ -182,7 +182,7 @@ describe('a volume is deleted', () => {
     await team.carol.closeModal();
   });
 
-  test('pressed in the list of what waits, the list is drawn anew', async () => {
+  test('an approval in the list renders the list again', async () => {
     const volume = team.addVolume();
     await requestDeletion(team, volume);
     await team.bob.slash('approvals');
@@ -198,7 +198,7 @@ describe('a volume is deleted', () => {
     );
   });
 
-  test('the record names who, what and which seal, and no secret', async () => {
+  test('the audit names the people, the volume and the seal, and no secret', async () => {
     await team.carol.slash('audit 50');
     const { reads } = await team.carol.waitForMessage(/records in all/);
     expect(reads).toMatch(/@Alice Adams asked for the deletion \w{16}.*\(seal \w{12}\)/);
@@ -207,7 +207,7 @@ describe('a volume is deleted', () => {
     expect(reads).not.toContain('The node is gone');
   });
 
-  test('no message or form broke a rule of Slack', () => {
+  test('no message or form breaks a limit of Slack', () => {
     expect(team.bot.slack.problems).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ export async function findApprovalNeeds(
   if (!reachable) {
     const there =
       able.length === 0
-        ? 'nobody else can give one'
+        ? 'there is no other approver'
         : `only ${pluralize(able.length, 'other person', 'other people')} can give one`;
     throw new UserError(
       `This needs ${pluralize(needed, 'approval')}, and ${there}. Nothing was asked for.`,

@@ -47,6 +47,8 @@ function isTextId(value: string): boolean {
   }
 }
 
+const sayWhy = { error: 'Say why: the approvers read it.' };
+
 const id = (what: string) =>
   z
     .string({ error: `Type ${what}.` })
@@ -63,11 +65,7 @@ const fields = z
     }),
     volumeId: id('the volume id'),
     confirmVolumeId: z.string({ error: 'Type the volume id once more.' }).trim(),
-    reason: z
-      .string({ error: 'Say why: whoever approves reads it.' })
-      .trim()
-      .min(1, { error: 'Say why: whoever approves reads it.' })
-      .max(500, { error: 'At most 500 characters.' }),
+    reason: z.string(sayWhy).trim().min(1, sayWhy).max(500, { error: 'At most 500 characters.' }),
   })
   .refine(({ volumeId, confirmVolumeId }) => volumeId === confirmVolumeId, {
     path: ['confirmVolumeId'],

@@ -98,7 +98,7 @@ export function renderRetryAnswer(answer: RetryAnswer): Message {
   }
 }
 
-/** What somebody reads who has just asked for something. */
+/** The answer to a new request. */
 export function renderProposed(operation: Operation): Message {
   const { approvalsNeeded: needed } = operation;
   if (needed === 0) {

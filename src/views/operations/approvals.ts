@@ -24,7 +24,7 @@ import {
   renderState,
 } from './describe.ts';
 
-/** What approvers see: what would happen, who asks, what hangs on it, and two buttons as long as it waits. */
+/** The approvers' card: the request, the requester, the consequences, and two buttons while it waits. */
 export function renderApprovalCard(
   operation: Operation,
   audience: { readonly approvers: readonly string[] },
@@ -47,7 +47,7 @@ export function renderApprovalCard(
   ]);
 }
 
-/** A change that needed nobody's approval, told to the channel with who did it. */
+/** The notice in the channel of a change that needed no approval. */
 export function renderChangeNotice(operation: Operation): Message {
   const { requester } = operation;
   const outcome = describeOutcome(operation);
@@ -83,19 +83,19 @@ export function renderRequesterMessage(
   ]);
 }
 
-/** Once, at half time, below the card: the buttons are there. */
+/** The reminder below the card, which has the buttons. */
 export function renderReminder(operation: Operation, approvers: readonly string[]): Message {
   const whom = approvers.map((id) => `<@${id}>`).join(' ');
   const text = `:hourglass_flowing_sand: ${whom} This still waits: <@${operation.requester.userId}> asks to ${describeRequestPlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(operation.expiresAt)}.`;
   return message(text, [section(text)]);
 }
 
-/** What waits for somebody, and what they asked for. */
+/** The requests that wait for a person's approval, and those that the person made. */
 export function renderApprovalList(lists: {
   readonly waiting: readonly Operation[];
   readonly requested: readonly Operation[];
   readonly isApprover: boolean;
-  /** What a press in this list has just done. */
+  /** The result of a press in this list. */
   readonly done?: string | undefined;
   readonly asOf: Date;
 }): Message {
@@ -188,7 +188,7 @@ function checkButton({ id }: Operation): ReturnType<typeof button> {
   return button('Check and say', 'approvals:check', id, { style: 'primary' });
 }
 
-/** The next step where something went wrong. */
+/** The next step after a failure. */
 function followUp(operation: Operation): KnownBlock[] {
   const { id, state, triedAgainAs } = operation;
   const again = triedAgainAs === undefined ? [button('Try again (new approval)', 'approvals:again', id)] : [];
@@ -231,7 +231,7 @@ function progress(operation: Operation): string {
   return lines.join('\n');
 }
 
-/** What ties the message to the record: the audit has the same seal. */
+/** The audit records have the same seal. */
 function sealLine({ seal, createdAt }: Operation): KnownBlock {
   return context(`Asked ${formatMoment(createdAt)} · seal ${formatCode(seal.slice(0, 12))}`);
 }

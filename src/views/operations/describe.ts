@@ -116,7 +116,7 @@ export function describeOutcome({
   return `${sentence(kind, outcome)}${reference}`;
 }
 
-/** What to quote, where something is left to find out. */
+/** References to quote to support. */
 function referenceOf({ word, requestId, facts }: OperationOutcome): string {
   const own = facts?.['reference'];
   const parts = [

@@ -218,7 +218,7 @@ function input(name: string, label: string, element: InputBlock['element']): Inp
   return { type: 'input', block_id: name, label: plain(label), element };
 }
 
-/** A menu whose options are looked up while somebody types. */
+/** A menu with search. */
 function searchInput(name: string, label: string, initial: string | undefined, hint: string): InputBlock {
   const element = {
     type: 'external_select' as const,
