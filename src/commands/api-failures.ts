@@ -10,18 +10,18 @@ export interface ExplainedFailure {
 }
 
 /**
- * What a person is told when the CDN failed: the one place where codes become sentences. The service's own words
- * appear only where it explains a refusal, escaped and cut.
+ * The text for a failure of the CDN: the only place where error codes become sentences. The service's own text appears
+ * only where it explains a refusal, escaped and truncated.
  */
 export function describeApiError(error: ApiError): ExplainedFailure {
-  const told = words(error);
+  const text = describeCode(error);
   const hint = error.requestId
-    ? `${told.hint} The CDN's support can look up the request ${formatCode(error.requestId, 80)}.`
-    : told.hint;
-  return { ...told, hint };
+    ? `${text.hint} The CDN's support can look up the request ${formatCode(error.requestId, 80)}.`
+    : text.hint;
+  return { ...text, hint };
 }
 
-function words(error: ApiError): ExplainedFailure {
+function describeCode(error: ApiError): ExplainedFailure {
   switch (error.code) {
     case 'key_refused':
       return {
@@ -31,7 +31,7 @@ function words(error: ApiError): ExplainedFailure {
       };
     case 'refused':
       return {
-        message: `The CDN refused this${said(error)}`,
+        message: `The CDN refused this${quoteService(error)}`,
         hint: isWindowError(error)
           ? 'It keeps events for 72 hours only, and the whole window has to lie in them. Choose one that does.'
           : isPlanError(error)
@@ -39,11 +39,11 @@ function words(error: ApiError): ExplainedFailure {
             : 'Nothing was changed. Check what you typed.',
       };
     case 'not_found':
-      return { message: 'The CDN does not know this id.', hint: whereIdsAre(error.operation) };
+      return { message: 'The CDN does not know this id.', hint: describeIdSource(error.operation) };
     case 'rate_limited':
       return {
         message: 'The CDN asks for a pause: too many requests with your key.',
-        hint: `Try again in ${wait(error.retryAfterSeconds)}.`,
+        hint: `Try again in ${formatWait(error.retryAfterSeconds)}.`,
       };
     case 'unavailable':
       return {
@@ -69,14 +69,14 @@ function words(error: ApiError): ExplainedFailure {
   }
 }
 
-/** In its own words, else by its own name for it. */
-function said({ serviceMessage, errorKey }: ApiError): string {
+/** The service's message, else its error key. */
+function quoteService({ serviceMessage, errorKey }: ApiError): string {
   if (serviceMessage) return `: “${escapeMrkdwn(serviceMessage, 300)}”`;
   return errorKey ? ` (${formatCode(errorKey, 80)}).` : '.';
 }
 
-/** Each kind of thing has its own ids: where the right one is found. */
-function whereIdsAre(operation: string): string {
+/** Where the right id is found. */
+function describeIdSource(operation: string): string {
   switch (operation) {
     case exportOperation:
     case 'Get upload scanning metrics':
@@ -92,7 +92,7 @@ function whereIdsAre(operation: string): string {
   }
 }
 
-function wait(seconds: number | undefined): string {
+function formatWait(seconds: number | undefined): string {
   if (seconds === undefined) return 'a minute';
   return seconds < 100
     ? pluralize(Math.max(1, Math.ceil(seconds)), 'second')

@@ -13,10 +13,10 @@ const helpCommand: Command<'features'> = {
   summary: 'What you may run, or find a command by what it does',
   examples: ['help', 'help all', 'help bandwidth'],
   needs: 'none',
-  run: (words, context) => find(words.text, context),
+  run: (words, context) => searchHelp(words.text, context),
 };
 
-/** Answers a word that is no command, with the nearest ones as buttons that keep what was typed behind it. */
+/** Answers an unknown word with the nearest commands as buttons, which keep the words after it. */
 export const unknownCommand: Command<'features'> = {
   name: 'unknown',
   usage: 'help',
@@ -25,12 +25,15 @@ export const unknownCommand: Command<'features'> = {
   needs: 'none',
   run: (words, { features }) => {
     const [typed = '', ...rest] = words.list;
-    const behind = [...rest, ...Object.entries(words.named).map(([name, value]) => `${name}:${value}`)];
-    const names = nearest(typed, features);
+    const following = [...rest, ...Object.entries(words.named).map(([name, value]) => `${name}:${value}`)];
+    const names = findNearest(typed, features);
     return views.renderUnknownCommand({
-      // A key is refused before this; should one slip through, it is at least not shown again.
+      // `findCommand` refuses keys; if one gets here, it is not shown.
       typed: looksLikeKey(words.raw) ? undefined : typed,
-      near: names.map((name) => ({ name, words: looksLikeKey(words.raw) ? name : said(name, behind) })),
+      near: names.map((name) => ({
+        name,
+        words: looksLikeKey(words.raw) ? name : toTypedText(name, following),
+      })),
       zone:
         /^[\w-]+(?:\.[\w-]+)*$/u.test(typed) && rest.length === 0 && !looksLikeKey(words.raw)
           ? typed
@@ -45,7 +48,7 @@ export const help: Feature<'features'> = {
   actions: [{ id: 'help:run', needs: 'none', runsCommand: true }],
 };
 
-async function find(search: string, context: With<'features'>): Promise<Message> {
+async function searchHelp(search: string, context: With<'features'>): Promise<Message> {
   const { channelId, features, authorizer } = context;
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const { linked } = actor;
@@ -53,38 +56,40 @@ async function find(search: string, context: With<'features'>): Promise<Message>
   const wanted = typed === 'all' ? '' : typed;
   const judged = features
     .flatMap(({ name, commands }) => commands.map((command) => ({ feature: name, command })))
-    .filter(({ command, feature }) => answers(command, feature, wanted))
+    .filter(({ command, feature }) => matches(command, feature, wanted))
     .map((found) => ({ ...found, decision: decide(policy, actor, channelId, found.command) }));
-  // A key is a minute away, and whoever has none yet wants to know what for.
+  // Commands that only lack a key are shown: connecting one takes a minute.
   const mine = judged.filter(({ decision }) => decision.allowed || decision.reason === 'no-key');
   const others = judged.filter((found) => !mine.includes(found));
   if (typed === 'all') return views.renderOtherHelp(others);
-  // Whoever asks for a command by its name hears of that one, also where they may not run it.
-  const called = others.filter(({ command: { name, aliases = [] } }) => [name, ...aliases].includes(wanted));
-  if (called.length > 0) return views.renderOtherHelp(called);
+  // A command asked for by name is shown even if the person may not run it.
+  const named = others.filter(({ command: { name, aliases = [] } }) => [name, ...aliases].includes(wanted));
+  if (named.length > 0) return views.renderOtherHelp(named);
   if (mine.length > 0)
-    return views.renderHelp({ search: wanted, groups: grouped(mine), linked, others: others.length });
+    return views.renderHelp({ search: wanted, groups: groupByFeature(mine), linked, others: others.length });
   if (others.length > 0) return views.renderOtherHelp(others);
   return views.renderNoHelp({
     search: looksLikeKey(search) ? '' : search,
-    near: nearest(wanted.split(' ')[0] ?? '', features),
+    near: findNearest(wanted.split(' ')[0] ?? '', features),
   });
 }
 
-function grouped(found: readonly { feature: string; command: views.CommandSummary }[]): views.HelpGroup[] {
+function groupByFeature(
+  found: readonly { feature: string; command: views.CommandSummary }[],
+): views.HelpGroup[] {
   const groups = Map.groupBy(found, ({ feature }) => feature);
   return [...groups].map(([name, entries]) => ({ name, commands: entries.map(({ command }) => command) }));
 }
 
-/** Every word of the search is in what a command says of itself. */
-function answers(command: views.CommandSummary, feature: string, search: string): boolean {
+/** Whether every word of the search is in the texts of a command. */
+function matches(command: views.CommandSummary, feature: string, search: string): boolean {
   const { name, aliases = [], usage, summary, examples } = command;
-  const says = [feature, name, ...aliases, usage, summary, ...examples].join(' ').toLowerCase();
-  return search.split(/\s+/u).every((word) => says.includes(word));
+  const texts = [feature, name, ...aliases, usage, summary, ...examples].join(' ').toLowerCase();
+  return search.split(/\s+/u).every((word) => texts.includes(word));
 }
 
 /** Names of the commands nearest to a word; an alias stands for its command. */
-function nearest(typed: string, features: readonly views.HelpGroup[]): string[] {
+function findNearest(typed: string, features: readonly views.HelpGroup[]): string[] {
   const commands = features.flatMap(({ commands }) => commands);
   const names = new Map(
     commands.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((word) => [word, name])),
@@ -92,6 +97,6 @@ function nearest(typed: string, features: readonly views.HelpGroup[]): string[] 
   return [...new Set(findClosest(typed, names.keys(), 5).map((word) => names.get(word) ?? word))].slice(0, 3);
 }
 
-function said(name: string, behind: readonly string[]): string {
-  return [name, ...behind.map((word) => (/\s/u.test(word) ? `"${word}"` : word))].join(' ').slice(0, 1000);
+function toTypedText(name: string, following: readonly string[]): string {
+  return [name, ...following.map((word) => (/\s/u.test(word) ? `"${word}"` : word))].join(' ').slice(0, 1000);
 }

@@ -47,10 +47,10 @@ export async function loadHome(
   });
 }
 
-/** Drawn with the key itself, which asks before it is forgotten. */
-const aboutTheKey = new Set(['connect', 'disconnect']);
+/** Shown with the key itself. */
+const keyCommands = new Set(['connect', 'disconnect']);
 
-/** The commands that somebody may run, by what they do to the world. */
+/** The commands that this person may run, by their effect. */
 function groupsFor(
   policy: Policy,
   actor: Actor,
@@ -58,7 +58,7 @@ function groupsFor(
 ): views.CommandGroup[] {
   const mine = features
     .flatMap(({ commands }) => commands)
-    .filter(({ name }) => !aboutTheKey.has(name))
+    .filter(({ name }) => !keyCommands.has(name))
     .filter((command) => decide(policy, actor, channelId, command).allowed);
   return [...Map.groupBy(mine, groupOf)].map(([title, commands]) => ({ title, commands }));
 }

@@ -1,23 +1,22 @@
 /**
- * Whether something in this text looks like a key: to be asked before text that people typed is logged or echoed.
- * Knows the shapes CDN keys have (groups of hex with dashes) and long words that nobody would make up. A plain UUID
- * counts as well: whether one may stand as an id after a command is for `findCommand` to say.
+ * Whether a text may hold a key; call it before typed text is logged or echoed. Recognises the shapes of CDN keys (groups
+ * of hex with dashes), long random words, and plain UUIDs, which `findCommand` allows as ids after some commands.
  */
 export function looksLikeKey(text: string): boolean {
   return holdsUuid(text) || hasSecret(text);
 }
 
-/** Like `looksLikeKey`, but UUIDs pass where they may be an id: apps and volumes have them, and zones a tenant each. */
+/** Like `looksLikeKey`, but plain UUIDs are allowed: apps, volumes and tenants have such ids. */
 export function hasSecret(text: string): boolean {
   return candidates(text).some((word) => isHexGroups(word) || isMarkedUuid(word) || isRandom(word));
 }
 
 /**
- * Whether a CDN key stands in a text typed into a form. Only the shapes that keys have, and what calls itself one:
- * fields take ids, fingerprints and parts of URLs, which look as if nobody had made them up.
+ * Whether a text typed into a form holds a CDN key. Only the shapes of keys and words that name one count, since fields
+ * also take ids, fingerprints and parts of URLs.
  */
 export function hasCdnKey(text: string): boolean {
-  // Phones and web pages put other dashes, and signs that nobody sees.
+  // Phones and web pages insert other dashes and invisible characters.
   const plain = text
     .normalize('NFKC')
     .replaceAll(/[\u00AD\u200B-\u200F\u2060\uFEFF]/gu, '')
@@ -37,7 +36,7 @@ function holdsUuid(text: string): boolean {
   return candidates(text).some((word) => uuid.test(word));
 }
 
-/** Pieces that a key would be whole in: `AccessKey:…`, `key=…` and quotes come off. */
+/** The words that are long enough for a key, without `AccessKey:…`, `key=…` and quotes. */
 function candidates(text: string): string[] {
   return text.split(/[\s"'`“”‘’<>|,;:=?&()[\]{}]+/u).filter((word) => word.length >= 20);
 }
@@ -53,14 +52,14 @@ function isHexGroups(word: string): boolean {
   );
 }
 
-/** A UUID with more around it that no name of a zone would have: capitals, or a word that says what it is. */
+/** A UUID with something around it that no zone's name has: capitals, or a word such as `key`. */
 function isMarkedUuid(word: string): boolean {
   return (
     uuid.test(word) && word.length > uuidLength && (/[A-Z]/u.test(word) || /key|secret|token/iu.test(word))
   );
 }
 
-/** Hostnames and paths are long too; their parts are looked at one by one, and words people make up hold together. */
+/** Checks the parts of hostnames and paths one by one: random parts change often between kinds of characters. */
 function isRandom(word: string): boolean {
   return word.split(/[./@-]/u).some((part) => {
     if (part.length < 20) return false;

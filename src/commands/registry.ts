@@ -20,7 +20,7 @@ import { uploadScanning } from './upload-scanning.ts';
 import { type Words, withoutFirst } from './words.ts';
 import { zones } from './zones/list.ts';
 
-/** Everything the bot does, in the order help shows it. A new feature is one line here. */
+/** All features, in the order of the help. A new feature is one line here. */
 export const features: readonly Feature<Service>[] = [
   zones,
   originErrors,
@@ -51,16 +51,16 @@ const shortcuts = byId(features.flatMap((feature) => feature.shortcuts ?? []));
 const pickers = byIdAndField(features.flatMap((feature) => feature.pickers ?? []));
 
 /**
- * The command that was typed and the words behind its name. Always finds one: nothing typed is help, an unknown
- * word is answered with what may have been meant, and a key in the text is refused, its words withheld.
+ * The typed command and the words after its name. Always finds one: an empty text is help, an unknown word gets
+ * suggestions, and a key in the text is refused without passing the words on.
  */
 export function findCommand(typed: Words): { readonly command: Command<Service>; readonly words: Words } {
   const first = typed.list[0]?.toLowerCase() ?? 'help';
   const command = commands.get(first);
-  // A UUID after a command that works on things may be the id of one; anywhere else it is more likely a key.
+  // A UUID after a command with a right may be an id; anywhere else it is more likely a key.
   const takesIds = command !== undefined && (command.needs !== 'none' || command.ids === true);
   if (takesIds ? hasSecret(typed.raw) : looksLikeKey(typed.raw))
-    return { command: refusePastedKey, words: nothing };
+    return { command: refusePastedKey, words: noWords };
   if (!command) return { command: unknownCommand, words: typed };
   return { command, words: withoutFirst(typed) };
 }
@@ -96,4 +96,4 @@ function byIdAndField<Entry extends { readonly id: string; readonly fields?: rea
   return new Map(entries.flatMap((entry) => [entry.id, ...(entry.fields ?? [])].map((id) => [id, entry])));
 }
 
-const nothing: Words = { raw: '', list: [], named: {}, text: '' };
+const noWords: Words = { raw: '', list: [], named: {}, text: '' };

@@ -22,18 +22,18 @@ export interface HelpGroup {
   readonly commands: readonly CommandSummary[];
 }
 
-/** The commands that answer a search, or all of them, by feature. */
+/** The commands that match a search, or all of them, by feature. */
 export function renderHelp(found: {
   readonly search: string;
   readonly groups: readonly HelpGroup[];
   readonly linked: boolean;
-  /** How many commands answer as well that the reader may not run. */
+  /** The number of matching commands that the reader may not run. */
   readonly others: number;
 }): Message {
   const { search, groups, linked, others } = found;
   const commands = groups.flatMap((group) => group.commands);
-  // Somebody who asks for one thing gets its examples and aliases as well.
-  const closely = commands.length <= 3;
+  // A narrow search also shows examples and aliases.
+  const isDetailed = commands.length <= 3;
   const what = search ? `Commands for ${formatCode(search, 60)}` : 'What the bot does for you';
   const next = linked
     ? 'Answers are private to you unless they say otherwise.'
@@ -42,7 +42,7 @@ export function renderHelp(found: {
     section(`*${what}*\n${next}`, ...(linked ? [] : [connectButton()])),
     ...groups
       .slice(0, 40)
-      .map((group) => section(`*${title(group.name)}*\n${lines(group, linked, closely)}`)),
+      .map((group) => section(`*${title(group.name)}*\n${lines(group, linked, isDetailed)}`)),
     actions(...nextSteps(commands, linked)),
     context(
       `A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do.${others > 0 ? ` \`/cdn help all\` shows ${pluralize(others, 'more command')} and why you may not run ${others === 1 ? 'it' : 'them'}.` : ''}`,
@@ -50,7 +50,7 @@ export function renderHelp(found: {
   ]);
 }
 
-/** The commands somebody may not run, each with the step that refuses. */
+/** The commands that the person may not run, each with the rule that refuses. */
 export function renderOtherHelp(
   found: readonly { readonly command: CommandSummary; readonly decision: Decision }[],
 ): Message {
@@ -74,7 +74,7 @@ export function renderOtherHelp(
   ]);
 }
 
-/** Nothing answers the search. */
+/** Nothing matches the search. */
 export function renderNoHelp(found: { readonly search: string; readonly near: readonly string[] }): Message {
   const text = `No command is about ${found.search ? formatCode(found.search, 60) : 'that'}.`;
   return message(text, [
@@ -86,7 +86,7 @@ export function renderNoHelp(found: { readonly search: string; readonly near: re
   ]);
 }
 
-/** A word that is no command. `near` are commands it may have been meant for, with the words to run. */
+/** An unknown word. `near` are the commands it may stand for, with the words to run. */
 export function renderUnknownCommand(unknown: {
   readonly typed: string | undefined;
   readonly near: readonly { readonly name: string; readonly words: string }[];
@@ -109,11 +109,11 @@ export function renderUnknownCommand(unknown: {
   );
 }
 
-function lines(group: HelpGroup, linked: boolean, closely: boolean): string {
+function lines(group: HelpGroup, linked: boolean, isDetailed: boolean): string {
   const described = group.commands.map((command) => {
     const locked = isLocked(command, linked) ? ' :key: connect first' : '';
     const usage = `\`/cdn ${escapeMarkup(command.usage)}\`${locked}\n${escapeMrkdwn(command.summary, 200)}`;
-    if (!closely) return usage;
+    if (!isDetailed) return usage;
     const examples = command.examples.map((example) => `\`/cdn ${escapeMarkup(example)}\``).join(', ');
     const aliases = command.aliases?.length
       ? `\nAlso: ${command.aliases.map((alias) => formatCode(alias)).join(', ')}`
@@ -123,7 +123,7 @@ function lines(group: HelpGroup, linked: boolean, closely: boolean): string {
   return truncateLines(described, 2800);
 }
 
-/** Whether it needs the key that is not there yet; settings do without. */
+/** Whether a command needs a key that is not connected. */
 function isLocked({ needs }: CommandSummary, linked: boolean): boolean {
   return !linked && needs !== 'none' && needs !== 'admin';
 }

@@ -17,7 +17,7 @@ import { keyButtons } from './connect/connect.ts';
 import type { CommandSummary } from './help.ts';
 import { rightsLine } from './settings/rights.ts';
 
-/** What one feature adds to the tab. */
+/** The part of one feature in the tab. */
 export interface HomeSection {
   readonly name: string;
   readonly blocks: readonly KnownBlock[];
@@ -28,7 +28,7 @@ export interface CommandGroup {
   readonly commands: readonly CommandSummary[];
 }
 
-/** The Home tab: who I am, my key and rights, what features add for me, and a button for each command I may run. */
+/** The Home tab: person, key and rights, the sections of features, and a button for each allowed command. */
 export function renderHome(me: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
@@ -52,7 +52,7 @@ export function renderHome(me: {
     context(`Type \`/cdn\` anywhere. As of ${formatMoment(me.asOf)}.`),
   ];
   const room = limits.homeBlocks - top.length - bottom.length;
-  return { type: 'home', blocks: [...top, ...fitted(me.sections, room), ...bottom] };
+  return { type: 'home', blocks: [...top, ...truncateSections(me.sections, room), ...bottom] };
 }
 
 /** The same buttons as a modal, for Slack's ⚡ menu. */
@@ -69,7 +69,7 @@ export function renderMenu(mine: {
   return { ...menuSkeleton(), blocks: [...first, ...commandButtons(mine.groups)] };
 }
 
-/** Stands there until it is known what somebody may run. */
+/** Shown until the allowed commands are known. */
 export function menuSkeleton(): ModalView {
   return {
     type: 'modal',
@@ -79,12 +79,12 @@ export function menuSkeleton(): ModalView {
   };
 }
 
-/** In the place of a section that could not be drawn. */
+/** Replaces a section that could not be loaded. */
 export function renderFailedSection(name: string, failed: Failure): KnownBlock[] {
   return [section(`*${titleOf(name)}*`), ...(renderFailure(failed).blocks ?? [])];
 }
 
-/** A button for each command, which types its word or opens its form. */
+/** A button for each command. */
 function commandButtons(groups: readonly CommandGroup[]): KnownBlock[] {
   return groups.flatMap(({ title, commands }) => [
     section(`*${title}*`),
@@ -96,8 +96,8 @@ function commandButtons(groups: readonly CommandGroup[]): KnownBlock[] {
   ]);
 }
 
-/** Every section has its share of the room; one that needs more ends visibly. */
-function fitted(sections: readonly HomeSection[], room: number): KnownBlock[] {
+/** Every section gets an equal share of the blocks; a longer one ends with a note. */
+function truncateSections(sections: readonly HomeSection[], room: number): KnownBlock[] {
   const share = Math.max(1, Math.floor(room / Math.max(1, sections.length)));
   return sections
     .flatMap(({ name, blocks }) =>
