@@ -18,7 +18,7 @@ import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import { type Database, hasTable, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
-import { describeBroken } from '../views/audit/broken.ts';
+import { describeBroken } from '../views/audit/checkpoint.ts';
 import { pluralize } from '../views/blocks/text.ts';
 
 const usage = [

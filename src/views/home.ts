@@ -15,7 +15,7 @@ import { type Failure, renderFailure } from './blocks/failure.ts';
 import { escapeMrkdwn, formatCode } from './blocks/text.ts';
 import { keyButtons } from './connect/connect.ts';
 import type { CommandSummary } from './help.ts';
-import { rightsLine } from './settings/rights.ts';
+import { rightsLine } from './settings/why.ts';
 
 /** The part of one feature in the tab. */
 export interface HomeSection {

@@ -7,15 +7,15 @@ import { formatCode } from '../../views/blocks/text.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
 
-const usual = 50;
-/** More is for a file: nobody pages through it. */
-const most = 500;
+const defaultLimit = 50;
+/** More records than this are for a file. */
+const maxLimit = 500;
 
-/** Reads `[n] [@somebody] [kind]` in any order. Throws a UserError that names what is wrong. */
+/** Reads `[n] [@somebody] [kind]` in any order. @throws UserError that names the mistake. */
 export function readAuditQuery(words: Words): AuditView {
-  let view: AuditView = { most: usual, who: undefined, kind: undefined, page: 1 };
+  let view: AuditView = { most: defaultLimit, who: undefined, kind: undefined, page: 1 };
   const [unknown] = Object.keys(words.named);
-  if (unknown !== undefined) throw notAKind(unknown);
+  if (unknown !== undefined) throw unknownKind(unknown);
   for (const word of words.list) {
     if (/^[-+]?\d+$/u.test(word)) view = { ...view, most: readNumber(word) };
     else if (/^[UW][A-Z0-9]{6,}$/u.test(word)) view = { ...view, who: word };
@@ -39,19 +39,19 @@ export function encodeAuditQuery({ most, who, kind, page }: AuditView): string {
   return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
 }
 
-const inButton = z.object({
-  most: z.coerce.number().int().min(1).max(most),
+const encoded = z.object({
+  most: z.coerce.number().int().min(1).max(maxLimit),
   who: z.string().max(40).optional(),
   kind: z
     .string()
-    .refine((kind) => wordsOf(kind).length > 0)
+    .refine((kind) => eventsOf(kind).length > 0)
     .optional(),
   page: z.coerce.number().int().min(1).default(1),
 });
 
-/** What `auditValue` wrote. Throws a UserError where a button of an older version says something else. */
+/** Reads what `encodeAuditQuery` wrote. @throws UserError for the value of an older version's button. */
 export function decodeAuditQuery(value: string): AuditView {
-  const { data } = inButton.safeParse(Object.fromEntries(new URLSearchParams(value)));
+  const { data } = encoded.safeParse(Object.fromEntries(new URLSearchParams(value)));
   if (!data) {
     throw new UserError(
       'This button is from an older version of the bot.',
@@ -62,19 +62,19 @@ export function decodeAuditQuery(value: string): AuditView {
 }
 
 export function toAuditFilter({ who, kind }: AuditView): AuditFilter {
-  return { who, events: kind === undefined ? undefined : wordsOf(kind) };
+  return { who, events: kind === undefined ? undefined : eventsOf(kind) };
 }
 
 function readNumber(word: string): number {
   const number = Number(word);
-  if (number >= 1 && number <= most) return number;
+  if (number >= 1 && number <= maxLimit) return number;
   throw new UserError(
-    `${formatCode(word, 20)} is not a number of records from 1 to ${most}.`,
+    `${formatCode(word, 20)} is not a number of records from 1 to ${maxLimit}.`,
     'The files of the answer hold all of them.',
   );
 }
 
-const others: Readonly<Record<string, string>> = {
+const synonyms: Readonly<Record<string, string>> = {
   settings: 'policy',
   refused: 'denied',
   refusals: 'denied',
@@ -83,22 +83,22 @@ const others: Readonly<Record<string, string>> = {
   changes: 'operation',
 };
 
-/** `key` and `keys` stand for everything about keys. */
+/** `key` and `keys` select all events of keys. */
 function readKind(word: string): string {
   const lower = word.toLowerCase();
-  const meant = others[lower] ?? lower;
+  const meant = synonyms[lower] ?? lower;
   for (const kind of [meant, meant.replace(/s$/u, '')]) {
-    if (kind.length >= 3 && wordsOf(kind).length > 0) return kind;
+    if (kind.length >= 3 && eventsOf(kind).length > 0) return kind;
   }
-  throw notAKind(word);
+  throw unknownKind(word);
 }
 
-function wordsOf(kind: string): string[] {
+function eventsOf(kind: string): string[] {
   const exact = auditEvents.filter((word) => word === kind);
   return exact.length > 0 ? exact : auditEvents.filter((word) => word.includes(kind));
 }
 
-function notAKind(word: string): UserError {
+function unknownKind(word: string): UserError {
   const [near] = findClosest(word, auditEvents, 1);
   return new UserError(
     `${formatCode(word, 40)} is not a kind of record.`,

@@ -22,7 +22,6 @@ import type { Message } from '../../views/blocks/message.ts';
 import { pluralize } from '../../views/blocks/text.ts';
 import { renderConnectedOnPage, renderPageOffer } from '../../views/connect/connect.ts';
 import * as views from '../../views/connect/page.ts';
-import { style } from '../../views/connect/page-style.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { InFlight } from '../receive/in-flight.ts';
 import * as pages from './page.ts';
@@ -72,7 +71,7 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
   const { links, log, now } = options;
   const base = options.publicUrl.replace(/\/+$/, '');
   const { origin, protocol } = new URL(base);
-  const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
+  const styleHash = `sha256-${createHash('sha256').update(views.style).digest('base64')}`;
   const headers = pages.pageHeaders({ https: protocol === 'https:', styleHash });
   // Only visits to unknown or used links count by visitor: behind a proxy all visitors have one address, and a guesser
   // must not lock out people with a good link.

@@ -11,7 +11,7 @@ import {
   truncate,
   truncateMarkup,
 } from '../blocks/text.ts';
-import { describeBroken } from './broken.ts';
+import { describeBroken } from './checkpoint.ts';
 import type { AuditLine } from './words.ts';
 
 /** What is shown of the record. */

@@ -13,7 +13,7 @@ import {
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import { formatCode, pluralize } from '../blocks/text.ts';
-import { rightsLine } from '../settings/rights.ts';
+import { rightsLine } from '../settings/why.ts';
 
 /** For somebody whose key is connected: it is rarely what they are here for. */
 export function keyButtons(): [replace: Button, forget: Button] {

@@ -1,5 +1,5 @@
 import type { MissingScope } from '../../auth/people.ts';
-import type { Decision, Right } from '../../auth/policy/policy.ts';
+import type { Decision, Right, Rights } from '../../auth/policy/policy.ts';
 import { actions, commandButton, connectButton, message, section } from '../blocks/blocks.ts';
 import type { Message } from '../blocks/message.ts';
 import { missingScopeLines } from '../blocks/refusal.ts';
@@ -85,3 +85,14 @@ const meanings: Readonly<Record<Right, string>> = {
   destroy: 'deletes what cannot be brought back',
   admin: 'changes the bot’s settings',
 };
+
+/** `rights: read, export · operator · may approve` */
+export function rightsLine({ may, operator, approver, admin }: Rights): string {
+  const classes = may.filter((right) => right !== 'admin');
+  const roles = [
+    ...(operator ? ['operator'] : []),
+    ...(approver ? ['may approve'] : []),
+    ...(admin ? ['admin'] : []),
+  ];
+  return [`rights: ${classes.join(', ') || 'none'}`, ...roles].join(' · ');
+}
