@@ -11,11 +11,11 @@ import { findFreePort } from './free-port.ts';
 import { type SlackSimulator, startSlack } from './slack/server.ts';
 
 export interface Playground {
-  /** Where the page is. */
+  /** The page's address. */
   readonly url: string;
   readonly slack: SlackSimulator;
   readonly cdn: CdnSimulator;
-  /** What to try first, with the keys to paste; words between backticks are to be typed or pasted. */
+  /** First steps with the keys to paste; words between backticks are to be typed or pasted. */
   readonly hints: readonly string[];
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface PlaygroundOptions {
 /** The real bot, with a CDN and a Slack of this machine around it, and the Slack's page. */
 export async function startPlayground(options: PlaygroundOptions): Promise<Playground> {
   const { http = false, keyPage = false, dataDir, zones = 240, log } = options;
-  // Nobody types this address; a page's links have to name it before it is taken.
+  // The links of a page have to name this address before it is taken.
   const botPort = keyPage ? await findFreePort() : 0;
   const cdn = await startCdn({ zones });
   const hints = whatToTry(cdn);
@@ -102,7 +102,7 @@ function whatToTry(cdn: CdnSimulator): string[] {
   ];
 }
 
-/** Starts on the wished port, or on a free one where somebody else has it. */
+/** Starts on the given port, or on a free one where it is taken. */
 async function onPort<Started>(port: number, start: (port: number) => Promise<Started>): Promise<Started> {
   try {
     return await start(port);
@@ -140,7 +140,7 @@ async function main(): Promise<void> {
   const dataDir = resolve('.playground');
   if (values.fresh) await rm(dataDir, { recursive: true, force: true });
   const log = createLogger(level);
-  // As in src/main.ts: Slack's Socket Mode client may reject where nobody waits.
+  // As in src/main.ts: Slack's Socket Mode client may reject without a handler.
   process.on('unhandledRejection', (error) => log.error({ error }, 'an error nobody waited for'));
 
   const zones = wholeNumber('--zones', values.zones, 100_000);

@@ -19,7 +19,7 @@ export interface SocketSide {
   readonly close: () => void;
 }
 
-// Slack shows "the app did not respond" after three seconds (slack.md §3.1).
+// Slack shows "the app did not respond" after three seconds (docs.slack.dev/interactivity/handling-user-interaction).
 const patienceMs = 3_000;
 // Slack closes what does not leave by itself some seconds after its notice.
 const closesAfterMs = 10_000;

@@ -1,4 +1,4 @@
-/** What an operation answers, before faults are applied and before anything is on the wire. */
+/** An operation's answer, before faults are applied and before anything is on the wire. */
 export interface Answer {
   status: number;
   headers?: Record<string, string>;

@@ -10,7 +10,7 @@ import { generateZone } from './zones.ts';
 
 const frozenAbove = 2000;
 
-// What a service that leaves out everything unasked for might send; about 1.1 kB a zone instead of 6.
+// A lean service's answer; about 1.1 kB a zone instead of 6.
 const fewMembers = [
   'Id',
   'Name',
@@ -42,7 +42,7 @@ function generateZones(count: number, members: 'all' | 'few'): PullZone[] {
   });
 }
 
-// Whatever a test might write to is frozen, so a change that would not reach the wire is an error, not a riddle.
+// Frozen, so that a test's change that would not reach the wire throws.
 function frozen(zone: PullZone): PullZone {
   for (const part of [...(zone.Hostnames ?? []), ...(zone.EdgeRules ?? [])]) Object.freeze(part);
   Object.freeze(zone.Hostnames);

@@ -82,7 +82,7 @@ function repeated(lines: Buffer[], bytes: number): File {
   const header = Buffer.from(csvHeader);
   const round = lines.reduce((sum, line) => sum + line.length, 0);
   if (round === 0 || bytes <= header.length) return once([]);
-  // A block of at least 256 kB keeps the number of writes low, whatever the number of rows.
+  // A block of at least 256 kB keeps the number of writes low for any number of rows.
   const block = Buffer.concat(Array.from({ length: Math.ceil(262_144 / round) }, () => lines).flat());
   const blocks = Math.floor((bytes - header.length) / block.length);
   const left = (bytes - header.length) % block.length;

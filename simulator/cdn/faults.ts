@@ -10,7 +10,7 @@ export interface Fault {
     /** Parameters that it has, with these values. */
     query?: Readonly<Record<string, string>>;
   };
-  /** How many requests it strikes; 1 unless told otherwise, Infinity for good. */
+  /** How many requests it applies to; default 1, Infinity for all. */
   times?: number;
   /** Let this many matching requests through first. */
   skip?: number;
@@ -33,7 +33,7 @@ export interface Fault {
   trickle?: { bytes: number; everyMs: number };
   /** Send so many bytes of the body, then wait until this settles. */
   hold?: { afterBytes: number; until: Promise<unknown>; reached?: () => void };
-  /** Put members nobody knows into every object of the body. */
+  /** Adds unknown members to every object of the body. */
   unknownMembers?: true;
   /** Give every member of this name, at any depth, this value: wrong types, nulls, new enumeration numbers. */
   overwrite?: Record<string, unknown>;

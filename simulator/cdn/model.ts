@@ -122,7 +122,7 @@ export interface CdnData {
   zones: PullZone[];
   /** Keys that are accepted, with what they may; `restricted` is refused by List API Keys. Delete one to revoke it. */
   accessKeys: Map<string, 'full' | 'restricted'>;
-  /** What List API Keys lists; independent of accessKeys. */
+  /** The answer of List API Keys; independent of accessKeys. */
   apiKeys: ApiKey[];
   scripts: Script[];
   originErrors: OriginErrors;

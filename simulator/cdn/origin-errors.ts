@@ -107,7 +107,7 @@ function entryTails(zoneId: number): string[] {
           Message: message,
           ErrorCode: code,
           StatusCode: status,
-          // Members beyond the specification: the service sends such, and they are nobody's business in a chat.
+          // Members beyond the specification, as the service sends them; they must not reach a chat.
           ClientIp: '198.51.100.23',
           RequestHeaders: { Cookie: canary('request-cookie', zoneId) },
         });

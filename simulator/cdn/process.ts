@@ -3,7 +3,7 @@ import { startCdn } from './server.ts';
 
 // The simulator as a process of its own, for benchmarks: the measured program then does not share its event loop.
 //   node simulator/cdn/process.ts --zones 50000 --members few --port 0
-// prints one line of JSON and runs until it is told to stop.
+// prints one line of JSON and runs until SIGINT or SIGTERM.
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '0' },

@@ -101,7 +101,7 @@ export function findRoute(
   }
 }
 
-/** What a surface answers to a key it does not accept. */
+/** A surface's answer to a key it does not accept. */
 export function unauthorized(surface: Surface, style: Unauthorized): Answer {
   switch (surface) {
     case 'core':
@@ -131,7 +131,7 @@ export function unauthorized(surface: Surface, style: Unauthorized): Answer {
   }
 }
 
-/** What a surface answers with a status that is forced upon it and that brings no body of its own. */
+/** A surface's answer with a forced status that has no body of its own. */
 export function standardAnswer(status: number, surface: Surface, style: Unauthorized): Answer {
   if (status === 401) return unauthorized(surface, style);
   // 429 and server errors of core, shield and origin logs are declared without a body.

@@ -52,7 +52,7 @@ export interface CdnSimulator {
   close(): Promise<void>;
 }
 
-/** Starts a CDN that speaks the specification, on two free ports of the loopback address unless told otherwise. */
+/** Starts a CDN that speaks the specification, by default on two free ports of the loopback address. */
 export async function startCdn(options: CdnOptions = {}): Promise<CdnSimulator> {
   const key = canary('full-access-key', '4b1d2c3e-9f70-4c55-8a21-0d6e7f8a9b10');
   const restrictedKey = canary('restricted-access-key', '7c2e3d4f-0a81-4d66-9b32-1e7f8a9b0c21');

@@ -49,7 +49,7 @@ function flag(text: string | null): boolean | undefined {
 
 /**
  * List Pull Zones. `page` absent or 0: all matching zones as a plain array. `page` above 0: the envelope.
- * `search` looks for the term in the name, whatever the case; `includeCertificate=true` fills in Certificate.
+ * `search` looks for the term in the name, ignoring case; `includeCertificate=true` fills in Certificate.
  */
 export function listPullZones(call: Call, data: CdnData): Answer {
   const paging = readPaging(call.query, { page: 0 });

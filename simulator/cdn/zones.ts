@@ -23,7 +23,7 @@ interface Story {
   app?: string;
 }
 
-// The first zones are told by hand, so that every state a person may meet is on the first page.
+// The first zones are written by hand, so that every state a person may meet is on the first page.
 const stories: readonly Story[] = [
   { name: 'shop', limit: 5000 * GB, used: 0.62, script: scriptIds.storefront },
   { name: 'assets', used: 812 * GB },
@@ -169,7 +169,7 @@ function identity(index: number, dice: RandomSource): ZoneIdentity {
 }
 
 /**
- * The n-th generated pull zone (from 0), whole: the same for the same n in every run, whatever the count.
+ * The n-th generated pull zone (from 0), whole: the same for the same n in every run, for any count.
  * Ids start at 1001; secrets are canaries (canaries.ts).
  */
 export function generateZone(index: number): PullZone {

@@ -23,7 +23,7 @@ let last;
 
 const place = () => `${at().user} ${at().channel}`;
 const atHome = () => at().channel === 'home';
-/** Where a command typed on the Home tab would be answered. */
+/** The channel that answers a command typed on the Home tab. */
 const speaking = () => (atHome() ? dmOf(at().user) : at().channel);
 
 async function refresh() {
@@ -154,7 +154,7 @@ async function send(text) {
   changed();
 }
 
-/** What is no command goes to the others in the channel; the bot hears nothing of it. */
+/** Text without a command goes to the others in the channel; the bot does not receive it. */
 async function say(text) {
   if (atHome() || at().channel === dmOf(at().user))
     return note('The app takes slash commands only: nobody got this. Try `/cdn help`.');

@@ -1,4 +1,4 @@
-// Where people type: `/cdn …` goes to the bot as a slash command, with suggestions while typing.
+// The message field: `/cdn …` goes to the bot as a slash command, with suggestions while typing.
 
 import { el, freshId } from './dom.js';
 import { commands } from './world.js';

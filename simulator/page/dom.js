@@ -19,7 +19,7 @@ const versions = new WeakMap();
 
 /**
  * Makes `parent` hold exactly `items` ({key, version, draw}), touching only what differs: a node whose version is the
- * same is left where it stands, so that what somebody is typing into it stays.
+ * same stays in place, so that text being typed into it is kept.
  */
 export function keep(parent, items) {
   const standing = new Map([...parent.children].map((node) => [node.dataset.key, node]));

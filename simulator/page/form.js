@@ -1,4 +1,4 @@
-// Which parts of a view hold values.
+// The controls of a view that hold values, and the checks that Slack makes before a form reaches the bot.
 
 const holdsNothing = new Set(['button', 'feedback_buttons', 'icon_button', 'overflow', 'workflow_button']);
 
@@ -14,12 +14,10 @@ export function controls(view) {
   return inside(view.blocks);
 }
 
-// What Slack itself refuses before a form reaches the bot.
-
 const empty = (value) =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** What is wrong with a field's value, in words; undefined where it may be sent. */
+/** The error of a field's value in words; undefined where it may be sent. */
 export function wrongWith(block, value) {
   const { element } = block;
   if (empty(value)) return block.optional ? undefined : 'Please complete this required field.';

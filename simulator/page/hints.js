@@ -1,4 +1,4 @@
-// What to try first: commands that one click types, keys that one click copies.
+// First steps: commands that one click types, keys that one click copies.
 
 import { el } from './dom.js';
 import { mrkdwn } from './mrkdwn.js';

@@ -1,4 +1,4 @@
-// What lies above the page: modals, questions and open menus. What is beneath takes no focus and no clicks.
+// Layers above the page: modals, questions and open menus. Everything beneath takes no focus and no clicks.
 
 import { el, tabStops } from './dom.js';
 

@@ -125,7 +125,7 @@ function drawMessage(message, time, user, channel) {
   );
 }
 
-/** What Slack itself says, such as that the app did not answer, or the page. */
+/** A notice of Slack itself, such as that the app did not answer, or of the page. */
 function said({ kind, words }) {
   const name = kind === 'notice' ? 'Slack' : 'Playground';
   return el(

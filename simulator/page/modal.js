@@ -99,7 +99,7 @@ function open(view, depth, user, channel) {
   intoFirstField();
 }
 
-/** Where the focus is on nothing in particular, it goes into the first field: of a new form, or of one that came back. */
+/** Moves the focus into the first field of a new or returned form, unless something else has it. */
 function intoFirstField() {
   const { form, parts } = shown;
   if (document.activeElement !== form) return;
@@ -177,7 +177,7 @@ watchTyping((surface, block) => {
   drawErrors();
 });
 
-/** What was sent is the server's from now on: a form that comes back shows what the server says, be it nothing. */
+/** Sent values belong to the server from now on: a form that comes back shows the server's values, even empty ones. */
 function sent({ id }) {
   if (shown?.view.id !== id) return;
   forgetTyped(`view:${id}`);
@@ -185,7 +185,7 @@ function sent({ id }) {
   redraw(shown.view, Number(shown.form.dataset.depth));
 }
 
-/** What the inputs hold now, by block and action. */
+/** The inputs' values now, by block and action. */
 function filledIn(view) {
   const surface = { key: keyOf(view) };
   const values = {};

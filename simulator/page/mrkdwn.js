@@ -109,7 +109,7 @@ function special(text, at) {
   return undefined;
 }
 
-/** Where a `*bold*` that opens at `at` closes: marks stand at word borders and never across code or links. */
+/** The end of a `*bold*` that opens at `at`: marks stand at word borders and never across code or links. */
 function closing(text, at) {
   const mark = text[at];
   if (/[\p{L}\p{N}*_~]/u.test(text[at - 1] ?? '') && text[at - 1] !== undefined && !marks[text[at - 1]])
@@ -124,7 +124,7 @@ function closing(text, at) {
   return undefined;
 }
 
-/** What stands between < and >: a link, a person, a channel, a date, a call to everybody. */
+/** The content between < and >: a link, a person, a channel, a date, a mention of everyone. */
 function angle(inner) {
   const cut = inner.indexOf('|');
   const target = cut < 0 ? inner : inner.slice(0, cut);

@@ -1,4 +1,4 @@
-// Where one can look, as whom, and how the page looks.
+// The sidebar: conversations, the acting person, the page's appearance.
 
 import { el } from './dom.js';
 import { avatar } from './messages.js';

@@ -1,4 +1,4 @@
-// A word from the page itself, for a few seconds: the playground's troubles, never the bot's.
+// A note of the page itself, shown for a few seconds: errors of the playground, never of the bot.
 
 import { el } from './dom.js';
 

@@ -1,4 +1,4 @@
-// Which places hold something the person has not looked at: a dot in the sidebar, as for a message of the app.
+// Conversations with unread messages: a dot in the sidebar.
 
 import { getState } from './api.js';
 import { at, channels, dmOf } from './world.js';
@@ -13,7 +13,7 @@ const newest = (messages) => messages.reduce((most, { ts }) => Math.max(most, Nu
 
 export const isUnread = (channel) => unread.has(key(at().user, channel));
 
-/** What is on the screen now has been seen. */
+/** Marks everything on the screen as read. */
 export function haveSeen(user, channel, messages) {
   seen.set(key(user, channel), newest(messages));
   unread.delete(key(user, channel));

@@ -1,4 +1,4 @@
-// What people typed or chose and have not sent: kept beside the DOM, so that a redraw never loses it.
+// Typed and chosen values that are not sent yet: kept beside the DOM, so that a redraw never loses them.
 
 const typed = new Map();
 const name = (surface, block, element) => `${surface.key}|${block.block_id}|${element.action_id ?? ''}`;
@@ -12,12 +12,12 @@ export function remember(surface, block, element, value) {
 }
 
 let onTyping = () => {};
-/** Calls `listener(surface, block)` whenever somebody types or chooses something. */
+/** Calls `listener(surface, block)` after each typed character or choice. */
 export function watchTyping(listener) {
   onTyping = listener;
 }
 
-/** What the control holds: what was typed, else what the server remembers, else its initial value. */
+/** The control's value: as typed, else as the server stored it, else its initial value. */
 export function valueOf(surface, block, element) {
   const key = name(surface, block, element);
   if (typed.has(key)) return typed.get(key);
@@ -27,7 +27,7 @@ export function valueOf(surface, block, element) {
 
 const knownStates = new Map();
 /**
- * Takes what the server holds for a view (Slack's `state.values`). True where that changes a control into which nobody
+ * Takes the server's values of a view (Slack's `state.values`). True where that changes a control into which nobody
  * has typed since: it has to be drawn again.
  */
 export function serverKnows(surfaceKey, values = {}) {

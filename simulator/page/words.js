@@ -1,4 +1,4 @@
-// What was said besides messages: notices of Slack (the app did not answer) and notes of the page. They carry no time
+// Texts that are no messages: notices of Slack (the app did not answer) and notes of the page. They carry no time
 // of their own, so they stand where they were first seen.
 
 const notes = new Map();

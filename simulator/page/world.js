@@ -1,4 +1,4 @@
-// Who and what there is: people, channels, and the person whose eyes the page looks through.
+// People, channels, and the person who looks at the page.
 
 let world = { people: [], channels: [], transport: '', hints: [] };
 const watching = { user: '', channel: '' };
@@ -19,7 +19,7 @@ export const at = () => watching;
 /** The conversation a person has with the bot. */
 export const dmOf = (user) => `D${user}`;
 
-/** The channels somebody can look into; the server may say who is in which (`members`). */
+/** The channels a person can open; the server may list the members of each (`members`). */
 export function channels(user = watching.user) {
   return world.channels.filter(
     (one) => one.kind === 'channel' && (!one.members || one.members.includes(user)),

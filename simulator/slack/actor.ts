@@ -32,7 +32,7 @@ export interface Actor {
   modal(): VisibleView | undefined;
   modals(): VisibleView[];
   home(): VisibleView | undefined;
-  /** What Slack itself told the person, such as that the app did not respond. */
+  /** Notices of Slack itself, such as that the app did not respond. */
   notices(): string[];
   waitForMessage(match: MessageMatch, timeoutMs?: number): Promise<VisibleMessage>;
   waitForModal(match: ModalMatch, timeoutMs?: number): Promise<VisibleView>;
@@ -41,7 +41,7 @@ export interface Actor {
 
 const patienceMs = 5000;
 
-/** Somebody by user id. With a channel they see and act in it; without one they type in #ops and see everything. */
+/** A person by user id. With a channel they see and act in it; without one they type in #ops and see everything. */
 export function createActor(
   sim: Simulation,
   parts: { interactions: Interactions; modals: Modals; shortcuts: Shortcuts },

@@ -4,7 +4,7 @@ import type { Answer, Delivery, Transport } from './delivery.ts';
 import { readBody } from './http.ts';
 
 export interface HttpTransport extends Transport {
-  /** Where signed requests go; undefined while the app has said no address. */
+  /** The address of signed requests; undefined until the app has one. */
   address: string | undefined;
   close(): void;
 }

@@ -21,19 +21,19 @@ export interface SocketTransport extends Transport {
 
 interface Connection {
   readonly socket: WebSocket;
-  /** False from the moment it was told to go. */
+  /** False from its disconnect notice on. */
   ready: boolean;
   readonly pings: NodeJS.Timeout;
 }
 
 const mostConnections = 10;
 const pingEveryMs = 10_000;
-// Who was told to go and stays is cut off.
+// A connection that stays after its disconnect notice is cut off.
 const closesAfterMs = 10_000;
 
 /**
  * Socket Mode: hello, envelopes with ids, acknowledgements, disconnect notices, up to ten connections that take
- * turns (reference §2.2). An acknowledgement of an unknown envelope, or a second one, is a problem.
+ * turns (docs.slack.dev/apis/events-api/using-socket-mode). An acknowledgement of an unknown envelope, or a second one, is a problem.
  */
 export function createSocketTransport(options: {
   problem: (text: string) => void;

@@ -1,8 +1,8 @@
 import type { Json } from './world.ts';
 
-/** What came back for something that Slack sent to the app. */
+/** The app's answer to a delivery. */
 export interface Exchange {
-  /** HTTP status; 200 for an acknowledgement over Socket Mode; 0 when nobody answered. */
+  /** HTTP status; 200 for an acknowledgement over Socket Mode; 0 without an answer. */
   status: number;
   /** The acknowledgement's body: parsed JSON, text, or '' when it was empty. */
   body: unknown;

@@ -2,7 +2,7 @@ import { findElements } from './block-ids.ts';
 import type { Json } from './world.ts';
 import { isObject, textOf } from './world.ts';
 
-/** What people typed and chose so far: by block id, then by action id, as Slack puts it on the wire. */
+/** Typed and chosen values: by block id, then by action id, as Slack puts them on the wire. */
 export type StateValues = Record<string, Record<string, Json>>;
 
 const asText = new Set(['plain_text_input', 'email_text_input', 'url_text_input', 'number_input']);

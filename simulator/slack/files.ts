@@ -16,7 +16,7 @@ export interface StoredFile {
   readonly id: string;
   readonly install: Install;
   readonly name: string;
-  /** What was announced; the upload must have exactly this many bytes. */
+  /** The announced length; the upload must have exactly this many bytes. */
   readonly length: number;
   readonly altText: string | undefined;
   title: string;
@@ -40,7 +40,7 @@ export interface Files {
   close(): Promise<void>;
 }
 
-/** The three-step upload (reference §5). Bytes are kept in temporary files, so that a large upload costs no memory. */
+/** The three-step upload (docs.slack.dev/messaging/working-with-files). Bytes are kept in temporary files, so that a large upload costs no memory. */
 export function createFiles(options: {
   base: () => string;
   problem: (text: string) => void;

@@ -24,7 +24,7 @@ export interface Installs {
   readonly all: readonly Install[];
 }
 
-/** Who may call the Web API. Acme, beta and the organisation corp start installed. */
+/** The installations that may call the Web API. Acme, beta and the organisation corp start installed. */
 export function createInstalls(world: World): Installs {
   const { acme, beta, corp } = world.workspaces;
   const all: Install[] = [acme, beta, corp].map((place) => ({

@@ -28,10 +28,10 @@ export interface Interactions {
   triggerFor(who: Who, viewId?: string): string;
 }
 
-/** What people do in the simulated Slack, each as the delivery it causes. */
+/** Actions of people in the simulated Slack, each as the delivery it causes. */
 export function createInteractions(sim: Simulation): Interactions {
   const { world } = sim;
-  // What an external select was offered, so that one of it can be chosen afterwards.
+  // The options offered to an external select: only these can be chosen.
   const offered = new Map<string, Json[]>();
 
   function notice(who: Who, text: string): void {
@@ -96,7 +96,7 @@ export function createInteractions(sim: Simulation): Interactions {
         triggerId: triggerFor(who),
         responseUrl: sim.responseUrls.issue(target),
       });
-      // Only the first word: what follows may be a key that somebody pasted.
+      // Only the first word: the rest may be a pasted key.
       const label = `slash "${[command, text.trim().split(/\s/)[0]].join(' ').trim()}"`;
       const exchange = await sim.deliverer.deliver({ kind: 'slash_commands', payload, label });
       if (exchange.timedOut) notice(who, `${command} failed because the app did not respond`);

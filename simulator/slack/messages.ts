@@ -10,7 +10,7 @@ export interface VisibleFile {
   mimetype: string;
   size: number;
   altText: string | undefined;
-  /** Where the playground's page loads it from. */
+  /** The address from which the playground's page loads it. */
   url: string;
 }
 
@@ -45,7 +45,7 @@ export interface StoredMessage {
   files: string[];
   reactions: string[];
   metadata: Json | undefined;
-  /** What Slack or others attached: a shared message, an unfurled link. */
+  /** Attached by Slack or others: a shared message, an unfurled link. */
   attachments: readonly Json[];
   /** By `team/user`: what that person chose in it. */
   state: Map<string, StateValues>;
@@ -59,9 +59,9 @@ export interface Messages {
   ): void;
   remove(message: StoredMessage): void;
   find(channel: string, ts: string): StoredMessage | undefined;
-  /** What everybody in a channel sees, or in one thread of it, newest first. */
+  /** The messages that all members of a channel see, or in one thread of it, newest first. */
   history(channel: string, thread?: string): StoredMessage[];
-  /** What one person sees, oldest first; without a channel in all conversations they are in. */
+  /** The messages one person sees, oldest first; without a channel in all conversations they are in. */
   visibleTo(who: { teamId: string; userId: string }, channel?: string): VisibleMessage[];
   readonly names: Names;
 }

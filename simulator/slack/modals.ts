@@ -9,7 +9,7 @@ import type { OpenView } from './views.ts';
 import { isObject, type Json, memberKey, textOf } from './world.ts';
 
 export interface Submission extends Exchange {
-  /** What the person reads at the fields, by block id; from the app, or from Slack itself where nothing was sent. */
+  /** Field errors by block id; from the app, or from Slack itself where nothing was sent. */
   errors?: Record<string, string>;
 }
 
@@ -23,7 +23,7 @@ export interface Modals {
 
 const trouble = 'We had some trouble connecting. Try again?';
 
-/** What people do with modals, and what the app's acknowledgement of a submission does to them. */
+/** Submitting and closing modals, and the effects of the app's acknowledgement. */
 export function createModals(sim: Simulation, interactions: Interactions): Modals {
   function type(view: OpenView, values: Record<string, unknown>): void {
     const elements = findElements(blocksOf(view));
@@ -185,7 +185,7 @@ function blocksOf(view: OpenView): Json[] {
   return view.definition['blocks'] as Json[];
 }
 
-/** What Slack itself refuses before it sends a form: required inputs left empty, text too short or too long. */
+/** Slack's own checks before it sends a form: required inputs left empty, text too short or too long. */
 function missing(view: OpenView): Record<string, string> {
   const values = stateValues(blocksOf(view), view.typed);
   const errors: Record<string, string> = {};

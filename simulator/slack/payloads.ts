@@ -2,7 +2,7 @@ import type { Install } from './installs.ts';
 import type { StoredMessage } from './messages.ts';
 import type { Channel, Json, PersonRecord, Workspace, World } from './world.ts';
 
-/** Somebody acting in the simulated Slack, and the workspace whose installation of the app hears of it. */
+/** A person acting in the simulated Slack, and the workspace whose installation of the app gets the delivery. */
 export interface Who {
   readonly person: PersonRecord;
   readonly installTeam: Workspace;
@@ -43,7 +43,7 @@ export function slashPayload(
   };
 }
 
-/** What every interactive payload has. In an org-wide install `enterprise` is filled. */
+/** The members of every interactive payload. In an org-wide install `enterprise` is filled. */
 export function interactiveBase(world: World, who: Who, inView: boolean): Json {
   const own = world.team(who.person.teamId) ?? who.installTeam;
   const team = inView ? own : who.installTeam;

@@ -6,7 +6,7 @@ import type { Simulation } from './simulation.ts';
 import type { OpenView } from './views.ts';
 import { type Json, memberKey } from './world.ts';
 
-/** Where something interactive is: in a message or in a view. */
+/** The message or view that holds an interactive element. */
 export type Place = { readonly message: StoredMessage } | { readonly view: OpenView };
 /** An interactive element with the block it is in. */
 export interface Target {
@@ -55,7 +55,7 @@ export function noted(who: Who, place: Place, target: Target): string {
   return [keyOf(who), at, target.block['block_id'], target.element['action_id']].join('/');
 }
 
-/** Where the response_url of an action in a message leads. */
+/** The target of the response_url of an action in a message. */
 export function respondingTo(who: Who, message: StoredMessage): ResponseTarget {
   const { channel, threadTs } = message;
   return { install: who.install, member: keyOf(who), channel, threadTs, source: message };

@@ -8,7 +8,7 @@ import type { Script } from './script.ts';
 import type { Json } from './world.ts';
 import { isObject } from './world.ts';
 
-/** Where answers to one interaction go, and for whom. */
+/** The target of answers to one interaction. */
 export interface ResponseTarget {
   readonly install: Install;
   /** `team/user` who reads the ephemeral answers. */
@@ -29,7 +29,7 @@ export interface ResponseUrls {
 const mostUses = 5;
 const lifeMs = 30 * 60 * 1000;
 
-/** `response_url`s: five uses in 30 minutes, ephemeral unless told otherwise (reference §3.1). */
+/** `response_url`s: five uses in 30 minutes, ephemeral by default (docs.slack.dev/interactivity/handling-user-interaction). */
 export function createResponseUrls(options: {
   base: () => string;
   now: () => number;

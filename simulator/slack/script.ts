@@ -1,4 +1,4 @@
-/** What goes wrong on purpose, by method: `chat.postMessage`, `response_url`, `files.upload`, or `*` for all. */
+/** Scripted failures by method: `chat.postMessage`, `response_url`, `files.upload`, or `*` for all. */
 export interface ScriptControls {
   /** The next calls answer HTTP 429 with Retry-After in seconds. */
   rateLimit(method: string, retryAfterSeconds: number, times?: number): void;

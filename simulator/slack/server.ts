@@ -37,7 +37,7 @@ export interface SlackSimulator {
   readonly clientSecret: string;
   /** From now on deliveries are signed POSTs to this address; without it they go over Socket Mode. */
   deliverTo(eventsUrl: string): void;
-  /** Somebody by user id; see `Actor`. */
+  /** A person by user id; see `Actor`. */
   as(userId: string, channelId?: string, teamId?: string): Actor;
   readonly calls: Call[];
   /** Resolves with a call of a method, whether it came already or will. */
@@ -63,7 +63,7 @@ export interface SlackSimulator {
 }
 
 /**
- * Starts a Slack on 127.0.0.1 that speaks the real protocols and holds the app to their rules (reference §2–§5).
+ * Starts a Slack on 127.0.0.1 that speaks the real protocols and holds the app to their rules.
  * `now` drives trigger ids, response_urls, codes and timestamps; `ackTimeoutMs` is measured in real time.
  * `page` is a directory of static files for `/`; `hints` and `commands` are passed on to it. With the `shortcuts` of the
  * manifest nobody finds another.
@@ -236,7 +236,7 @@ async function serve(
     for (const route of routes) if (await route(request, response, url)) return;
     response.writeHead(404, { 'content-type': 'text/plain' }).end('not found');
   } catch (error) {
-    // A mistake in the simulator itself: loud, so that nobody looks for it in the bot.
+    // A bug of the simulator itself: loud, so that it is not searched for in the bot.
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     if (response.headersSent) response.destroy();
     else response.writeHead(500, { 'content-type': 'text/plain' }).end(`simulator: ${text}`);

@@ -6,7 +6,7 @@ import { interactiveBase, type Who, wireMessage } from './payloads.ts';
 import { respondingTo } from './places.ts';
 import type { Simulation } from './simulation.ts';
 
-/** What the app's manifest declares. */
+/** A shortcut as the app's manifest declares it. */
 export interface DeclaredShortcut {
   readonly callbackId: string;
   readonly kind: 'global' | 'message';
@@ -22,7 +22,7 @@ export interface Shortcuts {
   readonly declared: readonly DeclaredShortcut[];
 }
 
-/** What people choose in Slack's own menus. Knowing the manifest (`declared`), it offers nothing else. */
+/** Shortcuts chosen in Slack's own menus: only those that the manifest declares (`declared`). */
 export function createShortcuts(
   sim: Simulation,
   interactions: Pick<Interactions, 'send' | 'triggerFor'>,

@@ -25,7 +25,7 @@ export interface Simulation {
   readonly now: () => number;
   /** The address of the server; known once it listens. */
   readonly base: () => string;
-  /** What the app's settings name as the address to come back to from OAuth, when a call names none. */
+  /** The OAuth redirect address of the app's settings, for calls that name none. */
   readonly redirectUrl: () => string | undefined;
   readonly appToken: string;
   readonly clientId: string;
@@ -42,7 +42,7 @@ export interface Simulation {
   readonly deliverer: Deliverer;
   readonly calls: Call[];
   readonly problem: (text: string) => void;
-  /** What Slack itself told a person, by `team/user`. */
+  /** Notices of Slack itself to a person, by `team/user`. */
   readonly notices: Map<string, string[]>;
   readonly changed: () => void;
   /** Calls back at every change; returns how to stop. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { evictOldest } from './clock.ts';
 
-/** Who did what a trigger stands for; a view opened with it is shown to this person. */
+/** The person and workspace behind a trigger; a view opened with it is shown to this person. */
 export interface TriggerOrigin {
   /** The workspace of the installed app. */
   installTeamId: string;
@@ -14,7 +14,7 @@ export interface TriggerOrigin {
 
 type TriggerError = 'invalid_trigger_id' | 'expired_trigger_id' | 'exchanged_trigger_id';
 
-/** Trigger ids: valid for 3 s of the given clock, for one use (reference §3.1). */
+/** Trigger ids: valid for 3 s of the given clock, for one use (docs.slack.dev/interactivity/handling-user-interaction). */
 export interface Triggers {
   issue(origin: TriggerOrigin): string;
   /** Looks without using, so that a call that fails for another reason leaves the trigger alone. */

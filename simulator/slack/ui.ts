@@ -10,13 +10,13 @@ import type { Simulation } from './simulation.ts';
 import type { OpenView } from './views.ts';
 import { isObject, type Json, memberKey } from './world.ts';
 
-/** What the page says by itself: what to try first, and the commands it suggests while somebody types. */
+/** Texts of the page itself: first steps, and the commands it suggests while a person types. */
 export interface PageWords {
   hints?: readonly string[];
   commands?: readonly { readonly usage: string; readonly summary: string }[];
 }
 
-/** The browser's way in (`/ui/*`): what somebody sees, what they do, and a stream that tells of every change. */
+/** The browser's API (`/ui/*`): the person's view, their actions, and a stream of change events. */
 export function createUi(
   sim: Simulation,
   parts: { interactions: Interactions; modals: Modals; shortcuts: Shortcuts },
@@ -47,7 +47,7 @@ export function createUi(
     },
     press(args, who) {
       const found = placeOf(args, who);
-      // What is typed so far travels with a press inside a modal.
+      // Typed values travel with a press inside a modal.
       if ('view' in found.place && isObject(args['state'])) modals.type(found.place.view, args['state']);
       return interactions.press(
         who,

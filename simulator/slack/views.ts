@@ -168,7 +168,7 @@ function newHash(now: number): string {
   return `${Math.floor(now / 1000)}.${randomBytes(6).toString('base64url')}`;
 }
 
-/** What was typed into the inputs that an update kept; what it took away is gone even if it comes back later. */
+/** Typed values of the inputs that an update kept; removed inputs lose theirs even if they come back later. */
 function stillFitting({ definition, typed }: OpenView): StateValues {
   const fitting: StateValues = {};
   for (const { block, element } of findElements(definition['blocks'] as Json[])) {

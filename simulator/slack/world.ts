@@ -1,4 +1,4 @@
-/** A JSON object whose members nobody has checked yet. */
+/** A JSON object whose members are not checked yet. */
 export type Json = Record<string, unknown>;
 
 export interface Workspace {
@@ -27,7 +27,7 @@ export interface PersonRecord {
   readonly name: string;
   readonly realName: string;
   readonly teamId: string;
-  /** What the playground shows beside the name. */
+  /** Shown beside the name in the playground. */
   readonly role: string;
   readonly admin: boolean;
   readonly timeZone: string;

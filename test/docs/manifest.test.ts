@@ -93,7 +93,7 @@ test('its shortcuts are the ones that features have, and no other', () => {
   expect(inOrder(manifest.features.shortcuts)).toEqual(inOrder(had));
 });
 
-describe('limits of the manifest (slack.md §3.1)', () => {
+describe('limits of the manifest (docs.slack.dev/reference/app-manifest)', () => {
   test('texts are as long as Slack takes them', () => {
     const { display_information: shown } = manifest;
     expect(shown.name.length).toBeLessThanOrEqual(35);

@@ -69,7 +69,7 @@ function clickerOf({ role, admin, foreign }: Row): Actor {
   return actor(clicker, { admin, foreign, groups });
 }
 
-/* By hand: what DESIGN §5 and §6 say of somebody who presses Approve or Deny. An admin is nothing more here. */
+/* By hand: what docs/approvals.md say of somebody who presses Approve or Deny. An admin is nothing more here. */
 function expected({ needed, own, role, foreign }: Row): string {
   if (needed === 0) return 'already';
   if (own) return 'own-request';

@@ -57,7 +57,7 @@ function shortcuts(app: GalleryApp, page: Page): Pick<GalleryPage, 'post' | 'ope
   };
 }
 
-/** What of these blocks the page does not draw: types of blocks and elements, and the boxes it draws instead. */
+/** The types of blocks and elements that the page does not draw, and the boxes it draws instead. */
 export async function missingFrom(page: Page, blocks: unknown): Promise<string[]> {
   const missing = await page.locator('.unknown').allTextContents();
   for (const kind of ['block', 'element'] as const) {

@@ -293,7 +293,7 @@ const tables = [
   },
 ];
 
-/** What no app can post: a file that people shared, and a block of a Slack to come. */
+/** Blocks that no app can post: a file that people shared, and a block of a future Slack. */
 export const fromElsewhere = [
   { type: 'file', block_id: 'f', source: 'remote', external_id: 'A remote file' },
   { type: 'hologram', block_id: 'h' },

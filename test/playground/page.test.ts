@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await page.getByText(`as ${name}`).waitFor();
   };
 
-  test('somebody connects a key: a wrong one is refused in the form, the right one is kept', async () => {
+  test('a person connects a key: a wrong one is refused in the form, the right one is kept', async () => {
     await type('/cdn connect');
     const form = page.getByRole('dialog', { name: 'Connect your CDN key' });
     const key = form.getByRole('textbox', { name: 'API key' });
@@ -121,14 +121,14 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await dialog.waitFor({ state: 'detached' });
   });
 
-  test('in the conversation with the app nothing but commands is taken, and the page says so', async () => {
+  test('the conversation with the app takes only commands, and the page says so', async () => {
     await page.getByRole('button', { name: 'Messages' }).click();
     await type('hello *there*');
     await newest().getByText('takes slash commands only').waitFor();
     expect(await newest().innerText()).toContain('Playground');
   });
 
-  test('the ⚡ menu opens everything somebody may run, and what is chosen comes on top', async () => {
+  test('the ⚡ menu opens every permitted command, and the chosen one comes on top', async () => {
     await page.getByRole('button', { name: 'Shortcuts', exact: true }).click();
     await page.getByRole('option', { name: 'CDN menu' }).click();
     await page
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     expect(await page.evaluate(width)).toBe(390);
   });
 
-  test('everything can be done with the keyboard alone', async () => {
+  test('the keyboard alone reaches everything', async () => {
     const focused = page.locator(':focus');
     await page.getByRole('button', { name: 'deploys' }).press('Enter');
     await page.getByText('Nothing here yet').waitFor();
@@ -211,7 +211,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await dark.context().close();
   });
 
-  test('all this brought no complaint of the browser, broke no rule of Slack and left no key in the log', () => {
+  test('the browser logged no error, no rule of Slack was broken and no key is in the log', () => {
     expect(complaints).toEqual([]);
     expect(playground.slack.problems).toEqual([]);
     expect(logged.length).toBeGreaterThan(0);

@@ -27,7 +27,7 @@ const pie = (segments: number) => ({
 });
 const modal = (blocks: Json[], more: Json = {}) => ({ type: 'modal', title: plain(5), blocks, ...more });
 
-// What is just allowed beside what is just too much, and the pointer to it.
+// The largest allowed payload beside the smallest refused one, and the pointer to the error.
 // biome-ignore format: one line a limit reads as the table it is
 const messageLimits: [limit: string, allowed: Json[], refused: Json[], pointer: string][] = [
   ['50 blocks in a message', times(50, () => section()), times(51, () => section()), '/blocks'],
@@ -182,7 +182,7 @@ test('suggestions are at most 100 options or 100 groups, not both and not neithe
   expect(checkSuggestions({}, 's').error).toBe('invalid_suggestions');
 });
 
-test('whatever comes as blocks is judged, never a crash', () => {
+test('any JSON as blocks is checked without a crash', () => {
   assert(
     property(jsonValue(), (value) => {
       const blocks = Array.isArray(value) ? value : [value];

@@ -99,7 +99,7 @@ test('each answer of the main host carries another request id, and unknown paths
   expect(world.cdn.requests.map((request) => request.requestId)).toEqual(ids);
 });
 
-test('what the specification does not name is not there, and a wrong method is named as such', async () => {
+test('an unspecified path is not found, and a wrong method is named as such', async () => {
   await using world = await openCdn({ zones: 5 });
   for (const path of ['/user', '/pullzone/1001', '/mc/apps', '/pullzone/', '/mc/apps/%E0%A4%A/summary']) {
     expect([path, (await world.main(path)).status]).toEqual([path, 404]);
@@ -138,7 +138,7 @@ test('a request is recorded whole, but never with its key', async () => {
   for (const secret of [world.cdn.key, 'not-a-key', 'some-token']) expect(recorded).not.toContain(secret);
 });
 
-test('a test can wait for a request that has not come yet, and for one that has', async () => {
+test('waiting for a request works before and after it came', async () => {
   await using world = await openCdn({ zones: 5 });
   const coming = world.cdn.received((request) => request.path === '/pullzone', 2);
   await world.main('/pullzone?page=1');

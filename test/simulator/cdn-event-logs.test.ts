@@ -34,7 +34,7 @@ test('an export is a CSV file with a header, every row inside the window', async
   }
 });
 
-test('attackers wrote some cells: formulas, quotes and line breaks arrive as they are', async () => {
+test('cells with formulas, quotes and line breaks arrive unchanged', async () => {
   await using world = await openCdn({ zones: 0 });
   const rows = readCsv((await world.main(path, post(window))).text);
   const agents = rows.map((row) => row['ua'] ?? '');
@@ -169,7 +169,7 @@ test.each<[string, object, (row: Record<string, string>) => boolean]>([
   expect(kept.length).toBeLessThan(all.length);
 });
 
-test('where nothing matches, the file is its header', async () => {
+test('an export without matches is only the header', async () => {
   await using world = await openCdn({ zones: 0 });
   const answer = await world.main(path, post({ ...window, query: 'nothing like it' }));
   expect(answer.text).toBe('timestamp,action,feature,ruleId,ruleName,ip,country,asn,url,ua,ja4\r\n');

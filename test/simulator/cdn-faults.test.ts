@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openCdn } from './raw-client.ts';
 
-test('a fault strikes as often as told, only where it matches, and then is gone', async () => {
+test('a fault applies as often as asked, only where it matches, and then is gone', async () => {
   await using world = await openCdn({ zones: 5 });
   world.cdn.faults.add({ match: { method: 'GET', path: /^\/pullzone$/g }, times: 2, status: 500 });
   const statuses = [];
@@ -64,7 +64,7 @@ test('Retry-After may be a date, and 401 and 403 speak like their surface', asyn
   ]);
 });
 
-test('a body of ones own comes with status 200 and the headers asked for', async () => {
+test('a fault with a body answers 200 with the given headers', async () => {
   await using world = await openCdn({ zones: 5 });
   world.cdn.faults.add({ body: { strange: true }, headers: { 'x-edge': '1' } });
   const answer = await world.main('/pullzone');
@@ -83,7 +83,7 @@ test('a connection dropped before the headers has processed nothing', async () =
   expect(world.cdn.requests.map(({ method, status }) => [method, status])).toEqual([['DELETE', undefined]]);
 });
 
-test('a connection dropped after processing has done the work and told nobody', async () => {
+test('a connection dropped after processing has done the work without an answer', async () => {
   await using world = await openCdn({ zones: 5 });
   world.cdn.faults.add({ drop: 'after-processing' });
   await expect(world.main(deletion, { method: 'DELETE' })).rejects.toThrow('fetch failed');

@@ -70,7 +70,7 @@ test.each([
   expect(alice.messages()).toMatchObject([{ text: 'Working on it', ephemeral: true }]);
 });
 
-test('who is not acknowledged in time reads that the app did not respond, and a late acknowledgement is a problem', async () => {
+test('an unacknowledged command tells the person that the app did not respond, and a late acknowledgement is a problem', async () => {
   const { promise: late, resolve: release } = Promise.withResolvers<undefined>();
   slack = await startSlack({ ackTimeoutMs: 20 });
   closing.push(() => slack.close());
@@ -144,7 +144,7 @@ test('opening Home tells the app, with the view it published before', async () =
   });
 });
 
-test('waiting in vain says what was there instead', async () => {
+test('waiting for a message that never comes reports what was shown instead', async () => {
   await start(() => ({ body: 'Nothing found' }));
   const alice = slack.as('U0ALICE00');
   await alice.slash('zones');

@@ -52,7 +52,7 @@ test('a different number of bytes than announced is refused and cannot be comple
   expect(slack.problems).toEqual(['files.upload: 9 bytes came, 10 were announced']);
 });
 
-test('what breaks off is aborted: never visible, never completed', async () => {
+test('an upload that breaks off is aborted: never visible, never completed', async () => {
   const { id, uploadUrl } = await announce(1000);
   await new Promise<void>((resolve) => {
     const outgoing = request(uploadUrl, { method: 'POST', headers: { 'content-length': 1000 } });
@@ -136,6 +136,6 @@ test("the SDK's own upload works, and a token that it sends to the upload addres
   expect(slack.as('U0BOB0000').messages()).toMatchObject([
     { files: [{ name: 'chart.png', mimetype: 'image/png', size: 7, altText: 'A chart' }] },
   ]);
-  // Bolt's SDK does what slack.md §5 warns of.
+  // Bolt's SDK does what docs.slack.dev/messaging/working-with-files warns of.
   expect(slack.problems).toEqual(['files.upload: a token was sent to the upload address, which takes none']);
 });

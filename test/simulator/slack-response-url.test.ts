@@ -30,7 +30,7 @@ const buttons = [
   },
 ];
 
-test('five uses are allowed, the sixth is refused', async () => {
+test('a response_url takes five uses, the sixth is refused', async () => {
   const url = await slashUrl();
   for (const text of ['1', '2', '3', '4', '5']) expect((await postJson(url, { text })).status).toBe(200);
   expect(await postJson(url, { text: '6' })).toEqual({
@@ -45,7 +45,7 @@ test('five uses are allowed, the sixth is refused', async () => {
   ).toEqual(['1', '2', '3', '4', '5']);
 });
 
-test('it lives for 30 minutes', async () => {
+test('a response_url expires after 30 minutes', async () => {
   const url = await slashUrl();
   clock += 30 * 60 * 1000;
   expect((await postJson(url, { text: 'just in time' })).status).toBe(200);

@@ -60,7 +60,7 @@ test('a message shortcut brings the message, also where the bot is not, and its 
   expect(opened['ok']).toBe(true);
 });
 
-test('what the manifest does not declare, or declares of another kind, is nowhere to be chosen', async () => {
+test('a shortcut that the manifest does not declare, or of another kind, cannot be chosen', async () => {
   const alice = slack.as('U0ALICE00', ops);
   const { ts } = alice.say('hello');
   await expect(alice.shortcut('a:other')).rejects.toThrow('declares no global shortcut a:other');

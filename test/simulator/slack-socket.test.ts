@@ -16,7 +16,7 @@ afterEach(async () => {
   await slack.close();
 });
 
-/** A connection that keeps what comes and acknowledges envelopes as told. */
+/** A connection that records envelopes and acknowledges them as given. */
 async function connect(
   ack: (frame: Frame) => unknown = () => ({}),
 ): Promise<{ frames: Frame[]; socket: WebSocket; closed: Promise<void> }> {
@@ -57,13 +57,13 @@ test('hello, an envelope, an acknowledgement that is a message', async () => {
   expect(slack.problems).toEqual([]);
 });
 
-test('an address works once, and nobody gets in without one', async () => {
+test('an address works once, and there is no connection without one', async () => {
   const { url } = await callWebApi(slack, 'apps.connections.open', {}, slack.appToken);
   expect(await attempt(String(url))).toBe('open');
   expect(await attempt(String(url))).toContain('401');
 });
 
-test('several connections take turns, and who is told to go gets nothing more', async () => {
+test('several connections take turns, and one that got its disconnect notice gets nothing more', async () => {
   const first = await connect();
   const second = await connect();
   await Promise.all(['1', '2', '3', '4'].map((text) => slack.as('U0ALICE00').slash(text)));

@@ -176,7 +176,7 @@ test('every change is told on the stream', async () => {
   await reader.cancel();
 });
 
-test('what the app failed to do is told to the person, and a wrong request is answered in words', async () => {
+test('a failed dispatch is shown to the person, and a wrong request gets an error in words', async () => {
   reply = () => ({ status: 500 });
   await post('slash', { user: 'U0DAVE000', channel: 'DU0DAVE000', text: 'zones' });
   const state = await get('/ui/state?user=U0DAVE000&channel=DU0DAVE000');

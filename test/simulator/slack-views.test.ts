@@ -131,7 +131,7 @@ test('views.update wants the newest hash, and finds a view by id or external_id 
   expect(slack.as('U0ALICE00').modal()?.reads).toContain('Two');
 });
 
-test('what was typed stays through an update as long as the input is the same', async () => {
+test('typed values stay through an update as long as the input is the same', async () => {
   const opened = await callWebApi(slack, 'views.open', { trigger_id: await trigger(), view: modal('One') });
   const { id } = opened['view'] as { id: string };
   const alice = slack.as('U0ALICE00');
@@ -224,7 +224,7 @@ test.each([
   expect(slack.problems).toEqual([`view_submission "form": ${problem}`]);
 });
 
-test('closing is told where the view asked for it', async () => {
+test('closing sends view_closed where the view asked for it', async () => {
   const alice = slack.as('U0ALICE00');
   await callWebApi(slack, 'views.open', {
     trigger_id: await trigger(),

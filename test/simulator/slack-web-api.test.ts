@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => slack.close());
 
-test('the SDK finds out who it is', async () => {
+test('auth.test tells the SDK its identity', async () => {
   expect(await client.auth.test()).toMatchObject({
     ok: true,
     team_id: 'T0ACME000',
@@ -25,7 +25,7 @@ test('the SDK finds out who it is', async () => {
   });
 });
 
-test('a token is needed, must be known, and must be of the right kind; no record holds one', async () => {
+test('a call needs a known token of the right kind; no record holds one', async () => {
   expect(await callWebApi(slack, 'auth.test', {}, '')).toMatchObject({ ok: false, error: 'not_authed' });
   expect(await callWebApi(slack, 'auth.test', {}, 'xoxb-stolen')).toMatchObject({ error: 'invalid_auth' });
   expect(await callWebApi(slack, 'auth.test', { token: slack.botToken }, '')).toMatchObject({ ok: true });
@@ -285,7 +285,7 @@ test('a channel’s history is read newest first, its threads apart, with metada
   });
 });
 
-test('a held call is carried out and never answered', async () => {
+test('a held call is carried out without an answer', async () => {
   slack.script.hold('chat.postMessage', 'after');
   const unanswered = fetch(`${slack.url}/api/chat.postMessage`, {
     method: 'POST',

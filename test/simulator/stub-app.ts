@@ -16,7 +16,7 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
-/** A bare app written against Slack's documentation alone: checks the signature itself and answers as told. */
+/** A bare app written against Slack's documentation alone: checks the signature itself and gives the configured answers. */
 export async function startStubApp(
   slack: SlackSimulator,
   reply: (received: Received) => Reply | Promise<Reply> = () => ({}),

@@ -96,7 +96,7 @@ function declaredShortcuts(): DeclaredShortcut[] {
   }));
 }
 
-/** The variables of DESIGN §8 that point a bot at the simulators. */
+/** The environment variables that point a bot at the simulators. */
 export function environment(options: {
   slack: SlackSimulator;
   cdn: CdnSimulator;
@@ -125,7 +125,7 @@ export function environment(options: {
   };
 }
 
-/** Links a key for somebody, the way people do: the command, the form or the page, the answer. */
+/** Links a key as a person does: the command, the form or the page, the answer. */
 export async function connect(
   bot: Bot,
   userId: string,
@@ -146,7 +146,7 @@ export async function connect(
   await person.closeModal();
 }
 
-/** A new link to the page for keys, as somebody gets it who types the command. */
+/** Types `/cdn connect` and returns the new link to the page for keys. */
 export async function requestConnectLink(person: ReturnType<SlackSimulator['as']>): Promise<string> {
   const before = new Set(person.messages().map(findConnectLink));
   await person.slash('connect');

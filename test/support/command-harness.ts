@@ -28,7 +28,7 @@ import { findMessageProblems, findOptionProblems, findViewProblems } from './sla
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 
-/** Somebody at their keyboard, with the real client against a local CDN. Everything they are shown is checked against Slack's limits. */
+/** A person who types commands, with the real client against a local CDN. Every answer is checked against Slack's limits. */
 interface HarnessPerson {
   readonly context: With<Service>;
   /** The messages that a command answers, in order. */
@@ -145,7 +145,7 @@ const emptyLedger: Services['ledger'] = {
   },
 };
 
-/** A workspace whose admins have said nothing, and where Slack tells nothing about people. */
+/** A workspace with the initial policy, where Slack gives no profiles. */
 const policies: Policies = {
   current: async () => initialPolicy,
   version: async () => undefined,
@@ -163,7 +163,7 @@ const unusedAudit: Audit = {
   }),
   async *pieces() {},
 };
-/** Digests live in a database: their tests have one. Here nobody has any. */
+/** Digests live in a database, which this harness does not have. */
 const none: Partial<DigestService> = { list: async () => [] };
 const unusedDigests = new Proxy(none as DigestService, {
   get(target, name, receiver): unknown {

@@ -1,15 +1,15 @@
 import { request } from 'node:http';
 
-/** What a visitor of the page got. */
+/** The answer to a request of the page. */
 export interface PageResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly html: string;
-  /** What a person reads: without markup. */
+  /** The visible text, without markup. */
   readonly text: string;
 }
 
-/** One HTTP request, sent exactly as told: no browser's own headers, no redirects. */
+/** One HTTP request, sent as given: no browser's own headers, no redirects. */
 export function fetchPage(
   url: string,
   options: { method?: string; headers?: Record<string, string>; body?: string } = {},
@@ -61,7 +61,7 @@ export function submitForm(
   const all = {
     'content-type': 'application/x-www-form-urlencoded',
     'content-length': String(Buffer.byteLength(body)),
-    // What Chromium sends for a form on a page whose referrer policy is no-referrer.
+    // As Chromium sends it for a form on a page whose referrer policy is no-referrer.
     origin: 'null',
     'sec-fetch-site': 'same-origin',
     ...headers,

@@ -1,6 +1,6 @@
 import { checkMessage, checkSuggestions, checkView } from '../../simulator/slack/block-kit/checks.ts';
 
-/** What Slack would refuse in a message, and foreign markup that slipped through. */
+/** Everything that Slack would refuse in a message, and unescaped foreign markup. */
 export function findMessageProblems(message: { readonly text: string }): string[] {
   return [...checkMessage({ ...message }, { label: 'message' }).problems, ...findMarkupProblems(message)];
 }

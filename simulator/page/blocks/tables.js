@@ -1,7 +1,7 @@
 import { el } from '../dom.js';
 import { richText } from '../rich-text.js';
 
-/** What a table cell shows: raw text, a number, or rich text. */
+/** The content of a table cell: raw text, a number, or rich text. */
 export function cellContent(cell) {
   if (cell?.type === 'rich_text') return richText(cell.elements);
   return [cell?.text ?? (cell?.value === undefined ? '' : String(cell.value))];

@@ -1,11 +1,11 @@
-// What happens when somebody changes a control: it is remembered, and where Slack would tell the bot, it is told.
+// Stores a control's changed value and sends it to the bot where Slack would.
 
 import { askFirst } from '../dialog.js';
 import { remember, wire } from '../values.js';
 
 /**
  * Takes a new value; asks first where the element wants that. Returns false where the person thought better of it.
- * An input tells nobody until its form is submitted, unless its block says `dispatch_action`.
+ * An input sends nothing until its form is submitted, unless its block has `dispatch_action`.
  */
 export async function commit(element, cx, value) {
   if (element.confirm && !(await askFirst(element.confirm))) return false;

@@ -66,7 +66,7 @@ function field(type, element, cx, { read, write }) {
   const shown = (value) => (value === undefined || value === null || value === '' ? '' : write(value));
   let told = shown(before);
   let waiting;
-  // Typing a year passes through the years 2, 20 and 202: what is told is where typing came to rest.
+  // Typing a year passes through the years 2, 20 and 202: only the final value is sent.
   const settle = async () => {
     clearTimeout(waiting);
     if (node.value === told || (type !== 'time' && node.value.startsWith('0'))) return;

@@ -6,7 +6,7 @@ import { focusName, valueOf } from '../values.js';
 import { channel, channels, dmOf, me, people, person } from '../world.js';
 import { commit, labels } from './commit.js';
 
-/** A menu with one choice, whatever its choices come from. */
+/** A menu with one choice, of any source. */
 export function select(element, cx) {
   const words = el('span', { class: 'select-words' });
   const show = () => {
@@ -195,7 +195,7 @@ export function source(element, cx) {
   return { load: () => grouped(element) };
 }
 
-/** What a chosen value is called. */
+/** The label of a chosen value. */
 export function nameOf({ value, text }) {
   if (text) return text;
   const place = channel(value);

@@ -130,7 +130,7 @@ const simple: Record<string, Rule> = {
   video,
 };
 
-/** Every block by its type, with the limits of reference §3.1. */
+/** Every block by its type, with the limits of docs.slack.dev/reference/block-kit. */
 const blockRules: Record<string, Rule> = {
   ...simple,
   alert,

@@ -13,7 +13,7 @@ const markdownText = 12_000;
 const advisedText = 4000;
 
 /**
- * Checks the content of a message: `text`, `markdown_text`, `blocks`, `attachments`. Limits: reference §3.1; what Slack
+ * Checks the content of a message: `text`, `markdown_text`, `blocks`, `attachments`. Limits: docs.slack.dev/reference/block-kit; what Slack
  * refuses comes with its code, what only this project refuses (no `text`, more than 12,000 characters) as a problem.
  */
 export function checkMessage(
@@ -82,7 +82,7 @@ const modal: Rule = shape(
 );
 const home: Rule = shape({ blocks: blocks('home') }, shared);
 
-/** Checks a view for `views.*` or a `response_action`. Limits: reference §3.1. Slack's code is `invalid_arguments`. */
+/** Checks a view for `views.*` or a `response_action`. Limits: docs.slack.dev/reference/block-kit. Slack's code is `invalid_arguments`. */
 export function checkView(view: unknown, label: string, type: 'modal' | 'home'): Checked {
   const report = createReport(type, label);
   byType(type === 'modal' ? { modal } : { home })(view, '/view', report);

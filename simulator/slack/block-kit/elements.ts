@@ -65,7 +65,7 @@ const imageSource = {
 
 export const image = shape({ alt_text: string(2000) }, imageSource, exactlyOne('image_url', 'slack_file'));
 
-/** Every element of Block Kit by its type, with the limits of reference §3.1. */
+/** Every element of Block Kit by its type, with the limits of docs.slack.dev/reference/block-kit. */
 export const elements: Readonly<Record<string, Rule>> = {
   button: shape(
     { text: plain(75) },
@@ -175,7 +175,7 @@ const selects = ['static', 'external', 'users', 'conversations', 'channels'].fla
   `multi_${kind}_select`,
 ]);
 const choices = [...selects, 'checkboxes', 'radio_buttons', 'datepicker', 'timepicker'];
-/** Which elements may stand where (the unions of @slack/types). */
+/** The elements allowed in each block (the unions of @slack/types). */
 export const inActions = [
   ...choices,
   'button',

@@ -1,7 +1,7 @@
 import { isObject } from '../world.ts';
 import type { Report, Surface } from './rules.ts';
 
-/** What a check found: `error` and `messages` as Slack answers them, `problems` for the tests. */
+/** The result of a check: `error` and `messages` as Slack answers them, `problems` for the tests. */
 export interface Checked {
   error?: string;
   messages: string[];

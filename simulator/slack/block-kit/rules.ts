@@ -3,7 +3,7 @@ import { isObject } from '../world.ts';
 
 export type Surface = 'message' | 'modal' | 'home' | 'suggestion';
 
-/** Where findings go while one payload is checked. `refuse` is what Slack refuses; `advise` only this project. */
+/** Collects the findings of one payload. Slack refuses what `refuse` gets; `advise` is this project's own rule. */
 export interface Report {
   readonly surface: Surface;
   refuse(at: string, message: string): void;

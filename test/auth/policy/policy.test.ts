@@ -23,7 +23,7 @@ const roles = ['reader', 'operator', 'operator by group', 'approver', 'admin', '
 type Role = (typeof roles)[number];
 
 /*
- * The decision table of DESIGN §5, by hand. Read: under a cap (row), may a class (column) happen at all?
+ * The decision table of docs/approvals.md, by hand. Read: under a cap (row), may a class (column) happen at all?
  */
 const happensUnder: Record<Cap, Record<Right, 'yes' | 'no'>> = {
   //          looks        logs out       edits          deletes         needs no CDN
