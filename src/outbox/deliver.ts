@@ -1,48 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Selectable, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
 import { defineJob, type Job, type JobContext } from '../store/queue/define-job.ts';
-import type { Enqueue } from '../store/queue/queue.ts';
-import type { Schema } from '../store/schema.ts';
 import type { Message } from '../views/blocks/message.ts';
 import { classifySlackFailure, type FailureClass } from './classify-failure.ts';
-import { type Ended, type MessageKind, type Refusal, tell } from './outbox.ts';
-import { type Method, pauseMethod, reserveSlot } from './pace.ts';
-import type { Marker, OpenSlack, Posted, SlackPort } from './slack-port.ts';
+import {
+  backOff,
+  type DeliverPorts,
+  type Delivery,
+  end,
+  type Row,
+  render,
+  takeSlot,
+  tryAgain,
+} from './delivery.ts';
+import { showEdit } from './edit.ts';
+import { type MessageKind, tell } from './outbox.ts';
+import { pauseMethod } from './pace.ts';
+import type { Marker, Posted } from './slack-port.ts';
 
 /** A row that is `sending` for longer was left by a killed process, or its answer was lost. A call takes 10 s at most. */
 const lostMs = 20_000;
 /** A process that was frozen for longer between claiming and posting does not post: another may have looked already. */
 const freshMs = 5_000;
-/** A reservation that was missed by more is made again, so that messages that waited do not leave together. */
-const staleSlotMs = 5_000;
 const mostLooks = 8;
-const mostEditAttempts = 16;
-const longestBackoffMs = 5 * 60_000;
-
-type Row = Selectable<Schema['outbox']>;
-
-export interface DeliverPorts {
-  readonly slack: OpenSlack;
-  readonly enqueue: Enqueue;
-}
-
-interface Delivery<Ports extends DeliverPorts> {
-  readonly row: Row;
-  readonly kind: MessageKind<never, Ports>;
-  readonly context: JobContext<Ports>;
-  readonly slack: SlackPort;
-  /** Channel or user id. */
-  readonly place: string;
-  readonly thread: string | undefined;
-}
 
 /** The job that brings rows of the outbox to Slack, one at a time per row. */
 export function createDeliverJob<Ports extends DeliverPorts>(
   kinds: readonly MessageKind<never, Ports>[],
 ): Job<{ id: string }, Ports> {
-  const byName = new Map(kinds.map((kind) => [kind.kind, kind]));
+  // The context that reaches a kind's functions is the job's own, with all its ports.
+  const byName = new Map(
+    kinds.map((kind) => [kind.kind, kind as unknown as MessageKind<never, DeliverPorts>]),
+  );
   return {
     ...tell,
     async run(stored, context) {
@@ -59,7 +48,7 @@ export function createDeliverJob<Ports extends DeliverPorts>(
       const slack = ports.slack(installation, signal);
       const places = JSON.parse(row.places) as string[];
       const place = row.posted_in ?? places[row.place] ?? '';
-      const delivery = { row, kind, context, slack, place, thread: undefined };
+      const delivery: Delivery = { row, kind, context, slack, place, thread: undefined };
       if (row.state === 'sent') return showEdit(delivery);
       if (row.parent === null) return send(delivery);
       const parent = await findParent(row, context);
@@ -109,7 +98,7 @@ async function findParent(row: Row, { db }: JobContext): Promise<Posted | 'waiti
   return earlier ? 'waiting' : { channel: parent.posted_in, ts: parent.ts };
 }
 
-async function send<Ports extends DeliverPorts>(delivery: Delivery<Ports>): Promise<void> {
+async function send(delivery: Delivery): Promise<void> {
   const { row, context, slack, place, thread } = delivery;
   const { db, now, signal, log } = context;
   if (row.state === 'sending') return lookForMessage(delivery);
@@ -160,10 +149,7 @@ async function send<Ports extends DeliverPorts>(delivery: Delivery<Ports>): Prom
   await end(sending, { state: 'sent', ...posted });
 }
 
-async function sendFailed<Ports extends DeliverPorts>(
-  delivery: Delivery<Ports>,
-  error: unknown,
-): Promise<void> {
+async function sendFailed(delivery: Delivery, error: unknown): Promise<void> {
   const { row, kind, context, place } = delivery;
   const { db, now, log } = context;
   const failure = classifySlackFailure(error);
@@ -193,8 +179,8 @@ async function sendFailed<Ports extends DeliverPorts>(
 }
 
 /** Goes on with the next place; the last one's refusal ends the message. */
-async function refuse<Ports extends DeliverPorts>(
-  delivery: Delivery<Ports>,
+async function refuse(
+  delivery: Delivery,
   { kind, code }: Extract<FailureClass, { kind: 'place-gone' | 'app-gone' | 'refused' }>,
 ): Promise<void> {
   const { row, context, place } = delivery;
@@ -215,7 +201,7 @@ async function refuse<Ports extends DeliverPorts>(
 }
 
 /** Looks for a message whose process died, or whose answer was lost, before anything is posted again. */
-async function lookForMessage<Ports extends DeliverPorts>(delivery: Delivery<Ports>): Promise<void> {
+async function lookForMessage(delivery: Delivery): Promise<void> {
   const { row, context, slack, place, thread } = delivery;
   const { now } = context;
   // Files carry no marker, and direct messages cannot be read.
@@ -244,202 +230,11 @@ async function lookForMessage<Ports extends DeliverPorts>(delivery: Delivery<Por
   await tryAgain(delivery, now(), { ...looked, state: 'due', claim: null, slot: null });
 }
 
-async function endInDoubt<Ports extends DeliverPorts>(
-  delivery: Delivery<Ports>,
-  code: string,
-): Promise<void> {
+async function endInDoubt(delivery: Delivery, code: string): Promise<void> {
   const { row, context, place } = delivery;
   if (row.doubt === 'once') return end(delivery, { state: 'sent', channel: place, code });
   context.log.warn({ message: row.id, place, code }, 'unknown whether message was posted');
   await end(delivery, { state: 'unknown', code });
-}
-
-interface End extends Pick<Partial<Ended<never>>, 'reason' | 'code'> {
-  readonly state: 'sent' | 'unknown' | 'dead';
-  readonly channel?: string;
-  readonly ts?: string;
-}
-
-/** Ends a message, once: what follows from it commits with it, and the messages that wait for it are enqueued. */
-async function end<Ports extends DeliverPorts>(
-  { row, kind, context, place }: Delivery<Ports>,
-  { state, channel, ts, reason, code = refusalOf(row)?.code }: End,
-): Promise<void> {
-  const { db, ports, now, log } = context;
-  if (state === 'dead') log.warn({ message: row.id, place, reason, code }, 'message was not delivered');
-  const posted = channel !== undefined && ts !== undefined ? { channel, ts } : undefined;
-  const about = JSON.parse(row.about) as never;
-  const ended = { id: row.id, about, state, place, posted, reason, code: row.code ?? code };
-  const store = async (trx: Transaction<Schema>): Promise<void> => {
-    const at = now();
-    const stored = await trx
-      .updateTable('outbox')
-      .set({
-        state,
-        posted_in: channel ?? null,
-        ts: ts ?? null,
-        code: ended.code ?? null,
-        claim: null,
-        slot: null,
-        attempts: 0,
-        body: sql`case when wanted = ${row.wanted} then null else body end`,
-        next_at: sql`case when wanted > shown and ${state} = 'sent' then ${at}::timestamptz end`,
-        changed_at: at,
-      })
-      .where('id', '=', row.id)
-      .where('state', '=', row.state)
-      .where(sql<boolean>`claim is not distinct from ${row.claim}`)
-      .returning('next_at')
-      .executeTakeFirst();
-    if (!stored) return;
-    await kind.ended?.(trx, ended, context);
-    const waiting = await findFollowers(trx, row);
-    for (const id of [...(stored.next_at ? [row.id] : []), ...waiting])
-      await ports.enqueue(tell, { id }, { in: trx, key: id });
-  };
-  // Slack has answered: without patience with the database (a deadlock, a restart) that answer would be lost.
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await db.transaction().execute(store);
-    } catch (error) {
-      if (tries >= 5) throw error;
-      log.warn({ message: row.id, error }, 'end of message could not be stored, trying again');
-      await sleep(100 * 2 ** tries);
-    }
-  }
-}
-
-/** Its first reply, and the reply behind it. */
-async function findFollowers(trx: Transaction<Schema>, row: Row): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    (select id from outbox where parent = ${row.id} and state = 'due' order by seq limit 1)
-    union all
-    (select id from outbox where parent = ${row.parent} and state = 'due' and seq > ${row.seq}
-     order by seq limit 1)`.execute(trx);
-  return rows.map(({ id }) => id);
-}
-
-/** Shows the newest body of a message that was sent. */
-async function showEdit<Ports extends DeliverPorts>(delivery: Delivery<Ports>): Promise<void> {
-  const { row, kind, context, slack } = delivery;
-  const { db, now, log } = context;
-  if (row.wanted <= row.shown) return;
-  if (row.posted_in === null || row.ts === null) return giveUpEdit(delivery, 'no_message');
-  if (!(await takeSlot(delivery, 'chat.update'))) return;
-  try {
-    const message = await render(delivery);
-    if (message) await slack.update({ channel: row.posted_in, ts: row.ts }, message);
-  } catch (error) {
-    const failure = classifySlackFailure(error);
-    if (failure.kind === 'retry') {
-      const until = new Date(now().getTime() + failure.afterMs);
-      await pauseMethod(db, row.tenant, 'chat.update', until);
-      return tryAgain(delivery, until, { slot: null });
-    }
-    if (failure.kind === 'not-sent') log.error({ message: row.id, error }, 'message could not be edited');
-    if ((failure.kind === 'unknown' || failure.kind === 'not-sent') && row.attempts < mostEditAttempts)
-      return tryAgain(delivery, backOff(row, now()), { slot: null, attempts: row.attempts + 1 });
-    if (failure.kind === 'refused' && kind.renderInstead && row.refusal === null) {
-      const { code, reference } = failure;
-      return tryAgain(delivery, now(), { slot: null, refusal: JSON.stringify({ code, reference }) });
-    }
-    log.info({ message: row.id, code: failure.code }, 'message can no longer be edited');
-    return giveUpEdit(delivery, failure.code);
-  }
-  await db.transaction().execute((trx) => settleEdit(delivery, trx));
-}
-
-async function giveUpEdit<Ports extends DeliverPorts>(
-  delivery: Delivery<Ports>,
-  code: string,
-): Promise<void> {
-  const { row, kind, context } = delivery;
-  await context.db.transaction().execute(async (trx) => {
-    await settleEdit(delivery, trx);
-    await kind.editFailed?.(trx, { id: row.id, about: JSON.parse(row.about) as never, code }, context);
-  });
-}
-
-async function settleEdit<Ports extends DeliverPorts>(
-  { row, context }: Delivery<Ports>,
-  trx: Transaction<Schema>,
-): Promise<void> {
-  const { ports, now } = context;
-  const settled = await trx
-    .updateTable('outbox')
-    .set({
-      shown: row.wanted,
-      slot: null,
-      attempts: 0,
-      body: sql`case when wanted = ${row.wanted} then null else body end`,
-      next_at: sql`case when wanted > ${row.wanted} then ${now()}::timestamptz end`,
-      changed_at: now(),
-    })
-    .where('id', '=', row.id)
-    .where('shown', '<', row.wanted)
-    .returning('next_at')
-    .executeTakeFirst();
-  if (settled?.next_at) await ports.enqueue(tell, { id: row.id }, { in: trx, key: row.id });
-}
-
-/** True when it is this call's turn. Else a job comes back at the reserved moment. */
-async function takeSlot<Ports extends DeliverPorts>(
-  delivery: Delivery<Ports>,
-  method: Method,
-): Promise<boolean> {
-  const { row, context, place } = delivery;
-  const { db, now } = context;
-  const late = row.slot ? now().getTime() - row.slot.getTime() : Infinity;
-  if (late <= staleSlotMs) return true;
-  const slot = await reserveSlot(db, row.tenant, { method, channel: place }, now());
-  if (slot <= now()) return true;
-  await tryAgain(delivery, slot, { slot });
-  return false;
-}
-
-type Change = Partial<
-  Pick<Row, 'state' | 'claim' | 'slot' | 'place' | 'first_at' | 'looks' | 'attempts' | 'code' | 'refusal'>
->;
-
-/** Has a job come back at that moment, unless the row has moved on meanwhile. */
-async function tryAgain<Ports extends DeliverPorts>(
-  { row, context }: Delivery<Ports>,
-  at: Date,
-  change: Change,
-): Promise<void> {
-  const { db, ports, now } = context;
-  await db.transaction().execute(async (trx) => {
-    const moved = await trx
-      .updateTable('outbox')
-      .set({ ...change, next_at: at, changed_at: now() })
-      .where('id', '=', row.id)
-      .where('state', '=', row.state)
-      .where(sql<boolean>`claim is not distinct from ${row.claim}`)
-      .returning('id')
-      .executeTakeFirst();
-    if (moved) await ports.enqueue(tell, { id: row.id }, { in: trx, key: row.id, at });
-  });
-}
-
-function backOff({ attempts }: Row, now: Date): Date {
-  return new Date(now.getTime() + Math.min(longestBackoffMs, 2_000 * 2 ** attempts));
-}
-
-async function render<Ports extends DeliverPorts>({
-  row,
-  kind,
-  context,
-  place,
-}: Delivery<Ports>): Promise<Message | undefined> {
-  const body = row.body === null ? undefined : (JSON.parse(row.body) as Message);
-  const about = JSON.parse(row.about) as never;
-  const refusal = refusalOf(row);
-  if (refusal && kind.renderInstead) return kind.renderInstead(about, refusal, { ...context, place });
-  return body ?? kind.render?.(about, { ...context, place });
-}
-
-function refusalOf(row: Row): Refusal | undefined {
-  return row.refusal === null ? undefined : (JSON.parse(row.refusal) as Refusal);
 }
 
 function markerOf({ id }: Row): Marker {

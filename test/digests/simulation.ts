@@ -11,7 +11,8 @@ import { insertDigest, ownerColumns, writeDigestBody } from '../../src/digests/q
 import { purgeRuns } from '../../src/digests/queries/runs.ts';
 import { findNextRuns, type Schedule } from '../../src/digests/schedule.ts';
 import { createDigestService } from '../../src/digests/service.ts';
-import { createDeliverJob, type DeliverPorts } from '../../src/outbox/deliver.ts';
+import { createDeliverJob } from '../../src/outbox/deliver.ts';
+import type { DeliverPorts } from '../../src/outbox/delivery.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
 import type { Marker, SlackPort } from '../../src/outbox/slack-port.ts';
 import type { Job, JobContext } from '../../src/store/queue/define-job.ts';

@@ -1,0 +1,65 @@
+import { sql, type Transaction } from 'kysely';
+import type { Schema } from '../store/schema.ts';
+import { classifySlackFailure } from './classify-failure.ts';
+import { backOff, type Delivery, render, takeSlot, tryAgain } from './delivery.ts';
+import { tell } from './outbox.ts';
+import { pauseMethod } from './pace.ts';
+
+const mostEditAttempts = 16;
+
+/** Shows the newest body of a message that was sent. */
+export async function showEdit(delivery: Delivery): Promise<void> {
+  const { row, kind, context, slack } = delivery;
+  const { db, now, log } = context;
+  if (row.wanted <= row.shown) return;
+  if (row.posted_in === null || row.ts === null) return giveUpEdit(delivery, 'no_message');
+  if (!(await takeSlot(delivery, 'chat.update'))) return;
+  try {
+    const message = await render(delivery);
+    if (message) await slack.update({ channel: row.posted_in, ts: row.ts }, message);
+  } catch (error) {
+    const failure = classifySlackFailure(error);
+    if (failure.kind === 'retry') {
+      const until = new Date(now().getTime() + failure.afterMs);
+      await pauseMethod(db, row.tenant, 'chat.update', until);
+      return tryAgain(delivery, until, { slot: null });
+    }
+    if (failure.kind === 'not-sent') log.error({ message: row.id, error }, 'message could not be edited');
+    if ((failure.kind === 'unknown' || failure.kind === 'not-sent') && row.attempts < mostEditAttempts)
+      return tryAgain(delivery, backOff(row, now()), { slot: null, attempts: row.attempts + 1 });
+    if (failure.kind === 'refused' && kind.renderInstead && row.refusal === null) {
+      const { code, reference } = failure;
+      return tryAgain(delivery, now(), { slot: null, refusal: JSON.stringify({ code, reference }) });
+    }
+    log.info({ message: row.id, code: failure.code }, 'message can no longer be edited');
+    return giveUpEdit(delivery, failure.code);
+  }
+  await db.transaction().execute((trx) => settleEdit(delivery, trx));
+}
+
+async function giveUpEdit(delivery: Delivery, code: string): Promise<void> {
+  const { row, kind, context } = delivery;
+  await context.db.transaction().execute(async (trx) => {
+    await settleEdit(delivery, trx);
+    await kind.editFailed?.(trx, { id: row.id, about: JSON.parse(row.about) as never, code }, context);
+  });
+}
+
+async function settleEdit({ row, context }: Delivery, trx: Transaction<Schema>): Promise<void> {
+  const { ports, now } = context;
+  const settled = await trx
+    .updateTable('outbox')
+    .set({
+      shown: row.wanted,
+      slot: null,
+      attempts: 0,
+      body: sql`case when wanted = ${row.wanted} then null else body end`,
+      next_at: sql`case when wanted > ${row.wanted} then ${now()}::timestamptz end`,
+      changed_at: now(),
+    })
+    .where('id', '=', row.id)
+    .where('shown', '<', row.wanted)
+    .returning('next_at')
+    .executeTakeFirst();
+  if (settled?.next_at) await ports.enqueue(tell, { id: row.id }, { in: trx, key: row.id });
+}
