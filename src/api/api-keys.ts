@@ -9,15 +9,15 @@ export interface ApiKey {
   readonly id: string;
   /** An open set: `User`, `UserApi`, `SubuserAPICompute`, … */
   readonly roles: readonly string[];
-  /** The last four characters, to tell keys apart; absent where the key is short or not reported. */
+  /** The last four characters, to tell keys apart; absent if the key is short or not reported. */
   readonly tail?: string;
-  /** The key that asks. */
+  /** The key of this request. */
   readonly isOwn: boolean;
 }
 
-/** List API Keys (cdn-api.md §2.2). Sub-user and scoped keys may not: `key_refused`, while other operations work. */
+/** List API Keys. Sub-user and scoped keys get `key_refused` here, while other operations work. */
 export interface ApiKeys {
-  /** Every key of the account; `skipped`: unreadable ones left out. */
+  /** Every key of the account; `skipped` counts unreadable ones. */
   readonly list: () => Promise<{ keys: ApiKey[]; skipped: number }>;
 }
 
@@ -36,7 +36,7 @@ export function createApiKeys(send: Send, hosts: Hosts, own: Secret): ApiKeys {
   };
 }
 
-/** The keys come in plain text and end here. */
+/** Keys arrive in plain text and do not leave this function. */
 function toApiKey({ Id, Key, Roles }: z.output<typeof record>, own: Secret): ApiKey {
   registerSecret('api-key', Key);
   const tail = Key && Key.length >= 16 ? { tail: Key.slice(-4) } : {};

@@ -14,19 +14,19 @@ import { address, checkTextId, type Hosts, type IdKind, pathOf } from './http/pa
 import type { Send } from './http/request.ts';
 
 export interface LatencyPoint {
-  /** As the service wrote it. */
+  /** The service's key. */
   readonly label: string;
-  /** ms since the epoch, where the label is a time. */
+  /** Epoch ms, if the label is a time. */
   readonly at?: number;
   readonly latency: number;
 }
 
-/** Absent: not reported. Latency as the service reports it: its unit is stated nowhere. */
+/** Absent: not reported. The specification gives no unit of latency. */
 export interface AppSummary {
   readonly averageLatency?: number;
   readonly currentLatency?: number;
   readonly totalVolumeSizeInGb?: number;
-  /** USD by the service's price list; the specification names no currency. */
+  /** US dollars by the service's price list; the specification names no currency. */
   readonly monthlyCost?: number;
   /** Oldest first; points without a time last. */
   readonly latencyChart: readonly LatencyPoint[];
@@ -34,7 +34,7 @@ export interface AppSummary {
   readonly status?: string;
 }
 
-/** Get Application Usage Summary (cdn-api.md §2.5). */
+/** Get Application Usage Summary. */
 export interface Apps {
   readonly summary: (appId: string) => Promise<AppSummary>;
 }
@@ -92,13 +92,13 @@ function readChart(raw: unknown): LatencyPoint[] {
     .sort((a, b) => (a.at ?? Number.MAX_VALUE) - (b.at ?? Number.MAX_VALUE) || (a.label < b.label ? -1 : 1));
 }
 
-/** Delete All Volume Instances (cdn-api.md §2.6). Irreversible. */
+/** Delete All Volume Instances. Irreversible. */
 export interface Volumes {
   /**
-   * Sent at most once, whatever the answer, to a path of `volumePath`. `ids`: the deleted instances, empty where there were none, undefined where
-   * the service did not say. Throws ApiError: `refused` while an instance is attached, `not_found` for a wrong id or a
-   * volume that is already gone. Where `sent` is true and the code is timeout, unreachable, cut, unavailable or
-   * unexpected, nobody knows whether it was deleted.
+   * Sent at most once, whatever the answer, to a path of `volumePath`. `ids`: the deleted instances, empty if there were
+   * none, undefined if the service did not say. Throws ApiError: `refused` while an instance is attached, `not_found` for
+   * a wrong id or a volume that is already gone. The outcome is unknown if `sent` is true and the code is timeout,
+   * unreachable, cut, unavailable or unexpected.
    */
   readonly deleteAll: (
     path: string,

@@ -18,14 +18,14 @@ export interface CdnOptions {
   /** {origin_logging_url} of the specification. */
   readonly originLoggingUrl: string;
   readonly fetch?: typeof globalThis.fetch;
-  /** Until the headers, and between two pieces of a body: 10 s. */
+  /** Wait for the headers, and between two pieces of a body. Default 10 s. */
   readonly timeoutMs?: number;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random?: () => number;
-  /** Hears of answers that are not as specified. Called often: keep it cheap. Holds member names, no values. */
+  /** Called for answers that differ from the specification, with member names and no values. Keep it cheap. */
   readonly onDrift?: (drift: Drift) => void;
 }
 
@@ -42,11 +42,11 @@ export interface CdnClient {
 }
 
 export interface Cdn {
-  /** A client for one key. `signal` ends whatever it is doing: ApiError `cancelled`. */
+  /** A client for one key. `signal` aborts its requests with ApiError `cancelled`. */
   readonly withKey: (key: Secret, signal?: AbortSignal, allowance?: ErrorBudget) => CdnClient;
 }
 
-/** The CDN of one deployment. Nothing is asked of it until a client is used. */
+/** The CDN of one deployment. */
 export function createCdn(options: CdnOptions): Cdn {
   const transport: Transport = {
     fetch: options.fetch ?? globalThis.fetch,

@@ -4,7 +4,7 @@ import { type ApiError, isObject, readErrorBody } from './http/errors.ts';
 import { address, checkNumericId, type Hosts, type IdKind } from './http/paths.ts';
 import type { Reply, Send } from './http/request.ts';
 
-/** Described by the service, not enumerated: others are warned about, not refused (cdn-api.md §2.8). */
+/** Described by the service in prose, not as an enumeration: others cause a warning, not a refusal. */
 export const eventLogFields = [
   'feature',
   'ruleId',
@@ -19,11 +19,11 @@ export const eventLogFields = [
 export const eventLogOps = ['eq', 'in', 'contains', 'cidr', 'wildcard'] as const;
 
 export interface EventLogFilter {
-  /** One of `eventLogFields`, as far as is known. */
+  /** Usually one of `eventLogFields`. */
   readonly field: string;
-  /** One of `eventLogOps`, likewise. */
+  /** Usually one of `eventLogOps`. */
   readonly op: string;
-  /** One of them has to match. */
+  /** At least one must match. */
   readonly value: readonly string[];
 }
 
@@ -32,22 +32,22 @@ export interface EventLogExport {
   readonly to: Date;
   /** Searches IP, rule id, URL, User-Agent and rule name. */
   readonly query?: string;
-  /** All of them have to match. */
+  /** All must match. */
   readonly filters?: readonly EventLogFilter[];
 }
 
 export interface EventLogFile {
-  /** The file, as it arrives. Cancel it when it is not read to the end. Fails with ApiError: cut, timeout, cancelled. */
+  /** The file while it arrives. Cancel it if it is not read to the end. Fails with ApiError: cut, timeout, cancelled. */
   readonly body: ReadableStream<Uint8Array>;
   readonly contentType: string;
-  /** Bytes, where the service says. */
+  /** Bytes, if the service says. */
   readonly length: number | undefined;
   readonly requestId: string | undefined;
 }
 
-/** Export Event Logs as CSV (cdn-api.md §2.8). The rows hold personal data. */
+/** Export Event Logs as CSV. The rows hold personal data. */
 export interface EventLogs {
-  /** Throws a UserError for a bad id, window or filter; ApiError `refused` where the service's 200 is a refusal. */
+  /** Throws a UserError for a bad id, window or filter; ApiError `refused` if the service's 200 is a refusal. */
   readonly export: (shieldZoneId: string, wanted: EventLogExport) => Promise<EventLogFile>;
 }
 
@@ -56,19 +56,19 @@ export const shieldZoneIdKind: IdKind = {
   hint: 'A shield zone id is a whole number, such as 501. It is not the pull zone’s id.',
 };
 
-/** As the specification calls it. */
+/** The specification's name. */
 export const exportOperation = 'Export Event Logs as CSV';
 
 const maxWindowMs = 72 * hourMs;
 
-/** The earliest start that is surely taken, to the minute: the 72 hours less a margin, since time passes. */
+/** The earliest start that the service accepts, to the minute: 72 hours less a margin, since time passes. */
 export function findEarliestStart(now: Date, marginMs = 10 * minuteMs): Date {
   return new Date(Math.ceil((now.getTime() - maxWindowMs + marginMs) / minuteMs) * minuteMs);
 }
 
 /**
- * Checks a window against the service's 72 hours: all of it has to lie inside, `marginMs` from the edge, since time
- * passes while somebody confirms. Throws a UserError. `now` in ms. The rule: specification, Errors 4; cdn-api.md §2.8.
+ * Checks a window against the service's 72 hours: it must lie inside, `marginMs` from the edge, since time passes while a
+ * person confirms. Throws a UserError. `now` in ms.
  */
 export function checkEventLogWindow(
   window: { from: Date; to: Date },
@@ -89,7 +89,7 @@ export function checkEventLogWindow(
   }
 }
 
-/** The service refuses a window with 400 or 401, and says so in the body only (cdn-api.md §2.8). */
+/** The service refuses a window with 400 or 401; only the body tells. */
 export function isWindowError({ code, operation, errorKey = '', serviceMessage = '' }: ApiError): boolean {
   return (
     code === 'refused' &&
@@ -118,7 +118,7 @@ export function createEventLogs(send: Send, hosts: Hosts, now: () => number): Ev
           ...(query ? { query } : {}),
           ...(filters.length > 0 ? { filters } : {}),
         }),
-        // A POST that only reads: cdn-api.md §1.4.
+        // A POST that only reads.
         isRead: true,
         isSlow: true,
       } as const;
@@ -127,10 +127,10 @@ export function createEventLogs(send: Send, hosts: Hosts, now: () => number): Ev
   };
 }
 
-// A refusal is a few hundred bytes; what is longer is a file, whatever it begins with.
+// Bytes. A refusal has a few hundred; a longer answer is a file, however it begins.
 const maxRefusalLength = 65_536;
 
-/** Makes sure that the answer is a file and not a refusal or a web page with status 200, by looking at its beginning. */
+/** Reads the beginning to tell a file from a refusal or a web page with status 200. */
 async function readFileReply(reply: Reply): Promise<EventLogFile> {
   const { headers } = reply;
   const contentType = headers.get('content-type') ?? 'application/octet-stream';
@@ -139,7 +139,7 @@ async function readFileReply(reply: Reply): Promise<EventLogFile> {
   let length = 0;
   let text = '';
   let isDone = false;
-  // Only what begins like JSON or HTML is held up: a line of CSV begins with neither.
+  // Only an answer that begins like JSON or HTML is delayed; a line of CSV does not.
   do {
     const next = await chunks.next();
     isDone = next.done === true;
@@ -159,7 +159,7 @@ async function readFileReply(reply: Reply): Promise<EventLogFile> {
   return {
     body: createFileStream(held, chunks),
     contentType,
-    // Compressed on the way, the length says nothing about the file.
+    // The length of a compressed answer is not that of the file.
     length: Number.isNaN(announced) || headers.has('content-encoding') ? undefined : announced,
     requestId: reply.requestId,
   };
@@ -193,7 +193,7 @@ function createFileStream(
         await chunks.return();
       },
     },
-    // Nothing is read ahead of whoever reads: a file of a gigabyte must not gather here.
+    // No read-ahead: a file of a gigabyte must not gather here.
     { highWaterMark: 0 },
   );
 }

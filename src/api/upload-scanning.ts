@@ -7,9 +7,9 @@ import { address, checkNumericId, type Hosts } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
 export interface ScanDay {
-  /** `yyyy-MM-dd`, where the service's key is a day. */
+  /** `yyyy-MM-dd`, if the service's key is a day. */
   readonly day?: string;
-  /** The key as it came. */
+  /** The service's key. */
   readonly label: string;
   readonly loggedRequests?: number;
   readonly blockedRequests?: number;
@@ -18,16 +18,16 @@ export interface ScanDay {
 
 /** Absent: not reported. */
 export interface UploadScanningMetrics {
-  /** The past 28 days, oldest first; what is no day comes last. */
+  /** The past 28 days, oldest first; keys that are no day come last. */
   readonly days: readonly ScanDay[];
   readonly totalLoggedRequests?: number;
   readonly totalBlockedRequests?: number;
   readonly totalFilesScanned?: number;
 }
 
-/** Get upload scanning metrics (cdn-api.md §2.7). */
+/** Get upload scanning metrics. */
 export interface UploadScanning {
-  /** Throws ApiError `refused`, with the service's words, for an unknown zone or a plan without the feature. */
+  /** Throws ApiError `refused`, with the service's message, for an unknown zone or a plan without the feature. */
   readonly metrics: (shieldZoneId: string) => Promise<UploadScanningMetrics>;
 }
 
@@ -58,7 +58,7 @@ export function createUploadScanning(
         const body = await reply.json();
         // A refusal comes as 200 or 202; `success: false` alone does not mean one.
         if (!isObject(body) || readErrorBody(body).kind === 'envelope') throw reply.wrongShape(body);
-        // Without data there is nothing to show, whether or not the service says why.
+        // Null data is a refusal even without a message.
         if (!isObject(body['data']))
           throw body['data'] === null ? reply.error('refused') : reply.wrongShape(body);
         const read = readLeniently(data, body['data']);
@@ -76,7 +76,7 @@ function readDays(raw: unknown): ScanDay[] {
     .flatMap(({ key, value }): ScanDay[] => {
       const day = parseMapDay(key);
       const read = omitMissing(readLeniently(counts, value)?.value ?? {});
-      // Neither a day nor counts: a member of the map that means something else.
+      // Neither a day nor counts: another kind of member.
       if (!day && Object.keys(read).length === 0) return [];
       return [{ ...(day ? { day } : {}), label: key, ...read }];
     })

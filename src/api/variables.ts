@@ -6,23 +6,23 @@ import { type Drift, flag, id, parseAnswer, text } from './http/lenient.ts';
 import { checkNumericId, type Hosts, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
-/** What changes; a member that is left out stays as it is. */
+/** Members that change; the others stay as they are. */
 export interface VariableChange {
   /** At most 4096 characters; the service may allow fewer. */
   readonly value?: Secret | undefined;
   readonly required?: boolean | undefined;
 }
 
-/** The variable as the service now has it. Absent: not reported. */
+/** The variable after the change. Absent: not reported. */
 export interface Variable {
   readonly name?: string;
   readonly required?: boolean;
   readonly defaultValue?: Secret;
-  /** Of the request that set it. */
+  /** The service's id of the request. */
   readonly requestId?: string;
 }
 
-/** Update Variable (cdn-api.md §2.3). */
+/** Update Variable. */
 export interface Variables {
   /** Sent at most once, whatever the answer, to a path of `variablePath` with a body of `variableBody`. */
   readonly update: (path: string, body: string, value?: Secret) => Promise<Variable>;
@@ -77,7 +77,7 @@ export function createVariables(send: Send, hosts: Hosts, onDrift: (drift: Drift
       } as const;
       return send(request, async (reply): Promise<Variable> => {
         const answered = await reply.json();
-        // Done, without a word about it.
+        // Success without a body.
         const about = reply.requestId === undefined ? {} : { requestId: reply.requestId };
         if (answered === undefined) return about;
         const { Name, Required, DefaultValue } = parseAnswer(reply, answered, answer, operation, onDrift);

@@ -1,13 +1,13 @@
 import { type ApiError, isObject } from './errors.ts';
 
-/** Ends a request that stands still. The clock runs only while something is awaited from the service. */
+/** Aborts a request whose answer stalls. The clock runs only while the service is awaited. */
 export interface ReadDeadline {
   readonly signal: AbortSignal;
   readonly timedOut: () => boolean;
-  /** From now on the service has this long. */
+  /** Gives the service this long from now. */
   readonly start: (ms: number) => void;
   readonly pause: () => void;
-  /** Ends the connection if it still stands, and lets go of the caller's signal. */
+  /** Closes the connection if it is still open, and removes the listener from the caller's signal. */
   readonly end: () => void;
 }
 
@@ -20,7 +20,7 @@ export function createReadDeadline(outer: AbortSignal | undefined): ReadDeadline
   if (outer?.aborted) abort();
   else outer?.addEventListener('abort', abort, { once: true });
 
-  // One timer that looks at the deadline when it rings: setting one for each chunk costs more than reading it.
+  // One timer checks the deadline when it fires: setting one for each chunk costs more than reading it.
   function ring(): void {
     const left = deadline - performance.now();
     timer = undefined;
@@ -52,8 +52,8 @@ export function createReadDeadline(outer: AbortSignal | undefined): ReadDeadline
 }
 
 /**
- * A body, chunk by chunk, with `idleMs` for each. Reading stops the request when it stops: leaving the loop early
- * closes the connection. `broken` makes the error for a body that ends before its end.
+ * A body, chunk by chunk, with `idleMs` for each. Leaving the loop early closes the connection. `broken` creates the
+ * error for a body that is cut short.
  */
 export async function* readChunks(
   body: ReadableStream<Uint8Array> | null,
@@ -67,7 +67,7 @@ export async function* readChunks(
     for (;;) {
       watch.start(idleMs);
       const { done, value } = await reader.read().catch(() => {
-        // What fetch threw may name the address: nothing of it is kept.
+        // The error of fetch may contain the address, so it is dropped.
         throw broken();
       });
       watch.pause();
@@ -80,9 +80,9 @@ export async function* readChunks(
 }
 
 export interface TextLimits {
-  /** Bytes. What is longer is no answer of this service. */
+  /** Bytes. No answer of this service is longer. */
   readonly bytes: number;
-  /** For the whole body: dripping in byte by byte would otherwise never be too slow. */
+  /** For the whole body: one byte at a time would otherwise never be too slow. */
   readonly ms: number;
   readonly tooLong: () => ApiError;
   readonly tooSlow: () => ApiError;

@@ -1,6 +1,6 @@
-/** What went wrong, as far as somebody who asks the CDN can tell it apart. */
+/** Kinds of failure that a caller can tell apart. */
 export type ApiErrorCode =
-  /** The key is wrong, gone or too weak. */
+  /** The key is wrong, deleted or has too few rights. */
   | 'key_refused'
   /** Any other 4xx, or a refusal in the body of a 2xx. */
   | 'refused'
@@ -24,9 +24,9 @@ export interface FieldError {
 
 export interface ApiErrorFacts {
   readonly code: ApiErrorCode;
-  /** As the specification calls it: `List Pull Zones`. */
+  /** The specification's name: `List Pull Zones`. */
   readonly operation: string;
-  /** False only where the request certainly never reached the service. */
+  /** False only if the request certainly never reached the service. */
   readonly sent: boolean;
   readonly status?: number | undefined;
   /** The service's own sentence: one line, bounded, without the key. Foreign text: escape it before showing it. */
@@ -38,7 +38,7 @@ export interface ApiErrorFacts {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** A refusal for what the account's plan includes: nothing that was typed is wrong (cdn-api.md §2.7: `invalid_plan_type.…`). */
+/** The account's plan does not include the feature (`invalid_plan_type.…`); nothing that was typed is wrong. */
 export function isPlanError({ code, status, errorKey = '', serviceMessage = '' }: ApiError): boolean {
   return (
     code === 'refused' &&
@@ -78,26 +78,26 @@ export class ApiError extends Error {
   }
 }
 
-/** What a body says about a failure, whichever of the service's shapes it has. */
+/** Details of a failure, from any shape of error body that the service has. */
 export interface ErrorDetails {
   readonly message: string | undefined;
   readonly errorKey: string | undefined;
   readonly fieldErrors: readonly FieldError[];
   /**
-   * `envelope`: an `error` or `errorResponse` that is filled, or a bare errorKey: the request was refused, whatever
-   * the status says. `problem`: shape A, B or the core shape. `none`: nothing that speaks of a failure.
+   * `envelope`: a filled `error` or `errorResponse`, or a bare errorKey: the request was refused, whatever the status.
+   * `problem`: shape A, B or the core shape. `none`: no sign of a failure.
    */
   readonly kind: 'envelope' | 'problem' | 'none';
 }
 
-/** Enough for a sentence; a body is never quoted whole. */
+/** Characters: enough for a sentence. A body is never quoted whole. */
 const maxMessageLength = 500;
 const noDetails: ErrorDetails = { message: undefined, errorKey: undefined, fieldErrors: [], kind: 'none' };
 
 /**
  * Reads the error bodies of all surfaces: shapes A, B and C, the core's `{ErrorKey,Field,Message}`, the containers'
- * `[{message}]` and bare string, shield's `error` and `errorResponse`. Anything else, HTML and nothing included,
- * says nothing. Order of the members: cdn-api.md §1.3.
+ * `[{message}]` and bare string, shield's `error` and `errorResponse`. Anything else, HTML and an empty body included,
+ * has no details.
  */
 export function readErrorText(text: string, clean?: (text: string) => string): ErrorDetails {
   try {
@@ -108,8 +108,7 @@ export function readErrorText(text: string, clean?: (text: string) => string): E
 }
 
 /**
- * The same for a body that is parsed already. `clean` takes out what must not be repeated, before sentences are cut to
- * their length: half a key would not be found any more.
+ * The same for a parsed body. `clean` removes secrets before sentences are truncated: half a key would not be found.
  */
 export function readErrorBody(raw: unknown, clean?: (text: string) => string): ErrorDetails {
   const body = clean ? mapStrings(raw, clean) : raw;
@@ -140,13 +139,13 @@ export function readErrorBody(raw: unknown, clean?: (text: string) => string): E
 
 /**
  * The code for a status. 401 and 403 mean the key, unless the body says that the request was refused: shield answers
- * a wrong time window with 401 (cdn-api.md §1.2, §2.7, §2.8).
+ * a wrong time window with 401.
  */
 export function classifyStatus(status: number, words: ErrorDetails, isHtml: boolean): ApiErrorCode {
   if (status === 401 || status === 403) return words.kind === 'envelope' ? 'refused' : 'key_refused';
   if (status === 429) return 'rate_limited';
   if (status >= 500) return 'unavailable';
-  // A web page where the service would send a problem: something else answered in its place.
+  // A web page instead of a problem document: a proxy answered in place of the service.
   if (status < 400 || isHtml) return 'unexpected';
   return status === 404 ? 'not_found' : 'refused';
 }
@@ -182,7 +181,7 @@ function readEnvelope(value: unknown): { message: string | undefined; errorKey: 
   return { message: toSentence(value['message']), errorKey: toSentence(value['errorKey']) };
 }
 
-/** `[{field, message}]`, or the framework's `{field: [messages]}`. At most 20: nobody reads more. */
+/** `[{field, message}]`, or the framework's `{field: [messages]}`. At most 20. */
 function readFieldErrors(value: unknown): FieldError[] {
   const found: FieldError[] = [];
   if (Array.isArray(value)) {

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { isObject, readErrorBody } from './errors.ts';
 import type { Reply } from './request.ts';
 
-/** What in an answer was not as the specification says. */
+/** Differences between an answer and the specification. */
 export interface Drift {
   readonly operation: string;
-  /** Members of the wrong type, by path: `Hostnames[].ForceSSL`. They read as not reported. */
+  /** Members of the wrong type, by path: `Hostnames[].ForceSSL`. They count as not reported. */
   readonly wrong: readonly string[];
-  /** Members the specification does not have. They are ignored. */
+  /** Members that the specification does not have. They are ignored. */
   readonly unknown: readonly string[];
 }
 
@@ -17,9 +17,8 @@ export interface LenientResult<T> {
 }
 
 /**
- * Reads `raw` by `schema`, giving up as little as possible (cdn-api.md §3): a member of the wrong type is left out,
- * a list's element of the wrong type too, and both are named in `wrong`. Undefined only where the thing itself, or
- * a member it cannot be without, is not there.
+ * Parses `raw` and drops as little as possible, since the service changes its model about monthly: members and list
+ * elements of the wrong type are left out and named in `wrong`. Undefined only if a required member is missing.
  */
 export function readLeniently<S extends z.ZodType>(
   schema: S,
@@ -27,7 +26,7 @@ export function readLeniently<S extends z.ZodType>(
 ): LenientResult<z.output<S>> | undefined {
   let value = raw;
   const wrong: string[] = [];
-  // A second round finds what stood behind the first mistake; more than a few rounds is not a service's answer.
+  // A further round finds mistakes behind the first one; real answers need few.
   for (let round = 0; round < 4; round += 1) {
     const read = schema.safeParse(value);
     if (read.success) return { value: read.data, wrong };
@@ -39,7 +38,7 @@ export function readLeniently<S extends z.ZodType>(
   return undefined;
 }
 
-/** `['Hostnames', 2, 'ForceSSL']` → `Hostnames[].ForceSSL`. Names are the service's words: bounded. */
+/** `['Hostnames', 2, 'ForceSSL']` → `Hostnames[].ForceSSL`. Names come from the service, so they are bounded. */
 function joinPath(path: readonly PropertyKey[]): string {
   return path
     .map((key) => (typeof key === 'number' ? '[]' : `.${String(key).slice(0, 80)}`))
@@ -59,7 +58,7 @@ function omitPaths(raw: unknown, paths: readonly (readonly PropertyKey[])[]): un
     const key = path.at(-1);
     if (!isContainer(parent) || key === undefined) continue;
     if (Array.isArray(parent)) {
-      // Marked first: taking it out now would shift the elements the other paths point at.
+      // Marked first: removing it now would shift the elements of the other paths.
       parent[Number(key)] = removed;
       lists.add(parent);
     } else {
@@ -74,14 +73,14 @@ function isContainer(value: unknown): value is Record<PropertyKey, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-// The kinds of members. Any of them may be null or missing, whatever the specification declares.
+// Kinds of members. Any of them may be null or missing, whatever the specification declares.
 export const text = z.string().nullish();
 export const flag = z.boolean().nullish();
 export const count = z.number().nullish();
 export const texts = z.array(z.string()).nullish();
-/** An int64 id, outwards a string: nothing computes with it, and buttons carry text. */
+/** An int64 id as a string: it is never computed with, and buttons carry text. */
 export const id = z.union([z.number().int(), z.string().regex(/^-?\d{1,20}$/)]).transform(String);
-/** A reference to another resource; null, 0 and -1 all mean that there is none. */
+/** A reference to another resource; null, 0 and -1 mean none. */
 export const link = id.transform((value) => (/^[1-9]/.test(value) ? value : undefined)).nullish();
 
 /** `MonthlyCharges` → `monthlyCharges`, `AWSSigningEnabled` → `awsSigningEnabled`. */
@@ -91,10 +90,10 @@ type Camel<Name extends string> = Name extends `AWS${infer Rest}`
     ? `euus${Rest}`
     : Uncapitalize<Name>;
 
-/** A wire object with names as the rest of the code has them, and without null. */
+/** A wire object with camelCase names and without null. */
 export type CamelCased<T> = { readonly [K in keyof T & string as Camel<K>]?: NonNullable<T[K]> };
 
-/** Renames the members of a wire object and drops those that are null. */
+/** Renames the members of a wire object to camelCase and drops missing ones. */
 export function toCamelCase<T extends object>(wire: T): CamelCased<T> {
   const members: [string, unknown][] = [];
   for (const [name, value] of Object.entries(wire)) {
@@ -108,15 +107,15 @@ function camelCaseName(name: string): string {
   return prefix.toLowerCase() + name.slice(prefix.length);
 }
 
-/** Drops the members that are null or undefined: not reported. */
+/** Drops members that are null or undefined. */
 export function omitMissing<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
   return Object.fromEntries(members) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
 /**
- * Understands a small answer that is one object. Throws ApiError `unexpected` where it is none, and `refused` where
- * it only says what went wrong.
+ * Parses a small answer that is one object. Throws ApiError `unexpected` if it is none, and `refused` if it only
+ * describes a failure.
  */
 export function parseAnswer<S extends z.ZodObject>(
   reply: Reply,
@@ -139,17 +138,17 @@ export function parseAnswer<S extends z.ZodObject>(
 }
 
 export interface SeriesPoint {
-  /** The key as it came: a day, a time, or something else. */
+  /** The service's key: a day, a time, or something else. */
   readonly key: string;
   readonly value: unknown;
 }
 
-// What an entry of a list may call its key, should a map ever become a list.
+// Names of the key member, should the map ever become a list.
 const keyNames = ['date', 'day', 'time', 'timestamp', 'key', 'x'];
 
 /**
- * The points of a map by day or time whose form the specification leaves open: an object, a list of pairs or a list
- * of objects. What fits none of these is left out.
+ * The points of a map by day or time. The specification leaves its form open: an object, a list of pairs and a list of
+ * objects are read, other entries are left out.
  */
 export function readSeries(raw: unknown): SeriesPoint[] {
   if (isObject(raw)) return Object.entries(raw).map(([key, value]) => ({ key, value }));
@@ -166,7 +165,7 @@ export function readSeries(raw: unknown): SeriesPoint[] {
   });
 }
 
-/** A number, or the one number of an object. */
+/** A number, or the only number of an object. */
 export function findNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   if (!isObject(value)) return undefined;

@@ -9,26 +9,26 @@ export interface Hosts {
 export interface IdKind {
   /** `a zone id`: follows "This is not …". */
   readonly noun: string;
-  /** What a right one looks like: a whole sentence. */
+  /** How a valid one looks: a whole sentence. */
   readonly hint: string;
 }
 
 const maxIds = { int32: 2n ** 31n - 1n, int64: 2n ** 63n - 1n };
 
-/** A numeric id as the service takes it. Throws a UserError for anything but digits in range. */
+/** Throws a UserError for anything but digits in range. */
 export function checkNumericId(value: string, bits: 'int32' | 'int64', kind: IdKind): string {
   if (!/^\d{1,19}$/.test(value) || BigInt(value) > maxIds[bits]) throw createIdError(kind);
   return value;
 }
 
-// What would change the path when somebody decodes it once more: `.`, `/`, `\` and control characters, escaped.
+// Escaped `.`, `/`, `\` and control characters: they would change the path if a proxy decodes it once more.
 const escapedUnsafeCharacters = /%(25)*(2e|2f|5c|[01][\da-f]|7f)/i;
 // oxlint-disable-next-line no-control-regex -- control characters are what is refused here
 const unsafeCharacters = /[/\\\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * A textual id as one path segment, not yet encoded. Ids come from people, so whatever could lead to another path
- * is refused (`..`, slashes, their escaped forms, control characters) with a UserError.
+ * A textual id for one path segment, not yet encoded. Ids come from people, so anything that could lead to another path
+ * is refused with a UserError: `..`, slashes, their escaped forms, control characters.
  */
 export function checkTextId(value: string, kind: IdKind): string {
   const refused =
@@ -43,7 +43,7 @@ export function checkTextId(value: string, kind: IdKind): string {
   return value;
 }
 
-/** The path of an operation: every segment encoded, so that nothing in an id can end the segment. */
+/** The path of an operation. Every segment is encoded, so that no id can end its segment. */
 export function pathOf(...segments: string[]): string {
   return `/${segments.map(encodeURIComponent).join('/')}`;
 }
@@ -53,6 +53,6 @@ export function address(host: string, ...segments: string[]): string {
 }
 
 function createIdError({ noun, hint }: IdKind): UserError {
-  // What was typed is not quoted: it is foreign text, and this folder does not know where it will be shown.
+  // The typed text is not quoted: it is foreign, and this folder does not know where it is shown.
   return new UserError(`This is not ${noun}.`, hint);
 }

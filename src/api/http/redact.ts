@@ -1,12 +1,12 @@
-/** Stands where a value is that must not be shown. */
+/** Replaces a value that must not be shown. */
 export const redactedValue = '[hidden]';
 
 /**
- * An address without what may be a secret in it: user and password go, and of the query only the names stay
- * (`?sig=…`: signed origins and tokens travel there). Works on whatever was typed into such a field, address or not.
+ * An address without possible secrets: user, password and query values are removed (`?sig=…`), since signatures and
+ * tokens travel there. Accepts any text, address or not.
  */
 export function redactUrl(url: string): string {
-  // Nearly every address of a large list ends here.
+  // The fast path for nearly every address of a large list.
   if (!url.includes('@') && !url.includes('?') && !url.includes('#')) return url;
   return removeQueryValues(removeUserinfo(url));
 }
@@ -16,7 +16,7 @@ function removeUserinfo(url: string): string {
   const end = rest.search(/[/?#]/);
   const authority = end === -1 ? rest : rest.slice(0, end);
   if (authority.includes('@')) return scheme + rest.slice(authority.lastIndexOf('@') + 1);
-  // `user:pa/ss@host`: what stands before the slash is no host with a port, so it is a name with half a password.
+  // `user:pa/ss@host`: before the slash is no host with a port, so it is a name with half a password.
   const broken = /:(?!\d*$)/.test(authority) && !authority.startsWith('[');
   return broken && rest.includes('@') ? scheme + rest.slice(rest.lastIndexOf('@') + 1) : url;
 }
@@ -32,9 +32,9 @@ function removeQueryValues(url: string): string {
   return `${beforeFragment.slice(0, start)}?${names.join('&')}`;
 }
 
-/** Actions whose parameters are a header's name and its value. */
+/** Actions whose parameters are the name and the value of a header. */
 export const headerActions = new Set([5, 6]);
-/** The last action of the specification: what a newer one's parameters mean nobody knows, so they stay here. */
+/** Actions of the specification. Parameters of newer ones are hidden, since their meaning is unknown. */
 const knownActions = new Set(
   Array.from({ length: 38 }, (_, type) => type).filter((type) => type !== 35 && type !== 36),
 );
@@ -45,7 +45,7 @@ export function redactParameters(
   [first, second, third]: readonly (string | undefined)[],
 ): (string | undefined)[] {
   if (type !== undefined && headerActions.has(type)) {
-    // Some write `Name: value` into the name.
+    // People also write `Name: value` into the name.
     return [first?.split(':', 1)[0], second && redactedValue, third && redactedValue];
   }
   if (type === undefined || !knownActions.has(type))
@@ -57,14 +57,14 @@ const headerTriggers = new Set([1, 2]);
 const cookieTrigger = 10;
 const queryTrigger = 6;
 const lastKnownTrigger = 13;
-// Headers whose values everybody sends. A rule on any other may compare it with a shared secret.
+// Headers that carry no secret. A rule on any other may compare it with a shared secret.
 const plainHeaders = new Set(
   'accept accept-encoding accept-language access-control-request-method cache-control content-encoding content-length content-type host if-modified-since if-none-match origin range referer user-agent x-forwarded-for x-forwarded-proto x-requested-with'.split(
     ' ',
   ),
 );
 
-/** The patterns of an edge rule's trigger; hidden where they are values of cookies or of headers that may be secret. */
+/** The patterns of an edge rule's trigger. Values of cookies and of possibly secret headers are hidden. */
 export function redactPatterns(
   type: number | undefined,
   parameter: string | undefined,
@@ -80,7 +80,7 @@ export function redactPatterns(
   return patterns.map(redactUrl);
 }
 
-/** Whether everybody sends this header, and nobody a secret in it. */
+/** True for a common header that carries no secret. */
 export function isPlainHeader(name: string | undefined): boolean {
   return plainHeaders.has(name?.trim().toLowerCase() ?? '');
 }

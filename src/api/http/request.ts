@@ -21,37 +21,37 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | number>>;
   /** JSON text. */
   readonly body?: string;
-  /** Values in the body that must not come back in an error's words. */
+  /** Values of the body that must not appear in an error. */
   readonly secrets?: readonly Secret[];
   readonly accept?: string;
-  /** Whether it only reads: the export is a POST and does. */
+  /** Only reads. The export is a POST and does. */
   readonly isRead: boolean;
-  /** Never a second time, not even after a 429: somebody counts what reaches the service. */
+  /** Sent at most once, even after a 429. */
   readonly neverRetry?: true;
-  /** Where the service has much to do before it answers: it is given three times as long. */
+  /** The service works long before it answers: it gets three times as long. */
   readonly isSlow?: true;
 }
 
-/** A 2xx answer whose body was not read yet. */
+/** A 2xx answer whose body has not been read. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly requestId: string | undefined;
-  /** To be read once, and to its end or left early: until then the connection stands. */
+  /** Read it once, to its end or leave it early: the connection stays open until then. */
   readonly chunks: () => AsyncGenerator<Uint8Array, void>;
-  /** Milliseconds without anything of use in which a body that is read in pieces has to give up. */
+  /** Milliseconds without an element after which reading a list gives up. */
   readonly patienceMs: number;
-  /** The whole body, parsed; undefined where it is empty. For bodies that are small by nature. */
+  /** The whole body, parsed; undefined if it is empty. For small bodies. */
   readonly json: () => Promise<unknown>;
   /** An error about this answer. */
   readonly error: (code: ApiErrorCode, words?: ErrorDetails) => ApiError;
-  /** The error for a body of the wrong outer shape: what the service says about it, where it says something. */
+  /** The error for a body of the wrong outer shape, with the service's message if it has one. */
   readonly wrongShape: (body: unknown) => ApiError;
 }
 
 /**
- * Sends a request and gives the answer to `consume`; both together are one try, so that a body that breaks off may
- * be read again. What `consume` returns must not depend on an earlier try. Throws ApiError only.
+ * Sends a request and passes the answer to `consume`. Both together are one try, so that a body that is cut short can be
+ * read again; the result of `consume` must not depend on an earlier try. Throws ApiError only.
  */
 export type Send = <T>(request: ApiRequest, consume: (reply: Reply) => Promise<T>) => Promise<T>;
 
@@ -64,11 +64,11 @@ export interface Transport {
   readonly random: () => number;
 }
 
-// More than any answer that is read whole: a page of API keys has about 100 kB.
+// Bytes. The largest answer that is read whole, a page of API keys, has about 100 kB.
 const maxJsonBytes = 16_000_000;
 const maxErrorBytes = 64_000;
 
-/** The one way to the CDN: key, timeout, errors and retries are here and nowhere else. */
+/** The only way to the CDN: the key, timeouts, errors and retries are handled here. */
 export function createSend(
   transport: Transport,
   key: Secret,
@@ -94,7 +94,7 @@ export function createSend(
         if (!(error instanceof ApiError) || request.neverRetry) throw error;
         const wait = findRetryDelay({ error, isRead: request.isRead, tries, waitedMs, random: random() });
         if (wait === undefined) throw error;
-        // Cut short when somebody cancels; the loop sees that.
+        // A cancelled request ends the wait; the loop checks the signal.
         await sleep(wait, signal).catch(() => {});
         waitedMs += wait;
       }
@@ -122,7 +122,7 @@ export function createSend(
       })
       .catch((error: unknown) => {
         watch.end();
-        // A FetchError holds the key and the whole address: nothing of it is kept but whether it was sent.
+        // A FetchError contains the key and the address. Only whether the request was sent is kept.
         throw new ApiError({ operation, ...withoutAnswer(error, watch) });
       });
     watch.pause();
@@ -164,13 +164,13 @@ export function createSend(
         try {
           return parseWithExactIds(body);
         } catch {
-          // It began as JSON and has no end: the connection was closed without saying that something is missing.
+          // JSON without an end: the connection was closed early.
           throw fail(/^\s*[[{]/.test(body) && !/[\]}]\s*$/.test(body) ? 'cut' : 'unexpected');
         }
       },
       wrongShape(body) {
         const words = readErrorBody(body, hide);
-        // A bare sentence with a 2xx explains nothing; with an error status it is what an older service says.
+        // A bare string explains a failure only with an error status.
         const explains = words.kind !== 'none' && typeof body !== 'string';
         return error(explains ? 'refused' : 'unexpected', explains ? words : undefined);
       },
@@ -196,7 +196,7 @@ export function createSend(
   }
 }
 
-/** An error body that cannot be read says nothing; but somebody who cancels is not told of the status. */
+/** An unreadable error body counts as empty. A cancelled request stays cancelled. */
 function ignoreUnreadable(error: unknown): string {
   if (error instanceof ApiError && error.code === 'cancelled') throw error;
   return '';
@@ -207,7 +207,7 @@ function toErrorFacts({ message, errorKey, fieldErrors }: ErrorDetails): Partial
 }
 
 function readRequestId(headers: Headers, hide: (text: string) => string): string | undefined {
-  // Masked it would no longer have this shape.
+  // A redacted value no longer has this shape.
   return /^[\w.:-]{1,80}$/.exec(hide(headers.get('cdn-requestid') ?? ''))?.[0];
 }
 
@@ -215,7 +215,7 @@ function isHtml(headers: Headers, text: string): boolean {
   return /^\s*text\/html/i.test(headers.get('content-type') ?? '') || /^\s*<(!doctype|html)/i.test(text);
 }
 
-// No connection came about, so the request cannot have been read by anybody.
+// Codes of failed connections: the request cannot have reached the service.
 const connectErrorCodes = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

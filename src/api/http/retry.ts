@@ -1,14 +1,14 @@
 import { ApiError, type ApiErrorCode } from './errors.ts';
 
-/** Three tries and a few seconds in all: somebody is waiting for the answer. */
+/** Three tries and a few seconds in all, because a person is waiting for the answer. */
 const maxTries = 3;
 const maxWaitMs = 4_000;
 
 export interface RetryState {
   readonly error: ApiError;
-  /** Whether the operation only reads. A DELETE or a change is never repeated blindly. */
+  /** The operation only reads. A DELETE or a change is never repeated blindly. */
   readonly isRead: boolean;
-  /** Tries so far, this one included. */
+  /** Tries so far, including this one. */
   readonly tries: number;
   /** Waited so far, ms. */
   readonly waitedMs: number;
@@ -17,9 +17,9 @@ export interface RetryState {
 }
 
 /**
- * The retry rule (cdn-api.md §1.4): 429 for every method but what is sent `once`, after the service's own Retry-After where it fits into
- * the time there is; 5xx, no connection and a body that broke off for reads only. A timeout has cost the person ten
- * seconds already and is not repeated. Milliseconds to wait before the next try, or undefined to give up.
+ * The retry rule: 429 for every method except requests sent `once`, after the service's Retry-After if that fits into the
+ * time left; 5xx, no connection and a cut body for reads only. A timeout has already cost the person ten seconds and is
+ * not repeated. Returns milliseconds to wait before the next try, or undefined to give up.
  */
 export function findRetryDelay({
   error,
@@ -61,7 +61,7 @@ export function readRetryAfter(header: string | null, now: number): number | und
   return Number.isNaN(at) ? undefined : Math.min(Math.max(0, (at - now) / 1000), 86_400);
 }
 
-/** Says nothing about what was asked for: the service, or the way to it, is not well. */
+/** Failures of the service or the network, not of the request. */
 const transientCodes = new Set<ApiErrorCode>([
   'unavailable',
   'unreachable',
@@ -70,17 +70,17 @@ const transientCodes = new Set<ApiErrorCode>([
   'rate_limited',
 ]);
 
-/** How many requests of one piece of work may come back without an answer of use, retries included. */
+/** Bounds the failed requests of one piece of work, retries included. */
 export interface ErrorBudget {
-  /** Does one try of one request, when it is its turn. @throws what it throws; what failed last, unsent, where the allowance is spent. */
+  /** Runs one try of one request in its turn. @throws its error; the last one, without sending, if the budget is spent. */
   spend<T>(attempt: () => Promise<T>): Promise<T>;
-  /** Requests so far that brought no answer of use. */
+  /** Failed requests so far. */
   readonly spent: () => number;
 }
 
 /**
- * An allowance of `most` such requests. Until the first answer of use requests go out one by one, and the first failure
- * is the last: a service that is down is asked once. Afterwards never more are under way than may still fail.
+ * A budget of `most` failed requests. Until the first success requests go out one by one and the first failure ends the
+ * work: a service that is down is asked once. Afterwards no more run at once than may still fail.
  */
 export function createErrorBudget(most: number): ErrorBudget {
   let spent = 0;
@@ -120,7 +120,7 @@ export function createErrorBudget(most: number): ErrorBudget {
   };
 }
 
-/** Whether the same may work in a moment. */
+/** The same request may succeed in a moment. */
 export function isTransient(error: ApiError): boolean {
   return transientCodes.has(error.code);
 }

@@ -7,16 +7,16 @@ export const closeArray = 0x5d;
 export const openObject = 0x7b;
 export const closeObject = 0x7d;
 
-/** 1 for quotes and brackets: the bytes at which reading a value is interrupted. */
+/** 1 for quotes and brackets, the bytes that matter while a value is skipped. */
 const isDelimiter = new Uint8Array(256);
 for (const byte of [quote, openArray, closeArray, openObject, closeObject]) isDelimiter[byte] = 1;
 
-/** Where in an element the last chunk ended. */
+/** The position inside an element at which the last chunk ended. */
 export interface CutState {
-  /** Brackets that are open. */
+  /** Open brackets. */
   level: number;
   isText: boolean;
-  /** The next byte stands behind a backslash. */
+  /** The next byte follows a backslash. */
   isEscaped: boolean;
 }
 
@@ -26,8 +26,8 @@ export function createCutState(): CutState {
 }
 
 /**
- * Where the element that goes on at `start` ends: the comma behind it or the bracket that closes the list; the length
- * of `bytes` where it goes on in the next chunk. Small and on its own, since it looks at every byte.
+ * The end of the element that continues at `start`: its comma or the bracket that closes the list; the length of `bytes`
+ * if it continues in the next chunk. A small function of its own, since it reads every byte.
  */
 export function findBorder(bytes: Uint8Array, start: number, place: CutState): number {
   const { length } = bytes;
@@ -38,7 +38,7 @@ export function findBorder(bytes: Uint8Array, start: number, place: CutState): n
       for (; index < length; index += 1) {
         const byte = bytes[index];
         if (byte === quote) break;
-        // It takes the byte behind it along, which may be the first of the next chunk.
+        // The escaped byte is skipped too; it may be the first of the next chunk.
         if (byte === backslash) index += 1;
       }
       if (index >= length) break;
@@ -61,41 +61,41 @@ export function findBorder(bytes: Uint8Array, start: number, place: CutState): n
   return Math.min(index, length);
 }
 
-/** The text of a JSON list, parsed. Throws a SyntaxError where it is none. */
+/** Parses the text of a JSON list. Throws a SyntaxError if it is none. */
 export type ParseList = (json: string) => readonly unknown[];
 
 interface Batch {
   readonly elements: readonly unknown[];
-  /** Where in the chunk the element behind them begins. */
+  /** Offset in the chunk of the next element. */
   readonly next: number;
 }
 
 export interface Batches {
-  /** Learns from an element that follows `}` and a comma what stands between two. */
+  /** Learns the separator from an element that follows `}` and a comma. */
   readonly learn: (element: Buffer) => void;
-  /** Whether it makes sense to try. */
+  /** The separator is known. */
   readonly isReady: () => boolean;
   /**
-   * Elements that end in `chunk` from `start` on, all but the last ones; the first of them begins with `pending`.
-   * Undefined where they cannot be had this way.
+   * Elements that end in `chunk` from `start` on, except the last ones; the first one begins with `pending`. Undefined if
+   * the guess fails.
    */
   readonly cut: (chunk: Buffer, start: number, pending: readonly Buffer[]) => Batch | undefined;
 }
 
-// What is longer is one large element, most likely: to parse it in vain would be dear.
+// Bytes. Anything longer is most likely one large element, and parsing it in vain is expensive.
 const maxBatchLength = 262_144;
-// One for all, since nothing is kept in it from one call to the next.
+// Shared: nothing is kept in it between calls.
 const batchText = Buffer.allocUnsafeSlow(maxBatchLength);
 batchText[0] = openArray;
 
 /**
- * Guesses where the last element of a chunk begins, instead of looking at every byte, and has JSON.parse judge: what
- * stands before it is a list once it is put into brackets exactly if no string, object or list is open there. So a
- * wrong guess costs time and nothing else. One parse of many elements is also cheaper than many of one.
+ * Guesses where the last element of a chunk begins instead of reading every byte, and lets JSON.parse verify: the text
+ * before it, in brackets, is a valid list exactly if no string, object or list is open there. A wrong guess only costs
+ * time. One parse of many elements is also cheaper than many parses of one.
  */
 export function createBatches(parse: ParseList): Batches {
   let opening: Opening | undefined;
-  // After a wrong guess some chunks go without one, after each further one twice as many.
+  // After a wrong guess some chunks are cut without one; each further one doubles their number.
   let wrong = 0;
   let rest = 0;
 
@@ -113,7 +113,7 @@ export function createBatches(parse: ParseList): Batches {
         return undefined;
       }
       const comma = findLastElement(chunk, start, opening);
-      // It may be that only the first ones look like that.
+      // Later elements may look different: learn again.
       if (comma === -1) opening = undefined;
       const json = comma === -1 ? undefined : joinAsList(pending, chunk.subarray(start, comma));
       if (json === undefined) return undefined;
@@ -131,11 +131,11 @@ export function createBatches(parse: ParseList): Batches {
   };
 }
 
-/** What elements begin with. */
+/** How elements begin. */
 interface Opening {
   /** `},{"Id":` */
   readonly between: Buffer;
-  /** `{"Id":` and, behind its value, `,"Name":`, which tells zones from the hostnames in them. In latin1. */
+  /** `{"Id":` and, after its value, `,"Name":`, which tells zones from the hostnames in them. In latin1. */
   readonly names: readonly string[];
 }
 
@@ -149,7 +149,7 @@ function readOpening(element: Buffer): Opening | undefined {
   return names && { between: Buffer.from(`},${names[0]}`, 'latin1'), names };
 }
 
-/** Where the comma in front of the last element stands, by the looks of it; -1 where nothing looks like one. */
+/** The likely offset of the comma before the last element; -1 if there is none. */
 function findLastElement(chunk: Buffer, start: number, { between, names }: Opening): number {
   let at = chunk.length;
   for (let tries = 0; tries < maxTries && at > start; tries += 1) {
@@ -162,7 +162,7 @@ function findLastElement(chunk: Buffer, start: number, { between, names }: Openi
   return -1;
 }
 
-/** As the text of a JSON list; undefined where that would be too long. */
+/** The text of a JSON list; undefined if it would be too long. */
 function joinAsList(pending: readonly Buffer[], head: Buffer): string | undefined {
   let length = 1;
   for (const part of [...pending, head]) {

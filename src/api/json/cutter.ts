@@ -13,30 +13,29 @@ import {
   quote,
 } from './batches.ts';
 
-/** The rest of a document once its elements are cut out. */
+/** The rest of a document after its elements are cut out. */
 export interface Outside {
-  /** Whether the list was there: at the top, or as the named member of an object. */
+  /** Where the list was: at the top, or the named member of an object. */
   readonly found: 'top' | 'member' | 'nowhere';
-  /** The document with an empty list in the list's place. */
+  /** The document with an empty list in its place. */
   readonly document: unknown;
 }
 
 export interface Cutter {
   /** Calls `take` with each element that ends in this chunk. */
   readonly push: (chunk: Uint8Array, take: (element: unknown) => void) => void;
-  /** To be called after the last chunk. Throws a SyntaxError where the document is not whole. */
+  /** Call it after the last chunk. Throws a SyntaxError if the document is incomplete. */
   readonly end: () => Outside;
 }
 
-// What stands around the list is a few members. A document of another shape must not be kept whole.
+// Bytes around the list: a few members. A document of another shape must not be kept whole.
 const maxOutsideLength = 1_000_000;
 
 /**
- * Cuts a JSON document that is a list, or an object with a list in its member `member`, into the list's elements
- * while the document arrives. It only finds the borders: brackets and strings on bytes, so a chunk may end anywhere,
- * also inside a character. `parse`, which gets one or more elements as a list, checks the rest. Throws a SyntaxError
- * where something is wrong, after `take` had what stood before it. Why not one JSON.parse: it would hold everybody up
- * for seconds (docs/performance.md).
+ * Cuts a JSON document (a list, or an object with a list in `member`) into the list's elements while it arrives. It finds
+ * brackets and strings on bytes, so a chunk may end anywhere, even inside a character; `parse` gets one or more elements
+ * as a list and checks the rest. Throws a SyntaxError for invalid JSON, after `take` got the elements before it. One
+ * JSON.parse of the whole document would block the event loop for seconds (docs/performance.md).
  */
 export function createCutter(member: string, parse: ParseList = parseJson): Cutter {
   let place: 'outside' | 'list' = 'outside';
@@ -46,14 +45,14 @@ export function createCutter(member: string, parse: ParseList = parseJson): Cutt
   let escaped = false;
   let inside = createCutState();
   const batches = createBatches(parse);
-  // The element before came alone and ends in a brace.
+  // The element before was cut alone and ends in a brace.
   let isBehindObject = false;
   let isFirst = true;
-  // The pieces of the element, or of the outside, that came with earlier chunks.
+  // Pieces of the element from earlier chunks.
   let pending: Buffer[] = [];
   const outside: Buffer[] = [];
   let outsideLength = 0;
-  // The last sign that was neither space nor inside a string: a string after `{` or `,` is a name.
+  // The last byte outside of strings that is no space: a string after `{` or `,` is a name.
   let sign = 0;
   let name: Buffer[] = [];
   let isName = false;
@@ -91,7 +90,7 @@ export function createCutter(member: string, parse: ParseList = parseJson): Cutt
     }
   }
 
-  /** As many as there are from `start` on, at once. Returns where it goes on one by one. */
+  /** As many as possible from `start` on, at once. Returns where single elements follow. */
   function cutBatch(chunk: Buffer, start: number, take: (element: unknown) => void): number {
     const batch = batches.cut(chunk, start, pending);
     if (!batch) return start;
@@ -115,7 +114,7 @@ export function createCutter(member: string, parse: ParseList = parseJson): Cutt
     take(elements[0]);
   }
 
-  /** What is not in the list, byte by byte. Returns where the list begins, or the end of the chunk. */
+  /** Bytes outside of the list. Returns where the list begins, or the end of the chunk. */
   function readOutside(chunk: Buffer, at: number): number {
     for (let index = at; index < chunk.length; index += 1) {
       const byte = chunk[index] ?? 0;
@@ -135,7 +134,7 @@ export function createCutter(member: string, parse: ParseList = parseJson): Cutt
       }
       const begins = byte === openArray && (depth === 0 || (depth === 1 && sign === colon && isMember()));
       if (depth === 0 && sign === 0 && byte !== openArray && byte !== openObject && !isByteOrderMark(byte)) {
-        // A web page, most likely. Nothing of it needs to be read.
+        // Most likely a web page, which is not read any further.
         throw new SyntaxError('The document is neither a list nor an object.');
       }
       if (!isByteOrderMark(byte)) sign = byte;
@@ -162,7 +161,7 @@ export function createCutter(member: string, parse: ParseList = parseJson): Cutt
   function keep(bytes: Buffer): void {
     outsideLength += bytes.length;
     if (outsideLength > maxOutsideLength) throw new SyntaxError('Too much stands around the list.');
-    // A copy: the chunk may be large, and this is kept to the end.
+    // A copy: the chunk may be large, and this part is kept to the end.
     outside.push(Buffer.from(bytes));
   }
 

@@ -5,13 +5,13 @@ import type { Reply, Send } from '../http/request.ts';
 import type { ParseList } from './batches.ts';
 import { createCutter, type Outside } from './cutter.ts';
 
-/** Bytes parsed between two looks at the clock: some dozen zones, a quarter of a millisecond. */
+/** Bytes parsed between two pauses: some dozen zones, a quarter of a millisecond. */
 const pieceLength = 65_536;
 
 /**
- * Reads a list of any length while it arrives: `take` gets one element after the other and returns false when it
- * has enough. Holds one piece at a time and lets other work in. Gives back what stands around the
- * list, or undefined where `take` had enough. Throws ApiError: `cut`, `unexpected`, or `refused` where the body says so.
+ * Reads a list of any length while it arrives: `take` gets the elements one by one and returns false when it has enough.
+ * Holds one piece at a time and pauses between pieces. Returns the document around the list, or undefined if `take` had
+ * enough. Throws ApiError: `cut`, `unexpected`, or `refused` if the body says so.
  */
 export async function readList(
   reply: Reply,
@@ -23,7 +23,7 @@ export async function readList(
   const cutter = createCutter(member, parse);
   let isEmpty = true;
   let enough = false;
-  // Blanks that drip in keep a connection busy and an answer away: what counts is an element, or the end.
+  // Spaces could keep a connection busy for ever: only an element or the end counts as progress.
   let patienceEnds = performance.now() + reply.patienceMs;
   for await (const chunk of reply.chunks()) {
     isEmpty = false;
@@ -50,13 +50,13 @@ export async function readList(
     try {
       return step();
     } catch (error) {
-      // The cutter and JSON.parse say SyntaxError; its words would quote the document.
+      // The message of a SyntaxError would quote the document.
       throw error instanceof SyntaxError ? reply.error(code) : error;
     }
   }
 }
 
-/** Null may stand for any list (cdn-api.md §1.5), but not beside a refusal. */
+/** Null stands for an empty list, except beside a refusal. */
 function isEmptyList(document: unknown, member: string): boolean {
   return isObject(document) && document[member] === null && readErrorBody(document).kind === 'none';
 }
@@ -66,11 +66,11 @@ export interface PagedList {
   readonly address: string;
 }
 
-/** The largest page the service gives, and so the fewest requests. */
+/** The largest page of the service, so the fewest requests. */
 const pageLength = 1000;
-/** At once: hides a real network's delay without leaning on the service. */
+/** Hides the delay of a real network without straining the service. */
 const concurrentPages = 4;
-/** A million elements. A service that says "more" even then is not telling the truth. */
+/** A million elements: the bound for a service that always says "more". */
 const maxPages = 1000;
 
 export interface PageQuery {
@@ -81,24 +81,24 @@ export interface PageQuery {
 }
 
 export interface Row<T> {
-  /** Tells elements apart. */
+  /** Identifies the element. */
   readonly id: string;
-  /** What is kept of it, if anything. */
+  /** The part of it to keep, if any. */
   readonly kept: T | undefined;
 }
 
-/** What becomes of one element as it came, on which page; undefined where it is unreadable. */
+/** Projects one raw element of a page; undefined if it is unreadable. */
 export type Project<T> = (raw: unknown, page: number) => Row<T> | undefined;
 
-/** Whether a page need not be read (any further), `rows` elements of it being read. */
+/** True if a page needs no (further) reading after `rows` of its elements. */
 export type Enough = (page: number, rows: number) => boolean;
 
 export interface Page<T> {
   readonly rows: readonly Row<T>[];
-  /** Elements that are unreadable. */
+  /** Unreadable elements. */
   readonly skipped: number;
   readonly total: number | undefined;
-  /** Whether there is more; undefined where the service does not say. */
+  /** More pages exist; undefined if the service does not say. */
   readonly more: boolean | undefined;
 }
 
@@ -115,8 +115,8 @@ export interface Pages {
 const never: Enough = () => false;
 
 /**
- * A list page by page (cdn-api.md §2.1, §2.2): always asks for a page, since without one the service may send
- * everything, and accepts the envelope and the plain array.
+ * A list, page by page. It always asks for a page, since the service may send everything without one, and accepts the
+ * envelope and the plain array.
  */
 export function createPages(send: Send, list: PagedList): Pages {
   function read<T>(query: PageQuery, project: Project<T>, enough: Enough = never): Promise<Page<T>> {
@@ -138,7 +138,7 @@ export function createPages(send: Send, list: PagedList): Pages {
       };
       const outside = await readList(reply, 'Items', yieldToEventLoop, take, parseListWithExactIds);
       if (!outside) return { rows, skipped, total: undefined, more: true };
-      // A plain array holds everything, whatever page was asked for.
+      // A plain array holds everything, whatever the page.
       if (outside.found === 'top') return { rows, skipped, total: rows.length + skipped, more: false };
       return { rows, skipped, ...readEnvelope(outside.document) };
     });
@@ -155,7 +155,7 @@ export function createPages(send: Send, list: PagedList): Pages {
     const get = (page: number, isOver: Enough = enough) =>
       read({ page, perPage: pageLength, search }, project, isOver);
 
-    /** Takes a page in; whether it makes sense to ask for the one behind it. */
+    /** Adds a page; true if the next one is worth reading. */
     function add(page: Page<T>): boolean {
       const before = seen.size;
       skipped += page.skipped;
@@ -164,7 +164,7 @@ export function createPages(send: Send, list: PagedList): Pages {
         seen.add(id);
         if (row !== undefined) kept.push(row);
       }
-      // A page that is empty or brings only known ones: a service that goes in circles never says that it ends.
+      // An empty page or only known elements: a service that goes in circles never says that it ends.
       if (seen.size === before) return false;
       const length = page.rows.length + page.skipped;
       return (
@@ -176,7 +176,7 @@ export function createPages(send: Send, list: PagedList): Pages {
     let goesOn = add(first);
     let page = 1;
     if (goesOn && first.total !== undefined) {
-      // The service may give shorter pages than it was asked for: what the first one held counts.
+      // The service may send shorter pages than requested, so the length of the first one counts.
       const length = first.rows.length + first.skipped;
       page = Math.min(Math.ceil(first.total / length), maxPages);
       for (const one of await readConcurrently(2, page, get, enough)) goesOn = add(one);
@@ -191,7 +191,7 @@ export function createPages(send: Send, list: PagedList): Pages {
   return { read, readAll };
 }
 
-/** Pages `from` to `to`, a few at once, in order. Where one fails, the others stop at their next element. */
+/** Pages `from` to `to` in order, a few at once. If one fails, the others stop at their next element. */
 async function readConcurrently<T>(
   from: number,
   to: number,

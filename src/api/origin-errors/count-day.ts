@@ -7,8 +7,8 @@ export interface CountedDay extends OriginErrorDay {
 }
 
 /**
- * Counts the entries of one zone on one UTC day while they arrive, those that came twice once. Those that are not
- * `wanted` are left out, and so from what `add` is given.
+ * Counts the entries of one zone on one UTC day while they arrive, repeated ones once. Entries that are not `wanted` are
+ * left out.
  *
  * @throws ApiError
  */
@@ -29,34 +29,33 @@ export async function countDay(
   return { ...read, counter, repeated };
 }
 
-/** Ids that were seen before, in a few bytes each. */
+/** A set of ids in a few bytes each. */
 export interface SeenIds {
   /** True the first time an id is given. */
   readonly isNew: (id: string) => boolean;
 }
 
 const slotsPerPage = 1024;
-/** Two numbers a place; both 0 is an empty place. */
+/** Two numbers per slot; both 0 is an empty slot. */
 const pageLength = slotsPerPage * 2;
-/** Above seven eighths, looking for a place takes long. */
+/** Above seven eighths, finding a slot takes long. */
 const maxUsed = 896;
 const pagesPerSlab = 32;
-/** A page is found by so many bits at most: more are only needed by ids whose hashes are alike. */
+/** Bits that select a page, at most: more are only needed for ids with equal hashes. */
 const maxDepth = 20;
-// One for all, since nothing is kept in it from one call to the next.
+// Shared: nothing is kept in it between calls.
 const splitBuffer = new Uint32Array(pageLength);
 
 /**
- * Remembers ids by 64 bits of a hash: about 13 bytes an id where a set of strings takes 100. Two ids out of a million
- * are taken for one with a chance of one in thirty million. From `most` ids on nothing more is remembered, and every
- * id that was not seen until then counts as new.
+ * Remembers ids by 64 bits of a hash: about 13 bytes per id, where a set of strings takes 100. Among a million ids two
+ * collide with a chance of one in thirty million. After `most` ids no more are stored, and unknown ids count as new.
  *
- * Pages that split when they are full (extendible hashing; Fagin and others, 1979): a table that doubles would hold
- * everybody up for 100 ms, and leave as much garbage as it has contents.
+ * Pages split when they are full (extendible hashing; Fagin and others, 1979): doubling one table would block the event
+ * loop for 100 ms and leave as much garbage as it has contents.
  */
 export function createSeenIds(most = 4_000_000): SeenIds {
   const slabs: Uint32Array[] = [];
-  /** The page of each hash that ends in these bits; its length is a power of two. */
+  /** The page for each ending of a hash in bits; its length is a power of two. */
   let directory = [0];
   const pages: Page[] = [];
   let size = 0;
@@ -68,7 +67,7 @@ export function createSeenIds(most = 4_000_000): SeenIds {
       let high = 0xdeadbeef;
       let low = 0x41c6ce57;
       const { length } = id;
-      // Two characters at a time. Behind an odd one comes its own position, so that no zero stands for nothing.
+      // Two characters at a time. The length completes an odd one, so that a zero is not ambiguous.
       for (let index = 0; index < length; index += 2) {
         const next = index + 1 < length ? id.charCodeAt(index + 1) : length;
         const pair = id.charCodeAt(index) | (next << 16);
@@ -101,7 +100,7 @@ export function createSeenIds(most = 4_000_000): SeenIds {
 
   function addPage(depth: number): Page {
     const index = pages.length % pagesPerSlab;
-    // Many pages in one piece of memory: the collector is slow to give back small ones.
+    // Many pages in one buffer: the collector frees small ones slowly.
     if (index === 0) slabs.push(new Uint32Array(pageLength * pagesPerSlab));
     const slab = slabs.at(-1) as Uint32Array;
     const page = { slab, start: index * pageLength, depth, used: 0 };
@@ -134,7 +133,7 @@ export function createSeenIds(most = 4_000_000): SeenIds {
 interface Page {
   readonly slab: Uint32Array;
   readonly start: number;
-  /** How many bits of the hashes in it are alike. */
+  /** Bits that all its hashes share. */
   depth: number;
   used: number;
 }
@@ -145,10 +144,10 @@ function storeHash(page: Page, at: number, high: number, low: number): void {
   page.used += 1;
 }
 
-/** Where the pair is in its slab, or the empty place where it belongs. */
+/** The offset of the pair in its slab, or of the empty slot for it. */
 function findSlot({ slab, start }: Page, high: number, low: number): number {
   for (let at = (low << 1) & (pageLength - 1); ; at = (at + 2) & (pageLength - 1)) {
-    // Written out here and below: what is made for every id is garbage half a million times.
+    // Written out here and below: an object per id would be garbage half a million times.
     const one = slab[start + at];
     const two = slab[start + at + 1];
     if ((one === high && two === low) || (one === 0 && two === 0)) return start + at;

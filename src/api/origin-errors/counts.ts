@@ -12,29 +12,29 @@ import {
 } from './groups.ts';
 import type { OriginError } from './origin-errors.ts';
 
-/** What is known of some entries once they are counted: bounded, however many they were. */
+/** The counts of some entries: bounded, however many entries there were. */
 export interface OriginErrorCounts {
   readonly total: number;
   /** The largest first. */
   readonly groups: readonly Group[];
-  /** Entries that are in none of these groups, since there were too many. */
+  /** Entries outside of these groups, since there were too many. */
   readonly ungrouped: number;
-  /** Where addresses begin, the most frequent first, each with at least so many entries. */
+  /** Beginnings of addresses, the most frequent first, with the least number of their entries. */
   readonly prefixes: readonly (readonly [prefix: string, count: number])[];
-  /** By how much the counts of prefixes may be too small. */
+  /** The counts of prefixes may be too small by this much. */
   readonly prefixesMissed: number;
   /** Entries in each hour from the first day's midnight (UTC) on. */
   readonly hours: readonly number[];
   readonly first: number | undefined;
   readonly last: number | undefined;
   readonly samples: readonly Sample[];
-  /** Entries by error code; `''` where none was reported. */
+  /** Entries by error code; `''` if not reported. */
   readonly codes: ReadonlyMap<string, number>;
 }
 
 export interface OriginErrorCounter {
   readonly add: (entry: OriginError) => void;
-  /** Counts what another counter has counted as well. */
+  /** Adds the counts of another counter. */
   readonly merge: (other: OriginErrorCounter) => void;
   readonly result: () => OriginErrorCounts;
   /** For `merge`. */
@@ -53,8 +53,8 @@ interface State {
 }
 
 /**
- * Counts entries while they arrive. Nothing grows with their number: groups and address beginnings are bounded, and
- * of the entries themselves only the samples stay. `start` (ms) is the midnight that hour 0 begins at.
+ * Counts entries while they arrive. Memory does not grow with their number: groups and address beginnings are bounded,
+ * and only samples of the entries are kept. `start` (ms) is the midnight at which hour 0 begins.
  */
 export function createOriginErrorCounter(options: { start: number; hours: number }): OriginErrorCounter {
   const { start } = options;
@@ -128,10 +128,10 @@ function toCounts(state: State): OriginErrorCounts {
   };
 }
 
-/** How often the most frequent of many words came, in bounded memory. */
+/** Counts the most frequent of many words in bounded memory. */
 export interface HeavyHitters {
   readonly add: (word: string, times?: number) => void;
-  /** The most frequent first. Each came at least `count` times and at most `count + missed` times. */
+  /** The most frequent first. Each occurred between `count` and `count + missed` times. */
   readonly top: () => {
     readonly words: readonly (readonly [word: string, count: number])[];
     readonly missed: number;
@@ -139,8 +139,8 @@ export interface HeavyHitters {
 }
 
 /**
- * Counts exactly as long as there are not more than `2 × kept` different words; from then on the rare ones are
- * forgotten now and then (the idea of Misra and Gries, 1982), and what a word may have lost by that is told.
+ * Counts exactly up to `2 × kept` different words. Beyond that the rare ones are dropped now and then (the idea of Misra
+ * and Gries, 1982), and `missed` bounds what a word may have lost.
  */
 export function createHeavyHitters(kept = 500): HeavyHitters {
   let counts = new Map<string, number>();
@@ -157,14 +157,14 @@ export function createHeavyHitters(kept = 500): HeavyHitters {
   };
 }
 
-/** Equal counts in the order of the words, so that the same log always reads the same. */
+/** Equal counts are ordered by word, so that the same log always gives the same answer. */
 function rankWords(counts: ReadonlyMap<string, number>): [string, number][] {
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
 /**
- * The folder a path is in, at most two deep: `/img/a.png` → `/img/…`, `/api/orders/17` → `/api/orders/…`. What lies at
- * the top stands for itself: `/cart`. A host in front stays, without its scheme.
+ * The folder of a path, at most two deep: `/img/a.png` → `/img/…`, `/api/orders/17` → `/api/orders/…`. A path at the top
+ * stays: `/cart`. A host in front stays, without its scheme.
  */
 export function findPathPrefix(path: string): string {
   const start = path.startsWith('/') ? 0 : findPathStart(path);
@@ -174,7 +174,7 @@ export function findPathPrefix(path: string): string {
   return `${shorten(path.slice(findHostStart(path), second === -1 ? first : second))}/…`;
 }
 
-/** Where the path begins behind a host, `//` of the scheme skipped; -1 where there is none. */
+/** The start of the path after a host, skipping `//` of the scheme; -1 if there is none. */
 function findPathStart(path: string): number {
   return path.indexOf('/', findHostStart(path));
 }

@@ -108,7 +108,7 @@ function groupKey({ errorCode, statusCode, serverZone }: GroupBuilder): string {
   return `${errorCode ?? ''} ${statusCode ?? ''} ${serverZone ?? ''}`;
 }
 
-/** One entry as people see it. */
+/** One entry as it is shown. */
 export interface Sample extends Omit<OriginErrorDetails, 'errorCode' | 'statusCode'> {
   readonly id: string;
   readonly at: number | undefined;
@@ -119,7 +119,7 @@ export interface Sample extends Omit<OriginErrorDetails, 'errorCode' | 'statusCo
 
 const maxSamples = 5;
 
-/** The newest entries of all. */
+/** The newest of all entries. */
 export interface Newest {
   readonly add: (entry: OriginError) => void;
   readonly all: () => readonly OriginError[];
@@ -130,7 +130,7 @@ export function createNewest(): Newest {
   return {
     add(entry) {
       if (newest.length < maxSamples) newest.push(entry);
-      // The oldest of them makes way.
+      // It replaces the oldest.
       else if (readTime(entry) > readTime(newest[0])) newest[0] = entry;
       else return;
       newest.sort((a, b) => readTime(a) - readTime(b));
@@ -140,8 +140,8 @@ export function createNewest(): Newest {
 }
 
 /**
- * The newest of the largest group of each code, so that every kind of trouble is seen; then of the other groups, of
- * all. `groups`: the largest first.
+ * The newest entry of the largest group of each code, so that every kind of failure is shown; then of other groups, then
+ * of all. `groups`: the largest first.
  */
 export function takeSamples(groups: readonly GroupBuilder[], newest: Newest): Sample[] {
   const largest = new Map(groups.toReversed().map((group) => [group.errorCode, group.sample]));

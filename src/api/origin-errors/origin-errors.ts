@@ -5,9 +5,9 @@ import { redactUrl } from '../http/redact.ts';
 import type { Send } from '../http/request.ts';
 import { readList } from '../json/lists.ts';
 
-/** What the entry's own document says; of its members only those of the specification. */
+/** Members of the entry's own document that the specification has. */
 export interface OriginErrorDetails {
-  /** Without query values: tokens travel in them. */
+  /** Without query values, since tokens travel in them. */
   readonly requestUrl?: string;
   readonly message?: string;
   readonly errorCode?: string;
@@ -16,28 +16,28 @@ export interface OriginErrorDetails {
 
 export interface OriginError {
   readonly id: string;
-  /** ms since the epoch; absent where it was not reported. */
+  /** Epoch ms; absent if not reported. */
   readonly at?: number;
   /** An open set: dns_lookup, http_timeout, … */
   readonly errorCode?: string;
   readonly statusCode?: number;
   /** `DE` */
   readonly serverZone?: string;
-  /** The request's path without its query: read off the document without parsing it where its place is certain. */
+  /** The request's path without its query, read without parsing the document if its position is certain. */
   readonly path: () => string | undefined;
-  /** Parsed when asked for, since counting does without; undefined where the document is broken. */
+  /** Parsed on demand, since counting does not need it; undefined if the document is invalid. */
   readonly details: () => OriginErrorDetails | undefined;
 }
 
 export interface OriginErrorDay {
   readonly entries: number;
-  /** Entries that are none. */
+  /** Unreadable entries. */
   readonly skipped: number;
-  /** The service has more, and nobody knows how to ask for it. */
+  /** The service has more entries. How to request them is not documented. */
   readonly moreExist: boolean;
 }
 
-/** Get origin error logs (cdn-api.md §2.4). */
+/** Get origin error logs. */
 export interface OriginErrors {
   /**
    * Every entry of a pull zone on the UTC day `day`, such as `2026-11-20`, in no particular order, while they arrive. Keep
@@ -104,7 +104,7 @@ function readEntry(raw: unknown): OriginError | undefined {
   const log = raw['log'];
   let read: { details: OriginErrorDetails | undefined } | undefined;
   const details = () => (read ??= { details: readDetails(log) }).details;
-  // The labels say it in most cases; the document is parsed for it only where they do not.
+  // The labels usually have both; else the document is parsed.
   const errorCode = readWord(labels['ErrorCode']) ?? details()?.errorCode;
   const statusCode = readStatus(labels['StatusCode']) ?? details()?.statusCode;
   const serverZone = readWord(labels['ServerZone']);
@@ -118,7 +118,7 @@ function readEntry(raw: unknown): OriginError | undefined {
     },
     details,
   };
-  // One by one: spreading what may be absent takes longer than all of this.
+  // Assigned one by one: spreading optional members takes longer than all of this.
   if (at !== undefined) entry.at = at;
   if (errorCode !== undefined) entry.errorCode = errorCode;
   if (statusCode !== undefined) entry.statusCode = statusCode;
@@ -131,12 +131,12 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 const documentStart = '{"RequestUrl":"';
 
 /**
- * The path where RequestUrl is the document's first member, as the service writes it, and needs no unescaping.
- * Parsing every document would take as long again as everything else of counting half a million entries.
+ * The path, if RequestUrl is the document's first member (as the service writes it) and needs no unescaping. Parsing every
+ * document would double the time of counting half a million entries.
  */
 function readLeadingPath(log: unknown): string | undefined {
   if (typeof log !== 'string' || !log.startsWith(documentStart) || !log.endsWith('}')) return undefined;
-  // It ends where the text does, or where its query begins.
+  // The path ends with the string, or where its query begins.
   let end = documentStart.length;
   for (; end < log.length; end += 1) {
     const sign = log.charCodeAt(end);
@@ -159,7 +159,7 @@ function removeQuery(url: string): string {
 
 const maxUrlLength = 2000;
 
-/** `safeUrl`, and tokens that the service takes in the path as well: `/bcdn_token=…&expires=…/video/1.ts`. */
+/** Like `redactUrl`, and for tokens in the path: `/bcdn_token=…&expires=…/video/1.ts`. */
 function redactPath(url: string): string {
   const safe = redactUrl(url.slice(0, maxUrlLength));
   return safe.includes('=') ? safe.replaceAll(/=[^/&;?#]+/g, '=…') : safe;
@@ -182,7 +182,7 @@ function readDetails(log: unknown): OriginErrorDetails | undefined {
   };
 }
 
-/** After 1970 and before the year 10,000: anything else is no time, and no calendar could draw it. */
+/** Accepts times after 1970 and before the year 10,000, which every calendar can format. */
 function readTimestamp(timestamp: unknown): number | undefined {
   const at = typeof timestamp === 'number' ? toEpochMs(timestamp) : 0;
   return at > 0 && at < 253_402_300_800_000 ? at : undefined;

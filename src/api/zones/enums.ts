@@ -1,6 +1,6 @@
 /**
  * Every enumeration of the specification ("Enumerations (integer values)"), by its name there: number → name.
- * The service adds values without notice (cdn-api.md §3), so numbers travel as they came and get their name last.
+ * The service adds values without notice, so numbers are kept and get their name only when they are shown.
  */
 export const enumerations = {
   ExecutionPhase: { 0: 'Cache', 1: 'LoadBalancer', 2: 'PreCache' },

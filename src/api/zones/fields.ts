@@ -5,7 +5,7 @@ import { redactParameters, redactPatterns, redactUrl } from '../http/redact.ts';
 // An enumeration's number, named by nameOf(enumerations…) where it is shown. The service adds values at will.
 export const number = z.number().int().nullish();
 export const url = z.string().transform(redactUrl).nullish();
-/** Read, so that it is not taken for an unknown member, and dropped. */
+/** A known member that is dropped. */
 export const secret = z
   .unknown()
   .optional()

@@ -4,7 +4,7 @@ import { edgeRule, hostname, namedProperties, number, secret, url } from './fiel
 
 /**
  * PullZoneModel: all 166 members of the specification in its order, with their types. This table is the allow-list:
- * what is not in it, or is in it as `secret`, does not leave this folder.
+ * members that are missing in it, or are `secret`, do not leave this folder.
  */
 export const pullZoneModel = {
   Id: id,

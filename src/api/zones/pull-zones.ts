@@ -8,10 +8,10 @@ import { readZone, type Zone } from './zone.ts';
 
 export interface FirstPage {
   readonly zones: ZoneSummary[];
-  /** How many zones there are; undefined where the service does not say. */
+  /** Number of zones; undefined if the service does not say. */
   readonly total: number | undefined;
   readonly more: boolean;
-  /** Unreadable zones left out. */
+  /** Unreadable zones that are left out. */
   readonly skipped: number;
 }
 
@@ -19,9 +19,9 @@ export interface FirstPage {
 export interface PullZones {
   /** One small page; `perPage` 5 to 1000, default 10. */
   readonly firstPage: (options?: { search?: string; perPage?: number }) => Promise<FirstPage>;
-  /** Every zone, in pages of 1000, a few at once, cut while they arrive. */
+  /** Every zone, in pages of 1000, a few at once, parsed while they arrive. */
   readonly all: (options?: { search?: string }) => Promise<{ zones: ZoneSummary[]; skipped: number }>;
-  /** The first zone that matches, whole; stops reading when it is found. */
+  /** The first matching zone with every member; stops reading when it is found. */
   readonly find: (
     matches: (zone: ZoneSummary) => boolean,
     options?: { search?: string },
@@ -35,7 +35,7 @@ export function createPullZones(send: Send, hosts: Hosts, onDrift: (drift: Drift
   return {
     async firstPage({ search, perPage = 10 } = {}) {
       const query = { page: 1, perPage: Math.min(Math.max(Math.trunc(perPage), 5), 1000), search };
-      // A service that answers with a plain array sends every zone: what was asked for is enough.
+      // A service that answers with a plain array sends every zone: the requested number is enough.
       const page = await pages.read(query, notedRow(), (_, rows) => rows > query.perPage);
       const zones = page.rows.flatMap(({ kept }) => kept ?? []);
       const { total, skipped } = page;
@@ -58,13 +58,13 @@ export function createPullZones(send: Send, hosts: Hosts, onDrift: (drift: Drift
         if (zone) foundOn = Math.min(foundOn, page);
         return { id: summary.id, kept: zone };
       };
-      // Pages before it are read on, since pages arrive in any order and the first zone is wanted.
+      // Earlier pages are read on, since pages arrive in any order and the first match is wanted.
       const { kept } = await pages.readAll(search, project, (page) => page >= foundOn);
       return kept[0];
     },
   };
 
-  /** Summaries, with the first zone of a reading looked at as a whole: drift comes to all zones alike. */
+  /** Summaries. The first zone of a list is parsed as a whole to detect drift, which affects all zones alike. */
   function summaryRow() {
     let isFirst = true;
     return (raw: unknown) => {
@@ -75,7 +75,7 @@ export function createPullZones(send: Send, hosts: Hosts, onDrift: (drift: Drift
     };
   }
 
-  /** The same for a page that is shown as it came: its secrets are looked for in the answer. */
+  /** The same for a small page; its secrets are registered, too. */
   function notedRow() {
     const row = summaryRow();
     return (raw: unknown) => {

@@ -13,8 +13,8 @@ const urlMembers = [
 ];
 
 /**
- * Tells the work at hand of every secret in a zone as it came, so that none of them leaves with an answer that was made
- * of it, whatever the allow-list lets through. Not for lists of thousands: their rows are made without looking there.
+ * Registers every secret of a raw zone with the running work, so that none of them leaves with an answer, whatever the
+ * allow-list lets through. Not for lists of thousands: their rows are projected without reading secrets.
  */
 export function registerZoneSecrets(raw: unknown): void {
   if (!isMembers(raw)) return;
@@ -37,7 +37,7 @@ function registerActionSecrets(action: Members): void {
     return;
   }
   if (isPlainHeader(readText(name).split(':', 1)[0])) return;
-  // Some write `Name: value` into the name.
+  // People also write `Name: value` into the name.
   for (const value of [readText(name).replace(/^[^:]*:?\s*/u, ''), ...values.map(readText)]) {
     registerSecret('edge-rule-header', value.replace(/^(?:bearer|basic|token)\s+/iu, ''));
   }
@@ -51,7 +51,7 @@ function registerTriggerSecrets(trigger: Members): void {
     readText(trigger['Parameter1']),
     patterns,
   );
-  // What is hidden whole is what may be a secret.
+  // Patterns that are hidden may be secrets.
   patterns.forEach((pattern, nth) => {
     if (safe[nth] !== pattern) registerSecret('edge-rule-pattern', pattern.replaceAll(/^\*+|\*+$/gu, ''));
   });

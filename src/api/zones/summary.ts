@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { redactUrl } from '../http/redact.ts';
 
-/** What lists of zones show, filter and sum. Without what the service did not report. */
+/** The members of a zone that lists show, filter and sum. Absent: not reported. */
 export interface ZoneSummary {
   readonly id: string;
-  /** Empty where the service reports none. */
+  /** Empty if not reported. */
   readonly name: string;
   /** Without user, password and query values. */
   readonly originUrl?: string;
   readonly enabled?: boolean;
   readonly suspended?: boolean;
   readonly hostnames: readonly string[];
-  /** Only the customer's own: the platform looks after those of the platform. */
+  /** Only the customer's own; the platform manages its own certificates. */
   readonly hostnamesWithoutCertificate: readonly string[];
   /** Bytes this month. */
   readonly bandwidthUsed?: number;
-  /** Bytes a month; absent also where there is no limit. */
+  /** Bytes per month; absent also if there is no limit. */
   readonly bandwidthLimit?: number;
   /** Of this month so far. */
   readonly charges?: number;
@@ -28,8 +28,8 @@ export interface ZoneSummary {
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
- * The summary of one zone as it came; undefined where it is no zone. A member of the wrong type reads as not
- * reported. Checked by hand: over 50 000 zones a schema takes as long as parsing them did.
+ * Summarizes one raw zone; undefined if it is none. A member of the wrong type counts as not reported. Checked by hand:
+ * for 50 000 zones a schema takes as long as parsing them.
  */
 export function summarize(raw: unknown): ZoneSummary | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined;
@@ -54,7 +54,7 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   const used = zone['MonthlyBandwidthUsed'];
   if (typeof used === 'number') summary.bandwidthUsed = used;
   const limit = zone['MonthlyBandwidthLimit'];
-  // 0 means unlimited: cdn-api.md §2.1.
+  // 0 means unlimited.
   if (typeof limit === 'number' && limit > 0) summary.bandwidthLimit = limit;
   const charges = zone['MonthlyCharges'];
   if (typeof charges === 'number') summary.charges = charges;
@@ -70,7 +70,7 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   return summary;
 }
 
-// Most zones have no hostname without a certificate: one list for all of them.
+// One empty list for all zones: most have no hostname without a certificate.
 const noHostnames: readonly string[] = [];
 
 function readHostnames(raw: unknown, summary: Writable<ZoneSummary>): void {
@@ -86,30 +86,30 @@ function readHostnames(raw: unknown, summary: Writable<ZoneSummary>): void {
     const isPlatforms = hostname['IsSystemHostname'] === true || hostname['IsManagedHostname'] === true;
     if (hostname['HasCertificate'] === false && !isPlatforms) (without ??= []).push(value);
   }
-  // A copy: a list that was pushed to has room for 17, in each of 50,000 zones.
+  // A copy: a list that was pushed to reserves room for 17 elements, in each of 50,000 zones.
   summary.hostnames = values.slice();
   if (without) summary.hostnamesWithoutCertificate = without;
 }
 
 function readId(value: unknown): string | undefined {
-  // Larger ones come as text: exact-ids.ts.
+  // Larger ids are parsed as text (http/bodies.ts).
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
   return typeof value === 'string' && /^-?\d{1,20}$/.test(value) ? value : undefined;
 }
 
-/** Null, 0 and -1 all mean that nothing is linked: cdn-api.md §2.1. */
+/** Null, 0 and -1 mean that nothing is linked. */
 function readLink(value: unknown): string | undefined {
   const id = readId(value);
   return id !== undefined && /^[1-9]/.test(id) ? id : undefined;
 }
 
-/** Why a zone needs somebody to look at it. */
+/** Reasons for which a zone needs attention. */
 export type Attention = 'disabled' | 'suspended' | 'near-limit' | 'no-certificate';
 
-/** Above this share of its bandwidth limit a zone is about to be switched off: at the limit the CDN disables it. */
+/** Share of the bandwidth limit; the CDN disables a zone at its limit. */
 const nearLimitShare = 0.8;
 
-/** Everything that is wrong with a zone, most urgent first. What the CDN did not report is not wrong. */
+/** Every reason, the most urgent first. Members that are not reported count as fine. */
 export function attentionReasons(zone: ZoneSummary): Attention[] {
   const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
   const found: Attention[] = [];
@@ -124,7 +124,7 @@ export function attentionReasons(zone: ZoneSummary): Attention[] {
 export interface Totals {
   readonly zones: number;
   readonly used: number;
-  /** Of the zones that have a limit: how much they used, and what they may use. */
+  /** Zones with a limit: their usage and their limits, in bytes. */
   readonly limited: { readonly zones: number; readonly used: number; readonly limit: number };
   readonly charges: number;
   readonly attention: number;
@@ -156,10 +156,10 @@ const variableShownSchema = z.object({
     }),
   ),
 });
-/** The zones that something would touch: the first of them, and how many there are. */
+/** The zones that an operation affects: the first of them, and their number. */
 export type AffectedZones = z.output<typeof variableShownSchema>;
 
-/** What is shown before a variable is changed: the zones that run the script. */
+/** Shown before a variable is changed: the zones that run the script. */
 export type VariableShown = AffectedZones;
 
 const volumeShownSchema = variableShownSchema.extend({
@@ -167,10 +167,10 @@ const volumeShownSchema = variableShownSchema.extend({
   monthlyCost: z.number().optional(),
   summary: z.enum(['read', 'unreadable']),
 });
-/** What is shown before a volume is deleted: the zones its app serves, and what its volumes hold and cost. */
+/** Shown before a volume is deleted: the zones that its app serves, the size and cost of its volumes. */
 export type VolumeShown = z.output<typeof volumeShownSchema>;
 
-/** What was shown, as it comes back from where it was kept; undefined where that is something else. */
+/** Parses stored facts; undefined if they are something else. */
 export function readVolumeShown(kept: unknown): VolumeShown | undefined {
   return volumeShownSchema.safeParse(kept).data;
 }
@@ -179,12 +179,12 @@ export function readVariableShown(kept: unknown): VariableShown | undefined {
   return variableShownSchema.safeParse(kept).data;
 }
 
-// What is shown is sealed and kept: enough to recognise what hangs on it, and the rest as a number.
+// The facts are sealed and stored: enough to recognise the zones, and the rest as a number.
 const maxZones = 12;
 const maxHostnames = 4;
 const maxNameLength = 80;
 
-/** Those zones as they are shown, sealed and kept. */
+/** The zones as they are shown, sealed and stored. */
 export function findAffectedZones(zones: readonly ZoneSummary[]): AffectedZones {
   return {
     zonesTotal: zones.length,

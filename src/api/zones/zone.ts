@@ -10,8 +10,8 @@ const schema = z.object(pullZoneModel);
 type Reported = Omit<CamelCased<z.output<typeof schema>>, 'id' | 'name' | 'hostnames' | 'edgeRules'>;
 
 /**
- * One zone with every member of the specification that is not secret, as `camelCase`. A member that is absent was
- * not reported. Units are the specification's: bytes, seconds unless its table says otherwise.
+ * One zone with every member of the specification that is not secret, in camelCase. Absent members were not reported.
+ * Units are those of the specification: bytes, and seconds unless its table says otherwise.
  */
 export interface Zone extends Reported {
   readonly id: string;
@@ -23,12 +23,12 @@ export interface Zone extends Reported {
 
 export interface ReadZone {
   readonly zone: Zone;
-  /** Members of the wrong type, and members the specification does not have. */
+  /** Members of the wrong type, and members that the specification does not have. */
   readonly wrong: readonly string[];
   readonly unknown: readonly string[];
 }
 
-/** Reads one whole zone; undefined where it is no zone at all. */
+/** Parses one whole zone; undefined if it is none. */
 export function readZone(raw: unknown): ReadZone | undefined {
   registerZoneSecrets(raw);
   const read = readLeniently(schema, raw);
@@ -48,7 +48,7 @@ export function readZone(raw: unknown): ReadZone | undefined {
 
 function unknownMembers(raw: unknown): string[] {
   const names = typeof raw === 'object' && raw !== null ? Object.keys(raw) : [];
-  // Names only, and bounded: this goes into logs.
+  // Only names, and bounded: they are logged.
   return names
     .filter((name) => !Object.hasOwn(pullZoneModel, name))
     .slice(0, 50)
@@ -56,8 +56,8 @@ function unknownMembers(raw: unknown): string[] {
 }
 
 /**
- * A zone as the service writes it: its names, the specification's order, null where nothing was reported. Secrets are
- * not in it, since they never got into a `Zone`; ids are texts, so that no reader rounds them.
+ * A zone in the service's own names and the specification's order, with null for members that were not reported. A `Zone`
+ * has no secrets, so this has none either. Ids are strings, so that no reader rounds them.
  */
 export function toWireZone(zone: Zone): Record<string, unknown> {
   const { summary: _, ...members } = zone;
@@ -73,14 +73,14 @@ function toWireNames(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
-      // The names in there are people's own.
+      // Its member names are chosen by people.
       if (name === 'properties') return ['Properties', member];
       return [name.replace(/^(?:aws|euus|.)/u, (start) => start.toUpperCase()), toWireNames(member)];
     }),
   );
 }
 
-/** What is set otherwise than most zones have it, and makes a zone weaker. */
+/** An unusual setting that makes a zone less secure. */
 export type Weakness =
   | 'tls-1.0'
   | 'tls-1.1'
@@ -90,7 +90,7 @@ export type Weakness =
   | 'origin-shield'
   | 'ddos-protection';
 
-/** The weaknesses of a zone, the most serious first. What the CDN did not report is none. */
+/** The weaknesses of a zone, the most serious first. Members that are not reported count as fine. */
 export function findWeaknesses(zone: Zone): Weakness[] {
   const all: readonly (readonly [Weakness, boolean])[] = [
     ['tls-1.0', zone.enableTLS1 === true],
