@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { With } from '../../src/commands/context.ts';
 import { preview } from '../../src/commands/digests/form.ts';
-import { type DigestKindName, digestKindNames } from '../../src/digests/kinds/list.ts';
+import { type Targets, type TargetType, targetTypes } from '../../src/digests/kinds/kind.ts';
+import { type DigestKindName, digestKindNames, findDigestKind } from '../../src/digests/kinds/list.ts';
 import type { Digest } from '../../src/digests/model.ts';
 import { context } from '../../src/views/blocks/blocks.ts';
 import { prepareEngines } from '../support/engines.ts';
@@ -10,19 +11,21 @@ import { alice, createDigestHarness, type DigestHarness } from './harness.ts';
 const { embedded } = await prepareEngines();
 const day = 86_400_000;
 
-const targets = {
-  zones: [],
-  scanning: ['shield:501'],
-  errors: [],
-  apps: ['app:app0api00000001'],
-} as const satisfies Record<DigestKindName, readonly string[]>;
+/** By the type of ids that a kind takes. */
+const targets: Targets = { zones: [], shieldZones: ['501'], apps: ['app0api00000001'] };
+
+function targetTypeOf(kind: DigestKindName): TargetType {
+  return findDigestKind(kind).target;
+}
 
 /** What the form of this digest previews at this moment, as blocks. */
 async function previewOf(digest: Digest, { digests, context: { ports, signal }, now }: DigestHarness) {
   const { kinds } = digest.subject;
   const fields = {
     kind: kinds,
-    target: kinds.flatMap((kind) => targets[kind]),
+    target: kinds.flatMap((kind) =>
+      targets[targetTypeOf(kind)].map((id) => `${targetTypes[targetTypeOf(kind)].prefix}:${id}`),
+    ),
     channel: digest.channel,
     time: '09:00',
     days: ['daily'],
@@ -45,12 +48,12 @@ test.each([...digestKindNames.map((kind) => [kind]), [...digestKindNames]])(
   'a preview is what is posted: %s',
   async (...kinds) => {
     await using desk = await createDigestHarness(await embedded.emptyDatabase());
-    const ids = (kind: DigestKindName): string[] =>
-      kinds.includes(kind) ? targets[kind].map((target) => target.slice(target.indexOf(':') + 1)) : [];
+    const chosen = kinds.map(targetTypeOf);
+    const pick = (type: TargetType): readonly string[] => (chosen.includes(type) ? targets[type] : []);
     const digest = await desk.createDaily(alice, {
       subject: {
         kinds,
-        targets: { zones: [], shieldZones: ids('scanning'), apps: ids('apps') },
+        targets: { zones: pick('zones'), shieldZones: pick('shieldZones'), apps: pick('apps') },
         only: 'always',
         timeZone: 'UTC',
       },

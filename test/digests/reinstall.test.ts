@@ -64,12 +64,14 @@ test('removed and installed again: each owner is told once of what rests, and re
 
   await install(acme.id);
   const notice = await dm.waitForMessage(isBack, 15_000);
-  expect(notice.reads).toMatch(/2 digests of yours rest since it was removed/);
+  expect(notice.reads).toMatch(/2 digests of yours are paused since it was removed/);
   expect(notice.reads).toMatch(/connect it again\. Invite the bot to their channels/);
   for (const id of mine) expect(notice.reads).toContain(id);
   expect(notice.reads).not.toContain(bobs);
   const bobsDm = bot.slack.as(bob, `D${bob}`);
-  expect((await bobsDm.waitForMessage(isBack, 15_000)).reads).toMatch(/A digest of yours rests[\s\S]*Resume/);
+  expect((await bobsDm.waitForMessage(isBack, 15_000)).reads).toMatch(
+    /One digest of yours is paused[\s\S]*Resume/,
+  );
   // Once more, and again: nobody is told twice, in no workspace.
   for (let times = 0; times < 2; times += 1) await install(acme.id);
   await install(beta.id);

@@ -80,7 +80,7 @@ test('it is paused, resumed, deleted and brought back by its owner and by admins
   await bob.slash(`digest pause ${id}`);
   await bob.waitForMessage(/whose digest this is, and admins/);
   await alice.slash(`digest pause ${id}`);
-  await alice.waitForMessage(/rests: paused by @Alice Adams/);
+  await alice.waitForMessage(/is paused by @Alice Adams/);
   await alice.press('digests:resume');
   await alice.waitForMessage(({ reads }) => reads.includes(id) && /Next: /.test(reads));
   await alice.slash(`digest delete ${id}`);

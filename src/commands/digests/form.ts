@@ -99,7 +99,7 @@ export const preview: Action<'digests'> = {
   modal: () => forms.digestSkeleton('Preview'),
   async load(_value, context) {
     const order = findProblems(context.modal?.fields ?? {});
-    if ('problems' in order) return outcomes.notYet(order.problems);
+    if ('problems' in order) return outcomes.renderNotYet(order.problems);
     const edited = await findEdited(context.modal?.metadata, context);
     const prepared = await prepareDigest(order.subject, {
       cdn: await context.cdn(),

@@ -6,7 +6,7 @@ import { actions, button, context, limits, plain, section } from '../blocks/bloc
 import { plainText } from '../blocks/text.ts';
 import { describeTroubles } from './words.ts';
 
-/** What the form is drawn with: as far as something is chosen already. */
+/** The form's fields, as far as they are filled in. */
 export interface FormValues {
   readonly kinds: readonly DigestKindName[];
   readonly targets: readonly string[];
@@ -19,7 +19,7 @@ export interface FormValues {
   readonly above: string;
 }
 
-/** Opens at once; what is in it comes a moment later. */
+/** Opens at once; its content follows. */
 export function digestSkeleton(title = 'Digest'): ModalView {
   return {
     type: 'modal',
@@ -34,7 +34,7 @@ export function digestBusy(): ModalView {
   return { ...digestSkeleton(), callback_id: 'digests:busy' };
 }
 
-/** The form. `note` comes back with it: which digest is changed. It is drawn again when what it says below changes. */
+/** `note` comes back with the form: which digest it changes. */
 export function renderDigestForm(
   values: FormValues,
   more: {
@@ -150,10 +150,9 @@ export function renderDigestForm(
 
 export const mostTargets = 20;
 
-/** As much as a threshold may be. */
 export const mostAbove = 999_999_999;
 
-/** `only` as the form's fields hold it. */
+/** A threshold as the form's fields hold it. */
 export function onlyValues(only: Threshold): Pick<FormValues, 'only' | 'above'> {
   return typeof only === 'string' ? { only, above: '10' } : { only: 'above', above: String(only.above) };
 }
@@ -166,7 +165,6 @@ function onlyOptions(): PlainTextOption[] {
   ];
 }
 
-/** Shown where a number is what decides. */
 function aboveBlock({ above, kinds }: FormValues): KnownBlock {
   return {
     type: 'input',
@@ -218,7 +216,7 @@ export function zoneOption(timeZone: string): PlainTextOption {
   return option(timeZone, timeZone);
 }
 
-/** A line in a menu that tells instead of offering. */
+/** A line in a menu that is no choice. */
 export function noteOption(text: string): PlainTextOption {
   return option(text, 'note');
 }

@@ -17,13 +17,13 @@ import { resumeButton, takeOverButton } from './notices.ts';
 import { describeNextRuns, formatRunTime } from './schedule.ts';
 import { describeOrder, describePause } from './words.ts';
 
-/** A digest and what whoever looks may do with it. */
+/** A digest, and what the person who looks may do with it. */
 export interface Row {
   readonly digest: Digest;
   readonly last: { readonly due: Date; readonly state: string } | undefined;
-  /** Whether whoever looks may change it. */
+  /** Whether they may change it. */
   readonly manages: boolean;
-  /** Whether it is theirs. */
+  /** Whether they own it. */
   readonly own: boolean;
 }
 
@@ -54,12 +54,12 @@ export function renderDigestList({ listed, total, page, pages, asOf }: Listed): 
 
 const mostAtHome = 5;
 
-/** For the Home tab: the first of mine and of others’ that I can go on with, those that rest before all, and a way to all. */
+/** For the Home tab: the first few, those that can be taken over before all, and a button for all. */
 export function digestsAtHome(rows: readonly Row[]): KnownBlock[] {
   if (rows.length === 0) return [];
   const others = rows.filter(({ own }) => !own).length;
   const stopped = others > 0 ? ` · ${others} of others’ stopped` : '';
-  const shown = rows.toSorted((a, b) => Number(isResting(b)) - Number(isResting(a)));
+  const shown = rows.toSorted((a, b) => Number(isStuck(b)) - Number(isStuck(a)));
   return [
     section(
       `*Digests:* ${pluralize(rows.length - others, 'digest')} of yours${stopped}`,
@@ -69,11 +69,11 @@ export function digestsAtHome(rows: readonly Row[]): KnownBlock[] {
   ];
 }
 
-function isResting({ digest: { paused } }: Row): boolean {
+function isStuck({ digest: { paused } }: Row): boolean {
   return paused !== undefined && canBeTakenOver(paused.reason);
 }
 
-/** One digest: what, when, where, how it went, a menu for whoever may change it, and a button for whoever can go on. */
+/** What, when, where, how the last run went, a menu for managers, and a button for people who can take it over. */
 export function renderDigestRow({ digest, last, manages, own }: Row): KnownBlock[] {
   const { id, owner, channel, schedule, paused, nextDue } = digest;
   const state = paused
@@ -89,7 +89,7 @@ export function renderDigestRow({ digest, last, manages, own }: Row): KnownBlock
   );
   const orphaned = !own && paused !== undefined && canBeTakenOver(paused.reason);
   if (!manages) return [orphaned ? { ...row, accessory: takeOverButton(id) } : row];
-  // Not in the menu: what is asked before it is done would be asked for each of its entries.
+  // Not in the menu: its confirmation would ask for every entry.
   return [{ ...row, accessory: rowMenu(digest) }, ...(orphaned ? [actions(takeOverButton(id))] : [])];
 }
 
@@ -98,7 +98,7 @@ const ends: Readonly<Record<string, string>> = {
   quiet: 'silent',
   skipped: 'skipped',
   failed: 'failed',
-  unknown: 'nobody knows whether it arrived',
+  unknown: 'unknown whether it arrived',
 };
 
 function rowMenu({ id, paused }: Digest): Overflow {
@@ -122,7 +122,7 @@ export function renderRunning({ id, channel }: Digest, isNew: boolean): Message 
 
 export function renderPausedByHand({ id, paused }: Digest): Message {
   const why = paused ? describePause(paused.reason, paused.by) : 'paused';
-  const text = `The digest ${formatCode(id)} rests: ${why}.`;
+  const text = `The digest ${formatCode(id)} is ${paused?.reason === 'by-hand' ? '' : 'paused: '}${why}.`;
   return message(text, [section(text), actions(resumeButton(id))]);
 }
 
@@ -131,7 +131,7 @@ export function renderResumed(digest: Digest, runs: readonly Date[]): Message {
   return message(text, [section(text), ...nextOf(digest, runs)]);
 }
 
-/** For a channel that did not get it for a while. */
+/** For its channel. */
 export function renderUnchanged({ id }: Digest, by: string): Message {
   const text = `<@${by}> resumed the digest ${formatCode(id)}: it comes here again.`;
   return message(text, [section(text)]);
@@ -142,7 +142,7 @@ export function renderTakenOver(digest: Digest, by: string, runs: readonly Date[
   return message(text, [section(text), ...nextOf(digest, runs)]);
 }
 
-/** It is theirs, and its channel still takes nothing. */
+/** It was taken over, and its channel still takes no message. */
 export function takenOverOnly({ id, channel }: Digest): Message {
   const text = `The digest ${formatCode(id)} is yours now, but I cannot write into <#${channel}>.`;
   const next = 'Invite me there (`/invite @cdn`), or edit it to go to another channel.';

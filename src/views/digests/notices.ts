@@ -10,16 +10,16 @@ import { describePause } from './words.ts';
 interface Framed {
   readonly digest: Digest;
   readonly due: Date;
-  /** When it was made, where that is late. */
+  /** When it was made, if late. */
   readonly late: Date | undefined;
   /** Runs before it that were skipped. */
   readonly missed: number;
-  /** Who asked for it. */
+  /** The person who asked for it. */
   readonly byHand: string | undefined;
   readonly next: Date | undefined;
 }
 
-/** What a digest says, with what is to be known about this run of it, and what can be done. */
+/** A post with notes about this run, its footer and buttons. */
 export function renderPost(top: Message, frame: Framed): Message {
   const { digest, late, missed, byHand, next } = frame;
   const { zone } = digest.schedule;
@@ -43,7 +43,7 @@ export function renderPost(top: Message, frame: Framed): Message {
   };
 }
 
-/** Too old to be useful. */
+/** For a run that is too old to be useful. */
 export function renderSkipped(about: { digest: Digest; due: Date; missed: number }): Message {
   const { digest, due, missed } = about;
   const before = missed > 0 ? ` So were ${pluralize(missed, 'run')} before it.` : '';
@@ -55,7 +55,7 @@ export function renderSkipped(about: { digest: Digest; due: Date; missed: number
   ]);
 }
 
-/** A run that failed, whatever was tried. */
+/** For a run that failed after all attempts. */
 export function renderRunFailed(about: { digest: Digest; due: Date; failure: Failure }): Message {
   const { digest, due } = about;
   const { message: what, hint, reference } = about.failure;
@@ -74,7 +74,7 @@ export function renderRunFailed(about: { digest: Digest; due: Date; failure: Fai
   };
 }
 
-/** A digest that stopped, and what can be done about it; by `others` than its owner as well. */
+/** Why a digest is paused and what can be done about it. `others`: other people than its owner read it. */
 export function renderPaused(stop: { digest: Digest; reason: PauseReason; others: boolean }): Message {
   const { digest, reason, others } = stop;
   const text = `The digest ${formatCode(digest.id)} is paused: ${describePause(reason)}.`;
@@ -91,7 +91,7 @@ function nextStep(reason: PauseReason): string {
   if (isChannelReason(reason)) return 'Edit it to go to another channel.';
   if (reason === 'owner-gone') return 'Anybody who may read here can take it over, with their own key.';
   return canBeTakenOver(reason)
-    ? 'Its owner can mend that and resume it; anybody who may read here can take it over, with their own key.'
+    ? 'Its owner can fix that and resume it; anybody who may read here can take it over, with their own key.'
     : 'It can be resumed.';
 }
 
@@ -106,7 +106,7 @@ function stepButtons({ id }: Digest, reason: PauseReason, others: boolean): Butt
   ];
 }
 
-/** For the owner: the one thing that a machine must not decide. */
+/** For the owner: only a person can decide whether to post again. */
 export function renderUnknown({ digest, due }: { digest: Digest; due: Date }): Message {
   const text = `I cannot tell whether your digest of ${formatRunTime(due, digest.schedule.zone)} arrived in <#${digest.channel}>.`;
   return message(text, [
@@ -137,7 +137,7 @@ function deleteButton(id: string): Button {
   return button('Delete', 'digests:delete', id);
 }
 
-/** Under every post: for its owner and for admins. */
+/** Under every post, for its owner and admins. */
 function runButtons(id: string): KnownBlock {
   return actions(
     button('Run now', 'digests:run', id),

@@ -19,7 +19,6 @@ const messagesOnly = new Set([
   'file',
 ]);
 
-/** Saved: when it runs, in words, and the next three times. */
 export function renderSaved(digest: Digest, runs: readonly Date[]): FormResult {
   const text = digest.paused
     ? `Saved: the digest ${digest.id} stays paused.`
@@ -40,7 +39,7 @@ export function renderSaved(digest: Digest, runs: readonly Date[]): FormResult {
   return { modal, message: message(text, blocks) };
 }
 
-/** For the channel: who sends what here, and when. */
+/** For the channel of a new or moved digest. */
 export function renderAnnouncement(digest: Digest, by: string): Message {
   const text = `<@${by}> sends a digest here: ${describeOrder(digest)}.`;
   return message(text, [
@@ -57,9 +56,9 @@ export function renderNotSaved(says: string): Message {
   return message(says, [section(`:warning: ${says}`)]);
 }
 
-/** Preview: what the channel would see, then what its thread would. */
-export function renderPreviewed(drawn: RenderedDigest, order: DigestOrder): ModalView {
-  const { top, thread, quiet } = drawn;
+/** What the channel would see, then its thread. */
+export function renderPreviewed(rendered: RenderedDigest, order: DigestOrder): ModalView {
+  const { top, thread, quiet } = rendered;
   const files = [top, ...thread].flatMap((shown) => shown.files ?? []).length;
   const blocks: KnownBlock[] = [
     ...(quiet
@@ -73,18 +72,17 @@ export function renderPreviewed(drawn: RenderedDigest, order: DigestOrder): Moda
     ...(files > 0 ? [`${files === 1 ? 'A chart goes' : `${files} charts go`} into the thread too.`] : []),
     `Only you see this. ${describeOrder(order)}.`,
   ];
-  return look([...unnamed(blocks).slice(0, mostBlocks - 1), context(footer.join(' '))]);
+  return renderPreview([...withoutBlockIds(blocks).slice(0, mostBlocks - 1), context(footer.join(' '))]);
 }
 
-/** Nothing can be previewed yet. */
-export function notYet(problems: readonly string[]): ModalView {
-  return look([
+export function renderNotYet(problems: readonly string[]): ModalView {
+  return renderPreview([
     section(`:warning: *Not yet*\n${problems.map((line) => `• ${line}`).join('\n')}`),
-    context('Go back and mend that.'),
+    context('Go back and fix that.'),
   ]);
 }
 
-function look(blocks: KnownBlock[]): ModalView {
+function renderPreview(blocks: KnownBlock[]): ModalView {
   return {
     type: 'modal',
     callback_id: 'digests:previewed',
@@ -98,10 +96,10 @@ function blocksOf({ text, blocks }: Message): KnownBlock[] {
   return blocks ?? [section(text)];
 }
 
-/** Several messages in one view: what each calls its blocks may be the same. */
-function unnamed(blocks: readonly KnownBlock[]): KnownBlock[] {
+/** Several messages in one view may have the same block ids. */
+function withoutBlockIds(blocks: readonly KnownBlock[]): KnownBlock[] {
   return blocks.map((block) => {
-    const { block_id: called, ...shown } = block;
-    return called === undefined ? block : shown;
+    const { block_id: id, ...shown } = block;
+    return id === undefined ? block : shown;
   });
 }
