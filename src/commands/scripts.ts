@@ -28,7 +28,7 @@ function scriptsOf(zones: readonly ZoneSummary[]): ListedScript[] {
   }));
 }
 
-export interface ListedScript {
+interface ListedScript {
   readonly id: string;
   /** Names of the zones that run it at the edge. */
   readonly runsOn: readonly string[];
@@ -37,7 +37,7 @@ export interface ListedScript {
 }
 
 /** An option of the menu of scripts. The CDN reports no names of scripts, so the zones identify them. */
-export function scriptOption({ id, runsOn, middlewareOf }: ListedScript): Option {
+function scriptOption({ id, runsOn, middlewareOf }: ListedScript): Option {
   const runs = runsOn.length > 0 ? [`Runs on ${firstOf(runsOn)}`] : [];
   const middleware = middlewareOf.length > 0 ? [`Middleware of ${firstOf(middlewareOf)}`] : [];
   return option(id, id, [...runs, ...middleware].join(' · '));

@@ -72,7 +72,7 @@ export function missingScopeLines(missing: readonly MissingScope[]): KnownBlock[
   return missing.map((one) => context(`:warning: ${missingScopeLine(one)}`));
 }
 
-export function missingScopeLine({ lookup, reason }: MissingScope): string {
+function missingScopeLine({ lookup, reason }: MissingScope): string {
   return lookup === 'admins'
     ? `The bot cannot read who is a workspace admin (${why(reason, 'users:read')}): only ADMIN_USER_IDS are admins.`
     : `The bot cannot read who is in a user group (${why(reason, 'usergroups:read')}): groups count as empty.`;
