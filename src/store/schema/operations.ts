@@ -6,7 +6,7 @@ export interface OperationTables {
   operation_values: OperationValues;
 }
 
-/** What was asked for, approved and done (`auth/operations.ts`). Rows stay. */
+/** Requests that write to the CDN (`src/operations`). Rows stay. */
 interface OperationsTable {
   id: string;
   tenant: string;
@@ -27,11 +27,11 @@ interface OperationsTable {
   /** HMAC of the value, under a key that is sealed with it (`operation_values`). */
   value_mac: string | null;
   reason: string | null;
-  /** What was shown, as canonical JSON. */
+  /** The consequences as the requester saw them, as canonical JSON. */
   snapshot: string;
   policy_version: number;
   approvals_needed: number;
-  /** The operation it tries again. */
+  /** The operation it retries. */
   attempt_of: string | null;
   created_at: Moment;
   expires_at: Moment;
