@@ -1,15 +1,13 @@
-/** A command that would be right where what was typed is wrong: a button with its label and the words it types. */
+/** A command to run instead of a wrong one: a button with its label and the words it types. */
 export interface Instead {
   readonly label: string;
   readonly types: string;
 }
 
 /**
- * The one error whose words people see as they are: `message` says what is wrong, `hint` what to do next.
- * `offer` names a next step that is drawn as a button (`connect` leads to linking a key, `why` shows
- * the decision), or the commands that would be right instead.
- * `reference` is the one that stands in a record already, where there is one.
- * Everything else that is thrown is ours: logged with a reference and shown as an apology.
+ * The only error whose text people see: `message` is the problem, `hint` the next step. `offer` is a button (`connect`
+ * links a key, `why` shows the decision) or commands to run instead. `reference` is set where the log already has one.
+ * Every other error is a bug: logged with a reference and shown as an apology.
  */
 export class UserError extends Error {
   override readonly name = 'UserError';

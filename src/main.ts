@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { ChatApp, Role } from './app/lifecycle.ts';
 import { UserError } from './errors.ts';
 
-// The only file that reads the environment, ends the process and listens to its signals. It loads the rest when it
-// knows what for, after Node was told to keep what it compiles: a quarter of a start is compiling.
+// The only file that reads the environment, ends the process and listens to its signals. It imports the rest on demand,
+// after the compile cache is on: a quarter of a start is compiling.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/cdn-chatops', import.meta.url)));
 
 const usage = 'Usage: node src/main.ts web | worker | all | migrate | keys | audit';
@@ -34,8 +34,8 @@ async function serve(role: Role): Promise<void> {
     import('./app/build-app.ts'),
   ]);
   const log = createLogger(config.logLevel);
-  // Slack's Socket Mode client rejects unhandled on `app_rate_limited` (slack.md §2.2): that must not end the process.
-  process.on('unhandledRejection', (error) => log.error({ error }, 'an error nobody waited for'));
+  // Slack's Socket Mode client rejects unhandled on `app_rate_limited`: that must not end the process.
+  process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection'));
 
   const app = await buildApp({ config, log, role });
   onSignals(app, () => log.info({}, 'stopping'));
@@ -47,10 +47,10 @@ async function serve(role: Role): Promise<void> {
   }
 }
 
-// Ctrl-C reaches the process from the terminal and once more from npm: that is one wish, not two.
+// Ctrl-C reaches the process from the terminal and once more from npm: within this time it counts once.
 const echoMs = 2_000;
 
-/** The first signal stops with patience, a second one at once. */
+/** The first signal stops gracefully, a second one at once. */
 function onSignals(app: ChatApp, stopping: () => void): void {
   let askedAt: number | undefined;
   const stop = (): void => {
@@ -80,7 +80,7 @@ async function migrate(): Promise<void> {
   const database = await openDatabase({ ...config.store, log });
   try {
     await database.migrate();
-    log.info({ store: database.engine }, 'the database is up to date');
+    log.info({ store: database.engine }, 'database is up to date');
   } finally {
     await database.close();
   }
@@ -93,11 +93,11 @@ async function keys(words: readonly string[]): Promise<void> {
     import('./cli/keys.ts'),
   ]);
   const config = readStoreConfig(process.env);
-  // Its own lines are for the terminal; of the log only what went wrong.
+  // Prints its own lines in the terminal, and warnings and errors of the log.
   await keysCommand(words, config, createLogger('warn'), (line) => console.log(line));
 }
 
-/** Ends with 0 where the record is whole, 1 where it is not, 2 where that could not be found out. */
+/** Exit code 0 where the record is whole, 1 where it is not, 2 where it cannot be checked. */
 async function audit(words: readonly string[]): Promise<void> {
   const [{ readCheckConfig }, { createLogger }, { auditCommand }] = await Promise.all([
     import('./app/config.ts'),

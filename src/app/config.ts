@@ -21,7 +21,7 @@ export interface Config {
   readonly logLevel: LogLevel;
 }
 
-/** What is kept where, without Slack and the CDN. */
+/** The stores' part, without Slack and the CDN. */
 export type StoreConfig = Pick<Config, 'store' | 'keyring' | 'logLevel'>;
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -30,7 +30,7 @@ type LogLevel = (typeof logLevels)[number];
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the environment (DESIGN §8). Every missing or wrong variable is named at once, each with where it comes from.
+ * Reads the environment. The error names every missing or wrong variable at once, each with its source.
  *
  * @throws UserError with one line a problem; never a value.
  */
@@ -77,31 +77,31 @@ export function readConfig(env: Env): Config {
       publicUrl: check<string | undefined>('PUBLIC_URL', address, undefined),
     },
   };
-  refuseWith(problems);
+  throwProblems(problems);
   return config;
 }
 
 /**
- * What the commands beside the bot need (`migrate`, `keys`): they never talk to Slack, so its variables may be missing.
+ * Reads the part that `migrate` and `keys` need: they never talk to Slack, so its variables may be missing.
  *
  * @throws UserError as `readConfig`.
  */
 export function readStoreConfig(env: Env): StoreConfig {
   const reader = readerOf(env);
   const stored = readStore(reader);
-  refuseWith(reader.problems);
+  throwProblems(reader.problems);
   return stored;
 }
 
 /**
- * What a look at the audit record needs. Whoever looks need not have the keyring, and then checks no signatures.
+ * Reads the part that `audit` needs. The keyring may be missing: signatures are not checked then.
  *
  * @throws UserError as `readConfig`.
  */
 export function readCheckConfig(env: Env): StoreConfig {
   const reader = readerOf(env);
   const stored = readStore(reader, { keyring: 'optional' });
-  refuseWith(reader.problems);
+  throwProblems(reader.problems);
   return stored;
 }
 
@@ -130,8 +130,8 @@ function readerOf(env: Env): Reader {
   return { text, secret, check, problems };
 }
 
-/** Said together with everything else that is wrong, before a database is made. */
-function mistakesIn(keys: Secret): string[] {
+/** Reported together with the other problems, before a database is made. */
+function findKeyringProblems(keys: Secret): string[] {
   try {
     parseKeyring(keys, 'ENCRYPTION_KEYS');
     return [];
@@ -159,7 +159,7 @@ function readStore(
   if (keyring.keys && keyring.file) {
     problems.push('ENCRYPTION_KEYS and ENCRYPTION_KEYS_FILE exclude each other: set one of them.');
   }
-  if (keyring.keys) problems.push(...mistakesIn(keyring.keys));
+  if (keyring.keys) problems.push(...findKeyringProblems(keyring.keys));
   return {
     store: { databaseUrl, dataDir: text('DATA_DIR') ?? './data' },
     keyring,
@@ -171,7 +171,7 @@ function readStore(
   };
 }
 
-function refuseWith(problems: readonly string[]): void {
+function throwProblems(problems: readonly string[]): void {
   if (problems.length === 0) return;
   throw new UserError(
     `The bot cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,

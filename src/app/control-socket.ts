@@ -7,10 +7,10 @@ import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import type { Log } from '../telemetry/log.ts';
 
-// The embedded database serves one process. What an operator types while that one runs is handed to it, over a socket
-// in a directory that only its own user may enter.
+// The embedded database serves one process. While it runs, commands of an operator are sent to it over a socket in a
+// directory that only its own user may enter.
 
-/** Runs what was typed; lines go to whoever typed it. */
+/** Runs a command; `print` writes a line in the operator's terminal. */
 type Run = (words: readonly string[], print: (line: string) => void) => Promise<void>;
 
 const answer = z.union([
@@ -19,14 +19,14 @@ const answer = z.union([
   z.object({ done: z.literal(true) }),
 ]);
 
-/** Where the process that uses this data directory listens; undefined where such a socket cannot be. */
+/** The socket of the process that uses this data directory; undefined where there can be none. */
 export function controlPath(dataDir: string): string | undefined {
   const path = join(dataDir, 'control', 'socket');
-  // Longer names are cut off by the system without a word.
+  // The system cuts longer names off silently.
   return process.platform === 'win32' || Buffer.byteLength(path) > 100 ? undefined : path;
 }
 
-/** Listens until it is closed. To be called by the one process that holds the data directory. */
+/** Listens until it is closed. For the one process that holds the data directory. */
 export async function serveControl(path: string, run: Run, log: Log): Promise<() => Promise<void>> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await chmod(dirname(path), 0o700);
@@ -45,7 +45,7 @@ export async function serveControl(path: string, run: Run, log: Log): Promise<()
     });
 }
 
-/** Never rejects: what fails is told to whoever asked, and logged. */
+/** Never rejects: a failure is logged and reported to the operator. */
 async function serve(incoming: IncomingMessage, outgoing: ServerResponse, run: Run, log: Log): Promise<void> {
   const say = (value: z.input<typeof answer>): void => void outgoing.write(`${JSON.stringify(value)}\n`);
   try {
@@ -58,7 +58,7 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, run: R
   } catch (error) {
     if (error instanceof UserError) say({ refused: error.message, hint: error.hint });
     else {
-      log.error({ error }, 'what an operator asked for failed');
+      log.error({ error }, 'operator command failed');
       say({ refused: 'It failed; the log of the running bot says why.' });
     }
   } finally {
@@ -67,9 +67,9 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, run: R
 }
 
 /**
- * Hands words to the process that listens there; false = none does.
+ * Sends a command to the process that listens there; false = none does.
  *
- * @throws UserError with that process's own words, where it refuses.
+ * @throws UserError with that process's message, where it refuses.
  */
 export async function requestControl(
   path: string,

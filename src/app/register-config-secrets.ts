@@ -1,7 +1,7 @@
 import { registerSecrets, type Secret } from '../secrets/secret.ts';
 import type { Config } from './config.ts';
 
-/** Guards what the bot was configured with for as long as it runs; gives back what ends that. */
+/** Registers the configured secrets for as long as the bot runs; the returned function ends that. */
 export function registerConfigSecrets({ slack, store, keyring }: Config): () => void {
   const { installing } = slack;
   const oauth = installing.kind === 'oauth' ? installing : undefined;
@@ -22,7 +22,7 @@ export function registerConfigSecrets({ slack, store, keyring }: Config): () => 
   };
 }
 
-/** The same for the keys of a keyring (`kid:base64key`, also several in one), wherever they were read from. */
+/** Registers the keys of a keyring (`kid:base64key`, also several in one). */
 export function registerKeyringSecrets(entries: readonly Secret[]): () => void {
   const keys = entries
     .flatMap((entry) => entry.reveal().split(/[\s,]+/u))

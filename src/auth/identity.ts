@@ -1,6 +1,6 @@
 /**
- * Who acts, as Slack names them. With an organisation-wide installation a person has one id across the workspaces
- * of the organisation, so what belongs to a person is keyed by (enterprise or team, user).
+ * A Slack user. With an organisation-wide installation a person has one id across the workspaces of the organisation, so
+ * their data is keyed by (enterprise or team, user).
  */
 export interface Person {
   /** Set only where the app is installed for the whole organisation. */

@@ -1,4 +1,4 @@
-/** What Slack knows of somebody, as far as policy asks. */
+/** The facts of a Slack profile that policy uses. */
 export interface Profile {
   readonly admin: boolean;
   /** Belongs to another organisation. */
@@ -15,7 +15,7 @@ export interface Group {
   readonly handle: string;
 }
 
-/** A look-up that Slack did not allow or answer: until it does, nobody is admin or member by it. */
+/** A look-up that Slack refused or did not answer. Until it succeeds, it makes no one an admin or a member. */
 export interface MissingScope {
   readonly lookup: 'admins' | 'groups';
   /** Slack's own word (`missing_scope`), or `no-answer`. */
@@ -23,25 +23,25 @@ export interface MissingScope {
 }
 
 /**
- * The people of one organisation or workspace, as Slack tells. What cannot be looked up is not granted: nobody is an
- * admin, nobody is in a group, and `blind` says why. Never throws.
+ * The people of one organisation or workspace, read from Slack. A failed look-up grants nothing, and `missingScopes`
+ * gives the reason. Never throws.
  */
 export interface People {
-  /** Undefined where Slack does not know them or does not tell. */
+  /** Undefined where Slack has or gives no profile. */
   profile(userId: string): Promise<Profile | undefined>;
   /** The ids of a user group's members; at most minutes old, `fresh` read now. */
   members(groupId: string, options?: { readonly fresh?: boolean }): Promise<readonly string[]>;
   /** Every user group. */
   groups(): Promise<readonly Group[]>;
-  /** Looks again at somebody the next time. */
+  /** Drops a cached profile. */
   forget(userId: string): void;
-  /** Those who are admins by the deployment's configuration. */
+  /** The admins named in the deployment's configuration. */
   readonly configuredAdmins: readonly string[];
-  /** What could not be looked up when it was last tried. */
+  /** The look-ups that failed when last tried. */
   missingScopes(): readonly MissingScope[];
 }
 
-/** Which of these groups somebody is in. */
+/** The groups, of these, that a person is in. */
 export async function findGroups(
   people: People,
   userId: string,

@@ -27,11 +27,11 @@ const usage = [
   '       npm run audit:verify -- --public-key',
 ].join('\n');
 
-/** `whole`: nothing is wrong. `broken`: something is, and was named. What cannot be looked at is thrown. */
+/** `broken`: a fault was found and printed. A record that cannot be checked throws. */
 export type AuditVerdict = 'whole' | 'broken';
 
 interface Options {
-  /** Read only where it is needed: a file is checked anywhere. */
+  /** Called only where it is needed: a file can be checked anywhere. */
   readonly config: () => StoreConfig;
   readonly log: Log;
   readonly print: (line: string) => void;
@@ -44,9 +44,9 @@ interface Options {
  * @throws UserError where it cannot be checked.
  */
 export async function auditCommand(words: readonly string[], options: Options): Promise<AuditVerdict> {
-  const given = readWords(words);
-  const checkpoints = (await Promise.all(given.checkpoints.map(checkpointsIn))).flat();
-  const key = given.key === undefined ? undefined : await keyIn(given.key);
+  const given = parseWords(words);
+  const checkpoints = (await Promise.all(given.checkpoints.map(findCheckpoints))).flat();
+  const key = given.key === undefined ? undefined : await readKey(given.key);
   if (given.file !== undefined) {
     if (given.showKey) throw new UserError('The public key is in the database, not in a file.', usage);
     if (checkpoints.length > 0 && !key) {
@@ -56,22 +56,24 @@ export async function auditCommand(words: readonly string[], options: Options): 
       );
     }
     const report = await checkFile(given.file, { tenant: given.tenant, checkpoints, key });
-    return told([report], options.print);
+    return printReports([report], options.print);
   }
   const config = options.config();
-  const database = await opened(config, options.log);
+  const database = await openExisting(config, options.log);
   try {
-    if (given.showKey) return await showKey(await ownKey(database, config), options.print);
-    // Only what is signed needs the keyring; whoever has none can still check the chain.
-    const own = await ownKey(database, config).catch((error: unknown) => notOpened(error, checkpoints, key));
+    if (given.showKey) return await showKey(await loadOwnKey(database, config), options.print);
+    // Only signatures need the keyring; the chain is checked without.
+    const own = await loadOwnKey(database, config).catch((error: unknown) =>
+      allowMissingKey(error, checkpoints, key),
+    );
     const reports = await checkDatabase(database.db, { tenant: given.tenant, checkpoints, key: key ?? own });
-    return told(reports, options.print);
+    return printReports(reports, options.print);
   } finally {
     await database.close();
   }
 }
 
-function told(reports: readonly AuditReport[], print: (line: string) => void): AuditVerdict {
+function printReports(reports: readonly AuditReport[], print: (line: string) => void): AuditVerdict {
   for (const report of reports) {
     const { tenant, records, head, broken, malformed, checkpoints } = report;
     const whose = /^[\w-]{1,64}$/u.test(tenant) ? tenant : JSON.stringify(tenant);
@@ -103,7 +105,7 @@ function told(reports: readonly AuditReport[], print: (line: string) => void): A
   return wrong.length === 0 ? 'whole' : 'broken';
 }
 
-function readWords(words: readonly string[]): {
+function parseWords(words: readonly string[]): {
   readonly file: string | undefined;
   readonly tenant: string | undefined;
   readonly checkpoints: readonly string[];
@@ -134,15 +136,15 @@ function readWords(words: readonly string[]): {
 const largestText = 64 * 1024 * 1024;
 
 /** A file where there is one of that name, else the text itself. */
-async function textIn(word: string): Promise<string> {
+async function readText(word: string): Promise<string> {
   const found = word.length < 4096 ? await stat(word).catch(() => undefined) : undefined;
   if (!found?.isFile()) return word;
   if (found.size > largestText) throw new UserError(`The file ${word} is larger than 64 MB.`);
   return readFile(word, 'utf8');
 }
 
-async function checkpointsIn(word: string): Promise<Checkpoint[]> {
-  const found = readCheckpoints(await textIn(word));
+async function findCheckpoints(word: string): Promise<Checkpoint[]> {
+  const found = readCheckpoints(await readText(word));
   if (found.length > 0) return found;
   throw new UserError(
     'There is no whole checkpoint in what was given: neither a file of that name, nor its line.',
@@ -150,8 +152,8 @@ async function checkpointsIn(word: string): Promise<Checkpoint[]> {
   );
 }
 
-async function keyIn(word: string): Promise<NonNullable<ReturnType<typeof readPublicKey>>> {
-  const key = readPublicKey(await textIn(word));
+async function readKey(word: string): Promise<NonNullable<ReturnType<typeof readPublicKey>>> {
+  const key = readPublicKey(await readText(word));
   if (key) return key;
   throw new UserError(
     'That is no Ed25519 public key.',
@@ -159,8 +161,8 @@ async function keyIn(word: string): Promise<NonNullable<ReturnType<typeof readPu
   );
 }
 
-/** Opened as it is: a look changes nothing, so there are no migrations, and no new database where there is none. */
-async function opened(config: StoreConfig, log: Log): Promise<Database> {
+/** Opens the database as it is: no migrations, and no new database where there is none. */
+async function openExisting(config: StoreConfig, log: Log): Promise<Database> {
   const { databaseUrl, dataDir } = config.store;
   if (!databaseUrl && !existsSync(join(dataDir, 'database'))) {
     throw new UserError(
@@ -176,7 +178,7 @@ async function opened(config: StoreConfig, log: Log): Promise<Database> {
   });
 }
 
-async function ownKey(
+async function loadOwnKey(
   { db }: Database,
   config: StoreConfig,
 ): Promise<Awaited<ReturnType<typeof loadPublicSigningKey>>> {
@@ -185,8 +187,8 @@ async function ownKey(
   return loadPublicSigningKey(db, createSealer(keyring));
 }
 
-/** Without the own key, checkpoints that were given cannot be told from forged ones. */
-function notOpened(error: unknown, checkpoints: readonly Checkpoint[], key: unknown): undefined {
+/** Without a key, given checkpoints cannot be told from forged ones. */
+function allowMissingKey(error: unknown, checkpoints: readonly Checkpoint[], key: unknown): undefined {
   if (checkpoints.length > 0 && key === undefined) throw error;
   return undefined;
 }

@@ -57,7 +57,7 @@ const disconnectCommand: Command<'keyPage' | 'keyStore' | 'ledger' | 'zoneCache'
   changesHome: true,
 };
 
-/** Stands in for whatever was typed when a key was in it. Its words are never looked at. */
+/** Runs in place of a command that contained a key. Its words are never read. */
 export const refusePastedKey: Command = {
   name: 'key-in-text',
   usage: 'connect',
@@ -109,7 +109,7 @@ export const connect: Feature<'cdnWith' | 'keyPage' | 'keyStore' | 'ledger' | 'z
   ],
 };
 
-/** The form, unless this bot has its page for that: what is entered there never passes Slack. */
+/** The form, unless this bot has a page: a key entered there never passes Slack. */
 function formOf({ keyPage }: Setup): ModalView | undefined {
   return keyPage ? undefined : views.renderConnectForm();
 }
@@ -119,7 +119,7 @@ async function offerPage({ keyPage }: With<'keyPage'>): Promise<Message> {
   return views.renderPageOffer(await keyPage.offer());
 }
 
-/** Typed or pressed, it is meant: a key that may have leaked must go at once, and connecting again takes a minute. */
+/** Asks nothing: a key that may have leaked must go at once, and connecting again takes a minute. */
 async function forget({
   keyStore,
   keyPage,
@@ -127,11 +127,11 @@ async function forget({
   person,
   zoneCache,
 }: With<'keyPage' | 'keyStore' | 'ledger' | 'zoneCache'>): Promise<Message> {
-  // First the links: one of them may be what the key came by.
+  // The links first: the key may have come by one of them.
   await keyPage?.close();
   const had = await keyStore.forget(person, { cause: 'disconnect' });
   zoneCache.drop(person);
-  // Nothing could run with a key that is gone, and whoever was asked to approve should not wait for it.
+  // Nothing can run without the key, so approvers should not be asked any more.
   const cancelled = await cancelUnbegun(ledger, { person, tenant: tenantId(person) });
   return views.renderDisconnected(had, cancelled.length);
 }
@@ -172,7 +172,7 @@ export async function checkKey(
     return {
       works: false,
       refused: error.code === 'key_refused',
-      why: whyNot(explain(error), error.code),
+      why: describeRefusal(explain(error), error.code),
     };
   }
 }
@@ -184,12 +184,12 @@ export async function linkKey(
   cause: 'form' | 'page',
 ): Promise<LinkedKey> {
   const linked = await keyStore.link(person, key, { cause });
-  // What the key before this one saw is not this one's to show.
+  // Drops the cache: results read with the earlier key may not be visible to this one.
   zoneCache.drop(person);
   return linked;
 }
 
-function whyNot(failure: Failure, code: ApiError['code']): { message: string; hint: string } {
+function describeRefusal(failure: Failure, code: ApiError['code']): { message: string; hint: string } {
   const reference = failure.reference ? ` Reference ${failure.reference}` : '';
   return code === 'key_refused'
     ? {

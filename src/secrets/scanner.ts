@@ -1,7 +1,7 @@
 import { encodingsOf, isDistinctive, wholeEncodings } from './encodings.ts';
 import { knownSecrets, type NotedSecret, type NotedSecrets } from './secret.ts';
 
-/** The kinds of the live secrets that a text holds in any spelling; none in what may leave. */
+/** The kinds of live secrets that a text contains in any encoding; kinds that may leave now do not count. */
 export function findSecretKinds(text: string): readonly string[] {
   const kinds = new Set<string>();
   search(text, ({ kind }) => kinds.add(kind));
@@ -47,22 +47,22 @@ export function createFileScanner(): (piece: Uint8Array) => readonly string[] {
 export function redactSecrets(text: string): string {
   const found = new Set<string>();
   search(text, ({ value }) => found.add(value));
-  return found.size === 0 ? text : masked(text, [...found]);
+  return found.size === 0 ? text : maskValues(text, [...found]);
 }
 
 /** The text without these values, in any spelling; those of one to three characters stay. */
 export function redactValues(text: string, values: readonly string[]): string {
-  return masked(
+  return maskValues(
     text,
     values.filter((value) => value.length > 3),
   );
 }
 
-function masked(text: string, values: readonly string[]): string {
+function maskValues(text: string, values: readonly string[]): string {
   const lower = text.toLowerCase();
   const whole = values.flatMap(wholeEncodings);
   const pieces = values.flatMap(encodingsOf);
-  // Whole first, longest first: what is left is cut or encoded, and goes with what it is joined to.
+  // Whole values first, longest first. The rest are cut or encoded, and are masked with the word they are part of.
   const patterns = [
     ...byLength(whole).map(literally),
     ...byLength(pieces).map((form) => `${word}${literally(form)}${word}`),
@@ -123,7 +123,7 @@ const longestStride = 16;
 const shortestStride = 3;
 const manyForms = 200;
 
-// Much in them is no secret; what is one is noted by itself.
+// Most of their content is no secret; the secrets in them are registered one by one.
 const documents = new Set(['installation', 'installation-user']);
 
 const indexes = new WeakMap<NotedSecrets, Index>();
@@ -228,7 +228,7 @@ function hashAt(text: string, at: number): number {
 // The bit that tells small letters from capital ones, in each of four bytes.
 const smallLetters = 0x20202020;
 
-/** Of four characters, small or capital: what is alike without that bit is told apart where it is compared. */
+/** Hashes four characters regardless of case. Others that differ in that bit only are told apart when compared. */
 function hashOf(four: number): number {
   return Math.imul(four | smallLetters, 0x9e3779b1) >>> (32 - hashBits);
 }

@@ -5,8 +5,8 @@ const shown = '[secret]';
 
 /**
  * A value that must never be printed: it reads as `[secret]` in strings, JSON, logs and inspection.
- * `reveal()` is the one way out, to be called only where the value leaves for its purpose. Whoever makes or reveals
- * one is from then on guarded against sending it anywhere else: see `withSecrets`.
+ * Call `reveal()` only where the value leaves for its purpose. From its creation on, the surrounding work is guarded
+ * against sending it anywhere else: see `withSecrets`.
  */
 export class Secret {
   readonly #value: string;
@@ -44,7 +44,7 @@ export interface NotedSecret {
   readonly kind: string;
 }
 
-/** The secrets that one piece of work has met, oldest first. Only grows. */
+/** The secrets of one piece of work, oldest first. Only grows. */
 export type NotedSecrets = readonly NotedSecret[];
 
 interface Scope {
@@ -53,10 +53,10 @@ interface Scope {
   characters: { left: number };
 }
 
-// More than a page of API keys, or than a screen of zones with all their rules. What comes later is not noted: by then
-// the person's own key and what the answer was made of are.
-const mostSecrets = 2_000;
-const mostCharacters = 1_000_000;
+// More than a page of API keys, or than a screen of zones with all their rules. Later ones are not registered: the
+// person's own key and the sources of the answer come first.
+const maxSecrets = 2_000;
+const maxCharacters = 1_000_000;
 
 const work = new AsyncLocalStorage<{ readonly scope: Scope | undefined; readonly carried: Carried }>();
 type Carried = ReadonlySet<string>;
@@ -66,28 +66,28 @@ const held = new Set<NotedSecret[]>();
 /** Runs one piece of work (a delivery, a request, a job) whose secrets are collected; inside of one it just runs. */
 export function withSecrets<T>(run: () => T): T {
   if (work.getStore()?.scope) return run();
-  const scope: Scope = { noted: [], places: new Map(), characters: { left: mostCharacters } };
+  const scope: Scope = { noted: [], places: new Map(), characters: { left: maxCharacters } };
   return work.run({ scope, carried: nothing }, run);
 }
 
-/** Tells the work at hand of a secret it has met. Anything but text is ignored, so that wire values can be handed in. */
+/** Registers a secret with the surrounding work. Anything but text is ignored, so that wire values can be passed. */
 export function registerSecret(kind: string, value: unknown): void {
   const scope = work.getStore()?.scope;
   if (!scope || typeof value !== 'string' || value === '') return;
   const { noted, places, characters } = scope;
   const place = places.get(value);
   if (place !== undefined) {
-    // A name that says more replaces the one that says nothing.
+    // A specific kind replaces the generic one.
     if (kind !== unnamed && noted[place]?.kind === unnamed) noted[place] = { kind, value };
     return;
   }
-  if (noted.length >= mostSecrets || value.length > characters.left) return;
+  if (noted.length >= maxSecrets || value.length > characters.left) return;
   characters.left -= value.length;
   places.set(value, noted.length);
   noted.push({ kind, value });
 }
 
-/** Guards secrets that live as long as the process, whatever runs; gives back what ends that. */
+/** Registers secrets of the whole process; the returned function ends that. */
 export function registerSecrets(
   secrets: Readonly<Record<string, readonly (string | undefined)[]>>,
 ): () => void {
@@ -99,8 +99,8 @@ export function registerSecrets(
 }
 
 /**
- * Runs the one step in which secrets of these kinds may leave: a one-time link on its way to its person. Everything
- * else stays guarded, and so are they again afterwards.
+ * Runs the one step in which secrets of these kinds may leave, such as sending a one-time link to its person. All other
+ * secrets stay guarded.
  */
 export function allowSecrets<T>(kinds: readonly string[], run: () => T): T {
   if (kinds.length === 0) return run();
@@ -108,7 +108,7 @@ export function allowSecrets<T>(kinds: readonly string[], run: () => T): T {
   return work.run({ scope: store?.scope, carried: new Set([...(store?.carried ?? nothing), ...kinds]) }, run);
 }
 
-/** The secrets to look for in what leaves now, and the kinds that may. */
+/** The secrets to search for in outgoing data, and the kinds that may leave now. */
 export function knownSecrets(): { readonly lists: readonly NotedSecrets[]; readonly carried: Carried } {
   const store = work.getStore();
   const lists = store?.scope ? [...held, store.scope.noted] : [...held];

@@ -44,7 +44,7 @@ export function createMetrics(gauges: { inFlight: () => number; slackConnections
       work.observe({ kind, feature }, seconds);
     },
     render() {
-      // The process metrics watch the garbage collector and the event loop: only once somebody reads them.
+      // The process metrics observe the garbage collector and the event loop: only once they are read.
       if (!withProcess) collectDefaultMetrics({ register: registry });
       withProcess = true;
       return registry.metrics();

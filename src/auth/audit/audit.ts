@@ -52,7 +52,7 @@ export interface AuditInput {
   readonly requestId?: string | undefined;
 }
 
-/** The append-only record of who did what, a hash chain in each tenant. */
+/** The append-only audit record, a hash chain in each tenant. */
 export interface Audit extends AuditTrail {
   /**
    * Appends a record: in `options.in`, as the last step of the transaction of the change it records, else in a

@@ -3,7 +3,7 @@ import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Schema } from '../../store/schema.ts';
 import { type AuditRecord, findAuditAfter, genesisHash, isIntact, toAuditRecord } from './record.ts';
 
-/** The place up to which a chain is known. */
+/** A record's number and hash. */
 export interface Link {
   readonly seq: number;
   readonly hash: string;
@@ -14,29 +14,29 @@ export interface Broken {
   readonly tenant: string;
   readonly seq: number;
   /**
-   * `missing`: it is gone, `found` stands in its place. `altered`: it is not what was written. `unlinked`: it does not
-   * follow the one before. `foreign`: it is of another tenant. `rewritten`: it is not the one that was noted elsewhere.
-   * `cut-off`: it is gone with everything behind it, up to what was noted elsewhere.
+   * `missing`: it is gone, `found` has its place. `altered`: its content changed. `unlinked`: it does not follow the one
+   * before. `foreign`: it belongs to another tenant. `rewritten`: a checkpoint names another hash. `cut-off`: it is gone
+   * with everything after it, up to a checkpoint.
    */
   readonly problem: 'missing' | 'altered' | 'unlinked' | 'foreign' | 'rewritten' | 'cut-off';
   readonly found?: number;
-  /** What was noted elsewhere. */
+  /** The checkpoint that it contradicts. */
   readonly noted?: Link;
 }
 
-/** Takes a chain record by record, so that a million of them need no more memory than one. */
+/** Checks a chain record by record, so that a million of them need no more memory than one. */
 export interface ChainCheck {
-  /** What is wrong with this record; undefined = it follows. */
+  /** The fault of this record; undefined = it follows. */
   next(record: AuditRecord): Broken | undefined;
-  /** What is wrong with where the chain ends. */
+  /** The fault of the chain's end. */
   end(): Broken | undefined;
   /** How far it is whole. */
   readonly reached: Link;
 }
 
 /**
- * `from`: what is known to be whole already. `noted`: places of this chain that were noted elsewhere (checkpoints), which
- * it must still hold.
+ * `from`: the link up to which the chain is known to be whole. `noted`: links that checkpoints hold, which the chain must
+ * still contain.
  */
 export function createChainCheck(
   tenant: string,
@@ -81,9 +81,9 @@ export type ChainVerdict =
 const batch = 500;
 
 /**
- * Reads a tenant's chain and names the first record that is wrong. `since` begins with that record and takes on trust
- * what came before it. The hashes have no key: whoever can write to the table past its triggers can write a new chain,
- * and records cut off at the end leave a whole, shorter one. Both are seen by what was `noted` elsewhere.
+ * Reads a tenant's chain and reports the first wrong record. Starts at record `since` and trusts the earlier ones. The
+ * hashes have no key: an owner of the database can write a new chain, and records cut off at the end leave a whole,
+ * shorter one. The checkpoints in `noted` detect both.
  */
 export async function verifyChain(
   db: Kysely<Schema>,
@@ -99,7 +99,7 @@ export async function verifyChain(
       if (broken) return { ok: false, broken };
     }
     if (rows.length < batch) break;
-    // In the embedded database nothing else runs between queries otherwise (DESIGN §9).
+    // In the embedded database nothing else runs between queries otherwise.
     await yieldToEventLoop();
     rows = await findAuditAfter(db, tenant, check.reached.seq, batch);
   }

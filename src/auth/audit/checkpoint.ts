@@ -20,7 +20,7 @@ export function signCheckpoint(facts: Omit<Checkpoint, 'signature' | 'kid'>, key
   return { ...named, signature: sign(null, Buffer.from(signedText(named)), key).toString('base64') };
 }
 
-/** Whether it was signed with the private key that belongs to this one, and is unchanged. */
+/** Whether this key's private half signed it and it is unchanged. */
 export function isSignedBy(key: KeyObject, checkpoint: Checkpoint): boolean {
   const signature = Buffer.from(checkpoint.signature, 'base64');
   return (

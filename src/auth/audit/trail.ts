@@ -21,7 +21,7 @@ export interface AuditEntry {
   readonly seq: number;
   readonly at: Date;
   readonly actor: string;
-  /** One of `auditWords`, unless another version of the bot wrote it. */
+  /** One of `auditEvents`, unless another version of the bot wrote it. */
   readonly event: string;
   readonly subject: string | undefined;
   readonly detail: Details;
@@ -29,7 +29,7 @@ export interface AuditEntry {
   readonly hash: string;
 }
 
-/** How a tenant's chain stands. */
+/** The state of a tenant's chain. */
 export interface AuditState {
   /** The newest record; undefined = there are none. */
   readonly head: Link | undefined;
@@ -38,17 +38,17 @@ export interface AuditState {
   readonly since: number;
   /** The newest checkpoint in a channel. */
   readonly checkpoint: { readonly seq: number; readonly at: Date; readonly channel: string } | undefined;
-  /** What became of the newest day's checkpoint; undefined = there never was one. */
+  /** The newest day's checkpoint, posted or not; undefined = there never was one. */
   readonly lastDay: Pick<CheckpointRow, 'day' | 'state' | 'channel' | 'code'> | undefined;
 }
 
-/** What is read of the record. */
+/** Reads the audit record. */
 export interface AuditTrail {
-  /** The newest `most` records of a tenant that the filter lets through, newest first. */
+  /** The newest `most` records of a tenant that pass the filter, newest first. */
   recent(tenant: string, most: number, filter?: AuditFilter): Promise<AuditEntry[]>;
-  /** Looks whether the newest `most` records hold together and the last checkpoint still fits: quick, at any length. */
+  /** Verifies the newest `most` records and the last checkpoint: quick for a chain of any length. */
   check(tenant: string, most: number): Promise<AuditState>;
-  /** Every record up to a place that the filter lets through, oldest first, in pieces of a bounded size. */
+  /** Every record up to a number that passes the filter, oldest first, in pieces of a bounded size. */
   pieces(tenant: string, upTo: number, filter?: AuditFilter): AsyncIterable<readonly AuditRecord[]>;
 }
 
@@ -57,7 +57,7 @@ const pieceSize = 500;
 export function createAuditTrail(db: Kysely<Schema>): AuditTrail {
   return {
     async recent(tenant, most, filter) {
-      return (await findRecentAudit(db, tenant, most, filter)).map(entryOf);
+      return (await findRecentAudit(db, tenant, most, filter)).map(toEntry);
     },
     async check(tenant, most) {
       const [[newest], checkpoint, lastDay] = await Promise.all([
@@ -71,7 +71,7 @@ export function createAuditTrail(db: Kysely<Schema>): AuditTrail {
       const verdict = await verifyChain(db, tenant, { since, noted: noted && !older ? [noted] : [] });
       return {
         head: newest && { seq: newest.seq, hash: newest.hash },
-        verdict: (older && (await missed(db, tenant, older))) ?? verdict,
+        verdict: (older && (await findMismatch(db, tenant, older))) ?? verdict,
         since,
         checkpoint: checkpoint && { seq: checkpoint.seq, at: checkpoint.at, channel: checkpoint.channel },
         lastDay,
@@ -90,8 +90,8 @@ export function createAuditTrail(db: Kysely<Schema>): AuditTrail {
   };
 }
 
-/** What is wrong with the one record that was noted elsewhere. */
-async function missed(
+/** The fault of a record that a checkpoint names; undefined = none. */
+async function findMismatch(
   db: Kysely<Schema>,
   tenant: string,
   noted: Link,
@@ -101,8 +101,8 @@ async function missed(
   return { ok: false, broken: { tenant, seq: noted.seq, problem: 'rewritten', noted } };
 }
 
-/** For people to read, whatever somebody made of it: that it was altered, the chain says. */
-function entryOf(row: AuditRow): AuditEntry {
+/** For display, also of altered rows: the chain check reports the alteration. */
+function toEntry(row: AuditRow): AuditEntry {
   const { tenant, seq, actor, event, subject, hash } = row;
   const at: unknown = row.at;
   return {

@@ -8,16 +8,16 @@ import { type Broken, createChainCheck, type Link, verifyChain } from './chain.t
 import { type Checkpoint, findCheckpoints, isSignedBy } from './checkpoint.ts';
 import { findNextAuditTenant, readRecord } from './record.ts';
 
-/** What was found of one tenant's chain. */
+/** The result of checking one tenant's chain. */
 export interface AuditReport {
   readonly tenant: string;
-  /** How many are whole, and the hash of the last of them. */
+  /** The number of whole records, and the hash of the last. */
   readonly records: number;
   readonly head: string | undefined;
   readonly broken?: Broken;
   /** A line of a file that is no record. */
   readonly malformed?: { readonly seq: number; readonly line: number; readonly why: string };
-  /** Those that were given, and with a database those it holds. */
+  /** The given ones and, with a database, the stored ones. */
   readonly checkpoints: readonly CheckedCheckpoint[];
 }
 
@@ -30,12 +30,12 @@ interface CheckedCheckpoint {
 export interface VerifyOptions {
   /** This tenant's chain only. */
   readonly tenant?: string | undefined;
-  /** Noted elsewhere: the chain must still hold them. */
+  /** The chain must still contain them. */
   readonly checkpoints: readonly Checkpoint[];
   readonly key: KeyObject | undefined;
 }
 
-/** Every chain of a database, in bounded memory. It need not be of this version: what is not there is not looked at. */
+/** Checks every chain of a database, in bounded memory. Missing tables are skipped. */
 export async function checkDatabase(db: Kysely<Schema>, options: VerifyOptions): Promise<AuditReport[]> {
   if (!(await hasTable(db, 'audit_records')))
     throw new UserError('The database holds no audit record: it is from before there was one.');
@@ -44,7 +44,7 @@ export async function checkDatabase(db: Kysely<Schema>, options: VerifyOptions):
   for (const tenant of await tenantsOf(db, options)) {
     const own = options.checkpoints.filter((checkpoint) => checkpoint.tenant === tenant);
     const all = [...own, ...(stored ? await findCheckpoints(db, tenant) : [])];
-    const checkpoints = judged(all, options.key);
+    const checkpoints = verifyCheckpoints(all, options.key);
     const verdict = await verifyChain(db, tenant, { noted: linksOf(checkpoints) });
     reports.push(
       verdict.ok
@@ -61,7 +61,7 @@ export async function checkDatabase(db: Kysely<Schema>, options: VerifyOptions):
  * @throws UserError where the file cannot be read, holds nothing, or is not of the tenant asked for.
  */
 export async function checkFile(path: string, options: VerifyOptions): Promise<AuditReport> {
-  const checkpoints = judged(options.checkpoints, options.key);
+  const checkpoints = verifyCheckpoints(options.checkpoints, options.key);
   let check: ReturnType<typeof createChainCheck> | undefined;
   let tenant = '';
   let number = 0;
@@ -69,7 +69,7 @@ export async function checkFile(path: string, options: VerifyOptions): Promise<A
     const { seq, hash } = check?.reached ?? { seq: 0, hash: undefined };
     return { tenant, records: seq, head: hash, checkpoints, ...more };
   };
-  for await (const line of linesOf(path)) {
+  for await (const line of readLines(path)) {
     number += 1;
     const record = line === undefined ? undefined : readRecord(line);
     if (!record) {
@@ -78,7 +78,7 @@ export async function checkFile(path: string, options: VerifyOptions): Promise<A
     }
     if (!check) {
       ({ tenant } = record);
-      refuseOthers(tenant, options);
+      refuseOtherTenants(tenant, options);
       check = createChainCheck(tenant, { noted: linksOf(checkpoints) });
     }
     const broken = check.next(record);
@@ -92,7 +92,7 @@ export async function checkFile(path: string, options: VerifyOptions): Promise<A
 const notARecord =
   'the line is not in the form that the bot writes: a member was added, taken away or respelled.';
 
-function refuseOthers(found: string, { tenant, checkpoints }: VerifyOptions): void {
+function refuseOtherTenants(found: string, { tenant, checkpoints }: VerifyOptions): void {
   const other = [tenant, ...checkpoints.map((checkpoint) => checkpoint.tenant)].find(
     (one) => one !== undefined && one !== found,
   );
@@ -100,7 +100,10 @@ function refuseOthers(found: string, { tenant, checkpoints }: VerifyOptions): vo
     throw new UserError(`The file holds the record of ${JSON.stringify(found)}, not of ${other}.`);
 }
 
-function judged(checkpoints: readonly Checkpoint[], key: KeyObject | undefined): CheckedCheckpoint[] {
+function verifyCheckpoints(
+  checkpoints: readonly Checkpoint[],
+  key: KeyObject | undefined,
+): CheckedCheckpoint[] {
   return checkpoints.map((checkpoint) => ({
     checkpoint,
     genuine: key ? (isSignedBy(key, checkpoint) ? 'yes' : 'no') : undefined,
@@ -114,7 +117,7 @@ function linksOf(checkpoints: readonly CheckedCheckpoint[]): Link[] {
     .map(({ checkpoint }) => ({ seq: checkpoint.seq, hash: checkpoint.head }));
 }
 
-/** Those with records, and those that a checkpoint says had some. */
+/** The tenants with records, and those that a checkpoint names. */
 async function tenantsOf(
   db: Kysely<Schema>,
   { tenant, checkpoints }: VerifyOptions,
@@ -135,13 +138,13 @@ async function tenantsOf(
 const longestLine = 8 * 1024 * 1024;
 
 /** The lines of a file, one at a time; undefined at the end for one without its line break. */
-async function* linesOf(path: string): AsyncGenerator<string | undefined, void> {
+async function* readLines(path: string): AsyncGenerator<string | undefined, void> {
   let pending: Buffer[] = [];
   let length = 0;
-  for await (const chunk of piecesOf(path)) {
+  for await (const chunk of readChunks(path)) {
     let start = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      yield decoded([...pending, chunk.subarray(start, end)]);
+      yield decodeLine([...pending, chunk.subarray(start, end)]);
       pending = [];
       length = 0;
       start = end + 1;
@@ -153,7 +156,7 @@ async function* linesOf(path: string): AsyncGenerator<string | undefined, void> 
   if (length > 0) yield undefined;
 }
 
-async function* piecesOf(path: string): AsyncGenerator<Buffer, void> {
+async function* readChunks(path: string): AsyncGenerator<Buffer, void> {
   try {
     for await (const chunk of createReadStream(path)) yield chunk as Buffer;
   } catch (error) {
@@ -163,7 +166,7 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer, void> {
 }
 
 /** Text that is not UTF-8 is no record: the empty line that stands for it is none either. */
-function decoded(parts: readonly Buffer[]): string {
+function decodeLine(parts: readonly Buffer[]): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(parts));
   } catch {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { UserError } from '../../errors.ts';
 import { Secret } from '../../secrets/secret.ts';
 
-/** How many bytes a key has. */
+/** The length of a key in bytes. */
 export const keyBytes = 32;
 
 /** `kid:base64key` with a fresh key. A random id, unless one is given: a key made after a loss must not pass for the lost one. */
@@ -18,7 +18,7 @@ export function embeddedKeyFilePath(dataDir: string): string {
 }
 
 /**
- * Reads a key file. `warning` is what an operator should know about it; `stamp` changes when the file does.
+ * Reads a key file. `warning` is for the operator; `stamp` changes when the file does.
  *
  * @throws UserError where it cannot be read.
  */
@@ -28,7 +28,7 @@ export async function readKeyFile(
   try {
     const { mode, mtimeMs, ino, size } = await stat(path);
     const text = new Secret(await readFile(path, 'utf8'));
-    // Secrets that an orchestrator mounts are often readable by all inside their container: worth a word, not a refusal.
+    // Secrets that an orchestrator mounts are often readable by all inside their container: a warning, not a refusal.
     const open = process.platform !== 'win32' && (mode & 0o077) !== 0;
     return {
       text,
@@ -43,7 +43,6 @@ export async function readKeyFile(
   }
 }
 
-/** Whether there is a file. */
 export async function fileExists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
@@ -59,7 +58,7 @@ export async function createKeyFile(path: string): Promise<boolean> {
   try {
     await link(unfinished, path);
   } catch (error) {
-    // Another process was faster; its key is the one.
+    // Another process was faster; its key counts.
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
   } finally {
@@ -75,7 +74,7 @@ export async function createKeyFile(path: string): Promise<boolean> {
  */
 export async function replaceKeyFile(path: string, entries: readonly Secret[]): Promise<void> {
   try {
-    // A link stays a link: what it points to is replaced.
+    // A symbolic link stays: its target is replaced.
     const target = await realpath(path);
     const unfinished = await writeBeside(target, entries.map((entry) => `${entry.reveal()}\n`).join(''));
     await rename(unfinished, target);

@@ -6,11 +6,11 @@ import { createKeyFile, embeddedKeyFilePath, fileExists, keyBytes, readKeyFile }
 export interface KeyringKey {
   readonly id: string;
   readonly key: KeyObject;
-  /** Derived from `key`; authenticates what is stored beside the sealed rows. */
+  /** Derived from `key`; authenticates the records beside the sealed rows. */
   readonly macKey: KeyObject;
 }
 
-/** The keys that seal what is stored. New rows are sealed under the first, the others only open older rows. */
+/** The keys of the stored rows. The first seals new rows, the others only open older ones. */
 export interface Keyring {
   readonly primary: KeyringKey;
   readonly ids: readonly string[];
@@ -27,7 +27,7 @@ export interface ReadKeyring {
   readonly stamp?: string | undefined;
   /** Path of a key file that was just made. */
   readonly created?: string | undefined;
-  /** What an operator should know about the file; the bot runs all the same. */
+  /** For the operator, about the file; the bot runs all the same. */
   readonly warning?: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface KeyringSource {
   readonly keys?: Secret | undefined;
   /** A file with the same; lines also separate. */
   readonly file?: string | undefined;
-  /** Else: the directory whose key file is read, and made where there is none (DESIGN §7). */
+  /** Else: the directory whose key file is read, and made where there is none. */
   readonly createIn?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ const generate = 'echo "k1:$(openssl rand -base64 32)"';
  * Reads the keyring: from `keys`, else from `file`, else from the key file in the directory `createIn`. That one is
  * made where there is none, but not where `inUse` says that rows are already sealed: a new key would open none of them.
  *
- * @throws UserError that names the entry by its position, never by what is in it.
+ * @throws UserError that names the entry by its position, never by its content.
  */
 export async function readKeyring(source: KeyringSource & { inUse?: boolean }): Promise<ReadKeyring> {
   const { keys, file, createIn, inUse = false } = source;
@@ -75,9 +75,9 @@ async function readFrom(path: string, source: string): Promise<ReadKeyring> {
 }
 
 /**
- * The keyring in a text; `source` names it in what is said about a mistake.
+ * Parses a keyring; `source` names the text in error messages.
  *
- * @throws UserError that names the entry by its position, never by what is in it.
+ * @throws UserError that names the entry by its position, never by its content.
  */
 export function parseKeyring(text: Secret, source: string): Pick<ReadKeyring, 'keyring' | 'entries'> {
   const entries = text
@@ -117,7 +117,6 @@ export function parseKeyring(text: Secret, source: string): Pick<ReadKeyring, 'k
   };
 }
 
-/** Whether this may be the id of a key. */
 export function isKeyId(id: string): boolean {
   return /^[\w-]{1,32}$/.test(id);
 }
@@ -127,7 +126,7 @@ function decode(text: string): Buffer | undefined {
   return /^[\w+/-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;
 }
 
-// One key, one use: what authenticates is another key than what encrypts.
+// One key, one use: authentication and encryption have different keys.
 function macKeyOf(bytes: Buffer): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', bytes, '', 'cdn-chatops record mac v1', keyBytes)));
 }

@@ -9,10 +9,10 @@ import type { Policy } from '../../auth/policy/policy.ts';
 import type { Consequences } from '../../views/settings/policy-changes.ts';
 import type { Context } from '../context.ts';
 
-// A group may hold the whole company: as many of its people are named, the rest is like them.
-const mostPeople = 200;
+// A group may hold the whole company: the others of a group are like those who are listed.
+const maxPeople = 200;
 
-/** What a change of settings does: the difference, and which decisions turn out otherwise for whom. */
+/** Computes the effects of a change of settings: the differences, and the decisions that change. */
 export async function findConsequences(
   before: Policy,
   after: Policy,
@@ -35,7 +35,7 @@ export async function findConsequences(
     ...before.approvers,
     ...after.approvers,
     ...members.flat(),
-  ]).slice(0, mostPeople);
+  ]).slice(0, maxPeople);
   const concerned: AffectedPerson[] = await Promise.all(
     named.map(async (userId) => ({
       userId,

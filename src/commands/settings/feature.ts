@@ -107,7 +107,7 @@ const undo: Action<'policies'> = {
   needs: 'admin',
   async run(value, context) {
     const before = await context.authorizer.policy({ fresh: true });
-    // Only what this button was drawn for: a second press, or one of somebody else, must not undo more.
+    // Only the version that this button was rendered for: a second press must not undo more.
     if (value !== String(before.version) || before.version === 0) return (await overtaken(context)).message;
     const older = await versionOf(context, before.version - 1);
     return (await save(before, older?.policy ?? initialPolicy, context)).message;
@@ -162,7 +162,7 @@ async function save(before: Policy, after: Policy, context: With<'policies'>): P
   if (!outcome.saved) return views.changedMeanwhile(outcome.meanwhile);
   const { version, approvalChannel, auditChannel } = outcome.policy;
   const message = views.renderAnnouncement(person.userId, version, found);
-  // Whoever followed the old channel hears that it moved.
+  // The old channel is notified that it moved.
   const channels = new Set([approvalChannel, before.approvalChannel].filter((id) => id !== undefined));
   const posted = new Map<string, boolean>();
   for (const channel of channels) posted.set(channel, await context.post(channel, message));

@@ -74,7 +74,7 @@ function drawn(
   about: string | undefined,
   { people, channelId }: Context,
 ): Message {
-  // Only what this decision leant on.
+  // Only the look-ups that this decision used.
   const leant = people
     .missingScopes()
     .filter(({ lookup }) =>

@@ -14,9 +14,9 @@ import {
 import { describeBroken } from './checkpoint.ts';
 import type { AuditLine } from './words.ts';
 
-/** What is shown of the record. */
+/** The selection that a list shows. */
 export interface AuditView {
-  /** Whose records: a user id. */
+  /** A user id: actor or subject. */
   readonly who: string | undefined;
   /** Which kind, as it was typed or chosen. */
   readonly kind: string | undefined;
@@ -35,7 +35,7 @@ export interface AuditPage {
   readonly checkpoints: boolean;
   readonly kinds: readonly string[];
   readonly takenAt: Date;
-  /** Writes a view into a button. */
+  /** Encodes a view as a button's value. */
   readonly value: (view: AuditView) => string;
 }
 
@@ -68,7 +68,7 @@ export interface AuditFileView {
   readonly head: string | undefined;
 }
 
-/** What comes with a file. */
+/** The message with a file. */
 export function renderAuditFile({ kind, records, head }: AuditFileView): Message {
   const text =
     kind === 'csv'

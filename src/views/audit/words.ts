@@ -6,12 +6,12 @@ import { escapeMrkdwn, formatCode, formatInteger } from '../blocks/text.ts';
 export interface AuditLine {
   readonly seq: number;
   readonly at: Date;
-  /** Who did what, in mrkdwn. */
+  /** In mrkdwn. */
   readonly says: string;
   readonly requestId: string | undefined;
 }
 
-/** A record in a sentence. Whatever is in it, also what another version or somebody else wrote, it reads as text. */
+/** Renders a record as a sentence. Any content, also of altered rows, is escaped. */
 export function renderAuditLine(entry: AuditEntry): AuditLine {
   const { seq, at, requestId } = entry;
   const says = Object.hasOwn(sentences, entry.event) ? sentences[entry.event as AuditEvent] : undefined;
@@ -20,7 +20,7 @@ export function renderAuditLine(entry: AuditEntry): AuditLine {
 
 type Sentence = (entry: AuditEntry) => string;
 
-/** How each word reads. What is not here reads as its name and its facts. */
+/** The sentence of each event. Others are rendered as their name and details. */
 const sentences: Readonly<Partial<Record<AuditEvent, Sentence>>> = {
   'key-linked': (entry) =>
     entry.detail['replaced'] === true
@@ -122,7 +122,7 @@ function votes({ detail }: AuditEntry): string {
   return typeof have === 'number' && typeof need === 'number' && need > 1 ? ` (${have} of ${need})` : '';
 }
 
-/** A person who looked has said so, else the bot saw it. */
+/** Set by a person who checked, else by the bot. */
 function ended(sign: string, how: string, entry: AuditEntry): string {
   const { outcome, why: reason, status } = entry.detail;
   const facts = [outcome, reason, status === undefined ? undefined : `status ${status}`].filter(

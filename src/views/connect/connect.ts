@@ -15,12 +15,12 @@ import type { Message } from '../blocks/message.ts';
 import { formatCode, pluralize } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
 
-/** For somebody whose key is connected: it is rarely what they are here for. */
+/** For people with a key: rarely needed, so not in the foreground. */
 export function keyButtons(): [replace: Button, forget: Button] {
   return [connectButton('Replace key', {}), forgetButton()];
 }
 
-/** The form for a key. `problem` says why it is shown again; what was typed is never put back. */
+/** The form for a key. `problem` is the reason for showing it again; the typed key is never put back. */
 export function renderConnectForm(problem?: { readonly message: string; readonly hint?: string }): ModalView {
   const banner: KnownBlock[] = problem
     ? [section(`:warning: *${problem.message}*${problem.hint ? `\n${problem.hint}` : ''}`)]
@@ -54,7 +54,7 @@ export function renderConnectForm(problem?: { readonly message: string; readonly
   };
 }
 
-/** The one-time link to the page. Its address is in the button only: a notification shows the text. */
+/** The one-time link to the page. Its address is only in the button, since notifications show the text. */
 export function renderPageOffer(link: { readonly url: string; readonly minutes: number }): Message {
   const offer = message('Here is your page to connect a CDN key.', [
     section(
@@ -76,7 +76,7 @@ export function renderPageOffer(link: { readonly url: string; readonly minutes: 
   return { ...offer, carries: ['link-token'] };
 }
 
-/** Told in Slack whenever a key was connected on the page, so that nobody can do it for somebody silently. */
+/** Sent whenever a key was connected on the page, so that no one can connect one for another person silently. */
 export function renderConnectedOnPage(linked: {
   readonly fingerprint: string;
   readonly zones: string;
@@ -98,7 +98,7 @@ export function connectBusy(): ModalView {
   };
 }
 
-/** The key is connected: in the form, and as a message for somebody who closed it. */
+/** The key is connected: in the form, and as a message for a person who closed it. */
 export function renderConnected(linked: { readonly fingerprint: string; readonly zones: string }): {
   modal: ModalView;
   message: Message;
@@ -124,7 +124,7 @@ export function renderConnected(linked: { readonly fingerprint: string; readonly
   };
 }
 
-/** For somebody who closed the form before the check failed. */
+/** For a person who closed the form before the check failed. */
 export function renderNotConnected(why: { readonly message: string; readonly hint: string }): Message {
   const text = `${why.message} ${why.hint}`;
   return message(text, [section(`:warning: ${text}`), actions(connectButton('Open the form again'))]);
@@ -171,7 +171,7 @@ export function renderDisconnected(had: boolean, stopped: number): Message {
   ]);
 }
 
-/** Nothing of what was typed is in here: it may be the key. */
+/** Contains nothing of the typed text: it may be the key. */
 export function renderKeyPasted(why: 'looks-like-key' | 'words-after-connect'): Message {
   const what =
     why === 'looks-like-key'

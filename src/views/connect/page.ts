@@ -1,13 +1,13 @@
 import { asIs, type Html, html } from '../blocks/html.ts';
 import { pluralize } from '../blocks/text.ts';
 
-/** Why a key that was sent is not connected, in plain words. */
+/** The reason for which a key was not connected. */
 export interface PageProblem {
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-/** The form. What was typed is never put back. */
+/** The form. A refused key is never put back. */
 export function keyForm(page: {
   readonly shownFor: string;
   readonly formToken: string;
@@ -103,7 +103,7 @@ ${note('good', { message: 'Sent.', hint: 'Look at your direct messages from the 
   );
 }
 
-/** Anything else that a person has to know: a sentence, what to do next, perhaps the way back to the form. */
+/** Any other notice: a sentence, the next step, and a link back to the form if there is one. */
 export function pageNotice(page: {
   readonly title: string;
   readonly problem: PageProblem;

@@ -9,7 +9,7 @@ import { undoButton } from './settings.ts';
 
 const title = plain('Settings');
 
-/** Opens at once; what is set comes a moment later. */
+/** Opens at once; the settings follow a moment later. */
 export function settingsSkeleton(heading = 'Settings'): ModalView {
   return {
     type: 'modal',
@@ -22,7 +22,7 @@ export function settingsSkeleton(heading = 'Settings'): ModalView {
 
 interface Shown {
   readonly policy: Policy;
-  /** Who saved this version, and when; undefined while nobody has said anything. */
+  /** The author and time of this version; undefined = never saved. */
   readonly last: { readonly by: string; readonly at: Date } | undefined;
   readonly groups: readonly Group[];
   readonly blind: readonly MissingScope[];

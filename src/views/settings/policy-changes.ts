@@ -14,20 +14,20 @@ import { section } from '../blocks/blocks.ts';
 import { missingScopeLines } from '../blocks/refusal.ts';
 import { escapeMrkdwn, pluralize, truncateLines } from '../blocks/text.ts';
 
-/** What a change of settings is and does, as data: names are known, nothing has to be asked any more. */
+/** The effects of a change of settings, with all names resolved. */
 export interface Consequences {
   readonly changes: readonly Change[];
   readonly effects: readonly Effect[];
   readonly unreachable: readonly Quorum[];
-  /** What Slack did not tell of the groups named. */
+  /** Failed look-ups of the named groups. */
   readonly missingScopes: readonly MissingScope[];
-  /** Nobody may do more than read. */
+  /** No one may do more than read. */
   readonly nobodyOperates: boolean;
-  /** A group's handle by its id, as far as Slack tells: a mention would ring with everybody in it. */
+  /** A group's handle by its id, where known: a mention would notify all its members. */
   readonly groupName: (id: string) => string | undefined;
 }
 
-/** The difference, which decisions turn out otherwise, and what to look out for. */
+/** Renders the differences, the decisions that change, and warnings. */
 export function consequences(found: Consequences): KnownBlock[] {
   const changed = found.changes.map((change) => `• ${changeLine(change, found.groupName)}`);
   const effects = found.effects.map((effect) => `• ${effectLine(effect)}`);

@@ -66,7 +66,7 @@ export function changedMeanwhile(last: { readonly by: string; readonly at: Date 
   return answer(text, [section(`:warning: *${text}*`), actions(commandButton('Look again', 'settings'))]);
 }
 
-/** For the approval channel: who changed what. */
+/** Notifies the approval channel of a change. */
 export function renderAnnouncement(by: string, version: number, found: Consequences): Message {
   const text = `<@${by}> changed the settings of the CDN bot (version ${version}).`;
   return message(text, [section(text), ...consequences(found)]);
@@ -80,7 +80,7 @@ export function checkpointsComeHere(by: string): Message {
   return message(text, [section(text), context(why)]);
 }
 
-/** Puts the version before this one in its place. */
+/** Restores the previous version. */
 export function undoButton(version: number): Button {
   return button('Undo the last change', 'settings:undo', String(version), {
     confirm: {

@@ -10,7 +10,7 @@ export function renderWhy(asked: {
   readonly name: string;
   readonly needs: Right;
   readonly decision: Decision;
-  /** Somebody else; undefined = the reader. */
+  /** Another user's id; undefined = the reader. */
   readonly about: string | undefined;
   readonly channelId: string | undefined;
   readonly blind: readonly MissingScope[];
@@ -55,7 +55,7 @@ export function whyWhat(): Message {
   ]);
 }
 
-/** What was named is no command. */
+/** For a name that is no command. */
 export function whyUnknown(typed: string, near: readonly string[]): Message {
   const text = `${formatCode(typed, 40)} is not a command.`;
   return message(text, [
@@ -76,7 +76,7 @@ const titles: Readonly<Record<Decision['trace'][number]['rule'], string>> = {
   destination: 'Destination',
 };
 
-/** What each class of commands does, in a few words. */
+/** The effect of each class of commands. */
 const meanings: Readonly<Record<Right, string>> = {
   none: 'for everybody here',
   read: 'looks, changes nothing',
