@@ -50,7 +50,7 @@ async function order(userId: string, channel: string, teamId?: string): Promise<
 
 const isBack = ({ reads }: { readonly reads: string }): boolean => reads.includes('The bot is back');
 
-test('removed and installed again: each owner is told once of what rests, and resumes it; others can take it over', async () => {
+test('removed and installed again: each owner is told once of the paused ones, and resumes them; others can take it over', async () => {
   const { acme, beta } = bot.slack.workspaces;
   const mine = [await order(alice, ops), await order(alice, 'C0DEPLOY0')];
   const bobs = await order(bob, ops);

@@ -104,7 +104,7 @@ test('an admin without a key runs, pauses, resumes and deletes; without a key no
     10_000,
   );
   await carol.slash(`digest pause ${id}`);
-  await carol.waitForMessage(/rests: paused by @Carol Clark/);
+  await carol.waitForMessage(/is paused by @Carol Clark/);
   await carol.press('digests:resume');
   await carol.waitForMessage(({ reads }) => reads.includes(id) && /runs .*every workday/.test(reads));
   await carol.slash('digest list');
