@@ -6,6 +6,7 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { environment } from '../support/bot.ts';
+import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 import { type BotProcess, startBotProcess } from '../support/process.ts';
 
@@ -32,6 +33,7 @@ afterEach(async () => {
 async function freshDirectory(): Promise<void> {
   dataDir = await mkdtemp(join(tmpdir(), 'chatops-'));
   directories.push(dataDir);
+  await copyEmbeddedDatabase(dataDir);
 }
 
 async function start(env: Record<string, string> = {}): Promise<BotProcess> {

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startCdn } from '../../simulator/cdn/server.ts';
 import { startSlack } from '../../simulator/slack/server.ts';
@@ -18,12 +15,8 @@ test.each([
   'a process that is killed between the post and the record of it has posted once, on $name',
   async ({ engine, skip }) => {
     if (skip) return;
-    const [slack, cdn, dataDir] = await Promise.all([
-      startSlack(),
-      startCdn({ zones: 5 }),
-      mkdtemp(join(tmpdir(), 'chatops-killed-')),
-    ]);
-    const { databaseUrl } = await engine.createLocation();
+    const [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 5 })]);
+    const { dataDir, databaseUrl } = await engine.createLocation();
     const env = {
       ...environment({ slack, cdn, dataDir }),
       ENCRYPTION_KEYS: generateKeys('k1'),
@@ -60,7 +53,6 @@ test.each([
     expect(slack.problems).toEqual([]);
     await second.kill('SIGTERM');
     await Promise.all([slack.close(), cdn.close()]);
-    await rm(dataDir, { recursive: true, force: true });
   },
   180_000,
 );

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import { environment } from '../support/bot.ts';
+import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 import { type BotProcess, startBotProcess } from '../support/process.ts';
 import { alice, bob, carol, configure, deploys, type Member, ops, type Volumes } from './workspace.ts';
@@ -59,6 +60,7 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
         postgres?.start(),
       ]);
       const url = await server?.createDatabase();
+      if (!url) await copyEmbeddedDatabase(dataDir);
       env = {
         ...environment({ slack, cdn, dataDir }),
         ADMIN_USER_IDS: carol,
