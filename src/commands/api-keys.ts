@@ -23,7 +23,7 @@ export const apiKeys: Feature = {
   actions: [{ id: 'api-keys:refresh', needs: 'read', run: (seen, context) => listKeys(context, seen) }],
 };
 
-/** `seen` marks the keys of the file that is there already. */
+/** `seen` is the hash of the keys whose file has been sent. */
 async function listKeys(context: Context, seen?: string): Promise<Message> {
   const cdn = await context.cdn();
   try {
@@ -33,7 +33,7 @@ async function listKeys(context: Context, seen?: string): Promise<Message> {
     return files && mark !== seen ? { ...words, files } : words;
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'key_refused') throw error;
-    // Restricted keys are refused here only. One that was deleted is refused for everything, and is told so.
+    // Restricted keys are refused only here. A deleted key is refused here, too, and reported as such.
     await cdn.pullZones.firstPage({ perPage: 5 });
     throw new UserError(
       'Your key may not list API keys. It works for zones, so it is a restricted one.',

@@ -20,7 +20,7 @@ const appCommand: Command<'zoneCache'> = {
   run: (words, context) => showApp(words.text, context),
 };
 
-/** The apps that the person's zones name: the CDN has no list of apps among its operations. */
+/** The apps that the person's zones name; no specified operation lists apps. */
 const appPicker = defineZonePicker({
   id: 'apps:pick',
   fields: ['appId'],
@@ -87,11 +87,11 @@ export const apps: Feature<'zoneCache'> = {
   pickers: [appPicker],
 };
 
-/** `seen` marks the points of the picture that is there already. */
+/** `seen` is the hash of the points whose picture has been sent. */
 async function showApp(id: string, context: With<'zoneCache'>, seen?: string): Promise<Message> {
   const client = await context.cdn();
   const app = await client.apps.summary(id);
-  // Said where it is known already; it is not worth reading every zone for.
+  // Shown only if cached: it is not worth reading every zone.
   const known = findKnownZones(context)?.zones;
   const mark = contentHash(app.latencyChart);
   const { files, ...words } = views.renderApp({

@@ -45,7 +45,7 @@ export const uploadScanning: Feature = {
   ],
 };
 
-/** `seen` marks the days of the picture that is there already. */
+/** `seen` is the hash of the days whose picture has been sent. */
 async function showMetrics(id: string, context: Context, seen?: string): Promise<Message> {
   const { uploadScanning } = await context.cdn();
   const metrics = await uploadScanning.metrics(id);

@@ -1,4 +1,4 @@
-/** Runs tasks, `most` of them at once, and waits for all; the results in the order of the tasks. */
+/** Runs tasks, `most` of them at once, and waits for all. The results are in the order of the tasks. */
 export async function runConcurrently<T>(
   most: number,
   tasks: readonly (() => Promise<T>)[],

@@ -3,19 +3,19 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hourMs } from './time.ts';
 
-/** A file that is being written. */
+/** A file while it is written. */
 export interface TempFile {
   readonly path: string;
-  /** Takes text at once; the promise is there where the writer should wait before giving more. */
+  /** Buffers text; returns a promise if the writer should wait before it writes more. */
   readonly write: (text: string) => void | Promise<void>;
   readonly finish: () => Promise<void>;
-  /** Ends and takes the file away: it was not finished. */
+  /** Closes and deletes an unfinished file. */
   readonly discard: () => Promise<void>;
 }
 
 const batchLength = 256 * 1024;
 
-/** A new file in `directory` that only this user of the machine can read; whoever sends it takes it away. */
+/** A new file in `directory`, readable only by the bot's own user. The sender deletes it. */
 export async function createTempFile(directory: string): Promise<TempFile> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await sweep(directory);
@@ -29,7 +29,7 @@ export async function createTempFile(directory: string): Promise<TempFile> {
     waiting = [];
     length = 0;
     writing = writeAfter(writing, batch);
-    // Whoever waits hears of a full disk; where reading failed meanwhile, nobody waits any more.
+    // The next await reports a full disk; if the writer failed meanwhile, none follows.
     writing.catch(() => undefined);
     return writing;
   };
@@ -56,10 +56,10 @@ export async function createTempFile(directory: string): Promise<TempFile> {
   };
 }
 
-// Longer than any upload lasts.
+// Longer than any upload takes.
 const leftOverMs = 6 * hourMs;
 
-/** Takes away what a crash has left. Other processes may be writing here: what is new stays. */
+/** Deletes files that a crash has left. New files stay, since other processes may be writing here. */
 async function sweep(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.endsWith('.spool')) continue;

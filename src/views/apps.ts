@@ -21,17 +21,17 @@ import {
 export interface App {
   readonly id: string;
   readonly app: AppSummary;
-  /** The zones that lead to it, where they are known. */
+  /** The zones that lead to it, if they are cached. */
   readonly zones: readonly ZoneSummary[] | undefined;
   readonly asOf: Date;
-  /** What its Refresh button carries. */
+  /** The value of the Refresh button. */
   readonly refresh: string;
 }
 
-/** A picture of more would be a blur. */
+/** A picture of more points would be a blur. */
 const maxPoints = 1000;
 
-/** Latency first: it is what people are woken for. */
+/** Latency first: it is the reason for most alarms. */
 export function renderApp({ id, app, zones, asOf, refresh }: App): Message {
   const facts = [
     `Latency now: *${formatLatency(app.currentLatency)}* · average: ${formatLatency(app.averageLatency)}${compareWithAverage(app)}`,
@@ -63,7 +63,7 @@ export function renderApp({ id, app, zones, asOf, refresh }: App): Message {
   };
 }
 
-/** As it came, digits grouped: nothing says what it counts. */
+/** Without a unit, since the specification gives none. */
 function formatLatency(value: number | undefined): string {
   return value === undefined ? 'not reported' : formatNumber(value);
 }
@@ -79,7 +79,7 @@ function compareWithAverage({ currentLatency: now, averageLatency: average }: Ap
   return ` (now ${formatInteger(Math.abs(change))} % ${change > 0 ? 'above' : 'below'} it)`;
 }
 
-/** The set is open: what is unknown stays as it came. The colour never alone. */
+/** The set is open: an unknown status is shown as reported. The colour never stands alone. */
 function formatStatus(status: string): string {
   const colour: Readonly<Record<string, string>> = {
     active: ':large_green_circle:',
@@ -90,7 +90,7 @@ function formatStatus(status: string): string {
   return `${colour[status] ?? ':white_circle:'} ${escapeMrkdwn(status, 40)}`;
 }
 
-/** What the chart shows, in words: its ends, and every point as long as that can be read. */
+/** The chart in words: its extremes, and the points as far as there is room. */
 function renderPoints(all: readonly LatencyPoint[]): string {
   const shown = all.slice(-maxPoints);
   if (shown.length === 0) return 'The CDN reports no latency over time.';
@@ -157,7 +157,7 @@ export interface ListedApp {
   readonly zones: readonly string[];
 }
 
-/** Which app? A menu of those that the zones name; an id can always be typed, also while the menu cannot be read. */
+/** The form that asks for an app: a menu of those that the zones name, and a field for any other id. */
 export function renderAppForm(): ModalView {
   return {
     type: 'modal',
@@ -196,7 +196,7 @@ export function renderAppForm(): ModalView {
   };
 }
 
-/** A line of that menu. */
+/** An option of that menu. */
 export function renderAppOption({ id, zones }: ListedApp): Option {
   return option(id, id, `Zone ${firstOf(zones)}`);
 }

@@ -17,14 +17,14 @@ export interface Scanning {
   readonly id: string;
   readonly metrics: UploadScanningMetrics;
   readonly asOf: Date;
-  /** What its Refresh button carries. */
+  /** The value of the Refresh button. */
   readonly refresh: string;
 }
 
-/** More than the 28 days there should be, and few enough for a picture. */
+/** More than the expected 28 days, and few enough for a picture. */
 const maxDays = 60;
 
-/** Totals, the share that was blocked, each day as words and as a chart. */
+/** Totals, the blocked share, and each day in words and as a chart. */
 export function renderScanning({ id, metrics, asOf, refresh }: Scanning): Message {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
   const days = metrics.days.slice(-maxDays);
@@ -52,7 +52,7 @@ export function renderScanning({ id, metrics, asOf, refresh }: Scanning): Messag
   return { ...message(`${headline}: ${totals}.`, blocks), ...(picture ? { files: [picture] } : {}) };
 }
 
-/** Which shield zone? The CDN has no list of them that the bot may ask for. */
+/** The form that asks for a shield zone; no specified operation lists them. */
 export function renderScanningForm(): ModalView {
   return {
     type: 'modal',
@@ -88,7 +88,7 @@ function formatBrief(number: number | undefined): string {
   return number === undefined ? '–' : formatInteger(number);
 }
 
-/** Of requests where that says something: a blocked request is counted as logged by some plans and not by others. */
+/** Of logged requests only if plausible: some plans count a blocked request as logged, others do not. */
 function describeBlockedShare(metrics: UploadScanningMetrics): string {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
   if (blocked === undefined) return 'not reported';
@@ -121,7 +121,7 @@ function renderDays(days: readonly ScanDay[]): string {
   return [...first, each].filter(Boolean).join('\n');
 }
 
-/** A key that is no day is shown as it came: guessing would mix up days and months. */
+/** A key that is no day is shown as reported: guessing could swap day and month. */
 function formatDay(day: ScanDay, form: (day: string) => string): string {
   return day.day ? form(day.day) : escapeMrkdwn(day.label, 40) || '(no day)';
 }

@@ -9,15 +9,15 @@ export const maxDays = 7;
 
 const acceptedDays = 'Type `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`. Days are UTC.';
 
-/** The words of `/cdn errors`, parted: which zone, as typed, and which days. Today where no day was named. */
+/** The parsed words of `/cdn errors`: the zone as typed, and the days. Today by default. */
 export interface RequestedDays {
   readonly zone: string;
   readonly days: DayRange;
 }
 
-/** Parts `shop last 3 days`. Throws a UserError where what stands behind the zone is no day that can be read. */
+/** Parses `shop last 3 days`. Throws a UserError if the words after the zone are no day. */
 export function readRequestedDays(list: readonly string[], now: Date): RequestedDays {
-  // The day stands behind the zone, and people put it in front as well. The longest phrase wins.
+  // The day follows the zone; people also type it first. The longest phrase wins.
   for (let length = Math.min(3, list.length); length > 0; length -= 1) {
     const first = list.slice(0, -length).join(' ');
     const behind = readDays(list.slice(-length).join(' '), now, first);
@@ -32,8 +32,8 @@ export function readRequestedDays(list: readonly string[], now: Date): Requested
 }
 
 /**
- * `today`, `yesterday`, `2026-11-20`, `last 3 days`; undefined where it is none. Throws a UserError for days nobody can
- * have; where the `zone` is known, with days that can be had instead.
+ * Parses `today`, `yesterday`, `2026-11-20`, `last 3 days`; undefined if it is none. Throws a UserError for impossible
+ * days; if the `zone` is known, it offers possible ones.
  */
 export function readDays(typed: string, now: Date, zone = ''): DayRange | undefined {
   const words = typed.trim().toLowerCase();
@@ -104,7 +104,7 @@ function explainDayError(typed: string, near: string | undefined): string {
     : `${acceptedDays} A zone name with spaces goes in quotes.`;
 }
 
-/** The same zone on days that there are. */
+/** The same zone on possible days. */
 function createInsteads(zone: string, days: readonly string[]): Instead[] | undefined {
   if (zone.trim() === '') return undefined;
   return days.map((day) => ({

@@ -53,9 +53,8 @@ const showDay: Action<'zoneCache'> = {
 };
 
 /**
- * From what the answer counted, where that were few. Else the entries are read once more, since counting keeps none of
- * half a million; those that came after the answer are left out. The file is of what the answer counted, as long as that
- * is remembered.
+ * A small report has its rows cached. Else the entries are read again, without those after the answer, so that the file
+ * has what the answer counted as long as the report is cached.
  */
 const sendFile: Action<'tempDirectory' | 'zoneCache'> = {
   id: 'origin-errors:file',
@@ -75,12 +74,12 @@ const sendFile: Action<'tempDirectory' | 'zoneCache'> = {
   },
 };
 
-/** The CDN's clock may be ahead of ours: what was counted belongs into the file. */
+/** The newest counted entry: the CDN's clock may be ahead of ours. */
 function findLatest({ takenAt, counts }: CountedReport): number {
   return Math.max(takenAt.getTime(), ...counts.groups.map(({ last }) => last ?? 0));
 }
 
-/** Somebody writes that a link fails, and whoever reads it looks why, without typing and without telling the channel. */
+/** Looks up why a link in a message fails, without typing, and shows it to one person only. */
 const lookUpLink: Shortcut<'zoneCache'> = {
   id: 'origin-errors:link',
   kind: 'message',
@@ -139,10 +138,10 @@ export const originErrors: Feature<'tempDirectory' | 'zoneCache'> = {
   shortcuts: [lookUpLink],
 };
 
-/** What somebody asks for now is counted now; the buttons of the answer act on what it counted. */
+/** A new question is counted now; the buttons of the answer use the cached report. */
 async function countErrors(zone: string, days: DayRange, context: With<'zoneCache'>): Promise<Message> {
   const found = await lookUpZone(zone, context);
-  // The same days for whichever zone is chosen. A single one is exact, since the choice may be made tomorrow.
+  // The same days for any chosen zone. A single day is exact, since the choice may be made tomorrow.
   if (found.kind !== 'one')
     return renderUnclearZone(found, { command: 'errors', behind: formatDays(days, context) });
   return renderReport(await createReport(found.zone, days, context), context, 'with picture');
@@ -152,7 +151,7 @@ function getToday(context: Context): DayRange {
   return { first: toUtcDay(context.now()), count: 1 };
 }
 
-/** Without a zone there is a form; days that were typed are chosen in it. It opens without I/O, so without a clock too. */
+/** The form that opens without a zone, with typed days chosen. It opens without I/O, so without a clock. */
 function renderFormFor(words: Words): ReturnType<NonNullable<Command['modal']>> {
   if (words.list.length === 0) return renderOriginErrorForm('today');
   const typed = words.list.join(' ').toLowerCase();
@@ -171,7 +170,7 @@ function renderReport(
 
 function formatDays(days: DayRange, context: Context): string {
   if (days.count === 1) return days.first;
-  // Only days up to today can be typed as a number of them.
+  // A typed number of days ends today.
   const behind = (startOfDay(toUtcDay(context.now())) - startOfDay(days.first)) / dayMs + 1;
   return `last ${behind} days`;
 }

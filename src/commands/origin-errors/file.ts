@@ -11,20 +11,19 @@ interface EntryFile {
   readonly entries: number;
   readonly skipped: number;
   readonly incomplete: readonly string[];
-  /** Days that were too long to be sorted. */
+  /** Days with too many entries to sort. */
   readonly unsorted: readonly string[];
 }
 
-/** Lines that are made at once: about a millisecond's work. */
+/** Lines between two pauses: about a millisecond's work. */
 const linesAtOnce = 200;
-/** Entries that are held until they can be sorted: about ten megabytes. */
+/** Entries of a day held for sorting: about ten megabytes. */
 const maxSorted = 10_000;
 
 /**
- * Writes every entry of the days into a file, each once: by time, except on days that are too long to be held, which
- * are written while they arrive. Those after `until` are left out: the file is of what was counted then. Undefined where
- * there are none. Throws what reading threw: half a file would pass
- * for a whole one.
+ * Writes every entry of the days into a file, each once, sorted by time; days with too many entries are written while
+ * they arrive. Entries after `until` are left out. Undefined if there are none. Rethrows read errors: half a file would
+ * pass for a whole one.
  */
 export async function writeEntries(
   zoneId: string,
@@ -43,10 +42,10 @@ export async function writeEntries(
   const unsorted: string[] = [];
   const held: OriginError[] = [];
   let written = Promise.resolve();
-  /** Whoever gives more meanwhile comes after it. */
+  /** Later batches are written after earlier ones. */
   const release = (): Promise<void> => {
     written = writeAfter(written, held.splice(0));
-    // Whoever waits hears of a full disk; where reading failed meanwhile, nobody waits any more.
+    // The next await reports a full disk; if reading failed meanwhile, none follows.
     written.catch(() => undefined);
     return written;
   };
@@ -59,7 +58,7 @@ export async function writeEntries(
   };
   try {
     await spool.write(header);
-    // One day after the other: the file is in their order.
+    // Day by day, in order.
     for (const day of listDays(days)) {
       let most = maxSorted;
       const read = await originErrors.forEach(zoneId, day, (entry) => {
@@ -90,7 +89,7 @@ export async function writeEntries(
   }
 }
 
-/** Those without a time come last. */
+/** Entries without a time come last. */
 function compareTime(one: Pick<FileRow, 'at'>, other: Pick<FileRow, 'at'>): number {
   return (one.at ?? Number.MAX_VALUE) - (other.at ?? Number.MAX_VALUE);
 }
@@ -105,7 +104,7 @@ export function toFileRow(entry: OriginError): FileRow {
   return { at: entry.at, cells: toCells(entry) };
 }
 
-/** The same file of rows that are known: nobody is asked again. Undefined where there are none. */
+/** The same file from cached rows. Undefined if there are none. */
 export async function writeRows(
   rows: readonly FileRow[],
   known: Pick<EntryFile, 'skipped' | 'incomplete'>,
@@ -128,7 +127,7 @@ export async function writeRows(
 
 const columns = ['time', 'errorCode', 'statusCode', 'serverZone', 'url', 'message', 'logId'] as const;
 
-/** One line an entry: what the answer shows of it, and nothing that may be secret. */
+/** One line per entry, with the members that answers show and no possible secrets. */
 const formats: Readonly<
   Record<FileKind, { readonly header: string; readonly lines: (rows: readonly FileRow[]) => string }>
 > = {

@@ -12,10 +12,10 @@ export interface CountedReport extends Report {
   readonly rows: readonly FileRow[] | undefined;
 }
 
-/** Days read at once: each is one answer of up to hundreds of megabytes. */
+/** Days read at once; each is one answer of up to hundreds of megabytes. */
 const concurrentDays = 3;
 
-/** What is counted already and fresh, else counted now. */
+/** The cached report, else a new one. */
 export async function loadReport(
   zone: ZoneName,
   days: DayRange,
@@ -24,7 +24,7 @@ export async function loadReport(
   return getCachedReport(zone, days, context) ?? createReport(zone, days, context);
 }
 
-/** What is counted already and fresh, without asking anybody. */
+/** The cached report, if any. */
 export function getCachedReport(
   zone: Pick<ZoneName, 'id'>,
   days: DayRange,
@@ -34,7 +34,7 @@ export function getCachedReport(
   return cached.get(`${zone.id} ${days.first} ${days.count}`);
 }
 
-/** Counts afresh, and keeps what it counted for the buttons. Throws what reading threw where no day could be read. */
+/** Counts now and caches the report for the buttons. Rethrows the read error if no day could be read. */
 export async function createReport(
   zone: ZoneName,
   days: DayRange,
@@ -42,7 +42,7 @@ export async function createReport(
 ): Promise<CountedReport> {
   const cached = context.zoneCache.forPerson(context.person).results<CountedReport>('origin-errors');
   const report = await countDays(zone, days, context);
-  // A report with a hole is not what somebody wants to see again who tries again.
+  // An incomplete report is not cached, so that trying again reads again.
   if (report.unread.length === 0 && report.before)
     cached.set(`${zone.id} ${days.first} ${days.count}`, report);
   return report;
@@ -60,7 +60,7 @@ async function countDays(zone: ZoneName, days: DayRange, context: Context): Prom
   const read = (day: string, ids: SeenIds) =>
     countDay(originErrors, zone.id, day, ids, day === dayBefore ? newCounter() : kept.beside(newCounter()));
   const [before, ...results] = await runConcurrently(concurrentDays, [
-    // Last, since it matters least.
+    // Last, because it matters least.
     ...wanted.map((day) => () => read(day, ids)),
     () => read(dayBefore, createSeenIds()),
   ]).then((all) => [all.at(-1), ...all.slice(0, -1)]);
@@ -96,10 +96,10 @@ async function countDays(zone: ZoneName, days: DayRange, context: Context): Prom
   };
 }
 
-// About half a megabyte; what is more is read again when somebody wants it as a file.
+// About half a megabyte; a larger report is read again for its file.
 const maxRows = 2_000;
 
-/** Keeps what is counted, as a file shows it, as long as that is little. */
+/** Collects the rows of the file while entries are counted, up to a bound. */
 function createRowCollector() {
   let rows: FileRow[] | undefined = [];
   return {

@@ -24,7 +24,7 @@ export const zoneCommand: Command<'zoneCache'> = {
   run: (words, context) => showByWords(words.text, context),
 };
 
-/** A zone's button, in a list of its own or in others: the list stays, the zone comes below. */
+/** The Show button of a zone: the list stays, the zone is a new message. */
 export const showZone: Action<'zoneCache'> = {
   id: 'zones:show',
   needs: 'read',
@@ -32,16 +32,16 @@ export const showZone: Action<'zoneCache'> = {
   run: showById,
 };
 
-/** The same zone as it is now, in its place. */
+/** The same zone, read again, in its place. */
 export const refreshZone: Action<'zoneCache'> = { id: 'zones:refresh', needs: 'read', run: showById };
 
-/** Every field that is not secret, for those who look for one that no section has room for. */
+/** A file with every field that is not secret. */
 export const sendZone: Action<'zoneCache'> = {
   id: 'zones:file',
   needs: 'read',
   newMessage: true,
   async run(id, context) {
-    // What the answer showed, as long as it is remembered.
+    // The state that the answer showed, if it is still cached.
     const known = cachedFiles(context).get(id);
     return views.renderZoneFile(known ?? createZoneFile(await loadZoneById(id, context), context));
   },
@@ -95,7 +95,7 @@ async function showByWords(typed: string, context: With<'zoneCache'>): Promise<M
   );
 }
 
-/** A zone with every field. Its name narrows what the CDN has to send; renamed meanwhile, it is found by id alone. */
+/** A zone with every field. Its name narrows the CDN's answer; a renamed zone is found by its id alone. */
 async function loadZone(zone: Pick<ZoneSummary, 'id' | 'name'>, context: Context): Promise<Zone | undefined> {
   const { pullZones } = await context.cdn();
   const isIt = ({ id }: ZoneSummary) => id === zone.id;
@@ -120,10 +120,10 @@ interface ZoneFile {
   readonly asOf: Date;
 }
 
-/** Two hundred of them are kept at most; a longer one is read again. */
+/** Characters. Up to two hundred files are cached; a longer one is read again. */
 const maxCachedLength = 100_000;
 
-/** To be asked for before the key is: what is read with a key that is gone must not be kept. */
+/** Call it before resolving the key, so that results read with a revoked key are not cached. */
 function cachedFiles({ person, zoneCache }: With<'zoneCache'>) {
   return zoneCache.forPerson(person).results<ZoneFile>('zone-files');
 }

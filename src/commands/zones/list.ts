@@ -11,7 +11,7 @@ import { loadAllZones } from './load-zones.ts';
 import { decodeZoneQuery, encodeZoneQuery, readZoneQuery, selectZones } from './query.ts';
 import type { CachedZones } from './zone-cache.ts';
 
-/** Rows on a page: what a phone shows in two screens. */
+/** Rows per page: two screens of a phone. */
 const pageSize = 10;
 
 const zonesCommand: Command<'zoneCache'> = {
@@ -22,7 +22,7 @@ const zonesCommand: Command<'zoneCache'> = {
   examples: ['zones', 'zones shop', 'zones sort:bandwidth', 'zones only:attention'],
   needs: 'read',
   run(words, context) {
-    // Whoever types wants to know how it is now; the buttons of the answer act on what it read.
+    // A typed command reads the current list; buttons of the answer use what it read.
     context.zoneCache.forPerson(context.person).expire();
     return listZones(readZoneQuery(words), context, 'at once');
   },
@@ -56,8 +56,8 @@ export const zones: Feature<'zoneCache'> = {
 };
 
 /**
- * The list. Typed, it answers `at once` with one small page and then with the whole; a button keeps the old page
- * on the screen until the new one is complete.
+ * The list. A typed command answers `at once` with one small page and then with the whole list; a button keeps the old
+ * page until the new one is complete.
  */
 async function* listZones(
   query: views.ZoneQuery,
@@ -74,7 +74,7 @@ async function* listZones(
   const small = await pullZones.firstPage({ perPage: pageSize, ...(search ? { search } : {}) });
   if (!small.more && !search) return yield renderList(mine.set(small), query);
 
-  // Rows of an unsorted first page would be the wrong ones where an order or a filter was asked for.
+  // An unsorted first page has the wrong rows if an order or a filter is requested.
   const ordered = query.sort !== 'name' || query.only !== undefined;
   const start = { rows: small.zones.map(toRow), total: small.total, search };
   const showsRows = !ordered && start.rows.length > 0;
@@ -102,7 +102,7 @@ function renderList(snapshot: CachedZones, query: views.ZoneQuery): Message {
     return views.renderNoZones(query, { zones: snapshot.zones.length }, near, all);
   }
   const pages = Math.ceil(found.length / pageSize);
-  // The account may have shrunk since the button was drawn.
+  // The account may have fewer zones than when the button was rendered.
   const page = Math.min(query.page, pages);
   const account = sumTotals(snapshot.zones);
   return views.renderZonePage({

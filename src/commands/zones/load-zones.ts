@@ -6,8 +6,8 @@ import type { With } from '../context.ts';
 import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
 
 /**
- * Every zone of the person, from memory or from the CDN. Several commands may wait for one reading; where that
- * ends because whoever began it was given up, the others begin again.
+ * Every zone of the person, from the cache or the CDN. Several commands may share one load; if the command that started
+ * it is cancelled, the others load again.
  */
 export async function loadAllZones(context: With<'zoneCache'>): Promise<CachedZones> {
   const known = findKnownZones(context);
@@ -23,12 +23,12 @@ export async function loadAllZones(context: With<'zoneCache'>): Promise<CachedZo
   }
 }
 
-/** What is in memory of them. Where that grows old it is read again in the background. */
+/** The cached list, if any. One that grows old is read again in the background. */
 export function findKnownZones(context: With<'zoneCache'>): CachedZones | undefined {
   return context.zoneCache.forPerson(context.person).get() && prefetchZones(context).known;
 }
 
-/** What is in memory of them and what is being read in the background, for those who cannot wait for the CDN. */
+/** The cached list and the load in the background, for callers that cannot wait for the CDN. */
 export function prefetchZones(context: With<'zoneCache'>): PrefetchedZones {
   return context.zoneCache
     .forPerson(context.person)
@@ -36,8 +36,7 @@ export function prefetchZones(context: With<'zoneCache'>): PrefetchedZones {
 }
 
 /**
- * What hangs on a volume, from the same API and read now: the zones that lead to its app, the size and cost of the
- * app's volumes.
+ * What a deletion affects, read now: the zones that lead to the volume's app, the size and cost of the app's volumes.
  *
  * @throws UserError where the CDN does not know the app; ApiError where the zones cannot be read.
  */

@@ -7,25 +7,25 @@ import { findKnownZones, loadAllZones } from './load-zones.ts';
 import { matchesQuery } from './query.ts';
 import type { CachedZones } from './zone-cache.ts';
 
-/** What the words of a person mean: one zone, or several, or none with what is near. */
+/** The zone that a person's words mean, or several, or none with names that are close. */
 export type ZoneLookup =
   | {
       readonly kind: 'one';
       readonly zone: Pick<ZoneSummary, 'id' | 'name'>;
-      /** Every field of it, where looking it up has brought them along. */
+      /** Every field, if the lookup has read them. */
       readonly whole?: Zone;
     }
   | UnclearZone;
 
-/** Longer words go into no request: what a service takes in an address has an end. */
+/** Characters. Longer words are not sent in an address. */
 const maxSearchLength = 200;
 
-/** An exact id, name or hostname; else every zone that has the words in a name or hostname; else what is near. */
+/** An exact id, name or hostname; else every zone with the words in a name or hostname; else names that are close. */
 export async function lookUpZone(typed: string, context: With<'zoneCache'>): Promise<ZoneLookup> {
   const host = readHost(typed);
   const wanted: Wanted = { name: typed.trim(), words: host };
   const known = findKnownZones(context);
-  // The CDN's own search finds names in one small request; ids, other spellings and some hostnames only the whole list.
+  // The CDN's search finds names in one small request; ids, other spellings and some hostnames need the whole list.
   if (!known && !/^\d+$/u.test(host) && host.length <= maxSearchLength) {
     const { pullZones } = await context.cdn();
     const zone = await pullZones.find((zone) => zone.name === wanted.name || hasHostname(zone, host), {
@@ -40,7 +40,7 @@ export async function lookUpZone(typed: string, context: With<'zoneCache'>): Pro
   if (!one) return { kind: 'none', typed: wanted.name, near: findClosest(host, listNames(snapshot, host)) };
   return zones.length > 1 ? { kind: 'several', words: host, zones } : { kind: 'one', zone: one };
 }
-/** `https://CDN.example.com/a.jpg` → `cdn.example.com`: people paste addresses. */
+/** `https://CDN.example.com/a.jpg` → `cdn.example.com`, since people paste addresses. */
 export function readHost(typed: string): string {
   return typed
     .trim()
@@ -52,17 +52,17 @@ export function readHost(typed: string): string {
 }
 
 interface Wanted {
-  /** As it was typed. */
+  /** As typed. */
   readonly name: string;
-  /** In lower case, the host of a pasted address. */
+  /** In lower case; the host of a pasted address. */
   readonly words: string;
 }
 
-/** The zones that are meant: by id or name, the name as it was typed before other spellings of it, else by hostname. */
+/** Zones by id or name (exact spelling before other spellings), else by hostname. */
 function findExact({ zones }: CachedZones, { name, words }: Wanted): ZoneSummary[] {
   const spelled = zones.filter((zone) => zone.name === name);
   const named = spelled.length > 0 ? spelled : zones.filter((zone) => zone.name.toLowerCase() === words);
-  // A zone may be named like another one's id: then both are offered.
+  // The name of a zone may be the id of another one: both are offered.
   const meant = zones.filter((zone) => zone.id === words || named.includes(zone));
   return meant.length > 0 ? meant : zones.filter((zone) => hasHostname(zone, words)).slice(0, 1);
 }
@@ -71,18 +71,18 @@ function hasHostname(zone: ZoneSummary, wanted: string): boolean {
   return zone.hostnames.some((hostname) => hostname.toLowerCase() === wanted);
 }
 
-/** What may have been meant: names, and hostnames where a hostname was typed. */
+/** Candidates for "did you mean": names, or hostnames if a hostname was typed. */
 function listNames({ zones }: CachedZones, wanted: string): string[] {
   return zones.flatMap(({ name, hostnames }) => (wanted.includes('.') ? hostnames : [name]));
 }
 
-/** What is looked at in one message: more is no message that somebody wrote. */
+/** Nodes of one message that are read; messages of people have fewer. */
 const maxNodes = 2000;
 const maxHosts = 20;
 
 /**
- * The hosts of the links in a Slack message, each once, in the order they are read: links in its text, in its blocks
- * and in what is attached or shared in it. Slack's own are left out. Looks at anything and never throws.
+ * The hosts of the links in a Slack message, each once, in reading order: links in its text, blocks, attachments and
+ * shared messages. Slack's own hosts are left out. Accepts any value and never throws.
  */
 export function findLinkedHosts(message: unknown): string[] {
   const hosts = new Set<string>();
@@ -101,7 +101,7 @@ export function findLinkedHosts(message: unknown): string[] {
   return [...hosts].slice(0, maxHosts);
 }
 
-/** Where a message, its blocks and its attachments keep text and addresses. Ids, names and images are not read. */
+/** Members with text and addresses of a message, its blocks and attachments. Ids, names and images are not read. */
 const textMembers = [
   'text',
   'blocks',
@@ -121,7 +121,7 @@ const textMembers = [
   'fallback',
 ];
 
-/** In mrkdwn a link is `<https://…|label>`; in plain text it stands as it is. */
+/** In mrkdwn a link is `<https://…|label>`; in plain text it is the address itself. */
 function findHosts(text: string): string[] {
   const found = text
     .slice(0, 50_000)

@@ -12,35 +12,35 @@ import { prefetchZones } from './load-zones.ts';
 import { readHost } from './lookup.ts';
 import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
 
-/** A menu with search over something that the person's zones tell: the zones themselves, their apps, their scripts. */
+/** A menu with search over the person's zones, or over the apps or scripts that those name. */
 export interface ZonePicker<T> {
   readonly id: string;
-  /** Inputs of forms that it serves under their own names. */
+  /** Inputs of forms that use the menu under their own names. */
   readonly fields?: readonly string[];
-  /** Where there is nothing at all, and where nothing matches. */
+  /** Shown if there is nothing at all, and if nothing matches. */
   readonly messages: { readonly none: string; readonly noMatch: string };
   readonly list: (zones: readonly ZoneSummary[]) => readonly T[];
   readonly toCandidate: (thing: T) => Candidate;
   readonly toOption: (thing: T) => Option;
-  /** What could be an id, beside those that the zones name. */
+  /** The shape of an id, for ids that no zone names. */
   readonly idShape: RegExp;
 }
 
-/** Slack waits three seconds, people less: the answer by now is what there is by now. */
+/** Slack waits three seconds for options, people less: then the answer is what has been read. */
 const answerWithinMs = 1_500;
-/** Most whole lists are there by then, mostly since the form warmed it; else the CDN's own search is asked as well. */
+/** Most lists are complete by then, since the form prefetches them; else the CDN's own search is used as well. */
 const searchDelayMs = 250;
-/** Zones asked for then: what a phone shows, and little to send. */
+/** Zones of such a search: the screen of a phone. */
 const pageSize = 25;
 /** A value in a menu. */
 const maxIdLength = limits.option;
 
 /**
- * Answers at once from the person's zones in memory. While they are being read, the CDN's own search answers as far
- * as it can; what is typed can be taken as an id all the while, also where nothing can be read.
+ * Answers at once from the person's cached zones. While they are being read, the CDN's own search answers. Typed text can
+ * be taken as an id at any time, even if nothing can be read.
  */
 export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
-  // What is made of a list lives as long as the list.
+  // An index lives as long as its list.
   const made = new WeakMap<CachedZones, Promise<MenuIndex<T>>>();
   const indexOf = (snapshot: CachedZones): Promise<MenuIndex<T>> => {
     const known = made.get(snapshot);
@@ -51,7 +51,7 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
   };
   const warm = (context: With<'zoneCache'>): PrefetchedZones => {
     const soFar = prefetchZones(context);
-    // The next letter finds it ready.
+    // Index the list before the next letter is typed.
     void soFar.coming?.then((outcome) => ('list' in outcome ? indexOf(outcome.list) : undefined));
     return soFar;
   };
@@ -71,7 +71,7 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
         ? (await indexOf(seen.whole)).find(words, maxOptions)
         : await some(seen.zones ?? [], words);
       const id = typed.trim().replace(/^#(?=\d+$)/u, '');
-      // A key that was pasted here by mistake is not shown again.
+      // A key that is pasted here by mistake is not shown again.
       const isNew = kind.idShape.test(id) && id.length <= maxIdLength && !isId && !hasSecret(id);
       return menu(best.map(kind.toOption), {
         more: count - best.length,
@@ -82,7 +82,7 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
     },
   };
 
-  /** The CDN's search may look elsewhere than ours: whatever it found is shown, and first what ours finds as well. */
+  /** The CDN's search may match other members than ours: all its hits are shown, first those that ours finds, too. */
   async function some(zones: readonly ZoneSummary[], words: string): Promise<IndexHits<T>> {
     const index = await createMenuIndex(kind.list(zones), kind.toCandidate);
     const found = index.find(words, maxOptions);
@@ -91,7 +91,7 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
   }
 }
 
-/** What zones name, by its id, with the names of those zones. What no menu can hold is left out. */
+/** Ids that zones name, with the names of those zones. Ids that are too long for a menu are left out. */
 export function createNameIndex(
   zones: readonly ZoneSummary[],
   idOf: (zone: ZoneSummary) => string | undefined,
@@ -107,14 +107,14 @@ export function createNameIndex(
   return names;
 }
 
-/** All zones, or some of them and what is to be said of the rest. */
+/** All zones, or some of them and the state of the rest. */
 interface PickerZones {
   readonly whole?: CachedZones | undefined;
   readonly zones?: readonly ZoneSummary[];
   readonly rest?: 'coming' | Failure;
 }
 
-/** What is there first: the whole list, else something of the CDN's own search, else nothing in time. */
+/** The first source that answers: the whole list, the CDN's own search, or nothing in time. */
 async function raceSources(
   coming: NonNullable<PrefetchedZones['coming']>,
   words: string,
@@ -133,7 +133,7 @@ async function raceSources(
     const { zones } = await pullZones.firstPage({ perPage: pageSize, ...(words ? { search: words } : {}) });
     return tells(zones) ? { zones, rest: 'coming' } : undefined;
   };
-  // Why the search fails is what the whole list fails with: that is told.
+  // A failing search is not reported: the whole list fails for the same reason.
   const found = search().then(
     (seen) => seen ?? late,
     () => late,
@@ -147,16 +147,16 @@ async function raceSources(
 
 export interface Candidate {
   readonly id: string;
-  /** The one that people know it by first, then others. */
+  /** The best-known name first. */
   readonly names: readonly string[];
 }
 
 export interface IndexHits<T> {
-  /** The best first, those that match alike by name. */
+  /** The best match first, equal ones by name. */
   readonly best: readonly T[];
-  /** How many match altogether. */
+  /** Number of all matches. */
   readonly count: number;
-  /** Whether one of them has what was typed as its id. */
+  /** One of them has the typed text as its id. */
   readonly isId: boolean;
 }
 
@@ -165,12 +165,12 @@ export interface MenuIndex<T> {
   readonly find: (typed: string, most: number) => IndexHits<T>;
 }
 
-/** What is made ready at a stretch: one to two milliseconds. */
+/** Entries between two pauses: one to two milliseconds. */
 const indexBatch = 2_000;
 
 /**
- * Makes things ready to be searched at every letter: 50 000 in a few milliseconds. Making it takes ten times that,
- * so others get their turn meanwhile.
+ * Indexes things for a search at every letter: 50 000 in a few milliseconds. Building the index takes ten times that, so
+ * it pauses in between.
  */
 export async function createMenuIndex<T>(
   things: readonly T[],
@@ -182,7 +182,7 @@ export async function createMenuIndex<T>(
     entries.push({ thing, id: id.toLowerCase(), text: `\n${names.join('\n')}\n`.toLowerCase() });
     if (index % indexBatch === indexBatch - 1) await yieldToEventLoop();
   }
-  // Plain comparison, of text that begins with the name: by language it would take a third of a second.
+  // Plain comparison: by locale it would take a third of a second.
   entries.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
 
   return {
@@ -208,11 +208,11 @@ export async function createMenuIndex<T>(
 interface Entry<T> {
   readonly thing: T;
   readonly id: string;
-  /** Each name on a line of its own, so that one look tells whether a name is, begins with or has what was typed. */
+  /** Each name on a line of its own, so that one search finds equal names, beginnings and parts. */
   readonly text: string;
 }
 
-/** 0 is best: the id or the name itself, another name, how a name begins, how another or the id does, any part. */
+/** 0 is best: the id or name itself; another name; the name's beginning; another's or the id's beginning; any part. */
 function rankEntry({ id, text }: Entry<unknown>, typed: string): number | undefined {
   if (id === typed) return 0;
   if (!text.includes(typed)) return id.startsWith(typed) ? 3 : undefined;

@@ -9,10 +9,10 @@ import type { Words } from '../words.ts';
 const zoneSorts = ['name', 'bandwidth', 'charges'] as const;
 const zoneFilters = ['attention', 'disabled', 'suspended'] as const;
 
-/** Longer than any hostname; escaped four times over it still fits a button's 2000 characters. */
+/** Longer than any hostname; even escaped it fits into a button's 2000 characters. */
 const maxSearchLength = 100;
 
-/** Reads `[search] [sort:…] [only:…]`. Throws a UserError that names what is wrong and what would be right. */
+/** Parses `[search] [sort:…] [only:…]`. Throws a UserError that names the mistake and valid choices. */
 export function readZoneQuery(words: Words): ZoneQuery {
   for (const name of Object.keys(words.named)) {
     if (name === 'sort' || name === 'only') continue;
@@ -49,7 +49,7 @@ const buttonSchema = z.object({
   page: z.coerce.number().int().min(1).default(1),
 });
 
-/** What `zoneQueryValue` wrote. Throws a UserError where a button from an older version says something else. */
+/** Parses the value of `encodeZoneQuery`. Throws a UserError for a button of an older version. */
 export function decodeZoneQuery(value: string): ZoneQuery {
   const parsed = buttonSchema.safeParse(Object.fromEntries(new URLSearchParams(value)));
   if (!parsed.success) {
@@ -61,18 +61,18 @@ export function decodeZoneQuery(value: string): ZoneQuery {
   return { ...parsed.data, only: parsed.data.only };
 }
 
-/** The zones a query shows, in order. A word matches an id, or a part of a name or hostname, whatever the case. */
+/** The zones of a query, sorted. The search matches an id, or a part of a name or hostname, in any case. */
 export function selectZones(zones: readonly ZoneSummary[], query: Omit<ZoneQuery, 'page'>): ZoneSummary[] {
   const search = query.search.toLowerCase();
   const found = zones.filter((zone) => matchesQuery(zone, search) && matchesFilter(zone, query.only));
-  // Plain comparison: sorting 50 000 names by language would hold everything up for a third of a second.
+  // Plain comparison: sorting 50 000 names by locale would block the event loop for a third of a second.
   return found
     .map((zone) => ({ zone, name: zone.name.toLowerCase(), number: sortValue(zone, query.sort) }))
     .sort((a, b) => b.number - a.number || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
     .map(({ zone }) => zone);
 }
 
-/** What is sorted by, the largest first. What was not reported comes last. */
+/** The number to sort by, the largest first. Missing ones come last. */
 function sortValue(zone: ZoneSummary, sort: ZoneQuery['sort']): number {
   switch (sort) {
     case 'name':
@@ -128,7 +128,7 @@ function listChoices(name: string, allowed: readonly string[]): string {
   return allowed.map((choice) => `\`${name}:${choice}\``).join(', ');
 }
 
-/** The same list with a choice that there is; what else was typed, and is right, stays. */
+/** The same command with a valid choice; the valid rest of the typed words stays. */
 function createInsteads(
   { list, named }: Words,
   name: 'sort' | 'only',

@@ -4,7 +4,7 @@ import { formatCode, plainText, pluralize } from '../blocks/text.ts';
 import { renderZoneInput } from '../zones/choice.ts';
 import { dayChoices } from './origin-errors.ts';
 
-/** Which zone, and which days? `chosen` is what was typed of it. */
+/** The form that asks for a zone and days. `chosen` are the typed days. */
 export function renderOriginErrorForm(chosen: (typeof dayChoices)[number]): ModalView {
   return {
     type: 'modal',
@@ -37,13 +37,13 @@ function renderDayOption(choice: string): PlainTextOption {
 const title = plain('Origin errors');
 const close = plain('Close');
 
-/** Stands there until the origin errors of a link are counted. */
+/** Shown while the origin errors of a link are counted. */
 export function renderLinkLoading(host?: string): ModalView {
   const where = host === undefined ? '' : ` of ${formatCode(host, 100)}`;
   return { type: 'modal', title, close, blocks: [section(`Reading today’s origin errors${where}…`)] };
 }
 
-/** A message has several links. */
+/** The message has several links. */
 export function renderLinkChoice(hosts: readonly string[]): ModalView {
   const blocks: KnownBlock[] = [
     section(`This message links to ${pluralize(hosts.length, 'host')}. Which one’s origin errors?`),
@@ -52,7 +52,7 @@ export function renderLinkChoice(hosts: readonly string[]): ModalView {
   return { type: 'modal', title, close, blocks };
 }
 
-/** A message has no link. */
+/** The message has no link. */
 export function renderLinkForm(): ModalView {
   return {
     type: 'modal',

@@ -6,7 +6,7 @@ import { formatInteger, plainText, pluralize } from '../blocks/text.ts';
 
 const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
-/** Errors hour by hour as a line of bars a day: 24 signs fit on a phone, and screen readers get the numbers. */
+/** Errors by hour, one line of bars per day: 24 characters fit on a phone. */
 export function renderHours(counts: OriginErrorCounts, days: DayRange): string {
   const highest = Math.max(0, ...counts.hours);
   if (highest === 0) return '*By hour*\nNo entry has a time in these days.';
@@ -21,7 +21,7 @@ export function renderHours(counts: OriginErrorCounts, days: DayRange): string {
   return `*By hour (UTC)*\n\`\`\`\n${lines.join('\n')}\n0     6     12    18\n\`\`\``;
 }
 
-/** The same as a picture. Hours that lie ahead are a gap, not a zero. */
+/** The same as a picture. Future hours are a gap, not a zero. */
 export function renderHourChart(
   counts: OriginErrorCounts,
   days: DayRange,
@@ -68,7 +68,7 @@ export function describePeak({ hours }: OriginErrorCounts, days: DayRange): stri
   return `most ${day}${formatHour(at % 24)}–${formatHour((at % 24) + 1)} UTC (${formatInteger(highest)})`;
 }
 
-/** Nothing is a dot, so that few and none look different. */
+/** Zero is a dot, so that few and none look different. */
 function drawBar(amount: number, highest: number): string {
   if (amount === 0) return '·';
   return bars[Math.min(bars.length - 1, Math.ceil((amount / highest) * bars.length) - 1)] ?? bars[0];

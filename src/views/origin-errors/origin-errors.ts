@@ -17,23 +17,23 @@ import { showButton } from '../zones/list.ts';
 import { describePeak, renderHourChart, renderHours } from './hours.ts';
 import { describeDays, type Report, type ZoneName } from './report.ts';
 
-/** The days that are offered; each can be typed as well. */
+/** Offered days; each can be typed as well. */
 export const dayChoices = ['today', 'yesterday', 'last 3 days', 'last 7 days'] as const;
 
 interface Shown {
   readonly report: Report;
-  /** The UTC day it is, as `2026-11-21`. */
+  /** The current UTC day: `2026-11-21`. */
   readonly today: string;
-  /** Writes a zone and days into a button. */
+  /** Encodes a zone and days for a button. */
   readonly value: (zone: ZoneName, days: DayRange, more?: Readonly<Record<string, string>>) => string;
-  /** Also send the hours as a picture: for what was asked for, not for each press of a button. */
+  /** Also send the hours as a picture: for a new question, not for each press of a button. */
   readonly picture?: boolean;
 }
 
 const maxGroups = 8;
 const maxPrefixes = 6;
 
-/** The origin errors of a zone on some days: the number first, then what fails, where, when, and samples. */
+/** The origin errors of a zone on some days: the number first, then codes, addresses, hours and samples. */
 export function renderOriginErrors(shown: Shown): Message {
   const { report } = shown;
   const { counts, zone } = report;
@@ -77,7 +77,7 @@ export function renderOriginErrors(shown: Shown): Message {
   return chart ? { ...answer, files: [chart] } : answer;
 }
 
-/** How it compares with the day before, and between when. */
+/** First and last error, the peak, and the comparison with the day before. */
 function renderSummary({ counts, before, days }: Report): string {
   const { first, last } = counts;
   const compared =
@@ -192,7 +192,7 @@ function renderDayButtons({ report, today, value }: Shown): ReturnType<typeof bu
   ].map(([label, id, days]) => button(label, `origin-errors:day:${id}`, value(report.zone, days)));
 }
 
-/** For the line that stands alone: the largest kinds. */
+/** The most frequent codes, for the notification text. */
 function formatTopCodes({ codes }: OriginErrorCounts): string[] {
   const top = [...codes].sort((a, b) => b[1] - a[1]).slice(0, 3);
   return top.length === 0

@@ -12,14 +12,14 @@ export interface Report {
   readonly days: DayRange;
   readonly takenAt: Date;
   readonly counts: OriginErrorCounts;
-  /** Entries that came twice, and are counted once. */
+  /** Repeated entries, which are counted once. */
   readonly repeated: number;
-  /** Entries that are none. */
+  /** Unreadable entries. */
   readonly skipped: number;
-  /** Days of which the CDN holds more than it gave. */
+  /** Days of which the CDN has more entries than it sent. */
   readonly incomplete: readonly string[];
   readonly unread: readonly { readonly day: string; readonly why: Failure }[];
-  /** The day before the first, to compare with; undefined where it could not be read. */
+  /** The day before the first, for comparison; undefined if it could not be read. */
   readonly before: DayBefore | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface DayBefore {
 export const fileKinds = ['csv', 'ndjson'] as const;
 export type FileKind = (typeof fileKinds)[number];
 
-/** The entries themselves as a file. `entries` is how many are in it. */
+/** The entries as a file. `entries` is their number. */
 export function renderFile(shown: {
   readonly zone: ZoneName;
   readonly days: DayRange;
@@ -50,7 +50,7 @@ export function renderFile(shown: {
   readonly entries: number;
   readonly skipped: number;
   readonly incomplete: readonly string[];
-  /** Days too long to be sorted. */
+  /** Days with too many entries to sort. */
   readonly unsorted: readonly string[];
   readonly asOf: Date;
 }): Message {
@@ -77,7 +77,7 @@ export function renderFile(shown: {
   };
 }
 
-/** A long day is not held in memory only to be sorted: a spreadsheet does it by the first column. */
+/** A day with too many entries is not sorted; a spreadsheet can do it by the first column. */
 function describeOrder(unsorted: readonly string[], days: DayRange): string {
   if (unsorted.length === 0) return 'sorted by time';
   if (unsorted.length < days.count)
@@ -85,7 +85,7 @@ function describeOrder(unsorted: readonly string[], days: DayRange): string {
   return `too many to sort by time, so in the order the CDN gave them${days.count > 1 ? ' each day' : ''}`;
 }
 
-/** Where there is nothing to put into a file. */
+/** Shown instead of an empty file. */
 export function renderNoFile(zone: ZoneName, days: DayRange, today: string): Message {
   const text = `No origin errors ${describeDays(days, today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}, so there is no file.`;
   return message(text, [section(text)]);

@@ -6,7 +6,7 @@ import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, formatInteger, plainText, pluralize } from '../blocks/text.ts';
 import { quoteWord, showButton } from './list.ts';
 
-/** Which zone? A menu with search over id, name and hostnames. */
+/** The form that asks for a zone. */
 export function renderZoneForm(): ModalView {
   return {
     type: 'modal',
@@ -18,7 +18,7 @@ export function renderZoneForm(): ModalView {
   };
 }
 
-/** The menu of zones, in any form that asks for one. */
+/** A menu with search over ids, names and hostnames, for any form that asks for a zone. */
 export function renderZoneInput(): InputBlock {
   return {
     type: 'input',
@@ -41,7 +41,7 @@ export function renderZoneOption({ id, name, hostnames: [hostname] }: ZoneSummar
 
 const maxChoices = 10;
 
-/** The command that a zone is looked up for, and what was typed behind the zone. */
+/** The command that needs the zone, and the words after the zone. */
 interface LookupPurpose {
   readonly command: 'zone' | 'errors';
   readonly behind?: string;

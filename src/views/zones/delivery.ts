@@ -11,7 +11,7 @@ import {
 import { escapeMrkdwn, formatCode, formatMoney } from '../blocks/text.ts';
 import { describeState, describeUsage } from './list.ts';
 
-/** Where it comes from, what it is linked to, what it cost. */
+/** State, origin, linked resources and cost. */
 export function renderOverview(zone: Zone): string[] {
   const { summary } = zone;
   return renderFields([
@@ -54,7 +54,7 @@ function listRegions(zone: Zone): string | undefined {
   return joinList(all.flatMap(([name, on]) => (on === true ? [name] : [])));
 }
 
-/** How it asks its origin, and what it does when that fails. */
+/** Requests to the origin and the handling of their failures. */
 export function renderOrigin(zone: Zone): string[] {
   return [
     ...renderFields([
@@ -78,7 +78,7 @@ export function renderOrigin(zone: Zone): string[] {
   ];
 }
 
-/** What visitors see beside the content: error pages and the preloading screen. */
+/** Error pages and the preloading screen. */
 export function renderPages(zone: Zone): string[] {
   return [
     ...renderFields([
@@ -98,11 +98,11 @@ export function renderPages(zone: Zone): string[] {
   ];
 }
 
-/** Who pays how much, and what belongs to it at the platform. */
+/** Owner, prices and other linked resources. */
 export function renderAccount(zone: Zone): string[] {
   return renderFields([
     ['Owner', humanize(zone.userId)],
-    // $/byte: too small a number to be read as money.
+    // $/byte: too small for the format of money.
     ['Own price', zone.priceOverride ? `$${zone.priceOverride} per byte` : undefined],
     ['Discounts', listDiscounts(zone)],
     ['CNAME domain', humanize(zone.cnameDomain)],
@@ -168,7 +168,7 @@ function listDiscounts(zone: Zone): string | undefined {
   return all.length > 0 ? all.join(', ') : undefined;
 }
 
-/** Its unit is not specified. None is nothing to read. */
+/** The specification gives no unit. A zero is not shown. */
 function formatDiscount(value: number | undefined): string | undefined {
   return value === 0 ? undefined : formatWhole(value);
 }
@@ -182,7 +182,7 @@ function describeDns(zone: Zone): string | undefined {
   return all.length > 0 ? all.join(', ') : undefined;
 }
 
-/** Code that somebody wrote for a web page is nothing to read in a chat. The file has it. */
+/** Code for web pages is not shown in chat; the file has it. */
 function describeLength(written: string | undefined): string | undefined {
   return written ? escapeMrkdwn(`${formatWhole(written.length)} characters`) : undefined;
 }

@@ -16,7 +16,7 @@ export function renderEdgeRule(rule: EdgeRule): string {
   return `${note}${doing} ${describeCondition(rule)}${state.length > 0 ? ` (${state.join(', ')})` : ''}`;
 }
 
-/** What a rule does. Those whose parameters are known say them; header values are never shown. */
+/** The action of a rule with its known parameters. Header values are never shown. */
 function describeAction(act: EdgeRuleAction): string {
   const { actionParameter1: one, actionParameter2: two } = act;
   switch (act.actionType ?? -1) {
@@ -87,7 +87,7 @@ function describeTrigger({ type, patternMatches, patternMatchingType, parameter1
   return `${what} ${how} ${more > 0 ? [...shown, `${more} more`].join(', ') : shown.join(' or ')}`;
 }
 
-/** The API's projection puts a mark where a header's or cookie's value was: it may be a password. */
+/** Values of headers and cookies are redacted by the API client: they may be passwords. */
 function formatPattern(pattern: string): string {
   return pattern === redactedValue ? 'a value that is not shown' : formatCode(pattern, 80);
 }

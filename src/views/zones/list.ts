@@ -15,7 +15,7 @@ import {
   pluralize,
 } from '../blocks/text.ts';
 
-/** A zone with what is wrong with it. */
+/** A zone and the reasons why it needs attention. */
 export interface ZoneRow {
   readonly zone: ZoneSummary;
   readonly attention: readonly Attention[];
@@ -30,16 +30,16 @@ export interface ZoneQuery {
   readonly page: number;
 }
 
-/** One page of the whole list. `value` writes a query into a button. */
+/** One page of the list. `value` encodes a query for a button. */
 export interface ZonePage {
   readonly rows: readonly ZoneRow[];
   readonly query: ZoneQuery;
   readonly pages: number;
-  /** How many zones the query shows on all pages. */
+  /** Number of zones on all pages. */
   readonly found: number;
-  /** Of what the query shows. */
+  /** Of all zones of the query. */
   readonly totals: Totals;
-  /** Zones in the whole account, and how many of them need attention. */
+  /** Number of zones in the account, and of those that need attention. */
   readonly account: { readonly zones: number; readonly attention: number };
   readonly skipped: number;
   readonly takenAt: Date;
@@ -53,7 +53,7 @@ export function renderZonePage(page: ZonePage): Message {
     `*${pluralize(totals.zones, 'zone')}*${describeFilter(query, page.account.zones)}`,
     `${formatBytes(totals.used)} this month`,
     `${formatMoney(totals.charges)} so far`,
-    // Filtered by it, the number stands in front.
+    // With this filter the number of zones says it.
     ...(page.query.only === 'attention'
       ? []
       : [
@@ -88,7 +88,7 @@ export function renderZonePage(page: ZonePage): Message {
 
 export interface FirstZones {
   readonly rows: readonly ZoneRow[];
-  /** How many there are, if the CDN says so. */
+  /** Number of all zones, if the CDN says so. */
   readonly total: number | undefined;
   readonly search: string;
 }
@@ -99,7 +99,7 @@ export function renderFirstZones(first: FirstZones): Message {
   return message(text, [section(headline), ...first.rows.map(renderRow)]);
 }
 
-/** The first rows, when reading the rest failed: what is there stays, with a way to try again. */
+/** The first rows, after reading the rest failed, with a button to try again. */
 export function renderFirstZonesOnly(first: FirstZones, why: Failure, again: string): Message {
   const { headline } = formatFirstHeadline(first, 'the rest could not be read');
   return message(`Only the first zones could be read. ${why.message}`, [
@@ -113,13 +113,13 @@ export function renderFirstZonesOnly(first: FirstZones, why: Failure, again: str
   ]);
 }
 
-/** Before there is anything to show in the order that was asked for. */
+/** Shown before any row is known in the requested order. */
 export function renderLoadingZones(total: number | undefined): Message {
   const text = `Reading ${total === undefined ? 'the zones' : pluralize(total, 'zone')}…`;
   return message(text, [section(text)]);
 }
 
-/** No zone matches. `near` are commands that may have been meant. */
+/** No zone matches. `near` are names that may have been meant. */
 export function renderNoZones(
   query: ZoneQuery,
   account: { readonly zones: number },
@@ -147,7 +147,7 @@ export function renderNoZones(
   ]);
 }
 
-/** What is wrong, in words. */
+/** The reasons in words. */
 export function describeAttention(zone: ZoneSummary, reasons: readonly Attention[]): string {
   return reasons
     .map((reason) => {
@@ -169,7 +169,7 @@ export function describeAttention(zone: ZoneSummary, reasons: readonly Attention
     .join(', ');
 }
 
-/** `:large_green_circle: active`: the colour never alone. */
+/** `:large_green_circle: active`; the colour never stands alone. */
 export function describeState(zone: Pick<ZoneSummary, 'enabled' | 'suspended'>): string {
   if (zone.suspended === true) return ':red_circle: suspended';
   if (zone.enabled === false) return ':white_circle: disabled';
@@ -186,12 +186,12 @@ export function describeUsage(zone: Pick<ZoneSummary, 'bandwidthUsed' | 'bandwid
   return `${formatBytes(used)} of ${formatBytes(limit)} (${formatPercent(used, limit)})`;
 }
 
-/** Every row is a block of its own, so the one id may stand in each. */
+/** Each row is a block of its own, so all can use the same action id. */
 export function showButton(id: string, label = 'Show'): Button {
   return button(label, 'zones:show', id);
 }
 
-/** A word as somebody would have to type it. */
+/** Quotes a word if a command needs it. */
 export function quoteWord(text: string): string {
   return /[\s:=]/u.test(text) ? `"${text.replaceAll('"', '')}"` : text;
 }

@@ -171,7 +171,7 @@ function describeBlueprints(zone: Zone): string | undefined {
   return [state, names.length > 0 ? joinList(names) : ''].filter(Boolean).join(', ') || undefined;
 }
 
-/** Its unit is not specified. */
+/** The specification gives no unit. */
 function formatPositive(value: number | undefined): string | undefined {
   return value === undefined || value <= 0 ? undefined : formatWhole(value);
 }
@@ -228,7 +228,7 @@ function formatPositiveId(id: number | string | undefined): string | undefined {
   return id === undefined || Number(id) <= 0 ? undefined : escapeMrkdwn(String(id), 40);
 }
 
-/** A list that says something only when it has entries. */
+/** A list, or undefined if it has no entries. */
 function joinNonEmpty(values: readonly string[] | undefined): string | undefined {
   return values === undefined || values.length === 0 ? undefined : joinList(values);
 }

@@ -14,11 +14,11 @@ import * as sections from './sections.ts';
 interface Section {
   readonly title: string;
   readonly lines: readonly string[];
-  /** Characters it may take. Slack refuses messages whose blocks together pass about 13,000. */
+  /** Maximum characters. Slack refuses messages whose blocks exceed about 13,000 together. */
   readonly room: number;
 }
 
-/** Everything of a zone but its name, each member of the specification in exactly one section. */
+/** Every member of a zone except its name, each in exactly one section. */
 export function renderSections(zone: Zone): Section[] {
   const rules = zone.edgeRules
     .toSorted((a, b) => (a.orderIndex ?? 0) - (b.orderIndex ?? 0))
@@ -41,7 +41,7 @@ export function renderSections(zone: Zone): Section[] {
   ];
 }
 
-/** One zone in sections. A section without anything to say is left out. */
+/** One zone in sections. Empty sections are left out. */
 export function renderZone(shown: {
   readonly zone: Zone;
   readonly attention: readonly Attention[];
