@@ -25,7 +25,7 @@ test('the nearest comes first and no more than asked for', () => {
   ]);
 });
 
-test('the quick way finds what the textbook finds', () => {
+test('the banded distance finds the same as the textbook distance', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(word, fc.array(word, { maxLength: 8 }), (typed, candidates) => {

@@ -87,7 +87,7 @@ test('help about nothing it knows says so', async () => {
   expect([...buttons(answer).keys()]).toEqual(['/cdn zone', '/cdn zones', 'All commands']);
 });
 
-test('an unknown word offers the commands it may have been meant for, with what was typed behind it', async () => {
+test('an unknown word offers the nearest commands with the words after it', async () => {
   await using office = await createCommandHarness({ zones: 12 });
   const person = office.person();
   const [answer] = await person.run('zoens shop sort:name');

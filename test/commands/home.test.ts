@@ -54,7 +54,7 @@ test('a section that fails says so with a reference, and the others stay', async
   expect(said).toContain('one export');
 });
 
-test('however much is added, the tab stays within what Slack takes, and says what is left out', async () => {
+test("with any number of sections the tab stays within Slack's limits and says what is left out", async () => {
   await using office = await createCommandHarness({ zones: 1 });
   const { context } = office.person();
   const many: KnownBlock[] = Array.from({ length: 150 }, (_, index) => section(`line ${index}`));

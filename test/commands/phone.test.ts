@@ -50,7 +50,7 @@ test('every example, name and alias finds its command, and help finds it too', a
   }
 });
 
-test('a slip in any command’s name offers that command, with what was typed behind it', async () => {
+test("a typing error in any command's name offers that command with the words after it", async () => {
   await using office = await createCommandHarness({ zones: 3 });
   const person = office.person();
   const known = new Set(commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]));

@@ -103,7 +103,7 @@ test('a zone may be named like a UUID', () => {
   expect(findCommand(parseWords(`zone ${uuid}`)).command.name).toBe('zone');
 });
 
-test('what follows `feature:verb` in an id only keeps buttons apart', () => {
+test('the part of an id after `feature:verb` does not change its route', () => {
   expect(findAction('zones:show:7')).toBe(findAction('zones:show'));
   expect(findAction('zones')).toBeUndefined();
   expect(findAction('nothing:here')).toBeUndefined();

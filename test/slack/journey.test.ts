@@ -37,7 +37,7 @@ describe.each(['socket', 'http'] as const)('over %s', (transport) => {
     await person.waitForMessage(/25 zones.*this month/);
   });
 
-  test('somebody without a key is offered the form that links one, and the CDN is not asked', async () => {
+  test('a person without a key gets the form to connect one, without a request to the CDN', async () => {
     const asked = bot.cdn.requests.length;
     const person = bot.slack.as(bob, ops);
     await person.slash('zones');

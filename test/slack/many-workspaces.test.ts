@@ -29,7 +29,7 @@ async function install(team: string): Promise<Response> {
   return fetch(allowed.headers.get('location') ?? '', { headers: { cookie } });
 }
 
-test('nobody is answered in a workspace that has not installed the app, and nothing breaks', async () => {
+test('a delivery of a workspace without the app is ignored', async () => {
   const person = bot.slack.as(alice, acmeOps);
   await person.slash('whoami');
   // A response_url needs no token, so even this person hears something.
@@ -51,7 +51,7 @@ test('each workspace is answered with its own token, also when they interleave',
   expect(bot.slack.problems).toEqual([]);
 });
 
-test('a key linked in one workspace is nobody else’s in another, though the user ids are equal', async () => {
+test('a key linked in one workspace is not used in another with the same user id', async () => {
   const { beta } = bot.slack.workspaces;
   await connect(bot, alice, acmeOps);
   const inBeta = bot.slack.as(alice, channelIn(beta.id), beta.id);

@@ -59,14 +59,14 @@ test('equal ids in two workspaces are two people', async () => {
   expect((await peopleOf(beta).profile('U0ALICE00'))?.admin).toBe(false);
 });
 
-test('a guest from another organisation is foreign, and somebody unknown is nobody', async () => {
+test('a guest of another organisation is foreign, and an unknown id has no profile', async () => {
   const people = peopleOf(acme);
   expect(await people.profile('U0EVE0000')).toMatchObject({ foreign: true, admin: false });
   expect(await people.profile('U0NOBODY0')).toBeUndefined();
   expect(people.missingScopes()).toEqual([]);
 });
 
-test('members are known for three minutes, and read now where something changes', async () => {
+test('group members are cached for three minutes, and fresh before a change', async () => {
   const people = peopleOf(acme);
   expect(await people.members('S0OPERATE')).toEqual(['U0BOB0000']);
   await people.members('S0OPERATE');
@@ -78,7 +78,7 @@ test('members are known for three minutes, and read now where something changes'
 });
 
 test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method', 'ratelimited', 'internal_error'])(
-  'where Slack answers %s nobody is admin or member, told once in the log, and asked again soon',
+  'with %s from Slack everyone is non-admin; it is logged once and retried soon',
   async (error) => {
     slack.script.fail('users.info', error, 1);
     slack.script.fail('usergroups.users.list', error, 2);
@@ -103,14 +103,14 @@ test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method', 'ratelimi
   },
 );
 
-test('a connection that breaks grants nothing either', async () => {
+test('a broken connection grants nothing', async () => {
   slack.script.drop('users.info');
   const people = peopleOf(acme);
   expect(await people.profile('U0ALICE00')).toBeUndefined();
   expect(people.missingScopes()).toEqual([{ lookup: 'admins', reason: 'no-answer' }]);
 });
 
-test('configured admins count everywhere, or where their workspace is named', () => {
+test('configured admins count everywhere, or in the named workspace only', () => {
   const ids = ['U0BOB0000', 'T0BETA000/U0ALICE00', 'E0CORP0000/U0FRANK00'];
   expect(peopleOf(acme, ids).configuredAdmins).toEqual(['U0BOB0000']);
   expect(peopleOf(beta, ids).configuredAdmins).toEqual(['U0BOB0000', 'U0ALICE00']);
@@ -118,7 +118,7 @@ test('configured admins count everywhere, or where their workspace is named', ()
   expect(peopleOf(corp, ids).configuredAdmins).toEqual(['U0BOB0000', 'U0FRANK00']);
 });
 
-test('a group that Slack cannot list is not asked for by each of a thousand commands', async () => {
+test('a failed list of groups is not requested again by each of a thousand commands', async () => {
   slack.script.fail('usergroups.list', 'missing_scope', 10);
   const people = peopleOf(acme);
   for (let n = 0; n < 1000; n += 1) expect(await people.groups()).toEqual([]);

@@ -16,7 +16,7 @@ test('the Home tab shows who I am, whether a key is connected, and the next step
   expect(JSON.stringify(after)).toContain('"value":"zones"');
 });
 
-test('it reads from who I am over what I may run to my key', async () => {
+test('the Home tab shows person, commands and key in this order', async () => {
   await using office = await createCommandHarness({ zones: 1 });
   const without = readText(await loadHome(office.person(alice, 'none').context, features));
   expect(without).toContain('Connect your key');
@@ -50,27 +50,30 @@ test('it reads from who I am over what I may run to my key', async () => {
   `);
 });
 
-test.each([0, 1, 5, 30, 150])('with %d sections and commands it is what Slack takes', async (many) => {
-  const list = <T>(make: (index: number) => T): T[] =>
-    Array.from({ length: many }, (_, index) => make(index));
-  const { command } = findCommand({ raw: 'zones', text: 'zones', list: ['zones'], named: {} });
-  const long = '<&"'.repeat(40);
-  const named = list((index) => ({ ...command, name: `${long}${index}` }));
-  const groups = named.length > 0 ? [{ title: 'Look', commands: named }] : [];
-  const view = drawn({
-    userId: 'U0ALICE00',
-    linked: { fingerprint: 'f1a9c0de', linkedAt: new Date(0) },
-    rights: { operator: true, approver: true, admin: true, may: ['read', 'export', 'change', 'destroy'] },
-    groups,
-    sections: list((index) => ({
-      name: `${long}${index}`,
-      blocks: list((line) => ({
-        type: 'section' as const,
-        text: { type: 'plain_text' as const, text: `${line}` },
+test.each([0, 1, 5, 30, 150])(
+  "with %d sections and commands it stays within Slack's limits",
+  async (many) => {
+    const list = <T>(make: (index: number) => T): T[] =>
+      Array.from({ length: many }, (_, index) => make(index));
+    const { command } = findCommand({ raw: 'zones', text: 'zones', list: ['zones'], named: {} });
+    const long = '<&"'.repeat(40);
+    const named = list((index) => ({ ...command, name: `${long}${index}` }));
+    const groups = named.length > 0 ? [{ title: 'Look', commands: named }] : [];
+    const view = drawn({
+      userId: 'U0ALICE00',
+      linked: { fingerprint: 'f1a9c0de', linkedAt: new Date(0) },
+      rights: { operator: true, approver: true, admin: true, may: ['read', 'export', 'change', 'destroy'] },
+      groups,
+      sections: list((index) => ({
+        name: `${long}${index}`,
+        blocks: list((line) => ({
+          type: 'section' as const,
+          text: { type: 'plain_text' as const, text: `${line}` },
+        })),
       })),
-    })),
-    asOf: new Date(0),
-  });
-  expect(findViewProblems(view)).toEqual([]);
-  expect(findViewProblems(renderMenu({ groups, linked: false }))).toEqual([]);
-});
+      asOf: new Date(0),
+    });
+    expect(findViewProblems(view)).toEqual([]);
+    expect(findViewProblems(renderMenu({ groups, linked: false }))).toEqual([]);
+  },
+);

@@ -10,7 +10,7 @@ test.each([
   ['refused', 'Your stored key does not match its record; connect it again.'],
   ['unknown_key', 'the bot lacks the encryption key that opens it'],
 ] as const satisfies [SealErrorCode, string][])(
-  'a stored key that is %s: its person reads what to do, and the log says which it was',
+  'a stored key that is %s shows the next step and is logged with its key id',
   (code, words) => {
     const log = createMemoryLog();
     const error = new LinkedKeyError(code, 'for the log', 'k1');

@@ -36,7 +36,7 @@ test('the Home tab is drawn again by whatever changes it, for the one who did it
   await bot.stop();
 });
 
-test('what is pressed in the Home tab is answered privately: a list as a direct message, a form in itself', async () => {
+test('a press in the Home tab is answered privately: a list as a direct message, a form in the form', async () => {
   const bot = await startBot();
   await connect(bot, alice, ops);
   const inbox = bot.slack.as(alice, `D${alice}`);

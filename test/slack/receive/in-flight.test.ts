@@ -17,7 +17,7 @@ test('work begins in the order it came, and all of it does', async () => {
   expect(begun).toEqual(Array.from({ length: 500 }, (_, nth) => nth));
 });
 
-test('what arrives is taken before work begins: no work in the turn of the loop it came in', async () => {
+test('work starts after the acknowledgement, never in the same turn of the event loop', async () => {
   const turns = createAckFirstQueue();
   let begun = 0;
   void turns.take().then(() => (begun += 1));

@@ -26,7 +26,7 @@ function errorsOf(callbackId: string, text: string): unknown {
 }
 
 describe.each(forms.filter(({ takesKeys }) => !takesKeys).map(({ id }) => id))('%s', (id) => {
-  test('takes a key in no field: the error stands under it and repeats nothing of it', () => {
+  test('a key in any field is an error of that field, without the key in it', () => {
     for (const text of typed)
       expect(errorsOf(id, text)).toEqual({ second: expect.stringMatching(/^This looks like a CDN key/) });
   });

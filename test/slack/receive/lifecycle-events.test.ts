@@ -43,7 +43,7 @@ const linked = async (person: Person): Promise<boolean> =>
   !/no CDN key is connected/.test(await ask(person, 'whoami'));
 
 describe('settings of interleaved workspaces with equal user ids', () => {
-  test('what an admin of one says holds there only', async () => {
+  test('settings of one workspace hold there only', async () => {
     const { acme, beta } = bot.slack.workspaces;
     await Promise.all([
       connect(bot, alice, ops, bot.cdn.key, acme.id),
@@ -70,7 +70,7 @@ describe('settings of interleaved workspaces with equal user ids', () => {
 });
 
 describe('a key ends with its person', () => {
-  test('somebody deactivated loses theirs, a namesake elsewhere and everybody else keep theirs', async () => {
+  test('a deactivated person loses their key, the same id elsewhere and all others keep theirs', async () => {
     const { acme, beta } = bot.slack.workspaces;
     const inAcme = bot.slack.as(alice, ops, acme.id);
     const inBeta = bot.slack.as(alice, betaOps, beta.id);

@@ -81,7 +81,7 @@ describe('while the whole list is not there', () => {
     await bot.slack.as(alice, ops).waitForMessage(/disconnected|forgotten|deleted|gone/i);
   });
 
-  test('a failing list says why and what to do, once in the log, and the CDN is left in peace', async () => {
+  test('a failing list shows the reason and the next step, is logged once, and is not repeated', async () => {
     bot.cdn.faults.add({ match: wholeList, times: Number.POSITIVE_INFINITY, status: 401 });
     await openForm('zone');
     const said = await linesWith('5', 'The CDN refused your key.');
@@ -174,7 +174,7 @@ describe('once it is there', () => {
   });
 });
 
-test('a stop does not wait for what is read in the background', async () => {
+test('a stop does not wait for background reads', async () => {
   bot.cdn.faults.add({
     match: wholeList,
     times: Number.POSITIVE_INFINITY,

@@ -18,7 +18,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
   });
   afterAll(() => bot.stop());
 
-  test('the menu of a message looks its link up, in a modal that nobody else sees', async () => {
+  test('the message shortcut looks up the link in a private modal', async () => {
     const { ts } = bot.slack
       .as(bob, random)
       .say(`broken: <https://${hostOf(0)}/images/a.jpg?token=abc|look>`);
@@ -46,7 +46,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     await person.closeModal();
   });
 
-  test('to somebody who closed the modal meanwhile the answer comes privately, beside the message', async () => {
+  test('after the modal is closed, the answer is a private message', async () => {
     const { ts } = bot.slack.as(bob, random).say(`<https://${hostOf(1)}/>`);
     const person = bot.slack.as(alice, random);
     bot.cdn.faults.add({ delayMs: 200, times: Number.POSITIVE_INFINITY });
@@ -82,7 +82,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     await person.closeModal();
   });
 
-  test('a link of somebody else’s: no zone has it, and what may have been meant is offered', async () => {
+  test('a link of an unknown host offers the nearest zones', async () => {
     const { ts } = bot.slack.as(bob, ops).say('<https://www.example.org/>');
     const person = bot.slack.as(alice, ops);
     await person.shortcut('origin-errors:link', { ts });
@@ -91,7 +91,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     await person.closeModal();
   });
 
-  test('a failing CDN is told in the modal, with a reference', async () => {
+  test('a failure of the CDN is shown in the modal with a reference', async () => {
     const { ts } = bot.slack.as(bob, ops).say(`<https://${hostOf(0)}/>`);
     const person = bot.slack.as(alice, ops);
     bot.cdn.faults.add({ status: 400, times: Number.POSITIVE_INFINITY });
@@ -101,7 +101,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     await person.closeModal();
   });
 
-  test('without a key the refusal stands in the modal, with the way to connect one', async () => {
+  test('without a key the modal shows the refusal and the button to connect one', async () => {
     const { ts } = bot.slack.as(alice, ops).say(`<https://${hostOf(0)}/>`);
     const person = bot.slack.as(bob, ops);
     await person.shortcut('origin-errors:link', { ts });
@@ -136,7 +136,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     await person.closeModal();
   });
 
-  test('“CDN menu” offers what somebody may run; what is chosen comes on top', async () => {
+  test('“CDN menu” offers the allowed commands; the answer opens on top', async () => {
     const person = bot.slack.as(alice, ops);
     await person.shortcut('home:menu');
     const menu = await person.waitForModal(/Look[^]*Zones[^]*Find a zone[^]*Origin errors/);

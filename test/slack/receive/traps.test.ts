@@ -37,7 +37,7 @@ describe('signed HTTP', () => {
   };
   const form = 'command=%2Fcdn&text=help&team_id=T0ACME000&user_id=U0ALICE00&trigger_id=1.2.';
 
-  test('a form whose content type names a charset is taken', async () => {
+  test('a form whose content type names a charset is accepted', async () => {
     const response = await post(`${form}a`, { type: 'application/x-www-form-urlencoded; charset=utf-8' });
     expect(response.status).toBe(200);
   });
@@ -119,7 +119,7 @@ describe('Socket Mode', () => {
   });
 });
 
-test('a job that is told to slow down holds up no person: their client is another one', async () => {
+test('a rate-limited job delays no person: they have separate clients', async () => {
   const bot = await startBot();
   try {
     const clients = createClients({

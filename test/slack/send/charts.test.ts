@@ -43,7 +43,7 @@ test('a refusal of the scanning service reaches the person in its own words', as
   await person.waitForMessage(/Upload Scanning is not available on your plan/);
 });
 
-test('forms open for what is missing, and answer where they were opened', async () => {
+test('forms open for missing words, and answer where they were opened', async () => {
   const person = bot.slack.as(alice, ops);
   await person.slash('app');
   await person.waitForModal(/Show an app/);

@@ -287,7 +287,7 @@ describe('answers of our own endpoints', () => {
     stopped('http');
   });
 
-  test('an answer in pieces ends where the secret would come', async () => {
+  test('an answer in pieces ends before the secret', async () => {
     await expect(
       answer((response) => {
         response.write('so far so good ');
@@ -311,7 +311,7 @@ describe('answers of our own endpoints', () => {
     ]);
   });
 
-  test('what is carried passes', async () => {
+  test('an allowed secret passes', async () => {
     const page = await answer((response) => {
       allowSecrets(['zone-key'], () => response.writeHead(200, { 'content-type': 'text/plain' }).end(secret));
     });
@@ -353,7 +353,7 @@ describe('requests to others', () => {
   });
 });
 
-test('a file is stopped where a secret begins in one piece and ends in the next', () => {
+test('a secret across two pieces of a file is blocked', () => {
   leaking(() => {
     const check = egress.file();
     check(Buffer.from(`time,status\n1,200,${secret.slice(0, 9)}`));

@@ -96,7 +96,7 @@ describe('finding a message by its marker', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('where the workspace does not let the bot read, nobody claims it is not there', async () => {
+  test('without the scope to read, a search fails instead of finding nothing', async () => {
     desk.slack.script.fail('conversations.history', 'missing_scope');
     const failure = await failing(port.find(marker, { channel: 'C0OPS0000', since: longAgo }));
     expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
@@ -117,7 +117,7 @@ test('a token that may not read metadata finds nothing, and says that it cannot 
   expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
 });
 
-describe('what a failure means', () => {
+describe('classification of failures', () => {
   test.each(['not_in_channel', 'is_archived', 'channel_not_found', 'token_revoked', 'msg_too_long'])(
     '%s: Slack did not do it',
     async (code) => {
@@ -144,7 +144,7 @@ describe('what a failure means', () => {
   });
 
   test.each(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'])(
-    '%s: nobody knows whether Slack did it',
+    '%s: the outcome is unknown',
     async (code) => {
       desk.slack.script.fail('chat.postMessage', code);
       expect(await failing(port.post('C0OPS0000', { text: 'x' }))).toMatchObject({

@@ -78,7 +78,7 @@ test('a file goes into a thread, with its alternative text, its words above it a
   expect(slack.problems).toEqual([]);
 });
 
-test('a spooled file is taken away once it was sent, and also when sending fails', async () => {
+test('a temporary file is deleted after sending, also if sending fails', async () => {
   const path = join(folder, 'spooled.csv');
   await writeFile(path, 'a,b\n1,2\n');
   await uploads().share([text({ path })], { channelId: ops });
@@ -107,7 +107,7 @@ test.each([
   await expect(uploads().share([chart], { channelId: ops })).rejects.toThrow(words);
 });
 
-test('an upload that breaks off is told, and nothing is shared', async () => {
+test('an aborted upload is reported, and nothing is shared', async () => {
   slack.script.drop('files.upload');
   await expect(uploads().share([chart], { channelId: ops })).rejects.toThrow(/could not be made or sent/);
   expect(slack.calls.map(({ method }) => method)).not.toContain('files.completeUploadExternal');
@@ -127,7 +127,7 @@ function answers(replaces: boolean): { sent: Message[]; responder: Responder; li
   return { sent, lines, responder: withFiles(inner, { uploads: uploads(), userId: alice, log }) };
 }
 
-test('a private answer comes at once and says where its chart goes; the chart comes as a direct message', async () => {
+test('a private answer comes at once and announces its chart, which comes as a direct message', async () => {
   const { sent, responder } = answers(true);
   await responder.send({ text: 'Latency now: 40', blocks: [section('Latency now: 40')], files: [chart] });
   expect(JSON.stringify(sent)).toMatch(/chart comes to you as a direct message/);
@@ -164,7 +164,7 @@ test('a file that holds a live secret is not sent, not even in part', async () =
   });
 });
 
-test.each(['the answer', 'the conversation'])('a spooled file is taken away where %s fails', async (what) => {
+test.each(['the answer', 'the conversation'])('a temporary file is deleted if %s fails', async (what) => {
   const path = join(folder, 'left.csv');
   await writeFile(path, 'a,b\n');
   const inner: Responder = {
@@ -192,7 +192,7 @@ test.each([
   await expect(uploads().share([chart], { channelId: ops })).rejects.toMatchObject(told);
 });
 
-test('the pause that the address asks for is told', async () => {
+test('the pause requested by the upload address is reported', async () => {
   slack.script.rateLimit('files.upload', 45);
   await expect(uploads().share([chart], { channelId: ops })).rejects.toMatchObject({
     code: 'upload_failed',

@@ -84,7 +84,7 @@ describe('with an address of its own, the bot', () => {
     for (const link of links) expect((await fetchPage(link)).text).toContain('@bob in acme.slack.com');
   });
 
-  test('sends a new link where the old one was used', async () => {
+  test('sends a new link if the old one was used', async () => {
     const person = bot.slack.as(bob, ops);
     const url = await requestConnectLink(person);
     await submitKey(url, bot.cdn.key);
@@ -95,7 +95,7 @@ describe('with an address of its own, the bot', () => {
     expect((await submitKey(findConnectLink(offer) ?? '', bot.cdn.key)).status).toBe(200);
   });
 
-  test('gives nobody of another organisation a link', async () => {
+  test('gives people of another organisation no link', async () => {
     const guest = bot.slack.as(eve, 'C0SHARED0');
     await guest.slash('connect');
     await guest.waitForMessage(/its own organisation only/);
@@ -123,12 +123,12 @@ describe('with an address of its own, the bot', () => {
     expect(JSON.stringify(bot.slack.calls)).not.toContain(bot.cdn.key);
   });
 
-  test('kept within what Slack takes all along', () => {
+  test("stays within Slack's limits", () => {
     expect(bot.slack.problems).toEqual([]);
   });
 });
 
-test('without an address of its own there is no page, and the form says what that means', async () => {
+test('without PUBLIC_URL there is no page, and the form says what that means', async () => {
   const bot = await startBot();
   try {
     const person = bot.slack.as(alice, ops);
@@ -141,7 +141,7 @@ test('without an address of its own there is no page, and the form says what tha
   }
 });
 
-test('a link made in one workspace serves nobody in another, and ends with its installation', async () => {
+test('a link of one workspace is useless in another, and ends with the installation', async () => {
   const bot = await startBot({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
   try {
     const { acme, beta } = bot.slack.workspaces;

@@ -123,7 +123,7 @@ test('every answer forbids keeping, framing, scripts and telling its address', a
   }
 });
 
-test('browsers are told to come back over https only where the address is https', async () => {
+test('HSTS is sent only if the address is https', async () => {
   const database = await emptyDatabase();
   await using plain = await createPageHarness(database);
   expect((await fetchPage(await plain.createLink())).headers).not.toHaveProperty('strict-transport-security');
@@ -131,7 +131,7 @@ test('browsers are told to come back over https only where the address is https'
   expect((await fetchPage(await secure.createLink())).headers).toHaveProperty('strict-transport-security');
 });
 
-describe('what is refused unread', () => {
+describe('requests refused without reading', () => {
   const cases: [string, number, (form: Sent) => Promise<PageResponse>][] = [
     ['a form of another site', 403, (form) => form.send({}, { 'sec-fetch-site': 'cross-site' })],
     ['a form of a sister site', 403, (form) => form.send({}, { 'sec-fetch-site': 'same-site' })],
@@ -325,7 +325,7 @@ describe('a link that has ended', () => {
     expect(desk.directMessages).toEqual([]);
   });
 
-  test('it sends a new one to its person in Slack, to nobody else, and not again and again', async () => {
+  test('a new link goes to its person in Slack only, at a limited rate', async () => {
     await using desk = await createPageHarness(await emptyDatabase());
     const url = await desk.createLink();
     desk.advance(11 * minute);

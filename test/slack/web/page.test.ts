@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRateLimit, findVisitor } from '../../../src/slack/web/page.ts';
 
-test('so many at once, so many a minute after that, each key for itself', () => {
+test('a bucket allows its burst, then its rate, for each key', () => {
   let at = 0;
   const limit = createRateLimit({ burst: 3, perMinute: 6, maxKeys: 10, now: () => new Date(at) });
   const take = (key: string): number | undefined => limit.take(key);
@@ -16,7 +16,7 @@ test('so many at once, so many a minute after that, each key for itself', () => 
   expect([take('a'), take('a'), take('a'), take('a')]).toEqual([undefined, undefined, undefined, 10]);
 });
 
-test('a clock that is set back gives nothing away and takes nothing', () => {
+test('a clock that is set back changes no bucket', () => {
   let at = 100_000;
   const limit = createRateLimit({ burst: 1, perMinute: 1, maxKeys: 10, now: () => new Date(at) });
   expect(limit.take('a')).toBeUndefined();
@@ -24,7 +24,7 @@ test('a clock that is set back gives nothing away and takes nothing', () => {
   expect(limit.take('a')).toBe(60);
 });
 
-test('a flood of keys fills no memory, and does not free the one that is slowed down', () => {
+test('a flood of keys is bounded and does not reset an active bucket', () => {
   const limit = createRateLimit({ burst: 1, perMinute: 1, maxKeys: 100, now: () => new Date(0) });
   for (let nth = 0; nth < 10_000; nth += 1) {
     limit.take(`visitor ${nth}`);

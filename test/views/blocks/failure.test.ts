@@ -5,7 +5,7 @@ import { renderFailure } from '../../../src/views/blocks/failure.ts';
 import { buttons, readText } from '../../support/command-harness.ts';
 import { findMessageProblems } from '../../support/slack-limits.ts';
 
-test('a failure says what was wrong, what to do, and a reference', () => {
+test('a failure shows the problem, the next step and a reference', () => {
   const shown = renderFailure({
     message: 'The CDN refused your key.',
     hint: 'Connect the current one.',
@@ -27,7 +27,7 @@ test('the next step is a button', () => {
   ]);
 });
 
-test('markup that somebody forgot to escape does no harm, and what is escaped stays', () => {
+test('unescaped markup is sanitized, and escaped markup stays', () => {
   const date = '<!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>';
   const shown = renderFailure({ message: `<!channel> & &amp; <@U0ALICE00> <https://evil|x> ${date}` });
   expect(shown.text).toBe(`&lt;!channel&gt; &amp; &amp; <@U0ALICE00> &lt;https://evil|x&gt; ${date}`);
@@ -75,7 +75,7 @@ test.each([
   expect(findMessageProblems(renderFailure(told))).toEqual([]);
 });
 
-test('a window that the CDN refuses is told with the rule', () => {
+test('a window that the CDN refuses is explained with the rule', () => {
   const serviceMessage = 'You can only view the past 3 days (72 hours) of Event Logs.';
   const told = describeApiError(
     apiError('refused', { operation: 'Export Event Logs as CSV', status: 401, serviceMessage }),

@@ -76,7 +76,7 @@ test.each<[string, MenuNotes, string[]]>([
   expect(lines(menu([], below))).toEqual(expected);
 });
 
-test('whatever is said in a menu, Slack takes it, and no line that tells passes for a choice', () => {
+test("notes in a menu stay within Slack's limits and are never taken for a choice", () => {
   const text = fc.string({ unit: 'binary', maxLength: 400 });
   fc.assert(
     fc.property(fc.nat(100), fc.nat(), text, text, fc.boolean(), (count, more, message, hint, fails) => {
