@@ -9,11 +9,11 @@ import { createKeyringWatch } from '../auth/keyring/watch.ts';
 import { linkedKeysTable } from '../auth/keys/key-store.ts';
 import type { SealedTable } from '../auth/keys/sealed-rows.ts';
 import { operationValuesTable } from '../operations/values.ts';
+import { registerSecrets, type Secret } from '../secrets/secret.ts';
 import type { Database } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { StoreConfig } from './config.ts';
 import { controlPath, serveControl } from './control-socket.ts';
-import { registerKeyringSecrets } from './register-config-secrets.ts';
 
 /** Every table with sealed rows. Rotation, the check at start and the status know a new one by its line here. */
 export const sealedTables: readonly SealedTable[] = [
@@ -113,4 +113,14 @@ export function runKeysOn(
 ): Promise<void> {
   const audit = createAudit({ db, now });
   return runKeys(words, { db, tables: sealedTables, withLock, source, audit, now, print });
+}
+
+/** Registers the keys of a keyring (`kid:base64key`, also several in one). */
+export function registerKeyringSecrets(entries: readonly Secret[]): () => void {
+  const keys = entries
+    .flatMap((entry) => entry.reveal().split(/[\s,]+/u))
+    .map((entry) => entry.replace(/^[^:]*:/u, ''));
+  return registerSecrets({
+    'encryption-key': keys.flatMap((key) => [key, Buffer.from(key, 'base64').toString('hex')]),
+  });
 }

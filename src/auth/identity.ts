@@ -18,3 +18,57 @@ export function tenantId(person: Person): string {
 export function personKey(person: Person): string {
   return `${tenantId(person)}/${person.userId}`;
 }
+
+/** The facts of a Slack profile that policy uses. */
+export interface Profile {
+  readonly admin: boolean;
+  /** Belongs to another organisation. */
+  readonly foreign: boolean;
+  /** Deactivated. */
+  readonly deleted: boolean;
+  /** IANA name: `Europe/Vienna`. */
+  readonly timeZone: string | undefined;
+}
+
+export interface Group {
+  readonly id: string;
+  readonly name: string;
+  readonly handle: string;
+}
+
+/** A look-up that Slack refused or did not answer. Until it succeeds, it makes no one an admin or a member. */
+export interface MissingScope {
+  readonly lookup: 'admins' | 'groups';
+  /** Slack's own word (`missing_scope`), or `no-answer`. */
+  readonly reason: string;
+}
+
+/**
+ * The people of one organisation or workspace, read from Slack. A failed look-up grants nothing, and `missingScopes`
+ * gives the reason. Never throws.
+ */
+export interface People {
+  /** Undefined where Slack has or gives no profile. */
+  profile(userId: string): Promise<Profile | undefined>;
+  /** The ids of a user group's members; at most minutes old, `fresh` read now. */
+  members(groupId: string, options?: { readonly fresh?: boolean }): Promise<readonly string[]>;
+  /** Every user group. */
+  groups(): Promise<readonly Group[]>;
+  /** Drops a cached profile. */
+  forget(userId: string): void;
+  /** The admins named in the deployment's configuration. */
+  readonly configuredAdmins: readonly string[];
+  /** The look-ups that failed when last tried. */
+  missingScopes(): readonly MissingScope[];
+}
+
+/** The groups, of these, that a person is in. */
+export async function findGroups(
+  people: People,
+  userId: string,
+  among: readonly string[],
+  options?: { readonly fresh?: boolean },
+): Promise<string[]> {
+  const members = await Promise.all(among.map((id) => people.members(id, options)));
+  return among.filter((_, index) => members[index]?.includes(userId));
+}

@@ -1,9 +1,8 @@
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit/audit.ts';
-import type { Person } from '../auth/identity.ts';
+import type { People, Person } from '../auth/identity.ts';
 import type { KeyStore } from '../auth/keys/key-store.ts';
 import type { KeyPage } from '../auth/keys/links.ts';
-import type { People } from '../auth/people.ts';
 import type { ActionRequest, Authorizer } from '../auth/policy/authorizer.ts';
 import type { Policies } from '../auth/policy/policies.ts';
 import type { Decision } from '../auth/policy/policy.ts';

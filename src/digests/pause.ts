@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Audit } from '../auth/audit/audit.ts';
-import type { People } from '../auth/people.ts';
+import type { People } from '../auth/identity.ts';
 import type { Reason } from '../auth/policy/policy.ts';
 import { defineMessage, type Outbox } from '../outbox/outbox.ts';
 import type { Place } from '../outbox/slack-port.ts';

@@ -1,8 +1,7 @@
 import type { CdnClient } from '../api/cdn.ts';
 import type { ErrorBudget } from '../api/http/retry.ts';
 import type { Audit } from '../auth/audit/audit.ts';
-import type { Person } from '../auth/identity.ts';
-import type { People } from '../auth/people.ts';
+import type { People, Person } from '../auth/identity.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Place } from '../outbox/slack-port.ts';

@@ -1,9 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Audit, AuditEvent } from '../auth/audit/audit.ts';
-import type { Person } from '../auth/identity.ts';
+import type { People, Person } from '../auth/identity.ts';
 import type { OffboardingHook } from '../auth/offboarding.ts';
-import type { People } from '../auth/people.ts';
 import { minuteMs } from '../lib/time.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Place } from '../outbox/slack-port.ts';

@@ -1,6 +1,5 @@
 import type { Audit } from '../auth/audit/audit.ts';
-import type { Person } from '../auth/identity.ts';
-import type { People } from '../auth/people.ts';
+import type { People, Person } from '../auth/identity.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { OpenSlack, Place, SlackFailure } from '../outbox/slack-port.ts';

@@ -1,4 +1,4 @@
-import type { People } from '../auth/people.ts';
+import type { People } from '../auth/identity.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
 import { type Actor, decideApproval, type Policy, requiredApprovals } from '../auth/policy/policy.ts';
 import {

@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely';
-import type { Person } from '../auth/identity.ts';
-import type { People } from '../auth/people.ts';
+import type { People, Person } from '../auth/identity.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
 import { defineMessage, type Ended, type Outbox, type RenderContext } from '../outbox/outbox.ts';
 import type { Place } from '../outbox/slack-port.ts';

@@ -1,5 +1,5 @@
 import type { WebClient } from '@slack/web-api';
-import type { Group, MissingScope, People, Profile } from '../auth/people.ts';
+import type { Group, MissingScope, People, Profile } from '../auth/identity.ts';
 import { type Cache, createCache } from '../lib/cache.ts';
 import { minuteMs } from '../lib/time.ts';
 import type { Log } from '../telemetry/log.ts';

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { CdnClient } from '../../src/api/cdn.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
-import type { People } from '../../src/auth/people.ts';
+import type { People } from '../../src/auth/identity.ts';
 import type { Authorizer } from '../../src/auth/policy/authorizer.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
 import { digestDueJob, digestRunJob } from '../../src/digests/jobs.ts';

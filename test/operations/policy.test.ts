@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createAudit } from '../../src/auth/audit/audit.ts';
+import type { People, Profile } from '../../src/auth/identity.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
-import type { People, Profile } from '../../src/auth/people.ts';
 import { createAuthorizer } from '../../src/auth/policy/authorizer.ts';
 import { createPolicies } from '../../src/auth/policy/policies.ts';
 import type { Actor, Policy } from '../../src/auth/policy/policy.ts';

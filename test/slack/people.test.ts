@@ -1,7 +1,7 @@
 import { LogLevel, WebClient } from '@slack/web-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import type { People } from '../../src/auth/people.ts';
+import type { People } from '../../src/auth/identity.ts';
 import { createPeople } from '../../src/slack/people.ts';
 import type { Workspace } from '../../src/slack/sender.ts';
 import { createMemoryLog } from '../support/engines.ts';

@@ -1,6 +1,5 @@
-import { type Person, tenantId } from '../identity.ts';
+import { findGroups, type People, type Person, tenantId } from '../identity.ts';
 import type { KeyStore } from '../keys/key-store.ts';
-import { findGroups, type People } from '../people.ts';
 import type { Policies } from './policies.ts';
 import {
   type Actor,

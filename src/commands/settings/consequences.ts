@@ -1,4 +1,4 @@
-import { findGroups } from '../../auth/people.ts';
+import { findGroups } from '../../auth/identity.ts';
 import {
   type AffectedPerson,
   computeEffects,

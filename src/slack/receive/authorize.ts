@@ -1,8 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
-import { type Person, tenantId } from '../../auth/identity.ts';
+import { type MissingScope, type Person, tenantId } from '../../auth/identity.ts';
 import type { KeyPage } from '../../auth/keys/links.ts';
-import type { MissingScope } from '../../auth/people.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
 import type { Chart } from '../../charts/charts.ts';

@@ -1,5 +1,5 @@
 import type { InputBlock, ModalView, PlainTextOption } from '@slack/types';
-import type { Group, MissingScope } from '../../auth/people.ts';
+import type { Group, MissingScope } from '../../auth/identity.ts';
 import { channelCap, type Policy, type Right } from '../../auth/policy/policy.ts';
 import { actions, button, limits, plain, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';

@@ -1,5 +1,5 @@
 import type { KnownBlock } from '@slack/types';
-import type { MissingScope } from '../../auth/people.ts';
+import type { MissingScope } from '../../auth/identity.ts';
 import type {
   Change,
   ChannelField,

@@ -1,4 +1,4 @@
-import type { MissingScope } from '../../auth/people.ts';
+import type { MissingScope } from '../../auth/identity.ts';
 import type { Decision, Right, Rights } from '../../auth/policy/policy.ts';
 import { actions, commandButton, connectButton, message, section } from '../blocks/blocks.ts';
 import type { Message } from '../blocks/message.ts';
