@@ -81,7 +81,7 @@ function postId({ digest_id, due, attempts }: Pick<RunRow, 'digest_id' | 'due' |
   return `digest:${digest_id}:${due.toISOString()}:${attempts}`;
 }
 
-export const digestPost = defineMessage<AboutRun, DigestPorts>({
+const digestPost = defineMessage<AboutRun, DigestPorts>({
   kind: 'digest-post',
   async renderInstead(about, refusal, context) {
     return about.arrives === 'failed' ? undefined : renderRefused(about, refusal, context);
@@ -126,7 +126,7 @@ const pauseReasons: Readonly<Record<string, PauseReason>> = {
 };
 
 /** The rest of a post, in its thread. */
-export const digestDetail = defineMessage({
+const digestDetail = defineMessage({
   kind: 'digest-detail',
   renderInstead: renderRefused,
 });
@@ -163,7 +163,7 @@ async function putUnknownNotice(
   });
 }
 
-export const unknownNotice = defineMessage({
+const unknownNotice = defineMessage({
   kind: 'digest-unknown',
   async render({ digestId, due }: { digestId: string; due: string }, { db }: DigestContext) {
     const digest = await findDigest(db, digestId);

@@ -1,7 +1,7 @@
 import { tzOffset } from '@date-fns/tz/tzOffset';
 import { dayMs, minuteMs } from '../lib/time.ts';
 
-/** A time of day on some days, by the clock on the wall of a place. On any of `weekdays` and on any of `monthDays`. */
+/** A time of day by the wall clock of a zone, on any of `weekdays` and on any of `monthDays`. */
 export interface Schedule {
   /** `09:00`, 24 hours. */
   readonly time: string;
@@ -13,7 +13,7 @@ export interface Schedule {
   readonly monthDays: readonly number[];
 }
 
-/** A day of the calendar, without a place: midnight UTC of it, in milliseconds. */
+/** A calendar day without a zone: its midnight in UTC, in milliseconds. */
 type Day = number;
 
 // A month has a last day, so every schedule runs within so many days.
@@ -29,7 +29,7 @@ export function findNextRuns(schedule: Schedule, after: Date, n: number): Date[]
   // A day earlier, since a time of yesterday may have been moved into today.
   let day = dayIn(schedule.zone, after) - dayMs;
   for (let idle = 0; runs.length < n && idle <= longestGapDays; day += dayMs, idle += 1) {
-    if (!falls(schedule, day)) continue;
+    if (!runsOn(schedule, day)) continue;
     const at = momentOf(day, schedule);
     // Two days may meet in one moment where a day was left out.
     if (at <= last) continue;
@@ -49,7 +49,7 @@ export function findNextRun(schedule: Schedule, after: Date): Date {
 
 /** Whether this names a time zone of the IANA database, such as `Europe/Vienna` or `UTC`. */
 export function isTimeZone(name: string): boolean {
-  // Offsets such as `+02:00` are understood too, but know no summer.
+  // Node accepts offsets such as `+02:00` too, but they have no daylight saving time.
   if (!/^[a-z][\w+/-]{1,63}$/iu.test(name)) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
@@ -58,7 +58,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-function falls({ weekdays, monthDays }: Schedule, day: Day): boolean {
+function runsOn({ weekdays, monthDays }: Schedule, day: Day): boolean {
   const date = new Date(day);
   if (weekdays.includes(date.getUTCDay() || 7)) return true;
   const inMonth = date.getUTCDate();
@@ -67,26 +67,26 @@ function falls({ weekdays, monthDays }: Schedule, day: Day): boolean {
   return isLast && monthDays.some((wanted) => wanted > inMonth);
 }
 
-/** The calendar's day that it is somewhere at a moment. */
+/** The local calendar day at a moment. */
 function dayIn(zone: string, at: Date): Day {
   const local = at.getTime() + offsetMs(zone, at.getTime());
   return Math.floor(local / dayMs) * dayMs;
 }
 
-/** The moment at which clocks in a zone show a time of a day. */
+/** The moment at which clocks in the zone show the time on that day. */
 function momentOf(day: Day, { time, zone }: Schedule): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   const shown = day + (hours * 60 + minutes) * minuteMs;
   // No zone is further from UTC than 14 hours, and none changes its clock twice within two days.
   const before = offsetMs(zone, shown - dayMs);
   const behind = offsetMs(zone, shown + dayMs);
-  // Put back, a time exists under both: the clock from before shows it first.
+  // When clocks are put back, a time exists under both offsets: the earlier offset shows it first.
   for (const offset of [before, behind]) if (offsetMs(zone, shown - offset) === offset) return shown - offset;
-  return changeBetween(zone, shown - behind, shown - before);
+  return findClockChange(zone, shown - behind, shown - before);
 }
 
 /** The first moment, to the second, at which a zone's clock is no longer the one of `from`. */
-function changeBetween(zone: string, from: number, until: number): number {
+function findClockChange(zone: string, from: number, until: number): number {
   const old = offsetMs(zone, from);
   let [low, high] = [Math.floor(from / 1000), Math.ceil(until / 1000)];
   while (high - low > 1) {

@@ -16,7 +16,7 @@ import type { Fields } from '../context.ts';
 const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const everyDay = [1, 2, 3, 4, 5, 6, 7];
 
-/** Words that stand for several days. */
+/** Words for several days. */
 const daySets: Readonly<Record<string, readonly number[]>> = {
   daily: everyDay,
   everyday: everyDay,
@@ -25,14 +25,14 @@ const daySets: Readonly<Record<string, readonly number[]>> = {
   weekend: [6, 7],
 };
 
-// A menu answers with a list, a line that was typed with one text: both are read.
+// A menu sends a list, a typed line one text.
 const several = (missing: string) =>
   z
     .union([z.string(), z.array(z.string())], { error: missing })
     .transform((given) => (typeof given === 'string' ? given.split(/[,;]/u) : [...given]))
     .transform((given) => given.map((text) => text.trim()).filter((text) => text !== ''));
 
-/** The fields of the form, as they are filled in, to what is ordered. A message is the error of its field. */
+/** Parses the form's fields. A message is the error of its field. */
 export const digestFields = z
   .object({
     kind: several('Choose at least one.').refine((kinds) => kinds.length > 0, {
@@ -60,12 +60,12 @@ export const digestFields = z
     const kinds = [...new Set(fields.kind.map(findKind))].filter((kind) => kind !== undefined);
     if (kinds.length < new Set(fields.kind).size && kinds.length === 0)
       wrong('kind', 'Choose from the list.');
-    const days = daysOf(fields.days);
+    const days = readDays(fields.days);
     if (!days) wrong('days', 'Choose days from the list.');
     else if (days.weekdays.length + days.monthDays.length === 0) wrong('days', 'Choose at least one day.');
-    const only = onlyOf(fields.only, fields.above);
+    const only = readThreshold(fields.only, fields.above);
     if (typeof only === 'object' && 'field' in only) wrong(only.field, only.message);
-    const targets = targetsOf(fields.target, kinds);
+    const targets = readTargets(fields.target, kinds);
     if (typeof targets === 'string') wrong('target', targets);
     else
       for (const { target, missingTarget } of kinds.map(findDigestKind))
@@ -82,7 +82,7 @@ export const digestFields = z
     };
   });
 
-/** The form as it would be filled in for an order. */
+/** The form's fields for an existing digest. */
 export function formValuesOfDigest({ subject, schedule, channel }: DigestOrder): FormValues {
   return {
     kinds: subject.kinds,
@@ -91,13 +91,13 @@ export function formValuesOfDigest({ subject, schedule, channel }: DigestOrder):
     ),
     channel,
     time: schedule.time,
-    days: dayValues(schedule),
+    days: formatDays(schedule),
     timeZone: schedule.zone,
     ...onlyValues(subject.only),
   };
 }
 
-/** The form as it stands, right or wrong. */
+/** The form's fields as they are filled in, right or wrong. */
 export function readFormValues(fields: Fields): FormValues {
   const one = (name: string): string | undefined => [fields[name] ?? []].flat()[0];
   const all = (name: string): string[] => [fields[name] ?? []].flat();
@@ -113,14 +113,14 @@ export function readFormValues(fields: Fields): FormValues {
   };
 }
 
-/** When what a form says would run; undefined where its days, time or zone say nothing yet. */
+/** Undefined until days, time and zone are filled in. */
 export function readSchedule({ days, time, timeZone: zone }: FormValues): Schedule | undefined {
-  const chosen = daysOf(days);
+  const chosen = readDays(days);
   if (!chosen || chosen.weekdays.length + chosen.monthDays.length === 0) return undefined;
   return /^\d\d:\d\d$/u.test(time) && isTimeZone(zone) ? { time, zone, ...chosen } : undefined;
 }
 
-/** The form's fields as they are, right or wrong, for showing what is wrong. */
+/** The order that the fields describe, or every problem with them. */
 export function findProblems(fields: Fields): DigestOrder | { readonly problems: readonly string[] } {
   const parsed = digestFields.safeParse(fields);
   if (parsed.success) return parsed.data;
@@ -132,27 +132,27 @@ export function findKind(word: string): DigestKindName | undefined {
   return digestKinds.find(({ words }) => words.test(word))?.name;
 }
 
-function daysOf(words: readonly string[]): Pick<Schedule, 'weekdays' | 'monthDays'> | undefined {
+function readDays(words: readonly string[]): Pick<Schedule, 'weekdays' | 'monthDays'> | undefined {
   const weekdays = new Set<number>();
   const monthDays = new Set<number>();
   for (const word of words) {
-    const said = word.toLowerCase();
-    const named = weekdayNames.findIndex((name) => said.startsWith(name)) + 1;
-    const set = Object.hasOwn(daySets, said) ? daySets[said] : undefined;
-    const inMonth = /^\d{1,2}$/u.test(said) ? Number(said) : 0;
+    const name = word.toLowerCase();
+    const weekday = weekdayNames.findIndex((day) => name.startsWith(day)) + 1;
+    const set = Object.hasOwn(daySets, name) ? daySets[name] : undefined;
+    const inMonth = /^\d{1,2}$/u.test(name) ? Number(name) : 0;
     if (set) for (const day of set) weekdays.add(day);
-    else if (named > 0) weekdays.add(named);
+    else if (weekday > 0) weekdays.add(weekday);
     else if (inMonth >= 1 && inMonth <= 31) monthDays.add(inMonth);
     else return undefined;
   }
-  return { weekdays: inOrder(weekdays), monthDays: inOrder(monthDays) };
+  return { weekdays: sortDays(weekdays), monthDays: sortDays(monthDays) };
 }
 
-function inOrder(days: ReadonlySet<number>): number[] {
+function sortDays(days: ReadonlySet<number>): number[] {
   return [...days].toSorted((a, b) => a - b);
 }
 
-function dayValues({ weekdays, monthDays }: Schedule): string[] {
+function formatDays({ weekdays, monthDays }: Schedule): string[] {
   const same = (set: readonly number[]): boolean =>
     set.length === weekdays.length && set.every((day) => weekdays.includes(day));
   const named = same(everyDay)
@@ -163,14 +163,14 @@ function dayValues({ weekdays, monthDays }: Schedule): string[] {
   return [...named, ...monthDays.map(String)];
 }
 
-/** What the two fields of the threshold say, or what is wrong with which. A number may stand in the first as well. */
-function onlyOf(
+/** The two fields of the threshold, or which one is wrong. Typed on one line, the number stands in the first. */
+function readThreshold(
   text: string,
   above: string | undefined,
 ): Threshold | { field: 'only' | 'above'; message: string } {
   if (text === 'always' || text === 'changed') return text;
   const isApart = text === 'above';
-  // The field for the number comes a moment after the choice.
+  // The field for the number appears a moment after the choice.
   if (isApart && above === undefined)
     return { field: 'only', message: 'Choose it once more, then say above how many.' };
   const number = isApart ? (above ?? '').trim() : text;
@@ -183,7 +183,7 @@ function onlyOf(
 const targetEntries = Object.entries(targetTypes) as [TargetType, (typeof targetTypes)[TargetType]][];
 
 /** Ids by their type, or what is wrong with them. `zone:1001` names its type, a plain id takes that of the kinds. */
-function targetsOf(
+function readTargets(
   words: readonly string[],
   kinds: readonly DigestKindName[],
 ): DigestOrder['subject']['targets'] | string {

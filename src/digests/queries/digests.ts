@@ -31,7 +31,7 @@ export function writeDigestBody({ subject, schedule }: DigestOrder): string {
   return JSON.stringify({ kinds, targets, only, schedule });
 }
 
-export function readDigest(row: DigestRow): Digest {
+function readDigest(row: DigestRow): Digest {
   const { kinds, targets, only, schedule } = bodySchema.parse(JSON.parse(row.body));
   return {
     id: row.id,

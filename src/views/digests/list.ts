@@ -74,7 +74,7 @@ function isStuck({ digest: { paused } }: Row): boolean {
 }
 
 /** What, when, where, how the last run went, a menu for managers, and a button for people who can take it over. */
-export function renderDigestRow({ digest, last, manages, own }: Row): KnownBlock[] {
+function renderDigestRow({ digest, last, manages, own }: Row): KnownBlock[] {
   const { id, owner, channel, schedule, paused, nextDue } = digest;
   const state = paused
     ? `:double_vertical_bar: *paused:* ${describePause(paused.reason, paused.by)}`
