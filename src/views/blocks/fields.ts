@@ -10,6 +10,11 @@ export function renderFields(fields: readonly Field[]): string[] {
   );
 }
 
+/** The fields in one line; undefined if none has a value. */
+export function joinFields(facts: readonly Field[]): string | undefined {
+  return renderFields(facts).join(', ') || undefined;
+}
+
 /** Switches in two lines, on and off, so that twenty of them fit on a phone. */
 export function renderSwitches(
   all: readonly (readonly [label: string, on: boolean | undefined])[],

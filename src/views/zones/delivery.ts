@@ -4,6 +4,7 @@ import {
   formatOnOff,
   formatWhole,
   humanize,
+  joinFields,
   joinList,
   renderFields,
   renderSwitches,
@@ -121,11 +122,10 @@ function describeRetries(zone: Zone): string | undefined {
 }
 
 function describeTimeouts(zone: Zone): string | undefined {
-  const both = renderFields([
+  return joinFields([
     ['connect', formatWhole(zone.originConnectTimeout, ' s')],
     ['response', formatWhole(zone.originResponseTimeout, ' s')],
   ]);
-  return both.length > 0 ? both.join(', ') : undefined;
 }
 
 function describeWebSockets(zone: Zone): string | undefined {
@@ -159,13 +159,12 @@ function describePreloading(zone: Zone): string | undefined {
 }
 
 function listDiscounts(zone: Zone): string | undefined {
-  const all = renderFields([
+  return joinFields([
     ['EU and US', formatDiscount(zone.euusDiscount)],
     ['South America', formatDiscount(zone.southAmericaDiscount)],
     ['Africa', formatDiscount(zone.africaDiscount)],
     ['Asia and Oceania', formatDiscount(zone.asiaOceaniaDiscount)],
   ]);
-  return all.length > 0 ? all.join(', ') : undefined;
 }
 
 /** The specification gives no unit. A zero is not shown. */
@@ -174,12 +173,11 @@ function formatDiscount(value: number | undefined): string | undefined {
 }
 
 function describeDns(zone: Zone): string | undefined {
-  const all = renderFields([
+  return joinFields([
     ['zone', humanize(zone.dnsZoneId)],
     ['record', humanize(zone.dnsRecordId)],
     ['value', humanize(zone.dnsRecordValue)],
   ]);
-  return all.length > 0 ? all.join(', ') : undefined;
 }
 
 /** Code for web pages is not shown in chat; the file has it. */

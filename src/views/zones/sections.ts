@@ -7,6 +7,7 @@ import {
   formatSeconds,
   formatWhole,
   humanize,
+  joinFields,
   joinList,
   renderFields,
   renderSwitches,
@@ -157,12 +158,11 @@ function describeShield(zone: Zone): string | undefined {
 }
 
 function describeShieldQueue(zone: Zone): string | undefined {
-  const all = renderFields([
+  return joinFields([
     ['at once', formatOrUnlimited(zone.originShieldMaxConcurrentRequests)],
     ['waiting', formatOrUnlimited(zone.originShieldMaxQueuedRequests)],
     ['longest wait', formatWhole(zone.originShieldQueueMaxWaitTime)],
   ]);
-  return all.length > 0 ? all.join(', ') : undefined;
 }
 
 function describeBlueprints(zone: Zone): string | undefined {
@@ -182,11 +182,10 @@ function describeProtection(zone: Zone): string | undefined {
 }
 
 function describeQualities(zone: Zone): string | undefined {
-  const both = renderFields([
+  return joinFields([
     ['desktop', formatWhole(zone.optimizerImageQuality, ' %')],
     ['mobile', formatWhole(zone.optimizerMobileImageQuality, ' %')],
   ]);
-  return both.length > 0 ? both.join(', ') : undefined;
 }
 
 function describeWatermark(zone: Zone): string | undefined {
