@@ -19,7 +19,7 @@ import { housekeeping } from './housekeeping.ts';
 export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts;
 
 /** Every kind of message in the outbox. */
-export const messageKinds: readonly MessageKind<never, Ports>[] = [
+const messageKinds: readonly MessageKind<never, Ports>[] = [
   checkpointMessage,
   ...digestMessages,
   ...operationMessages,
