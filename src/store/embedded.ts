@@ -120,7 +120,7 @@ const longestTurnMs = 8;
  * neither timers nor deliveries of Slack run. Queries wait for one turn of the event loop where it had none for a while,
  * also within a transaction, which keeps its lock meanwhile.
  */
-export function createYieldingPglite(pglite: PGlite): PGlite {
+function createYieldingPglite(pglite: PGlite): PGlite {
   const query = pglite.execProtocolStream.bind(pglite);
   let turnStarted: number | undefined;
   let nextTurn: Promise<void> | undefined;
