@@ -132,7 +132,7 @@ function refusal(decision: Decision, missing: readonly MissingScope[], reference
   return new UserError(message, hint, offer, reference);
 }
 
-/** Audits a denied attempt, once a minute for each person and command, so that nobody can flood the audit log. */
+/** Audits a denied attempt, once a minute for each person and command, so that it cannot flood the audit log. */
 async function recordDenial(
   deps: SlackDeps,
   { person, foreign }: Sender,

@@ -120,7 +120,7 @@ export async function runHome(deps: SlackDeps, body: { event_id?: string | undef
   await perform(deps, { ...homeDelivery, body, claim: body.event_id }, { run: publishHome });
 }
 
-/** After a change that the Home tab shows. Nobody asked for it, so a failure is only logged. */
+/** After a change that the Home tab shows. The person did not request it, so a failure is only logged. */
 export async function publishHomeAgain(deps: SlackDeps, body: object): Promise<void> {
   const flow = { run: publishHome, showFailure: async () => true };
   await perform(deps, { ...homeDelivery, body, claim: undefined }, flow);

@@ -16,7 +16,7 @@ export interface UploadTarget {
 export interface Uploads {
   /**
    * Shares files with one message, `comment` (mrkdwn) above them, and always deletes their temporary files.
-   * `beforeShare` runs when Slack has all bytes and nobody can see them; if it throws, they are never shared.
+   * `beforeShare` runs when Slack has all bytes, before anyone can see them; if it throws, they are never shared.
    *
    * @throws UploadError with the reason; errors of `beforeShare` are thrown unchanged.
    */

@@ -63,8 +63,7 @@ function readBody(request: IncomingMessage): Promise<Buffer | 'too-large' | 'too
 }
 
 /**
- * What every answer of the page carries: nothing is kept, nothing runs, nothing is loaded, nobody frames it, and no
- * other site is told its address.
+ * The headers of every page: no caching, no scripts, no external resources, no framing, no referrer.
  */
 export function pageHeaders(options: {
   readonly https: boolean;

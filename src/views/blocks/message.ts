@@ -24,7 +24,7 @@ export interface Attachment {
   /** Up to 1000 characters. */
   readonly altText?: string;
   readonly mimetype: string;
-  /** The bytes; a spooled file, taken away once it was sent; or a chart that is drawn when it is its turn. */
+  /** The bytes; a temporary file, deleted after sending; or a chart, rendered before sending. */
   readonly content:
     | Uint8Array
     | { readonly path: string }
@@ -32,23 +32,23 @@ export interface Attachment {
     | { readonly chart: Chart };
 }
 
-/** Where a spooled file goes. */
+/** The destination of a spooled file. */
 export interface Destination {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Hears how many bytes more were taken, some times a second. */
+  /** Called with the number of further bytes sent, a few times a second. */
   readonly moved: (bytes: number) => void;
 }
 
-/** What somebody said to a file that was sent. */
+/** The answer to a sent file. */
 export interface Taken {
   readonly status: number;
   /** The header, as it came. */
   readonly retryAfter: string | undefined;
 }
 
-/** A file without a name, looked through for secrets while it was written. Whoever made it takes it away. */
+/** A file without a name, scanned for secrets while it was written. Its creator discards it. */
 export interface Spooled {
   readonly length: () => number;
   /** Posts all of it. */
