@@ -141,7 +141,7 @@ async function main(): Promise<void> {
   if (values.fresh) await rm(dataDir, { recursive: true, force: true });
   const log = createLogger(level);
   // As in src/main.ts: Slack's Socket Mode client may reject without a handler.
-  process.on('unhandledRejection', (error) => log.error({ error }, 'an error nobody waited for'));
+  process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection'));
 
   const zones = wholeNumber('--zones', values.zones, 100_000);
   const playground = await startPlayground({

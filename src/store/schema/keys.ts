@@ -17,7 +17,7 @@ interface LinkedKeys {
   user_id: string;
   /** The workspace the key was linked from; within an organisation the key serves all of them. */
   team_id: string;
-  /** The key, sealed for this person (`auth/sealing.ts`). */
+  /** The key, sealed for this person (`auth/keys/sealing.ts`). */
   sealed: string;
   /** Which key of the keyring sealed it. */
   key_id: string;
