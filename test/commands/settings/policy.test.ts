@@ -248,7 +248,7 @@ describe('where Slack does not tell', () => {
     const configured = bot.slack.as(carol, ops);
     await configured.slash('settings');
     await configured.waitForModal('settings:submit');
-    const told = bot.logs.filter((line) => line.includes('nobody is by it'));
+    const told = bot.logs.filter((line) => line.includes('treating everyone as non-admin'));
     expect(told).toHaveLength(1);
     expect(bot.slack.problems).toEqual([]);
     await bot.stop();
