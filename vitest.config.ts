@@ -23,7 +23,15 @@ export default defineConfig({
           exclude: ['test/external/**', 'test/**/*.long.test.ts'],
         },
       },
-      { extends: true, test: { name: 'long', include: ['test/**/*.long.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: ['test/**/*.long.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
     ],
   },
 });

@@ -36,7 +36,7 @@ export function startBotProcess(
     child,
     exited,
     output: () => printed,
-    async waitForOutput(words, timeoutMs = 20_000) {
+    async waitForOutput(words, timeoutMs = 60_000) {
       const isThere = (): boolean =>
         typeof words === 'string' ? printed.includes(words) : words.test(printed);
       const { promise, resolve, reject } = Promise.withResolvers<string>();
