@@ -23,8 +23,6 @@ export interface ChatApp {
 // Kubernetes and Heroku kill after thirty seconds; aborted work still has to answer.
 const graceMs = 15_000;
 
-const recoverExportsMs = 10_000;
-
 /** The order in which the parts start and stop. Starts nothing by itself. */
 export function createLifecycle(parts: {
   config: Config;
@@ -39,14 +37,12 @@ export function createLifecycle(parts: {
   const { config, log, role, stores, services, features, edges } = parts;
   const { database, queue, keyring } = stores;
   const { access, charts, inFlight, zoneCache } = services;
-  const { exports, ports } = features;
+  const { ports } = features;
   const { bolt, receiver, web } = edges;
   let port: number | undefined;
   let stopping: Promise<void> | undefined;
-  let recovering: NodeJS.Timeout | undefined;
   const answersSlack = role !== 'worker';
   const runsJobs = role !== 'web';
-  const alone = database.engine === 'embedded';
   return {
     port: () => port,
     async start() {
@@ -58,9 +54,6 @@ export function createLifecycle(parts: {
       // Before anyone is answered: starting it keeps the embedded database, and with it this thread, busy.
       await queue.start({ jobs, ports, work: runsJobs });
       if (runsJobs) {
-        await exports.resume({ alone });
-        // The queue notices after about a minute that a process died; exports notice their own within seconds.
-        if (!alone) recovering = setInterval(recoverExports, recoverExportsMs);
         // Work that was due while nothing ran starts now, not with the next minute.
         await queue.enqueue(reconcileDigestsJob, {});
       }
@@ -76,12 +69,6 @@ export function createLifecycle(parts: {
     },
   };
 
-  function recoverExports(): void {
-    exports
-      .rescue()
-      .catch((error: unknown) => log.warn({ error }, 'cannot recover exports of dead processes'));
-  }
-
   function continueWithoutEndpoints(error: unknown): undefined {
     if (edges.endpointsNeeded || !(error instanceof UserError)) throw error;
     log.warn({ port: config.web.port }, 'no HTTP endpoints: the port is taken; set PORT to a free one');
@@ -96,7 +83,6 @@ export function createLifecycle(parts: {
     await Promise.all([inFlight.drain(graceMs), zoneCache.stop()]);
     await closed;
     await charts.close();
-    clearInterval(recovering);
     await queue.stop();
     await keyring.stop();
     await database.close();

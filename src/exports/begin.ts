@@ -5,22 +5,30 @@ import type { Log } from '../telemetry/log.ts';
 import { renderElsewhere, renderProgress } from '../views/exports/exports.ts';
 import { describePostFailure } from './failures.ts';
 import { type FinishContext, finishExport } from './finish.ts';
-import { createExportMarker, findExportMessage, isRetryable } from './message.ts';
-import { showOutcome } from './notify-outcome.ts';
+import { createExportMarker, findExportMessage, isRetryable, showOutcome } from './notify-outcome.ts';
 import { type ExportOutcome, readOutcome, toStoredFailure } from './outcome.ts';
 import type { ExportContext, ExportPorts } from './ports.ts';
-import { type ExportRow, findExport } from './queries/exports.ts';
-import { markExportNotified, storeExportMessage } from './queries/outcomes.ts';
-import { endUnclaimedExport, storeFirstMessage } from './queries/transitions.ts';
-import { firstMessageOf, installationOf, toExportSummary } from './rows.ts';
+import {
+  type ExportRow,
+  findExport,
+  firstMessageOf,
+  installationOf,
+  toExportSummary,
+} from './queries/exports.ts';
+import {
+  failUnbegunExport,
+  markExportNotified,
+  storeExportMessage,
+  storeFirstMessage,
+} from './queries/transitions.ts';
 import { runExportJob } from './run.ts';
 
 const data = z.object({ id: z.string() });
 
 /**
- * Looks after an export whose first message was on its way when no answer came, or when its process died: that message
- * is taken where it arrived, posted where it certainly did not, and where nobody can say the export ends. It is stored
- * with the export, for a moment when the posting is over; usually there is nothing to do then.
+ * Finds the first message of an export whose process died, or whose post Slack did not answer. A message that certainly
+ * did not arrive is posted again; if Slack cannot say, the export ends. The job is stored with the export and runs when
+ * posting is over; usually it has nothing to do.
  */
 export const beginExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
   name: 'export-begin',
@@ -47,7 +55,7 @@ export const beginExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob(
   },
 });
 
-/** The message that will tell how far it is; found again by its marker. */
+/** Posts the message that shows progress. Its marker finds it again. */
 export async function postFirstMessage(slack: Pick<SlackPort, 'post'>, row: ExportRow): Promise<Posted> {
   const first = { phase: 'starting', rows: 0, bytes: 0, elapsedMs: 0, attempt: 1 } as const;
   const message = renderProgress(toExportSummary(row), first);
@@ -56,7 +64,7 @@ export async function postFirstMessage(slack: Pick<SlackPort, 'post'>, row: Expo
 
 type BeginContext = FinishContext & { readonly ports: Pick<ExportPorts, 'slack'>; readonly log: Log };
 
-/** Its message is there: it may run. Where it ended meanwhile, the message says so. */
+/** Enqueues an export whose message was posted. If it has ended meanwhile, the message shows the outcome. */
 export async function beginExport(
   { db, ports, now, log }: BeginContext,
   id: string,
@@ -64,7 +72,7 @@ export async function beginExport(
 ): Promise<'begun' | 'ended'> {
   const goesOn = await db.transaction().execute(async (trx) => {
     if (!(await storeFirstMessage(trx, id, at))) return false;
-    await ports.enqueue(runExportJob, { id }, { in: trx });
+    await ports.enqueue(runExportJob, { id }, { in: trx, key: id });
     return true;
   });
   if (goesOn) return 'begun';
@@ -87,15 +95,15 @@ export async function beginExport(
   }
 }
 
-/** Nobody knows whether its message arrived: nothing was asked of the CDN, and nothing will be. */
+/** Ends an export whose first message may or may not have arrived. The CDN was not asked. */
 export async function endAsNotBegun(context: FinishContext, id: string, told?: Date): Promise<void> {
   await giveUp(context, id, { kind: 'not-begun' }, told);
 }
 
-/** `told`: the person reads it elsewhere. */
+/** `told`: when the person was told elsewhere. */
 async function giveUp(context: FinishContext, id: string, ending: ExportOutcome, told?: Date): Promise<void> {
   await finishExport(context, { id, ending }, async (trx, end) => {
-    const ended = await endUnclaimedExport(trx, id, 'failed', { end });
+    const ended = await failUnbegunExport(trx, id, end);
     if (ended && told) await markExportNotified(trx, id, told);
     return ended;
   });

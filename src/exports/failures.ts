@@ -8,7 +8,7 @@ import type { Offer } from '../views/exports/outcome-messages.ts';
 import type { ExportRequest } from './model.ts';
 import { ExportTooLarge } from './worker/gather.ts';
 
-/** An attempt took longer than it may. */
+/** An attempt exceeded its time limit. */
 export class ExportOverdue extends Error {
   override readonly name = 'ExportOverdue';
 }
@@ -18,16 +18,16 @@ const overdue = new UserError(
   'Narrow the window, or filter.',
 );
 
-/** What to do about an attempt that failed: try again after a while, or tell the person, with ways on. */
+/** What follows a failed attempt: a retry, or the end with next steps for the person. */
 export type FailureVerdict =
   | { readonly retryAfterMs: number; readonly why: string }
   | { readonly tell: unknown; readonly offers: readonly Offer[] };
 
-// Nobody waits longer for a pause that somebody asks for.
+// Longest Retry-After that is waited for.
 const longestPauseMs = 10 * minuteMs;
 const pausesMs = [2_000, 10_000, 30_000] as const;
 
-/** `attempt`: the one that failed, from 1 on. Everything up to the moment of posting is a read, and may be repeated. */
+/** `attempt`: the failed one, from 1 on. Nothing was posted, so a retry is safe. */
 export function classifyFailure(
   error: unknown,
   request: ExportRequest,
@@ -76,7 +76,7 @@ export function classifyFailure(
   return { tell: error, offers: [] };
 }
 
-/** The same would be refused again. */
+/** True if the same request would be refused again. */
 function isAboutWhatWasTyped(error: ApiError): boolean {
   return error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
 }
@@ -104,8 +104,8 @@ const whyPaused: Readonly<Record<string, string>> = {
 };
 
 /**
- * Windows instead of one that was refused: as much of it as the CDN keeps. Where by our clock nothing was wrong with
- * it, the CDN's is another one, and the window keeps away from both edges; where that changes nothing, recent ones.
+ * Windows to offer instead of a refused one: the part that the CDN keeps. If the window is valid by our clock, the CDN's
+ * clock differs: the window is narrowed at both ends, or recent windows are offered.
  */
 function corrected({ from, to, split }: ExportRequest, now: Date): readonly Offer[] {
   const earliest = findEarliestStart(now);
@@ -131,7 +131,7 @@ function tooLarge({ bytes: size, announced, limit }: ExportTooLarge, { split }: 
 const mostPieces = 4;
 
 function smaller({ bytes: size, announced, limit }: ExportTooLarge, request: ExportRequest): Offer[] {
-  // A part of the day may hold more than its share: a fifth is left free.
+  // Events are not spread evenly: 20 % is left free.
   const pieces = announced ? Math.min(mostPieces, Math.max(2, Math.ceil(size / (limit * 0.8)))) : 2;
   const splitting: Offer[] = request.split ? [] : [{ from: request.from, to: request.to, split: true }];
   return [...splitting, ...cutIn(pieces, request)];
@@ -156,7 +156,7 @@ function isDiskFull(error: unknown): boolean {
 
 const fromAdmin =
   'It is the same in direct messages. Ask an admin of your Slack workspace to allow CSV files and their uploads, then export again.';
-/** What helps where exporting to oneself would fail the same way, or where something else helps more. */
+/** Next steps for codes where exporting to direct messages would not help, or something else helps more. */
 const slackSteps: Readonly<Record<string, string>> = {
   missing_scope:
     'It is the same in direct messages. Ask an admin of your Slack workspace to do so, then export again.',
@@ -178,7 +178,7 @@ function slackWords(error: SlackFailure): UserError {
       'Export into another one, or to yourself.',
     );
   }
-  // What went wrong with an upload is in words already.
+  // The message of an UploadError is written for people.
   const upload = error.cause instanceof Error && error.cause.name === 'UploadError';
   return new UserError(
     upload ? error.message : `Slack refused the files (${error.code}).`,
@@ -186,7 +186,7 @@ function slackWords(error: SlackFailure): UserError {
   );
 }
 
-/** What was to be posted holds a live secret: it would every time. */
+/** A retry would be held back again. */
 function heldBack({ reference }: SlackFailure): UserError {
   return new UserError(
     'The files were held back: a key or token that is in use stands in them, or in the words beside them.',
@@ -196,7 +196,7 @@ function heldBack({ reference }: SlackFailure): UserError {
   );
 }
 
-/** Why the first message could not be posted, in words: whether the bot may write somewhere shows there. */
+/** Explains why the first message could not be posted. */
 export function describePostFailure(error: unknown, channel: string | undefined): unknown {
   if (!(error instanceof SlackFailure)) return error;
   const where = channel === undefined ? 'your direct messages' : `<#${channel}>`;

@@ -3,12 +3,10 @@ import type { Schema } from '../store/schema.ts';
 import { notifyOutcomeJob } from './notify-outcome.ts';
 import { type ExportOutcome, writeOutcome } from './outcome.ts';
 import type { ExportPorts } from './ports.ts';
-import { type ExportRow, findExport } from './queries/exports.ts';
-import type { OutcomeColumns } from './queries/outcomes.ts';
-import { settleUnknown } from './queries/transitions.ts';
-import { toExportSummary } from './rows.ts';
+import { type ExportRow, findExport, toExportSummary } from './queries/exports.ts';
+import type { OutcomeColumns } from './queries/transitions.ts';
 
-/** What ending an export takes. */
+/** Dependencies of ending an export. */
 export interface FinishContext {
   readonly db: Kysely<Schema>;
   readonly ports: Pick<ExportPorts, 'audit' | 'enqueue'>;
@@ -16,8 +14,8 @@ export interface FinishContext {
 }
 
 /**
- * Ends an export: `move` and what it stores, the record, and the job that tells people, all of it or nothing. A process
- * that dies afterwards takes none of them with it. False where `move` found that it had ended already.
+ * Ends an export in one transaction: the move to its last state, the audit record, and the job that shows the outcome.
+ * False if `move` found that it had ended already.
  */
 export async function finishExport(
   { db, ports, now }: FinishContext,
@@ -32,13 +30,6 @@ export async function finishExport(
     await ports.audit.record(recordOf(row, ending, sha256), { in: trx });
     return true;
   });
-}
-
-/** Ends an export whose attempt died while Slack was asked to show the files. False where none did. */
-export async function finishAsUnknown(context: FinishContext, id: string): Promise<boolean> {
-  return finishExport(context, { id, ending: { kind: 'unknown' } }, (trx, end) =>
-    settleUnknown(trx, id, context.now(), end),
-  );
 }
 
 function recordOf(

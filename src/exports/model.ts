@@ -1,23 +1,23 @@
 import type { EventLogFilter } from '../api/event-logs.ts';
 
-/** What somebody wants of a shield zone's event log. */
+/** The requested part of a shield zone's event log, and the form of its files. */
 export interface ExportRequest {
   readonly shieldZoneId: string;
   readonly from: Date;
   readonly to: Date;
   readonly query: string;
   readonly filters: readonly EventLogFilter[];
-  /** A second file beside the raw one in which no cell runs as a formula. */
+  /** Adds a copy in which no cell runs as a formula. */
   readonly spreadsheetSafe: boolean;
-  /** IP addresses are replaced; the raw file is then not sent. */
+  /** Replaces IP addresses; the raw file is not sent. */
   readonly pseudonyms: boolean;
-  /** Where it is larger than one file in Slack may be: several files. */
+  /** Splits a log that is larger than one file in Slack may be. */
   readonly split: boolean;
 }
 
 /**
- * `asked`: its message is being posted. `sharing`: Slack was told to show the files, and has not answered yet.
- * `unknown`: nobody can say whether it did.
+ * `asked`: its first message is being posted. `sharing`: Slack was asked to show the files and has not answered.
+ * `unknown`: Slack may have shown them.
  */
 export const exportStates = [
   'asked',
@@ -31,7 +31,7 @@ export const exportStates = [
 ] as const;
 export type ExportState = (typeof exportStates)[number];
 
-/** An export as its list and its messages show it. */
+/** An export as lists and messages show it. */
 export interface ExportSummary {
   readonly id: string;
   readonly userId: string;
@@ -46,7 +46,7 @@ export interface ExportSummary {
   readonly filesDeletedAt: Date | undefined;
 }
 
-/** Whether it may still be stopped. */
+/** True while the export can be cancelled. */
 export function isUnderWay(state: ExportState): boolean {
   return state === 'asked' || state === 'waiting' || state === 'running';
 }

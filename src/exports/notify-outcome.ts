@@ -1,26 +1,24 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { minuteMs } from '../lib/time.ts';
-import { type Posted, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
+import { type Marker, type Posted, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
 import type { Message } from '../views/blocks/message.ts';
 import type { NotifiedWhere } from '../views/exports/outcome-messages.ts';
-import { findExportMessage, isRetryable, settleMs } from './message.ts';
 import { type ExportOutcome, readOutcome, renderBlockedOutcome, renderOutcome } from './outcome.ts';
 import type { ExportContext, ExportPorts } from './ports.ts';
-import { type ExportRow, findExport } from './queries/exports.ts';
-import { markExportNotified, storeExportMessage } from './queries/outcomes.ts';
-import { firstMessageOf, installationOf } from './rows.ts';
+import { type ExportRow, findExport, firstMessageOf, installationOf } from './queries/exports.ts';
+import { markExportNotified, storeExportMessage } from './queries/transitions.ts';
 
 const data = z.object({ id: z.string(), trial: z.int().default(1) });
 
-// After an hour without Slack nobody waits; a press on the message still shows the end.
+// About an hour. After that a press on the message still shows the outcome.
 const mostTrials = 16;
 const longestPauseMs = 5 * minuteMs;
 
 /**
- * Brings the end of an export to people: its message becomes the outcome; where that message is gone (deleted, the
- * channel archived), the person hears it directly. Tried again until Slack has taken it.
+ * Shows the outcome of an export: its message becomes the outcome. If that message is gone (deleted, channel archived),
+ * the person gets a direct message. Retried until Slack accepts it.
  */
 export const notifyOutcomeJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
   name: 'export-end',
@@ -35,7 +33,7 @@ export const notifyOutcomeJob: Job<z.input<typeof data>, ExportPorts> = defineJo
     if (!row || !ending || row.told_at !== null) return;
     const settledAt = new Date(row.asked_at.getTime() + settleMs);
     if (row.message_ts === null && ending.kind === 'cancelled' && settledAt > now()) {
-      // Before its message was there: whoever posts that says in it how it ended.
+      // Its first message is still being posted, and will show the outcome.
       await ports.enqueue(notifyOutcomeJob, { id, trial }, { at: settledAt });
       return;
     }
@@ -43,7 +41,7 @@ export const notifyOutcomeJob: Job<z.input<typeof data>, ExportPorts> = defineJo
       await tell(row, ending, context);
       await markExportNotified(db, id, now());
     } catch (error) {
-      // The app was taken out of that workspace: nobody is left to tell.
+      // The app was removed from that workspace.
       if (error instanceof UserError) return markExportNotified(db, id, now());
       if (!(error instanceof SlackFailure)) throw error;
       if (trial >= mostTrials) return log.error({ error, id }, 'the end of an export could not be told');
@@ -55,7 +53,7 @@ export const notifyOutcomeJob: Job<z.input<typeof data>, ExportPorts> = defineJo
   },
 });
 
-/** @throws SlackFailure where it is to be tried again. */
+/** @throws SlackFailure if a retry may help. */
 async function tell(
   row: ExportRow,
   ending: ExportOutcome,
@@ -71,15 +69,15 @@ async function tell(
     await saying(row, ending, 'directly', (message) => slack.post(row.user_id, message));
   } catch (error) {
     if (!(error instanceof SlackFailure) || error.code === 'ratelimited') throw error;
-    // Better once than twice: where no answer came, it may be there.
+    // Slack may have posted it: never post twice.
     log.error({ error, id: row.id }, 'nobody knows whether the end of an export was heard');
   }
 }
 
 /**
- * Puts the end of an export in the place of a message. False where that cannot be changed any more.
+ * Replaces a message by the outcome. False if the message cannot be changed any more.
  *
- * @throws SlackFailure where it may be tried again: a pause that Slack asks for, an answer that got lost.
+ * @throws SlackFailure if a retry may help: Slack is rate limiting, or did not answer.
  */
 export async function showOutcome(
   slack: Pick<SlackPort, 'update'>,
@@ -97,7 +95,7 @@ export async function showOutcome(
   }
 }
 
-/** Says how it ended, and where that is held back the same without what was typed. */
+/** Shows the outcome; if the secret scanner blocks it, the outcome without the request. */
 async function saying(
   row: ExportRow,
   ending: ExportOutcome,
@@ -110,4 +108,36 @@ async function saying(
     if (!(error instanceof SlackFailure && error.code === 'held_back')) throw error;
     await say(renderBlockedOutcome(row, ending, error.reference));
   }
+}
+
+/** Slack gets ten seconds to answer: after this, a post has arrived or never will. */
+export const settleMs = 15_000;
+
+/** The marker in the metadata of an export's message. */
+export function createExportMarker(id: string): Marker {
+  return { type: 'export_progress', payload: { export: id } };
+}
+
+/**
+ * Finds the message of an export. The bot cannot search direct messages, nor channels where it lacks the scope:
+ * `nobody-knows` then.
+ *
+ * @throws SlackFailure if a retry may help.
+ */
+export async function findExportMessage(
+  slack: Pick<SlackPort, 'find'>,
+  { id, channel, asked_at: askedAt }: ExportRow,
+): Promise<Posted | 'absent' | 'nobody-knows'> {
+  if (channel === null) return 'nobody-knows';
+  try {
+    return (await slack.find(createExportMarker(id), { channel, since: askedAt })) ?? 'absent';
+  } catch (error) {
+    if (!(error instanceof SlackFailure) || isRetryable(error)) throw error;
+    return 'nobody-knows';
+  }
+}
+
+/** True if the same call may work later: Slack is rate limiting, or did not answer. */
+export function isRetryable({ code, outcome }: SlackFailure): boolean {
+  return code === 'ratelimited' || outcome === 'unknown';
 }

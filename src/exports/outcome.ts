@@ -10,8 +10,7 @@ import {
   renderNotBegun,
   renderUnknown,
 } from '../views/exports/outcome-messages.ts';
-import type { ExportRow } from './queries/exports.ts';
-import { toExportSummary } from './rows.ts';
+import { type ExportRow, toExportSummary } from './queries/exports.ts';
 
 const failure = z.object({
   message: z.string(),
@@ -41,15 +40,15 @@ const stored = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('not-begun') }),
 ]);
 
-/** How an export ended, as its row keeps it: what the words and buttons need that stands nowhere else in the row. */
+/** The outcome of an export as stored: what its message needs beside the other columns. */
 export type ExportOutcome = z.output<typeof stored>;
 
-/** A failure as it is stored. */
+/** Projects a failure to what is stored of it. */
 export function toStoredFailure({ message, hint, offer, why, reference }: Failure): z.output<typeof failure> {
   return { message, hint, offer, why, reference };
 }
 
-/** The state that goes with an ending. */
+/** The state of an export by its outcome. */
 export const stateOfOutcome = {
   done: 'done',
   unknown: 'unknown',
@@ -62,12 +61,12 @@ export function writeOutcome(ending: ExportOutcome): string {
   return JSON.stringify(ending);
 }
 
-/** Undefined where it has not ended, or where that is forgotten. */
+/** Undefined if the export has not ended, or its outcome was erased. */
 export function readOutcome({ ending }: ExportRow): ExportOutcome | undefined {
   return ending === null ? undefined : stored.parse(JSON.parse(ending));
 }
 
-/** The words and buttons of an ending. */
+/** Renders the message of an outcome. */
 export function renderOutcome(row: ExportRow, ending: ExportOutcome, told: NotifiedWhere): Message {
   const one = toExportSummary(row);
   switch (ending.kind) {
@@ -84,7 +83,7 @@ export function renderOutcome(row: ExportRow, ending: ExportOutcome, told: Notif
   }
 }
 
-/** The same where those words must not leave, since a live secret stands in them. */
+/** Renders an outcome whose usual message holds a live secret. */
 export function renderBlockedOutcome(
   row: ExportRow,
   { kind }: ExportOutcome,

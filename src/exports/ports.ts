@@ -9,7 +9,7 @@ import type { Enqueue } from '../store/queue/queue.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { ExportThread } from './worker/thread.ts';
 
-/** What the jobs of exports reach outwards with. */
+/** The ports of the export jobs. */
 export interface ExportPorts {
   readonly slack: OpenSlack;
   /** Messages that Slack must get exactly once. */
@@ -18,12 +18,12 @@ export interface ExportPorts {
   readonly cdnKey: (person: Person) => Promise<Secret>;
   /** Starts the worker thread of one export. Close it. */
   readonly exportThread: () => ExportThread;
-  /** Decides by the policy of this moment: what was decided when a job was stored is decided again when it runs. */
+  /** Decides by the current policy. */
   readonly authorizer: (person: Person) => Authorizer;
   readonly people: (place: Place) => People;
   readonly audit: Audit;
   readonly enqueue: Enqueue;
-  /** A failure in words for a person, with the reference that is in the log. */
+  /** Logs a failure and explains it to a person, with the log's reference. */
   readonly explain: (error: unknown, feature: string) => Failure;
   /** Logs that a file was not sent since live secrets of these kinds are in it. Returns the failure `held_back`. */
   readonly blockFile: (kinds: readonly string[]) => SlackFailure;

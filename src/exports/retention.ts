@@ -2,24 +2,15 @@ import { z } from 'zod';
 import { dayMs } from '../lib/time.ts';
 import { defineJob } from '../store/queue/define-job.ts';
 import type { ExportContext } from './ports.ts';
-import type { ExportRow } from './queries/exports.ts';
-import {
-  eraseRequests,
-  findAnyExportOf,
-  findExportsWithFiles,
-  findTenantsWithFiles,
-  markFilesDeleted,
-  purgeExports,
-} from './queries/retention.ts';
-import { fileIdsOf, installationOf, requesterOf } from './rows.ts';
+import { type Db, type ExportRow, fileIdsOf, installationOf, requesterOf } from './queries/exports.ts';
 
-// What people searched for is kept as long as buttons that do the same again are of use.
+// Search words are kept as long as the buttons that repeat an export are useful.
 const requestsKeptMs = 7 * dayMs;
 const rowsKeptMs = 90 * dayMs;
-// Slack takes about fifty deletions a minute; the rest has its turn an hour later.
+// Slack accepts about fifty deletions a minute; the rest waits for the next hour.
 const mostAtOnce = 100;
 
-/** Deletes files of exports from Slack where policy says so, and forgets what was searched for. */
+/** Deletes exported files from Slack as the settings say, and erases requests. */
 export const exportRetentionJob = defineJob({
   name: 'export-upkeep',
   cron: '41 * * * *',
@@ -32,7 +23,7 @@ export const exportRetentionJob = defineJob({
       try {
         await deleteDue(tenant, context);
       } catch (error) {
-        // The other tenants are not to wait; this one is tried again in an hour.
+        // One tenant's failure does not delay the others; the next hour tries again.
         log.warn({ error, tenant }, 'files of exports could not be deleted');
       }
     }
@@ -70,4 +61,61 @@ async function deleteFiles(row: ExportRow, days: number, context: ExportContext)
       { in: trx },
     );
   });
+}
+
+/** Tenants with files that may still be in Slack. */
+export async function findTenantsWithFiles(db: Db): Promise<string[]> {
+  const rows = await remembered(db).select('tenant').distinct().execute();
+  return rows.map(({ tenant }) => tenant);
+}
+
+/** A tenant's exports whose files may still be in Slack, the oldest first. */
+export async function findExportsWithFiles(
+  db: Db,
+  tenant: string,
+  { endedBefore, most }: { readonly endedBefore: Date; readonly most: number },
+): Promise<ExportRow[]> {
+  return remembered(db)
+    .selectAll()
+    .where('tenant', '=', tenant)
+    .where('ended_at', '<=', endedBefore)
+    .orderBy('ended_at')
+    .limit(most)
+    .execute();
+}
+
+function remembered(db: Db) {
+  return db
+    .selectFrom('exports')
+    .where('state', 'in', ['done', 'unknown'])
+    .where('files', '!=', '[]')
+    .where('files_deleted_at', 'is', null);
+}
+
+/** Any export of a tenant: its requester's policy is the tenant's. */
+export async function findAnyExportOf(db: Db, tenant: string): Promise<ExportRow | undefined> {
+  return remembered(db).selectAll().where('tenant', '=', tenant).limit(1).executeTakeFirst();
+}
+
+export async function markFilesDeleted(db: Db, id: string, now: Date): Promise<void> {
+  await db.updateTable('exports').set({ files_deleted_at: now }).where('id', '=', id).execute();
+}
+
+/** Erases requests and outcomes, which hold search words, of exports that ended before. */
+export async function eraseRequests(db: Db, endedBefore: Date): Promise<void> {
+  await db
+    .updateTable('exports')
+    .set({ request: null, ending: null })
+    .where('ended_at', '<', endedBefore)
+    .where('request', 'is not', null)
+    .execute();
+}
+
+/** Deletes exports that ended before and have no files in Slack. */
+export async function purgeExports(db: Db, endedBefore: Date): Promise<void> {
+  await db
+    .deleteFrom('exports')
+    .where('ended_at', '<', endedBefore)
+    .where((row) => row.or([row('files', '=', '[]'), row('files_deleted_at', 'is not', null)]))
+    .execute();
 }

@@ -8,9 +8,8 @@ import type { Log } from '../telemetry/log.ts';
 import { beginExport, beginExportJob, endAsNotBegun, postFirstMessage } from './begin.ts';
 import { describePostFailure } from './failures.ts';
 import { finishExport } from './finish.ts';
-import { findExportMessage, settleMs } from './message.ts';
 import { type ExportRequest, type ExportSummary, isUnderWay } from './model.ts';
-import { notifyOutcomeJob, showOutcome } from './notify-outcome.ts';
+import { findExportMessage, settleMs, showOutcome } from './notify-outcome.ts';
 import { readOutcome } from './outcome.ts';
 import type { ExportPorts } from './ports.ts';
 import {
@@ -20,40 +19,36 @@ import {
   findExport,
   findExportsOf,
   findUnfinishedExports,
+  firstMessageOf,
+  installationOf,
   lockExportsOf,
+  toExportSummary,
+  writeRequest,
 } from './queries/exports.ts';
-import { findUnnotifiedExports, markExportNotified, storeExportMessage } from './queries/outcomes.ts';
-import { clearExportLeases, endUnclaimedExport, requestExportEnd } from './queries/transitions.ts';
-import { recoverOrphanedExports } from './recover-orphans.ts';
-import { firstMessageOf, installationOf, toExportSummary, writeRequest } from './rows.ts';
-import { runExportJob } from './run.ts';
+import { cancelExport, markExportNotified, storeExportMessage } from './queries/transitions.ts';
 
 /** Exports of event logs, from the form to the file. */
 export interface ExportService {
   /**
-   * Posts the message that will tell how far it is, which shows whether the bot may write there, and lets the export
-   * run. Whether the person may is decided before.
+   * Posts the export's message, which shows whether the bot may post there, and enqueues the export. The caller has
+   * checked the person's permission.
    *
-   * @throws UserError where the message cannot be posted, or they have too many under way.
+   * @throws UserError if the message cannot be posted, or the person has too many exports under way.
    */
   ask(person: Person, wanted: ExportRequest, channel: string | undefined): Promise<{ readonly id: string }>;
-  /** Of the same organisation; undefined where there is none, or what was asked for is forgotten. */
+  /** Within the person's tenant. Undefined if there is none, or its request was erased. */
   find(person: Person, id: string): Promise<ExportSummary | undefined>;
-  /** Their newest exports, newest first. */
+  /** The person's exports, newest first. */
   list(person: Person, most: number): Promise<readonly ExportSummary[]>;
-  /** `ending`: the process that works on it has been told. `late`: Slack is being told to show the files. */
-  cancel(person: Person, id: string): Promise<'cancelled' | 'ending' | 'late' | 'over'>;
+  /** Ends it at once; a process that works on it notices within a second. `late`: Slack is asked to show the files. */
+  cancel(person: Person, id: string): Promise<'cancelled' | 'late' | 'over'>;
   /**
-   * Somebody pressed a button in a message of it: `at`, where everybody sees that. Where it has ended, the end takes the
-   * place of the message, which did not hear of it; where its message was not known, it is from now on.
+   * Finds an export whose button was pressed in the message `at`. An outdated message is replaced by the outcome, and
+   * stored as the export's message if that was unknown.
    */
   look(person: Person, id: string, at: Posted | undefined): Promise<ExportSummary | undefined>;
-  /** Stops what runs for somebody whose key is gone, or for everybody of a tenant. */
+  /** Cancels the exports of a person whose key is gone, or of a whole tenant. */
   endFor(ended: { readonly person: Person | undefined; readonly tenant: string }): Promise<void>;
-  /** Takes up what was left behind when a process starts. `alone`: there is no other process. */
-  resume(options: { readonly alone: boolean }): Promise<void>;
-  /** Takes up what a process that died has left behind; to be called every few seconds where there are several. */
-  rescue(): Promise<void>;
 }
 
 const mostUnderWay = 3;
@@ -70,7 +65,7 @@ export function createExportService(options: {
 
   const later = (error: unknown): void => log.error({ error }, 'an export is late to begin or to tell');
 
-  /** The first message got no answer. Undefined where `exportBegin` is to look for it. */
+  /** Looks for a first message that Slack did not answer. Undefined if `beginExportJob` has to look again. */
   const adopted = async (
     row: ExportRow,
     failure: SlackFailure,
@@ -94,21 +89,16 @@ export function createExportService(options: {
     if (shown) await markExportNotified(db, row.id, now());
   };
 
-  const stop = async (id: string, by: string): Promise<'cancelled' | 'ending' | 'late' | 'over'> => {
-    const isIdle = await finishExport(context, { id, ending: { kind: 'cancelled', by } }, (trx, end) =>
-      endUnclaimedExport(trx, id, 'cancelled', { by, end }),
+  const stop = async (id: string, by: string): Promise<'cancelled' | 'late' | 'over'> => {
+    const isCancelled = await finishExport(context, { id, ending: { kind: 'cancelled', by } }, (trx, end) =>
+      cancelExport(trx, id, end),
     );
-    if (isIdle) {
-      // Somebody looks at the message at this moment, and the process that runs jobs may be the one that died.
-      const row = await findExport(db, id);
-      const at = row && firstMessageOf(row);
-      if (at) await showEndIn(row, at);
-      return 'cancelled';
-    }
-    if (await requestExportEnd(db, id, by)) return 'ending';
     const row = await findExport(db, id);
-    if (row?.state === 'running') return 'ending';
-    return row?.state === 'sharing' ? 'late' : 'over';
+    if (!isCancelled) return row?.state === 'sharing' ? 'late' : 'over';
+    // Shown at once: the person looks at the message, and maybe no worker process runs.
+    const at = row && firstMessageOf(row);
+    if (at) await showEndIn(row, at);
+    return 'cancelled';
   };
 
   return {
@@ -120,7 +110,7 @@ export function createExportService(options: {
         const request = writeRequest(wanted);
         refuseMore(await findUnfinishedExports(trx, { tenant, userId }), request, channel);
         const id = randomBytes(9).toString('base64url');
-        // Should this process die, or get no answer.
+        // In case this process dies, or Slack does not answer.
         await ports.enqueue(beginExportJob, { id }, { in: trx, at: new Date(now().getTime() + settleMs) });
         return addExport(trx, {
           id,
@@ -142,11 +132,11 @@ export function createExportService(options: {
           throw error;
         });
       } catch (error) {
-        // What Slack refused was never there: nothing is kept of what was typed.
+        // Slack refused the message: nothing of the request is kept.
         await dropExport(db, id);
         throw describePostFailure(error, channel);
       }
-      // Where the database does not answer, `exportBegin` finds the message later.
+      // If the database does not answer, `beginExportJob` finds the message later.
       const begun = at && (await beginExport(context, id, at).catch(later));
       if (begun === 'ended')
         throw new UserError('This export was stopped before it began.', 'Nothing was asked of the CDN.');
@@ -178,22 +168,10 @@ export function createExportService(options: {
         if (isUnderWay(toExportSummary(row).state)) await stop(row.id, 'system');
       }
     },
-    async resume({ alone }) {
-      if (alone) await clearExportLeases(db, now());
-      for (const row of await findUnfinishedExports(db)) {
-        // What waits has its job, unless the queue has given that up; a second one finds it taken, and leaves it.
-        if (row.state === 'waiting' && (row.lease_until === null || row.lease_until <= now()))
-          await ports.enqueue(runExportJob, { id: row.id });
-      }
-      // Their jobs are there as well, but wait for their turn, or for a process that died to be given up.
-      for (const { id } of await findUnnotifiedExports(db)) await ports.enqueue(notifyOutcomeJob, { id });
-      await recoverOrphanedExports({ db, ports, log, now });
-    },
-    rescue: () => recoverOrphanedExports({ db, ports, log, now }),
   };
 }
 
-/** Twice the same is a click too many; more than a few are more than a disk has room for. */
+/** Refuses a duplicate (a double click), and more exports than a disk has room for. */
 function refuseMore(open: readonly ExportRow[], request: string, channel: string | undefined): void {
   if (open.some((one) => one.request === request && (one.channel ?? undefined) === channel)) {
     throw new UserError(

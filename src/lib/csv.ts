@@ -1,17 +1,28 @@
 import { stringify } from 'csv-stringify/sync';
 
-export type Cell = string | number | undefined;
+export interface CsvColumn<Row> {
+  readonly name: string;
+  readonly cell: (row: Row) => string | number | undefined;
+}
+
+/** The header row of a CSV file. */
+export function writeCsvHeader<Row>(columns: readonly CsvColumn<Row>[]): string {
+  return stringify([columns.map(({ name }) => name)], { quoted_string: true });
+}
 
 /**
  * Rows as CSV text, safe to open in a spreadsheet. Text gets an apostrophe wherever a formula could begin
  * (`escapeFormulas`), and every text is quoted, so that no comma in it begins a new cell.
  * https://owasp.org/www-community/attacks/CSV_Injection
  */
-export function writeCsv(rows: readonly (readonly Cell[])[]): string {
-  return stringify(
-    rows.map((row) => row.map((cell) => (typeof cell === 'string' ? escapeFormulas(cell) : (cell ?? '')))),
-    { quoted_string: true },
+export function writeCsv<Row>(columns: readonly CsvColumn<Row>[], rows: readonly Row[]): string {
+  const text = rows.map((row) =>
+    columns.map(({ cell }) => {
+      const value = cell(row);
+      return typeof value === 'string' ? escapeFormulas(value) : (value ?? '');
+    }),
   );
+  return stringify(text, { quoted_string: true });
 }
 
 /**

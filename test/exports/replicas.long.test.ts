@@ -159,7 +159,7 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
       DATABASE_URL: (await server.createDatabase()).reveal(),
       ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     };
-    bot = await startExportBot({ transport: 'http', role: 'web', env, now: ahead });
+    bot = await startExportBot({ transport: 'http', role: 'web', env });
   });
   afterEach(async () => {
     bot?.cdn.faults.clear();
@@ -175,13 +175,6 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
     workers.push(worker);
     await worker.waitForOutput('"ready"');
     return worker;
-  }
-
-  /** Others wait until it can no longer be alive. Nobody has to wait here. */
-  async function passLease(): Promise<void> {
-    const database = await openDatabase({ ...readConfig(bot.env).store, log: createMemoryLog() });
-    await sql`update exports set lease_until = now() where state = 'running'`.execute(database.db);
-    await database.close();
   }
 
   /** An export of which a worker has read the beginning, and its message. */
@@ -212,18 +205,12 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
     await startWorker();
     const again = holdService(bot);
     await worker.kill('SIGKILL');
-    await passLease();
     await expect.poll(() => message()?.reads, { timeout: 40_000 }).toMatch(/attempt 2/);
     again.release();
     await expect.poll(() => message()?.reads, { timeout: 20_000 }).toMatch(/in 1 file below/);
     expect(findFileMessages(bot.slack, ops)).toHaveLength(1);
   }, 90_000);
 });
-
-/** A clock that is ahead of the workers' by more than an attempt is taken to be alive. */
-function ahead(): Date {
-  return new Date(Date.now() + 25_000);
-}
 
 /** The answer of the service stops after its beginning, until it is let go on. */
 function holdService(bot: Bot): { reached: Promise<void>; release: () => void } {

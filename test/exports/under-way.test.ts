@@ -154,21 +154,21 @@ describe('cancelling', () => {
       (message) => isNew(message) && message.ephemeral && /starting/.test(message.reads),
     );
     await person.press('event-logs:cancel:0', { ts: list.ts });
-    await person.waitForMessage(/was cancelled; nothing was posted/);
+    await person.waitForMessage((message) => isNew(message) && /was cancelled/.test(message.reads));
     held.release();
     await waitForPost(ops, /was stopped; nothing was posted.*Cancelled by @Alice Adams/s);
     expect(exportRequests()).toEqual([]);
     await expectNothingLeft();
   });
 
-  test('told to stop just before the CDN asks for a pause, it is stopped and does not wait', async () => {
+  test('cancelled just before the CDN asks for a pause, it does not wait', async () => {
     const until = Promise.withResolvers<void>();
     bot().cdn.faults.add({ match: { path: /export$/ }, until: until.promise, status: 429, retryAfter: 300 });
     await exportTo(ops);
     await expect.poll(() => exportRequests().length).toBe(1);
     const person = bot().slack.as(alice, ops);
     await person.press('event-logs:cancel:0');
-    await person.waitForMessage((message) => isNew(message) && /is being stopped/.test(message.reads));
+    await person.waitForMessage((message) => isNew(message) && /was cancelled/.test(message.reads));
     until.resolve();
     await waitForPost(ops, /was stopped; nothing was posted/);
     expect(JSON.stringify(callsTo('chat.update'))).not.toContain('Trying again');

@@ -3,7 +3,7 @@ import { type AuditRecord, writeRecord } from '../../auth/audit/record.ts';
 import type { AuditFilter, AuditState } from '../../auth/audit/trail.ts';
 import { tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
-import { writeCsv } from '../../lib/csv.ts';
+import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { createTempFile } from '../../lib/temp-file.ts';
 import * as views from '../../views/audit/audit.ts';
 import { type AuditLine, renderAuditLine } from '../../views/audit/words.ts';
@@ -140,13 +140,13 @@ async function writeAuditFile(
   const file = await createTempFile(tempDirectory);
   let records = 0;
   try {
-    if (format === 'csv') await file.write(writeCsv([csvColumns.map(([name]) => name)]));
+    if (format === 'csv') await file.write(writeCsvHeader(csvColumns));
     for await (const batch of audit.pieces(tenant, head.seq, filter)) {
       signal.throwIfAborted();
       records += batch.length;
       await file.write(
         format === 'csv'
-          ? writeCsv(batch.map((record) => csvColumns.map(([, cell]) => cell(record))))
+          ? writeCsv(csvColumns, batch)
           : batch.map((record) => `${writeRecord(record)}\n`).join(''),
       );
     }
@@ -163,16 +163,16 @@ async function writeAuditFile(
   }
 }
 
-const csvColumns: readonly (readonly [
-  name: string,
-  cell: (record: AuditRecord) => string | number | undefined,
-])[] = [
-  ['seq', ({ seq }) => seq],
-  ['time', ({ at }) => at.toISOString()],
-  ['who', ({ actor }) => actor],
-  ['event', ({ event }) => event],
-  ['subject', ({ subject }) => subject ?? undefined],
-  ['detail', ({ detail }) => (Object.keys(detail).length === 0 ? undefined : JSON.stringify(detail))],
-  ['reference', ({ requestId }) => requestId ?? undefined],
-  ['hash', ({ hash }) => hash],
+const csvColumns: readonly CsvColumn<AuditRecord>[] = [
+  { name: 'seq', cell: ({ seq }) => seq },
+  { name: 'time', cell: ({ at }) => at.toISOString() },
+  { name: 'who', cell: ({ actor }) => actor },
+  { name: 'event', cell: ({ event }) => event },
+  { name: 'subject', cell: ({ subject }) => subject ?? undefined },
+  {
+    name: 'detail',
+    cell: ({ detail }) => (Object.keys(detail).length === 0 ? undefined : JSON.stringify(detail)),
+  },
+  { name: 'reference', cell: ({ requestId }) => requestId ?? undefined },
+  { name: 'hash', cell: ({ hash }) => hash },
 ];

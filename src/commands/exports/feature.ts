@@ -11,8 +11,7 @@ import type { Context, With } from '../context.ts';
 import type { Action, Command, Feature, Form } from '../define.ts';
 import type { Words } from '../words.ts';
 import { toFilterRows } from './filter-rows.ts';
-import { type AskedExport, createBlankForm, readExport } from './form.ts';
-import { formActions } from './form-actions.ts';
+import { type AskedExport, createBlankForm, formActions, readExport } from './form.ts';
 import { clampWindow, defaultWindow, readWindow } from './window.ts';
 
 const mostListed = 10;
@@ -48,7 +47,7 @@ async function list(context: With<'exports'>): Promise<Message> {
   return views.renderExportList(await context.exports.list(context.person, mostListed), context.now());
 }
 
-/** A window that was typed; where it cannot be read, the usual one and why. */
+/** Reads a typed window; the default one and the reason if it cannot be read. */
 function windowTyped(
   typed: string,
   { now }: Context,
@@ -92,10 +91,10 @@ const form: Form<'exports'> = {
       return started(views.renderStarted(channel, warnings));
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      // What was typed is not lost: the form comes back with what was wrong.
+      // The form comes back with its values and the problem.
       const { message: text, hint, reference } = context.explain(error);
       const problem = [text, hint, reference && `Reference ${reference}`].filter(Boolean).join('\n');
-      // What was held back for a secret in it would be held back in the form as well.
+      // The form would be held back for the same secret.
       const kept = error.reference !== undefined ? { ...typed, query: '', ...toFilterRows([]) } : typed;
       return {
         modal: forms.renderExportForm({ ...kept, drawn: 0, problem }),
@@ -128,7 +127,7 @@ async function start(
     const { message: text, hint, offer } = renderRefusal(decision, people.missingScopes());
     throw new UserError(text, hint, offer);
   }
-  // Without a key it would fail a moment later, in a channel.
+  // Without a key the export would fail a moment later, in the channel.
   await cdn();
   await exports.ask(person, request, channel);
 }
@@ -141,7 +140,7 @@ async function foundBefore(id: string, { exports, person }: With<'exports'>): Pr
   ]);
 }
 
-/** The same again, with another window or in several files, with the key of whoever presses. */
+/** Repeats an export with another window or split, with the key of the person who presses. */
 const again: Action<'exports'> = {
   id: 'event-logs:again',
   needs: 'export',
@@ -162,14 +161,14 @@ const again: Action<'exports'> = {
         ],
       );
     }
-    // Somebody else's direct messages are not the place for it.
+    // An export to direct messages goes to the person who presses.
     const { channel, request } = before;
     await start({ ...request, ...window, split: split === 'split' }, channel, context);
     return views.renderStarted(channel, []);
   },
 };
 
-/** The form, filled in with what was asked for, and with the window of the button. */
+/** Opens the form with the values of an export and the window of the button. */
 const change: Action<'exports'> = {
   id: 'event-logs:change',
   needs: 'export',
@@ -209,8 +208,6 @@ const cancel: Action<'exports'> = {
     switch (await context.exports.cancel(context.person, id)) {
       case 'cancelled':
         return said('The export was cancelled; nothing was posted.');
-      case 'ending':
-        return said('The export is being stopped; its message tells when it is.');
       case 'late':
         return said('Too late: Slack is being told to show the file.');
       case 'over':

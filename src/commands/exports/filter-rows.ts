@@ -5,13 +5,12 @@ import {
   describeUnknownNames,
   isKnownField,
   isKnownOp,
+  joinValues,
   mostFilters,
   readFilter,
-  readFilters,
-  splitValues,
 } from './filters.ts';
 
-/** The rows of a form, and what the next one is to be called by. */
+/** The rows of a form, and the id of the next one. */
 export interface Rows {
   readonly filters: readonly FilterRow[];
   readonly nextRow: number;
@@ -19,7 +18,7 @@ export interface Rows {
 
 const empty = { drawn: 0, field: '', otherField: '', op: 'in', otherOp: '', values: '' };
 
-/** A row for each filter, and an empty one where there is none. */
+/** One row per filter; an empty one if there is none. */
 export function toFilterRows(filters: readonly EventLogFilter[], first = 1): Rows {
   if (filters.length === 0) return { filters: [{ ...empty, id: first }], nextRow: first + 1 };
   const rows = filters.map(({ field, op, value }, nth): FilterRow => {
@@ -31,7 +30,7 @@ export function toFilterRows(filters: readonly EventLogFilter[], first = 1): Row
       otherField: hasField ? '' : field,
       op: hasOp ? op : another,
       otherOp: hasOp ? '' : op,
-      values: splitValues(value),
+      values: joinValues(value),
     };
   });
   return { filters: rows, nextRow: first + rows.length };
@@ -47,7 +46,7 @@ export function removeRow({ filters, nextRow }: Rows, id: number): Rows {
   return left.length > 0 ? { filters: left, nextRow } : toFilterRows([], nextRow);
 }
 
-/** Whether after the choice of a field an input has to come or go, or a menu or hint to change. */
+/** True if the choice of a field adds or removes an input, or changes a menu or hint. */
 export function needsRedraw(rows: readonly FilterRow[], fields: Fields): boolean {
   return rows.some(
     (row) =>
@@ -55,7 +54,7 @@ export function needsRedraw(rows: readonly FilterRow[], fields: Fields): boolean
   );
 }
 
-/** Nobody looks for a whole URL or User-Agent: where the operation was left alone, it becomes the one for a part. */
+/** A URL or User-Agent is searched for a part: the default operation becomes `contains`. */
 export function withDefaultOps({ filters, nextRow }: Rows): Rows {
   const usual = filters.map((row) => (isUnusual(row) ? { ...row, op: 'contains', drawn: 1 } : row));
   return { filters: usual, nextRow };
@@ -65,7 +64,7 @@ function isUnusual({ field, op, drawn }: FilterRow): boolean {
   return ['url', 'ua'].includes(field) && op === 'in' && drawn === 0;
 }
 
-/** What stands in the rows of a form. `drawn`: their ids, and how often their menus were drawn. */
+/** Reads the inputs of the rows. `drawn`: their ids, and how often their menus were drawn. */
 export function readTypedRows(
   fields: Fields,
   drawn: readonly (readonly [id: number, drawn: number])[],
@@ -89,39 +88,33 @@ export function readTypedRows(
   });
 }
 
-/** Filters as their rows say; what is wrong by block; and what has to be shown before it may be sent. */
+/** The filters of the rows. */
 export interface ReadRows {
   readonly filters: readonly EventLogFilter[];
   readonly problems: readonly (readonly [block: string, problem: string])[];
-  /** About names that stand in no input with a warning below it: those are asked about once. */
-  readonly unsaid: readonly string[];
+  /** Names whose input was not drawn yet when the form was sent. */
+  readonly missing: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Reads the rows; `fields` say which inputs for other names stand in the form. */
+/** Reads the rows. `fields` shows which inputs for other names the form has. */
 export function readRows(rows: readonly FilterRow[], fields: Fields): ReadRows {
   const filters: EventLogFilter[] = [];
   const problems: [string, string][] = [];
-  const unsaid: string[] = [];
+  const missing: string[] = [];
   const warnings: string[] = [];
   for (const row of rows) {
     const blocks = rowBlocks(row.id);
     if (row.field === '') {
-      // All of it in words, as fast typists and other programs do it.
-      const read = readFilters(row.values);
-      filters.push(...read.filters);
-      unsaid.push(...read.warnings);
-      if (read.problems.length > 0) {
-        const words = read.problems.slice(0, 3).join('\n');
-        problems.push([blocks.values, `${words}\nOr choose a field above, and type the values only.`]);
-      }
+      if (row.values.trim() !== '')
+        problems.push([blocks.values, 'Choose a field above for these values, or remove them.']);
       continue;
     }
     const hidden = [
       ...(row.field === another && !(blocks.field in fields) ? ['its field'] : []),
       ...(row.op === another && !(blocks.op in fields) ? ['its operation'] : []),
     ];
-    if (hidden.length > 0) unsaid.push(`a filter still needs the name of ${hidden.join(' and of ')}`);
+    if (hidden.length > 0) missing.push(`a filter still needs the name of ${hidden.join(' and of ')}`);
     else {
       const field = row.field === another ? row.otherField.trim() : row.field;
       const op = row.op === another ? row.otherOp.trim() : row.op;
@@ -143,20 +136,7 @@ export function readRows(rows: readonly FilterRow[], fields: Fields): ReadRows {
   const [first] = rows;
   if (first && filters.length > mostFilters)
     problems.push([rowBlocks(first.id).values, `At most ${mostFilters} filters.`]);
-  return { filters, problems, unsaid, warnings };
-}
-
-/** Rows that are typed in words become rows with menus; the others stay as they are. */
-export function expandRows({ filters, nextRow }: Rows): Rows {
-  let next = nextRow;
-  const rows = filters.flatMap((row) => {
-    const read = row.field === '' ? readFilters(row.values).filters : [];
-    if (read.length === 0) return [row];
-    const made = toFilterRows(read, next);
-    next = made.nextRow;
-    return made.filters;
-  });
-  return { filters: rows.slice(0, mostFilters), nextRow: next };
+  return { filters, problems, missing, warnings };
 }
 
 function capital(words: string): string {

@@ -1,87 +1,30 @@
 import { isIP } from 'node:net';
 import { type EventLogFilter, eventLogFields, eventLogOps } from '../../api/event-logs.ts';
 
-/** Filters as they were typed: what they mean, what is wrong by line, and what is unusual. */
-export interface ReadFilters {
-  readonly filters: readonly EventLogFilter[];
-  /** For people, each naming its line. */
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-/** As many as an export takes. */
+/** Filters of one export. */
 export const mostFilters = 20;
 const mostValues = 50;
 const longestValue = 500;
 
-// Other words that people use for the service's own.
-const fieldWords: Readonly<Record<string, string>> = {
-  rule: 'ruleId',
-  'rule-id': 'ruleId',
-  agent: 'ua',
-  useragent: 'ua',
-  'user-agent': 'ua',
-  path: 'url',
-};
-const opWords: Readonly<Record<string, string>> = {
-  is: 'eq',
-  '=': 'eq',
-  '==': 'eq',
-  equals: 'eq',
-  has: 'contains',
-  includes: 'contains',
-  like: 'wildcard',
-  matches: 'wildcard',
-  within: 'cidr',
-};
-
-/**
- * One filter a line: `field op value, value`. Written on phones, so capital letters, curly quotes, long spaces and empty
- * lines do no harm. A value with a comma or a space at its end goes in quotes, a quote in it is doubled.
- */
-export function readFilters(typed: string): ReadFilters {
-  const filters: EventLogFilter[] = [];
-  const problems: string[] = [];
-  const warnings: string[] = [];
-  const lines = tidy(typed).split('\n');
-  for (const [index, raw] of lines.entries()) {
-    const line = raw.trim();
-    if (line === '') continue;
-    const read = readLine(line);
-    if (typeof read === 'string') problems.push(`Line ${index + 1}: ${read}`);
-    else {
-      filters.push(read);
-      warnings.push(...describeUnknownNames(read));
-    }
-  }
-  if (filters.length > mostFilters) problems.push(`At most ${mostFilters} filters.`);
-  return { filters, problems, warnings };
-}
-
-/** What phones and pasting leave in a text: invisible signs, long spaces, other line breaks. */
-function tidy(typed: string): string {
+/** Removes what phones and pasting leave in a text: invisible characters, wide spaces, other line breaks. */
+function normalize(typed: string): string {
   return typed
     .replaceAll(/[\u200B-\u200F\u2060\uFEFF]/gu, '')
     .replaceAll(/\r\n|[\r\u2028\u2029]/gu, '\n')
     .replaceAll(/[\u00A0\u2000-\u200A\u202F]/gu, ' ');
 }
 
-function readLine(line: string): EventLogFilter | string {
-  const [, fieldTyped = '', opTyped = '', rest = ''] =
-    /^(\S+?)(?:\s+|(?==))(=+|\S+)\s*(.*)$/su.exec(line) ?? [];
-  if (fieldTyped === '' || rest === '')
-    return 'a filter is a field, an operation and a value: country in DE, FR';
-  return readFilter(fieldTyped, opTyped, rest);
-}
-
-/** One filter from its parts; values stand in lines or with commas between them. Gives what is wrong, for people. */
+/**
+ * Reads one filter. Values are separated by commas or line breaks; a value with a comma, or with a space at its end, goes
+ * in quotes, with quotes in it doubled. Returns a string that says what is wrong if it cannot be read.
+ */
 export function readFilter(fieldTyped: string, opTyped: string, typed: string): EventLogFilter | string {
-  const field = known(tidy(fieldTyped).trim(), eventLogFields, fieldWords);
-  const op = known(tidy(opTyped).trim(), eventLogOps, opWords);
-  if (!/^[\w.-]{1,60}$/u.test(field)) return 'the field is one word, such as country';
-  if (!/^[\w.-]{1,60}$/u.test(op)) return 'the operation is one word, such as in or contains';
+  const field = canonicalName(normalize(fieldTyped).trim(), eventLogFields);
+  const op = canonicalName(normalize(opTyped).trim(), eventLogOps);
+  if (!/^[\w.-]{1,60}$/u.test(field)) return 'type one word for the field, such as country';
+  if (!/^[\w.-]{1,60}$/u.test(op)) return 'type one word for the operation, such as in or contains';
   const value = readValues(
-    tidy(typed)
+    normalize(typed)
       .trim()
       .replaceAll(/ *,?[ \n]*\n */gu, ', '),
   );
@@ -97,11 +40,9 @@ export function readFilter(fieldTyped: string, opTyped: string, typed: string): 
   return { field, op, value: isCountry ? value.map((one) => one.toUpperCase()) : value };
 }
 
-/** The service's own spelling, whatever the case; what it does not have stays as it was typed. */
-function known(typed: string, names: readonly string[], others: Readonly<Record<string, string>>): string {
-  const lower = typed.toLowerCase();
-  const own = Object.hasOwn(others, lower) ? others[lower] : undefined;
-  return own ?? names.find((name) => name.toLowerCase() === lower) ?? typed;
+/** The CDN's own spelling, whatever the case; an unknown name stays as it was typed. */
+function canonicalName(typed: string, names: readonly string[]): string {
+  return names.find((name) => name.toLowerCase() === typed.toLowerCase()) ?? typed;
 }
 
 const closers: Readonly<Record<string, string>> = { '"': '"“”', '“': '"“”', '”': '"“”', '„': '"“”' };
@@ -127,7 +68,7 @@ function readValues(text: string): string[] | string {
   return values;
 }
 
-/** From the quote at `at` to the comma behind the one that closes it. */
+/** Reads from the quote at `at` to the comma after the closing quote. */
 function readQuoted(
   text: string,
   at: number,
@@ -150,7 +91,7 @@ function readQuoted(
   return undefined;
 }
 
-/** About names that the service does not tell of. */
+/** Warnings about names that the CDN does not document. */
 export function describeUnknownNames({ field, op }: Pick<EventLogFilter, 'field' | 'op'>): string[] {
   const warnings: string[] = [];
   if (!isKnownField(field)) warnings.push(`the field ${field} is not a known one`);
@@ -166,13 +107,13 @@ export function isKnownOp(op: string): boolean {
   return eventLogOps.some((name) => name === op);
 }
 
-/** Values as `readFilter` reads them again. */
-export function splitValues(values: readonly string[]): string {
+/** Joins values into text that `readFilter` reads as the same values. */
+export function joinValues(values: readonly string[]): string {
   const quoted = values.map((value) =>
     /^\s|[",“”„\n]|\s$/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value,
   );
   const text = quoted.join(', ');
-  // What fitted as it was typed has to fit again.
+  // An input holds 3,000 characters: values that fitted must fit again.
   return text.length > 3000 ? quoted.join(',') : text;
 }
 

@@ -2,28 +2,36 @@ import { z } from 'zod';
 import { checkEventLogWindow, findEarliestStart } from '../../api/event-logs.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportRequest } from '../../exports/model.ts';
-import { correctWindow, type ExportForm, renderExportForm } from '../../views/exports/form.ts';
+import * as forms from '../../views/exports/form.ts';
 import type { Fields, OpenModal } from '../context.ts';
-import type { ReadResult, SubmitInfo } from '../define.ts';
-import { expandRows, readRows, readTypedRows, toFilterRows } from './filter-rows.ts';
-import { defaultWindow } from './window.ts';
+import type { Action, ReadResult, SubmitInfo } from '../define.ts';
+import {
+  addRow,
+  needsRedraw,
+  readRows,
+  readTypedRows,
+  removeRow,
+  toFilterRows,
+  withDefaultOps,
+} from './filter-rows.ts';
+import { clampWindow, correctWindow, defaultWindow, readWindow } from './window.ts';
 
-/** The form as it was sent, read. */
+/** The submitted form. */
 export interface AskedExport {
   readonly request: ExportRequest;
   /** undefined = only the person. */
   readonly channel: string | undefined;
-  /** About unusual filters, for people. */
+  /** About unknown names in filters, for people. */
   readonly warnings: readonly string[];
-  /** To be shown again where it cannot start. */
-  readonly form: ExportForm;
+  /** Shown again if the export cannot start. */
+  readonly form: forms.ExportForm;
 }
 
 export function createBlankForm(about: {
   shieldZoneId: string;
   timeZone: string | undefined;
   now: Date;
-}): ExportForm {
+}): forms.ExportForm {
   return {
     shieldZoneId: about.shieldZoneId,
     ...defaultWindow(about.now),
@@ -38,12 +46,12 @@ export function createBlankForm(about: {
   };
 }
 
-/** What was typed in an open form so far, to draw it again with something else in it. */
-export function createFormFor(modal: OpenModal | undefined): ExportForm {
+/** Reads an open form, to render it again with a change. */
+export function createFormFor(modal: OpenModal | undefined): forms.ExportForm {
   return typedForm(unnumbered(modal?.fields ?? {}).fields, modal?.metadata);
 }
 
-/** Reads the form; what is wrong goes to the field it is in. */
+/** Reads the submitted form. Each problem goes to its field. */
 export function readExport(typed: Fields, { now, metadata: note }: SubmitInfo): ReadResult {
   const { fields, blocks } = unnumbered(typed);
   const errors: Record<string, string> = {};
@@ -68,18 +76,18 @@ export function readExport(typed: Fields, { now, metadata: note }: SubmitInfo): 
   if (form.channel !== undefined && !/^[CG][A-Z0-9]+$/u.test(form.channel)) {
     wrong('channel', 'Choose a channel, or leave it empty to get the file yourself.');
   }
-  const { filters, problems, unsaid, warnings } = readRows(form.filters, fields);
+  const { filters, problems, missing, warnings } = readRows(form.filters, fields);
   for (const problem of problems) wrong(...problem);
   if (Object.keys(errors).length > 0 || !form.from || !form.to) return { errors };
-  if (unsaid.length > 0) {
-    const problem = `In the filters, ${unsaid.slice(0, 5).join('; ')}. Look below, then press Export to send it so.`;
-    return { again: renderExportForm({ ...form, ...expandRows(form), problem }) };
+  if (missing.length > 0) {
+    const problem = `In the filters, ${missing.slice(0, 5).join('; ')}. Type it below, then press Export.`;
+    return { again: forms.renderExportForm({ ...form, problem }) };
   }
   const { from, to, channel, shieldZoneId, query, pseudonyms, spreadsheetSafe, split } = form;
   const request = {
     shieldZoneId,
     from,
-    // A window that was filled in as ending now may be a minute ahead of the bot's clock.
+    // A window that ends now may be ahead of the bot's clock.
     to: to > now ? now : to,
     query,
     filters,
@@ -100,7 +108,7 @@ function problemOf(
     return undefined;
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    const press = `press “${correctWindow.label}” above`;
+    const press = `press “${forms.correctWindowButton.label}” above`;
     if (window.to <= window.from)
       return ['to', `The end has to lie after the start: ${press} to swap them, or choose another end.`];
     if (window.to > now) return ['to', `The window ends in the future: ${press}, or end it earlier.`];
@@ -124,7 +132,7 @@ function inWords(at: Date, timeZone = 'UTC'): string {
   return timeZone === 'UTC' ? `${words} UTC` : words;
 }
 
-function typedForm(fields: Fields, note: string | undefined): ExportForm {
+function typedForm(fields: Fields, note: string | undefined): forms.ExportForm {
   const { zone, drawn, rows, next } = noteOf(note);
   const text = (name: string): string => {
     const value = fields[name];
@@ -150,13 +158,13 @@ function typedForm(fields: Fields, note: string | undefined): ExportForm {
   };
 }
 
-/** Menus of moments give seconds. */
+/** Date-time pickers return seconds. */
 function momentOf(text: string): Date | undefined {
   if (/^\d{9,11}$/u.test(text)) return new Date(Number(text) * 1000);
   return /^\d{12,14}$/u.test(text) ? new Date(Number(text)) : undefined;
 }
 
-/** `from:2` is `from`, drawn for the second time; errors go to the block as it is called now. Others keep their names. */
+/** Maps `from:2` (`from`, rendered again) to `from`; `blocks` maps back, for errors. */
 function unnumbered(typed: Fields): { readonly fields: Fields; readonly blocks: Record<string, string> } {
   const fields: Record<string, Fields[string]> = {};
   const blocks: Record<string, string> = {};
@@ -183,3 +191,56 @@ function noteOf(text: string | undefined): z.output<typeof note> {
     return { drawn: 0, rows: [[1, 0]], next: 2 };
   }
 }
+
+/** Sets one of the usual windows. */
+const chooseWindow: Action = {
+  id: 'event-logs:window',
+  needs: 'export',
+  async redraw(value, context) {
+    const form = createFormFor(context.modal);
+    const drawn = form.drawn + 1;
+    if (value === forms.correctWindowButton.value)
+      return forms.renderExportForm({ ...form, ...correctWindow(form.from, form.to, context.now()), drawn });
+    const label = Object.hasOwn(forms.windowChoices, value) ? value : '24h';
+    const window = readWindow(`last ${label}`, context.now(), 'UTC');
+    return forms.renderExportForm({ ...form, ...(clampWindow(window, context.now()) ?? window), drawn });
+  },
+};
+
+const addFilter: Action = {
+  id: 'event-logs:filter',
+  needs: 'export',
+  async redraw(_, context) {
+    const form = createFormFor(context.modal);
+    return forms.renderExportForm({ ...form, ...addRow(form) });
+  },
+};
+
+const removeFilter: Action = {
+  id: 'event-logs:filter-remove',
+  needs: 'export',
+  async redraw(value, context) {
+    const form = createFormFor(context.modal);
+    return forms.renderExportForm({ ...form, ...removeRow(form, Number(value)) });
+  },
+};
+
+const chooseField: Action = {
+  id: 'event-logs:filter-field',
+  needs: 'export',
+  async redraw(_, context) {
+    const form = createFormFor(context.modal);
+    return needsRedraw(form.filters, context.modal?.fields ?? {})
+      ? forms.renderExportForm({ ...form, ...withDefaultOps(form) })
+      : undefined;
+  },
+};
+
+const chooseOp: Action = {
+  id: 'event-logs:filter-op',
+  needs: 'export',
+  redraw: async (_, context) => forms.renderExportForm(createFormFor(context.modal)),
+};
+
+/** Buttons and menus that change the open form. */
+export const formActions: readonly Action[] = [chooseWindow, addFilter, removeFilter, chooseField, chooseOp];

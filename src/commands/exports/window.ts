@@ -15,27 +15,27 @@ const shapes = 'Type `last 6h`, `last 30m`, `today`, `yesterday`, `2026-11-20` o
 
 /** A window that was typed. */
 export interface TypedWindow extends Window {
-  /** It was typed the other way round. */
+  /** It was typed with its end first. */
   readonly swapped?: true;
 }
 
-/** What is asked for where nobody said anything. */
+/** The last 24 hours. */
 export function defaultWindow(now: Date): Window {
   return { from: new Date(floor(now).getTime() - 24 * hourMs), to: floor(now) };
 }
 
 /**
- * The words of a window, in somebody's time zone (IANA name; a `UTC` or `Z` behind them means UTC): `last 6h`,
- * `today`, `yesterday 22:00..today 02:00`, `2026-11-20 10:00..12:00`. What reaches into the future ends now; what ends
- * before it begins is turned round, or began yesterday where no day is named.
+ * Reads a typed window in a time zone (IANA name; a trailing `UTC` or `Z` means UTC): `last 6h`,
+ * `today`, `yesterday 22:00..today 02:00`, `2026-11-20 10:00..12:00`. A window into the future ends now. A window that
+ * ends before it begins is swapped, or began yesterday if no day is named.
  *
- * @throws UserError where they cannot be read.
+ * @throws UserError if it cannot be read.
  */
 export function readWindow(typed: string, now: Date, timeZone: string): TypedWindow {
   const words = typed
     .toLowerCase()
     .replaceAll(/\s+/gu, ' ')
-    // Phones write three dots as one sign, and people put spaces around them.
+    // Phones replace three dots by one character; people add spaces.
     .replaceAll(/ ?(?:…|\.{2,3}) ?/gu, '..')
     .trim();
   const utc = /^(.*?\d) ?(?:utc|z)$/u.exec(words);
@@ -53,7 +53,7 @@ export function readWindow(typed: string, now: Date, timeZone: string): TypedWin
   const start = readMoment(first, now, zone);
   if (!start || more.length > 0) throw unreadable(typed);
   if (second === undefined) {
-    // A bare time has no end that anybody said.
+    // A bare time has no end.
     if (start.time) throw unreadable(typed);
     return ended({ from: instant(start.day, 0, zone), to: instant(next(start.day), 0, zone) }, now, typed);
   }
@@ -66,21 +66,21 @@ export function readWindow(typed: string, now: Date, timeZone: string): TypedWin
       : instant(end.day, end.time, zone)
     : floor(now);
   if (to.getTime() === from.getTime()) throw unreadable(typed);
-  // Nobody names the days of last night.
+  // `22:00..02:00` means last night.
   const before = instant(shifted(start.day, -1), start.time ?? 0, zone);
   if (to < from && !start.named && !end?.named) return ended({ from: before, to }, now, typed);
   if (to < from) return { ...ended({ from: to, to: from }, now, typed), swapped: true };
   return ended({ from, to }, now, typed);
 }
 
-/** The window moved into what the CDN keeps; the same one where it fits. Undefined where nothing of it is kept. */
+/** Narrows a window to the 72 hours that the CDN keeps. Undefined if nothing of it is kept. */
 export function clampWindow({ from, to }: Window, now: Date): Window | undefined {
   const earliest = findEarliestStart(now);
   if (to <= earliest) return undefined;
   return from < earliest ? { from: earliest, to } : { from, to };
 }
 
-/** The nearest window that is taken: it begins before it ends, ends by now, and the CDN keeps all of it. */
+/** The nearest valid window: it begins before it ends, ends by now, and is kept by the CDN. */
 export function correctWindow(from: Date | undefined, to: Date | undefined, now: Date): Window {
   if (!from || !to) return defaultWindow(now);
   const [first, last] = from < to ? [from, to] : [to, from];
@@ -104,9 +104,9 @@ interface Day {
 
 interface Moment {
   readonly day: Day;
-  /** Whether the day was. */
+  /** Whether a day was typed. */
   readonly named: boolean;
-  /** Minutes since midnight; undefined where only a day was named. */
+  /** Minutes since midnight; undefined if only a day was typed. */
   readonly time: number | undefined;
 }
 
@@ -117,7 +117,7 @@ function readMoment(words: string, now: Date, zone: string, sameDay?: Day): Mome
     );
   if (!found || words.trim() === '') return undefined;
   const [, word, year, month, date, hours, minutes] = found;
-  // `10` alone may be anything.
+  // `10` alone is ambiguous.
   if (hours !== undefined && minutes === undefined) return undefined;
   const today = dayIn(now, zone);
   const day =
@@ -130,19 +130,19 @@ function readMoment(words: string, now: Date, zone: string, sameDay?: Day): Mome
           : { year: Number(year), month: Number(month), date: Number(date) };
   if (!isExists(day.year, day.month - 1, day.date)) return undefined;
   const time = hours === undefined ? undefined : Number(hours) * 60 + Number(minutes);
-  // 24:00 is how many write the end of a day.
+  // 24:00 is the end of a day.
   if (time !== undefined && (time > 24 * 60 || Number(minutes) > 59)) return undefined;
   return { day, named: word !== undefined || year !== undefined, time };
 }
 
-/** The moment a clock in that zone shows so many minutes after midnight; an hour that a change of clocks skips is the one after. */
+/** The moment of a local time; a time that a clock change skips is an hour later. */
 function instant({ year, month, date }: Day, minutes: number, zone: string): Date {
   const wall = Date.UTC(year, month - 1, date) + minutes * minuteMs;
   const guess = wall - offset(wall, zone);
   return new Date(wall - offset(guess, zone));
 }
 
-/** By how much the clocks of a zone are ahead of UTC at a moment. */
+/** A zone's offset from UTC at a moment, ms. */
 function offset(at: number, zone: string): number {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
@@ -180,7 +180,7 @@ function next(day: Day): Day {
   return shifted(day, 1);
 }
 
-/** Menus of moments know whole minutes. */
+/** Date-time pickers have whole minutes. */
 function floor(at: Date): Date {
   return new Date(Math.floor(at.getTime() / minuteMs) * minuteMs);
 }

@@ -1,6 +1,6 @@
 import { createSeenIds } from '../../api/origin-errors/count-day.ts';
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
-import { writeCsv } from '../../lib/csv.ts';
+import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { createTempFile } from '../../lib/temp-file.ts';
 import { type DayRange, listDays, yieldToEventLoop } from '../../lib/time.ts';
 import type { FileKind } from '../../views/origin-errors/report.ts';
@@ -94,14 +94,21 @@ function compareTime(one: Pick<FileRow, 'at'>, other: Pick<FileRow, 'at'>): numb
   return (one.at ?? Number.MAX_VALUE) - (other.at ?? Number.MAX_VALUE);
 }
 
-/** An entry as the file shows it, in the order of the columns, with its time for sorting. */
+/** An entry as the file shows it: nothing that may be secret. */
 export interface FileRow {
   readonly at?: number | undefined;
-  readonly cells: readonly (string | number | undefined)[];
+  readonly errorCode: OriginError['errorCode'];
+  readonly statusCode: OriginError['statusCode'];
+  readonly serverZone: OriginError['serverZone'];
+  readonly url: string | undefined;
+  readonly message: string | undefined;
+  readonly logId: string;
 }
 
 export function toFileRow(entry: OriginError): FileRow {
-  return { at: entry.at, cells: toCells(entry) };
+  const { at, errorCode, statusCode, serverZone, id } = entry;
+  const { requestUrl, message } = entry.details() ?? {};
+  return { at, errorCode, statusCode, serverZone, url: requestUrl, message, logId: id };
 }
 
 /** The same file from cached rows. Undefined if there are none. */
@@ -125,31 +132,27 @@ export async function writeRows(
   return { path: spool.path, entries: rows.length, ...known, unsorted: [] };
 }
 
-const columns = ['time', 'errorCode', 'statusCode', 'serverZone', 'url', 'message', 'logId'] as const;
+const columns: readonly CsvColumn<FileRow>[] = [
+  { name: 'time', cell: ({ at }) => (at === undefined ? undefined : new Date(at).toISOString()) },
+  { name: 'errorCode', cell: ({ errorCode }) => errorCode },
+  { name: 'statusCode', cell: ({ statusCode }) => statusCode },
+  { name: 'serverZone', cell: ({ serverZone }) => serverZone },
+  { name: 'url', cell: ({ url }) => url },
+  { name: 'message', cell: ({ message }) => message },
+  { name: 'logId', cell: ({ logId }) => logId },
+];
 
 /** One line per entry, with the members that answers show and no possible secrets. */
 const formats: Readonly<
   Record<FileKind, { readonly header: string; readonly lines: (rows: readonly FileRow[]) => string }>
 > = {
-  csv: {
-    header: writeCsv([columns]),
-    lines: (rows) => writeCsv(rows.map(({ cells }) => cells)),
-  },
+  csv: { header: writeCsvHeader(columns), lines: (rows) => writeCsv(columns, rows) },
   ndjson: {
     header: '',
     lines: (rows) =>
       rows
-        .map(({ cells: values }) => {
-          return `${JSON.stringify(Object.fromEntries(columns.map((name, index) => [name, values[index]])))}\n`;
-        })
+        .map((row) => Object.fromEntries(columns.map(({ name, cell }) => [name, cell(row)])))
+        .map((line) => `${JSON.stringify(line)}\n`)
         .join(''),
   },
 };
-
-/** In the order of `columns`. */
-function toCells(entry: OriginError): (string | number | undefined)[] {
-  const { at, errorCode, statusCode, serverZone, id } = entry;
-  const { requestUrl, message } = entry.details() ?? {};
-  const time = at === undefined ? undefined : new Date(at).toISOString();
-  return [time, errorCode, statusCode, serverZone, requestUrl, message, id];
-}

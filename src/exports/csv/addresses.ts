@@ -1,11 +1,12 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import type { Span } from '../stats/urls.ts';
 
 /**
- * Replaces every IPv4 and IPv6 address in a text, also with `%3A` for its colons as in the query of an address. What
- * `replaced` is given is written in one way, so that one address in two spellings is the same.
+ * Replaces every IPv4 and IPv6 address in a text, also with `%3A` for colons as in a query. `replaced` gets the canonical
+ * form, so that two spellings of an address are the same.
  *
- * Versions look like IPv4 addresses: `Chrome/131.0.0.0` stays, since behind a name and a slash nobody's address ends in
- * two zeros.
+ * Versions look like IPv4 addresses: `Chrome/131.0.0.0` stays, since no client address ends in two zeros after a name
+ * and a slash.
  */
 export function replaceAddresses(text: string, replaced: (address: string) => string): string {
   return text.replaceAll(candidate, (found, offset: number) => {
@@ -21,8 +22,8 @@ export function replaceAddresses(text: string, replaced: (address: string) => st
 }
 
 /**
- * The address that a cell holds and nothing else but its port, brackets or zone (`203.0.113.7:8080`, `[2001:DB8::1]:443`,
- * `fe80::1%eth0`, `::ffff:203.0.113.7`), in its one spelling; undefined where it holds something else.
+ * The canonical form of a cell's address, without port, brackets or zone (`203.0.113.7:8080`, `[2001:DB8::1]:443`,
+ * `fe80::1%eth0`, `::ffff:203.0.113.7`). Undefined if the cell holds anything else.
  */
 export function findAddress(cell: string): string | undefined {
   const plain = cell.trim();
@@ -35,7 +36,7 @@ function canonicalAddress(text: string): string | undefined {
   return text.includes(':') ? canonicalIPv6(text) : canonicalIPv4(text);
 }
 
-// Four numbers with dots, and not five; or whatever has at least two colons.
+// Four numbers with dots, but not five; or anything with at least two colons.
 const candidate =
   /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3,}(?!\d)|[\da-f]{0,4}(?::|%3a)[\da-f]{0,4}(?::|%3a)(?:[\da-f:.]|%3a)*/giu;
 
@@ -66,7 +67,7 @@ function inColons(
   // The last two groups may be written as an IPv4 address.
   if (!run.includes('::') && run.split(':').length < 7) return ipv4Within(found, replaced);
   if (/\w/u.test(behind)) return ipv4Within(found, replaced);
-  // What is joined to a word in front is no group.
+  // A group joined to a word before it is none.
   const joined = /\w/u.test(before) ? run.indexOf(':') : 0;
   for (const [from, to] of spans(run, joined)) {
     const address = canonicalIPv6(run.slice(from, to));
@@ -77,7 +78,7 @@ function inColons(
   return ipv4Within(found, replaced);
 }
 
-/** Where an address can begin and end in a run, the longest first: signs and one group may stand around it. */
+/** Candidate ranges of an address in a run, longest first: punctuation and one group may surround it. */
 function spans(run: string, joined: number): [number, number][] {
   const second = run.indexOf(':', joined) + 1;
   const bare = run.replace(/[:.]+$/u, '').length;
@@ -93,4 +94,50 @@ function ipv4Within(found: string, replaced: (address: string) => string): strin
     const address = canonicalIPv4(text);
     return address === undefined ? text : replaced(address);
   });
+}
+
+const zero = 0x30;
+const nine = 0x39;
+const dot = 0x2e;
+// Bounds the cache: an attacker has many addresses, in many spellings.
+const mostKnown = 4_096;
+/** Bytes of the longest address with zone and port. */
+const longest = 80;
+
+/**
+ * Points a span at the canonical form of its address, so that an address with a port, in brackets or in capitals is
+ * counted with the others. Spans without an address stay.
+ */
+export function createAddressNormalizer(): (word: Span) => void {
+  const known = new Map<string, Buffer | undefined>();
+  return (word) => {
+    const { bytes, from, to } = word;
+    if (to - from > longest || isPlain(word)) return;
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1');
+    let spelled = known.get(text);
+    if (spelled === undefined && !known.has(text)) {
+      const address = findAddress(text);
+      spelled = address === undefined ? undefined : Buffer.from(address, 'latin1');
+      if (known.size >= mostKnown) known.clear();
+      known.set(text, spelled);
+    }
+    if (!spelled) return;
+    word.bytes = spelled;
+    word.from = 0;
+    word.to = spelled.length;
+  };
+}
+
+/** True for nearly every address of a log: numbers with dots, none with a leading zero. */
+function isPlain({ bytes, from, to }: Span): boolean {
+  let before = dot;
+  let isZero = false;
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte !== dot && (byte < zero || byte > nine)) return false;
+    if (isZero && byte !== dot) return false;
+    isZero = byte === zero && before === dot;
+    before = byte;
+  }
+  return true;
 }

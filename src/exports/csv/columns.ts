@@ -1,8 +1,10 @@
-import type { EventSubject } from '../stats/event-stats.ts';
+/** Columns whose most frequent values are counted. */
+export const eventSubjects = ['action', 'country', 'rule', 'ip', 'url'] as const;
+export type EventSubject = (typeof eventSubjects)[number];
 
 /**
- * The service names its columns nowhere, so each is known by several names: those of its filters (cdn-api.md §2.8),
- * and how logs name the same thing. Written small and without signs: `Rule Id`, `rule_id` and `ruleId` are one.
+ * The CDN documents no column names, so each column is recognized by several: the names of the CDN's filters and usual
+ * names in logs. Lower case, letters and digits only: `Rule Id`, `rule_id` and `ruleId` are the same.
  */
 const names = {
   time: ['timestamp', 'time', 'datetime', 'date', 'eventtime', 'createdat', 'unixtimestamp', 'timestampms'],
@@ -22,7 +24,7 @@ const names = {
   url: ['url', 'requesturl', 'uri', 'requesturi', 'path', 'requestpath'],
 } as const satisfies Record<EventSubject | 'time', readonly string[]>;
 
-/** Which column of a file is what. -1, or no entry, where it has none. */
+/** Finds the columns of a file. `time` is -1, and `subjects` has no entry, for a missing column. */
 export function eventColumns(header: readonly string[]): {
   readonly time: number;
   readonly subjects: readonly (readonly [EventSubject, number])[];
@@ -44,7 +46,7 @@ export function eventColumns(header: readonly string[]): {
   };
 }
 
-/** All columns that hold an address and nothing else. */
+/** Columns that hold an IP address and nothing else. */
 export function addressColumns(header: readonly string[]): readonly number[] {
   const plain = header.map(plainName);
   return plain.flatMap((name, nth) => (names.ip.some((known) => known === name) ? [nth] : []));

@@ -5,13 +5,12 @@ import { addressColumns } from './columns.ts';
 import { type CsvRewriter, createCsvRewriter } from './rewrite.ts';
 
 /**
- * Replaces IP addresses in a CSV file by pseudonyms such as `ip-7f3a9c21d4`, in the columns of addresses and wherever
- * else in a cell an IPv4 or IPv6 address stands: bytes in, bytes out. The same address has the same pseudonym within
- * one stream, and another one in the next: the key is made here and never leaves. In a column of addresses everything
- * that has a digit or a colon goes, whether it is an address or not.
+ * Replaces IP addresses in a CSV file by pseudonyms such as `ip-7f3a9c21d4`, in address columns and anywhere else. An
+ * address has one pseudonym in a file and another in the next: the key is made here and never leaves. In an address
+ * column everything with a digit or a colon is replaced, whether it is an address or not. Statistics of the result hold
+ * no address.
  *
- * Count (`createEventFigures`) behind it, and the figures hold no address either. Fails with a UserError where one row
- * is larger than 8 MB.
+ * @throws UserError for a row longer than 8 MiB.
  */
 export function createPseudonymizer(): CsvRewriter {
   const pseudonymOf = createPseudonyms();
@@ -35,7 +34,7 @@ export function createPseudonymizer(): CsvRewriter {
         done = to[column] as number;
       }
     parts.push(isHeader ? bytes.toString('latin1', done, end) : elsewhere(bytes, done, end));
-    // Latin 1 both ways: the bytes of other signs stay what they are.
+    // Latin-1 both ways keeps the bytes of all other characters.
     const text = parts.join('');
     const room = out.reserve(text.length);
     out.length += room.write(text, out.length, 'latin1');
@@ -50,10 +49,10 @@ export function createPseudonymizer(): CsvRewriter {
   }
 }
 
-// A cache of pseudonyms, begun anew when it is full: making one takes as long as reading a row.
+// Size of the cache, which is cleared when full: an HMAC takes as long as reading a row.
 const mostKnown = 20_000;
 
-/** 40 bits: of a million addresses two have the same pseudonym with a chance of one in three. */
+/** 40 bits: among a million addresses, a collision has a chance of one in three. */
 function createPseudonyms(): (address: string) => string {
   const key = randomBytes(32);
   const known = new Map<string, string>();

@@ -9,9 +9,9 @@ export interface CsvRows {
 }
 
 export interface CsvRowsOptions {
-  /** Bytes of a row that are held; servers take addresses and headers of a few kilobytes. */
+  /** Longest row that is buffered, in bytes. Default 1 MiB. */
   readonly longest?: number;
-  /** What becomes of a longer row: one row without cells, or a UserError. */
+  /** A longer row is passed on without cells, or refused with a UserError. Default `pass`. */
   readonly longer?: 'pass' | 'refuse';
 }
 
@@ -20,14 +20,14 @@ const comma = 0x2c;
 const lf = 0x0a;
 const cr = 0x0d;
 const byteOrderMark = Buffer.from('\u{feff}');
-/** Larger pieces are taken in slices of this size. */
+/** Larger pieces are read in slices of this size. */
 const slice = 65_536;
 const mostCells = 16_384;
 
 /** Where in a cell the next byte is. */
 const places = { first: 0, bare: 1, quoted: 2, behindQuote: 3, behindBreak: 4, behindReturn: 5 } as const;
 
-/** How rows end: as the first one does. Where that is not a CR alone, one is a character like others. */
+/** Line ending of the first row, which decides: only after a CR alone does a CR end rows. */
 const ends = { unknown: 0, lf: 1, cr: 2 } as const;
 
 /**
@@ -35,13 +35,13 @@ const ends = { unknown: 0, lf: 1, cr: 2 } as const;
  * CRLF, LF and, where the first row ends so, CR alone; a byte order mark. It never fails over a broken file: what follows a closing quote belongs to the cell
  * (as spreadsheets read it), a quote inside a bare cell is a character, and either marks the row as broken.
  *
- * Our own, since csv-parse (which the tests hold this to) makes a string of every cell; the measured difference is in
- * docs/performance.md. Here a row costs a look at each of its bytes, and nothing is decoded.
+ * Tests compare it with csv-parse, which makes a string of every cell and is 40 times slower:
+ * docs/performance.md. Nothing is decoded here.
  */
 export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOptions = {}): CsvRows {
   const { longest = 1_048_576, longer = 'pass' } = options;
   const row = newRow();
-  // Between two pieces: how many bytes are held, how far they are read, and in the middle of what.
+  // State between two pieces: bytes buffered, bytes read, and the position in the current cell.
   let held = 0;
   let at = 0;
   let place: number = places.first;
@@ -49,7 +49,7 @@ export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOpti
   let kind: number = cellKinds.bare;
   let hasBegun = false;
   let lineEnds: number = ends.unknown;
-  /** The row is too long: it is followed to its end, and nothing of it is kept. */
+  /** The row is too long: it is read to its end without being buffered. */
   let isPassing = false;
 
   const endRow = (contentEnd: number, end: number): void => {
@@ -69,7 +69,7 @@ export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOpti
     kind = cellKinds.bare;
   };
 
-  /** Reads what is held. The loop that every byte goes through: as few looks at each as can be. */
+  /** Reads the buffered bytes. The hot loop: every byte of a file passes it. */
   const scan = (): void => {
     const { bytes } = row;
     const stop = held;
@@ -135,7 +135,7 @@ export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOpti
         now += 1;
         here = places.behindBreak;
       } else {
-        // The cell goes on behind its closing quote.
+        // The cell continues after its closing quote.
         cellStart -= 1;
         kind = cellKinds.stray;
         row.broken = true;
@@ -146,12 +146,12 @@ export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOpti
     place = here;
   };
 
-  /** Moves the row that is not read to its end to the front. */
+  /** Moves the unfinished row to the front. */
   const keepRest = (): void => {
     if (held - row.start > longest || row.cells >= mostCells) isPassing = true;
     if (isPassing && longer === 'refuse')
       throw new UserError(`One row of the file is larger than ${longest} bytes.`, 'Take the file as it is.');
-    // Of a row that is passed over, only what decides about its next byte.
+    // Of a row that is too long only unread bytes are kept.
     const start = isPassing ? at : row.start;
     row.bytes.copyWithin(0, start, held);
     held -= start;

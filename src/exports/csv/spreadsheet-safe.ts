@@ -10,12 +10,11 @@ const lf = 0x0a;
 const cr = 0x0d;
 
 /**
- * A copy of a CSV file that is safe to open in a spreadsheet: bytes in, bytes out. Every cell gets an apostrophe
- * wherever a formula could begin in it (`withoutFormulas` is the rule), and every cell with something in it is quoted,
- * so that no comma in it begins a cell of its own. As text the other cells stay what they were, and so do the line
- * breaks.
+ * Makes a CSV file safe to open in a spreadsheet: an apostrophe precedes every possible formula (`escapeFormulas` is the
+ * rule), and every cell that is not empty is quoted, so that a comma in it begins no cell. Line breaks and the text of
+ * other cells stay.
  *
- * Fails with a UserError where one row is larger than 8 MB: it cannot be made safe without being held.
+ * @throws UserError for a row longer than 8 MiB.
  */
 export function createSpreadsheetEscaper(): CsvRewriter {
   return createCsvRewriter((row, out) => {
@@ -48,13 +47,13 @@ export function createSpreadsheetEscaper(): CsvRewriter {
   });
 }
 
-/** Writes a cell, its quotes doubled already, from `at` on. Gives where it ends. */
+/** Writes a cell whose quotes are doubled, from `at` on. Returns the position after it. */
 function copied(bytes: Buffer, from: number, to: number, room: Buffer, at: number): number {
   let end = at;
   let next = from;
   while (next < to) {
     let byte = 0;
-    // Nearly every byte is none that splits: two comparisons are less than a look into a table.
+    // Nearly no byte is a separator: two comparisons are faster than a table.
     do {
       byte = bytes[next++] as number;
       room[end++] = byte;
@@ -64,7 +63,7 @@ function copied(bytes: Buffer, from: number, to: number, room: Buffer, at: numbe
   return end;
 }
 
-/** Bytes that a formula can begin with: signs, blanks and what is invisible. Nearly every cell begins with another one. */
+/** Bytes that can precede or begin a formula: signs, blanks and invisible characters. */
 const mayBegin = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte <= 0x20 || byte >= 0x7f || '"=+-@'.includes(String.fromCharCode(byte)) ? 1 : 0,
 );

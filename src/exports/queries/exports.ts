@@ -1,5 +1,9 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { z } from 'zod';
+import type { Person } from '../../auth/identity.ts';
+import type { Place, Posted } from '../../outbox/slack-port.ts';
 import type { Schema } from '../../store/schema.ts';
+import { type ExportRequest, type ExportSummary, exportStates } from '../model.ts';
 
 export type ExportRow = Selectable<Schema['exports']>;
 
@@ -11,7 +15,7 @@ type NewExport = Pick<
   'id' | 'tenant' | 'enterprise_id' | 'team_id' | 'user_id' | 'channel' | 'request' | 'asked_at'
 >;
 
-/** One of a person's exports is begun at a time: until the transaction ends, others wait here. */
+/** Serializes the start of a person's exports until the transaction ends. */
 export async function lockExportsOf(
   trx: Transaction<Schema>,
   { tenant, userId }: { readonly tenant: string; readonly userId: string },
@@ -20,7 +24,7 @@ export async function lockExportsOf(
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
 }
 
-/** A new export in the state `asked`. */
+/** Adds an export in the state `asked`. */
 export async function addExport(db: Db, row: NewExport): Promise<ExportRow> {
   return db
     .insertInto('exports')
@@ -29,7 +33,7 @@ export async function addExport(db: Db, row: NewExport): Promise<ExportRow> {
     .executeTakeFirstOrThrow();
 }
 
-/** Forgets an export that never began. */
+/** Deletes an export that never began. */
 export async function dropExport(db: Db, id: string): Promise<void> {
   await db.deleteFrom('exports').where('id', '=', id).where('state', '=', 'asked').execute();
 }
@@ -38,7 +42,7 @@ export async function findExport(db: Db, id: string): Promise<ExportRow | undefi
   return db.selectFrom('exports').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Somebody's exports, the newest first. */
+/** A person's exports, newest first. */
 export async function findExportsOf(
   db: Db,
   person: { readonly tenant: string; readonly userId: string },
@@ -67,4 +71,68 @@ export async function findUnfinishedExports(
     .$if(of.tenant !== undefined, (query) => query.where('tenant', '=', of.tenant ?? ''))
     .$if(of.userId !== undefined, (query) => query.where('user_id', '=', of.userId ?? ''))
     .execute();
+}
+
+const stored = z.object({
+  shieldZoneId: z.string(),
+  from: z.number(),
+  to: z.number(),
+  query: z.string(),
+  filters: z.array(z.object({ field: z.string(), op: z.string(), value: z.array(z.string()) })),
+  spreadsheetSafe: z.boolean(),
+  pseudonyms: z.boolean(),
+  split: z.boolean(),
+});
+
+export function writeRequest({ from, to, ...rest }: ExportRequest): string {
+  return JSON.stringify({ ...rest, from: from.getTime(), to: to.getTime() });
+}
+
+function readRequest(text: string): ExportRequest {
+  const { from, to, ...rest } = stored.parse(JSON.parse(text));
+  return { ...rest, from: new Date(from), to: new Date(to) };
+}
+
+const forgotten: ExportRequest = {
+  shieldZoneId: '0',
+  from: new Date(0),
+  to: new Date(0),
+  query: '',
+  filters: [],
+  spreadsheetSafe: false,
+  pseudonyms: false,
+  split: false,
+};
+
+export function toExportSummary(row: ExportRow): ExportSummary {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    channel: row.channel ?? undefined,
+    request: row.request === null ? forgotten : readRequest(row.request),
+    state: z.enum(exportStates).parse(row.state),
+    rows: row.row_count,
+    bytes: row.byte_count,
+    askedAt: row.asked_at,
+    endedAt: row.ended_at ?? undefined,
+    filesDeletedAt: row.files_deleted_at ?? undefined,
+  };
+}
+
+export function requesterOf(row: ExportRow): Person {
+  return { ...installationOf(row), userId: row.user_id };
+}
+
+export function installationOf(row: ExportRow): Place {
+  return { teamId: row.team_id, enterpriseId: row.enterprise_id ?? undefined };
+}
+
+export function firstMessageOf(row: ExportRow): Posted | undefined {
+  return row.message_channel === null || row.message_ts === null
+    ? undefined
+    : { channel: row.message_channel, ts: row.message_ts };
+}
+
+export function fileIdsOf(row: ExportRow): string[] {
+  return z.array(z.string()).parse(JSON.parse(row.files));
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-/** How often each of many words came, in bounded memory, over bytes: nothing is decoded before it is shown. */
+/** Counts the most frequent values in bounded memory. Values are bytes; only the result is decoded. */
 export interface GroupCounts {
   readonly add: (bytes: Uint8Array, from: number, to: number) => void;
-  /** The most frequent first. Each came at least `count` times and at most `count + missed` times. */
+  /** The most frequent first. Each occurred `count` to `count + missed` times. */
   readonly top: (most: number) => {
     readonly words: readonly (readonly [word: string, count: number])[];
     readonly missed: number;
@@ -11,25 +11,25 @@ export interface GroupCounts {
 }
 
 export interface GroupCountsOptions {
-  /** So many words are kept when there are twice as many. */
+  /** Values that are kept when there are twice as many. */
   readonly kept?: number;
-  /** Words that agree in so many bytes count as one. */
+  /** Values that agree in so many bytes count as one. */
   readonly longest?: number;
 }
 
 /**
- * Counts as `createFrequent` does (exactly as long as there are not more than `2 × kept` different words), without
- * making strings: a million rows have five million words, and a string and a look into a map cost five times as much.
+ * Misra-Gries heavy hitters: exact up to `2 × kept` different values. A hash table over bytes instead of a Map of
+ * strings, which takes five times as long: a million rows have five million values.
  *
- * The words are written by attackers. The hash begins with a number of this process, and words are compared byte by
- * byte, so that nobody can have two of them counted as one, or all of them gather in one place.
+ * Attackers choose the values: the hash is seeded per process, and values are compared byte by byte, so that they cannot
+ * merge two values, or collide all of them.
  */
 export function createGroupCounts({ kept = 4096, longest = 256 }: GroupCountsOptions = {}): GroupCounts {
   const most = kept * 2;
   const places = 2 ** Math.ceil(Math.log2(most * 2));
   const mask = places - 1;
   const seed = randomBytes(4).readInt32LE();
-  /** By hash: one more than the word's number; 0 is free. */
+  /** By hash: the value's index plus one; 0 is free. */
   let table = new Int32Array(places);
   let words = 0;
   let missed = 0;
@@ -40,7 +40,7 @@ export function createGroupCounts({ kept = 4096, longest = 256 }: GroupCountsOpt
   let letters = Buffer.allocUnsafeSlow(16_384);
   let written = 0;
 
-  /** The word's number, or where in the table it belongs, as -1 - place. */
+  /** The value's index, or -1 minus its place in the table. */
   const find = (hash: number, bytes: Uint8Array, from: number, length: number): number => {
     for (let place = hash & mask; ; place = (place + 1) & mask) {
       const word = (table[place] as number) - 1;
@@ -81,11 +81,11 @@ export function createGroupCounts({ kept = 4096, longest = 256 }: GroupCountsOpt
     const start = starts[word] as number;
     const length = lengths[word] as number;
     const text = letters.toString('utf8', start, start + length);
-    // Cut, it may end within a sign.
+    // A truncated value may end within a character.
     return [length === longest ? `${text.replace(/\u{fffd}+$/u, '')}…` : text, counts[word] as number];
   };
 
-  /** Forgets the rarer half. */
+  /** Drops the rarer half. */
   const thin = (): void => {
     const ranks = ranked();
     missed += counts[ranks[kept] as number] as number;

@@ -1,64 +1,57 @@
 import { createHash } from 'node:crypto';
 import { hourMs } from '../../lib/time.ts';
+import { createAddressNormalizer } from '../csv/addresses.ts';
 import { type CsvRow, cellKinds, cellText, unescapeQuotes } from '../csv/cells.ts';
-import { eventColumns } from '../csv/columns.ts';
+import { type EventSubject, eventColumns } from '../csv/columns.ts';
 import { createCsvRows } from '../csv/rows.ts';
-import { createAddressReader } from './addresses.ts';
 import { createGroupCounts, type GroupCounts } from './counts.ts';
 import { createTimeReader } from './time.ts';
 import { redactUrl, type Span } from './urls.ts';
 
-/** What people want to know of a shield event log, beside how much it is. */
-export const eventSubjects = ['action', 'country', 'rule', 'ip', 'url'] as const;
-export type EventSubject = (typeof eventSubjects)[number];
-
-/** The most frequent words of a column, at most five; cells without a word are not counted. */
-export interface TopWords {
+/** The most frequent values of a column, at most five. Empty cells are not counted. */
+export interface TopValues {
   readonly words: readonly (readonly [word: string, count: number])[];
-  /** 0: the counts are exact. Otherwise each word came at least `count` and at most `count + missed` times. */
+  /** 0: the counts are exact. Otherwise each value occurred `count` to `count + missed` times. */
   readonly missed: number;
 }
 
 export interface EventStats {
-  /** Without the header and empty lines. Exact: a line break between quotes begins no row. */
+  /** Without the header and empty lines; a line break in quotes begins no row. */
   readonly rows: number;
-  /** Of these, rows with another number of cells than the header, with stray quotes, or too long to be read. */
+  /** Rows with another number of cells than the header, with stray quotes, or too long to be read. */
   readonly broken: number;
   readonly bytes: number;
-  /** SHA-256 of the bytes, hexadecimal; undefined where it was not wanted. */
+  /** SHA-256 of the bytes, hexadecimal; undefined unless requested. */
   readonly sha256: string | undefined;
-  /** Rows by the hour (UTC, ms at its beginning), in order and without gaps; empty where no time can be read. */
+  /** Rows per hour (UTC; start in epoch ms), in order and without gaps; empty if no time can be read. */
   readonly hours: readonly (readonly [start: number, count: number])[];
-  /** Rows that are in no hour. */
+  /** Rows without a readable time. */
   readonly untimed: number;
-  /** There is nothing in the file but, at most, a header that can be read: no event, and nothing else that counts. */
+  /** The file has no events: it is empty, or has only a header that can be read. */
   readonly empty: boolean;
-  /** undefined: the file has no such column. URLs as `shownUrl` leaves them, and counted so. */
-  readonly top: Readonly<Record<EventSubject, TopWords | undefined>>;
+  /** undefined: the file has no such column. URLs are counted as `redactUrl` leaves them. */
+  readonly top: Readonly<Record<EventSubject, TopValues | undefined>>;
 }
 
 export interface EventStatsOptions {
-  /** Whether to hash the bytes: it takes an eighth of the time, and somebody else may do it. As a rule yes. */
+  /** Whether to hash the bytes, an eighth of the time. Default true. */
   readonly hashes?: boolean;
 }
 
 export interface EventCounter {
-  /** Takes the next piece of the file, cut anywhere. Nothing of it is kept. */
+  /** Takes the next piece of the file, cut anywhere. The piece is not kept. */
   readonly add: (piece: Uint8Array) => void;
-  /** So far. */
+  /** Counted so far. */
   readonly rows: () => number;
   /** Once, after the last piece. */
   readonly result: () => EventStats;
 }
 
-/** The window of an export is three days; times that lie further apart are not those of events. */
+/** 32 days. An export covers three days at most; times further apart are no event times. */
 const mostHours = 24 * 32;
 const shown = 5;
 
-/**
- * Counts an event log in CSV while it passes, in memory that does not grow with it. The order of the columns is free,
- * and any of them may be missing.
- */
+/** Counts an event log in CSV as a stream, in bounded memory. Columns may be in any order, and any may be missing. */
 export function createEventStats({ hashes = true }: EventStatsOptions = {}): EventCounter {
   const hash = hashes ? createHash('sha256') : undefined;
   const times = createTimeReader();
@@ -71,21 +64,21 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}): Eve
   let timed = 0;
   let width = -1;
   let timeColumn = -1;
-  // For cells that stand in the file with doubled quotes; a tally looks at no more of a word.
+  // For cells with doubled quotes. Counting reads no more of a cell.
   const room = Buffer.allocUnsafeSlow(1_024);
   const urlRoom = Buffer.allocUnsafeSlow(1_024);
-  const oneSpelling = createAddressReader();
+  const normalizeAddress = createAddressNormalizer();
   const word: Span = { bytes: room, from: 0, to: 0 };
-  // The hour that the last row was in: the next one mostly is as well.
+  // The hour of the last row: usually also the hour of the next.
   let hour = Number.NaN;
   let inHour = 0;
-  const tallies: { column: number; subject: EventSubject; tally: GroupCounts }[] = [];
+  const columns: { column: number; subject: EventSubject; counts: GroupCounts }[] = [];
 
   const readHeader = (row: CsvRow): void => {
     width = row.cells;
     const { time, subjects } = eventColumns(Array.from({ length: width }, (_, nth) => cellText(row, nth)));
     timeColumn = time;
-    for (const [subject, column] of subjects) tallies.push({ column, subject, tally: createGroupCounts() });
+    for (const [subject, column] of subjects) columns.push({ column, subject, counts: createGroupCounts() });
   };
 
   const countTime = (row: CsvRow): void => {
@@ -121,8 +114,8 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}): Eve
     rows += 1;
     if (row.broken || cells !== width) broken += 1;
     if (timeColumn >= 0 && timeColumn < cells) countTime(row);
-    for (let nth = 0; nth < tallies.length; nth += 1) {
-      const { column, subject, tally } = tallies[nth] as (typeof tallies)[number];
+    for (let nth = 0; nth < columns.length; nth += 1) {
+      const { column, subject, counts } = columns[nth] as (typeof columns)[number];
       if (column >= cells) continue;
       const from = row.from[column] as number;
       const to = row.to[column] as number;
@@ -140,10 +133,10 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}): Eve
         word.from = 0;
         word.to = word.bytes.length;
       }
-      // Cut before it is counted, so that each token is not a word of its own.
+      // Redacted before it is counted: each token would be a value of its own.
       if (subject === 'url') redactUrl(word, urlRoom);
-      else if (subject === 'ip') oneSpelling(word);
-      if (word.to > word.from) tally.add(word.bytes, word.from, word.to);
+      else if (subject === 'ip') normalizeAddress(word);
+      if (word.to > word.from) counts.add(word.bytes, word.from, word.to);
     }
   };
 
@@ -158,29 +151,29 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}): Eve
     result() {
       reader.end();
       leaveHour();
-      const top: Record<EventSubject, TopWords | undefined> = {
+      const top: Record<EventSubject, TopValues | undefined> = {
         action: undefined,
         country: undefined,
         rule: undefined,
         ip: undefined,
         url: undefined,
       };
-      for (const { subject, tally } of tallies) top[subject] = tally.top(shown);
+      for (const { subject, counts } of columns) top[subject] = counts.top(shown);
       return {
         rows,
         broken,
         bytes,
         sha256: hash?.digest('hex'),
-        hours: timed > 0 ? withoutGaps(hours, first, last) : [],
+        hours: timed > 0 ? fillGaps(hours, first, last) : [],
         untimed: rows - timed,
-        empty: rows === 0 && (width < 0 || timeColumn >= 0 || tallies.length > 0),
+        empty: rows === 0 && (width < 0 || timeColumn >= 0 || columns.length > 0),
         top,
       };
     },
   };
 }
 
-function withoutGaps(hours: ReadonlyMap<number, number>, first: number, last: number): [number, number][] {
+function fillGaps(hours: ReadonlyMap<number, number>, first: number, last: number): [number, number][] {
   const begin = first - (first % hourMs);
   const count = Math.floor((last - begin) / hourMs) + 1;
   return Array.from({ length: count }, (_, nth) => {

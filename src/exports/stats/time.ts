@@ -1,23 +1,23 @@
 import { minuteMs } from '../../lib/time.ts';
 
-/** Reads times where they stand in a file, as bytes. */
+/** Reads times from bytes. */
 export interface TimeReader {
-  /** ms since the epoch; NaN where the text is no time. */
+  /** Epoch ms; NaN if the text is no time. */
   readonly read: (bytes: Buffer, from: number, to: number) => number;
 }
 
 const zero = 0x30;
 
 /**
- * Nearly every time in a log is on the same day as the one before: `2026-11-20T10:15:30.123Z` is read digit by digit,
- * and the day's midnight is worked out once. Also times without `Z` (taken as UTC, as the specification has all its
- * times), in seconds or milliseconds since the epoch, and whatever else `Date.parse` knows.
+ * Nearly all times are on the same day as the one before: `2026-11-20T10:15:30.123Z` is read digit by digit, and
+ * midnight is computed once. Also reads times without `Z` (as UTC), in seconds, milliseconds or microseconds since the
+ * epoch, and anything else that `Date.parse` reads.
  */
 export function createTimeReader(): TimeReader {
   let dayKey = -1;
   let midnight = Number.NaN;
 
-  /** Midnight of the day that ten bytes name. */
+  /** Midnight of the day in ten bytes. */
   const dayAt = (bytes: Buffer, from: number): number => {
     const year = digits(bytes, from, 4);
     const month = digits(bytes, from + 5, 2);
@@ -60,7 +60,7 @@ export function createTimeReader(): TimeReader {
   };
 }
 
-// 1973 in milliseconds, 5138 in seconds: nothing that a log of today holds is both.
+// 1973 in milliseconds, 5138 in seconds: no time of a log is both.
 const leastMilliseconds = 1e11;
 
 function parsed(text: string): number {
@@ -70,11 +70,11 @@ function parsed(text: string): number {
     if (number >= leastMilliseconds * 1000) return Math.floor(number / 1000);
     return number >= leastMilliseconds ? number : number * 1000;
   }
-  // Numbers alone, and words with one, are dates to Date.parse; a day and a time have two signs between digits.
+  // `Date.parse` accepts bare numbers and words with a number: require a separator between digits.
   return /\d[-/: ]\d/u.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-/** NaN where one of them is no digit. */
+/** NaN if one of them is no digit. */
 function digits(bytes: Buffer, from: number, count: number): number {
   let number = 0;
   for (let at = from; at < from + count; at += 1) {
@@ -85,7 +85,7 @@ function digits(bytes: Buffer, from: number, count: number): number {
   return number;
 }
 
-/** Where the digits behind a dot end; `from` where there is no dot. */
+/** The position after the digits behind a dot; `from` without a dot. */
 function fractionEnd(bytes: Buffer, from: number, to: number): number {
   if (from >= to || bytes[from] !== 0x2e) return from;
   let at = from + 1;

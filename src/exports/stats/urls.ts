@@ -17,10 +17,10 @@ const bracket = 0x5b;
 const ellipsis = Buffer.from('…');
 
 /**
- * A URL of a log as a channel may read it: tokens and passwords travel in what visitors ask for. Without its query and
- * fragment, without user and password (as `safeUrl` in `api/hidden.ts` finds them), and without values that stand in
- * the path (`/bcdn_token=…/1.ts`). A million of them pass, so this reads bytes and makes no strings; where the rest is
- * no piece of what it was given it is put into `room`, as much as fits.
+ * Narrows a span to what a channel may read of a URL, since visitors' URLs hold tokens and passwords: no query, no
+ * fragment, no user and password (as `safeUrl` finds them), and no values in the path (`/bcdn_token=…/1.ts`). It reads
+ * bytes and makes no strings: a million URLs pass. A result that is no part of the URL is written to `room`, as much as
+ * fits.
  */
 export function redactUrl(url: Span, room: Buffer): void {
   const { bytes, from, to } = url;
@@ -34,7 +34,7 @@ export function redactUrl(url: Span, room: Buffer): void {
     else if (byte === equals) hasValue = true;
     else if (byte === questionMark || byte === hash) end = place;
   }
-  // Nearly every one ends here.
+  // Nearly every URL ends here.
   if (lastAt < 0 && !hasValue) {
     url.to = end;
     return;
@@ -53,7 +53,7 @@ export function redactUrl(url: Span, room: Buffer): void {
   url.to = length;
 }
 
-/** Behind `https://` or `//`; where neither is, at the beginning. */
+/** The position after `https://` or `//`; else the beginning. */
 function schemeEnd(bytes: Uint8Array, from: number, to: number): number {
   let place = from;
   if (isLetter(bytes[place] as number)) {
@@ -66,7 +66,7 @@ function schemeEnd(bytes: Uint8Array, from: number, to: number): number {
   return isThere ? place + 2 : from;
 }
 
-/** Behind user and password; at `host` where there are none. `lastAt`: of all of it. */
+/** The position after user and password; `host` without them. `lastAt`: position of the last @ in the URL. */
 function userinfoEnd(bytes: Uint8Array, host: number, to: number, lastAt: number): number {
   let own = -1;
   let firstColon = -1;
@@ -79,15 +79,15 @@ function userinfoEnd(bytes: Uint8Array, host: number, to: number, lastAt: number
     else if (byte === colon) firstColon = place;
   }
   if (own >= 0) return own + 1;
-  // `user:pa/ss@host`: what stands before the slash is no host with a port, so it is a name with half a password.
+  // `user:pa/ss@host`: the part before the slash is no host with a port, so it is a user with half a password.
   const isBroken = firstColon >= 0 && !hasPort && bytes[host] !== bracket;
   return isBroken && lastAt >= host ? lastAt + 1 : host;
 }
 
-/** Copies, with a sign for each value behind `=`. Gives where it ends in the room. */
+/** Copies a path with `…` for each value after `=`. Returns the length in `room`. */
 function withoutValues(bytes: Uint8Array, from: number, to: number, room: Buffer, start: number): number {
   let length = start;
-  // With room for the sign.
+  // Leaves room for the ellipsis.
   const most = room.length - ellipsis.length;
   for (let place = from; place < to && length < most; ) {
     const byte = bytes[place++] as number;

@@ -18,12 +18,9 @@ interface Exports {
   request: string | null;
   /** `asked`, `waiting`, `running`, `sharing`, `done`, `failed`, `cancelled`, `unknown`. */
   state: string;
-  /** The attempt that works on it, and until when it is taken to be alive; while it waits: until when. */
+  /** The attempt that has it: a fencing token. */
   run: string | null;
-  lease_until: Maybe;
   attempt: number;
-  /** Whoever wants it ended: a user id or `system`. */
-  cancelled_by: string | null;
   /** The message that tells how far it is. */
   message_channel: string | null;
   message_ts: string | null;
@@ -51,9 +48,7 @@ export const createExportTables = createTables(
     request text,
     state text not null,
     run text,
-    lease_until timestamptz,
     attempt integer not null,
-    cancelled_by text,
     message_channel text,
     message_ts text,
     row_count bigint not null,
@@ -66,5 +61,4 @@ export const createExportTables = createTables(
     files_deleted_at timestamptz)`,
   'create index exports_person on exports (tenant, user_id, asked_at)',
   'create index exports_unfinished on exports (state) where ended_at is null',
-  'create index exports_untold on exports (ended_at) where ending is not null and told_at is null',
 );

@@ -13,17 +13,17 @@ import {
   truncateLines,
 } from '../blocks/text.ts';
 
-/** What happens to an export at the moment. */
+/** The step that an export is in. */
 export type Phase = 'starting' | 'reading' | 'sending' | 'sharing';
 
 interface Progress {
   readonly phase: Phase;
   readonly rows: number;
   readonly bytes: number;
-  /** What the CDN said it will be, or what is to be sent. */
+  /** Bytes of the whole step, if known. */
   readonly of?: number | undefined;
   readonly elapsedMs: number;
-  /** The attempt that runs, from 1 on. */
+  /** From 1 on. */
   readonly attempt: number;
 }
 
@@ -34,7 +34,7 @@ const phases: Readonly<Record<Phase, string>> = {
   sharing: 'Posting',
 };
 
-/** The one message of an export while it is under way. */
+/** The export's message while it is under way. */
 export function renderProgress(one: ExportSummary, progress: Progress): Message {
   const { phase, rows, of, elapsedMs, attempt } = progress;
   const much =
@@ -56,7 +56,7 @@ export function renderProgress(one: ExportSummary, progress: Progress): Message 
   ]);
 }
 
-/** It goes on by itself: after a restart, or after a pause. */
+/** The export waits for a restart, or for a pause to end. */
 export function renderWaiting(one: ExportSummary, why: string): Message {
   return message(`Exporting events of shield zone ${one.request.shieldZoneId}`, [
     section(
@@ -67,7 +67,7 @@ export function renderWaiting(one: ExportSummary, why: string): Message {
   ]);
 }
 
-/** The message was taken for lost, and there is another one by now. */
+/** A late first message: it was taken for lost, and another one was posted. */
 export function renderElsewhere({ request }: ExportSummary): Message {
   const text = `Another message tells of this export of shield zone ${escapeMrkdwn(request.shieldZoneId, 20)}.`;
   return message(text, [section(text)]);
@@ -79,7 +79,7 @@ function cancelButton(id: string, nth = 0): Button {
   });
 }
 
-/** `18 Nov 10:00 to 18 Nov 12:00`, in the reader's time zone, and what it is narrowed to. */
+/** `18 Nov 10:00 to 18 Nov 12:00` in the reader's time zone, with search and filters. */
 export function describeWindow({ request }: Pick<ExportSummary, 'request'>): string {
   return `${formatMoment(request.from)} to ${formatMoment(request.to)} · ${narrowed(request.query, request.filters)}`;
 }
@@ -122,7 +122,7 @@ const stateWords: Readonly<Record<ExportState, string>> = {
   unknown: 'may have been posted',
 };
 
-/** Somebody's exports, the newest first. */
+/** A person's exports, newest first. */
 export function renderExportList(exports: readonly ExportSummary[], now: Date): Message {
   if (exports.length === 0) {
     const text = 'You have no exports of the last days.';
@@ -140,7 +140,7 @@ export function renderExportList(exports: readonly ExportSummary[], now: Date): 
   return message(text, [section(`*${text}*`), ...blocks, actions(commandButton('Export events', 'export'))]);
 }
 
-/** Told to whoever sent the form, beside the message with the progress. */
+/** The answer to the submitted form. */
 export function renderStarted(channel: string | undefined, warnings: readonly string[]): Message {
   const where =
     channel === undefined

@@ -2,13 +2,13 @@ import type { InputBlock, KnownBlock, PlainTextOption } from '@slack/types';
 import type { eventLogFields, eventLogOps } from '../../api/event-logs.ts';
 import { actions, button, context, plain } from '../blocks/blocks.ts';
 
-/** A filter as its row in the form shows it. */
+/** A row of the form. */
 export interface FilterRow {
-  /** Its inputs are called by it as long as it is there: Slack keeps what stands in a block whose id stays. */
+  /** Part of its block ids: Slack keeps the value of a block whose id stays. */
   readonly id: number;
-  /** How often its menus were drawn with another choice than the person's. */
+  /** How often its menus were rendered with another choice than the person's. */
   readonly drawn: number;
-  /** The service's name, `another`, or nothing where none is chosen. */
+  /** A name of the CDN, `another`, or empty. */
   readonly field: string;
   readonly otherField: string;
   readonly op: string;
@@ -16,10 +16,10 @@ export interface FilterRow {
   readonly values: string;
 }
 
-/** Chosen in a menu where the name is none that the service tells of: it is typed below. */
+/** The choice for a name that the CDN does not document: it is typed below. */
 export const another = 'another';
 
-/** As many rows as the form has room for, of Slack's hundred blocks. */
+/** Slack allows a hundred blocks in a form. */
 export const mostRows = 20;
 
 const fieldWords: Readonly<Record<(typeof eventLogFields)[number], string>> = {
@@ -42,7 +42,7 @@ const opWords: Readonly<Record<(typeof eventLogOps)[number], string>> = {
   cidr: 'is in network (IP only)',
 };
 
-/** Names of the blocks of a row; `values` of the first is the field's own. */
+/** Block ids of a row; `filters` is the first row's values. */
 export function rowBlocks(id: number): {
   readonly values: string;
   readonly field: string;
@@ -55,12 +55,12 @@ export function rowBlocks(id: number): {
   };
 }
 
-/** The action ids of its menus, by which their choices are told. */
+/** Action ids of a row's menus. */
 export function rowMenus(id: number): { readonly field: string; readonly op: string } {
   return { field: `event-logs:filter-field:${id}`, op: `event-logs:filter-op:${id}` };
 }
 
-/** The rows, and the button that adds one. */
+/** Renders the rows and the button that adds one. */
 export function filterRows(rows: readonly FilterRow[]): KnownBlock[] {
   return [
     context('*Filters*: every one has to match.'),
@@ -92,7 +92,7 @@ function valuesHint({ field, op }: FilterRow, nth: number): string {
     return field === 'ip' || field === ''
       ? 'Networks: 203.0.113.0/24, 2001:db8::/32'
       : ':warning: Networks work with IP addresses only.';
-  return nth === 1 ? 'Values with commas or in lines: one has to match. Or in words: country in DE, FR' : '';
+  return nth === 1 ? 'Separate values by commas or lines: one has to match.' : '';
 }
 
 function otherName(block: string, label: string, name: string): InputBlock {

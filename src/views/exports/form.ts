@@ -3,30 +3,30 @@ import { actions, button, context, plain, section } from '../blocks/blocks.ts';
 import { sanitizeMrkdwn } from '../blocks/text.ts';
 import { type FilterRow, filterRows } from './filter-rows.ts';
 
-/** What the form shows. */
+/** Values of the form. */
 export interface ExportForm {
   readonly shieldZoneId: string;
   readonly from: Date | undefined;
   readonly to: Date | undefined;
   readonly query: string;
   readonly filters: readonly FilterRow[];
-  /** What the next row is called by; no number comes twice. */
+  /** Id of the next row; ids are not reused. */
   readonly nextRow: number;
   readonly channel: string | undefined;
   readonly spreadsheetSafe: boolean;
   readonly pseudonyms: boolean;
   readonly split: boolean;
-  /** The person's, IANA; undefined where Slack does not tell. */
+  /** The person's IANA time zone, if Slack tells. */
   readonly timeZone: string | undefined;
-  /** How often the window was drawn with other moments than those that were chosen. */
+  /** How often the window was rendered with other times than the chosen ones. */
   readonly drawn: number;
-  /** Said on top, in mrkdwn: what was wrong with what was typed. */
+  /** Shown on top, in mrkdwn. */
   readonly problem?: string | undefined;
 }
 
 const title = plain('Export events');
 
-/** Opens at once; the window comes a moment later, in the person's time zone. */
+/** Opens at once; the form follows with the person's time zone. */
 export function exportSkeleton(): ModalView {
   return waiting('Opening the form…', 'event-logs:opening');
 }
@@ -45,13 +45,13 @@ function waiting(text: string, id: string): ModalView {
   };
 }
 
-/** Windows that are one press away, newest last: label by the words of the command. */
+/** Buttons of usual windows: labels by the words of the command. */
 export const windowChoices = { '1h': 'Last hour', '6h': '6 hours', '24h': '24 hours', '72h': 'All 72 hours' };
 
-/** What is wrong with a window is mended by one press as well. */
-export const correctWindow = { value: 'correct', label: 'Correct the window' };
+/** The button that corrects an invalid window. */
+export const correctWindowButton = { value: 'correct', label: 'Correct the window' };
 
-/** Where the form's own state travels; what people typed does not. */
+/** The form's state in its private metadata. Typed values are not in it. */
 export interface FormNote {
   readonly zone?: string | undefined;
   readonly drawn: number;
@@ -59,7 +59,7 @@ export interface FormNote {
   readonly next: number;
 }
 
-/** The form. Inputs that may be given another value get a block id of their own each time: Slack keeps what was typed in the others. */
+/** Renders the form. An input that gets another value gets a new block id: Slack keeps the value of a known block. */
 export function renderExportForm(form: ExportForm): ModalView {
   const note: FormNote = {
     zone: form.timeZone,
@@ -94,7 +94,11 @@ export function renderExportForm(form: ExportForm): ModalView {
         ...Object.entries(windowChoices).map(([value, label]) =>
           button(label, `event-logs:window:${value}`, value),
         ),
-        button(correctWindow.label, `event-logs:window:${correctWindow.value}`, correctWindow.value),
+        button(
+          correctWindowButton.label,
+          `event-logs:window:${correctWindowButton.value}`,
+          correctWindowButton.value,
+        ),
       ),
       moment(id('from'), 'from', 'From', form.from, 'The CDN keeps events for 72 hours.'),
       moment(id('to'), 'to', 'To', form.to, zoneHint(form.timeZone)),
@@ -113,7 +117,7 @@ export function renderExportForm(form: ExportForm): ModalView {
           filter: {
             include: ['public', 'private'],
             exclude_bot_users: true,
-            // People of other organisations read there.
+            // Members of other organisations read there.
             exclude_external_shared_channels: true,
           },
           ...(form.channel === undefined ? {} : { initial_conversation: form.channel }),

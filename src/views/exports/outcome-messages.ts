@@ -13,10 +13,10 @@ interface Done {
   readonly told?: NotifiedWhere;
 }
 
-/** Where the end is told: in the export's own message, or, where that is gone, to the person. */
+/** Where the outcome is shown: in the export's message, or directly to the person if that is gone. */
 export type NotifiedWhere = 'there' | 'directly';
 
-/** It ended well; the file is in the message below. `empty`: there was none. */
+/** `empty`: no event matched, so there is no file. */
 export function renderDone(one: ExportSummary, { files, empty, told = 'there' }: Done): Message {
   const where = told === 'there' ? 'below' : placeInWords(one);
   const text = empty
@@ -29,12 +29,12 @@ export function renderDone(one: ExportSummary, { files, empty, told = 'there' }:
   ]);
 }
 
-/** Where the files of an export are, or would be. */
+/** The place of the files, in words. */
 function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
   return channel === undefined ? 'in your direct messages with this app' : `in <#${channel}>`;
 }
 
-/** Somebody wanted to stop what has ended. */
+/** The answer to cancelling an export that has ended. */
 export function renderAlreadyEnded(one: ExportSummary): Message {
   const where = placeInWords(one);
   const ends = {
@@ -53,7 +53,7 @@ export function renderCancelled(one: ExportSummary, by: string): Message {
   return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${describeWindow(one)}`)]);
 }
 
-/** The bot stopped before it could remember its message. */
+/** The first message may not have arrived. */
 export function renderNotBegun(one: ExportSummary): Message {
   const text = `Your export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)} did not begin: the bot was stopped at that moment.`;
   return message(text, [
@@ -63,7 +63,7 @@ export function renderNotBegun(one: ExportSummary): Message {
   ]);
 }
 
-/** Slack was told to show the files, and nobody knows whether it did. */
+/** Slack was asked to show the files; whether it did is unknown. */
 export function renderUnknown(one: ExportSummary, told: NotifiedWhere = 'there'): Message {
   const where = told === 'there' ? 'below' : placeInWords(one);
   const text = `The files of this export *may have been posted*: the bot or Slack broke off at that very moment.`;
@@ -76,19 +76,19 @@ export function renderUnknown(one: ExportSummary, told: NotifiedWhere = 'there')
   ]);
 }
 
-/** A way on after a failure: the same with another window, or in several files. */
+/** A next step after a failure: the same export with another window, or split. */
 export interface Offer {
   readonly from: Date;
   readonly to: Date;
   readonly split: boolean;
-  /** The form comes first, filled in, to be changed. */
+  /** Opens the filled form first. */
   readonly change?: true | undefined;
 }
 
-// A window in four pieces, in several files, or changed by hand.
+// Four smaller windows, split, and the form.
 const mostOffers = 6;
 
-/** It ended without a file. `offers` stand below as buttons. */
+/** The export failed. `offers` are its buttons. */
 export function renderFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
   const told = renderFailure(failed);
   return message(told.text, [
@@ -103,7 +103,7 @@ export function renderFailed(one: ExportSummary, failed: Failure, offers: readon
   ]);
 }
 
-/** What `event-logs:again` and `event-logs:change` are pressed with. */
+/** The value of `event-logs:again` and `event-logs:change`. */
 function againValue(id: string, { from, to, split }: Offer): string {
   return [id, from.getTime(), to.getTime(), split ? 'split' : 'whole'].join('|');
 }
@@ -138,7 +138,7 @@ const endWords = {
   'not-begun': 'did not begin; nothing was posted',
 } as const;
 
-/** Where the words of an end may not leave, since a live secret stands in them: without anything that was typed. */
+/** The outcome without the request: the usual message would hold a live secret. */
 export function renderBlocked(
   one: ExportSummary,
   end: keyof typeof endWords,

@@ -1,10 +1,6 @@
+import { type EventSubject, eventSubjects } from '../../exports/csv/columns.ts';
 import type { ExportSummary } from '../../exports/model.ts';
-import {
-  type EventStats,
-  type EventSubject,
-  eventSubjects,
-  type TopWords,
-} from '../../exports/stats/event-stats.ts';
+import type { EventStats, TopValues } from '../../exports/stats/event-stats.ts';
 import { formatMoment, formatShortMoments } from '../blocks/dates.ts';
 import type { Attachment } from '../blocks/message.ts';
 import {
@@ -18,7 +14,7 @@ import {
 } from '../blocks/text.ts';
 import { describeWindow } from './exports.ts';
 
-/** A file as the words beside it tell of it. */
+/** A file in the comment. */
 export interface ReportedFile {
   readonly name: string;
   readonly kind: 'raw' | 'safe';
@@ -26,10 +22,10 @@ export interface ReportedFile {
   readonly sha256: string;
 }
 
-// Slack states no limit for the words beside a file; a message is cut at 4,000 in places.
+// Slack documents no limit for this comment; messages are cut at 4,000 characters in places.
 const longestComment = 3_500;
 
-/** What the message beside the files says, in mrkdwn: the number first. `sha256`: of the whole log. */
+/** The comment above the files, in mrkdwn. `sha256`: of the whole log. */
 export function renderFileComment(
   one: ExportSummary,
   figures: EventStats,
@@ -60,7 +56,7 @@ export function renderFileComment(
           'Attackers write these cells, and a spreadsheet may run them: export with “Add a spreadsheet-safe copy” to open it in one.',
         ]),
   ];
-  // Without one of them a file could not be checked: where something has to go, it is something else.
+  // Hashes are never truncated: without them a file cannot be verified.
   const hashes = hashLines(files, sha256, request.pseudonyms).join('\n');
   return `${truncateLines(lines, longestComment - hashes.length - 1)}\n${hashes}`;
 }
@@ -90,19 +86,19 @@ const subjectWords: Readonly<Record<EventSubject, string>> = {
   url: 'URLs without queries',
 };
 
-function topLine(subject: EventSubject, top: TopWords | undefined): string[] {
+function topLine(subject: EventSubject, top: TopValues | undefined): string[] {
   if (!top || top.words.length === 0) return [];
   const about = top.missed > 0 ? 'about ' : '';
   const words = top.words.map(
     ([word, times]) => `${formatCode(word, subject === 'url' ? 80 : 60)} ${about}${formatInteger(times)}`,
   );
-  // On a phone a URL takes the whole line.
+  // On a phone a URL fills the line.
   return subject === 'url'
     ? [`*${subjectWords[subject]}*`, ...words.map((line) => `• ${line}`)]
     : [`*${subjectWords[subject]}*: ${words.join(' · ')}`];
 }
 
-/** When it was worst, without opening the chart; and what the chart leaves out. */
+/** The worst hour, and the events that the chart leaves out. */
 function peakLine({ hours, rows, untimed }: EventStats): string[] {
   if (hours.length === 0) return [];
   const [start, most] = peakOf(hours);
@@ -122,7 +118,7 @@ function peakOf(hours: EventStats['hours']): readonly [start: number, count: num
   return hours.reduce((most, hour) => (hour[1] > most[1] ? hour : most));
 }
 
-/** Events hour by hour; undefined where no time can be read. */
+/** Events per hour; undefined if no time can be read. */
 export function exportChart(one: ExportSummary, figures: EventStats): Attachment | undefined {
   const { hours } = figures;
   if (hours.length === 0) return undefined;

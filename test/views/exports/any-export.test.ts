@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ExportSummary, exportStates } from '../../../src/exports/model.ts';
-import type { EventStats, TopWords } from '../../../src/exports/stats/event-stats.ts';
+import type { EventStats, TopValues } from '../../../src/exports/stats/event-stats.ts';
 import * as views from '../../../src/views/exports/exports.ts';
 import { another, mostRows } from '../../../src/views/exports/filter-rows.ts';
 import { renderExportForm } from '../../../src/views/exports/form.ts';
@@ -37,7 +37,7 @@ const summary: fc.Arbitrary<ExportSummary> = fc.record({
   endedAt: fc.option(moment, { nil: undefined }),
   filesDeletedAt: fc.option(moment, { nil: undefined }),
 });
-const top: fc.Arbitrary<TopWords | undefined> = fc.option(
+const top: fc.Arbitrary<TopValues | undefined> = fc.option(
   fc.record({ words: fc.array(fc.tuple(text, fc.nat()), { maxLength: 5 }), missed: fc.nat({ max: 2 }) }),
   { nil: undefined },
 );
