@@ -106,7 +106,8 @@ export async function end(
         claim: null,
         slot: null,
         attempts: 0,
-        body: sql`case when wanted = ${row.wanted} then null else body end`,
+        // An edit that came between rendering and claiming is not shown yet.
+        body: sql`case when ${state} = 'sent' and wanted > shown then body end`,
         next_at: sql`case when wanted > shown and ${state} = 'sent' then ${at}::timestamptz end`,
         changed_at: at,
       })
