@@ -64,13 +64,13 @@ async function deleteFiles(row: ExportRow, days: number, context: ExportContext)
 }
 
 /** Tenants with files that may still be in Slack. */
-export async function findTenantsWithFiles(db: Db): Promise<string[]> {
+async function findTenantsWithFiles(db: Db): Promise<string[]> {
   const rows = await remembered(db).select('tenant').distinct().execute();
   return rows.map(({ tenant }) => tenant);
 }
 
 /** A tenant's exports whose files may still be in Slack, the oldest first. */
-export async function findExportsWithFiles(
+async function findExportsWithFiles(
   db: Db,
   tenant: string,
   { endedBefore, most }: { readonly endedBefore: Date; readonly most: number },
@@ -93,16 +93,16 @@ function remembered(db: Db) {
 }
 
 /** Any export of a tenant: its requester's policy is the tenant's. */
-export async function findAnyExportOf(db: Db, tenant: string): Promise<ExportRow | undefined> {
+async function findAnyExportOf(db: Db, tenant: string): Promise<ExportRow | undefined> {
   return remembered(db).selectAll().where('tenant', '=', tenant).limit(1).executeTakeFirst();
 }
 
-export async function markFilesDeleted(db: Db, id: string, now: Date): Promise<void> {
+async function markFilesDeleted(db: Db, id: string, now: Date): Promise<void> {
   await db.updateTable('exports').set({ files_deleted_at: now }).where('id', '=', id).execute();
 }
 
 /** Erases requests and outcomes, which hold search words, of exports that ended before. */
-export async function eraseRequests(db: Db, endedBefore: Date): Promise<void> {
+async function eraseRequests(db: Db, endedBefore: Date): Promise<void> {
   await db
     .updateTable('exports')
     .set({ request: null, ending: null })
@@ -112,7 +112,7 @@ export async function eraseRequests(db: Db, endedBefore: Date): Promise<void> {
 }
 
 /** Deletes exports that ended before and have no files in Slack. */
-export async function purgeExports(db: Db, endedBefore: Date): Promise<void> {
+async function purgeExports(db: Db, endedBefore: Date): Promise<void> {
   await db
     .deleteFrom('exports')
     .where('ended_at', '<', endedBefore)

@@ -153,11 +153,7 @@ export interface OutboxMessage {
 }
 
 /** Ties a kind's functions to one type of `about` and the ports they need. */
-export function defineMessage<About, Ports>(kind: MessageKind<About, Ports>): MessageKind<About, Ports> {
-  return kind;
-}
-
-const tellData = z.object({ id: z.string() });
+export const defineMessage = <About, Ports>(kind: MessageKind<About, Ports>): typeof kind => kind;
 
 /** Brings one row to Slack (`deliver.ts`). */
 export const tell: JobRef<{ id: string }> = {
@@ -168,16 +164,11 @@ export const tell: JobRef<{ id: string }> = {
   timeLimitSeconds: 120,
   atOnce: 6,
   pollSeconds: 0.5,
-  encode: (data) => tellData.parse(data),
+  encode: (data) => z.object({ id: z.string() }).parse(data),
 };
 
-export function createOutbox({
-  enqueue,
-  now,
-}: {
-  readonly enqueue: Enqueue;
-  readonly now: () => Date;
-}): Outbox {
+export function createOutbox(options: { readonly enqueue: Enqueue; readonly now: () => Date }): Outbox {
+  const { enqueue, now } = options;
   return {
     async put(trx, message) {
       const { id, kind, about, installation, to, body, doubt, notBefore, expiresAt } = message;
@@ -236,11 +227,11 @@ export function createOutbox({
     async find(db, id) {
       const row = await db
         .selectFrom('outbox')
-        .select(['state', 'posted_in', 'ts', 'wanted', 'shown'])
+        .select(['state', 'posted_in as channel', 'ts', 'wanted', 'shown'])
         .where('id', '=', id)
         .executeTakeFirst();
       if (!row) return undefined;
-      const { state, posted_in: channel, ts, wanted, shown } = row;
+      const { state, channel, ts, wanted, shown } = row;
       const posted = channel !== null && ts !== null ? { channel, ts } : undefined;
       return { state, posted, isCurrent: wanted === shown };
     },

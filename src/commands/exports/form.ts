@@ -47,7 +47,7 @@ export function createBlankForm(about: {
 }
 
 /** Reads an open form, to render it again with a change. */
-export function createFormFor(modal: OpenModal | undefined): forms.ExportForm {
+function createFormFor(modal: OpenModal | undefined): forms.ExportForm {
   return typedForm(unnumbered(modal?.fields ?? {}).fields, modal?.metadata);
 }
 

@@ -3,6 +3,7 @@ import { attentionReasons, sumTotals, type ZoneSummary } from '../../api/zones/s
 import type { Message } from '../../views/blocks/message.ts';
 import { renderZoneForm as emptyZoneForm } from '../../views/zones/choice.ts';
 import * as views from '../../views/zones/list.ts';
+import type { ZoneRow } from '../../views/zones/row.ts';
 import type { With } from '../context.ts';
 import type { Action, Command, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
@@ -118,6 +119,6 @@ function renderList(snapshot: CachedZones, query: views.ZoneQuery): Message {
   });
 }
 
-function toRow(zone: ZoneSummary): views.ZoneRow {
+function toRow(zone: ZoneSummary): ZoneRow {
   return { zone, attention: attentionReasons(zone) };
 }

@@ -13,7 +13,7 @@ import {
   pluralize,
   truncateLines,
 } from '../blocks/text.ts';
-import { showButton } from '../zones/list.ts';
+import { showButton } from '../zones/row.ts';
 import { describePeak, renderHourChart, renderHours } from './hours.ts';
 import { describeDays, type Report, type ZoneName } from './report.ts';
 

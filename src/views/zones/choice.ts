@@ -4,7 +4,7 @@ import { actions, commandButton, message, plain, section } from '../blocks/block
 import { option } from '../blocks/menu.ts';
 import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, formatInteger, plainText, pluralize } from '../blocks/text.ts';
-import { quoteWord, showButton } from './list.ts';
+import { quoteWord, showButton } from './row.ts';
 
 /** The form that asks for a zone. */
 export function renderZoneForm(): ModalView {

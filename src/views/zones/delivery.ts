@@ -10,7 +10,7 @@ import {
   renderSwitches,
 } from '../blocks/fields.ts';
 import { escapeMrkdwn, formatCode, formatMoney } from '../blocks/text.ts';
-import { describeState, describeUsage } from './list.ts';
+import { describeState, describeUsage } from './row.ts';
 
 /** State, origin, linked resources and cost. */
 export function renderOverview(zone: Zone): string[] {

@@ -8,7 +8,7 @@ import { escapeMrkdwn, plainText, pluralize, truncateLines } from '../blocks/tex
 import * as delivery from './delivery.ts';
 import { renderOverview } from './delivery.ts';
 import { renderEdgeRule } from './edge-rules.ts';
-import { describeAttention, describeState, describeUsage } from './list.ts';
+import { describeAttention, describeState, describeUsage } from './row.ts';
 import * as sections from './sections.ts';
 
 interface Section {
