@@ -17,6 +17,13 @@ export function renderOverview(zone: Zone): string[] {
   const { summary } = zone;
   return renderFields([
     ['State', describeState(summary)],
+    // The specification: enabled "unless resource limits were reached or the owning account ran out of funds".
+    [
+      'Disabled because',
+      summary.enabled === false
+        ? 'resource limits were reached or the owning account ran out of funds'
+        : undefined,
+    ],
     ['This month', describeUsage(summary)],
     ['Charges so far', summary.charges === undefined ? undefined : formatMoney(summary.charges)],
     ['Tier', describeEnum('PullZoneType', zone.type)],
@@ -114,10 +121,11 @@ export function renderAccount(zone: Zone): string[] {
   ]);
 }
 
+/** The specification gives no unit for the wait. */
 function describeRetries(zone: Zone): string | undefined {
   if (zone.originRetries === undefined) return undefined;
   return zone.originRetryDelay
-    ? `${zone.originRetries}, ${zone.originRetryDelay} s apart`
+    ? `${zone.originRetries}, wait before a retry: ${zone.originRetryDelay}`
     : `${zone.originRetries}`;
 }
 

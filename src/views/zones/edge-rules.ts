@@ -1,7 +1,6 @@
 import { redactedValue } from '../../api/http/redact.ts';
 import { getEnumName } from '../../api/zones/enums.ts';
 import type { EdgeRule, EdgeRuleAction, EdgeRuleTrigger } from '../../api/zones/fields.ts';
-import { formatSeconds } from '../blocks/fields.ts';
 import { escapeMrkdwn, formatCode } from '../blocks/text.ts';
 
 /** One rule as a sentence: `redirect to `/new` (301) when any of: URL matches `/old/*``. */
@@ -25,7 +24,7 @@ function describeAction(act: EdgeRuleAction): string {
     case 2:
       return `fetch from ${formatCode(one ?? '')}`;
     case 3:
-      return `keep in the CDN's cache for ${formatDuration(one)}`;
+      return `set the CDN’s cache time to ${formatTime(one)}`;
     case 4:
       return 'block the request';
     case 5:
@@ -33,8 +32,9 @@ function describeAction(act: EdgeRuleAction): string {
     case 6:
       return `set the request header ${formatCode(one ?? '', 60)}`;
     case 10:
+      return `set the public cache time to ${formatTime(one)}`;
     case 16:
-      return `keep in the browser's cache for ${formatDuration(one)}`;
+      return `set the browser’s cache time to ${formatTime(one)}`;
     case 14:
       return `answer with the status ${escapeMrkdwn(one ?? '', 10)}`;
     case 19:
@@ -67,9 +67,9 @@ function describeCondition(rule: EdgeRule): string {
   if (parts.length === 1) return rule.triggerMatchingType === 2 ? `unless ${parts[0]}` : `when ${parts[0]}`;
   switch (rule.triggerMatchingType ?? -1) {
     case 0:
-      return `when ${parts.join(' or ')}`;
+      return `when ${parts.join(', or ')}`;
     case 1:
-      return `when ${parts.join(' and ')}`;
+      return `when ${parts.join(', and ')}`;
     case 2:
       return `when none of these: ${parts.join('; ')}`;
     default:
@@ -80,11 +80,20 @@ function describeCondition(rule: EdgeRule): string {
 function describeTrigger({ type, patternMatches, patternMatchingType, parameter1 }: EdgeRuleTrigger): string {
   const what =
     splitWords(getEnumName('TriggerTypes', type)) + (parameter1 ? ` ${formatCode(parameter1, 60)}` : '');
-  const how = patternMatchingType === 2 ? 'is not' : patternMatchingType === 1 ? 'is all of' : 'is';
   const shown = patternMatches.slice(0, 3).map(formatPattern);
   const more = patternMatches.length - shown.length;
-  if (shown.length === 0) return what;
-  return `${what} ${how} ${more > 0 ? [...shown, `${more} more`].join(', ') : shown.join(' or ')}`;
+  const parts = more > 0 ? [...shown, `${more} more`] : shown;
+  if (parts.length === 0) return what;
+  switch (patternMatchingType ?? -1) {
+    case 0:
+      return `${what} is ${parts.join(' or ')}`;
+    case 1:
+      return `${what} is ${parts.length > 1 ? 'all of ' : ''}${parts.join(' and ')}`;
+    case 2:
+      return `${what} is ${parts.length > 1 ? 'neither ' : 'not '}${parts.join(' nor ')}`;
+    default:
+      return `${what} ${getEnumName('PatternMatchingTypes', patternMatchingType)}: ${parts.join(', ')}`;
+  }
 }
 
 /** Values of headers and cookies are redacted by the API client: they may be passwords. */
@@ -92,11 +101,9 @@ function formatPattern(pattern: string): string {
   return pattern === redactedValue ? 'a value that is not shown' : formatCode(pattern, 80);
 }
 
-function formatDuration(value: string | undefined): string {
-  const amount = Number(value);
-  return value && Number.isFinite(amount)
-    ? (formatSeconds(amount) ?? '')
-    : escapeMrkdwn(value ?? 'a time not reported', 20);
+/** As sent: the specification gives no unit. */
+function formatTime(value: string | undefined): string {
+  return escapeMrkdwn(value || 'a time not reported', 20);
 }
 
 /** `EnableTokenAuthentication` → `enable token authentication`, `RemoteIP` → `remote IP`. */

@@ -21,6 +21,7 @@ export function renderHostnames(zone: Zone): string[] {
 export function renderCaching(zone: Zone): string[] {
   return [
     ...renderFields([
+      // Both override `max-age` of Cache-Control, which counts seconds (RFC 9111, 5.2.2.1).
       ['CDN cache time', formatSeconds(zone.cacheControlMaxAgeOverride)],
       ['Browser cache time', formatSeconds(zone.cacheControlPublicMaxAgeOverride)],
       ['Varies by query parameters', joinNonEmpty(zone.queryStringVaryParameters)],
@@ -64,10 +65,10 @@ export function renderSecurity(zone: Zone): string[] {
       ['Allowed referrers', joinNonEmpty(zone.allowedReferrers)],
       ['Blocked referrers', joinNonEmpty(zone.blockedReferrers)],
       ['Requests per IP and second', formatOrUnlimited(zone.requestLimit)],
-      ['Burst', formatOrUnlimited(zone.burstSize)],
+      ['Burst', describeBurst(zone)],
       ['Connections per IP', formatOrUnlimited(zone.connectionLimitPerIPCount)],
       ['Transfer rate', formatOrUnlimited(zone.limitRatePerSecond, ' kb/s')],
-      ['Limited after', formatPositive(zone.limitRateAfter)],
+      ['Limited after', isOn(zone.limitRatePerSecond) ? formatPositive(zone.limitRateAfter) : undefined],
       ['AWS signing region', humanize(zone.awsSigningRegionName)],
       [
         'CORS for',
@@ -98,8 +99,8 @@ export function renderOptimizer(zone: Zone): string[] {
   return [
     ...renderFields([
       ['Optimizer', formatOnOff(zone.optimizerEnabled)],
-      ['Widest on desktop', formatWhole(zone.optimizerDesktopMaxWidth, ' px')],
-      ['Widest on mobile', formatWhole(zone.optimizerMobileMaxWidth, ' px')],
+      ['Widest on desktop', formatWhole(zone.optimizerDesktopMaxWidth)],
+      ['Widest on mobile', formatWhole(zone.optimizerMobileMaxWidth)],
       ['Image quality', describeQualities(zone)],
       ['Watermark', describeWatermark(zone)],
       ['Costs a month', zone.optimizerPricing === undefined ? undefined : formatMoney(zone.optimizerPricing)],
@@ -157,10 +158,12 @@ function describeShield(zone: Zone): string | undefined {
     : state;
 }
 
+/** Its limits hold only where the shield limits concurrency. */
 function describeShieldQueue(zone: Zone): string | undefined {
+  if (zone.originShieldEnableConcurrencyLimit !== true) return undefined;
   return joinFields([
-    ['at once', formatOrUnlimited(zone.originShieldMaxConcurrentRequests)],
-    ['waiting', formatOrUnlimited(zone.originShieldMaxQueuedRequests)],
+    ['at once', formatWhole(zone.originShieldMaxConcurrentRequests)],
+    ['waiting', formatWhole(zone.originShieldMaxQueuedRequests)],
     ['longest wait', formatWhole(zone.originShieldQueueMaxWaitTime)],
   ]);
 }
@@ -169,6 +172,17 @@ function describeBlueprints(zone: Zone): string | undefined {
   const names = zone.vendorAiImageBlueprints?.map(({ name }) => name ?? '(unnamed)') ?? [];
   const state = formatOnOff(zone.enableVendorImageAi);
   return [state, names.length > 0 ? joinList(names) : ''].filter(Boolean).join(', ') || undefined;
+}
+
+/** How many requests above the limit are delayed instead of refused: only where requests are limited. */
+function describeBurst(zone: Zone): string | undefined {
+  if (!isOn(zone.requestLimit)) return undefined;
+  return zone.burstSize === 0 ? 'none' : formatWhole(zone.burstSize);
+}
+
+/** A limit of 0 is off. */
+function isOn(limit: number | undefined): boolean {
+  return limit !== undefined && limit > 0;
 }
 
 /** The specification gives no unit. */
@@ -183,8 +197,8 @@ function describeProtection(zone: Zone): string | undefined {
 
 function describeQualities(zone: Zone): string | undefined {
   return joinFields([
-    ['desktop', formatWhole(zone.optimizerImageQuality, ' %')],
-    ['mobile', formatWhole(zone.optimizerMobileImageQuality, ' %')],
+    ['desktop', formatWhole(zone.optimizerImageQuality)],
+    ['mobile', formatWhole(zone.optimizerMobileImageQuality)],
   ]);
 }
 

@@ -75,7 +75,6 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
     Varies by cookies: currency, language
     Perma-Cache: Automatic
     Origin shield: off
-    Its queue: at once: 200, waiting: 5,000, longest wait: 30
     Coalesced requests wait: 30
     On: smart cache, query strings sorted, stale while offline, cookies removed, vary by WebP
     Off: query strings ignored, cache slice for video, errors cached, shield concurrency limited, stale while updating, update in the background, requests coalesced, vary by AVIF, vary by country, vary by state, vary by mobile, vary by hostname
@@ -100,9 +99,9 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
     8. bypass AWS s3 authentication when request method is \`POST\` or \`PUT\` (off)
     *Optimizer*
     Optimizer: on
-    Widest on desktop: 1,600 px
-    Widest on mobile: 800 px
-    Image quality: desktop: 85 %, mobile: 70 %
+    Widest on desktop: 1,600
+    Widest on mobile: 800
+    Image quality: desktop: 85, mobile: 70
     Watermark: off
     Costs a month: $9.50
     AI images: off
