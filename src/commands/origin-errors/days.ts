@@ -27,26 +27,28 @@ export function readRequestedDays(list: readonly string[], now: Date): Requested
     if (before) return { zone: last, days: before };
   }
   const [zone = '', ...rest] = list;
-  if (rest.length > 0) throw createDayError(rest.join(' '), zone);
+  if (rest.length > 0) throw createDayError(rest.join(' '), zone, toUtcDay(now));
   return { zone, days: { first: toUtcDay(now), count: 1 } };
 }
 
 /**
- * Parses `today`, `yesterday`, `2026-11-20`, `last 3 days`; undefined if it is none. Throws a UserError for impossible
- * days; if the `zone` is known, it offers possible ones.
+ * Parses `today`, `yesterday`, `2026-11-20`, `2026/11/20`, `last 3 days`; undefined if it is none. Throws a UserError
+ * for impossible days and for hours; if the `zone` is known, it offers possible ones.
  */
 export function readDays(typed: string, now: Date, zone = ''): DayRange | undefined {
   const words = typed.trim().toLowerCase();
   const today = toUtcDay(now);
   if (words === 'today') return { first: today, count: 1 };
   if (words === 'yesterday') return { first: shiftDay(today, -1), count: 1 };
-  if (words === 'last week' || words === 'week')
+  if (/^(?:(?:(?:the )?last |past )?week|1 ?w(?:eek)?)$/u.test(words))
     return { first: shiftDay(today, 1 - maxDays), count: maxDays };
   const last =
     /^(?:(?:the )?last |past )?(\d{1,9}) ?d(?:ays?)?$/u.exec(words) ?? /^last (\d{1,9})$/u.exec(words);
   if (last) return readLastDays(Number(last[1]), today, zone);
-  const date = /^(\d{4})-(\d{1,2})-(\d{1,2})$/u.exec(words);
-  if (date) return readDay(words, date.slice(1).map(Number), today, zone);
+  const date = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})$/u.exec(words);
+  if (date) return readDay(words, [date[1], date[3], date[4]].map(Number), today, zone);
+  const hours = /^(?:(?:the )?last |past )?(\d{1,4}) ?h(?:(?:ou)?rs?)?$/u.exec(words);
+  if (hours) throw createHoursError(typed.trim(), Number(hours[1]), now, zone);
   return undefined;
 }
 
@@ -84,14 +86,40 @@ function readDay(
   return { first, count: 1 };
 }
 
-function createDayError(typed: string, zone: string): UserError {
+/** Offers the days that hold these hours. */
+function createHoursError(typed: string, hours: number, now: Date, zone: string): UserError {
+  const today = toUtcDay(now);
+  const start = toUtcDay(new Date(now.getTime() - hours * 3_600_000));
+  const count = Math.min(maxDays, 1 + Math.round((Date.parse(today) - Date.parse(start)) / 86_400_000));
+  const nearest = count === 1 ? 'today' : `last ${count} days`;
+  return new UserError(
+    `${formatCode(typed, 60)} is no day that can be read.`,
+    `The CDN files origin errors by UTC day; the answer shows the hours. The nearest is \`${nearest}\`.`,
+    createInsteads(zone, [...new Set([nearest, 'today'])]),
+  );
+}
+
+function createDayError(typed: string, zone: string, today: string): UserError {
   const what = `${formatCode(typed, 60)} is no day that can be read.`;
   const [near] = findClosest(typed, ['today', 'yesterday'], 1);
   return new UserError(
     what,
     explainDayError(typed, near),
-    createInsteads(zone, near ? [near] : ['today', 'yesterday', 'last 3 days']),
+    createInsteads(zone, near ? [near] : (findDates(typed, today) ?? ['today', 'yesterday', 'last 3 days'])),
   );
+}
+
+/** The days that a date with the year last may mean; undefined if none has begun. */
+function findDates(typed: string, today: string): string[] | undefined {
+  const [, first, second, year] = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/u.exec(typed) ?? [];
+  const found = [
+    [first, second],
+    [second, first],
+  ]
+    .filter(([month, day]) => isExists(Number(year), Number(month) - 1, Number(day)))
+    .map(([month = '', day = '']) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`)
+    .filter((day) => day <= today);
+  return found.length > 0 ? [...new Set(found)] : undefined;
 }
 
 function explainDayError(typed: string, near: string | undefined): string {

@@ -17,6 +17,10 @@ test.each([
   ['shop last 1 day', 'shop', '2026-11-21', 1],
   ['last 7 days shop', 'shop', '2026-11-15', 7],
   ['shop 3d', 'shop', '2026-11-19', 3],
+  ['shop 2026/11/20', 'shop', '2026-11-20', 1],
+  ['2026.11.3 shop', 'shop', '2026-11-03', 1],
+  ['shop 1w', 'shop', '2026-11-15', 7],
+  ['shop past week', 'shop', '2026-11-15', 7],
   ['shop last week', 'shop', '2026-11-15', 7],
   ['today today', 'today', '2026-11-21', 1],
   ['yesterday', '', '2026-11-20', 1],
@@ -28,6 +32,9 @@ test.each([
   ['shop yesteday', '`yesteday` is no day that can be read.', 'Did you mean `yesterday`?'],
   ['shop 11/20/2026', '`11/20/2026` is no day that can be read.', 'year first'],
   ['shop last 6 hours', '`last 6 hours` is no day that can be read.', 'by UTC day'],
+  ['shop 24h', '`24h` is no day that can be read.', 'The nearest is `last 2 days`'],
+  ['shop 2026/11-20', '`2026/11-20` is no day', 'year first'],
+  ['shop 2026/11/22', '`2026-11-22` has not begun yet', '`today`'],
   ['shop 2026-02-31', 'There is no day `2026-02-31`.', 'Year first'],
   ['shop 2026-11-22', '`2026-11-22` has not begun yet', '`today`'],
   ['shop last 8 days', 'for 1 to 7 days at once, not for 8 days', '`last 7 days`'],
@@ -43,6 +50,25 @@ test.each([
   if (!(refused instanceof UserError)) throw new Error('it was not refused');
   expect(refused.message).toContain(wrong);
   expect(refused.hint).toContain(right);
+});
+
+test.each([
+  ['shop 6h', ['errors shop today']],
+  ['shop 24h', ['errors shop last 2 days', 'errors shop today']],
+  ['last 48 hours shop', ['errors shop last 3 days', 'errors shop today']],
+  ['shop 999h', ['errors shop last 7 days', 'errors shop today']],
+  ['shop 11/20/2026', ['errors shop 2026-11-20']],
+  ['shop 3.11.2026', ['errors shop 2026-03-11', 'errors shop 2026-11-03']],
+  ['shop 31.02.2026', ['errors shop today', 'errors shop yesterday', 'errors shop last 3 days']],
+])('%s offers %j', (typed, offered) => {
+  let refused: unknown;
+  try {
+    asked(typed);
+  } catch (error) {
+    refused = error;
+  }
+  if (!(refused instanceof UserError)) throw new Error('it was not refused');
+  expect(refused.offer).toMatchObject(offered.map((types) => ({ types })));
 });
 
 test('days in a row go over the end of a month', () => {
