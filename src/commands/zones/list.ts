@@ -9,7 +9,7 @@ import type { Action, Command, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { refreshZone, sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './details.ts';
 import { loadAllZones } from './load-zones.ts';
-import { decodeZoneQuery, encodeZoneQuery, readZoneQuery, selectZones } from './query.ts';
+import { decodeZoneQuery, encodeZoneQuery, findMeantFilter, readZoneQuery, selectZones } from './query.ts';
 import type { CachedZones } from './zone-cache.ts';
 
 /** Rows per page: two screens of a phone. */
@@ -93,6 +93,8 @@ async function* listZones(
 function renderList(snapshot: CachedZones, query: views.ZoneQuery): Message {
   const found = selectZones(snapshot.zones, query);
   const all = encodeZoneQuery({ search: '', sort: query.sort, only: undefined, page: 1 });
+  const meant = findMeantFilter(query);
+  const offer = meant && { label: `only:${meant.only}`, value: encodeZoneQuery(meant) };
   if (found.length === 0) {
     const near = query.search
       ? findClosest(
@@ -100,7 +102,7 @@ function renderList(snapshot: CachedZones, query: views.ZoneQuery): Message {
           snapshot.zones.map(({ name }) => name),
         )
       : [];
-    return views.renderNoZones(query, { zones: snapshot.zones.length }, near, all);
+    return views.renderNoZones(query, { zones: snapshot.zones.length }, near, all, offer);
   }
   const pages = Math.ceil(found.length / pageSize);
   // The account may have fewer zones than when the button was rendered.

@@ -62,10 +62,12 @@ export function decodeZoneQuery(value: string): ZoneQuery {
   return { ...parsed.data, only: parsed.data.only };
 }
 
-/** The zones of a query, sorted. The search matches an id, or a part of a name or hostname, in any case. */
+/** The zones of a query, sorted. The search also finds what a zone carries, in any case. */
 export function selectZones(zones: readonly ZoneSummary[], query: Omit<ZoneQuery, 'page'>): ZoneSummary[] {
   const search = query.search.toLowerCase();
-  const found = zones.filter((zone) => matchesQuery(zone, search) && matchesFilter(zone, query.only));
+  const found = zones.filter(
+    (zone) => (matchesQuery(zone, search) || carries(zone, search)) && matchesFilter(zone, query.only),
+  );
   // Plain comparison: sorting 50 000 names by locale would block the event loop for a third of a second.
   return found
     .map((zone) => ({ zone, name: zone.name.toLowerCase(), number: sortValue(zone, query.sort) }))
@@ -85,7 +87,7 @@ function sortValue(zone: ZoneSummary, sort: ZoneQuery['sort']): number {
   }
 }
 
-/** `search` in lower case. */
+/** An id, or a part of a name or hostname. `search` in lower case. */
 export function matchesQuery(zone: ZoneSummary, search: string): boolean {
   return (
     search === '' ||
@@ -93,6 +95,23 @@ export function matchesQuery(zone: ZoneSummary, search: string): boolean {
     zone.name.toLowerCase().includes(search) ||
     zone.hostnames.some((hostname) => hostname.toLowerCase().includes(search))
   );
+}
+
+/** A part of its origin, or the whole id of a script, app or storage zone. `search` in lower case. */
+function carries(zone: ZoneSummary, search: string): boolean {
+  const { originUrl, edgeScriptId, middlewareScriptId, appId, storageZoneId } = zone;
+  if ([edgeScriptId, middlewareScriptId, storageZoneId, appId?.toLowerCase()].includes(search)) return true;
+  const part = search.replace(/^https?:\/\//u, '').replace(/\/$/u, '');
+  if (originUrl === undefined || part === '') return false;
+  const scheme = originUrl.indexOf('://');
+  // Behind the scheme, which would match nearly every zone.
+  return originUrl.toLowerCase().includes(part, scheme === -1 ? 0 : scheme + 3);
+}
+
+/** The query that was meant if the search is a word of `only:`. */
+export function findMeantFilter(query: ZoneQuery): ZoneQuery | undefined {
+  const only = zoneFilters.find((filter) => filter === query.search.toLowerCase());
+  return only && query.only === undefined ? { ...query, search: '', only, page: 1 } : undefined;
 }
 
 function matchesFilter(zone: ZoneSummary, only: ZoneQuery['only']): boolean {

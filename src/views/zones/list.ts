@@ -38,6 +38,13 @@ export interface ZonePage {
   readonly skipped: number;
   readonly takenAt: Date;
   readonly value: (query: ZoneQuery) => string;
+  readonly offer?: FilterOffer | undefined;
+}
+
+/** The filter that a search may have meant, with its button's value. */
+export interface FilterOffer {
+  readonly label: string;
+  readonly value: string;
 }
 
 /** The list, the totals first. */
@@ -119,6 +126,7 @@ export function renderNoZones(
   account: { readonly zones: number },
   near: readonly string[],
   all: string,
+  offer?: FilterOffer,
 ): Message {
   if (account.zones === 0) {
     const text = 'Your key sees no zones. Make one in the CDN control panel, or connect another key.';
@@ -133,8 +141,9 @@ export function renderNoZones(
   ].filter(Boolean);
   const text = `None of your ${pluralize(account.zones, 'zone')} ${what.join(' and ')}.`;
   return message(text, [
-    section(near.length > 0 ? `${text} Did you mean one of these?` : text),
+    section(near.length > 0 || offer ? `${text} Did you mean one of these?` : text),
     actions(
+      ...(offer ? [button(offer.label, 'zones:page:only', offer.value)] : []),
       ...near.map((name, index) => commandButton(plainText(name, 60), `zones ${quoteWord(name)}`, index)),
       button('All zones', 'zones:page:all', all),
     ),
@@ -151,6 +160,7 @@ function renderNavigation(page: ZonePage): KnownBlock[] {
   const order =
     query.sort === 'name' ? ('bandwidth' as const) : query.sort === 'bandwidth' ? 'charges' : 'name';
   const view = [
+    ...(page.offer ? [button(page.offer.label, 'zones:page:only', page.offer.value)] : []),
     ...(query.only !== undefined || query.search !== ''
       ? [button('All zones', 'zones:page:all', at({ only: undefined, search: '' }))]
       : []),

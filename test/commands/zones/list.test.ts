@@ -140,6 +140,56 @@ test('a search finds ids, names and hostnames whatever the case', async () => {
   }
 });
 
+test('a search finds origins, and whole ids of scripts, apps and storage zones', async () => {
+  await using office = await createCommandHarness({ zones: 12 });
+  const person = office.person();
+  const [zone] = office.cdn.data.zones;
+  if (!zone) throw new Error('no zone');
+  zone.OriginUrl = 'https://Origin-Eu.example.net/shop';
+  zone.EdgeScriptId = 70_001;
+  zone.MiddlewareScriptId = 70_002;
+  zone.StorageZoneId = 70_003;
+  zone.MagicContainersAppId = 'appX0000000009';
+  const searches = [
+    'origin-eu',
+    'https://origin-eu.example.net/shop/',
+    '70001',
+    '70002',
+    '70003',
+    'APPX0000000009',
+  ];
+  for (const search of searches)
+    expect(names(readText((await person.run(`zones ${search}`)).at(-1)))).toEqual([zone.Name]);
+  // Part of an id is none, and the scheme of an address tells nothing.
+  for (const search of ['7000', 'https'])
+    expect(readText((await person.run(`zones ${search}`)).at(-1))).toContain('None of your 12 zones');
+});
+
+test.each([
+  ['disabled', 12],
+  ['Attention', 12],
+] as const)('the search %s offers the filter of that name', async (search, zones) => {
+  await using office = await createCommandHarness({ zones });
+  const person = office.person();
+  const answer = (await person.run(`zones ${search}`)).at(-1);
+  const only = `only:${search.toLowerCase()}`;
+  const [filtered] = await person.press(...(buttons(answer).get(only) ?? ['', '']));
+  const typed = (await person.run(`zones ${only}`)).at(-1);
+  expect(names(readText(filtered))).toEqual(names(readText(typed)));
+  expect(names(readText(filtered)).length).toBeGreaterThan(0);
+  expect(buttons(filtered).has(only)).toBe(false);
+});
+
+test('a zone with the name of a filter is shown, with the filter as an offer', async () => {
+  await using office = await createCommandHarness({ zones: 12 });
+  const [zone] = office.cdn.data.zones;
+  if (!zone) throw new Error('no zone');
+  zone.Name = 'disabled-things';
+  const answer = (await office.person().run('zones disabled')).at(-1);
+  expect(names(readText(answer))).toEqual(['disabled-things']);
+  expect(buttons(answer).has('only:disabled')).toBe(true);
+});
+
 test('a search without a match offers what may have been meant, and the way back', async () => {
   await using office = await createCommandHarness({ zones: 12 });
   const person = office.person();
