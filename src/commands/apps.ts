@@ -11,6 +11,7 @@ import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 const appCommand: Command<'zoneCache'> = {
   name: 'app',
   aliases: ['apps', 'container'],
+  keywords: { cost: 'app', costs: 'app' },
   usage: 'app <appId>',
   summary:
     'Show a container application: latency now and on average, volume size, monthly cost, latency chart',

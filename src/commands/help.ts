@@ -26,13 +26,15 @@ export const unknownCommand: Command<'features'> = {
   run: (words, { features }) => {
     const [typed = '', ...rest] = words.list;
     const following = [...rest, ...Object.entries(words.named).map(([name, value]) => `${name}:${value}`)];
-    const names = findNearest(typed, features);
+    const answers = findByKeyword(typed, features);
+    const near =
+      answers.length > 0 ? answers : findNearest(typed, features).map((name) => ({ name, words: name }));
     return views.renderUnknownCommand({
       // `findCommand` refuses keys; if one gets here, it is not shown.
       typed: looksLikeKey(words.raw) ? undefined : typed,
-      near: names.map((name) => ({
-        name,
-        words: looksLikeKey(words.raw) ? name : toTypedText(name, following),
+      near: near.map((found) => ({
+        name: found.name,
+        words: looksLikeKey(words.raw) ? found.name : toTypedText(found.words, following),
       })),
       zone:
         /^[\w-]+(?:\.[\w-]+)*$/u.test(typed) && rest.length === 0 && !looksLikeKey(words.raw)
@@ -83,9 +85,27 @@ function groupByFeature(
 
 /** Whether every word of the search is in the texts of a command. */
 function matches(command: views.CommandSummary, feature: string, search: string): boolean {
-  const { name, aliases = [], usage, summary, examples } = command;
-  const texts = [feature, name, ...aliases, usage, summary, ...examples].join(' ').toLowerCase();
+  const { name, aliases = [], keywords = {}, usage, summary, examples } = command;
+  const texts = [feature, name, ...aliases, ...Object.keys(keywords), usage, summary, ...examples]
+    .join(' ')
+    .toLowerCase();
   return search.split(/\s+/u).every((word) => texts.includes(word));
+}
+
+/** The commands that answer a common word, with what to type. */
+function findByKeyword(
+  typed: string,
+  features: readonly views.HelpGroup[],
+): { name: string; words: string }[] {
+  const wanted = typed.toLowerCase();
+  return features
+    .flatMap(({ commands }) => commands)
+    .flatMap(({ name, keywords = {} }) =>
+      Object.entries(keywords)
+        .filter(([word]) => word === wanted)
+        .map(([, words]) => ({ name, words })),
+    )
+    .slice(0, 3);
 }
 
 /** Names of the commands nearest to a word; an alias stands for its command. */

@@ -8,6 +8,8 @@ export interface CommandSummary {
   /** The word after `/cdn`. */
   readonly name: string;
   readonly aliases?: readonly string[];
+  /** Common words that it answers, each with what to type for it. */
+  readonly keywords?: Readonly<Record<string, string>>;
   /** Without the slash word: `zone <id|name|hostname>`. */
   readonly usage: string;
   readonly summary: string;

@@ -73,6 +73,10 @@ test.each([
   ['BANDWIDTH charges', ['/cdn zones']],
   ['/cdn whoami', ['/cdn whoami']],
   ['edge rules', ['/cdn zone']],
+  ['cost', ['/cdn zones', '/cdn app']],
+  ['billing', ['/cdn zones']],
+  ['traffic', ['/cdn zones']],
+  ['certificate', ['/cdn zones', '/cdn zone']],
 ])('help %s finds %j, with examples', async (search, found) => {
   await using office = await createCommandHarness({ zones: 3 });
   const [answer] = await office.person().run(`help ${search}`);
@@ -95,6 +99,19 @@ test('an unknown word offers the nearest commands with the words after it', asyn
   expect(buttons(answer).get('/cdn zones shop sort:name')).toEqual(['help:run:0', 'zones shop sort:name']);
   const messages = await person.press('help:run:0', 'zones shop sort:name');
   expect(readText(messages.at(-1))).toContain('matching `shop`');
+});
+
+test.each([
+  ['cost', ['/cdn zones sort:charges', '/cdn app']],
+  ['Billing', ['/cdn zones sort:charges']],
+  ['top', ['/cdn zones sort:bandwidth']],
+  ['certificate', ['/cdn zones only:attention', '/cdn zone']],
+  ['logs shop', ['/cdn zone shop', '/cdn errors shop', '/cdn audit shop']],
+  ['constructor', ['Find the zone constructor']],
+])('the common word %s leads to %j', async (typed, offered) => {
+  await using office = await createCommandHarness({ zones: 3 });
+  const [answer] = await office.person().run(typed);
+  expect([...buttons(answer).keys()]).toEqual([...offered, 'All commands']);
 });
 
 test('an unknown word that could be a zone offers to look for it', async () => {

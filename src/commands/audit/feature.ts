@@ -20,6 +20,7 @@ const verifiedRecords = 1_000;
 const auditCommand: Command<'audit' | 'zoneCache'> = {
   name: 'audit',
   aliases: ['log', 'history'],
+  keywords: { logs: 'audit' },
   usage: 'audit [n] [@somebody] [kind]',
   summary: 'Who did what: the newest records of keys, settings, approvals and refusals, as a list or file',
   examples: ['audit', 'audit 200', 'audit denied', 'audit 50 keys'],

@@ -26,6 +26,7 @@ import { type CountedReport, createReport, getCachedReport, loadReport } from '.
 const errorsCommand: Command<'zoneCache'> = {
   name: 'errors',
   aliases: ['error', 'origin-errors'],
+  keywords: { logs: 'errors' },
   usage: 'errors <zone> [today|yesterday|2026-11-20|last 3 days]',
   summary: 'Show why a zone’s origin fails: errors grouped by code, server zone and address, hour by hour',
   label: 'Origin errors',

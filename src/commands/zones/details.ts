@@ -15,6 +15,7 @@ import { defineZonePicker } from './pickers.ts';
 export const zoneCommand: Command<'zoneCache'> = {
   name: 'zone',
   aliases: ['show'],
+  keywords: { logs: 'zone', logging: 'zone', certificate: 'zone', certificates: 'zone' },
   usage: 'zone <id|name|hostname>',
   summary: 'Show one zone: hostnames, caching, security, edge rules, optimizer, logging',
   label: 'Find a zone',

@@ -18,6 +18,18 @@ const pageSize = 10;
 const zonesCommand: Command<'zoneCache'> = {
   name: 'zones',
   aliases: ['ls', 'list'],
+  keywords: {
+    cost: 'zones sort:charges',
+    costs: 'zones sort:charges',
+    billing: 'zones sort:charges',
+    charges: 'zones sort:charges',
+    top: 'zones sort:bandwidth',
+    traffic: 'zones sort:bandwidth',
+    usage: 'zones sort:bandwidth',
+    bandwidth: 'zones sort:bandwidth',
+    certificate: 'zones only:attention',
+    certificates: 'zones only:attention',
+  },
   usage: 'zones [search] [sort:bandwidth|charges|name] [only:attention|disabled|suspended]',
   summary: 'List your pull zones with bandwidth, charges and what needs attention',
   examples: ['zones', 'zones shop', 'zones sort:bandwidth', 'zones only:attention'],
@@ -118,6 +130,7 @@ function renderList(snapshot: CachedZones, query: views.ZoneQuery): Message {
     skipped: snapshot.skipped,
     takenAt: snapshot.takenAt,
     value: encodeZoneQuery,
+    offer,
   });
 }
 
