@@ -21,7 +21,8 @@ export function hasCdnKey(text: string): boolean {
     .normalize('NFKC')
     .replaceAll(/[\u00AD\u200B-\u200F\u2060\uFEFF]/gu, '')
     .replaceAll(/\p{Pd}/gu, '-');
-  const groups = plain.match(/[\da-f]{4,}(?:-[\da-f]{4,}){4,}/giu) ?? [];
+  // Only from where a run of hex begins: tried from each of its characters, 40,000 of them took seven seconds.
+  const groups = plain.match(/(?<![\da-f])[\da-f]{4,}(?:-[\da-f]{4,}){4,}/giu) ?? [];
   const words = candidates(plain).flatMap((word) => word.split('/'));
   return (
     groups.some((found) => found.length > uuidLength && /\d/u.test(found)) ||

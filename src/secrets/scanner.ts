@@ -65,7 +65,7 @@ function maskValues(text: string, values: readonly string[]): string {
   // Whole values first, longest first. The rest are cut or encoded, and are masked with the word they are part of.
   const patterns = [
     ...byLength(whole).map(literally),
-    ...byLength(pieces).map((form) => `${word}${literally(form)}${word}`),
+    ...byLength(pieces).map((form) => `${wordStart}${word}${literally(form)}${word}`),
   ];
   const forms = [...byLength(whole), ...byLength(pieces)];
   return patterns
@@ -74,6 +74,8 @@ function maskValues(text: string, values: readonly string[]): string {
 }
 
 const word = '[\\w+/=-]*';
+// Tried from each character of a long word, the work would grow with the square of its length.
+const wordStart = '(?<![\\w+/=-])';
 
 function byLength(forms: readonly string[]): string[] {
   return [...new Set(forms)].sort((one, other) => other.length - one.length);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hasSecret, looksLikeKey } from '../../src/commands/key-in-text.ts';
+import { hasCdnKey, hasSecret, looksLikeKey } from '../../src/commands/key-in-text.ts';
 
 // Made up for this test, group by group in the shapes that real keys have.
 const account = '1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b86e04-a1f7-4c5b-93d2-70be81c4fa65';
@@ -66,4 +66,25 @@ test('names that people give to zones pass, however long', () => {
       expect(looksLikeKey(`zone ${parts.join('-')}`)).toBe(false);
     }),
   );
+});
+
+test('a key in a field is found where its groups begin, and behind other letters', () => {
+  expect(hasCdnKey(account)).toBe(true);
+  expect(hasCdnKey(`zone ${storage}.`)).toBe(true);
+  expect(hasCdnKey(`key${account}`)).toBe(true);
+});
+
+// Tried from each character, one long run took seven seconds.
+test.each([
+  ['one run of hex', 'a1'.repeat(20_000)],
+  ['four long groups', `${'a1'.repeat(5000)}-`.repeat(4)],
+  ['too few groups, again and again', 'abcd-abcd-abcd-abcd-x'.repeat(2000)],
+  ['dashes', '-'.repeat(40_000)],
+  ['a UUID again and again', `${uuid}-`.repeat(1100)],
+  ['key words', 'keysecrettoken'.repeat(3000)],
+])('a long text is read in time that grows with its length: %s', (_, text) => {
+  const started = performance.now();
+  hasCdnKey(text);
+  looksLikeKey(text);
+  expect(performance.now() - started).toBeLessThan(2000);
 });

@@ -1,7 +1,12 @@
 import { assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isDistinctive } from '../../src/secrets/encodings.ts';
-import { findSecretKinds, findSecretKindsInBytes, redactSecrets } from '../../src/secrets/scanner.ts';
+import {
+  findSecretKinds,
+  findSecretKindsInBytes,
+  redactSecrets,
+  redactValues,
+} from '../../src/secrets/scanner.ts';
 import {
   allowSecrets,
   registerSecret,
@@ -196,4 +201,13 @@ test('there is an end to what one piece of work can fill the memory with', () =>
     expect(findSecretKinds('value-number-1999-of-many')).toEqual(['planted']);
     expect(findSecretKinds('value-number-2000-of-many')).toEqual([]);
   });
+});
+
+test('a secret beside a very long word is masked in time that grows with the length', () => {
+  const long = 'a1'.repeat(40_000);
+  const encoded = Buffer.from(key).toString('base64');
+  const started = performance.now();
+  expect(redactValues(`${long} x${encoded}y ${long}`, [key])).toBe(`${long} [secret] ${long}`);
+  // Tried from each character of the long words: some thirty seconds.
+  expect(performance.now() - started).toBeLessThan(3000);
 });
