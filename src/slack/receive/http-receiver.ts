@@ -9,6 +9,7 @@ import type { Egress } from '../send/egress.ts';
 const bodyLimit = 4 * 1024 * 1024;
 // Slack's rule for old timestamps, applied to future ones too: Bolt accepts those.
 const clockSkewSeconds = 5 * 60;
+const longestCheck = 1024;
 
 export interface HttpReceiver extends Receiver {
   /** Answers `POST /slack/events`. */
@@ -45,6 +46,7 @@ export function createHttpReceiver(options: {
   };
 
   const dispatch = (request: IncomingMessage, response: ServerResponse, raw: string): void => {
+    if (isCertificateCheck(request, raw)) return answer(response, 200);
     if (!isGenuine(request, raw)) {
       log.warn({ status: 401 }, 'request refused: wrong signature, or a clock is off');
       return answer(response, 401);
@@ -96,6 +98,19 @@ export function createHttpReceiver(options: {
       request.on('error', () => undefined);
     },
   };
+}
+
+/**
+ * Slack checks the certificate of a command's address with an unsigned form that holds `ssl_check=1` (and a token) and
+ * expects a 200. A form that asks for anything is none.
+ *
+ * Source: https://docs.slack.dev/interactivity/implementing-slash-commands
+ */
+function isCertificateCheck(request: IncomingMessage, raw: string): boolean {
+  if (request.headers['x-slack-signature'] !== undefined || raw.length > longestCheck) return false;
+  if (!request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')) return false;
+  const form = new URLSearchParams(raw);
+  return form.get('ssl_check') === '1' && !form.has('command') && !form.has('payload');
 }
 
 /** Answers once; later answers are ignored. */

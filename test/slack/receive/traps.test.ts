@@ -58,6 +58,38 @@ describe('signed HTTP', () => {
     expect(response.status).toBe(401);
   });
 
+  const unsigned = (body: string, type = 'application/x-www-form-urlencoded'): Promise<Response> =>
+    fetch(`http://127.0.0.1:${bot.app.port()}/slack/events`, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body,
+    });
+
+  test.each(['ssl_check=1', 'token=abc&ssl_check=1'])('Slack’s unsigned %s is answered', async (body) => {
+    const response = await unsigned(body);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('');
+  });
+
+  test.each([
+    ['a command', `${form}c&ssl_check=1`],
+    ['a click', `payload=${encodeURIComponent('{"type":"block_actions"}')}&ssl_check=1`],
+    ['another value', 'ssl_check=0'],
+    [
+      'an event',
+      JSON.stringify({ ssl_check: 1, type: 'url_verification', challenge: 'c2' }),
+      'application/json',
+    ],
+    ['a form under another name', 'ssl_check=1', 'application/json'],
+    ['a long body', `ssl_check=1&token=${'x'.repeat(2000)}`],
+  ])('unsigned, %s with ssl_check is refused', async (_what, body, type?: string) => {
+    expect((await unsigned(body, type)).status).toBe(401);
+  });
+
+  test('a false signature is refused with ssl_check too', async () => {
+    expect((await post('ssl_check=1', { secret: 'not the secret' })).status).toBe(401);
+  });
+
   test('a body over four megabytes is refused', async () => {
     const response = await post(`text=${'x'.repeat(5 * 1024 * 1024)}`).catch(() => ({ status: 413 }));
     expect(response.status).toBe(413);
