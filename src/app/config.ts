@@ -43,6 +43,8 @@ export function readConfig(env: Env): Config {
   if (appToken && !appToken.reveal().startsWith('xapp-')) {
     problems.push('SLACK_APP_TOKEN must begin with xapp- (Basic Information → App-Level Tokens).');
   }
+  refuseShort(reader, 'SLACK_SIGNING_SECRET', 'copy it from Basic Information → App Credentials');
+  refuseShort(reader, 'SLACK_STATE_SECRET', 'make one with: openssl rand -hex 32');
   if (!appToken && !signingSecret) {
     problems.push(
       'SLACK_APP_TOKEN (Socket Mode: Basic Information → App-Level Tokens, scope connections:write) ' +
@@ -169,6 +171,15 @@ function readStore(
       'info',
     ),
   };
+}
+
+// Slack's signing secrets are 32 hex digits. A short secret is guessed from one signature or OAuth state that was seen.
+const shortestSecret = 16;
+
+function refuseShort({ text, problems }: Reader, name: string, source: string): void {
+  const length = text(name)?.length;
+  if (length === undefined || length >= shortestSecret) return;
+  problems.push(`${name} is too short: at least ${shortestSecret} characters (${source}).`);
 }
 
 function throwProblems(problems: readonly string[]): void {

@@ -50,14 +50,22 @@ test.each([
     'http to this machine',
     { ...enough, CDN_API_URL: 'http://127.0.0.1:8080', SLACK_API_URL: 'http://localhost:1/api/' },
   ],
-  ['one workspace over HTTP', { SLACK_BOT_TOKEN: 'xoxb-1', SLACK_SIGNING_SECRET: 's' }],
+  [
+    'one workspace over HTTP',
+    { SLACK_BOT_TOKEN: 'xoxb-1', SLACK_SIGNING_SECRET: '0123456789abcdef'.repeat(2) },
+  ],
   [
     'PostgreSQL with its keys',
     { ...enough, DATABASE_URL: 'postgres://db/chat', ENCRYPTION_KEYS: `k1:${key}` },
   ],
   [
     'many workspaces',
-    { SLACK_CLIENT_ID: '1', SLACK_CLIENT_SECRET: 'c', SLACK_STATE_SECRET: 's', SLACK_SIGNING_SECRET: 's' },
+    {
+      SLACK_CLIENT_ID: '1',
+      SLACK_CLIENT_SECRET: 'c',
+      SLACK_STATE_SECRET: 's'.repeat(16),
+      SLACK_SIGNING_SECRET: 's'.repeat(16),
+    },
   ],
 ])('%s is accepted', (_what, env) => {
   expect(refusal(env)).toBe('accepted');
@@ -74,4 +82,13 @@ test.each([
   ['half of OAuth', { SLACK_CLIENT_ID: '1', SLACK_APP_TOKEN: 'xapp-1' }, 'SLACK_CLIENT_SECRET'],
 ])('%s is refused', (_what, env, word) => {
   expect(refusal(env)).toContain(word);
+});
+
+test.each(['SLACK_SIGNING_SECRET', 'SLACK_STATE_SECRET'])('a short %s is refused by its name', (name) => {
+  const secrets = { SLACK_SIGNING_SECRET: 's'.repeat(16), SLACK_STATE_SECRET: 's'.repeat(16) };
+  const oauth = { SLACK_CLIENT_ID: '1', SLACK_CLIENT_SECRET: 'c', ...secrets };
+  expect(refusal(oauth)).toBe('accepted');
+  const said = refusal({ ...oauth, [name]: 'hunter22hunter2' });
+  expect(said).toContain(`${name} is too short: at least 16 characters`);
+  expect(said).not.toContain('hunter22');
 });
