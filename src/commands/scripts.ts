@@ -1,6 +1,7 @@
 import type { Option } from '@slack/types';
 import type { ZoneSummary } from '../api/zones/summary.ts';
-import { firstOf, option } from '../views/blocks/menu.ts';
+import { option } from '../views/blocks/inputs.ts';
+import { firstOf } from '../views/blocks/menu.ts';
 import type { Feature } from './define.ts';
 import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 

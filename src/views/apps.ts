@@ -1,10 +1,11 @@
 import type { ModalView, Option } from '@slack/types';
 import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zones/summary.ts';
-import { actions, button, commandButton, context, message, plain, section } from './blocks/blocks.ts';
+import { actions, button, commandButton, context, message, section } from './blocks/blocks.ts';
 import { formatMoment, formatShortMoments } from './blocks/dates.ts';
 import { joinList } from './blocks/fields.ts';
-import { firstOf, option } from './blocks/menu.ts';
+import { modal, option, searchSelect, textInput } from './blocks/inputs.ts';
+import { firstOf } from './blocks/menu.ts';
 import type { Attachment, Message } from './blocks/message.ts';
 import {
   escapeMrkdwn,
@@ -159,41 +160,16 @@ export interface ListedApp {
 
 /** The form that asks for an app: a menu of those that the zones name, and a field for any other id. */
 export function renderAppForm(): ModalView {
-  return {
-    type: 'modal',
-    callback_id: 'apps:submit',
-    title: plain('Show an app'),
-    submit: plain('Show'),
-    close: plain('Cancel'),
-    blocks: [
-      {
-        type: 'input',
-        block_id: 'app',
-        optional: true,
-        label: plain('App'),
-        hint: plain('The container applications that your zones lead to.'),
-        element: {
-          type: 'external_select',
-          action_id: 'apps:pick',
-          placeholder: plain('Type a part of its id or of its zone'),
-          min_query_length: 0,
-          focus_on_load: true,
-        },
-      },
-      {
-        type: 'input',
-        block_id: 'appId',
-        optional: true,
-        label: plain('Or its id'),
-        element: {
-          type: 'plain_text_input',
-          action_id: 'appId',
-          placeholder: plain('About 15 letters and digits'),
-          max_length: 200,
-        },
-      },
-    ],
-  };
+  return modal({ callbackId: 'apps:submit', title: 'Show an app', submit: 'Show' }, [
+    searchSelect('app', 'App', {
+      actionId: 'apps:pick',
+      hint: 'The container applications that your zones lead to.',
+      placeholder: 'Type a part of its id or of its zone',
+      optional: true,
+      focus: true,
+    }),
+    textInput('appId', 'Or its id', { placeholder: 'About 15 letters and digits', optional: true }),
+  ]);
 }
 
 /** An option of that menu. */

@@ -1,6 +1,7 @@
 import type { Option } from '@slack/types';
-import { limits, plain } from './blocks.ts';
+import { limits } from './blocks.ts';
 import type { Failure } from './failure.ts';
+import { option } from './inputs.ts';
 import { formatInteger, plainText, stripMarkup, wrapText } from './text.ts';
 
 /** Slack's limit: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
@@ -47,15 +48,6 @@ export function createNotes(texts: readonly string[]): Option[] {
 /** Whether the chosen option is a note. No id has this form. */
 export function isNote(value: string): boolean {
   return /^note(?::\d+)?$/u.test(value);
-}
-
-/** An option of a menu. */
-export function option(text: string, value: string, description?: string): Option {
-  return {
-    text: plain(plainText(text, limits.option)),
-    value,
-    ...(description === undefined ? {} : { description: plain(plainText(description, limits.option)) }),
-  };
 }
 
 /** The first name and the number of others. */

@@ -1,37 +1,23 @@
 import type { Button, InputBlock, ModalView, Option } from '@slack/types';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
-import { actions, commandButton, message, plain, section } from '../blocks/blocks.ts';
-import { option } from '../blocks/menu.ts';
+import { actions, commandButton, message, section } from '../blocks/blocks.ts';
+import { modal, option, searchSelect } from '../blocks/inputs.ts';
 import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, formatInteger, plainText, pluralize } from '../blocks/text.ts';
 import { quoteWord, showButton } from './row.ts';
 
 /** The form that asks for a zone. */
 export function renderZoneForm(): ModalView {
-  return {
-    type: 'modal',
-    callback_id: 'zones:submit',
-    title: plain('Show a zone'),
-    submit: plain('Show'),
-    close: plain('Cancel'),
-    blocks: [renderZoneInput()],
-  };
+  return modal({ callbackId: 'zones:submit', title: 'Show a zone', submit: 'Show' }, [renderZoneInput()]);
 }
 
 /** A menu with search over ids, names and hostnames, for any form that asks for a zone. */
 export function renderZoneInput(): InputBlock {
-  return {
-    type: 'input',
-    block_id: 'zone',
-    label: plain('Zone'),
-    element: {
-      type: 'external_select',
-      action_id: 'zones:pick',
-      placeholder: plain('Type a part of its name or hostname'),
-      min_query_length: 0,
-      focus_on_load: true,
-    },
-  };
+  return searchSelect('zone', 'Zone', {
+    actionId: 'zones:pick',
+    placeholder: 'Type a part of its name or hostname',
+    focus: true,
+  });
 }
 
 /** A line of that menu. */

@@ -1,14 +1,8 @@
 import type { Option } from '@slack/types';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  createNotes,
-  firstOf,
-  isNote,
-  type MenuNotes,
-  menu,
-  option,
-} from '../../../src/views/blocks/menu.ts';
+import { option } from '../../../src/views/blocks/inputs.ts';
+import { createNotes, firstOf, isNote, type MenuNotes, menu } from '../../../src/views/blocks/menu.ts';
 import { findOptionProblems } from '../../support/slack-limits.ts';
 
 const none = 'None matches';

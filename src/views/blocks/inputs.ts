@@ -1,0 +1,204 @@
+import type { InputBlock, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
+import { limits, plain } from './blocks.ts';
+import { plainText } from './text.ts';
+
+interface Modal {
+  readonly title: string;
+  readonly callbackId?: string | undefined;
+  readonly submit?: string | undefined;
+  /** `Cancel` by default if there is something to submit, else `Close`. */
+  readonly close?: string;
+  /** The form's `private_metadata`. */
+  readonly metadata?: string | undefined;
+}
+
+export function modal(
+  { title, callbackId, submit, close, metadata }: Modal,
+  blocks: KnownBlock[],
+): ModalView {
+  return withoutEmpty<ModalView>({
+    type: 'modal',
+    callback_id: callbackId,
+    private_metadata: metadata,
+    title: plain(title),
+    submit: submit === undefined ? undefined : plain(submit),
+    close: plain(close ?? (submit === undefined ? 'Close' : 'Cancel')),
+    blocks,
+  });
+}
+
+/** An option of a menu, of radio buttons or of checkboxes. */
+export function option(text: string, value: string, description?: string): PlainTextOption {
+  return withoutEmpty<PlainTextOption>({
+    text: plain(plainText(text, limits.option)),
+    value,
+    description: description === undefined ? undefined : plain(plainText(description, limits.option)),
+  });
+}
+
+interface InputSettings {
+  readonly hint?: string | undefined;
+  readonly placeholder?: string;
+  readonly optional?: boolean;
+  readonly focus?: boolean;
+  /** Each change is reported as an action. */
+  readonly dispatch?: boolean;
+  /** If they are not the name of the field. */
+  readonly blockId?: string;
+  readonly actionId?: string;
+}
+
+/** An input by the name of its field. Undefined, '' and [] in `element` are left out: Slack refuses them. */
+export function input(
+  name: string,
+  label: string,
+  element: Loose<InputBlock['element']>,
+  { hint, placeholder, optional, focus, dispatch, blockId = name, actionId = name }: InputSettings = {},
+): InputBlock {
+  return withoutEmpty<InputBlock>({
+    type: 'input',
+    block_id: blockId,
+    label: plain(label),
+    hint: hint ? plain(hint) : undefined,
+    optional,
+    dispatch_action: dispatch,
+    element: withoutEmpty<InputBlock['element']>({
+      ...element,
+      action_id: actionId,
+      ...(placeholder === undefined ? {} : { placeholder: plain(placeholder) }),
+      focus_on_load: focus,
+    }),
+  });
+}
+
+interface TextSettings extends InputSettings {
+  readonly initial?: string | undefined;
+  /** 200 characters by default. */
+  readonly maxLength?: number;
+  readonly multiline?: boolean;
+}
+
+export function textInput(
+  name: string,
+  label: string,
+  { initial, maxLength = 200, multiline, ...settings }: TextSettings = {},
+): InputBlock {
+  return input(
+    name,
+    label,
+    {
+      type: 'plain_text_input',
+      max_length: maxLength,
+      multiline,
+      initial_value: initial?.slice(0, maxLength),
+    },
+    settings,
+  );
+}
+
+/** A whole number in a range. */
+export function numberInput(
+  name: string,
+  label: string,
+  [least, most]: readonly [number, number],
+  { initial, ...settings }: InputSettings & { readonly initial?: string | undefined } = {},
+): InputBlock {
+  return input(
+    name,
+    label,
+    {
+      type: 'number_input',
+      is_decimal_allowed: false,
+      min_value: String(least),
+      max_value: String(most),
+      initial_value: initial,
+    },
+    settings,
+  );
+}
+
+/** A menu; `chosen` is the value of an option. */
+export function select(
+  name: string,
+  label: string,
+  options: PlainTextOption[],
+  { chosen, ...settings }: InputSettings & { readonly chosen?: string | undefined } = {},
+): InputBlock {
+  const initial = options.find(({ value }) => value === chosen);
+  return input(name, label, { type: 'static_select', options, initial_option: initial }, settings);
+}
+
+export function multiSelect(
+  name: string,
+  label: string,
+  options: PlainTextOption[],
+  { chosen = [], ...settings }: InputSettings & { readonly chosen?: readonly string[] } = {},
+): InputBlock {
+  const initial = options.filter(({ value }) => chosen.includes(value ?? ''));
+  return input(name, label, { type: 'multi_static_select', options, initial_options: initial }, settings);
+}
+
+/** A menu with search, whose options a picker returns. */
+export function searchSelect(
+  name: string,
+  label: string,
+  { chosen, ...settings }: InputSettings & { readonly chosen?: PlainTextOption | undefined } = {},
+): InputBlock {
+  return input(
+    name,
+    label,
+    { type: 'external_select', min_query_length: 0, initial_option: chosen },
+    settings,
+  );
+}
+
+/** `max`: how many options can be chosen. */
+export function multiSearchSelect(
+  name: string,
+  label: string,
+  max: number,
+  { chosen, ...settings }: InputSettings & { readonly chosen?: PlainTextOption[] } = {},
+): InputBlock {
+  return input(
+    name,
+    label,
+    {
+      type: 'multi_external_select',
+      min_query_length: 0,
+      max_selected_items: max,
+      initial_options: chosen,
+    },
+    settings,
+  );
+}
+
+/** One optional box to tick. */
+export function checkbox(
+  name: string,
+  label: string,
+  box: PlainTextOption,
+  { checked, ...settings }: InputSettings & { readonly checked?: boolean } = {},
+): InputBlock {
+  return input(
+    name,
+    label,
+    { type: 'checkboxes', options: [box], initial_options: checked ? [box] : [] },
+    { optional: true, ...settings },
+  );
+}
+
+/** The `filter` of menus of channels. */
+export const channelsOnly: { include: ('public' | 'private')[]; exclude_bot_users: boolean } = {
+  include: ['public', 'private'],
+  exclude_bot_users: true,
+};
+
+/** The same fields, of which each may be undefined. */
+type Loose<Type> = Type extends unknown ? { [Key in keyof Type]: Type[Key] | undefined } : never;
+
+function withoutEmpty<Type extends object>(object: Loose<Type>): Type {
+  const filled = Object.entries(object).filter(
+    ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
+  );
+  return Object.fromEntries(filled) as unknown as Type;
+}
