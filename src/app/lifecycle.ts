@@ -4,7 +4,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Config } from './config.ts';
 import type { Edges } from './edges.ts';
 import type { Features } from './features.ts';
-import { jobs } from './jobs/registry.ts';
+import { jobs } from './jobs.ts';
 import type { Services } from './services.ts';
 import type { Stores } from './stores.ts';
 

@@ -9,9 +9,12 @@ export interface Person {
   readonly userId: string;
 }
 
+/** An installation: its workspace, and its organisation where it was installed for all of it. */
+export type Installation = Pick<Person, 'enterpriseId' | 'teamId'>;
+
 /** The installation that a person belongs to: the organisation's, else the workspace's. */
-export function tenantId(person: Person): string {
-  return person.enterpriseId ?? person.teamId;
+export function tenantId({ enterpriseId, teamId }: Installation): string {
+  return enterpriseId ?? teamId;
 }
 
 /** One string per person, for maps and caches. */

@@ -1,9 +1,8 @@
 import type { Transaction } from 'kysely';
 import type { Audit } from '../auth/audit/audit.ts';
-import type { People } from '../auth/identity.ts';
+import type { Installation, People } from '../auth/identity.ts';
 import type { Reason } from '../auth/policy/policy.ts';
 import { defineMessage, type Outbox } from '../outbox/outbox.ts';
-import type { Place } from '../outbox/slack-port.ts';
 import type { Schema } from '../store/schema.ts';
 import { renderReinstalled } from '../views/digests/list.ts';
 import { renderPaused } from '../views/digests/notices.ts';
@@ -14,7 +13,7 @@ import { findDigest, moveNotices, type NoticeState, pauseRunningDigests } from '
 interface Tools {
   readonly audit: Audit;
   readonly outbox: Outbox;
-  readonly people: (place: Place) => People;
+  readonly people: (installation: Installation) => People;
 }
 
 /** Pauses a digest, all of a person, or all of a tenant, with its record and one notice each. Returns what it paused. */

@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Audit, AuditEvent } from '../auth/audit/audit.ts';
-import type { People, Person } from '../auth/identity.ts';
+import type { Installation, People, Person } from '../auth/identity.ts';
 import type { OffboardingHook } from '../auth/offboarding.ts';
 import { minuteMs } from '../lib/time.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Place } from '../outbox/slack-port.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
 import { cancelPosts } from './messages.ts';
@@ -72,7 +71,7 @@ export function createDigestService(options: {
   readonly db: Kysely<Schema>;
   readonly audit: Audit;
   readonly outbox: Outbox;
-  readonly people: (place: Place) => People;
+  readonly people: (installation: Installation) => People;
   readonly enqueue: Enqueue;
   readonly now: () => Date;
 }): DigestService {

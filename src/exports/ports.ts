@@ -1,8 +1,8 @@
 import type { Audit } from '../auth/audit/audit.ts';
-import type { People, Person } from '../auth/identity.ts';
+import type { Installation, People, Person } from '../auth/identity.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { OpenSlack, Place, SlackFailure } from '../outbox/slack-port.ts';
+import type { OpenSlack, SlackFailure } from '../outbox/slack-port.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { JobContext } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
@@ -20,7 +20,7 @@ export interface ExportPorts {
   readonly exportThread: () => ExportThread;
   /** Decides by the current policy. */
   readonly authorizer: (person: Person) => Authorizer;
-  readonly people: (place: Place) => People;
+  readonly people: (installation: Installation) => People;
   readonly audit: Audit;
   readonly enqueue: Enqueue;
   /** Logs a failure and explains it to a person, with the log's reference. */

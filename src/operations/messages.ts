@@ -1,8 +1,7 @@
 import type { Transaction } from 'kysely';
-import type { People, Person } from '../auth/identity.ts';
+import type { Installation, People, Person } from '../auth/identity.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
 import { defineMessage, type Ended, type Outbox, type RenderContext } from '../outbox/outbox.ts';
-import type { Place } from '../outbox/slack-port.ts';
 import type { JobContext } from '../store/queue/define-job.ts';
 import type { Schema } from '../store/schema.ts';
 import {
@@ -25,7 +24,7 @@ export interface MessagePorts {
   readonly ledger: ValueStore & { readonly outbox: Outbox };
   /** The rights of a person as they are now. */
   readonly authorizer: (person: Person) => Authorizer;
-  readonly people: (place: Place) => People;
+  readonly people: (installation: Installation) => People;
 }
 
 interface About {

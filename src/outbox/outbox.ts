@@ -1,12 +1,13 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
+import type { Installation } from '../auth/identity.ts';
 import { tenantId } from '../auth/identity.ts';
 import { dayMs } from '../lib/time.ts';
 import type { JobContext, JobRef } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Message } from '../views/blocks/message.ts';
-import type { Place, Posted } from './slack-port.ts';
+import type { Posted } from './slack-port.ts';
 
 /**
  * The outbox: every message that Slack must get exactly once. `put` stores a row and its job (`tell`) in the transaction
@@ -38,7 +39,7 @@ import type { Place, Posted } from './slack-port.ts';
  *     if (state === 'unknown') await ports.outbox.put(trx, { … });
  *   },
  * });
- * // In `app/jobs/registry.ts`: one line in `messageKinds`.
+ * // In `app/jobs.ts`: one line in `messageKinds`.
  *
  * await db.transaction().execute(async (trx) => {
  *   await pauseDigest(trx, digest);
@@ -75,7 +76,7 @@ export interface NewMessage<About> {
   readonly kind: MessageKind<About>;
   /** Ids for `render` and `ended`, stored as JSON. */
   readonly about: About;
-  readonly installation: Place;
+  readonly installation: Installation;
   /** Channels and user ids, tried in order, or the message whose thread it goes into. */
   readonly to: { readonly places: readonly string[] } | { readonly parent: string };
   /**
@@ -177,7 +178,7 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
         .insertInto('outbox')
         .values({
           id,
-          tenant: tenantId({ ...installation, userId: '' }),
+          tenant: tenantId(installation),
           enterprise_id: installation.enterpriseId ?? null,
           team_id: installation.teamId,
           kind: kind.kind,
@@ -236,14 +237,4 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
       return { state, posted, isCurrent: wanted === shown };
     },
   };
-}
-
-/** Deletes messages that ended and did not change since, and returns their number. */
-export async function purgeOutbox(db: Kysely<Schema>, before: Date): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('outbox')
-    .where('changed_at', '<', before)
-    .where('next_at', 'is', null)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
 }

@@ -69,8 +69,3 @@ export async function pauseMethod(
     .where('slot', 'is not', null)
     .execute();
 }
-
-/** Forgets lanes that were free since. */
-export async function purgePace(db: Kysely<Schema>, before: Date): Promise<void> {
-  await db.deleteFrom('slack_pace').where('free_at', '<', before).execute();
-}

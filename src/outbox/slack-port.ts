@@ -1,11 +1,8 @@
-import type { Person } from '../auth/identity.ts';
+import type { Installation } from '../auth/identity.ts';
 import type { Attachment, Message } from '../views/blocks/message.ts';
 
-/** An installation: its workspace, and its organisation where it was installed for all of it. */
-export type Place = Pick<Person, 'enterpriseId' | 'teamId'>;
-
 /** Slack with the token of this person's installation. */
-export type OpenSlack = (place: Place, signal: AbortSignal) => SlackPort;
+export type OpenSlack = (installation: Installation, signal: AbortSignal) => SlackPort;
 
 /** Where a message is, to change it or to answer in its thread. */
 export interface Posted {

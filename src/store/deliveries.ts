@@ -49,9 +49,3 @@ export function createClaims(db: Kysely<Schema>, now: () => Date): Claim {
     return promise;
   };
 }
-
-/** Deletes deliveries that were claimed before this moment and returns their number. */
-export async function purgeDeliveries(db: Kysely<Schema>, before: Date): Promise<number> {
-  const result = await db.deleteFrom('deliveries').where('seen_at', '<', before).executeTakeFirst();
-  return Number(result.numDeletedRows);
-}

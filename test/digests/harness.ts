@@ -1,5 +1,5 @@
 import type { SlackSimulator } from '../../simulator/slack/server.ts';
-import { jobs, type Ports } from '../../src/app/jobs/registry.ts';
+import { jobs, type Ports } from '../../src/app/jobs.ts';
 import type { Person } from '../../src/auth/identity.ts';
 import type { Digest, DigestOrder } from '../../src/digests/model.ts';
 import { createDigestService, type DigestService } from '../../src/digests/service.ts';

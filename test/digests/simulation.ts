@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { CdnClient } from '../../src/api/cdn.ts';
+import { deleteOldRows } from '../../src/app/jobs.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
 import type { People } from '../../src/auth/identity.ts';
 import type { Authorizer } from '../../src/auth/policy/authorizer.ts';
@@ -8,7 +9,6 @@ import { digestDueJob, digestRunJob } from '../../src/digests/jobs.ts';
 import { digestMessages } from '../../src/digests/messages.ts';
 import type { DigestPorts } from '../../src/digests/ports.ts';
 import { insertDigest, ownerColumns, writeDigestBody } from '../../src/digests/queries/digests.ts';
-import { purgeRuns } from '../../src/digests/queries/runs.ts';
 import { findNextRuns, type Schedule } from '../../src/digests/schedule.ts';
 import { createDigestService } from '../../src/digests/service.ts';
 import { createDeliverJob } from '../../src/outbox/deliver.ts';
@@ -27,8 +27,6 @@ const jobs: readonly Job<never, Ports>[] = [
   digestRunJob,
   createDeliverJob<Ports>(digestMessages),
 ];
-
-const day = 86_400_000;
 
 interface Post {
   readonly at: number;
@@ -165,7 +163,7 @@ export class DigestSimulation {
       .where('state', 'not in', ['due', 'collecting', 'sending'])
       .execute();
     for (const { digest_id: id, due, state } of rows) this.ended.set(`${id} ${due.toISOString()}`, state);
-    await purgeRuns(this.#db, new Date(this.at - 100 * day));
+    await deleteOldRows(this.#db, this.now());
     await this.#db.deleteFrom('outbox').where('next_at', 'is', null).execute();
     await sql`vacuum digest_runs, digest_baselines, digests, slack_pace, outbox, test_jobs`.execute(this.#db);
   }

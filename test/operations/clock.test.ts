@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Ports } from '../../src/app/jobs/registry.ts';
-import { jobs } from '../../src/app/jobs/registry.ts';
+import type { Ports } from '../../src/app/jobs.ts';
+import { jobs } from '../../src/app/jobs.ts';
 import { initialPolicy, type Policy } from '../../src/auth/policy/policy.ts';
 import { loadDecisionContext } from '../../src/operations/context.ts';
 import { approve } from '../../src/operations/decide.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SlackSimulator } from '../../simulator/slack/server.ts';
-import type { Ports } from '../../src/app/jobs/registry.ts';
+import type { Ports } from '../../src/app/jobs.ts';
 import { createDeliverJob, sweepOutboxJob } from '../../src/outbox/deliver.ts';
 import { defineMessage, type Ended, type MessageKind, type NewMessage } from '../../src/outbox/outbox.ts';
 import { registerSecrets } from '../../src/secrets/secret.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { createClaims, purgeDeliveries } from '../../src/store/deliveries.ts';
+import { createClaims } from '../../src/store/deliveries.ts';
 import { prepareEngines } from '../support/engines.ts';
 
 const engines = await prepareEngines();
@@ -46,15 +46,6 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
       await sql`alter table elsewhere rename to deliveries`.execute(db);
       expect(await claim('Ev1')).toBe(true);
-    });
-
-    test('old deliveries are forgotten, recent ones are not', async () => {
-      const { db } = await emptyDatabase();
-      await createClaims(db, () => hours(-25))('old');
-      await createClaims(db, () => hours(-23))('recent');
-      expect(await purgeDeliveries(db, hours(-24))).toBe(1);
-      expect(await createClaims(db, () => at)('recent')).toBe(false);
-      expect(await createClaims(db, () => at)('old')).toBe(true);
     });
   });
 });

@@ -73,7 +73,7 @@ async function makeEmbeddedTemplate(): Promise<string> {
   const store = await readdir(new URL('../../src/store/', import.meta.url), { recursive: true });
   const sources = [
     ...store.filter((name) => name.endsWith('.ts')).map((name) => `src/store/${name}`),
-    'src/app/jobs/registry.ts',
+    'src/app/jobs.ts',
     'test/support/database-templates.ts',
     'package-lock.json',
   ].sort();
@@ -98,7 +98,7 @@ async function prepareDatabase(at: { databaseUrl: Secret | undefined; dataDir: s
   const log = createLogger('silent');
   const database = await openDatabase({ ...at, log });
   await database.migrate();
-  const { jobs } = await import('../../src/app/jobs/registry.ts');
+  const { jobs } = await import('../../src/app/jobs.ts');
   const queue = createQueue({ database, log, now: () => new Date() });
   await queue.start({ jobs, ports: {} as never, work: false });
   await queue.stop();

@@ -204,12 +204,6 @@ const countRefusal = {
   ended: sql<EndOfLink | null>`case when refusals + 1 >= ${maxRefusals} then 'refused' else ended end`,
 };
 
-/** Forgets the links that expired before this moment; returns how many. */
-export async function purgeKeyLinks(db: Kysely<Schema>, before: Date): Promise<number> {
-  const result = await db.deleteFrom('key_links').where('expires_at', '<', before).executeTakeFirst();
-  return Number(result.numDeletedRows);
-}
-
 /** The hidden field that proves a form came from the page of this very link. */
 export function createFormToken(token: string): string {
   return createHmac('sha256', token).update('cdn-chatops connect form').digest('base64url');

@@ -192,12 +192,6 @@ export function findDueBefore(
     .execute();
 }
 
-/** Deletes the rows of digests that were deleted before this moment, with their runs; returns how many. */
-export async function purgeDigests(db: Kysely<Schema>, before: Date): Promise<number> {
-  const result = await db.deleteFrom('digests').where('deleted_at', '<', before).executeTakeFirst();
-  return Number(result.numDeletedRows);
-}
-
 export async function deleteDigest(db: Kysely<Schema>, id: string): Promise<void> {
   await db.deleteFrom('digests').where('id', '=', id).execute();
 }

@@ -203,13 +203,3 @@ export function findLastRuns(
     .orderBy('due', 'desc')
     .execute();
 }
-
-/** Deletes runs that ended long ago; returns how many. */
-export async function purgeRuns(db: Kysely<Schema>, before: Date): Promise<number> {
-  const result = await db
-    .deleteFrom('digest_runs')
-    .where('due', '<', before)
-    .where('state', 'not in', ['due', 'collecting', 'sending'])
-    .executeTakeFirst();
-  return Number(result.numDeletedRows);
-}

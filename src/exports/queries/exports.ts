@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
-import type { Person } from '../../auth/identity.ts';
-import type { Place, Posted } from '../../outbox/slack-port.ts';
+import type { Installation, Person } from '../../auth/identity.ts';
+import type { Posted } from '../../outbox/slack-port.ts';
 import type { Schema } from '../../store/schema.ts';
 import { type ExportRequest, type ExportSummary, exportStates } from '../model.ts';
 
@@ -123,7 +123,7 @@ export function requesterOf(row: ExportRow): Person {
   return { ...installationOf(row), userId: row.user_id };
 }
 
-export function installationOf(row: ExportRow): Place {
+export function installationOf(row: ExportRow): Installation {
   return { teamId: row.team_id, enterpriseId: row.enterprise_id ?? undefined };
 }
 

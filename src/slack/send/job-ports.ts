@@ -2,7 +2,7 @@ import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
 import type { ErrorBudget } from '../../api/http/retry.ts';
 import type { Audit } from '../../auth/audit/audit.ts';
-import type { Person } from '../../auth/identity.ts';
+import type { Installation, Person } from '../../auth/identity.ts';
 import type { KeyStore } from '../../auth/keys/key-store.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Policies } from '../../auth/policy/policies.ts';
@@ -13,7 +13,6 @@ import type { ExportPorts } from '../../exports/ports.ts';
 import type { ExportThread } from '../../exports/worker/thread.ts';
 import type { OperationPorts } from '../../operations/execute.ts';
 import type { Ledger } from '../../operations/transitions.ts';
-import type { Place } from '../../outbox/slack-port.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/message.ts';
@@ -89,7 +88,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
   };
 }
 
-function workspaceOf({ teamId, enterpriseId }: Place | Person): Workspace {
+function workspaceOf({ teamId, enterpriseId }: Installation | Person): Workspace {
   return { teamId, enterpriseId, isEnterpriseInstall: enterpriseId !== undefined };
 }
 

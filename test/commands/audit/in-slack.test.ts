@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { auditCheckpoint } from '../../../src/app/audit-checkpoint.ts';
 import { buildApp } from '../../../src/app/build-app.ts';
 import { readConfig } from '../../../src/app/config.ts';
-import { auditCheckpoint } from '../../../src/app/jobs/audit-checkpoint.ts';
 import type { ChatApp } from '../../../src/app/lifecycle.ts';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { readCheckpoints, readPublicKey } from '../../../src/auth/audit/checkpoint.ts';

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
-import type { Ports } from '../../../src/app/jobs/registry.ts';
+import type { Ports } from '../../../src/app/jobs.ts';
 import { type Audit, createAudit } from '../../../src/auth/audit/audit.ts';
 import { createCheckpoints } from '../../../src/auth/audit/checkpoints.ts';
 import { createInstallations } from '../../../src/auth/installations.ts';

@@ -1,4 +1,4 @@
-import type { Ports } from '../../../src/app/jobs/registry.ts';
+import type { Ports } from '../../../src/app/jobs.ts';
 
 /** For jobs that reach nowhere: whatever they reached for would fail their test. */
 export const noPorts = new Proxy({} as Ports, {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Ports, jobs as registered } from '../../../src/app/jobs/registry.ts';
+import { type Ports, jobs as registered } from '../../../src/app/jobs.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createClaims } from '../../../src/store/deliveries.ts';
 import { defineJob, type Job } from '../../../src/store/queue/define-job.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { CheckpointReport, Checkpoints } from '../../auth/audit/checkpoints.ts';
-import { defineMessage, type Ended, type Outbox } from '../../outbox/outbox.ts';
-import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
-import { renderBrokenRecord, renderCheckpoint } from '../../views/audit/checkpoint.ts';
+import type { CheckpointReport, Checkpoints } from '../auth/audit/checkpoints.ts';
+import { defineMessage, type Ended, type Outbox } from '../outbox/outbox.ts';
+import { defineJob, type JobContext } from '../store/queue/define-job.ts';
+import { renderBrokenRecord, renderCheckpoint } from '../views/audit/checkpoint.ts';
 
 export interface CheckpointPorts {
   readonly outbox: Outbox;

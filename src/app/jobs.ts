@@ -1,0 +1,78 @@
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import { digestDueJob, digestRunJob, reconcileDigestsJob } from '../digests/jobs.ts';
+import { digestMessages } from '../digests/messages.ts';
+import type { DigestPorts } from '../digests/ports.ts';
+import { beginExportJob } from '../exports/begin.ts';
+import { notifyOutcomeJob } from '../exports/notify-outcome.ts';
+import type { ExportPorts } from '../exports/ports.ts';
+import { exportRetentionJob } from '../exports/retention.ts';
+import { runExportJob } from '../exports/run.ts';
+import { dayMs, hourMs } from '../lib/time.ts';
+import { executeOperationJob, type OperationPorts } from '../operations/execute.ts';
+import { operationClockJob } from '../operations/expiry.ts';
+import { operationMessages } from '../operations/messages.ts';
+import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';
+import type { MessageKind } from '../outbox/outbox.ts';
+import { defineJob, type Job } from '../store/queue/define-job.ts';
+import type { Schema } from '../store/schema.ts';
+import { auditCheckpoint, type CheckpointPorts, checkpointMessage } from './audit-checkpoint.ts';
+
+/** What jobs reach outwards with. Each engine names the few that its own jobs need. */
+export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts;
+
+/** Every kind of message in the outbox. */
+const messageKinds: readonly MessageKind<never, Ports>[] = [
+  checkpointMessage,
+  ...digestMessages,
+  ...operationMessages,
+];
+
+const housekeepingJob = defineJob({
+  name: 'housekeeping',
+  cron: '*/15 * * * *',
+  data: z.object({}),
+  run: (_data, { db, now }) => deleteOldRows(db, now()),
+});
+
+/** Deletes rows that have served their purpose. */
+export async function deleteOldRows(db: Kysely<Schema>, now: Date): Promise<void> {
+  const before = (ms: number): Date => new Date(now.getTime() - ms);
+  const old = [
+    // Slack repeats a delivery for about an hour; a day leaves room for clocks that disagree.
+    db.deleteFrom('deliveries').where('seen_at', '<', before(dayMs)),
+    // An expired link still says so, and offers a new one, for a day.
+    db.deleteFrom('key_links').where('expires_at', '<', before(dayMs)),
+    // A deletion can be undone for minutes; a run of a deleted digest may still be under way.
+    db.deleteFrom('digests').where('deleted_at', '<', before(hourMs)),
+    // Later runs are compared with earlier ones of a quarter of a year.
+    db
+      .deleteFrom('digest_runs')
+      .where('due', '<', before(100 * dayMs))
+      .where('state', 'not in', ['due', 'collecting', 'sending']),
+    // A message can be edited for as long as its row is kept.
+    db
+      .deleteFrom('outbox')
+      .where('changed_at', '<', before(100 * dayMs))
+      .where('next_at', 'is', null),
+    db.deleteFrom('slack_pace').where('free_at', '<', before(dayMs)),
+  ];
+  for (const query of old) await query.execute();
+}
+
+/** Every job there is. A new one is a file in its engine's folder and a line here. */
+export const jobs: readonly Job<never, Ports>[] = [
+  createDeliverJob(messageKinds),
+  sweepOutboxJob,
+  auditCheckpoint,
+  digestDueJob,
+  digestRunJob,
+  reconcileDigestsJob,
+  beginExportJob,
+  runExportJob,
+  notifyOutcomeJob,
+  exportRetentionJob,
+  housekeepingJob,
+  operationClockJob,
+  executeOperationJob,
+];
