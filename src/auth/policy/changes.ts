@@ -1,14 +1,31 @@
-import { type Actor, channelCap, computeRights, decideApproval, type Policy, type Right } from './policy.ts';
+import {
+  type Actor,
+  channelCap,
+  computeRights,
+  decideApproval,
+  type Policy,
+  type Right,
+  requiredApprovals,
+} from './policy.ts';
 
-export type ListField =
-  | 'operators'
-  | 'operatorGroups'
-  | 'approvers'
-  | 'approverGroups'
-  | 'exportChannels'
-  | 'digestChannels';
-export type ChannelField = 'approvalChannel' | 'auditChannel';
-export type NumberField = 'destroyApprovals' | 'changeApprovals' | 'expiryMinutes' | 'exportKeepDays';
+const listFields = [
+  'operators',
+  'operatorGroups',
+  'approvers',
+  'approverGroups',
+  'exportChannels',
+  'digestChannels',
+] as const;
+const valueFields = [
+  'approvalChannel',
+  'auditChannel',
+  'destroyApprovals',
+  'changeApprovals',
+  'expiryMinutes',
+  'exportKeepDays',
+] as const;
+export type ListField = (typeof listFields)[number];
+export type ValueField = (typeof valueFields)[number];
 
 /** One difference between two policies. */
 export type Change =
@@ -18,53 +35,32 @@ export type Change =
       readonly added: readonly string[];
       readonly removed: readonly string[];
     }
-  | { readonly kind: 'number'; readonly field: NumberField; readonly from: number; readonly to: number }
+  /** Channels are strings, everything else is a number. */
   | {
-      readonly kind: 'channel';
-      readonly field: ChannelField;
-      readonly from: string | undefined;
-      readonly to: string | undefined;
+      readonly kind: 'value';
+      readonly field: ValueField;
+      readonly from: string | number | undefined;
+      readonly to: string | number | undefined;
     }
   /** `admin` = no cap. */
   | { readonly kind: 'cap'; readonly channel: string; readonly from: Right; readonly to: Right };
 
-const listFields: readonly ListField[] = [
-  'operators',
-  'operatorGroups',
-  'approvers',
-  'approverGroups',
-  'exportChannels',
-  'digestChannels',
-];
-const channelFields: readonly ChannelField[] = ['approvalChannel', 'auditChannel'];
-const numberFields: readonly NumberField[] = [
-  'destroyApprovals',
-  'changeApprovals',
-  'expiryMinutes',
-  'exportKeepDays',
-];
-
 /** All differences of two policies but their version. */
 export function diffPolicies(before: Policy, after: Policy): Change[] {
-  const changes: Change[] = [];
-  for (const field of listFields) {
+  const lists = listFields.map((field): Change => {
     const added = after[field].filter((id) => !before[field].includes(id));
     const removed = before[field].filter((id) => !after[field].includes(id));
-    if (added.length + removed.length > 0) changes.push({ kind: 'list', field, added, removed });
-  }
-  for (const field of channelFields) {
-    const [from, to] = [before[field], after[field]];
-    if (from !== to) changes.push({ kind: 'channel', field, from, to });
-  }
-  for (const field of numberFields) {
-    const [from, to] = [before[field], after[field]];
-    if (from !== to) changes.push({ kind: 'number', field, from, to });
-  }
-  for (const channel of cappedIn(before, after)) {
-    const [from, to] = [channelCap(before, channel), channelCap(after, channel)];
-    if (from !== to) changes.push({ kind: 'cap', channel, from, to });
-  }
-  return changes;
+    return { kind: 'list', field, added, removed };
+  });
+  const values = valueFields.map(
+    (field): Change => ({ kind: 'value', field, from: before[field], to: after[field] }),
+  );
+  const caps = findCapped(before, after).map((channel): Change => {
+    return { kind: 'cap', channel, from: channelCap(before, channel), to: channelCap(after, channel) };
+  });
+  return [...lists, ...values, ...caps].filter((change) =>
+    change.kind === 'list' ? change.added.length + change.removed.length > 0 : change.from !== change.to,
+  );
 }
 
 /** A change in words and ids, for the audit. */
@@ -74,36 +70,31 @@ export function describeChange(change: Change): string {
       const parts = [...change.added.map((id) => `+${id}`), ...change.removed.map((id) => `-${id}`)];
       return `${change.field}: ${parts.join(' ')}`;
     }
-    case 'number':
-      return `${change.field}: ${change.from} -> ${change.to}`;
-    case 'channel':
+    case 'value':
       return `${change.field}: ${change.from ?? 'none'} -> ${change.to ?? 'none'}`;
-    case 'cap':
-      return `cap of ${change.channel}: ${capInWords(change.from)} -> ${capInWords(change.to)}`;
+    case 'cap': {
+      const [from, to] = [change.from, change.to].map((cap) => (cap === 'admin' ? 'uncapped' : cap));
+      return `cap of ${change.channel}: ${from} -> ${to}`;
+    }
   }
 }
 
-function capInWords(cap: Right): string {
-  return cap === 'admin' ? 'uncapped' : cap;
-}
-
 /** A person whose rights may change: the facts that decide, before and after. */
-export interface AffectedPerson {
-  readonly userId: string;
-  readonly admin: boolean;
-  readonly groups: readonly string[];
-}
+export type AffectedPerson = Pick<Actor, 'userId' | 'groups'>;
 
-export type Power = Exclude<Right, 'none' | 'admin'> | 'approve';
+type Power = Exclude<Right, 'none' | 'admin'> | 'approve';
+
+interface Difference {
+  readonly gains: readonly Power[];
+  readonly loses: readonly Power[];
+}
 
 /** Rights that people gain and lose in a place. */
-export interface Effect {
+export interface Effect extends Difference {
   /** User ids; undefined = everyone else. */
   readonly who: readonly string[] | undefined;
   /** Undefined = everywhere that is not capped. */
   readonly channel: string | undefined;
-  readonly gains: readonly Power[];
-  readonly loses: readonly Power[];
 }
 
 /**
@@ -111,87 +102,63 @@ export interface Effect {
  * every class and every capped channel. Assumes that each has a key connected, since settings do not change that.
  */
 export function computeEffects(before: Policy, after: Policy, people: readonly AffectedPerson[]): Effect[] {
-  const effects: Effect[] = [];
-  for (const channel of [undefined, ...cappedIn(before, after)]) {
-    const others = difference(before, after, { userId: '', admin: false, groups: [] }, channel);
-    const byEffect = new Map<string, { who: string[]; effect: Gained }>();
-    for (const person of people) {
-      const effect = difference(before, after, person, channel);
-      if (same(effect, others)) continue;
-      const key = JSON.stringify(effect);
-      const alike = byEffect.get(key);
-      if (alike) alike.who.push(person.userId);
-      else byEffect.set(key, { who: [person.userId], effect });
-    }
-    if (others.gains.length + others.loses.length > 0) effects.push({ who: undefined, channel, ...others });
-    for (const { who, effect } of byEffect.values()) {
-      // In a capped channel list only what differs from everywhere else.
-      const everywhere = channel === undefined ? undefined : effectAnywhere(effects, who);
-      if (everywhere && same(effect, everywhere)) continue;
-      if (channel === undefined && effect.gains.length + effect.loses.length === 0) continue;
-      effects.push({ who, channel, ...effect });
-    }
-  }
-  return effects;
-}
-
-interface Gained {
-  readonly gains: readonly Power[];
-  readonly loses: readonly Power[];
-}
-
-function difference(
-  before: Policy,
-  after: Policy,
-  person: AffectedPerson,
-  channel: string | undefined,
-): Gained {
-  const [had, has] = [powers(before, person, channel), powers(after, person, channel)];
-  return {
-    gains: has.filter((power) => !had.includes(power)),
-    loses: had.filter((power) => !has.includes(power)),
+  const compare = (person: AffectedPerson, channel: string | undefined): Difference => {
+    const [had, has] = [findPowers(before, person, channel), findPowers(after, person, channel)];
+    return {
+      gains: has.filter((power) => !had.includes(power)),
+      loses: had.filter((power) => !has.includes(power)),
+    };
   };
+  return [undefined, ...findCapped(before, after)].flatMap((channel): Effect[] => {
+    const others = compare({ userId: '', groups: [] }, channel);
+    const differing = people
+      .map((person) => ({ person, effect: compare(person, channel) }))
+      // In a capped channel list only what differs from everywhere else.
+      .filter(({ person, effect }) => {
+        const known = channel === undefined ? nothing : withoutApproving(compare(person, undefined));
+        return !isSame(effect, others) && !isSame(effect, known);
+      });
+    const alike = Map.groupBy(differing, ({ effect }) => JSON.stringify(effect));
+    return [
+      ...(isSame(others, nothing) ? [] : [{ who: undefined, channel, ...others }]),
+      ...[...alike.values()].map((group) => ({
+        who: group.map(({ person }) => person.userId),
+        channel,
+        ...(group[0]?.effect ?? nothing),
+      })),
+    ];
+  });
 }
 
-function powers(policy: Policy, person: AffectedPerson, channel: string | undefined): Power[] {
-  const actor: Actor = { ...person, foreign: false, linked: true };
+function findPowers(policy: Policy, person: AffectedPerson, channel: string | undefined): Power[] {
+  const actor: Actor = { ...person, admin: false, foreign: false, linked: true };
   const may = computeRights(policy, actor, channel).may.filter(
     (right) => right !== 'none' && right !== 'admin',
   );
-  // Approving is not done in a channel, so no cap applies.
+  // Approving is not done in a channel, so no cap applies, and it is listed once.
   return channel === undefined && decideApproval(policy, actor).allowed ? [...may, 'approve'] : may;
 }
 
-function effectAnywhere(effects: readonly Effect[], who: readonly string[]): Gained | undefined {
-  const found = effects.find(
-    (effect) => effect.channel === undefined && who.every((id) => effect.who?.includes(id)),
-  );
-  return found ? { gains: cdnOnly(found.gains), loses: cdnOnly(found.loses) } : { gains: [], loses: [] };
+const nothing: Difference = { gains: [], loses: [] };
+
+function withoutApproving({ gains, loses }: Difference): Difference {
+  const isDoneInChannels = (power: Power): boolean => power !== 'approve';
+  return { gains: gains.filter(isDoneInChannels), loses: loses.filter(isDoneInChannels) };
 }
 
-/** Approving is listed once, for everywhere. */
-function cdnOnly(powers: readonly Power[]): Power[] {
-  return powers.filter((power) => power !== 'approve');
+function isSame(one: Difference, other: Difference): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function same(a: Gained, b: Gained): boolean {
-  return a.gains.join() === b.gains.join() && a.loses.join() === b.loses.join();
+function findCapped(before: Policy, after: Policy): string[] {
+  return Object.keys({ ...before.caps, ...after.caps }).toSorted();
 }
 
-function cappedIn(before: Policy, after: Policy): string[] {
-  return [...new Set([...Object.keys(before.caps), ...Object.keys(after.caps)])].sort();
-}
-
-export interface Quorum {
-  readonly class: 'destroy' | 'change';
-  readonly needed: number;
-  readonly approvers: number;
-}
+export type Quorum = ReturnType<typeof findUnreachableQuorums>[number];
 
 /** Classes that need more approvals than there are approvers: such a request can only expire. */
-export function findUnreachableQuorums(policy: Policy, approvers: number): Quorum[] {
-  return (['destroy', 'change'] as const).flatMap((kind) => {
-    const needed = kind === 'destroy' ? policy.destroyApprovals : policy.changeApprovals;
-    return needed > approvers ? [{ class: kind, needed, approvers }] : [];
-  });
+export function findUnreachableQuorums(policy: Policy, approvers: number) {
+  return (['destroy', 'change'] as const)
+    .map((right) => ({ class: right, needed: requiredApprovals(policy, right), approvers }))
+    .filter(({ needed }) => needed > approvers);
 }

@@ -1,10 +1,8 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
-import { z } from 'zod';
+import type { Kysely } from 'kysely';
+import { createCache } from '../../lib/cache.ts';
 import type { Schema } from '../../store/schema.ts';
 import type { Audit } from '../audit/audit.ts';
-import { initialPolicy, type Policy, rights } from './policy.ts';
-
-type PolicyRow = Selectable<Schema['policies']>;
+import { initialPolicy, type Policy, policyBody } from './policy.ts';
 
 /** A policy as it was saved. */
 export interface PolicyVersion {
@@ -37,139 +35,61 @@ export interface Policies {
   }): Promise<Saved>;
 }
 
-// A change by another process is seen this much later. Everything that does more than read asks afresh.
-const cacheMs = 5_000;
-const maxTenants = 1_000;
-
 export function createPolicies(options: {
   readonly db: Kysely<Schema>;
   readonly audit: Audit;
   readonly now: () => Date;
 }): Policies {
   const { db, audit, now } = options;
-  const kept = new Map<string, { readonly policy: Policy; readonly at: number }>();
-
-  const keep = (tenant: string, policy: Policy): Policy => {
-    // A read that began before a save may end after it.
-    const known = kept.get(tenant)?.policy;
-    const newest = known && known.version > policy.version ? known : policy;
-    kept.delete(tenant);
-    if (kept.size >= maxTenants) kept.delete(kept.keys().next().value ?? tenant);
-    kept.set(tenant, { policy: newest, at: now().getTime() });
-    return newest;
-  };
+  // A change by another process is seen this much later. Everything that does more than read asks afresh.
+  const cache = createCache<Policy>({ now, maxEntries: 1_000, ttlMs: 5_000 });
 
   return {
-    async current(tenant, { fresh = false } = {}) {
-      const found = kept.get(tenant);
-      if (found && !fresh && now().getTime() - found.at < cacheMs) return found.policy;
-      const row = await findPolicy(db, tenant);
-      return keep(tenant, row ? readVersion(row).policy : initialPolicy);
-    },
+    current: (tenant, fresh) =>
+      cache.load(tenant, async () => (await findVersion(db, tenant))?.policy ?? initialPolicy, fresh),
     async version(tenant, version) {
-      if (!Number.isSafeInteger(version) || version < 1) return undefined;
-      const row = await findPolicyVersion(db, tenant, version);
-      return row && readVersion(row);
+      return Number.isSafeInteger(version) ? findVersion(db, tenant, version) : undefined;
     },
     async save({ tenant, base, policy, by, difference }) {
       const next = { ...policy, version: base + 1 };
+      const { version, ...body } = next;
       const saved = await db.transaction().execute(async (trx) => {
-        const last = await findPolicy(trx, tenant);
-        if ((last?.version ?? 0) !== base) return false;
-        const row = {
-          tenant,
-          version: next.version,
-          body: writeBody(next),
-          changed_by: by,
-          changed_at: now(),
-        };
-        if (!(await addPolicy(trx, row))) return false;
-        await audit.record(
-          {
-            tenant,
-            actor: by,
-            event: 'policy-changed',
-            subject: `policy v${next.version}`,
-            detail: Object.fromEntries(difference.map((line, index) => [`change${index + 1}`, line])),
-          },
-          { in: trx },
-        );
+        const last = await findVersion(trx, tenant);
+        if ((last?.policy.version ?? 0) !== base) return false;
+        const { numInsertedOrUpdatedRows } = await trx
+          .insertInto('policies')
+          .values({ tenant, version, body: JSON.stringify(body), changed_by: by, changed_at: now() })
+          .onConflict((conflict) => conflict.columns(['tenant', 'version']).doNothing())
+          .executeTakeFirst();
+        if (numInsertedOrUpdatedRows !== 1n) return false;
+        const detail = Object.fromEntries(difference.map((line, index) => [`change${index + 1}`, line]));
+        const subject = `policy v${version}`;
+        await audit.record({ tenant, actor: by, event: 'policy-changed', subject, detail }, { in: trx });
         return true;
       });
-      if (saved) return { saved: true, policy: keep(tenant, next) };
-      const row = await findPolicy(db, tenant);
-      const meanwhile = row && readVersion(row);
-      if (meanwhile) keep(tenant, meanwhile.policy);
-      return { saved: false, meanwhile };
+      // Also a read that is under way is not kept: it may have begun before.
+      cache.drop(tenant);
+      return saved ? { saved, policy: next } : { saved, meanwhile: await findVersion(db, tenant) };
     },
   };
 }
 
-const ids = z.array(z.string());
-const storedBody = z.object({
-  operators: ids,
-  operatorGroups: ids,
-  approvers: ids,
-  approverGroups: ids,
-  approvalChannel: z.string().optional(),
-  auditChannel: z.string().optional(),
-  destroyApprovals: z.number().int().nonnegative(),
-  changeApprovals: z.number().int().nonnegative(),
-  expiryMinutes: z.number().int().positive(),
-  caps: z.record(z.string(), z.enum(rights)),
-  exportChannels: ids,
-  exportKeepDays: z.number().int().nonnegative(),
-  digestChannels: ids,
-});
-
-// Throws where a row cannot be read: deny everything rather than grant too much.
-function readVersion(row: PolicyRow): PolicyVersion {
-  const body = storedBody.parse(JSON.parse(row.body));
-  const { approvalChannel, auditChannel } = body;
-  const policy = { ...body, approvalChannel, auditChannel, version: row.version };
-  return { policy, by: row.changed_by, at: row.changed_at };
-}
-
-function writeBody({ version: _version, ...body }: Policy): string {
-  return JSON.stringify(body);
-}
-
-/** The current version; undefined where no admin has saved settings. */
-function findPolicy(db: Kysely<Schema>, tenant: string): Promise<PolicyRow | undefined> {
-  return db
-    .selectFrom('policies')
-    .selectAll()
-    .where('tenant', '=', tenant)
-    .orderBy('version', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-}
-
-function findPolicyVersion(
+/** One version, or the current one; undefined where no admin has saved it. Throws where it cannot be read: deny all. */
+async function findVersion(
   db: Kysely<Schema>,
   tenant: string,
-  version: number,
-): Promise<PolicyRow | undefined> {
-  return db
-    .selectFrom('policies')
-    .selectAll()
-    .where('tenant', '=', tenant)
-    .where('version', '=', version)
-    .executeTakeFirst();
+  version?: number,
+): Promise<PolicyVersion | undefined> {
+  let rows = db.selectFrom('policies').selectAll().where('tenant', '=', tenant);
+  if (version !== undefined) rows = rows.where('version', '=', version);
+  const row = await rows.orderBy('version', 'desc').limit(1).executeTakeFirst();
+  if (!row) return undefined;
+  const policy = { ...policyBody.parse(JSON.parse(row.body)), version: row.version };
+  return { policy, by: row.changed_by, at: row.changed_at };
 }
 
 /** Every tenant whose admins have saved settings. */
 export async function findPolicyTenants(db: Kysely<Schema>): Promise<string[]> {
   const rows = await db.selectFrom('policies').select('tenant').distinct().orderBy('tenant').execute();
   return rows.map(({ tenant }) => tenant);
-}
-
-/** Adds a version; false where it exists already. */
-async function addPolicy(db: Kysely<Schema>, row: Insertable<Schema['policies']>): Promise<boolean> {
-  const result = await db
-    .insertInto('policies')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['tenant', 'version']).doNothing())
-    .executeTakeFirst();
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /**
  * The class of an action, from harmless to far-reaching; decides who may run it. `admin` stands apart: it changes the
  * bot's own settings, nothing in the CDN.
@@ -5,32 +7,36 @@
 export const rights = ['none', 'read', 'export', 'change', 'destroy', 'admin'] as const;
 export type Right = (typeof rights)[number];
 
-/** The settings of a workspace or organisation. Ids only, never names: names can be taken over. */
-export interface Policy {
-  /** 0 = never saved. */
-  readonly version: number;
-  readonly operators: readonly string[];
-  readonly operatorGroups: readonly string[];
-  readonly approvers: readonly string[];
-  readonly approverGroups: readonly string[];
-  readonly approvalChannel: string | undefined;
+const ids = z.array(z.string()).readonly();
+const count = z.number().int().nonnegative();
+
+/** The settings as they are stored. Ids only, never names: names can be taken over. */
+export const policyBody = z.object({
+  operators: ids,
+  operatorGroups: ids,
+  approvers: ids,
+  approverGroups: ids,
+  approvalChannel: z.string().optional(),
   /** The channel of the daily signed audit checkpoint; undefined = none is posted. */
-  readonly auditChannel: string | undefined;
+  auditChannel: z.string().optional(),
   /** Approvals by others that a deletion needs. */
-  readonly destroyApprovals: number;
+  destroyApprovals: count,
   /** Approvals by others that a change needs. */
-  readonly changeApprovals: number;
+  changeApprovals: count,
   /** After this a request that waits for approval expires. */
-  readonly expiryMinutes: number;
+  expiryMinutes: count.positive(),
   /** The highest class that may run in a channel, by its id. */
-  readonly caps: Readonly<Record<string, Right>>;
+  caps: z.record(z.string(), z.enum(rights)).readonly(),
   /** Channels that exports may go to; empty = any. */
-  readonly exportChannels: readonly string[];
+  exportChannels: ids,
   /** Days after which the files of an export are deleted from Slack; 0 = never. */
-  readonly exportKeepDays: number;
+  exportKeepDays: count,
   /** Channels that digests may go to; empty = any. */
-  readonly digestChannels: readonly string[];
-}
+  digestChannels: ids,
+});
+
+/** The settings of a workspace or organisation. Version 0 = never saved. */
+export type Policy = Readonly<z.output<typeof policyBody>> & { readonly version: number };
 
 export const initialPolicy: Policy = {
   version: 0,
@@ -38,8 +44,6 @@ export const initialPolicy: Policy = {
   operatorGroups: [],
   approvers: [],
   approverGroups: [],
-  approvalChannel: undefined,
-  auditChannel: undefined,
   destroyApprovals: 1,
   changeApprovals: 0,
   expiryMinutes: 30,
@@ -112,7 +116,10 @@ export function decide(
     case 'none':
       return judge('open-to-all', [home]);
     case 'admin':
-      return judge('admin', [home, adminStep(actor)]);
+      return judge('admin', [
+        home,
+        step('role', actor.admin, actor.admin ? 'an admin' : 'not an admin', 'not-admin'),
+      ]);
     case 'read':
       return judge('own-key', [home, keyStep(actor), capStep(policy, channelId, needs)]);
     case 'export':
@@ -121,7 +128,7 @@ export function decide(
       return judge('operator', [
         home,
         // The role first: connecting a key does not help a person without one.
-        operatorStep(policy, actor),
+        roleStep('operator', actor, policy.operators, policy.operatorGroups),
         keyStep(actor),
         capStep(policy, channelId, needs),
         ...approvalSteps(policy, needs),
@@ -132,9 +139,8 @@ export function decide(
 /** Decides whether a person may approve requests of others. Whether they are the requester is checked by the ledger. */
 export function decideApproval(policy: Policy, actor: Actor): Decision {
   if (actor.foreign) return deniedForeign;
-  const by = roleBy(actor, policy.approvers, policy.approverGroups);
-  const says = by === undefined ? 'not an approver' : `an approver, ${by}`;
-  return judge('approver', [home, step('role', by !== undefined, says, 'not-approver')]);
+  const { approvers, approverGroups } = policy;
+  return judge('approver', [home, roleStep('approver', actor, approvers, approverGroups)]);
 }
 
 /** Decides whether exports or digests may go into a channel. */
@@ -148,20 +154,14 @@ export function decideDestination(policy: Policy, subject: 'export' | 'digest', 
   ]);
 }
 
-/** A person's roles, and the classes they may run in a channel; undefined = where there is no cap. */
-export interface Rights {
-  readonly operator: boolean;
-  readonly approver: boolean;
-  readonly admin: boolean;
-  /** The classes above `none` that they may run. */
-  readonly may: readonly Right[];
-}
+/** A person's roles, and the classes above `none` that they may run in a channel; undefined = where there is no cap. */
+export type Rights = ReturnType<typeof computeRights>;
 
-export function computeRights(policy: Policy, actor: Actor, channelId: string | undefined): Rights {
-  const { operators, operatorGroups, approvers, approverGroups } = policy;
+export function computeRights(policy: Policy, actor: Actor, channelId: string | undefined) {
+  const { operators, operatorGroups } = policy;
   return {
-    operator: !actor.foreign && roleBy(actor, operators, operatorGroups) !== undefined,
-    approver: !actor.foreign && roleBy(actor, approvers, approverGroups) !== undefined,
+    operator: !actor.foreign && findRole(actor, operators, operatorGroups) !== undefined,
+    approver: decideApproval(policy, actor).allowed,
     admin: !actor.foreign && actor.admin,
     may: rights.filter(
       (needs) => needs !== 'none' && decide(policy, actor, channelId, { needs, name: needs }).allowed,
@@ -178,9 +178,8 @@ export function requiredApprovals(policy: Policy, needs: Right): number {
 /** The highest class that may run in a channel; `admin` = no cap. */
 export function channelCap(policy: Policy, channelId: string | undefined): Right {
   // Own members only: an id like `constructor` must not find one.
-  const cap =
-    channelId !== undefined && Object.hasOwn(policy.caps, channelId) ? policy.caps[channelId] : undefined;
-  return cap ?? 'admin';
+  const isCapped = channelId !== undefined && Object.hasOwn(policy.caps, channelId);
+  return (isCapped && policy.caps[channelId]) || 'admin';
 }
 
 type JudgedStep = Step & { readonly refuses: Reason };
@@ -205,19 +204,20 @@ function keyStep({ linked }: Actor): JudgedStep {
   return step('key', linked, linked ? 'a CDN key is connected' : 'no CDN key is connected', 'no-key');
 }
 
-function adminStep({ admin }: Actor): JudgedStep {
-  return step('role', admin, admin ? 'an admin' : 'not an admin', 'not-admin');
-}
-
-function operatorStep(policy: Policy, actor: Actor): JudgedStep {
-  const by = roleBy(actor, policy.operators, policy.operatorGroups);
-  const isNobody = policy.operators.length + policy.operatorGroups.length === 0;
-  const not = isNobody ? 'not an operator: nobody is one yet' : 'not an operator';
-  return step('role', by !== undefined, by === undefined ? not : `an operator, ${by}`, 'not-operator');
+function roleStep(
+  role: 'operator' | 'approver',
+  actor: Actor,
+  users: readonly string[],
+  groups: readonly string[],
+): JudgedStep {
+  const by = findRole(actor, users, groups);
+  const isNobody = role === 'operator' && users.length + groups.length === 0;
+  const not = `not an ${role}${isNobody ? ': nobody is one yet' : ''}`;
+  return step('role', by !== undefined, by === undefined ? not : `an ${role}, ${by}`, `not-${role}`);
 }
 
 /** How a person has a role: by their own id or by a group of theirs; undefined = they do not. */
-function roleBy(actor: Actor, users: readonly string[], groups: readonly string[]): string | undefined {
+function findRole(actor: Actor, users: readonly string[], groups: readonly string[]): string | undefined {
   if (users.includes(actor.userId)) return 'named in the settings';
   const group = groups.find((id) => actor.groups.includes(id));
   return group === undefined ? undefined : `as a member of <!subteam^${group}>`;

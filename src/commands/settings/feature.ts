@@ -1,14 +1,18 @@
 import { z } from 'zod';
-import { tenantId } from '../../auth/identity.ts';
-import { describeChange, diffPolicies } from '../../auth/policy/changes.ts';
+import { findGroups, tenantId } from '../../auth/identity.ts';
+import {
+  computeEffects,
+  describeChange,
+  diffPolicies,
+  findUnreachableQuorums,
+} from '../../auth/policy/changes.ts';
 import type { PolicyVersion } from '../../auth/policy/policies.ts';
 import { initialPolicy, type Policy } from '../../auth/policy/policy.ts';
 import type { FormResult } from '../../views/blocks/message.ts';
 import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
-import type { With } from '../context.ts';
+import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm, type Feature, type Picker } from '../define.ts';
-import { findConsequences } from './consequences.ts';
 
 const settingsCommand: Command<'policies'> = {
   name: 'settings',
@@ -17,22 +21,22 @@ const settingsCommand: Command<'policies'> = {
   summary: 'Who may do what, where, and who has to approve it',
   examples: ['settings'],
   needs: 'admin',
-  modal: () => forms.settingsSkeleton(),
-  load: async (_, context) => {
-    const policy = await context.authorizer.policy({ fresh: true });
+  modal: () => forms.renderSettingsSkeleton('Reading the settings'),
+  async load(_, context) {
     const { people } = context;
-    const named = policy.operatorGroups.length + policy.approverGroups.length > 0;
+    const policy = await context.authorizer.policy({ fresh: true });
+    const hasGroups = policy.operatorGroups.length + policy.approverGroups.length > 0;
     const [last, groups] = await Promise.all([
-      versionOf(context, policy.version),
-      named ? people.groups() : [],
+      findVersion(context, policy.version),
+      hasGroups ? people.groups() : [],
     ]);
-    return forms.renderSettingsForm({ policy, last, groups, blind: people.missingScopes() });
+    return forms.renderSettingsForm({ policy, last, groups, missing: people.missingScopes() });
   },
 };
 
-const chosen = (what: RegExp, refused: string) =>
+const chosen = (shape: RegExp, refused: string) =>
   z
-    .array(z.string().regex(what, { error: refused }))
+    .array(z.string().regex(shape, { error: refused }))
     .max(forms.mostEntries, { error: `At most ${forms.mostEntries}.` })
     .transform((ids) => [...new Set(ids)])
     .optional();
@@ -48,10 +52,13 @@ const whole = ([least, most]: readonly [number, number]) => {
   return z.coerce.number({ error }).int({ error }).min(least, { error }).max(most, { error }).optional();
 };
 
-const capFields = { capNone: 'none', capRead: 'read', capExport: 'export', capChange: 'change' } as const;
-const capNames = ['capNone', 'capRead', 'capExport', 'capChange'] as const;
+const capNames = [
+  'capNone',
+  'capRead',
+  'capExport',
+  'capChange',
+] as const satisfies (keyof typeof forms.caps)[];
 
-// A field that a form does not have stays as it is; one that was emptied is empty.
 const fields = z
   .object({
     operators: users,
@@ -74,45 +81,55 @@ const fields = z
   .superRefine((values, refinement) => {
     const seen = new Set<string>();
     for (const name of capNames) {
-      if (values[name]?.some((id) => seen.has(id))) {
-        refinement.addIssue({
-          code: 'custom',
-          path: [name],
-          message: 'A channel in here is in a field above as well. It can have one cap only.',
-        });
-      }
+      const message = 'A channel in here is in a field above as well. It can have one cap only.';
+      if (values[name]?.some((id) => seen.has(id)))
+        refinement.addIssue({ code: 'custom', path: [name], message });
       for (const id of values[name] ?? []) seen.add(id);
     }
   });
-type Values = z.output<typeof fields>;
 
-const review: Action = {
+/** A field that a form does not have stays as it is; a channel that was emptied is empty. */
+function merge(before: Policy, values: z.output<typeof fields>): Policy {
+  const { capNone, capRead, capExport, capChange, ...others } = values;
+  const given = Object.entries(others).filter(
+    ([name, value]) => value !== undefined || name === 'approvalChannel' || name === 'auditChannel',
+  );
+  const isReplaced = (cap: string): boolean =>
+    capNames.some((name) => forms.caps[name] === cap && values[name]);
+  const caps = [
+    ...Object.entries(before.caps).filter(([, cap]) => !isReplaced(cap)),
+    ...capNames.flatMap((name) => (values[name] ?? []).map((id) => [id, forms.caps[name]] as const)),
+  ];
+  return { ...before, ...Object.fromEntries(given), caps: Object.fromEntries(caps) };
+}
+
+const reviewAction: Action = {
   id: 'settings:review',
   needs: 'admin',
-  modal: () => forms.settingsSkeleton('What would change'),
+  modal: () => forms.renderSettingsSkeleton('Reading the settings', 'What would change'),
   async load(_, context) {
     const read = fields.safeParse(context.modal?.fields ?? {});
     if (!read.success) {
-      return views.renderSettingsReview({
-        problems: [...new Set(read.error.issues.map(({ message }) => message))],
-      });
+      const problems = new Set(read.error.issues.map(({ message }) => message));
+      return views.renderSettingsReview({ problems: [...problems] });
     }
     const before = await context.authorizer.policy({ fresh: true });
-    return views.renderSettingsReview(await findConsequences(before, merged(before, read.data), context));
+    return views.renderSettingsReview(await findConsequences(before, merge(before, read.data), context));
   },
 };
 
-const undo: Action<'policies'> = {
+const undoAction: Action<'policies'> = {
   id: 'settings:undo',
   needs: 'admin',
+  changesHome: true,
   async run(value, context) {
     const before = await context.authorizer.policy({ fresh: true });
     // Only the version that this button was rendered for: a second press must not undo more.
-    if (value !== String(before.version) || before.version === 0) return (await overtaken(context)).message;
-    const older = await versionOf(context, before.version - 1);
+    if (value !== String(before.version) || before.version === 0)
+      return (await refuseOvertaken(context)).message;
+    const older = await findVersion(context, before.version - 1);
     return (await save(before, older?.policy ?? initialPolicy, context)).message;
   },
-  changesHome: true,
 };
 
 const groupPicker: Picker = {
@@ -121,36 +138,36 @@ const groupPicker: Picker = {
   needs: 'admin',
   async run(typed, { people }) {
     const found = await people.groups();
-    return forms.groupOptions(found, people.missingScopes(), typed);
+    return forms.renderGroupOptions(found, people.missingScopes(), typed);
   },
 };
+
+const settingsForm = defineForm({
+  id: 'settings:submit',
+  needs: 'admin',
+  fields,
+  loadingView: forms.renderSettingsSkeleton('Saving'),
+  changesHome: true,
+  async run(values, context: With<'policies'>) {
+    const before = await context.authorizer.policy({ fresh: true });
+    const edited = context.modal?.metadata;
+    if (edited !== undefined && edited !== String(before.version)) return refuseOvertaken(context);
+    return save(before, merge(before, values), context);
+  },
+});
 
 export const settings: Feature<'policies'> = {
   name: 'settings',
   commands: [settingsCommand],
-  actions: [review, undo],
-  forms: [
-    defineForm({
-      id: 'settings:submit',
-      needs: 'admin',
-      fields,
-      loadingView: forms.settingsBusy(),
-      changesHome: true,
-      async run(values, context) {
-        const before = await context.authorizer.policy({ fresh: true });
-        const { metadata: note } = context.modal ?? {};
-        if (note !== undefined && note !== String(before.version)) return overtaken(context);
-        return save(before, merged(before, values), context);
-      },
-    }),
-  ],
+  actions: [reviewAction, undoAction],
+  forms: [settingsForm],
   pickers: [groupPicker],
 };
 
 async function save(before: Policy, after: Policy, context: With<'policies'>): Promise<FormResult> {
   const { person, policies } = context;
   const changes = diffPolicies(before, after);
-  if (changes.length === 0) return views.nothingChanged();
+  if (changes.length === 0) return views.renderNothingChanged();
   const found = await findConsequences(before, after, context);
   const outcome = await policies.save({
     tenant: tenantId(person),
@@ -159,62 +176,66 @@ async function save(before: Policy, after: Policy, context: With<'policies'>): P
     by: person.userId,
     difference: changes.map(describeChange),
   });
-  if (!outcome.saved) return views.changedMeanwhile(outcome.meanwhile);
+  if (!outcome.saved) return views.renderChangedMeanwhile(outcome.meanwhile);
   const { version, approvalChannel, auditChannel } = outcome.policy;
-  const message = views.renderAnnouncement(person.userId, version, found);
+  const announcement = views.renderAnnouncement(person.userId, version, found);
+  const told = new Map<string, boolean>();
+  if (approvalChannel !== undefined)
+    told.set(approvalChannel, await context.post(approvalChannel, announcement));
   // The old channel is notified that it moved.
-  const channels = new Set([approvalChannel, before.approvalChannel].filter((id) => id !== undefined));
-  const posted = new Map<string, boolean>();
-  for (const channel of channels) posted.set(channel, await context.post(channel, message));
-  const told = approvalChannel === undefined ? [] : [approvalChannel];
+  if (before.approvalChannel !== undefined && before.approvalChannel !== approvalChannel)
+    await context.post(before.approvalChannel, announcement);
   // Found out now, not at night when the first checkpoint is due.
-  if (auditChannel !== undefined && auditChannel !== before.auditChannel) {
-    posted.set(auditChannel, await context.post(auditChannel, views.checkpointsComeHere(person.userId)));
-    if (auditChannel !== approvalChannel) told.push(auditChannel);
-  }
-  const outcomes = told.map((channel) => ({ channel, failed: posted.get(channel) !== true }));
-  return views.renderSaved({ version, found, told: outcomes });
+  if (auditChannel !== undefined && auditChannel !== before.auditChannel)
+    told.set(auditChannel, await context.post(auditChannel, views.renderCheckpointNotice(person.userId)));
+  return views.renderSaved(version, found, told);
 }
 
-async function overtaken(context: With<'policies'>): Promise<FormResult> {
+async function refuseOvertaken(context: With<'policies'>): Promise<FormResult> {
   const { version } = await context.authorizer.policy({ fresh: true });
-  return views.changedMeanwhile(await versionOf(context, version));
+  return views.renderChangedMeanwhile(await findVersion(context, version));
 }
 
-async function versionOf(
+async function findVersion(
   { person, policies }: With<'policies'>,
   version: number,
 ): Promise<PolicyVersion | undefined> {
   return version === 0 ? undefined : policies.version(tenantId(person), version);
 }
 
-function merged(before: Policy, values: Values): Policy {
-  const kept = <Name extends keyof Values & keyof Policy>(name: Name): Policy[Name] =>
-    (values[name] ?? before[name]) as Policy[Name];
+// A group may hold the whole company: the others of a group are like those who are listed.
+const mostPeople = 200;
+
+/** The effects of a change of settings: the differences, and the decisions that change. */
+async function findConsequences(
+  before: Policy,
+  after: Policy,
+  { people }: Context,
+): Promise<views.Consequences> {
+  const both = [before, after];
+  const groupIds = unique(both.flatMap((policy) => [...policy.operatorGroups, ...policy.approverGroups]));
+  const [members, known] = await Promise.all([
+    Promise.all(groupIds.map((id) => people.members(id, { fresh: true }))),
+    groupIds.length > 0 ? people.groups() : [],
+  ]);
+  const named = both.flatMap((policy) => [...policy.operators, ...policy.approvers]);
+  const concerned = await Promise.all(
+    unique([...named, ...members.flat()])
+      .slice(0, mostPeople)
+      .map(async (userId) => ({ userId, groups: await findGroups(people, userId, groupIds) })),
+  );
+  const inGroups = after.approverGroups.flatMap((id) => members[groupIds.indexOf(id)] ?? []);
   return {
-    version: before.version,
-    operators: kept('operators'),
-    operatorGroups: kept('operatorGroups'),
-    approvers: kept('approvers'),
-    approverGroups: kept('approverGroups'),
-    approvalChannel: 'approvalChannel' in values ? values.approvalChannel : before.approvalChannel,
-    auditChannel: 'auditChannel' in values ? values.auditChannel : before.auditChannel,
-    destroyApprovals: kept('destroyApprovals'),
-    changeApprovals: kept('changeApprovals'),
-    expiryMinutes: kept('expiryMinutes'),
-    caps: mergedCaps(before, values),
-    exportChannels: kept('exportChannels'),
-    exportKeepDays: kept('exportKeepDays'),
-    digestChannels: kept('digestChannels'),
+    changes: diffPolicies(before, after),
+    effects: computeEffects(before, after, concerned),
+    unreachable: findUnreachableQuorums(after, unique([...after.approvers, ...inGroups]).length),
+    missingScopes:
+      groupIds.length > 0 ? people.missingScopes().filter(({ lookup }) => lookup === 'groups') : [],
+    nobodyOperates: after.operators.length + after.operatorGroups.length === 0,
+    groupName: (id) => known.find((group) => group.id === id)?.handle,
   };
 }
 
-function mergedCaps(before: Policy, values: Values): Policy['caps'] {
-  const caps = new Map(
-    Object.entries(before.caps).filter(([, cap]) =>
-      capNames.every((name) => capFields[name] !== cap || !values[name]),
-    ),
-  );
-  for (const name of capNames) for (const channel of values[name] ?? []) caps.set(channel, capFields[name]);
-  return Object.fromEntries(caps);
+function unique(ids: readonly string[]): string[] {
+  return [...new Set(ids)];
 }

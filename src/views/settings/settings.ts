@@ -1,79 +1,89 @@
 import type { Button, KnownBlock, ModalView } from '@slack/types';
+import type { MissingScope } from '../../auth/identity.ts';
+import type { Change, Effect, ListField, Quorum, ValueField } from '../../auth/policy/changes.ts';
+import type { Right } from '../../auth/policy/policy.ts';
 import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
+import { modal } from '../blocks/inputs.ts';
 import type { FormResult, Message } from '../blocks/message.ts';
-import { type Consequences, consequences } from './policy-changes.ts';
+import { missingScopeLines } from '../blocks/refusal.ts';
+import { escapeMrkdwn, pluralize, truncateLines } from '../blocks/text.ts';
 
-const title = plain('Settings');
+/** The effects of a change of settings, with all names resolved. */
+export interface Consequences {
+  readonly changes: readonly Change[];
+  readonly effects: readonly Effect[];
+  readonly unreachable: readonly Quorum[];
+  /** Failed look-ups of the named groups. */
+  readonly missingScopes: readonly MissingScope[];
+  /** No one may do more than read. */
+  readonly nobodyOperates: boolean;
+  /** A group's handle by its id, where known: a mention would notify all its members. */
+  readonly groupName: (id: string) => string | undefined;
+}
 
 /** The second look, before saving: on top of the form, which stays as it is. */
 export function renderSettingsReview(
   found: Consequences | { readonly problems: readonly string[] },
 ): ModalView {
-  const blocks =
-    'problems' in found
-      ? [
-          section(
-            `:warning: *This cannot be saved yet*\n${found.problems.map((line) => `• ${line}`).join('\n')}`,
-          ),
-        ]
-      : found.changes.length === 0
-        ? [section('Nothing would change.')]
-        : [...consequences(found), context('Go back and press *Save* to make it so.')];
-  return {
-    type: 'modal',
-    callback_id: 'settings:reviewed',
-    title: plain('What would change'),
-    close: plain('Back'),
-    blocks,
-  };
+  const settings = { title: 'What would change', callbackId: 'settings:reviewed', close: 'Back' };
+  if ('problems' in found) {
+    const lines = ['*This cannot be saved yet*', ...found.problems.map((problem) => `• ${problem}`)];
+    return modal(settings, [section(`:warning: ${lines.join('\n')}`)]);
+  }
+  if (found.changes.length === 0) return modal(settings, [section('Nothing would change.')]);
+  return modal(settings, [...renderConsequences(found), context('Go back and press *Save* to make it so.')]);
 }
 
-export interface SavedSettings {
-  readonly version: number;
-  readonly found: Consequences;
-  /** The channels that were told; `failed` where the bot cannot write there. */
-  readonly told: readonly { readonly channel: string; readonly failed: boolean }[];
-}
-
-export function renderSaved({ version, found, told }: SavedSettings): FormResult {
+/** `told`: the channels that were notified; false where the bot cannot write there. */
+export function renderSaved(
+  version: number,
+  found: Consequences,
+  told: ReadonlyMap<string, boolean>,
+): FormResult {
   const text = `Saved: version ${version} of the settings holds now.`;
-  const blocks: KnownBlock[] = [
+  return answer(text, [
     section(`:white_check_mark: *${text}*`),
-    ...consequences(found),
-    ...told.map((one) => context(toldLine(one))),
+    ...renderConsequences(found),
+    ...[...told].map(([channel, isTold]) =>
+      context(
+        isTold
+          ? `<#${channel}> was told.`
+          : `:warning: <#${channel}> could not be told: invite the bot there (\`/invite @cdn\`).`,
+      ),
+    ),
     actions(undoButton(version)),
-  ];
-  return answer(text, blocks);
+  ]);
 }
 
-function toldLine({ channel, failed }: SavedSettings['told'][number]): string {
-  return failed
-    ? `:warning: <#${channel}> could not be told: invite the bot there (\`/invite @cdn\`).`
-    : `<#${channel}> was told.`;
-}
-
-export function nothingChanged(): FormResult {
+export function renderNothingChanged(): FormResult {
   const text = 'Nothing was changed, so nothing was saved.';
   return answer(text, [section(text)]);
 }
 
 /** Two saved at once: the second looks again. */
-export function changedMeanwhile(last: { readonly by: string; readonly at: Date } | undefined): FormResult {
+export function renderChangedMeanwhile(
+  last: { readonly by: string; readonly at: Date } | undefined,
+): FormResult {
   const text = last
     ? `Changed meanwhile by <@${last.by}>, ${formatMoment(last.at)}. Yours was not saved.`
     : 'The settings are not the ones you saw. Yours were not saved.';
   return answer(text, [section(`:warning: *${text}*`), actions(commandButton('Look again', 'settings'))]);
 }
 
+function answer(text: string, blocks: KnownBlock[]): FormResult {
+  const done = { title: 'Settings', callbackId: 'settings:done', close: 'Done' };
+  return { modal: modal(done, blocks), message: message(text, blocks) };
+}
+
 /** Notifies the approval channel of a change. */
 export function renderAnnouncement(by: string, version: number, found: Consequences): Message {
   const text = `<@${by}> changed the settings of the CDN bot (version ${version}).`;
-  return message(text, [section(text), ...consequences(found)]);
+  return message(text, [section(text), ...renderConsequences(found)]);
 }
 
 /** For the channel that was chosen for checkpoints: also finds out whether the bot can write there. */
-export function checkpointsComeHere(by: string): Message {
+export function renderCheckpointNotice(by: string): Message {
   const text = `<@${by}> chose this channel for the daily checkpoint of the CDN bot’s audit record.`;
   const why =
     'Each is a signed line that says what the record held. Kept here, it shows later whether the record was rewritten or cut.';
@@ -96,9 +106,100 @@ export function undoButton(version: number): Button {
   });
 }
 
-function answer(text: string, blocks: KnownBlock[]): FormResult {
-  return {
-    modal: { type: 'modal', callback_id: 'settings:done', title, close: plain('Done'), blocks },
-    message: message(text, blocks),
-  };
+function renderConsequences(found: Consequences): KnownBlock[] {
+  const { changes, effects, unreachable, nobodyOperates, groupName, missingScopes } = found;
+  const list = (lines: readonly string[]): string =>
+    truncateLines(
+      lines.map((line) => `• ${line}`),
+      2800,
+    );
+  const warnings = [
+    ...unreachable.map(warnOfQuorum),
+    ...(nobodyOperates
+      ? [':information_source: Nobody is an operator: everybody may read, nobody may do more.']
+      : []),
+  ];
+  return [
+    section(`*What changes*\n${list(changes.map((change) => describeChange(change, groupName)))}`),
+    section(
+      effects.length > 0
+        ? `*Which decisions change*\n${list(effects.map(describeEffect))}`
+        : '*No decision changes:* everybody may do what they could before.',
+    ),
+    ...(warnings.length > 0 ? [section(truncateLines(warnings, 2800))] : []),
+    ...missingScopeLines(missingScopes),
+  ];
+}
+
+function warnOfQuorum({ class: right, needed, approvers }: Quorum): string {
+  const what = right === 'destroy' ? 'Deletions' : 'Changes';
+  const there =
+    approvers === 0 ? 'nobody is an approver' : `there is only ${pluralize(approvers, 'approver')}`;
+  return `:warning: *${what} need ${pluralize(needed, 'approval')}, but ${there}.* A request can then only expire.`;
+}
+
+/** The settings as the form and the differences call them. */
+export const labels: Readonly<Record<ListField | ValueField, string>> = {
+  operators: 'Operators',
+  operatorGroups: 'Operator groups',
+  approvers: 'Approvers',
+  approverGroups: 'Approver groups',
+  exportChannels: 'Exports may go to',
+  digestChannels: 'Digests may go to',
+  approvalChannel: 'Approval channel',
+  auditChannel: 'Daily audit checkpoint',
+  destroyApprovals: 'Approvals for a deletion',
+  changeApprovals: 'Approvals for a change',
+  expiryMinutes: 'Minutes until a request expires',
+  exportKeepDays: 'Days until exported files are deleted from Slack (0 = never)',
+};
+
+function describeChange(change: Change, groupName: Consequences['groupName']): string {
+  switch (change.kind) {
+    case 'list': {
+      const names = (ids: readonly string[]): string =>
+        truncateLines(
+          ids.map((id) => describeId(change.field, id, groupName)),
+          900,
+          ', ',
+        );
+      const parts = [
+        ...(change.added.length > 0 ? [`added ${names(change.added)}`] : []),
+        ...(change.removed.length > 0 ? [`removed ${names(change.removed)}`] : []),
+      ];
+      return `${labels[change.field]}: ${parts.join('; ')}`;
+    }
+    case 'value':
+      return `${labels[change.field]}: ${describeValue(change.from)} → *${describeValue(change.to)}*`;
+    case 'cap':
+      return `<#${change.channel}>: ${describeCap(change.from)} → *${describeCap(change.to)}*`;
+  }
+}
+
+function describeId(field: ListField, id: string, groupName: Consequences['groupName']): string {
+  if (field === 'operators' || field === 'approvers') return `<@${id}>`;
+  if (field === 'exportChannels' || field === 'digestChannels') return `<#${id}>`;
+  const name = groupName(id);
+  return name === undefined ? `group \`${escapeMrkdwn(id, 30)}\`` : `@${escapeMrkdwn(name, 60)}`;
+}
+
+function describeValue(value: string | number | undefined): string {
+  return typeof value === 'string' ? `<#${value}>` : String(value ?? 'none');
+}
+
+function describeCap(cap: Right): string {
+  if (cap === 'admin') return 'no cap';
+  return cap === 'none' ? 'nothing allowed' : `up to ${cap}`;
+}
+
+function describeEffect({ who, channel, gains, loses }: Effect): string {
+  const mentions = who?.map((id) => `<@${id}>`);
+  const people = mentions ? truncateLines(mentions, 600, ', ') : 'Everybody with a key';
+  const isOne = who === undefined || who.length === 1;
+  const parts = [
+    ...(gains.length > 0 ? [`${isOne ? 'gains' : 'gain'} *${gains.join(', ')}*`] : []),
+    ...(loses.length > 0 ? [`${isOne ? 'loses' : 'lose'} *${loses.join(', ')}*`] : []),
+  ];
+  const place = channel === undefined ? '' : ` in <#${channel}>`;
+  return `${people}${place}: ${parts.length > 0 ? parts.join(', ') : 'nothing changes'}`;
 }

@@ -13,36 +13,35 @@ export function renderWhy(asked: {
   /** Another user's id; undefined = the reader. */
   readonly about: string | undefined;
   readonly channelId: string | undefined;
-  readonly blind: readonly MissingScope[];
+  readonly missing: readonly MissingScope[];
 }): Message {
-  const { name, needs, decision, about, channelId, blind } = asked;
-  const who = about === undefined ? 'You' : `<@${about}>`;
-  const may = `${who} may ${decision.allowed ? '' : 'not '}run ${formatCode(`/cdn ${name}`)}`;
+  const { name, needs, decision, about, channelId, missing } = asked;
+  const own = about === undefined;
+  const who = own ? 'You' : `<@${about}>`;
+  const verdict = `may ${decision.allowed ? '' : 'not '}run`;
   const here = channelId === undefined ? '' : ` in <#${channelId}>`;
   const sign = decision.allowed ? ':white_check_mark:' : ':no_entry:';
   const steps = decision.trace.map(
     ({ rule, says, ok }) => `${ok ? ':heavy_check_mark:' : ':x:'} *${titles[rule]}*: ${says}`,
   );
-  const own = about === undefined;
   const next = [
     ...(own && decision.reason === 'no-key' ? [connectButton()] : []),
     ...(decision.allowed && own && needs === 'read' ? [commandButton(`/cdn ${name}`, name)] : []),
     commandButton('What I may', 'whoami', 8),
     ...(own ? [] : [commandButton('Settings', 'settings', 9)]),
   ];
-  return message(
-    `${about === undefined ? 'You' : 'This person'} may ${decision.allowed ? '' : 'not '}run /cdn ${name}: ${decision.reason}.`,
-    [
-      section(`${sign} *${may}*${here}\nIt needs the right *${needs}* (${meanings[needs]}).`),
-      section(steps.join('\n')),
-      ...missingScopeLines(blind),
-      actions(...next),
-    ],
-  );
+  return message(`${own ? 'You' : 'This person'} ${verdict} /cdn ${name}: ${decision.reason}.`, [
+    section(
+      `${sign} *${who} ${verdict} ${formatCode(`/cdn ${name}`)}*${here}\nIt needs the right *${needs}* (${meanings[needs]}).`,
+    ),
+    section(steps.join('\n')),
+    ...missingScopeLines(missing),
+    actions(...next),
+  ]);
 }
 
 /** No command was named. */
-export function whyWhat(): Message {
+export function renderWhichCommand(): Message {
   const text = 'Which command? For example `/cdn why volume delete`.';
   return message(text, [
     section(text),
@@ -56,7 +55,7 @@ export function whyWhat(): Message {
 }
 
 /** For a name that is no command. */
-export function whyUnknown(typed: string, near: readonly string[]): Message {
+export function renderUnknownCommand(typed: string, near: readonly string[]): Message {
   const text = `${formatCode(typed, 40)} is not a command.`;
   return message(text, [
     section(near.length > 0 ? `${text} Did you mean:` : text),

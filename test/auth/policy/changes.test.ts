@@ -10,7 +10,6 @@ import { initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
 
 const somebody = (userId: string, groups: string[] = []): AffectedPerson => ({
   userId,
-  admin: false,
   groups,
 });
 const policy = (more: Partial<Policy>): Policy => ({ ...initialPolicy, ...more });
