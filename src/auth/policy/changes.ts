@@ -142,8 +142,10 @@ function findPowers(policy: Policy, person: AffectedPerson, channel: string | un
 const nothing: Difference = { gains: [], loses: [] };
 
 function withoutApproving({ gains, loses }: Difference): Difference {
-  const isDoneInChannels = (power: Power): boolean => power !== 'approve';
-  return { gains: gains.filter(isDoneInChannels), loses: loses.filter(isDoneInChannels) };
+  return {
+    gains: gains.filter((power) => power !== 'approve'),
+    loses: loses.filter((power) => power !== 'approve'),
+  };
 }
 
 function isSame(one: Difference, other: Difference): boolean {

@@ -90,9 +90,8 @@ const fields = z
 
 /** A field that a form does not have stays as it is; a channel that was emptied is empty. */
 function merge(before: Policy, values: z.output<typeof fields>): Policy {
-  const { capNone, capRead, capExport, capChange, ...others } = values;
-  const given = Object.entries(others).filter(
-    ([name, value]) => value !== undefined || name === 'approvalChannel' || name === 'auditChannel',
+  const given = Object.entries(values).filter(([name, value]) =>
+    value === undefined ? name === 'approvalChannel' || name === 'auditChannel' : !(name in forms.caps),
   );
   const isReplaced = (cap: string): boolean =>
     capNames.some((name) => forms.caps[name] === cap && values[name]);

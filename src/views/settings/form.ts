@@ -128,15 +128,15 @@ export function renderGroupOptions(
   missing: readonly MissingScope[],
   search: string,
 ): PlainTextOption[] {
-  const note = (text: string): PlainTextOption[] => [option(text, 'note')];
   const refused = missing.find(({ lookup }) => lookup === 'groups');
-  if (refused) return note(cannotReadGroups(refused.reason));
+  if (refused) return [option(cannotReadGroups(refused.reason), 'note')];
   const wanted = search.trim().toLowerCase();
   const found = groups.filter(({ name, handle }) => `${name} ${handle}`.toLowerCase().includes(wanted));
   if (found.length === 0)
-    return note(groups.length === 0 ? 'There are no user groups here' : 'No group is named so');
+    return [option(groups.length === 0 ? 'There are no user groups here' : 'No group is named so', 'note')];
   if (found.length <= 100) return found.map(groupOption);
-  return [...found.slice(0, 99).map(groupOption), ...note(`… and ${found.length - 99} more: keep typing`)];
+  const more = option(`… and ${found.length - 99} more: keep typing`, 'note');
+  return [...found.slice(0, 99).map(groupOption), more];
 }
 
 function groupOption({ id, name, handle }: Group): PlainTextOption {

@@ -106,13 +106,15 @@ export function undoButton(version: number): Button {
   });
 }
 
+function renderList(lines: readonly string[]): string {
+  return truncateLines(
+    lines.map((line) => `• ${line}`),
+    2800,
+  );
+}
+
 function renderConsequences(found: Consequences): KnownBlock[] {
   const { changes, effects, unreachable, nobodyOperates, groupName, missingScopes } = found;
-  const list = (lines: readonly string[]): string =>
-    truncateLines(
-      lines.map((line) => `• ${line}`),
-      2800,
-    );
   const warnings = [
     ...unreachable.map(warnOfQuorum),
     ...(nobodyOperates
@@ -120,10 +122,10 @@ function renderConsequences(found: Consequences): KnownBlock[] {
       : []),
   ];
   return [
-    section(`*What changes*\n${list(changes.map((change) => describeChange(change, groupName)))}`),
+    section(`*What changes*\n${renderList(changes.map((change) => describeChange(change, groupName)))}`),
     section(
       effects.length > 0
-        ? `*Which decisions change*\n${list(effects.map(describeEffect))}`
+        ? `*Which decisions change*\n${renderList(effects.map(describeEffect))}`
         : '*No decision changes:* everybody may do what they could before.',
     ),
     ...(warnings.length > 0 ? [section(truncateLines(warnings, 2800))] : []),
