@@ -1,3 +1,5 @@
+import type { Json } from './world.ts';
+
 /** Scripted failures by method: `chat.postMessage`, `response_url`, `files.upload`, or `*` for all. */
 export interface ScriptControls {
   /** The next calls answer HTTP 429 with Retry-After in seconds. */
@@ -8,8 +10,11 @@ export interface ScriptControls {
   delay(method: string, ms: number, times?: number): void;
   /** The next calls are carried out, then the connection is reset. */
   drop(method: string, times?: number): void;
-  /** The next call stops before it is carried out, or after it and before its answer, until it is released. */
-  hold(method: string, when: 'before' | 'after'): Held;
+  /**
+   * The next call (whose arguments contain `text`) stops before it is carried out, or after it and before its answer,
+   * until it is released.
+   */
+  hold(method: string, when: 'before' | 'after', text?: string): Held;
 }
 
 export interface Held {
@@ -27,9 +32,9 @@ interface Interference {
 export interface Script {
   readonly controls: ScriptControls;
   /** Waits where a delay is due; then what to answer instead of doing the call, if anything. */
-  readonly interfere: (method: string) => Promise<Interference | undefined>;
+  readonly interfere: (method: string, args?: Json) => Promise<Interference | undefined>;
   /** Waits where the answer to a call that was carried out is held back. */
-  readonly answering: (method: string) => Promise<void>;
+  readonly answering: (method: string, args?: Json) => Promise<void>;
   /** Whether the connection of this call is to be reset after it was carried out. */
   drops(method: string): boolean;
 }
@@ -40,15 +45,20 @@ interface Entry {
   times: number;
   answer?: Interference;
   ms?: number;
+  /** Only a call whose arguments contain this. */
+  text?: string | undefined;
   reached?: () => void;
   until?: Promise<void>;
 }
 
 export function createScript(): Script {
   let entries: Entry[] = [];
-  const take = (method: string, kind: Entry['kind']): Entry | undefined => {
+  const take = (method: string, kind: Entry['kind'], args?: Json): Entry | undefined => {
     const found = entries.find(
-      (entry) => entry.kind === kind && (entry.method === '*' || entry.method === method),
+      (entry) =>
+        entry.kind === kind &&
+        (entry.method === '*' || entry.method === method) &&
+        (entry.text === undefined || JSON.stringify(args ?? {}).includes(entry.text)),
     );
     if (found) found.times -= 1;
     entries = entries.filter((entry) => entry.times > 0);
@@ -73,26 +83,27 @@ export function createScript(): Script {
       drop(method, times = 1) {
         entries.push({ method, kind: 'drop', times });
       },
-      hold(method, when) {
+      hold(method, when, text) {
         const reached = Promise.withResolvers<void>();
         const released = Promise.withResolvers<void>();
         entries.push({
           method,
           kind: `hold-${when}`,
           times: 1,
+          text,
           reached: reached.resolve,
           until: released.promise,
         });
         return { reached: reached.promise, release: released.resolve };
       },
     },
-    async answering(method) {
-      const held = take(method, 'hold-after');
+    async answering(method, args) {
+      const held = take(method, 'hold-after', args);
       held?.reached?.();
       await held?.until;
     },
-    async interfere(method) {
-      const held = take(method, 'hold-before');
+    async interfere(method, args) {
+      const held = take(method, 'hold-before', args);
       held?.reached?.();
       await held?.until;
       const delay = take(method, 'delay');

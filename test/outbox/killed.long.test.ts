@@ -97,7 +97,8 @@ function readAll(slack: SlackSimulator, places: readonly string[]) {
   return places.flatMap((place) => slack.as('U0ALICE00', place).messages());
 }
 
-describe.each(engines.both)('the outbox of processes that are killed, on $name', (engine) => {
+// At the same time: each of these mostly waits until Slack has been quiet.
+describe.concurrent.each(engines.both)('the outbox of processes that are killed, on $name', (engine) => {
   test.skipIf(engine.skip)(
     'loses nothing, doubles nothing, keeps threads and shows the newest body',
     async () => {

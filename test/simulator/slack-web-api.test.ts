@@ -245,7 +245,8 @@ test('a call is held before it is carried out, or with its answer', async () => 
   expect(texts()).not.toContain('held before');
   before.release();
   expect(await first).toMatchObject({ ok: true });
-  const after = slack.script.hold('chat.postMessage', 'after');
+  const after = slack.script.hold('chat.postMessage', 'after', 'held after');
+  expect(await post('another text')).toMatchObject({ ok: true });
   const second = post('held after');
   await after.reached;
   expect(texts()).toContain('held after');

@@ -31,7 +31,7 @@ export function createWebApi(sim: Simulation): Route {
     if (install) call.teamId = install.id;
     sim.calls.push(call);
     sim.changed();
-    const fault = await sim.script.interfere(method);
+    const fault = await sim.script.interfere(method, args);
     if (fault) {
       call.error = fault.error;
       const headers: Record<string, string> =
@@ -42,7 +42,7 @@ export function createWebApi(sim: Simulation): Route {
     const answer = await perform(sim, request, call, install);
     call.ok = answer['ok'] === true;
     if (!call.ok) call.error = String(answer['error']);
-    await sim.script.answering(method);
+    await sim.script.answering(method, args);
     if (sim.script.drops(method)) request.socket.destroy();
     else sendJson(response, answer);
     return true;
