@@ -62,6 +62,8 @@ export function createResponseUrls(options: {
     for (const problem of checked.problems) options.problem(problem);
     if (checked.error) return { ok: false, error: checked.error, messages: checked.messages };
     const content = { text: textOf(body), blocks: (body['blocks'] as Json[] | undefined) ?? [] };
+    const refused = options.script.refuses('response_url', target.install.id, content.blocks);
+    if (refused) return { ok: false, error: 'invalid_blocks', messages: [refused] };
     if (body['replace_original'] === true && original) {
       if (open && original.ephemeralFor !== undefined)
         options.problem('response_url: an ephemeral message cannot be made public by replacing it');

@@ -1,4 +1,4 @@
-import type { Json } from './world.ts';
+import { type Json, textOf } from './world.ts';
 
 /** Scripted failures by method: `chat.postMessage`, `response_url`, `files.upload`, or `*` for all. */
 export interface ScriptControls {
@@ -10,6 +10,8 @@ export interface ScriptControls {
   delay(method: string, ms: number, times?: number): void;
   /** The next calls are carried out, then the connection is reset. */
   drop(method: string, times?: number): void;
+  /** From now on messages with a chart or table are refused by these methods, as some plans do; none lifts it. */
+  refuseNativeBlocks(methods: readonly string[], installation?: string): void;
   /**
    * The next call (whose arguments contain `text`) stops before it is carried out, or after it and before its answer,
    * until it is released.
@@ -35,6 +37,8 @@ export interface Script {
   readonly interfere: (method: string, args?: Json) => Promise<Interference | undefined>;
   /** Waits where the answer to a call that was carried out is held back. */
   readonly answering: (method: string, args?: Json) => Promise<void>;
+  /** Slack's sentence about the first block that this method of the installation refuses, if any. */
+  readonly refuses: (method: string, installation: string, blocks: readonly Json[]) => string | undefined;
   /** Whether the connection of this call is to be reset after it was carried out. */
   drops(method: string): boolean;
 }
@@ -51,8 +55,11 @@ interface Entry {
   until?: Promise<void>;
 }
 
+const nativeBlocks = new Set<unknown>(['data_visualization', 'data_table']);
+
 export function createScript(): Script {
   let entries: Entry[] = [];
+  const refusals = new Map<string, readonly string[]>();
   const take = (method: string, kind: Entry['kind'], args?: Json): Entry | undefined => {
     const found = entries.find(
       (entry) =>
@@ -83,6 +90,9 @@ export function createScript(): Script {
       drop(method, times = 1) {
         entries.push({ method, kind: 'drop', times });
       },
+      refuseNativeBlocks(methods, installation = '*') {
+        refusals.set(installation, methods);
+      },
       hold(method, when, text) {
         const reached = Promise.withResolvers<void>();
         const released = Promise.withResolvers<void>();
@@ -109,6 +119,14 @@ export function createScript(): Script {
       const delay = take(method, 'delay');
       if (delay) await new Promise<void>((resolve) => void setTimeout(resolve, delay.ms));
       return take(method, 'answer')?.answer;
+    },
+    refuses(method, installation, blocks) {
+      const methods = refusals.get(installation) ?? refusals.get('*') ?? [];
+      if (!methods.includes(method) && !methods.includes('*')) return undefined;
+      const at = blocks.findIndex(({ type }) => nativeBlocks.has(type));
+      return at < 0
+        ? undefined
+        : `[ERROR] unsupported type: ${textOf(blocks[at]?.['type'])} [json-pointer:/blocks/${at}]`;
     },
     drops: (method) => take(method, 'drop') !== undefined,
   };

@@ -30,7 +30,19 @@ export function createEdges(options: {
 }) {
   const { config, log, fetch, now, stores, services, features } = options;
   const { database, audit, installations, keyStore, links, policies } = stores;
-  const { access, cdn, charts, clients, egress, inFlight, logger, people, slackFetch, zoneCache } = services;
+  const {
+    access,
+    cdn,
+    charts,
+    clients,
+    egress,
+    inFlight,
+    logger,
+    people,
+    sendNativeBlocks,
+    slackFetch,
+    zoneCache,
+  } = services;
   const { digests, exports, ledger, offboarding, tempDirectory } = features;
   const { apiUrl, appToken, signingSecret } = config.slack;
   const { publicUrl } = config.web;
@@ -68,6 +80,7 @@ export function createEdges(options: {
     ends,
     access,
     clients,
+    sendNativeBlocks,
     keyStore,
     cdn,
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),

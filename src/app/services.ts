@@ -7,6 +7,7 @@ import { createBoltLog } from '../slack/receive/bolt.ts';
 import { createInFlight } from '../slack/receive/in-flight.ts';
 import { createClients } from '../slack/send/clients.ts';
 import { createEgress } from '../slack/send/egress.ts';
+import { createNativeBlocks } from '../slack/send/native-blocks.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Config } from './config.ts';
 import type { Stores } from './stores.ts';
@@ -45,7 +46,8 @@ export function createServices(options: {
     fetch: slackFetch,
     now,
   });
-  const clients = createClients({ apiUrl, logger, egress, fetch });
+  const sendNativeBlocks = createNativeBlocks({ log, now });
+  const clients = createClients({ apiUrl, logger, egress, sendNativeBlocks, fetch });
   const cdnFetch = egress.fetch('cdn', fetch, {
     origins: [config.cdn.apiUrl, config.cdn.originLoggingUrl].map((url) => new URL(url).origin),
     header: 'accesskey',
@@ -58,6 +60,7 @@ export function createServices(options: {
     slackFetch,
     access,
     clients,
+    sendNativeBlocks,
     cdn: createCdn({ ...config.cdn, fetch: cdnFetch, now: () => now().getTime() }),
     people: createPeople({
       adminIds: config.adminIds,

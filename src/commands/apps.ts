@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { contentHash } from '../lib/canonical-json.ts';
 import * as views from '../views/apps.ts';
 import { isNote } from '../views/blocks/menu.ts';
 import type { Message } from '../views/blocks/message.ts';
@@ -71,10 +70,7 @@ export const apps: Feature<'zoneCache'> = {
     {
       id: 'apps:refresh',
       needs: 'read',
-      run(value, context) {
-        const [id = '', seen = ''] = value.split(' ');
-        return showApp(id, context, seen);
-      },
+      run: showApp,
     },
   ],
   forms: [
@@ -82,25 +78,16 @@ export const apps: Feature<'zoneCache'> = {
       id: 'apps:submit',
       needs: 'read',
       fields: appFields,
-      run: (id, context) => showApp(id, context),
+      run: showApp,
     }),
   ],
   pickers: [appPicker],
 };
 
-/** `seen` is the hash of the points whose picture has been sent. */
-async function showApp(id: string, context: With<'zoneCache'>, seen?: string): Promise<Message> {
+async function showApp(id: string, context: With<'zoneCache'>): Promise<Message> {
   const client = await context.cdn();
   const app = await client.apps.summary(id);
   // Shown only if cached: it is not worth reading every zone.
-  const known = findKnownZones(context)?.zones;
-  const mark = contentHash(app.latencyChart);
-  const { files, ...words } = views.renderApp({
-    id,
-    app,
-    zones: known?.filter((zone) => zone.appId === id),
-    asOf: context.now(),
-    refresh: `${id} ${mark}`,
-  });
-  return files && mark !== seen ? { ...words, files } : words;
+  const zones = findKnownZones(context)?.zones.filter(({ appId }) => appId === id);
+  return views.renderApp({ id, app, zones, asOf: context.now() });
 }

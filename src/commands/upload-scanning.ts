@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { contentHash } from '../lib/canonical-json.ts';
 import type { Message } from '../views/blocks/message.ts';
 import * as views from '../views/upload-scanning.ts';
 import type { Context } from './context.ts';
@@ -29,10 +28,7 @@ export const uploadScanning: Feature = {
     {
       id: 'upload-scanning:refresh',
       needs: 'read',
-      run(value, context) {
-        const [id = '', seen = ''] = value.split(' ');
-        return showMetrics(id, context, seen);
-      },
+      run: showMetrics,
     },
   ],
   forms: [
@@ -45,16 +41,7 @@ export const uploadScanning: Feature = {
   ],
 };
 
-/** `seen` is the hash of the days whose picture has been sent. */
-async function showMetrics(id: string, context: Context, seen?: string): Promise<Message> {
+async function showMetrics(id: string, context: Context): Promise<Message> {
   const { uploadScanning } = await context.cdn();
-  const metrics = await uploadScanning.metrics(id);
-  const mark = contentHash(metrics.days);
-  const { files, ...words } = views.renderScanning({
-    id,
-    metrics,
-    asOf: context.now(),
-    refresh: `${id} ${mark}`,
-  });
-  return files && mark !== seen ? { ...words, files } : words;
+  return views.renderScanning({ id, metrics: await uploadScanning.metrics(id), asOf: context.now() });
 }

@@ -10,6 +10,7 @@ import {
   plain,
   section,
 } from './blocks/blocks.ts';
+import { replaceCharts } from './blocks/chart.ts';
 import { formatMoment } from './blocks/dates.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
 import { escapeMrkdwn, formatCode } from './blocks/text.ts';
@@ -81,7 +82,7 @@ export function menuSkeleton(): ModalView {
 
 /** Replaces a section that could not be loaded. */
 export function renderFailedSection(name: string, failed: Failure): KnownBlock[] {
-  return [section(`*${titleOf(name)}*`), ...(renderFailure(failed).blocks ?? [])];
+  return [section(`*${titleOf(name)}*`), ...replaceCharts(renderFailure(failed).blocks ?? [])];
 }
 
 /** A button for each command. */

@@ -1,37 +1,25 @@
 import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
 import { actions, button, commandButton, context, message, plain, section } from './blocks/blocks.ts';
+import { renderChart } from './blocks/chart.ts';
 import { formatLongDay, formatMoment, formatShortDay } from './blocks/dates.ts';
-import type { Attachment, Message } from './blocks/message.ts';
-import {
-  escapeMrkdwn,
-  formatInteger,
-  formatPercent,
-  joinWithNonBreakingSpaces,
-  pluralize,
-  truncate,
-  truncateLines,
-} from './blocks/text.ts';
+import type { Message, MessageBlock } from './blocks/message.ts';
+import { escapeMrkdwn, formatInteger, formatPercent } from './blocks/text.ts';
 
 export interface Scanning {
   readonly id: string;
   readonly metrics: UploadScanningMetrics;
   readonly asOf: Date;
-  /** The value of the Refresh button. */
-  readonly refresh: string;
 }
 
-/** More than the expected 28 days, and few enough for a picture. */
-const maxDays = 60;
-
-/** Totals, the blocked share, and each day in words and as a chart. */
-export function renderScanning({ id, metrics, asOf, refresh }: Scanning): Message {
+/** Totals, the blocked share, and the newest days as a chart. */
+export function renderScanning({ id, metrics, asOf }: Scanning): Message {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
-  const days = metrics.days.slice(-maxDays);
   const totals = `${formatAmount(scanned)} files scanned, ${formatAmount(logged)} requests logged, ${formatAmount(blocked)} blocked`;
   const headline = `Upload scanning of shield zone ${escapeMrkdwn(id, 20)}`;
   const share = describeBlockedShare(metrics);
-  const blocks = [
+  const worstDay = describeWorstDay(metrics.days);
+  return message([`${headline}: ${totals}.`, worstDay].filter(Boolean).join(' '), [
     section(
       [
         `*${headline}*`,
@@ -39,17 +27,16 @@ export function renderScanning({ id, metrics, asOf, refresh }: Scanning): Messag
         `Requests logged: *${formatAmount(logged)}*`,
         `Requests blocked: *${formatAmount(blocked)}*`,
         `Blocked share: ${share}`,
+        ...(worstDay ? [worstDay] : []),
       ].join('\n'),
     ),
-    section(days.length === 0 ? 'The CDN reports no day of the past 28.' : renderDays(days)),
+    ...renderDayChart(metrics),
     context(`The past 28 days, by the CDN’s own days · as of ${formatMoment(asOf)}`),
     actions(
-      button('Refresh', 'upload-scanning:refresh', refresh),
+      button('Refresh', 'upload-scanning:refresh', id),
       commandButton('Another shield zone', 'scanning', 1),
     ),
-  ];
-  const picture = createChart(id, days, totals);
-  return { ...message(`${headline}: ${totals}.`, blocks), ...(picture ? { files: [picture] } : {}) };
+  ]);
 }
 
 /** The form that asks for a shield zone; no specified operation lists them. */
@@ -84,10 +71,6 @@ function formatAmount(number: number | undefined): string {
   return number === undefined ? 'not reported' : formatInteger(number);
 }
 
-function formatBrief(number: number | undefined): string {
-  return number === undefined ? '–' : formatInteger(number);
-}
-
 /** Of logged requests only if plausible: some plans count a blocked request as logged, others do not. */
 function describeBlockedShare(metrics: UploadScanningMetrics): string {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
@@ -101,66 +84,41 @@ function describeBlockedShare(metrics: UploadScanningMetrics): string {
   return shares.join(', ') || (blocked === 0 ? 'nothing was blocked' : 'there is nothing to compare it with');
 }
 
-function renderDays(days: readonly ScanDay[]): string {
+function describeWorstDay(days: readonly ScanDay[]): string {
+  if (days.length === 0) return 'The CDN reports no day of the past 28.';
   const worst = days.reduce((most, day) =>
     (day.blockedRequests ?? 0) > (most.blockedRequests ?? 0) ? day : most,
   );
   const most = worst.blockedRequests ?? 0;
-  const first = [
-    most > 0 ? `Most blocked: ${formatInteger(most)} on ${formatDay(worst, formatLongDay)}` : '',
-    days.every((day) => day.blockedRequests === 0) ? 'Nothing was blocked on any day.' : '',
-  ];
-  const lines = days.toReversed().map((day) => {
-    const { filesScanned, loggedRequests, blockedRequests } = day;
-    const numbers = [filesScanned, loggedRequests, blockedRequests]
-      .map((number) => formatBrief(number))
-      .join('/');
-    return joinWithNonBreakingSpaces(`${formatDay(day, formatShortDay)} ${numbers}`);
-  });
-  const each = `Newest first, scanned/logged/blocked: ${truncateLines(lines, 2500, ' · ')}`;
-  return [...first, each].filter(Boolean).join('\n');
+  if (most > 0) return `Most blocked: ${formatInteger(most)} on ${formatDay(worst)}.`;
+  return days.every((day) => day.blockedRequests === 0) ? 'Nothing was blocked on any day.' : '';
 }
 
 /** A key that is no day is shown as reported: guessing could swap day and month. */
-function formatDay(day: ScanDay, form: (day: string) => string): string {
-  return day.day ? form(day.day) : escapeMrkdwn(day.label, 40) || '(no day)';
+function formatDay(day: ScanDay): string {
+  return day.day ? formatLongDay(day.day) : escapeMrkdwn(day.label, 40) || '(no day)';
 }
 
-function createChart(id: string, days: readonly ScanDay[], totals: string): Attachment | undefined {
-  const seen = days.filter((day) => day.filesScanned ?? day.loggedRequests ?? day.blockedRequests);
-  const [first, last] = [days.at(0), days.at(-1)];
-  if (!first || !last || days.length < 2 || seen.length === 0) return undefined;
-  const when = `${pluralize(days.length, 'day')}, ${formatEdge(first)} to ${formatEdge(last)}`;
-  return {
-    name: `upload-scanning-${id.replaceAll(/\D/gu, '')}.png`,
-    title: `Upload scanning of shield zone ${id}`,
-    altText: truncate(`Bar charts of upload scanning by day, ${when}. Altogether ${totals}.`, 1000),
-    mimetype: 'image/png',
-    content: {
-      chart: {
-        title: `Upload scanning, shield zone ${truncate(id, 20)}`,
-        subtitle: when,
-        labels: days.map((day) => (day.day ? formatShortDay(day.day) : truncate(day.label, 12))),
-        panels: [
-          {
-            kind: 'bars',
-            name: 'Files scanned',
-            series: [{ name: 'Files scanned', values: days.map((day) => day.filesScanned ?? null) }],
-          },
-          {
-            kind: 'bars',
-            name: 'Requests',
-            series: [
-              { name: 'Logged', values: days.map((day) => day.loggedRequests ?? null) },
-              { name: 'Blocked', values: days.map((day) => day.blockedRequests ?? null) },
-            ],
-          },
-        ],
-      },
-    },
-  };
-}
-
-function formatEdge(day: ScanDay): string {
-  return day.day ? formatLongDay(day.day) : truncate(day.label, 20);
+function renderDayChart({
+  totalLoggedRequests: logged,
+  totalBlockedRequests: blocked,
+  totalFilesScanned: scanned,
+  days,
+}: UploadScanningMetrics): MessageBlock[] {
+  const hasRequests = days.some((day) => (day.loggedRequests ?? day.blockedRequests) !== undefined);
+  return renderChart({
+    kind: 'bar',
+    title: hasRequests
+      ? `${formatAmount(blocked)} of ${formatAmount(logged)} requests blocked`
+      : `Files scanned by day: ${formatAmount(scanned)}`,
+    unit: `${hasRequests ? 'Requests' : 'Files'} a day`,
+    labels: days.map((day) => (day.day ? formatShortDay(day.day) : day.label)),
+    series: hasRequests
+      ? [
+          { name: 'Logged', values: days.map((day) => day.loggedRequests) },
+          { name: 'Blocked', values: days.map((day) => day.blockedRequests) },
+        ]
+      : [{ name: 'Files scanned', values: days.map((day) => day.filesScanned) }],
+    newest: 14,
+  });
 }

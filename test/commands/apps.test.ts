@@ -3,6 +3,7 @@ import { appIds } from '../../simulator/cdn/apps.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
+import { isChart } from '../../src/views/blocks/chart.ts';
 import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
@@ -13,7 +14,7 @@ test('an app’s answer has its numbers first and no unit that the CDN does not 
   const [answer, ...more] = await office.person().run(`app ${appIds.api}`);
   expect(more).toEqual([]);
   expect(answer?.text).toBe(
-    'App app0api00000001: latency now 38.2, average 41.7, volumes 30 GB, monthly cost $3.57.',
+    'App app0api00000001: latency now 38.2, average 41.7, volumes 30 GB, monthly cost $3.57. Lowest 35.4 (28 Oct), highest 49.7 (1 Nov).',
   );
   expect(readText(answer)).toContain(
     [
@@ -26,7 +27,7 @@ test('an app’s answer has its numbers first and no unit that the CDN does not 
   expect(`${readText(answer)}${answer?.text}`).not.toMatch(/\d\s*ms\b/);
 });
 
-test('its latency comes as a chart with the same numbers in the text and in the alternative text', async () => {
+test('its latency is a chart in the answer, with the lowest and highest in words', async () => {
   await using office = await createCommandHarness({ zones: 12 });
   const app = office.cdn.data.apps.find(({ id }) => id === appIds.api);
   if (app)
@@ -36,19 +37,40 @@ test('its latency comes as a chart with the same numbers in the text and in the 
       '2026-11-21T00:00:00Z': 61,
     };
   const [answer] = await office.person().run(`app ${appIds.api}`);
-  expect(readText(answer)).toContain('Lowest 40.25 (19 Nov) · highest 61 (21 Nov)');
-  expect(readText(answer)).toContain(
-    'Newest first: 21\u00A0Nov\u00A061 · 20\u00A0Nov\u00A044 · 19\u00A0Nov\u00A040.25',
-  );
-  const [file, ...others] = answer?.files ?? [];
-  expect(others).toEqual([]);
-  expect(file).toMatchObject({ name: 'latency-app0api00000001.png', mimetype: 'image/png' });
-  expect(file?.altText).toBe(
-    'Line chart of the latency of app0api00000001, 19 Nov to 21 Nov, UTC: lowest 40.25 at 19 Nov, highest 61 at 21 Nov, last 61.',
-  );
-  expect(file?.content).toMatchObject({
-    chart: { labels: ['19 Nov', '20 Nov', '21 Nov'], panels: [{ series: [{ values: [40.25, 44, 61] }] }] },
-  });
+  expect(readText(answer)).toContain('Lowest 40.25 (19 Nov), highest 61 (21 Nov).');
+  expect(answer?.text).toContain('Lowest 40.25 (19 Nov), highest 61 (21 Nov).');
+  expect(answer?.files).toBeUndefined();
+  expect(answer?.blocks?.filter(isChart)).toEqual([
+    {
+      type: 'data_visualization',
+      title: 'Latency 38.2 now',
+      chart: {
+        type: 'line',
+        series: [
+          {
+            name: 'Latency',
+            data: [
+              { label: '19 Nov', value: 40.25 },
+              { label: '20 Nov', value: 44 },
+              { label: '21 Nov', value: 61 },
+            ],
+          },
+        ],
+        axis_config: {
+          categories: ['19 Nov', '20 Nov', '21 Nov'],
+          y_label: 'Latency, no unit given (times in UTC)',
+        },
+      },
+    },
+  ]);
+});
+
+test('of more than twenty points the newest are drawn, and the title says so', async () => {
+  await using office = await createCommandHarness({ zones: 3 });
+  const [answer] = await office.person().run(`app ${appIds.api}`);
+  const [chart] = answer?.blocks?.filter(isChart) ?? [];
+  expect(chart?.title).toBe('Latency 38.2 now, newest 20');
+  expect(chart?.chart.axis_config.categories).toHaveLength(20);
 });
 
 test('what the CDN does not report is said, and nothing is drawn of nothing', async () => {
@@ -56,18 +78,19 @@ test('what the CDN does not report is said, and nothing is drawn of nothing', as
   office.cdn.faults.add({ match: { path: /summary/ }, body: { averageLatency: null, latencyChart: {} } });
   const [answer] = await office.person().run('app app0api00000001');
   expect(answer?.text).toBe(
-    'App app0api00000001: latency now not reported, average not reported, volumes not reported, monthly cost not reported.',
+    'App app0api00000001: latency now not reported, average not reported, volumes not reported, monthly cost not reported. The CDN reports no latency over time.',
   );
   expect(readText(answer)).toContain('The CDN reports no latency over time.');
   expect(readText(answer)).not.toContain('circle');
-  expect(answer?.files).toBeUndefined();
+  expect(answer?.blocks?.some(isChart)).toBe(false);
 });
 
 test('keys that are no times are shown as they came', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   office.cdn.faults.add({ match: { path: /summary/ }, body: { latencyChart: { '<!channel>': 1, b: 2 } } });
   const [answer] = await office.person().run('app app0api00000001');
-  expect(readText(answer)).toContain('Newest first: b\u00A02 · &lt;!channel&gt;\u00A01');
+  expect(readText(answer)).toContain('Lowest 1 (&lt;!channel&gt;), highest 2 (b).');
+  expect(answer?.blocks?.find(isChart)?.chart.axis_config.categories).toEqual(['<!channel>', 'b']);
 });
 
 test('where the zones are known already, those that lead to the app are named', async () => {
@@ -81,18 +104,19 @@ test('where the zones are known already, those that lead to the app are named', 
   expect([...buttons(answer).keys()]).toContain(`Zone ${named[0]?.Name}`);
 });
 
-test('refreshing shows the numbers of now, and sends a picture only where it is another one', async () => {
+test('refreshing shows the numbers and the chart of now', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   const person = office.person();
   const [answer] = await person.run(`app ${appIds.worker}`);
   const app = office.cdn.data.apps.find(({ id }) => id === appIds.worker);
-  if (app) app.currentLatency = 77.7;
+  if (app) {
+    app.currentLatency = 77.7;
+    app.latencyChart = { '2026-11-21T11:00:00Z': 9, '2026-11-21T12:00:00Z': 99 };
+  }
   const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
   expect(readText(again)).toContain('Latency now: *77.7*');
-  expect(again?.files).toBeUndefined();
-  if (app) app.latencyChart = { '2026-11-21T11:00:00Z': 9, '2026-11-21T12:00:00Z': 99 };
-  const [drawn] = await person.press(...(buttons(again).get('Refresh') ?? ['', '']));
-  expect(drawn?.files).toHaveLength(1);
+  const [chart] = again?.blocks?.filter(isChart) ?? [];
+  expect(chart?.chart.series[0]?.data.map(({ value }) => value)).toEqual([9, 99]);
 });
 
 test('without an id a form opens, with a menu of the apps the zones name and a field for any id', async () => {

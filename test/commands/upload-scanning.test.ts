@@ -3,6 +3,7 @@ import { ApiError } from '../../src/api/http/errors.ts';
 import { describeApiError } from '../../src/commands/api-failures.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
+import { isChart } from '../../src/views/blocks/chart.ts';
 import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
@@ -13,13 +14,13 @@ const overview = {
   '2026-11-04T00:00:00': { loggedRequests: 6, blockedRequests: 4, filesScanned: 60 },
 };
 
-test('totals come first, then the blocked share, then each day with the month in letters', async () => {
+test('totals come first, then the blocked share, then the worst day with the month in letters', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   office.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview });
   const [answer, ...more] = await office.person().run('scanning 600');
   expect(more).toEqual([]);
   expect(answer?.text).toBe(
-    'Upload scanning of shield zone 600: 100 files scanned, 10 requests logged, 5 blocked.',
+    'Upload scanning of shield zone 600: 100 files scanned, 10 requests logged, 5 blocked. Most blocked: 4 on 4 Nov 2026.',
   );
   expect(readText(answer)).toContain(
     [
@@ -27,46 +28,59 @@ test('totals come first, then the blocked share, then each day with the month in
       'Requests logged: *10*',
       'Requests blocked: *5*',
       'Blocked share: *50 %* of the requests logged, 5 % of the files scanned',
+      'Most blocked: 4 on 4 Nov 2026.',
     ].join('\n'),
   );
-  expect(readText(answer)).toContain(
-    [
-      'Most blocked: 4 on 4 Nov 2026',
-      'Newest first, scanned/logged/blocked: 4\u00A0Nov\u00A060/6/4 · 3\u00A0Nov\u00A040/4/1',
-    ].join('\n'),
-  );
+  expect(answer?.blocks?.find(isChart)).toEqual({
+    type: 'data_visualization',
+    title: '5 of 10 requests blocked',
+    chart: {
+      type: 'bar',
+      series: [
+        {
+          name: 'Logged',
+          data: [
+            { label: '3 Nov', value: 4 },
+            { label: '4 Nov', value: 6 },
+          ],
+        },
+        {
+          name: 'Blocked',
+          data: [
+            { label: '3 Nov', value: 1 },
+            { label: '4 Nov', value: 4 },
+          ],
+        },
+      ],
+      axis_config: { categories: ['3 Nov', '4 Nov'], y_label: 'Requests a day' },
+    },
+  });
 });
 
-test('28 days come as a chart of two panels, whose alternative text has the totals', async () => {
+test('of 28 days the newest 14 are drawn, and the title says so', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   const [answer] = await office.person().run('scanning 501');
-  const [file] = answer?.files ?? [];
-  expect(file?.altText).toMatch(/28 days, 25 Oct 2026 to 21 Nov 2026\. Altogether [\d,]+ files scanned/);
-  const chart = file && 'chart' in file.content ? file.content.chart : undefined;
-  expect(chart?.labels).toHaveLength(28);
-  expect(chart?.panels.map(({ series }) => series.map(({ name }) => name))).toEqual([
-    ['Files scanned'],
-    ['Logged', 'Blocked'],
-  ]);
-  for (const label of chart?.labels ?? []) expect(label).toMatch(/^\d{1,2} (Oct|Nov)$/);
+  const chart = answer?.blocks?.find(isChart);
+  expect(chart?.title).toMatch(/^[\d,]+ of [\d,]+ requests blocked, newest 14$/);
+  expect(chart?.chart.axis_config.categories).toHaveLength(14);
+  expect(chart?.chart.series.map(({ name }) => name)).toEqual(['Logged', 'Blocked']);
+  for (const label of chart?.chart.axis_config.categories ?? []) expect(label).toMatch(/^\d{1,2} Nov$/);
+  expect(answer?.files).toBeUndefined();
 });
 
-test('refreshing takes the text’s place, and sends a picture only where it is another one', async () => {
+test('refreshing takes the place of the answer, with the chart of now', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   const days: Record<string, (typeof overview)['03-11-2026']> = { ...overview };
   const zone = { id: 600, plan: 'advanced' as const, overview: days };
   office.cdn.data.shieldZones.push(zone);
   const person = office.person();
   const [answer] = await person.run('scanning 600');
-  expect(answer?.files).toHaveLength(1);
   office.advance(60_000);
+  days['05-11-2026'] = { loggedRequests: 1, blockedRequests: 1, filesScanned: 1 };
   const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
   expect(readText(again)).toContain('12:01 UTC');
-  expect(again?.files).toBeUndefined();
-  days['05-11-2026'] = { loggedRequests: 1, blockedRequests: 1, filesScanned: 1 };
-  const [more] = await person.press(...(buttons(again).get('Refresh') ?? ['', '']));
-  expect(readText(more)).toContain('Files scanned: *101*');
-  expect(more?.files).toHaveLength(1);
+  expect(readText(again)).toContain('Files scanned: *101*');
+  expect(again?.blocks?.find(isChart)?.chart.axis_config.categories).toEqual(['3 Nov', '4 Nov', '5 Nov']);
 });
 
 test('a key that is no day is shown as it came, never read month first', async () => {
@@ -74,8 +88,8 @@ test('a key that is no day is shown as it came, never read month first', async (
   const odd = { '11-25-2026': { loggedRequests: 1, blockedRequests: 0, filesScanned: 2 } };
   office.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview: odd });
   const [answer] = await office.person().run('scanning 600');
-  expect(readText(answer)).toContain('11-25-2026\u00A02/1/0');
-  expect(readText(answer)).not.toContain('25 Nov');
+  expect(answer?.blocks?.find(isChart)?.chart.axis_config.categories).toEqual(['11-25-2026']);
+  expect(JSON.stringify(answer)).not.toContain('25 Nov');
 });
 
 test.each([
@@ -87,7 +101,7 @@ test.each([
   const [answer] = await office.person().run(`scanning ${id}`);
   expect(readText(answer)).toContain('Blocked share: nothing was blocked');
   expect(readText(answer)).toContain('The CDN reports no day of the past 28.');
-  expect(answer?.files).toBeUndefined();
+  expect(answer?.blocks?.some(isChart)).toBe(false);
 });
 
 test('missing numbers are not reported, and the rest is shown', async () => {
@@ -101,7 +115,9 @@ test('missing numbers are not reported, and the rest is shown', async () => {
   const [answer] = await office.person().run('scanning 501');
   expect(readText(answer)).toContain('Requests logged: *not reported*');
   expect(readText(answer)).toContain('Blocked share: not reported');
-  expect(readText(answer)).toContain('4\u00A0Nov\u00A05/–/–');
+  const chart = answer?.blocks?.find(isChart);
+  expect(chart?.title).toBe('Files scanned by day: 5');
+  expect(chart?.chart.series).toEqual([{ name: 'Files scanned', data: [{ label: '4 Nov', value: 5 }] }]);
 });
 
 test.each([

@@ -6,6 +6,7 @@ import { createBoltLog } from '../../src/slack/receive/bolt.ts';
 import { createClients } from '../../src/slack/send/clients.ts';
 import { createEgress } from '../../src/slack/send/egress.ts';
 import { createJobPorts, type JobPortsOptions } from '../../src/slack/send/job-ports.ts';
+import { createNativeBlocks } from '../../src/slack/send/native-blocks.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createQueue } from '../../src/store/queue/queue.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
@@ -35,7 +36,12 @@ const apiUrl = `${settings.slackUrl}/api/`;
 const egress = createEgress({ log });
 const { slack } = createJobPorts({
   access: { token: async () => new Secret(settings.botToken) },
-  clients: createClients({ apiUrl, logger: createBoltLog(log), egress }),
+  clients: createClients({
+    apiUrl,
+    logger: createBoltLog(log),
+    egress,
+    sendNativeBlocks: createNativeBlocks({ log, now }),
+  }),
   inspectFile: () => egress.file(),
   apiUrl,
 } as unknown as JobPortsOptions);

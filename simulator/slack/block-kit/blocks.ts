@@ -168,7 +168,15 @@ const blockRules: Record<string, Rule> = {
   plan: shape({ title: string(3000) }, { ...base, tasks: list(byType({ task_card: taskCard }), 50, 0) }),
 };
 
-const messagesOnly = new Set(['markdown', 'table', 'data_table', 'context_actions', 'task_card', 'plan']);
+const messagesOnly = new Set([
+  'markdown',
+  'table',
+  'data_table',
+  'data_visualization',
+  'context_actions',
+  'task_card',
+  'plan',
+]);
 
 /** The blocks of a message or view: their number, each by its type, ids that occur once. */
 export function blocks(surface: Surface): Rule {

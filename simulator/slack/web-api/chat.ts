@@ -115,6 +115,8 @@ function contentOf(call: ApiCall, ephemeral: boolean): { text: string; blocks: J
       { label: call.method, ephemeral, update: call.method === 'chat.update' },
     ),
   );
+  const refused = call.sim.script.refuses(call.method, call.install.id, blocks ?? []);
+  if (refused) throw new Refused('invalid_blocks', [refused]);
   const { markdown_text: markdown } = call.args;
   return { text: text ?? (typeof markdown === 'string' ? markdown : ''), blocks: blocks ?? [] };
 }

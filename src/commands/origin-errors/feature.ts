@@ -145,7 +145,7 @@ async function countErrors(zone: string, days: DayRange, context: With<'zoneCach
   // The same days for any chosen zone. A single day is exact, since the choice may be made tomorrow.
   if (found.kind !== 'one')
     return renderUnclearZone(found, { command: 'errors', behind: formatDays(days, context) });
-  return renderReport(await createReport(found.zone, days, context), context, 'with picture');
+  return renderReport(await createReport(found.zone, days, context), context);
 }
 
 function getToday(context: Context): DayRange {
@@ -160,13 +160,8 @@ function renderFormFor(words: Words): ReturnType<NonNullable<Command['modal']>> 
   return chosen ? renderOriginErrorForm(chosen) : undefined;
 }
 
-function renderReport(
-  report: CountedReport,
-  context: Context,
-  how: 'with picture' | 'text' = 'text',
-): Message {
-  const today = toUtcDay(context.now());
-  return views.renderOriginErrors({ report, today, value: encodeButton, picture: how === 'with picture' });
+function renderReport(report: CountedReport, context: Context): Message {
+  return views.renderOriginErrors({ report, today: toUtcDay(context.now()), value: encodeButton });
 }
 
 function formatDays(days: DayRange, context: Context): string {

@@ -19,6 +19,7 @@ import { renderRefusal } from '../../views/blocks/refusal.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import type { Clients } from '../send/clients.ts';
+import type { SendNativeBlocks } from '../send/native-blocks.ts';
 import { readShownName, type Sender } from '../sender.ts';
 import { explainFailure, type FailedDelivery } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
@@ -27,6 +28,7 @@ import type { InFlight } from './in-flight.ts';
 export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'features'> {
   readonly access: InstallationAccess;
   readonly clients: Clients;
+  readonly sendNativeBlocks: SendNativeBlocks;
   readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
   /** Present if keys are entered on a page. `shownFor` is how the page names the person. */
   readonly keyPage?: ((person: Person, shownFor: string) => KeyPage) | undefined;

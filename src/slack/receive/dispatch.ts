@@ -7,7 +7,7 @@ import type { Message } from '../../views/blocks/message.ts';
 import { createResponder, type Responder, type Route } from '../send/responder.ts';
 import { createUploads } from '../send/uploads.ts';
 import { withFiles } from '../send/with-files.ts';
-import { readSender } from '../sender.ts';
+import { readSender, tenantIdOfWorkspace } from '../sender.ts';
 import { type AuthorizeRequest, authorize, createSetup, type SlackDeps } from './authorize.ts';
 import { describeFailure } from './failures.ts';
 
@@ -77,7 +77,14 @@ async function performOnce(
     inspect: deps.createFileScanner,
     signal,
   });
-  const plain = createResponder({ route, client, fetch: deps.fetch, log });
+  const plain = createResponder({
+    route,
+    client,
+    fetch: deps.fetch,
+    installation: tenantIdOfWorkspace(workspace),
+    sendNativeBlocks: deps.sendNativeBlocks,
+    log,
+  });
   const wrapResponder: Interaction['wrapResponder'] = (wrap) =>
     withFiles(wrap(plain), { uploads, userId: route.userId, log });
   const responder = wrapResponder(() => plain);

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { Fields } from '../../commands/context.ts';
 import { hasCdnKey } from '../../commands/key-in-text.ts';
 import { UserError } from '../../errors.ts';
+import { section } from '../../views/blocks/blocks.ts';
+import { replaceCharts } from '../../views/blocks/chart.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { readSlackError } from '../installations.ts';
 
@@ -82,15 +84,13 @@ export async function updateModal(
   }
 }
 
-/** A message as a modal. */
+/** A message as a modal, which takes no charts. */
 export function toModal(title: string, message: Message): ModalView {
   return {
     type: 'modal',
     title: { type: 'plain_text', text: title.slice(0, 24) },
     close: { type: 'plain_text', text: 'Close' },
-    blocks: message.blocks ?? [
-      { type: 'section', text: { type: 'mrkdwn', text: message.text.slice(0, 3000) } },
-    ],
+    blocks: message.blocks ? replaceCharts(message.blocks) : [section(message.text)],
   };
 }
 

@@ -2,11 +2,13 @@ import { type Logger, type WebAPICallResult, WebClient, type WebClientOptions } 
 import { createCache } from '../../lib/cache.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Egress } from './egress.ts';
+import type { SendNativeBlocks } from './native-blocks.ts';
 
 export interface ClientOptions {
   readonly apiUrl: string;
   readonly logger: Logger;
   readonly egress: Pick<Egress, 'check'>;
+  readonly sendNativeBlocks: SendNativeBlocks;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -34,7 +36,7 @@ export function createClients(options: ClientOptions): Clients {
   };
   const interactive = pool(
     (token) =>
-      new CheckedClient(options.egress, token, {
+      new CheckedClient(options, token, {
         ...shared,
         timeout: 5_000,
         rejectRateLimitedCalls: true,
@@ -43,7 +45,7 @@ export function createClients(options: ClientOptions): Clients {
   );
   const job = pool(
     (token) =>
-      new CheckedClient(options.egress, token, {
+      new CheckedClient(options, token, {
         ...shared,
         timeout: 10_000,
         rejectRateLimitedCalls: true,
@@ -55,16 +57,21 @@ export function createClients(options: ClientOptions): Clients {
 
 /** Checks each call before it is queued, so that a blocked one is never sent and never retried. */
 class CheckedClient extends WebClient {
-  readonly #egress: Pick<Egress, 'check'>;
+  readonly #checks: ClientOptions;
+  readonly #installation: string;
 
-  constructor(egress: Pick<Egress, 'check'>, token: string, options: WebClientOptions) {
+  constructor(checks: ClientOptions, token: string, options: WebClientOptions) {
     super(token, options);
-    this.#egress = egress;
+    this.#checks = checks;
+    this.#installation = token;
   }
 
   override async apiCall(method: string, options: Record<string, unknown> = {}): Promise<WebAPICallResult> {
-    this.#egress.check('slack', options, method);
-    return super.apiCall(method, options);
+    const { egress, sendNativeBlocks } = this.#checks;
+    return sendNativeBlocks({ installation: this.#installation, method }, options, (content) => {
+      egress.check('slack', content, method);
+      return super.apiCall(method, content);
+    });
   }
 }
 

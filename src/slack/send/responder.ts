@@ -1,10 +1,10 @@
-import type { KnownBlock } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { allowSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { readSlackError } from '../installations.ts';
 import { SecretLeakBlocked } from './egress.ts';
+import type { SendNativeBlocks } from './native-blocks.ts';
 
 /** The ways of a private answer to one person, best first. */
 export interface Route {
@@ -44,6 +44,9 @@ export function createResponder(options: {
   route: Route;
   client: () => Promise<WebClient>;
   fetch: typeof globalThis.fetch;
+  /** The owner of the response_url. */
+  installation: string;
+  sendNativeBlocks: SendNativeBlocks;
   log: Log;
 }): Responder {
   const { route, log } = options;
@@ -52,15 +55,16 @@ export function createResponder(options: {
 
   const byResponseUrl = async (message: Message, beside: boolean): Promise<boolean> => {
     if (!route.responseUrl || uses >= maxUses) return false;
-    uses += 1;
     const takesSource = route.replaces === true && !beside;
     const replace = takesSource || (sent > 0 && !route.separate && !route.replaces);
-    try {
-      const response = await options.fetch(route.responseUrl, {
+    const { responseUrl } = route;
+    const post = async (content: object): Promise<true> => {
+      uses += 1;
+      const response = await options.fetch(responseUrl, {
         method: 'POST',
         headers: { 'content-type': 'application/json; charset=utf-8' },
         body: JSON.stringify({
-          ...toBody(message),
+          ...content,
           // A replaced message keeps its visibility: a direct message must not become ephemeral.
           ...(takesSource ? {} : { response_type: 'ephemeral' }),
           replace_original: replace,
@@ -70,14 +74,24 @@ export function createResponder(options: {
       });
       const answer = await response.text();
       if (response.ok && !answer.includes('"ok":false')) return true;
-      log.warn({ status: response.status, answer: answer.slice(0, 200) }, 'Slack refused a response_url');
+      // The code comes alone or in JSON.
+      const code = answer.includes('invalid_blocks') ? 'invalid_blocks' : answer.slice(0, 200);
+      throw Object.assign(new Error(`Slack answered HTTP ${response.status}`), {
+        data: { error: code, response_metadata: { messages: [answer.slice(0, 200)] } },
+      });
+    };
+    try {
+      const way = { installation: options.installation, method: 'response_url' };
+      return await options.sendNativeBlocks(way, toBody(message), post);
     } catch (error) {
       if (error instanceof SecretLeakBlocked) {
         // Nothing was sent, so this use is left for the text that replaces the answer.
         uses -= 1;
         throw error;
       }
-      log.warn({ error }, 'request to response_url failed');
+      const reason = readSlackError(error);
+      if (reason === undefined) log.warn({ error }, 'request to response_url failed');
+      else log.warn({ reason }, 'Slack refused a response_url');
     }
     return false;
   };
@@ -137,6 +151,6 @@ export function createResponder(options: {
   };
 }
 
-function toBody(message: Message): { text: string; blocks?: KnownBlock[] } {
+function toBody(message: Message): Pick<Message, 'text' | 'blocks'> {
   return { text: message.text, ...(message.blocks ? { blocks: message.blocks } : {}) };
 }

@@ -4,13 +4,12 @@ import type {
   Button,
   ContextBlock,
   HeaderBlock,
-  KnownBlock,
   MrkdwnElement,
   PlainTextElement,
   PlainTextOption,
   SectionBlock,
 } from '@slack/types';
-import type { Message } from './message.ts';
+import type { Message, MessageBlock } from './message.ts';
 import { truncate } from './text.ts';
 
 /** Slack's limits by element: https://docs.slack.dev/reference/block-kit/blocks */
@@ -83,6 +82,6 @@ export function picked(id: string): PlainTextOption {
   return { text: plain(truncate(id, limits.option)), value: id.slice(0, limits.option) };
 }
 
-export function message(text: string, blocks: readonly KnownBlock[]): Message {
+export function message(text: string, blocks: readonly MessageBlock[]): Message {
   return { text, blocks: [...blocks] };
 }

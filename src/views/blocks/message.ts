@@ -4,11 +4,27 @@ import type { Chart } from '../../charts/charts.ts';
 /** A message: `text` alone for notifications and screen readers, and blocks. */
 export interface Message {
   readonly text: string;
-  readonly blocks?: KnownBlock[];
+  readonly blocks?: MessageBlock[];
   /** Kinds of secrets that this message may contain (`link-token`); any other secret blocks it. */
   readonly carries?: readonly string[];
   /** Sent after the text, to the person's direct messages: Slack has no private files in channels. */
   readonly files?: readonly Attachment[];
+}
+
+export type MessageBlock = KnownBlock | ChartBlock;
+
+/** A chart that Slack draws; not in @slack/types 3.2.0. https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block */
+export interface ChartBlock {
+  readonly type: 'data_visualization';
+  readonly title: string;
+  readonly chart: {
+    readonly type: 'line' | 'bar';
+    readonly series: readonly {
+      readonly name: string;
+      readonly data: readonly { readonly label: string; readonly value: number }[];
+    }[];
+    readonly axis_config: { readonly categories: readonly string[]; readonly y_label: string };
+  };
 }
 
 /** The view that replaces a form's loading view; `message` says the same if the person closed it meanwhile. */

@@ -35,11 +35,15 @@ export function renderPost(top: Message, frame: Framed): Message {
   ];
   const source = byHand === undefined ? '' : `asked for by <@${byHand}> · `;
   const footer = context(`Digest ${formatCode(digest.id)} · ${source}${nextWords(digest, next)}`);
-  const blocks: KnownBlock[] = top.blocks ?? [section(top.text)];
   return {
     ...top,
     text: [...notes, top.text].join('\n'),
-    blocks: [...notes.map((note) => context(note)), ...blocks, footer, runButtons(digest.id)],
+    blocks: [
+      ...notes.map((note) => context(note)),
+      ...(top.blocks ?? [section(top.text)]),
+      footer,
+      runButtons(digest.id),
+    ],
   };
 }
 

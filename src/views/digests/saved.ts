@@ -1,6 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import type { Digest, DigestOrder } from '../../digests/model.ts';
 import { actions, button, context, message, plain, section } from '../blocks/blocks.ts';
+import { replaceCharts } from '../blocks/chart.ts';
 import type { FormResult, Message } from '../blocks/message.ts';
 import { formatCode } from '../blocks/text.ts';
 import type { RenderedDigest } from './post.ts';
@@ -93,7 +94,7 @@ function renderPreview(blocks: KnownBlock[]): ModalView {
 }
 
 function blocksOf({ text, blocks }: Message): KnownBlock[] {
-  return blocks ?? [section(text)];
+  return blocks ? replaceCharts(blocks) : [section(text)];
 }
 
 /** Several messages in one view may have the same block ids. */

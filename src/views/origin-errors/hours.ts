@@ -1,62 +1,44 @@
 import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
-import { type DayRange, hourMs } from '../../lib/time.ts';
-import { formatDate, formatShortMoments } from '../blocks/dates.ts';
-import type { Attachment } from '../blocks/message.ts';
-import { formatInteger, plainText, pluralize } from '../blocks/text.ts';
+import { type DayRange, hourMs, startOfDay } from '../../lib/time.ts';
+import { section } from '../blocks/blocks.ts';
+import { renderChart, sumBuckets } from '../blocks/chart.ts';
+import { formatDate, formatShortDay } from '../blocks/dates.ts';
+import type { MessageBlock } from '../blocks/message.ts';
+import { formatInteger } from '../blocks/text.ts';
 
-const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
+/** Hours of a bar, so that at most twenty stand beside each other. */
+const bucketHours = [1, 2, 6, 24] as const;
 
-/** Errors by hour, one line of bars per day: 24 characters fit on a phone. */
-export function renderHours(counts: OriginErrorCounts, days: DayRange): string {
-  const highest = Math.max(0, ...counts.hours);
-  if (highest === 0) return '*By hour*\nNo entry has a time in these days.';
-  const lines = Array.from({ length: days.count }, (_, day) => {
-    const hours = counts.hours.slice(day * 24, day * 24 + 24);
-    const line = hours.map((hour) => drawBar(hour, highest)).join('');
-    const total = hours.reduce((sum, hour) => sum + hour, 0);
-    return days.count === 1
-      ? line
-      : `${line} ${formatDate(days.first, day).slice(5)} ${formatInteger(total)}`;
-  });
-  return `*By hour (UTC)*\n\`\`\`\n${lines.join('\n')}\n0     6     12    18\n\`\`\``;
-}
-
-/** The same as a picture. Future hours are a gap, not a zero. */
+/** Errors by hour up to now, in equal buckets of UTC hours. Hours to come are left out. */
 export function renderHourChart(
-  counts: OriginErrorCounts,
+  { hours, total }: OriginErrorCounts,
   days: DayRange,
-  of: { name: string; now: number },
-): Attachment | undefined {
-  if (!counts.hours.some((hour) => hour > 0)) return undefined;
-  const start = Date.parse(`${days.first}T00:00:00Z`);
-  const at = counts.hours.map((_, hour) => start + hour * hourMs);
-  const when = days.count === 1 ? days.first : `${days.first} to ${formatDate(days.first, days.count - 1)}`;
-  const title = pluralize(counts.total, 'origin error');
-  return {
-    name: `origin-errors-${days.first}.png`,
-    title: `Origin errors by hour, ${plainText(of.name, 60)}`,
-    altText: `Bar chart of ${title} by hour in ${plainText(of.name, 60)}, ${when} (UTC): ${describePeak(counts, days)}.`,
-    mimetype: 'image/png',
-    content: {
-      chart: {
-        title,
-        subtitle: `${plainText(of.name, 30)}, ${when} (UTC)`,
-        labels: formatShortMoments(at),
-        panels: [
-          {
-            kind: 'bars',
-            name: 'Errors in each hour',
-            series: [
-              {
-                name: 'errors',
-                values: counts.hours.map((hour, index) => ((at[index] ?? 0) > of.now ? null : hour)),
-              },
-            ],
-          },
-        ],
-      },
-    },
-  };
+  { title, now }: { readonly title: string; readonly now: Date },
+): MessageBlock[] {
+  if (hours.every((hour) => hour === 0))
+    return total > 0 ? [section('No entry has a time in these days.')] : [];
+  const start = startOfDay(days.first);
+  const begun = hours.slice(0, Math.max(1, Math.ceil((now.getTime() - start) / hourMs)));
+  const size = bucketHours.find((size) => begun.length / size <= 20) ?? 24;
+  const sums = sumBuckets(begun, size);
+  const labels = sums.map((_, nth) => {
+    const from = new Date(start + nth * size * hourMs).toISOString();
+    const end = start + (nth + 1) * size * hourMs;
+    const hour = size === 24 ? '' : from.slice(11, 13);
+    const label = days.count === 1 ? hour : `${formatShortDay(from.slice(0, 10))} ${hour}`.trimEnd();
+    if (end > now.getTime()) return `${label}–now`;
+    return size === 1 || size === 24
+      ? label
+      : `${label}–${String(((nth * size) % 24) + size).padStart(2, '0')}`;
+  });
+  const period = size === 1 ? 'an hour' : size === 24 ? 'a day' : `each ${size} hours`;
+  return renderChart({
+    kind: 'bar',
+    title,
+    unit: `Errors ${period}, UTC`,
+    labels,
+    series: [{ name: 'Errors', values: sums }],
+  });
 }
 
 /** `most 13:00–14:00 UTC (61)` */
@@ -66,12 +48,6 @@ export function describePeak({ hours }: OriginErrorCounts, days: DayRange): stri
   const at = hours.indexOf(highest);
   const day = days.count === 1 ? '' : `${formatDate(days.first, Math.floor(at / 24))} `;
   return `most ${day}${formatHour(at % 24)}–${formatHour((at % 24) + 1)} UTC (${formatInteger(highest)})`;
-}
-
-/** Zero is a dot, so that few and none look different. */
-function drawBar(amount: number, highest: number): string {
-  if (amount === 0) return '·';
-  return bars[Math.min(bars.length - 1, Math.ceil((amount / highest) * bars.length) - 1)] ?? bars[0];
 }
 
 function formatHour(hour: number): string {

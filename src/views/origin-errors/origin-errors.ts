@@ -14,7 +14,7 @@ import {
   truncateLines,
 } from '../blocks/text.ts';
 import { showButton } from '../zones/row.ts';
-import { describePeak, renderHourChart, renderHours } from './hours.ts';
+import { describePeak, renderHourChart } from './hours.ts';
 import { describeDays, type Report, type ZoneName } from './report.ts';
 
 /** Offered days; each can be typed as well. */
@@ -26,8 +26,6 @@ interface Shown {
   readonly today: string;
   /** Encodes a zone and days for a button. */
   readonly value: (zone: ZoneName, days: DayRange, more?: Readonly<Record<string, string>>) => string;
-  /** Also send the hours as a picture: for a new question, not for each press of a button. */
-  readonly picture?: boolean;
 }
 
 const maxGroups = 8;
@@ -42,15 +40,16 @@ export function renderOriginErrors(shown: Shown): Message {
   const atLeast = report.incomplete.length > 0 || report.unread.length > 0 ? 'At least ' : '';
   const number = `${atLeast}${pluralize(counts.total, 'origin error')}`;
   const headline = `${number.charAt(0).toUpperCase()}${number.slice(1)} ${when} in ${name}`;
-  const chart = shown.picture
-    ? renderHourChart(counts, report.days, { name: zone.name || zone.id, now: report.takenAt.getTime() })
-    : undefined;
-  const answer = message([headline, ...formatTopCodes(counts)].join(': '), [
+  const peak = describePeak(counts, report.days);
+  return message([headline, ...formatTopCodes(counts)].join(': ') + (peak && `; ${peak}`), [
     section([`*${headline}*`, renderSummary(report)].filter(Boolean).join('\n')),
     ...renderWarnings(report).map((warning) => section(warning)),
+    ...renderHourChart(counts, report.days, {
+      title: `${atLeast}${pluralize(counts.total, 'error')} ${when}`,
+      now: report.takenAt,
+    }),
     ...renderPart('By error', renderGroups(counts), 2500),
     ...renderPart('By address', renderPrefixes(counts), 1200),
-    ...(counts.total > 0 ? [section(renderHours(counts, report.days))] : []),
     ...renderPart(counts.samples.length === 1 ? 'Sample' : 'Samples', counts.samples.map(renderSample), 2600),
     actions(...renderDayButtons(shown)),
     actions(
@@ -74,7 +73,6 @@ export function renderOriginErrors(shown: Shown): Message {
       ].join(' '),
     ),
   ]);
-  return chart ? { ...answer, files: [chart] } : answer;
 }
 
 /** First and last error, the peak, and the comparison with the day before. */

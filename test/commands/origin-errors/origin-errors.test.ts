@@ -5,6 +5,7 @@ import type { OriginErrorEntry } from '../../../simulator/cdn/model.ts';
 import { zone } from '../../../simulator/cdn/zones.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
+import { isChart } from '../../../src/views/blocks/chart.ts';
 import type { Message } from '../../../src/views/blocks/message.ts';
 import { alice, bob, buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
 import { findViewProblems } from '../../support/slack-limits.ts';
@@ -83,7 +84,9 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
   });
   const [answer, ...more] = await office.person().run('errors shop');
   expect(more).toEqual([]);
-  expect(answer?.text).toBe('3 origin errors today in shop: `dns_lookup` 2, `http_timeout` 1');
+  expect(answer?.text).toBe(
+    '3 origin errors today in shop: `dns_lookup` 2, `http_timeout` 1; most 09:00–10:00 UTC (2)',
+  );
   expect(readText(answer).replaceAll(/<!date\^\d+\^[^|]+\|([^>]+)>/gu, '[$1]')).toMatchInlineSnapshot(`
     "*3 origin errors today in shop*
     first [2026-11-21 09:10 UTC], last [2026-11-21 10:00 UTC] · most 09:00–10:00 UTC (2) · the day before: 1 in all
@@ -94,11 +97,6 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
     *By address*
     *2* · \`/img/…\`
     *1* · \`/api/orders/…\`
-    *By hour (UTC)*
-    \`\`\`
-    ·········█▄·············
-    0     6     12    18
-    \`\`\`
     *Samples*
     [2026-11-21 10:00 UTC] · \`http_timeout\` 504 · SG
     \`/api/orders/17\` · It failed
@@ -127,11 +125,41 @@ test('no errors is good news in one line, with other days to look at', async () 
 test('one error is a sample, and its hour the peak', async () => {
   await using office = await shop({ '2026-11-21': [entry({})] });
   const [answer] = await office.person().run('errors shop');
-  expect(answer?.text).toBe('1 origin error today in shop: `dns_lookup` 1');
+  expect(answer?.text).toBe('1 origin error today in shop: `dns_lookup` 1; most 09:00–10:00 UTC (1)');
   expect(readText(answer)).toContain('most 09:00–10:00 UTC (1)');
-  expect(answer?.files?.[0]?.altText).toBe(
-    'Bar chart of 1 origin error by hour in shop, 2026-11-21 (UTC): most 09:00–10:00 UTC (1).',
+  expect(answer?.files).toBeUndefined();
+});
+
+test.each([
+  ['today', 'an hour', '00', '12–now', 13],
+  ['yesterday', 'each 2 hours', '00–02', '22–24', 12],
+  ['last 2 days', 'each 2 hours', '20 Nov 00–02', '21 Nov 12–now', 19],
+  ['last 3 days', 'each 6 hours', '19 Nov 00–06', '21 Nov 12–now', 11],
+  ['last 7 days', 'a day', '15 Nov', '21 Nov–now', 7],
+])('the chart of %s has a bar %s, up to now', async (typed, period, first, last, bars) => {
+  const days = ['2026-11-15', '2026-11-19', '2026-11-20', '2026-11-21'];
+  await using office = await shop(
+    Object.fromEntries(
+      days.map((day) => [day, [entry({ at: `${day}T00:30:00Z` }), entry({ at: `${day}T01:30:00Z` })]]),
+    ),
   );
+  office.advance(30 * 60_000);
+  const [answer] = await office.person().run(`errors shop ${typed}`);
+  const drawn = answer?.blocks?.find(isChart);
+  const total = Number(/^\d+/u.exec(answer?.text ?? '')?.[0]);
+  expect(drawn?.title).toMatch(new RegExp(`^${total} errors `));
+  expect(drawn?.chart.axis_config.y_label).toBe(`Errors ${period}, UTC`);
+  const points = drawn?.chart.series[0]?.data ?? [];
+  expect(points).toHaveLength(bars);
+  expect([points.at(0)?.label, points.at(-1)?.label]).toEqual([first, last]);
+  expect(points.reduce((sum, { value }) => sum + value, 0)).toBe(total);
+});
+
+test('entries without a time have no hours, and it says so', async () => {
+  await using office = await shop({ '2026-11-21': [entry({ at: '' })] });
+  const [answer] = await office.person().run('errors shop');
+  expect(readText(answer)).toContain('No entry has a time in these days.');
+  expect(answer?.blocks?.some(isChart)).toBe(false);
 });
 
 test.each([
@@ -166,7 +194,9 @@ test('several days are merged, and an entry that is in two of them counts once',
     '2026-11-20': [entry({ id: 'twice' }), entry({ at: '2026-11-20T23:00:00Z' })],
   });
   const [answer] = await office.person().run('errors shop last 2 days');
-  expect(answer?.text).toBe('3 origin errors in the last 2 days in shop: `dns_lookup` 3');
+  expect(answer?.text).toBe(
+    '3 origin errors in the last 2 days in shop: `dns_lookup` 3; most 2026-11-21 09:00–10:00 UTC (2)',
+  );
   expect(readText(answer)).toContain('1 entry came twice and is counted once.');
 });
 
@@ -184,7 +214,7 @@ test('a broken log counts by its labels', async () => {
     '2026-11-21': [entry({ log: '{"RequestUrl":"/a' }), entry({ log: 'not JSON' }), entry({})],
   });
   const [answer] = await office.person().run('errors shop');
-  expect(answer?.text).toBe('3 origin errors today in shop: `dns_lookup` 3');
+  expect(answer?.text).toBe('3 origin errors today in shop: `dns_lookup` 3; most 09:00–10:00 UTC (3)');
   expect(readText(answer)).toContain('address not readable');
 });
 
@@ -236,7 +266,6 @@ test('buttons act on what was counted; refresh, a new command and another person
   expect(count()).toBe(4);
   const [today] = await person.press(...(buttons(yesterday).get('Today') ?? ['', '']));
   expect(today?.text).toBe(answer?.text);
-  expect(today?.files).toBeUndefined();
   expect(count()).toBe(4);
   await person.press(...(buttons(today).get('Refresh') ?? ['', '']));
   expect(count()).toBe(6);
@@ -411,7 +440,7 @@ test('the form answers for the zone that was picked, and refuses lines that are 
   await using office = await shop({ '2026-11-20': [entry({ at: '2026-11-20T10:00:00Z' })] });
   const person = office.person();
   expect(await person.submit('origin-errors:submit', { zone: '1', days: 'yesterday' })).toMatchObject([
-    { text: '1 origin error yesterday in shop: `dns_lookup` 1' },
+    { text: '1 origin error yesterday in shop: `dns_lookup` 1; most 10:00–11:00 UTC (1)' },
   ]);
   expect(await person.submit('origin-errors:submit', { zone: 'note', days: undefined })).toEqual({
     errors: { zone: 'This line is no zone. Pick one.', days: 'Pick the days.' },

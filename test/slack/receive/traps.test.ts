@@ -158,6 +158,7 @@ test('a rate-limited job delays no person: they have separate clients', async ()
       apiUrl: bot.env['SLACK_API_URL'] ?? '',
       logger: createBoltLog(createLogger('silent')),
       egress: createEgress({ log: createLogger('silent') }),
+      sendNativeBlocks: (_way, content, send) => send(content),
     });
     const token = new Secret(bot.slack.botToken);
     bot.slack.script.rateLimit('chat.postMessage', 30);
@@ -181,6 +182,7 @@ test('a Slack that does not answer is given up on after seconds', async () => {
     apiUrl: `http://127.0.0.1:${port}/api/`,
     logger: createBoltLog(createLogger('silent')),
     egress: createEgress({ log: createLogger('silent') }),
+    sendNativeBlocks: (_way, content, send) => send(content),
   });
   await expect(clients.interactive(new Secret('xoxb-x')).auth.test()).rejects.toThrow(
     /timeout|timed out|abort/i,

@@ -11,6 +11,7 @@ import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts'
 import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver.ts';
 import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
+import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder } from '../../../src/slack/send/responder.ts';
 import { createWeb, guardResponse } from '../../../src/slack/web/server.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
@@ -51,10 +52,12 @@ describe('to Slack', () => {
     sent.push({ url: urlOf(input), body: init?.body });
     return Response.json({ ok: true });
   };
+  const sendNativeBlocks = createNativeBlocks({ log, now: () => new Date() });
   const clients = createClients({
     apiUrl: 'https://slack.test/api/',
     logger: createBoltLog(log),
     egress,
+    sendNativeBlocks,
     fetch,
   });
   afterEach(() => {
@@ -98,6 +101,8 @@ describe('to Slack', () => {
     route,
     client: async () => clients.interactive(new Secret('xoxb-test')),
     fetch: egress.fetch('response_url', fetch),
+    installation: 'T1',
+    sendNativeBlocks,
     log,
   });
 
@@ -112,6 +117,8 @@ describe('to Slack', () => {
       route: { channelId: 'C1', userId: 'U1' },
       client: async () => clients.interactive(new Secret('xoxb-test')),
       fetch,
+      installation: 'T1',
+      sendNativeBlocks,
       log,
     });
     await expect(leaking(() => direct.send({ text: secret }))).rejects.toThrow(SecretLeakBlocked);

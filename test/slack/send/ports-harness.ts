@@ -22,6 +22,7 @@ import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createJobPorts } from '../../../src/slack/send/job-ports.ts';
+import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Enqueue } from '../../../src/store/queue/queue.ts';
 import type { Schema } from '../../../src/store/schema.ts';
@@ -72,6 +73,7 @@ export async function createPortsHarness(options: {
     apiUrl,
     logger,
     egress,
+    sendNativeBlocks: createNativeBlocks({ log, now }),
     ...(options.fetch ? { fetch: options.fetch } : {}),
   });
   const audit = createAudit({ db, now });

@@ -73,7 +73,6 @@ test('any log is a message that Slack takes', () => {
           },
           today: '2026-11-21',
           value: () => 'x'.repeat(400),
-          picture: true,
         };
         const answer = renderOriginErrors(shown);
         expect(findMessageProblems({ ...answer, files: undefined } as { text: string })).toEqual([]);

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { createCache } from '../../lib/cache.ts';
+import { hourMs } from '../../lib/time.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { isChart, replaceCharts } from '../../views/blocks/chart.ts';
+import type { MessageBlock } from '../../views/blocks/message.ts';
+import { readSlackError } from '../installations.ts';
+
+/**
+ * Sends `content` by `send`. Where Slack refuses its charts, the same goes out once more with words in their place, and
+ * the next hour's content for this installation and method at once.
+ *
+ * Some plans, and perhaps response_url, refuse charts with `invalid_blocks`, which refuses the whole message.
+ */
+export type SendNativeBlocks = <Content extends object, Sent>(
+  way: { readonly installation: string; readonly method: string },
+  content: Content,
+  send: (content: Content) => Promise<Sent>,
+) => Promise<Sent>;
+
+export function createNativeBlocks({ log, now }: { log: Log; now: () => Date }): SendNativeBlocks {
+  const refused = createCache<true>({ now, maxEntries: 10_000, ttlMs: hourMs });
+  return async ({ installation, method }, content, send) => {
+    const blocks = 'blocks' in content ? (content.blocks as readonly MessageBlock[] | undefined) : undefined;
+    const charts = blocks?.filter(isChart) ?? [];
+    if (!blocks || charts.length === 0) return send(content);
+    const inWords = { ...content, blocks: replaceCharts(blocks) };
+    const key = `${method} ${installation}`;
+    if (refused.get(key)) return send(inWords);
+    try {
+      return await send(content);
+    } catch (error) {
+      if (readSlackError(error) !== 'invalid_blocks') throw error;
+      const sent = await send(inWords);
+      // Only now is it known that the charts were the reason.
+      refused.set(key, true);
+      log.warn(
+        { method, blocks: charts.map(({ type, title }) => `${type}: ${title}`), reasons: readReasons(error) },
+        'Slack refused charts, sent words instead',
+      );
+      return sent;
+    }
+  };
+}
+
+const refusal = z.object({
+  data: z.object({ response_metadata: z.object({ messages: z.array(z.string()) }) }),
+});
+
+function readReasons(error: unknown): string[] | undefined {
+  return refusal.safeParse(error).data?.data.response_metadata.messages;
+}

@@ -1,0 +1,125 @@
+import type { KnownBlock, SectionBlock } from '@slack/types';
+import { context, section } from './blocks.ts';
+import type { ChartBlock, MessageBlock } from './message.ts';
+import { escapeMarkup, escapeMrkdwn, plainText, truncate } from './text.ts';
+
+// The lowest of the published limits: newer pages name 12 series.
+const maxTitle = 50;
+const maxLabel = 20;
+const maxPoints = 20;
+const maxSeries = 6;
+
+export interface Chart {
+  readonly kind: 'line' | 'bar';
+  /** Holds the number that the chart is about. */
+  readonly title: string;
+  /** The unit, on the vertical axis. Slack formats no numbers, so values come scaled: 9.1 with `TB a day`. */
+  readonly unit: string;
+  /** Oldest first. */
+  readonly labels: readonly string[];
+  /** A value for each label, undefined where nothing was reported. A series without any value is left out. */
+  readonly series: readonly { readonly name: string; readonly values: readonly (number | undefined)[] }[];
+  /** How many of the newest points to draw, at most 20. */
+  readonly newest?: number;
+}
+
+/**
+ * A chart in a message, which holds two at most. Labels without a value are left out and named below it: a gap cannot
+ * be drawn, and would pass for zero. Nothing if there is nothing to draw.
+ */
+export function renderChart({
+  kind,
+  title,
+  unit,
+  labels,
+  series,
+  newest = maxPoints,
+}: Chart): MessageBlock[] {
+  const from = Math.max(0, labels.length - newest);
+  const drawn = series
+    .slice(0, maxSeries)
+    .map(({ name, values }) => ({ name, values: values.slice(from) }))
+    .filter(({ values }) => values.some(Number.isFinite));
+  const categories = makeUnique(labels.slice(from));
+  const isReported = categories.map((_, at) => drawn.every(({ values }) => Number.isFinite(values[at])));
+  const shown = categories.filter((_, at) => isReported[at]);
+  const missing = categories.filter((_, at) => !isReported[at]);
+  if (drawn.length === 0 || shown.length === 0) return [];
+  const names = makeUnique(drawn.map(({ name }) => name));
+  const cut = from > 0 ? `, newest ${newest}` : '';
+  return [
+    {
+      type: 'data_visualization',
+      title: `${plainText(title, maxTitle - cut.length)}${cut}`,
+      chart: {
+        type: kind,
+        series: drawn.map(({ values }, nth) => ({
+          name: names[nth] ?? '',
+          data: categories.flatMap((label, at) =>
+            isReported[at] ? [{ label, value: values[at] ?? 0 }] : [],
+          ),
+        })),
+        axis_config: { categories: shown, y_label: plainText(unit, maxTitle) },
+      },
+    },
+    ...(missing.length > 0
+      ? [context(`Not reported: ${missing.map((label) => escapeMrkdwn(label)).join(', ')}`)]
+      : []),
+  ];
+}
+
+/** Sums of `size` neighbours each. */
+export function sumBuckets(values: readonly number[], size: number): number[] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, bucket) =>
+    values.slice(bucket * size, (bucket + 1) * size).reduce((sum, value) => sum + value, 0),
+  );
+}
+
+export function isChart(block: { readonly type: string }): block is ChartBlock {
+  return block.type === 'data_visualization';
+}
+
+/** The same blocks for surfaces and workspaces that take no charts: their numbers as lines of text. */
+export function replaceCharts(blocks: readonly MessageBlock[]): KnownBlock[] {
+  return blocks.map((block) => (isChart(block) ? writeChart(block) : block));
+}
+
+const maxLines = 12;
+const barWidth = 10;
+
+function writeChart({ title, chart }: ChartBlock): SectionBlock {
+  const { series, axis_config: axis } = chart;
+  const labels = axis.categories.slice(-maxLines);
+  const rows = series.map(({ data }) => data.slice(-maxLines).map(({ value }) => value));
+  const highest = Math.max(0, ...(rows[0] ?? []));
+  const labelWidth = Math.max(...labels.map(({ length }) => length));
+  const lines = labels.map((label, at) => {
+    const bar = '█'.repeat(Math.ceil((Math.max(0, rows[0]?.[at] ?? 0) / highest) * barWidth) || 0);
+    const numbers = rows.map((values) => formatNumber(values[at] ?? 0)).join(' / ');
+    return `${label.padEnd(labelWidth)} ${bar.padEnd(barWidth)} ${numbers}`;
+  });
+  const cut = axis.categories.length - labels.length;
+  const about = [
+    axis.y_label,
+    ...(series.length > 1 ? [series.map(({ name }) => name).join(' / ')] : []),
+    ...(cut > 0 ? [`the newest ${maxLines} of ${axis.categories.length}`] : []),
+  ].join(', ');
+  const code = escapeMarkup(lines.join('\n').replaceAll('`', 'ˋ'));
+  return section(`*${escapeMrkdwn(title)}*\n${escapeMrkdwn(about, 300)}\n\`\`\`\n${code}\n\`\`\``);
+}
+
+function formatNumber(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+}
+
+/** Labels of 1–20 characters, each once: Slack refuses a message in which two are the same. */
+function makeUnique(labels: readonly string[]): string[] {
+  const used = new Set<string>();
+  return labels.map((label) => {
+    const short = plainText(label, maxLabel);
+    let name = short;
+    for (let nth = 2; used.has(name); nth += 1) name = `${truncate(short, maxLabel - 5)} (${nth})`;
+    used.add(name);
+    return name;
+  });
+}

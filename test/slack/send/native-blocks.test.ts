@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { appIds } from '../../../simulator/cdn/apps.ts';
+import { Secret, withSecrets } from '../../../src/secrets/secret.ts';
+import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
+import { createClients } from '../../../src/slack/send/clients.ts';
+import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
+import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
+import { createResponder } from '../../../src/slack/send/responder.ts';
+import { message, section } from '../../../src/views/blocks/blocks.ts';
+import { renderChart } from '../../../src/views/blocks/chart.ts';
+import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { createMemoryLog } from '../../support/engines.ts';
+
+const alice = 'U0ALICE00';
+const ops = 'C0OPS0000';
+let bot: Bot;
+
+beforeAll(async () => {
+  bot = await startBot({ zones: 12 });
+  await connect(bot, alice, ops);
+});
+beforeEach(() => {
+  bot.slack.script.refuseNativeBlocks([]);
+  bot.slack.calls.length = 0;
+});
+afterAll(() => bot.stop());
+
+/** Calls of a method with its blocks’ types: `chart` or `words`, and Slack's refusal. */
+function calls(method: string): string[] {
+  return bot.slack.calls
+    .filter((call) => call.method === method && JSON.stringify(call.args).includes('6 errors'))
+    .map(({ args, error }) => {
+      const kind = JSON.stringify(args).includes('data_visualization') ? 'chart' : 'words';
+      return error ? `${kind} ${error}` : kind;
+    });
+}
+
+const answer = message('6 errors', [
+  section('Six'),
+  ...renderChart({
+    kind: 'bar',
+    title: '6 errors',
+    unit: 'Errors an hour',
+    labels: ['00', '01'],
+    series: [{ name: 'Errors', values: [2, 4] }],
+  }),
+]);
+
+function createSender() {
+  let at = Date.now();
+  const log = createMemoryLog();
+  const egress = createEgress({ log });
+  const sendNativeBlocks = createNativeBlocks({ log, now: () => new Date(at) });
+  const clients = createClients({
+    apiUrl: `${bot.slack.url}/api/`,
+    logger: createBoltLog(log),
+    egress,
+    sendNativeBlocks,
+  });
+  const client = clients.job(new Secret(bot.slack.botToken));
+  return {
+    log,
+    client,
+    pass: (ms: number) => void (at += ms),
+    respond: (route: { responseUrl?: string; channelId?: string }) =>
+      createResponder({
+        route: { ...route, userId: alice },
+        client: async () => client,
+        fetch: egress.fetch('response_url', fetch),
+        installation: 'T0ACME000',
+        sendNativeBlocks,
+        log,
+      }),
+  };
+}
+
+test('an app’s numbers are answered privately, with the chart in the answer', async () => {
+  const person = bot.slack.as(alice, ops);
+  await person.slash(`app ${appIds.api}`);
+  const shown = await person.waitForMessage(/Latency now: \*?38\.2/);
+  expect(shown.ephemeral).toBe(true);
+  expect(shown.blocks).toContainEqual(expect.objectContaining({ type: 'data_visualization' }));
+  expect(bot.slack.problems).toEqual([]);
+});
+
+test('where response_url takes no charts the answer comes with words, and asks again only after an hour', async () => {
+  const person = bot.slack.as(alice, ops);
+  bot.slack.script.refuseNativeBlocks(['response_url']);
+  await person.slash(`app ${appIds.api}`);
+  const shown = await person.waitForMessage(/█/);
+  expect(shown.reads).toMatch(/Latency 38\.2 now, newest 20/);
+  const refused = (): number =>
+    bot.slack.calls.filter(({ method, error }) => method === 'response_url' && error === 'invalid_blocks')
+      .length;
+  expect(refused()).toBe(1);
+  await person.slash('scanning 501');
+  await person.waitForMessage(/requests blocked, newest 14/);
+  expect(refused()).toBe(1);
+  expect(bot.logs.join('')).toMatch(
+    /data_visualization: Latency 38\.2 now.*unsupported type: data_visualization/,
+  );
+  expect(bot.slack.problems).toEqual([]);
+});
+
+test.each([
+  [
+    'chat.postMessage',
+    async ({ client }) => void (await client.chat.postMessage({ channel: ops, ...answer })),
+  ],
+  ['chat.postEphemeral', ({ respond }) => respond({ channelId: ops }).send(answer)],
+  [
+    'chat.update',
+    async ({ client }) => {
+      const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'a message to edit' });
+      await client.chat.update({ channel: ops, ts, ...answer });
+    },
+  ],
+] as [string, (sender: ReturnType<typeof createSender>) => Promise<void>][])(
+  'what %s refuses goes out once more in words, and for an hour in words at once',
+  async (method, send) => {
+    const sender = createSender();
+    await send(sender);
+    expect(calls(method)).toEqual(['chart']);
+    bot.slack.script.refuseNativeBlocks([method], 'T0ACME000');
+    await send(sender);
+    expect(calls(method)).toEqual(['chart', 'chart invalid_blocks', 'words']);
+    await send(sender);
+    sender.pass(60 * 60_000);
+    bot.slack.script.refuseNativeBlocks([], 'T0ACME000');
+    await send(sender);
+    expect(calls(method)).toEqual(['chart', 'chart invalid_blocks', 'words', 'words', 'chart']);
+    expect(bot.slack.problems).toEqual([]);
+  },
+);
+
+test('another method, or another workspace, still gets charts', async () => {
+  const { client, respond } = createSender();
+  bot.slack.script.refuseNativeBlocks(['chat.postEphemeral'], 'T0ACME000');
+  await respond({ channelId: ops }).send(answer);
+  await client.chat.postMessage({ channel: ops, ...answer });
+  expect(calls('chat.postMessage')).toEqual(['chart']);
+  bot.slack.script.refuseNativeBlocks(['*'], 'T0OTHER00');
+  bot.slack.script.refuseNativeBlocks([], 'T0ACME000');
+  await createSender().respond({ channelId: ops }).send(answer);
+  expect(calls('chat.postEphemeral').at(-1)).toBe('chart');
+});
+
+test('a message that is refused in words too was not refused for its chart, which is drawn the next time', async () => {
+  const { client } = createSender();
+  bot.slack.script.fail('chat.postMessage', 'invalid_blocks', 2);
+  await expect(client.chat.postMessage({ channel: ops, ...answer })).rejects.toThrow('invalid_blocks');
+  await client.chat.postMessage({ channel: ops, ...answer });
+  expect(calls('chat.postMessage')).toEqual(['chart invalid_blocks', 'words invalid_blocks', 'chart']);
+});
+
+test('other refusals are not tried again', async () => {
+  const { client } = createSender();
+  bot.slack.script.fail('chat.postMessage', 'not_in_channel');
+  await expect(client.chat.postMessage({ channel: ops, ...answer })).rejects.toThrow('not_in_channel');
+  expect(calls('chat.postMessage')).toEqual(['chart not_in_channel']);
+});
+
+test('a secret in a chart is held back, in words as well', async () => {
+  const { client } = createSender();
+  bot.slack.script.refuseNativeBlocks(['chat.postMessage'], 'T0ACME000');
+  await client.chat.postMessage({ channel: ops, ...answer });
+  const before = bot.slack.calls.length;
+  await withSecrets(async () => {
+    const secret = new Secret('the-secret-0815', 'test-secret');
+    const blocks = renderChart({
+      kind: 'line',
+      title: 'Latency',
+      unit: 'ms',
+      labels: ['the-secret-0815'],
+      series: [{ name: 'Latency', values: [1] }],
+    });
+    for (const [channel, token] of [
+      [ops, client],
+      [ops, createSender().client],
+    ] as const)
+      await expect(token.chat.postMessage({ channel, text: 'x', blocks })).rejects.toThrow(SecretLeakBlocked);
+    expect(String(secret)).toBe('[secret]');
+  });
+  expect(bot.slack.calls).toHaveLength(before);
+});
+
+test('a refusal of the scanning service reaches the person in its own words', async () => {
+  const person = bot.slack.as(alice, ops);
+  await person.slash('scanning 502');
+  await person.waitForMessage(/Upload Scanning is not available on your plan/);
+});
+
+test('forms open for missing words, and answer where they were opened', async () => {
+  const person = bot.slack.as(alice, ops);
+  await person.slash('app');
+  await person.waitForModal(/Show an app/);
+  const options = await person.suggest('apps:pick', '');
+  expect(options.length).toBeGreaterThan(0);
+  await person.submit({ appId: appIds.worker });
+  await person.waitForMessage(/Latency now: \*?240\.9/);
+  await person.slash('scanning');
+  await person.waitForModal(/Upload scanning/);
+  await person.submit({ shieldZoneId: '503' });
+  await person.waitForMessage(/shield zone 503/);
+  expect(bot.slack.problems).toEqual([]);
+});
