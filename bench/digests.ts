@@ -63,7 +63,7 @@ async function measure(
   });
   let posts = 0;
   let last = 0;
-  const ended = (): boolean => {
+  const hasEnded = (): boolean => {
     const seen = slack.called('chat.postMessage');
     if (seen > posts) [posts, last] = [seen, Date.now()];
     return posts >= digests && Date.now() - last > silenceMs;
@@ -72,7 +72,7 @@ async function measure(
     perSecond: 50,
     until: (sent) => sent >= 250,
   });
-  const taken = await sendAtRate(bot.port, () => slack.slash('help'), { perSecond: 50, until: ended });
+  const taken = await sendAtRate(bot.port, () => slack.slash('help'), { perSecond: 50, until: hasEnded });
   await bot.stop();
   await slack.close();
 

@@ -50,7 +50,7 @@ for (const announced of [true, false]) {
     const upload: Reading[] = [];
     let worst: { busy: number; idle: number } | undefined;
     await withBot(cdn, async (slack, subject) => {
-      const run = (): Promise<Reading> => exported(slack, subject, cdn);
+      const run = (): Promise<Reading> => measureExport(slack, subject, cdn);
       await run();
       for (let round = 0; round < rounds; round += 1) {
         bot.push(await run());
@@ -67,13 +67,13 @@ for (const announced of [true, false]) {
     const beside = [
       curl.length > 0 ? `curl into curl ${formatMs(floor)}` : 'this machine has no curl',
       `bare Node over a file ${formatMs(median(bare))}`,
-      ...(upload.length > 0 ? [`filesUploadV2 ${shown(middle(upload))}`] : []),
+      ...(upload.length > 0 ? [`filesUploadV2 ${formatReading(middle(upload))}`] : []),
     ];
-    logProgress(`${size}: bot ${shown(taken)}, ${beside.join(', ')}`);
+    logProgress(`${size}: bot ${formatReading(taken)}, ${beside.join(', ')}`);
     const most = bytes === 200e6 ? (announced ? 1.5 : 2.5) : undefined;
     reportFinding({
       what: `export of ${size}`,
-      bot: shown(taken),
+      bot: formatReading(taken),
       beside: beside.join(', '),
       ratio: [
         ...(curl.length > 0 ? [`${formatRatio(taken.ms / floor)} curl`] : []),
@@ -128,7 +128,7 @@ function windowNow(): { from: number; to: number } {
 }
 
 /** From the sent form to the moment Slack is told to show the file. */
-async function exported(slack: BenchSlack, bot: Subject, cdn: Cdn): Promise<Reading> {
+async function measureExport(slack: BenchSlack, bot: Subject, cdn: Cdn): Promise<Reading> {
   const before = await residentMemory(bot.pid);
   // From here on the peak is counted anew: man 5 proc.
   await writeFile(`/proc/${bot.pid}/clear_refs`, '5');
@@ -150,7 +150,7 @@ async function exported(slack: BenchSlack, bot: Subject, cdn: Cdn): Promise<Read
 }
 
 /** The source's address, and what it is asked. */
-function asked(cdn: Cdn): { url: string; body: string } {
+function createRequest(cdn: Cdn): { url: string; body: string } {
   const { from, to } = windowNow();
   const url = `${cdn.url}/shield/event-logs/${shieldZone}/export`;
   return { url, body: JSON.stringify({ from: from * 1000, to: to * 1000 }) };
@@ -158,7 +158,7 @@ function asked(cdn: Cdn): { url: string; body: string } {
 
 /** undefined: there is no curl. */
 async function curlIntoCurl(cdn: Cdn): Promise<number | undefined> {
-  const { url, body } = asked(cdn);
+  const { url, body } = createRequest(cdn);
   const download =
     'curl -sS -X POST -H "AccessKey: $KEY" -H "content-type: application/json" -d "$BODY" "$FROM"';
   const began = performance.now();
@@ -176,7 +176,7 @@ async function curlIntoCurl(cdn: Cdn): Promise<number | undefined> {
 
 /** The same bytes through the barest program that puts them down in between. */
 function overAFile(cdn: Cdn): Promise<number> {
-  const { url, body } = asked(cdn);
+  const { url, body } = createRequest(cdn);
   return withTempDirectory(async (directory) => {
     const environment = {
       EXPORT_URL: url,
@@ -190,7 +190,7 @@ function overAFile(cdn: Cdn): Promise<number> {
 }
 
 async function withTheSdk(slack: BenchSlack, cdn: Cdn): Promise<Reading> {
-  const { url, body } = asked(cdn);
+  const { url, body } = createRequest(cdn);
   const { SLACK_API_URL = '' } = slack.environment('http');
   const environment = { SLACK_API_URL, EXPORT_URL: url, EXPORT_BODY: body, CDN_KEY: cdn.key };
   const read = await runToEnd(['bench/export-sdk.ts'], environment);
@@ -236,7 +236,7 @@ function middle(readings: readonly Reading[]): Reading {
   };
 }
 
-function shown(reading: Reading): string {
+function formatReading(reading: Reading): string {
   const busy = reading.busyMs === undefined ? '' : ` (${formatMs(reading.busyMs)} of a processor)`;
   return `${formatMs(reading.ms)}${busy}, peak +${formatMegabytes(reading.grown)}`;
 }

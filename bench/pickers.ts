@@ -22,14 +22,14 @@ for (const zones of sizes) {
     const bare = await startSubject(['bench/bare-picker.ts'], { ...env, CDN_KEY: cdn.key });
     const bot = await startBot({ ...env, DATA_DIR: dataDir });
     const { port } = bot;
-    const typed = (letter: string) => requestAnswer(port, slack.suggest('zones:pick', letter));
+    const suggestFromBot = (letter: string) => requestAnswer(port, slack.suggest('zones:pick', letter));
     const byHand = (letter: string, how: 'cold' | 'warm') =>
       requestAnswer(bare.port, slack.suggest(how, letter));
 
     /** Goes on asking until the menu has every zone. */
     const whenWhole = async (): Promise<void> => {
       for (;;) {
-        const { body } = await typed('');
+        const { body } = await suggestFromBot('');
         if (body.includes('being read')) continue;
         const more = /and ([\d,]+) more/.exec(body)?.[1]?.replaceAll(',', '') ?? '0';
         const shown = (JSON.parse(body) as { options: unknown[] }).options.length - (more === '0' ? 0 : 1);
@@ -41,7 +41,7 @@ for (const zones of sizes) {
     const cold = async (): Promise<number> => {
       await linkKey(slack, port, cdn.key);
       const asked = performance.now();
-      const first = await typed('shop');
+      const first = await suggestFromBot('shop');
       if (!first.body.includes('shop')) throw new Error(`no hits at once: ${first.body.slice(0, 200)}`);
       await whenWhole();
       whole.push(performance.now() - asked);
@@ -55,7 +55,7 @@ for (const zones of sizes) {
     const taken: { bot: number[]; bare: number[] } = { bot: [], bare: [] };
     for (let round = -2; round < warmRounds; round += 1) {
       for (const letter of letters) {
-        const [bots, bares] = [(await typed(letter)).ms, (await byHand(letter, 'warm')).ms];
+        const [bots, bares] = [(await suggestFromBot(letter)).ms, (await byHand(letter, 'warm')).ms];
         if (round < 0) continue;
         taken.bot.push(bots);
         taken.bare.push(bares);

@@ -17,13 +17,13 @@ await withTempDirectory(async (kept) => {
   const later = async (): Promise<number> => readyTimeOf(await startBot({ ...env, DATA_DIR: kept }));
   const first = (): Promise<number> =>
     withTempDirectory(async (empty) => readyTimeOf(await startBot({ ...env, DATA_DIR: empty })));
-  const shared = async (): Promise<number> => readyTimeOf(await startBot(onPostgres ?? env));
+  const startInUse = async (): Promise<number> => readyTimeOf(await startBot(onPostgres ?? env));
 
   // Files are in the page cache and the databases are made before anything counts.
   await bolt();
   await later();
-  if (onPostgres) await shared();
-  const read = { bolt, later, first, ...(onPostgres ? { shared } : {}) };
+  if (onPostgres) await startInUse();
+  const read = { bolt, later, first, ...(onPostgres ? { shared: startInUse } : {}) };
   const taken = await measureInTurns(Object.keys(read) as (keyof typeof read)[], rounds, async (name) => {
     const reading = await (read[name] ?? bolt)();
     logProgress(`${name}: ${formatMs(reading)}`);

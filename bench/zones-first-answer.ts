@@ -25,13 +25,13 @@ for (const zones of sizes) {
     const bot = await startBot({ ...env, CDN_API_URL: cdn.url });
 
     const byHand = async (): Promise<number> => (await runCommand(slack, limit.port, 'zones')).first;
-    const typed = async (): Promise<number> => {
+    const runOnBot = async (): Promise<number> => {
       await linkKey(slack, bot.port, cdn.key);
       // The second message is the whole list: the next reading begins when nothing is under way any more.
       return (await runCommand(slack, bot.port, 'zones', 2)).first;
     };
-    const read = { limit: byHand, bot: typed };
-    for (let warmUp = 0; warmUp < 3; warmUp += 1) for (const one of [byHand, typed]) await one();
+    const read = { limit: byHand, bot: runOnBot };
+    for (let warmUp = 0; warmUp < 3; warmUp += 1) for (const one of [byHand, runOnBot]) await one();
     const taken = await measureInTurns(['limit', 'bot'], readings, (name) => read[name]());
     await bot.stop();
 

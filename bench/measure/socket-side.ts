@@ -33,7 +33,7 @@ export function createSocketSide(base: () => string): SocketSide {
   let longestGap = 0;
   const watchers = new Set<() => void>();
 
-  const changed = (): void => {
+  const notifyWatchers = (): void => {
     const now = performance.now();
     if (open.length === 0) emptySince ??= now;
     else if (emptySince !== undefined) {
@@ -44,7 +44,7 @@ export function createSocketSide(base: () => string): SocketSide {
   };
   const leave = (socket: WebSocket): void => {
     open = open.filter((other) => other !== socket);
-    changed();
+    notifyWatchers();
   };
 
   return {
@@ -65,7 +65,7 @@ export function createSocketSide(base: () => string): SocketSide {
             }),
           );
           open.push(made);
-          changed();
+          notifyWatchers();
         });
       });
     },

@@ -42,7 +42,8 @@ export function exportEventLogs(call: Call, data: CdnData): Answer {
   const lines = generateEventRows(zone.id, settings.rows, from, to)
     .filter((row) => filter(row) && matchesQuery(row, query))
     .map((row) => Buffer.from(csvLine(row)));
-  const { length, body: file } = settings.bytes === undefined ? once(lines) : repeated(lines, settings.bytes);
+  const { length, body: file } =
+    settings.bytes === undefined ? once(lines) : repeatLines(lines, settings.bytes);
   return {
     status: 200,
     headers: {
@@ -78,7 +79,7 @@ function once(lines: Buffer[]): File {
 }
 
 /** The lines again and again, cut at the last whole line that fits; without a line there is only the header. */
-function repeated(lines: Buffer[], bytes: number): File {
+function repeatLines(lines: Buffer[], bytes: number): File {
   const header = Buffer.from(csvHeader);
   const round = lines.reduce((sum, line) => sum + line.length, 0);
   if (round === 0 || bytes <= header.length) return once([]);

@@ -64,7 +64,10 @@ export function createRequestLog(): RequestLog {
 }
 
 /** The headers without anything that opens a door. */
-export function redacted(headers: IncomingHttpHeaders, key: RecordedRequest['key']): IncomingHttpHeaders {
+export function redactHeaders(
+  headers: IncomingHttpHeaders,
+  key: RecordedRequest['key'],
+): IncomingHttpHeaders {
   const shown = { ...headers };
   if ('accesskey' in shown) shown['accesskey'] = `[${key} key]`;
   if (shown.authorization !== undefined) shown.authorization = '[wrong key]';
@@ -72,7 +75,7 @@ export function redacted(headers: IncomingHttpHeaders, key: RecordedRequest['key
 }
 
 /** The body as a test wants to compare it. */
-export function readable(body: string): unknown {
+export function parseBody(body: string): unknown {
   if (body === '') return undefined;
   try {
     return JSON.parse(body);

@@ -8,10 +8,10 @@ import type { CdnData } from './model.ts';
 import {
   createRequestLog,
   type Host,
+  parseBody,
   type RecordedRequest,
   type RequestLog,
-  readable,
-  redacted,
+  redactHeaders,
 } from './requests.ts';
 import { findRoute, standardAnswer, unauthorized } from './routes.ts';
 import { goneSignal, readBody, send, wait } from './wire.ts';
@@ -75,9 +75,9 @@ export async function startCdn(options: CdnOptions = {}): Promise<CdnSimulator> 
       method: request.method ?? 'GET',
       path,
       query: Object.fromEntries(query),
-      headers: redacted(request.headers, rights),
+      headers: redactHeaders(request.headers, rights),
       key: rights,
-      body: readable(body ?? ''),
+      body: parseBody(body ?? ''),
       at: now(),
       requestId: count.toString(16).padStart(32, '0'),
     };

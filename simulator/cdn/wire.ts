@@ -54,8 +54,8 @@ export async function send(
   });
   const packed = gzip ? Readable.from(body, { objectMode: false }).pipe(createGzip()) : body;
   if (fault.drop === 'mid-body') return breakOff(response, packed, fault.afterBytes);
-  const slowed = fault.trickle ? trickled(packed, fault.trickle, gone) : packed;
-  for await (const piece of fault.hold ? held(slowed, fault.hold, gone) : slowed) {
+  const slowed = fault.trickle ? trickleBody(packed, fault.trickle, gone) : packed;
+  for await (const piece of fault.hold ? holdBody(slowed, fault.hold, gone) : slowed) {
     if (gone.aborted) return;
     if (!response.write(piece)) await once(response, 'drain', { signal: gone });
   }
@@ -81,7 +81,7 @@ async function breakOff(
   response.destroy();
 }
 
-async function* held(body: Pieces, hold: NonNullable<Fault['hold']>, gone: AbortSignal) {
+async function* holdBody(body: Pieces, hold: NonNullable<Fault['hold']>, gone: AbortSignal) {
   let left = hold.afterBytes;
   for await (const piece of body) {
     if (left <= piece.length && left >= 0) {
@@ -97,7 +97,11 @@ async function* held(body: Pieces, hold: NonNullable<Fault['hold']>, gone: Abort
   }
 }
 
-async function* trickled(body: Pieces, { bytes, everyMs }: NonNullable<Fault['trickle']>, gone: AbortSignal) {
+async function* trickleBody(
+  body: Pieces,
+  { bytes, everyMs }: NonNullable<Fault['trickle']>,
+  gone: AbortSignal,
+) {
   for await (const piece of body) {
     for (let start = 0; start < piece.length; start += bytes) {
       yield piece.subarray(start, start + bytes);

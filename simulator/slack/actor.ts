@@ -110,7 +110,7 @@ export function createActor(
     });
   }
 
-  const seen = (): string => {
+  const describeSight = (): string => {
     const shown = messages().map((message) => `- ${message.reads || message.text}`);
     const notices = (sim.notices.get(`${self.teamId}/${self.userId}`) ?? []).map(
       (text) => `- (Slack) ${text}`,
@@ -132,7 +132,7 @@ export function createActor(
       },
       timeoutMs,
       () =>
-        `No ${what} matching ${String(match)} came within ${timeoutMs} ms. ${who.person.name} sees:\n${seen()}`,
+        `No ${what} matching ${String(match)} came within ${timeoutMs} ms. ${who.person.name} sees:\n${describeSight()}`,
     );
 
   return {
@@ -188,7 +188,7 @@ export function createActor(
         () => messages().findLast((message) => messageMatches(message, match)),
         timeoutMs,
         () =>
-          `No message matching ${String(match)} came within ${timeoutMs} ms. ${who.person.name} sees:\n${seen()}`,
+          `No message matching ${String(match)} came within ${timeoutMs} ms. ${who.person.name} sees:\n${describeSight()}`,
       ),
     waitForModal: (match, timeoutMs = patienceMs) =>
       waitForView(() => stack().at(-1), match, timeoutMs, 'modal'),

@@ -57,7 +57,7 @@ export function createDeliverer(options: {
     pending += 1;
     options.changed();
     const started = performance.now();
-    const elapsed = (): number => Math.round(performance.now() - started);
+    const elapsedMs = (): number => Math.round(performance.now() - started);
     let late = false;
     let timer: NodeJS.Timeout | undefined;
     const answer = (http ? options.http : options.socket).send(delivery);
@@ -67,7 +67,7 @@ export function createDeliverer(options: {
     const noteLate = ({ status }: Answer): void => {
       if (late && status !== 0)
         options.problem(
-          `${delivery.label}: acknowledged after ${elapsed()} ms, later than ${options.ackTimeoutMs} ms`,
+          `${delivery.label}: acknowledged after ${elapsedMs()} ms, later than ${options.ackTimeoutMs} ms`,
         );
     };
     void answer.then(noteLate);
@@ -77,11 +77,11 @@ export function createDeliverer(options: {
     if (!first) options.problem(`${delivery.label}: no acknowledgement within ${options.ackTimeoutMs} ms`);
     pending -= 1;
     options.changed();
-    if (!first) return { status: 0, body: '', ms: elapsed(), timedOut: true, noRetry: false };
+    if (!first) return { status: 0, body: '', ms: elapsedMs(), timedOut: true, noRetry: false };
     return {
       status: first.status,
       body: first.body,
-      ms: elapsed(),
+      ms: elapsedMs(),
       timedOut: false,
       noRetry: first.noRetry ?? false,
     };

@@ -4,7 +4,15 @@ import type { Exchange } from './delivery.ts';
 import { type StateValues, stateFor } from './element-state.ts';
 import { deliverEvent } from './events.ts';
 import { interactiveBase, slashPayload, type Who, wireMessage } from './payloads.ts';
-import { findWho, keyOf, noted, type Place, placeOf, respondingTo, type Target } from './places.ts';
+import {
+  findWho,
+  keyOf,
+  type Place,
+  placeOf,
+  responseTargetOf,
+  suggestionKey,
+  type Target,
+} from './places.ts';
 import type { Simulation } from './simulation.ts';
 import type { Channel, Json } from './world.ts';
 import { isObject } from './world.ts';
@@ -65,7 +73,7 @@ export function createInteractions(sim: Simulation): Interactions {
   async function act(who: Who, place: Place, action: Json): Promise<Exchange> {
     const inView = 'view' in place;
     const { type, action_id: actionId } = action;
-    const url = inView ? {} : { response_url: sim.responseUrls.issue(respondingTo(who, place.message)) };
+    const url = inView ? {} : { response_url: sim.responseUrls.issue(responseTargetOf(who, place.message)) };
     const payload = {
       type: 'block_actions',
       ...interactiveBase(world, who, inView),
@@ -129,7 +137,7 @@ export function createInteractions(sim: Simulation): Interactions {
 
     async choose(who, place, target, value) {
       const { block, element } = target;
-      const state = stateFor(element, value, offered.get(noted(who, place, target)));
+      const state = stateFor(element, value, offered.get(suggestionKey(who, place, target)));
       const blockId = String(block['block_id']);
       const actionId = String(element['action_id']);
       if (element['type'] !== 'overflow') {
@@ -178,7 +186,7 @@ export function createInteractions(sim: Simulation): Interactions {
       const options = (body['options'] as Json[] | undefined) ?? [];
       // A menu of several keeps what was chosen from earlier lists.
       const several = String(element['type']).startsWith('multi_');
-      const key = noted(who, place, target);
+      const key = suggestionKey(who, place, target);
       offered.set(key, [
         ...(several ? (offered.get(key) ?? []) : []),
         ...options,

@@ -1,6 +1,6 @@
 import { assignIds } from './block-ids.ts';
 import type { StateValues } from './element-state.ts';
-import { drawn, type Names, readsOf } from './reads.ts';
+import { type Names, readsOf, renderMrkdwn } from './reads.ts';
 import { type Json, memberKey, type World } from './world.ts';
 
 export interface VisibleFile {
@@ -83,7 +83,8 @@ export function createMessages(options: {
 
   function asSeen(message: StoredMessage): VisibleMessage {
     const files = message.files.map(options.fileOf).filter((file) => file !== undefined);
-    const shown = message.blocks.length > 0 ? readsOf(message.blocks, names) : drawn(message.text, names);
+    const shown =
+      message.blocks.length > 0 ? readsOf(message.blocks, names) : renderMrkdwn(message.text, names);
     return {
       ts: message.ts,
       ...(message.threadTs === undefined ? {} : { threadTs: message.threadTs }),

@@ -36,11 +36,11 @@ export function createAuthorizePage(sim: Simulation): Route {
       const links = sim.installs.all.map((place) => {
         const address = new URL(url);
         address.searchParams.set('team', place.id);
-        return `<li><a href="${escaped(address.pathname + address.search)}">Allow CDN in ${escaped(place.name)}</a></li>`;
+        return `<li><a href="${escapeHtml(address.pathname + address.search)}">Allow CDN in ${escapeHtml(place.name)}</a></li>`;
       });
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
       response.end(
-        `<!doctype html><title>Install CDN</title><h1>Install CDN</h1><p>Scopes: ${escaped(query.get('scope') ?? '')}</p><ul>${links.join('')}</ul>`,
+        `<!doctype html><title>Install CDN</title><h1>Install CDN</h1><p>Scopes: ${escapeHtml(query.get('scope') ?? '')}</p><ul>${links.join('')}</ul>`,
       );
       return true;
     }
@@ -95,6 +95,6 @@ export function exchangeCode(sim: Simulation, request: IncomingMessage, args: Js
   };
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

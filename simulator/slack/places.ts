@@ -50,13 +50,13 @@ export function placeOf(sim: Simulation, who: Who, place: Place): Json {
 }
 
 /** The key under which the suggestions for one menu are remembered. */
-export function noted(who: Who, place: Place, target: Target): string {
+export function suggestionKey(who: Who, place: Place, target: Target): string {
   const at = 'view' in place ? place.view.id : place.message.ts;
   return [keyOf(who), at, target.block['block_id'], target.element['action_id']].join('/');
 }
 
 /** The target of the response_url of an action in a message. */
-export function respondingTo(who: Who, message: StoredMessage): ResponseTarget {
+export function responseTargetOf(who: Who, message: StoredMessage): ResponseTarget {
   const { channel, threadTs } = message;
   return { install: who.install, member: keyOf(who), channel, threadTs, source: message };
 }

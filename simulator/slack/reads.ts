@@ -15,7 +15,7 @@ export function readsOf(value: unknown, names: Names): string {
 }
 
 /** mrkdwn as it is drawn: links as labels, mentions as names, entities as characters, no marks. */
-export function drawn(mrkdwn: string, names: Names): string {
+export function renderMrkdwn(mrkdwn: string, names: Names): string {
   let text = mrkdwn
     .replaceAll(/<@(\w+)(?:\|[^>]*)?>/g, (_, id: string) => `@${names.user(id)}`)
     .replaceAll(/<#(\w+)(?:\|[^>]*)?>/g, (_, id: string) => `#${names.channel(id)}`)
@@ -79,7 +79,7 @@ function collect(value: unknown, names: Names, lines: string[]): void {
 
 function collectObject(value: Json, names: Names, lines: string[]): void {
   const type = value['type'];
-  if (type === 'mrkdwn') lines.push(drawn(String(value['text']), names));
+  if (type === 'mrkdwn') lines.push(renderMrkdwn(String(value['text']), names));
   else if (type === 'plain_text') lines.push(String(value['text']));
   else if (typeof type === 'string' && type.startsWith('rich_text')) lines.push(richText(value, names));
   else if (type === 'table' || type === 'data_table') {

@@ -84,7 +84,7 @@ export async function startSlack(
   const calls: Call[] = [];
   const problem = (text: string): void => void problems.push(text);
   const listeners = new Set<() => void>();
-  const changed = (): void => {
+  const notifyListeners = (): void => {
     for (const listener of listeners) listener();
   };
   const onChange = (listener: () => void): (() => void) => {
@@ -119,18 +119,18 @@ export async function startSlack(
   const messages = createMessages({
     world,
     timestamp: createTimestamps(now),
-    changed,
+    changed: notifyListeners,
     fileOf: files.visible,
   });
-  const views = createViews({ world, now, names: messages.names, changed });
+  const views = createViews({ world, now, names: messages.names, changed: notifyListeners });
   const http = createHttpTransport({ signingSecret });
-  const socket = createSocketTransport({ problem, changed });
+  const socket = createSocketTransport({ problem, changed: notifyListeners });
   const deliverer = createDeliverer({
     http,
     socket,
     ackTimeoutMs: options.ackTimeoutMs ?? 3000,
     problem,
-    changed,
+    changed: notifyListeners,
   });
   const responseUrls = createResponseUrls({
     base,
@@ -161,7 +161,7 @@ export async function startSlack(
     calls,
     problem,
     notices: new Map(),
-    changed,
+    changed: notifyListeners,
     onChange,
   };
   const interactions = createInteractions(sim);

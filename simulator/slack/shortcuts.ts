@@ -3,7 +3,7 @@ import type { Exchange } from './delivery.ts';
 import type { Interactions } from './interactions.ts';
 import type { StoredMessage } from './messages.ts';
 import { interactiveBase, type Who, wireMessage } from './payloads.ts';
-import { respondingTo } from './places.ts';
+import { responseTargetOf } from './places.ts';
 import type { Simulation } from './simulation.ts';
 
 /** A shortcut as the app's manifest declares it. */
@@ -54,7 +54,7 @@ export function createShortcuts(
       if (message.ephemeralFor !== undefined) throw new Error('An ephemeral message has no shortcuts');
       const channel = sim.world.channels.get(message.channel);
       if (!channel) throw new Error(`There is no channel ${message.channel}`);
-      const { source: _, ...target } = respondingTo(who, message);
+      const { source: _, ...target } = responseTargetOf(who, message);
       const payload = {
         type: 'message_action',
         ...interactiveBase(sim.world, who, false),

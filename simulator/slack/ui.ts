@@ -79,7 +79,7 @@ export function createUi(
       sim.messages.post({
         channel: text(args, 'channel'),
         user: who.person.id,
-        text: linked(text(args, 'text')),
+        text: escapeTyped(text(args, 'text')),
       });
       return {};
     },
@@ -207,7 +207,7 @@ function text(args: Json, name: string): string {
 }
 
 /** Plain text as Slack keeps it: its three characters escaped, links marked. */
-function linked(typed: string): string {
+function escapeTyped(typed: string): string {
   return typed
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -78,7 +78,7 @@ export function createViews(options: {
       userId: who.userId,
       rootId: below?.rootId ?? id,
       previousId: below?.id,
-      definition: defined(definition),
+      definition: withBlockIds(definition),
       typed: {},
       hash: newHash(options.now()),
       errors: undefined,
@@ -86,7 +86,7 @@ export function createViews(options: {
   }
 
   function replace(view: OpenView, definition: Json): void {
-    view.definition = defined(definition);
+    view.definition = withBlockIds(definition);
     view.typed = stillFitting(view);
     view.hash = newHash(options.now());
     view.errors = undefined;
@@ -160,7 +160,7 @@ export function createViews(options: {
   };
 }
 
-function defined(definition: Json): Json {
+function withBlockIds(definition: Json): Json {
   return { ...definition, blocks: assignIds((definition['blocks'] as Json[] | undefined) ?? []) };
 }
 

@@ -44,7 +44,7 @@ export interface BotOptions {
 export async function startBot(options: BotOptions = {}): Promise<Bot> {
   const { transport = 'socket' } = options;
   const [slack, cdn, dataDir] = await Promise.all([
-    startSlack({ shortcuts: declaredShortcuts() }),
+    startSlack({ shortcuts: readShortcuts() }),
     startCdn({ zones: options.zones ?? 25, zoneMembers: options.zoneMembers ?? 'all' }),
     mkdtemp(join(tmpdir(), 'chatops-')),
   ]);
@@ -82,7 +82,7 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
 }
 
 /** The shortcuts of manifest.yml: there are no others in Slack. */
-function declaredShortcuts(): DeclaredShortcut[] {
+function readShortcuts(): DeclaredShortcut[] {
   const manifest = parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')) as {
     features: {
       shortcuts: { callback_id: string; type: 'global' | 'message'; name: string; description: string }[];

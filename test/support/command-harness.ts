@@ -67,7 +67,7 @@ export async function createCommandHarness({
   });
   const zoneCache = createZoneCache({ now: () => new Date(now) });
   const linked = new Map<string, Secret>();
-  const keyStore = keysInMemory(linked, () => new Date(now));
+  const keyStore = createMemoryKeyStore(linked, () => new Date(now));
   return {
     cdn,
     zoneCache,
@@ -220,7 +220,7 @@ function createPerson(context: With<Service>): HarnessPerson {
   const run = async (text: string): Promise<Message[]> => {
     const { command, words } = findCommand(parseWords(text));
     if (!command.run) throw new Error(`${command.name} opens a form only`);
-    return shown(command.run(words, context));
+    return collectMessages(command.run(words, context));
   };
   return {
     context,
@@ -229,7 +229,7 @@ function createPerson(context: With<Service>): HarnessPerson {
       const action = findAction(actionId);
       if (action?.runsCommand) return run(value);
       if (!action?.run) throw new Error(`no action runs for ${actionId}`);
-      return shown(action.run(value, context));
+      return collectMessages(action.run(value, context));
     },
     async submit(callbackId, fields) {
       const form = findForm(callbackId);
@@ -238,7 +238,7 @@ function createPerson(context: With<Service>): HarnessPerson {
       if ('errors' in read) return read;
       if ('again' in read) throw new Error('the form came back; a test of it needs the whole bot');
       const result = await form.run(read.values, context);
-      if (!('modal' in result)) return shown(result);
+      if (!('modal' in result)) return collectMessages(result);
       expect(findViewProblems(result.modal)).toEqual([]);
       expect(findMessageProblems(result.message)).toEqual([]);
       return result;
@@ -251,7 +251,7 @@ function createPerson(context: With<Service>): HarnessPerson {
   };
 }
 
-async function shown(answer: Answer): Promise<Message[]> {
+async function collectMessages(answer: Answer): Promise<Message[]> {
   const settled = await answer;
   const messages: Message[] = [];
   if (Symbol.asyncIterator in settled) for await (const message of settled) messages.push(message);
@@ -260,18 +260,18 @@ async function shown(answer: Answer): Promise<Message[]> {
   return messages;
 }
 
-function keysInMemory(linked: Map<string, Secret>, now: () => Date): KeyStore {
-  const described = (): LinkedKey => ({ fingerprint: 'f1a9c0de', linkedAt: now() });
+function createMemoryKeyStore(linked: Map<string, Secret>, now: () => Date): KeyStore {
+  const describeKey = (): LinkedKey => ({ fingerprint: 'f1a9c0de', linkedAt: now() });
   return {
     link: async (person, key) => {
       linked.set(personKey(person), key);
-      return described();
+      return describeKey();
     },
     reveal: async (person) => {
       const key = linked.get(personKey(person));
-      return key && { ...described(), key };
+      return key && { ...describeKey(), key };
     },
-    describe: async (person) => (linked.has(personKey(person)) ? described() : undefined),
+    describe: async (person) => (linked.has(personKey(person)) ? describeKey() : undefined),
     forget: async (person) => linked.delete(personKey(person)),
     forgetTenant: async () => 0,
     usersOfTeam: async () => [],

@@ -29,17 +29,17 @@ export function checkMessage(
 
   if (typeof markdown === 'string') {
     if (hasText || hasBlocks)
-      return refused(label, 'markdown_text_conflict', 'markdown_text excludes text and blocks');
+      return refuse(label, 'markdown_text_conflict', 'markdown_text excludes text and blocks');
     if (markdown.length > markdownText)
-      return refused(label, 'msg_too_long', `markdown_text has more than ${markdownText} characters`);
+      return refuse(label, 'msg_too_long', `markdown_text has more than ${markdownText} characters`);
   } else if (!hasText && !hasBlocks && !hasAttachments)
-    return refused(label, 'no_text', 'a message needs text or blocks');
+    return refuse(label, 'no_text', 'a message needs text or blocks');
   else if (!hasText)
     report.advise('/text', 'a message needs text that stands alone, for notifications and screen readers');
   if (typeof text === 'string' && text.length > advisedText)
     report.advise('/text', `text has ${text.length} characters; ${advisedText} are advised`);
   if (Array.isArray(attachments) && attachments.length > 100)
-    return refused(label, 'too_many_attachments', 'no more than 100 attachments');
+    return refuse(label, 'too_many_attachments', 'no more than 100 attachments');
   if (drawn === undefined || drawn === null) return report.checked('invalid_blocks');
 
   blocks('message')(drawn, '/blocks', report);
@@ -48,13 +48,13 @@ export function checkMessage(
     report.advise('/blocks', `the blocks hold ${length} characters; this project allows ${ownCeiling}`);
   const checked = report.checked('invalid_blocks');
   if (checked.error === undefined && length > slackCeiling) {
-    const tooLong = refused(label, 'msg_blocks_too_long', `the blocks hold ${length} characters`);
+    const tooLong = refuse(label, 'msg_blocks_too_long', `the blocks hold ${length} characters`);
     return { ...tooLong, problems: [...checked.problems, ...tooLong.problems] };
   }
   return checked;
 }
 
-function refused(label: string, error: string, message: string): Checked {
+function refuse(label: string, error: string, message: string): Checked {
   return { error, messages: [`[ERROR] ${message}`], problems: [`${label}: ${error} ${message}`] };
 }
 
