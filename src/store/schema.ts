@@ -1,31 +1,30 @@
+import type { ColumnType } from 'kysely';
 import type { Migration, MigrationProvider } from 'kysely/migration';
-import { type AuditTables, createAuditTables } from './schema/audit.ts';
-import { createDigestTables, type DigestTables } from './schema/digests.ts';
-import { createExportTables, type ExportTables } from './schema/exports.ts';
-import { createKeyTables, type KeyTables } from './schema/keys.ts';
-import { createOperationTables, type OperationTables } from './schema/operations.ts';
-import { createSlackTables, type SlackTables } from './schema/slack.ts';
+import { authTables } from './schema/auth.ts';
+import type { Rows } from './schema/define-tables.ts';
+import { engineTables } from './schema/engines.ts';
+import { slackTables } from './schema/slack.ts';
 
-/** The tables as queries see them. Each subject's file holds its types and its creation. */
-export interface Schema
-  extends AuditTables,
-    KeyTables,
-    SlackTables,
-    OperationTables,
-    ExportTables,
-    DigestTables {}
+type Tables = typeof authTables.tables & typeof slackTables.tables & typeof engineTables.tables;
+
+/** What the SQL of a column does not say. */
+interface Narrowed {
+  audit_records: { detail: ColumnType<Record<string, string | number | boolean>, string, never> };
+  audit_checkpoints: { state: 'sending' | 'posted' | 'failed' | 'unknown' | 'unchanged' | 'broken' };
+  outbox: { state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead'; doubt: 'look' | 'once' };
+}
+
+/** The tables as queries see them. */
+export type Schema = Rows<Tables> & Narrowed;
 
 /**
  * Every change of the tables, in the order of their names. From the first release on a migration is never edited: the
  * next change is a new file and a new line. Going back is restoring a backup, so there is no `down`.
  */
 const migrations: Record<string, Migration> = {
-  '0001-audit': createAuditTables,
-  '0002-keys': createKeyTables,
-  '0003-slack': createSlackTables,
-  '0004-operations': createOperationTables,
-  '0005-exports': createExportTables,
-  '0006-digests': createDigestTables,
+  '0001-auth': authTables,
+  '0002-slack': slackTables,
+  '0003-engines': engineTables,
 };
 
 export const migrationProvider: MigrationProvider = {

@@ -1,0 +1,160 @@
+import { defineTables } from './define-tables.ts';
+
+/** Policies, the audit, linked keys and installations, the keyring. `sealed`: encrypted under the key `key_id`. */
+export const authTables = defineTables(
+  {
+    /** Every version of a tenant's settings; the highest one holds. Rows are only ever added. */
+    policies: {
+      tenant: 'text not null',
+      version: 'integer not null',
+      /** JSON (`auth/policy/policy.ts`). */
+      body: 'text not null',
+      changed_by: 'text not null',
+      changed_at: 'timestamptz not null',
+    },
+    /** Append-only, each record chained to the one before it in its tenant. */
+    audit_records: {
+      tenant: 'text not null',
+      seq: 'bigint not null',
+      at: 'timestamptz not null',
+      actor: 'text not null',
+      event: 'text not null',
+      subject: 'text',
+      detail: 'jsonb not null',
+      request_id: 'text',
+      prev_hash: 'text not null',
+      hash: 'text not null',
+    },
+    /** What was signed and posted of a tenant's chain on a day: one row, claimed by one process. */
+    audit_checkpoints: {
+      tenant: 'text not null',
+      /** `2026-11-21`, in UTC. */
+      day: 'text not null',
+      /** `broken`: the chain did not hold, and that was posted. `unchanged`: nothing was posted. */
+      state: 'text not null',
+      /** Slack's word for why it failed. */
+      code: 'text',
+      channel: 'text not null',
+      at: 'timestamptz not null',
+      seq: 'bigint',
+      head: 'text',
+      kid: 'text',
+      signature: 'text',
+    },
+    /** The key that signs checkpoints. `tenant` is `deployment`. */
+    audit_signing_keys: {
+      tenant: 'text primary key',
+      sealed: 'text not null',
+      key_id: 'text not null',
+      made_at: 'timestamptz not null',
+      version: 'bigint not null',
+    },
+    /** One CDN key a person. `tenant` is the scope that `user_id` is unique in: the organisation or the workspace. */
+    linked_keys: {
+      tenant: 'text not null',
+      user_id: 'text not null',
+      /** The workspace the key was linked from; within an organisation the key serves all of them. */
+      team_id: 'text not null',
+      sealed: 'text not null',
+      key_id: 'text not null',
+      fingerprint: 'text not null',
+      linked_at: 'timestamptz not null',
+      version: 'bigint not null',
+    },
+    /** One row for each workspace or organisation the app was installed in: its bot token and what Slack said with it. */
+    installations: {
+      tenant: 'text primary key',
+      sealed: 'text not null',
+      key_id: 'text not null',
+      installed_at: 'timestamptz not null',
+      version: 'bigint not null',
+    },
+    /** Tokens that people granted for themselves while installing. */
+    installation_users: {
+      tenant: 'text not null references installations on delete cascade',
+      user_id: 'text not null',
+      sealed: 'text not null',
+      key_id: 'text not null',
+      installed_at: 'timestamptz not null',
+      version: 'bigint not null',
+    },
+    /** One-time links to the page where a person enters a key; a key is bound to the person the link was made for. */
+    key_links: {
+      /** SHA-256 of the token, hexadecimal. The token itself is in the link and nowhere else. */
+      token_hash: 'text primary key',
+      tenant: 'text not null',
+      user_id: 'text not null',
+      /** Set only where the app is installed for the whole organisation. */
+      enterprise_id: 'text',
+      team_id: 'text not null',
+      /** The name that the page shows. */
+      shown_for: 'text not null',
+      made_at: 'timestamptz not null',
+      expires_at: 'timestamptz not null',
+      /** Keys that the CDN refused. */
+      refusals: 'integer not null',
+      /** The request that checks a key with it, and until when it may. */
+      claim: 'text',
+      claimed_until: 'timestamptz',
+      /** `used`, `voided` or `refused`; null = open until it expires. */
+      ended: 'text',
+      /** How often a new link was asked for in its place, and when last. */
+      renewals: 'integer not null',
+      renewed_at: 'timestamptz',
+    },
+    /**
+     * The newest version of each sealed row, authenticated under the keyring: an older copy of a row does not match it.
+     * `user_id` is empty where the row belongs to the tenant itself. Stays when the row is destroyed, one higher.
+     */
+    sealed_versions: {
+      tenant: 'text not null',
+      user_id: 'text not null',
+      kind: 'text not null',
+      version: 'bigint not null',
+      key_id: 'text not null',
+      mac: 'text not null',
+    },
+    /** A value for each key id that only the same key gives: another key under a known id is noticed at start. */
+    keyring_keys: {
+      key_id: 'text primary key',
+      check_value: 'text not null',
+      first_seen: 'timestamptz not null default now()',
+    },
+    /** Which keys each running process knows, refreshed while it runs. */
+    keyring_members: {
+      id: 'text primary key',
+      /** For people: the host and the process number. */
+      label: 'text not null',
+      /** Separated by commas, the first is its primary. */
+      key_ids: 'text not null',
+      primary_id: 'text not null',
+      seen_at: 'timestamptz not null default now()',
+    },
+  },
+  [
+    `create function refuse_change() returns trigger language plpgsql as $$
+    begin
+      raise exception '% is append-only: % is refused', tg_table_name, lower(tg_op)
+        using errcode = 'integrity_constraint_violation';
+    end $$`,
+    'alter table policies add primary key (tenant, version)',
+    'alter table audit_records add primary key (tenant, seq)',
+    `create trigger audit_records_append_only before update or delete on audit_records
+      for each row execute function refuse_change()`,
+    `create trigger audit_records_no_truncate before truncate on audit_records
+      for each statement execute function refuse_change()`,
+    'alter table audit_checkpoints add primary key (tenant, day)',
+    `create trigger audit_checkpoints_stay before delete on audit_checkpoints
+      for each row execute function refuse_change()`,
+    'alter table linked_keys add primary key (tenant, user_id)',
+    'alter table installation_users add primary key (tenant, user_id)',
+    'create index key_links_person on key_links (tenant, user_id)',
+    'create index key_links_expires_at on key_links (expires_at)',
+    'alter table sealed_versions add primary key (tenant, user_id, kind)',
+    // The newest version of a row outlives the row, so that an older copy that is put back is noticed.
+    `create trigger sealed_versions_stay before delete on sealed_versions
+      for each row execute function refuse_change()`,
+    `create trigger sealed_versions_only_grow before update on sealed_versions
+      for each row when (new.version < old.version) execute function refuse_change()`,
+  ],
+);

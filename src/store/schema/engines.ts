@@ -1,0 +1,180 @@
+import { defineTables } from './define-tables.ts';
+
+/** Operations, exports and digests. */
+export const engineTables = defineTables(
+  {
+    /** Requests that write to the CDN (`src/operations`). Rows stay. */
+    operations: {
+      id: 'text primary key',
+      tenant: 'text not null',
+      kind: 'text not null',
+      state: 'text not null',
+      /** Of its newest event. */
+      seq: 'integer not null',
+      /** The requester, whose key executes. */
+      enterprise_id: 'text',
+      team_id: 'text not null',
+      user_id: 'text not null',
+      /** Where it was asked for. */
+      channel_id: 'text',
+      method: 'text not null',
+      path: 'text not null',
+      /** Canonical JSON, without the value. */
+      body: 'text',
+      /** HMAC of the value, under a key that is sealed with it (`operation_values`). */
+      value_mac: 'text',
+      reason: 'text',
+      /** The consequences as the requester saw them, as canonical JSON. */
+      snapshot: 'text not null',
+      policy_version: 'integer not null',
+      approvals_needed: 'integer not null',
+      /** The operation it retries. */
+      attempt_of: 'text unique',
+      created_at: 'timestamptz not null',
+      expires_at: 'timestamptz not null',
+      /** SHA-256 over everything above but state and seq, and its HMAC under the keyring. */
+      seal: 'text not null',
+      key_id: 'text not null',
+      mac: 'text not null',
+      moved_by: 'text not null',
+      moved_at: 'timestamptz not null',
+      /** JSON. */
+      outcome: 'text',
+      /** User ids of those who could approve it when it was proposed, as JSON. */
+      approvers: 'text not null',
+      reminded_at: 'timestamptz',
+    },
+    /** Append-only: the log of every operation, each line a move. At most one line in each log is `executing`. */
+    operation_events: {
+      operation_id: 'text not null references operations',
+      seq: 'integer not null',
+      at: 'timestamptz not null',
+      actor: 'text not null',
+      what: 'text not null',
+      outcome: 'text',
+      /** Of approvals: an HMAC under the keyring. */
+      key_id: 'text',
+      mac: 'text',
+    },
+    /** The values that variables are set to, sealed. */
+    operation_values: {
+      tenant: 'text not null',
+      /** `<user id>/<operation id>`: part of what it is sealed to. */
+      owner_id: 'text not null',
+      operation_id: 'text not null references operations',
+      sealed: 'text not null',
+      key_id: 'text not null',
+      version: 'bigint not null',
+    },
+    /** One export of event logs, from the form until its files are deleted. Moved by compare-and-set only. */
+    exports: {
+      id: 'text primary key',
+      tenant: 'text not null',
+      enterprise_id: 'text',
+      team_id: 'text not null',
+      user_id: 'text not null',
+      /** Where it goes; null = the person's direct messages. */
+      channel: 'text',
+      /** What was asked for, as JSON. */
+      request: 'text',
+      /** `asked`, `waiting`, `running`, `sharing`, `done`, `failed`, `cancelled`, `unknown`. */
+      state: 'text not null',
+      /** The attempt that has it: a fencing token. */
+      run: 'text',
+      attempt: 'integer not null',
+      /** The message that tells how far it is. */
+      message_channel: 'text',
+      message_ts: 'text',
+      row_count: 'bigint not null',
+      byte_count: 'bigint not null',
+      /** The ids of the files in Slack, as JSON. */
+      files: 'text not null',
+      asked_at: 'timestamptz not null',
+      ended_at: 'timestamptz',
+      /** How it ended, as JSON; forgotten with what was asked for. */
+      ending: 'text',
+      /** When people were told of it. */
+      told_at: 'timestamptz',
+      files_deleted_at: 'timestamptz',
+    },
+    /** Posts on a schedule. */
+    digests: {
+      id: 'text primary key',
+      tenant: 'text not null',
+      enterprise_id: 'text',
+      team_id: 'text not null',
+      /** It runs with this person's key. */
+      owner: 'text not null',
+      channel: 'text not null',
+      /** What it reports and when, as JSON: see `writeDigestBody`. */
+      body: 'text not null',
+      /** One higher with every change that people make. */
+      revision: 'integer not null',
+      /** A `PauseReason`; null = it runs. */
+      paused: 'text',
+      /** Null = the bot. */
+      paused_by: 'text',
+      paused_at: 'timestamptz',
+      /** A `NoticeState`: how far people were told of the pause. */
+      pause_notice: 'text',
+      /** The first moment that no run is stored for yet. */
+      next_due: 'timestamptz',
+      /** Consecutive runs that failed. */
+      failures: 'integer not null',
+      created_at: 'timestamptz not null',
+      /** Until it is purged, the deletion can be undone. */
+      deleted_at: 'timestamptz',
+    },
+    /** Every run of a digest, once for each moment it was due. */
+    digest_runs: {
+      digest_id: 'text not null references digests on delete cascade',
+      due: 'timestamptz not null',
+      /** A `RunState`. */
+      state: 'text not null',
+      /** Not before. */
+      run_at: 'timestamptz not null',
+      /** Who asked for it; null = the schedule. */
+      by_hand: 'text',
+      /** Runs before it that were skipped while no process ran. */
+      missed: 'integer not null',
+      /** Attempts at collecting, and failed requests of them. It only rises: an overtaken attempt changes nothing. */
+      attempts: 'integer not null',
+      /** What it found, as JSON, for later runs to compare with. */
+      figures: 'text',
+    },
+    /** What a digest remembers of what it last posted, and what it will of the run that is under way. JSON, up to some MB. */
+    digest_baselines: {
+      digest_id: 'text primary key references digests on delete cascade',
+      /** One higher each time that `body` is replaced. */
+      revision: 'integer not null',
+      body: 'text',
+      /** Replaces `body` once the run of that moment has posted, if `revision` is still this one. */
+      next_body: 'text',
+      next_due: 'timestamptz',
+      next_base: 'integer',
+    },
+  },
+  [
+    'create index operations_person on operations (tenant, user_id, created_at)',
+    'create index operations_path on operations (tenant, path) where value_mac is not null',
+    `create index operations_moving on operations (state) where state in ('proposed', 'approved', 'executing')`,
+    `create trigger operations_stay before delete on operations
+      for each row execute function refuse_change()`,
+    'alter table operation_events add primary key (operation_id, seq)',
+    // Compare-and-set already holds both; the database refuses them again.
+    `create unique index operation_events_begun on operation_events (operation_id) where what = 'executing'`,
+    `create unique index operation_events_approver on operation_events (operation_id, actor)
+      where what in ('approval', 'approved')`,
+    `create trigger operation_events_append_only before update or delete on operation_events
+      for each row execute function refuse_change()`,
+    `create trigger operation_events_no_truncate before truncate on operation_events
+      for each statement execute function refuse_change()`,
+    'alter table operation_values add primary key (tenant, owner_id)',
+    'create index exports_person on exports (tenant, user_id, asked_at)',
+    'create index exports_unfinished on exports (state) where ended_at is null',
+    'create index digests_tenant on digests (tenant)',
+    'create index digests_next_due on digests (next_due) where paused is null and deleted_at is null',
+    'alter table digest_runs add primary key (digest_id, due)',
+    `create index digest_runs_open on digest_runs (run_at) where state in ('due', 'collecting')`,
+  ],
+);
