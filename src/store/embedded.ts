@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
 import { UserError } from '../errors.ts';
 import type { Log } from '../telemetry/log.ts';
-import { lockDirectory } from './directory-lock.ts';
 import { startMaintenance } from './maintenance.ts';
 import { parsers } from './postgres.ts';
 import type { Schema } from './schema.ts';
@@ -25,8 +25,11 @@ export interface Embedded {
  */
 export async function openEmbedded(dataDir: string, log: Log): Promise<Embedded> {
   const directory = join(dataDir, 'database');
-  await checkWritable(dataDir, () => mkdir(dataDir, { recursive: true, mode: 0o700 }));
-  const release = await lockDirectory(dataDir);
+  await checkWritable(dataDir, async () => {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await access(dataDir, constants.W_OK);
+  });
+  const release = lockDirectory(dataDir);
   try {
     await checkWritable(dataDir, async () => {
       await createDatabase(directory);
@@ -40,13 +43,43 @@ export async function openEmbedded(dataDir: string, log: Log): Promise<Embedded>
       async close() {
         await maintenance.stop();
         if (!pglite.closed) await pglite.close();
-        await release();
+        release();
       },
     };
   } catch (error) {
-    await release();
+    release();
     throw error;
   }
+}
+
+// A lock ends with its object, so a collected one would free the directory.
+const locks = new Set<DatabaseSync>();
+
+/**
+ * Makes this process the only one that works in a directory, before anything in it is opened: the embedded database
+ * does not notice a second process, and one of the two would lose its rows. SQLite's file lock works on every system and
+ * ends with the process, so nothing is left after a kill.
+ *
+ * @throws UserError when another process holds it.
+ */
+export function lockDirectory(directory: string): () => void {
+  const lock = new DatabaseSync(join(directory, 'lock'));
+  try {
+    lock.exec('pragma journal_mode = memory; begin exclusive');
+  } catch (error) {
+    lock.close();
+    // SQLITE_BUSY
+    if ((error as { errcode?: number }).errcode !== 5) throw error;
+    throw new UserError(
+      `Another process already uses the data directory ${directory}.`,
+      'The embedded database serves one process: stop the other one, give this one a DATA_DIR of its own, ' +
+        'or set DATABASE_URL to run several.',
+    );
+  }
+  locks.add(lock);
+  return () => {
+    if (locks.delete(lock)) lock.close();
+  };
 }
 
 async function openPglite(directory: string): Promise<PGlite> {

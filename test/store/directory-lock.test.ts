@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { lockByFile, lockDirectory } from '../../src/store/directory-lock.ts';
+import { lockDirectory } from '../../src/store/embedded.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 import { createTempDirectory } from '../support/temp-directory.ts';
 
@@ -39,10 +39,10 @@ test('the same directory under another name is the same directory', async () => 
   const path = await createTempDirectory();
   const alias = join(await createTempDirectory(), 'alias');
   await symlink(path, alias);
-  const release = await lockDirectory(path);
-  await expect(lockDirectory(alias)).rejects.toBeInstanceOf(UserError);
-  await release();
-  await (await lockDirectory(alias))();
+  const release = lockDirectory(path);
+  expect(() => lockDirectory(alias)).toThrow(UserError);
+  release();
+  lockDirectory(alias)();
 });
 
 test('what is kept is in a directory that nobody else may enter', async () => {
@@ -59,7 +59,7 @@ test('a first start that was killed half-way leaves nothing that the next one st
   await writeFile(join(dataDir, 'database.new', 'PG_VERSION'), '');
   const database = await open(dataDir);
   await database.migrate();
-  expect((await readdir(dataDir)).sort()).toEqual(['database']);
+  expect((await readdir(dataDir)).sort()).toEqual(['database', 'lock']);
   await database.close();
 });
 
@@ -74,27 +74,5 @@ test('where an opening fails the directory is free again', async () => {
   await mkdir(join(dataDir, 'database'));
   await writeFile(join(dataDir, 'database', 'PG_VERSION'), 'no version');
   await expect(open(dataDir)).rejects.toThrow(Error);
-  await (await lockDirectory(dataDir))();
-});
-
-test('by file: a second one is refused and told which file it is', async () => {
-  const path = await createTempDirectory();
-  const release = await lockByFile(path);
-  const refused: unknown = await lockByFile(path).catch((error: unknown) => error);
-  expect((refused as UserError).hint).toContain(`delete ${join(path, 'lock')}`);
-  await release();
-  expect(await readdir(path)).toEqual([]);
-  await (await lockByFile(path))();
-});
-
-test('by file: a lock whose process is gone is taken over', async () => {
-  const path = await createTempDirectory();
-  const child = spawn(process.execPath, ['-e', '']);
-  await once(child, 'exit');
-  await writeFile(join(path, 'lock'), `${child.pid}\n`);
-  await (await lockByFile(path))();
-  await writeFile(join(path, 'lock'), 'not a process');
-  const release = await lockByFile(path);
-  expect(await readdir(path)).toEqual(['lock']);
-  await release();
+  lockDirectory(dataDir)();
 });
