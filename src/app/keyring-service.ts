@@ -57,7 +57,7 @@ export async function openKeyringService(options: {
   if (first.warning) log.warn({ file: first.path }, first.warning);
   await checkKeyring(db, first.keyring, sealedTables);
 
-  let release = registerKeyringSecrets(first.entries);
+  let release = registerKeyringSecrets(first.keys.map(({ entry }) => entry));
   const watch = createKeyringWatch({
     db,
     tables: sealedTables,

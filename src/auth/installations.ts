@@ -3,16 +3,8 @@ import type { Kysely, Transaction } from 'kysely';
 import { registerSecret, Secret } from '../secrets/secret.ts';
 import type { WithLock } from '../store/database.ts';
 import type { Schema } from '../store/schema.ts';
-import {
-  advanceVersion,
-  newestVersion,
-  openRow,
-  type SealedColumns,
-  type SealedTable,
-  sealRow,
-  slotOf,
-} from './keys/sealed-rows.ts';
-import type { SealContext, Sealer } from './keys/sealing.ts';
+import { advanceVersion, destroySlot, openSlot, type SealedTable, sealRow } from './keys/sealed-rows.ts';
+import type { Sealer } from './keys/sealing.ts';
 
 type Query = InstallationQuery<boolean>;
 
@@ -65,106 +57,81 @@ export function createInstallations(options: {
 }): Installations {
   const { db, sealer, now, withLock, onStored } = options;
 
-  const find = async (tenant: Tenant): Promise<Installation | undefined> => {
-    const row = await db
-      .selectFrom('installations')
-      .select(['sealed', 'version', newestVersion(installationsTable)])
-      .where('tenant', '=', tenant.id)
-      .executeTakeFirst();
-    if (!row) return undefined;
-    const opened = await openRow(sealer, row, contextOf(tenant));
+  const find = async (tenant: string): Promise<Installation | undefined> => {
+    const opened = await openSlot(db, sealer, installationsTable, { tenant, userId: '' });
+    if (!opened) return undefined;
     const installation = JSON.parse(opened.reveal()) as Installation;
-    const { bot } = installation;
-    for (const token of [bot?.token, bot?.refreshToken]) registerSecret('slack-token', token);
+    for (const token of [installation.bot?.token, installation.bot?.refreshToken])
+      registerSecret('slack-token', token);
     return installation;
   };
 
-  const findUser = async (tenant: Tenant, userId: string): Promise<Installation['user'] | undefined> => {
-    const row = await db
-      .selectFrom('installation_users')
-      .select(['sealed', 'version', newestVersion(installationUsersTable)])
-      .where('tenant', '=', tenant.id)
-      .where('user_id', '=', userId)
-      .executeTakeFirst();
-    if (!row) return undefined;
-    const opened = await openRow(sealer, row, contextOf(tenant, userId));
-    return JSON.parse(opened.reveal()) as Installation['user'];
+  const findUser = async (tenant: string, userId: string): Promise<Installation['user'] | undefined> => {
+    const opened = await openSlot(db, sealer, installationUsersTable, { tenant, userId });
+    return opened && (JSON.parse(opened.reveal()) as Installation['user']);
   };
 
-  const seal = (
-    trx: Transaction<Schema>,
-    value: object,
-    tenant: Tenant,
-    userId = '',
-  ): Promise<SealedColumns> => {
+  const seal = async (trx: Transaction<Schema>, value: object, tenant: string, userId = '') => {
+    const { kind } = userId === '' ? installationsTable : installationUsersTable;
     const secret = new Secret(JSON.stringify(value), 'installation');
-    return sealRow(trx, sealer, secret, contextOf(tenant, userId), now());
+    return {
+      ...(await sealRow(trx, sealer, secret, { tenant, userId, kind }, now())),
+      installed_at: now(),
+    };
   };
 
   const remove = (query: Query): Promise<boolean> => {
-    const tenant = tenantOf(query.isEnterpriseInstall, query.enterpriseId, query.teamId);
+    const tenant = tenantOf(query);
     const { userId } = query;
     return db.transaction().execute(async (trx) => {
-      const revoke = (owner = ''): Promise<number> =>
-        advanceVersion(trx, sealer, slotOf(contextOf(tenant, owner)), now());
-      const users = trx.selectFrom('installation_users').where('tenant', '=', tenant.id);
-      if (userId !== undefined) {
-        await revoke(userId);
-        const { numDeletedRows } = await trx
-          .deleteFrom('installation_users')
-          .where('tenant', '=', tenant.id)
-          .where('user_id', '=', userId)
-          .executeTakeFirst();
-        return numDeletedRows > 0n;
-      }
-      await revoke();
-      for (const user of await users.select('user_id').orderBy('user_id').execute())
-        await revoke(user.user_id);
-      // Takes the tokens of people with it.
-      const { numDeletedRows } = await trx
-        .deleteFrom('installations')
-        .where('tenant', '=', tenant.id)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
+      const removeUser = (user: string): Promise<boolean> =>
+        destroySlot(trx, sealer, installationUsersTable, { tenant, userId: user }, now());
+      if (userId !== undefined) return removeUser(userId);
+      const slot = { tenant, userId: '', kind: installationsTable.kind };
+      // Holds the installation, so that no person's token is stored between the next two steps.
+      await advanceVersion(trx, sealer, slot, now());
+      const users = trx.selectFrom('installation_users').where('tenant', '=', tenant);
+      for (const { user_id } of await users.select('user_id').orderBy('user_id').execute())
+        await removeUser(user_id);
+      return destroySlot(trx, sealer, installationsTable, slot, now());
     });
   };
 
   return {
     async storeInstallation(installation) {
-      const tenant = tenantOf(
-        installation.isEnterpriseInstall === true,
-        installation.enterprise?.id,
-        installation.team?.id,
-      );
-      const { user, ...rest } = installation;
+      const { isEnterpriseInstall = false, enterprise, team, user, ...rest } = installation;
+      const tenant = tenantOf({ isEnterpriseInstall, enterpriseId: enterprise?.id, teamId: team?.id });
       // An installation that grants only a person's own tokens must not remove the bot's token.
       const bot = installation.bot ?? (await find(tenant))?.bot;
       const shared = {
         ...rest,
+        isEnterpriseInstall,
+        enterprise,
+        team,
         ...(bot ? { bot } : {}),
         user: { id: user.id, token: undefined, scopes: undefined },
       };
       await db.transaction().execute(async (trx) => {
-        const columns = { ...(await seal(trx, shared, tenant)), installed_at: now() };
+        const columns = await seal(trx, shared, tenant);
         await trx
           .insertInto('installations')
-          .values({ tenant: tenant.id, ...columns })
+          .values({ tenant, ...columns })
           .onConflict((conflict) => conflict.column('tenant').doUpdateSet(columns))
           .execute();
-        await onStored?.(tenant.id, { in: trx });
+        await onStored?.(tenant, { in: trx });
         if (user.token === undefined) return;
-        const own = { ...(await seal(trx, user, tenant, user.id)), installed_at: now() };
+        const own = await seal(trx, user, tenant, user.id);
         await trx
           .insertInto('installation_users')
-          .values({ tenant: tenant.id, user_id: user.id, ...own })
+          .values({ tenant, user_id: user.id, ...own })
           .onConflict((conflict) => conflict.columns(['tenant', 'user_id']).doUpdateSet(own))
           .execute();
       });
     },
     async fetchInstallation(query) {
-      const tenant = tenantOf(query.isEnterpriseInstall, query.enterpriseId, query.teamId);
+      const tenant = tenantOf(query);
       const installation = await find(tenant);
-      if (!installation) throw new NotInstalledError(tenant.id);
+      if (!installation) throw new NotInstalledError(tenant);
       const user = query.userId === undefined ? undefined : await findUser(tenant, query.userId);
       return user ? { ...installation, user } : installation;
     },
@@ -176,19 +143,11 @@ export function createInstallations(options: {
   };
 }
 
-interface Tenant {
-  readonly id: string;
-  readonly enterprise: boolean;
-}
-
-function tenantOf(enterprise: boolean, enterpriseId: string | undefined, teamId: string | undefined): Tenant {
-  const id = enterprise ? enterpriseId : teamId;
-  if (!id)
-    throw new Error(`an installation needs the id of its ${enterprise ? 'organisation' : 'workspace'}`);
-  return { id, enterprise };
-}
-
-function contextOf({ id, enterprise }: Tenant, user = ''): SealContext {
-  const { kind } = user === '' ? installationsTable : installationUsersTable;
-  return enterprise ? { enterprise: id, team: '', user, kind } : { enterprise: '', team: id, user, kind };
+/** The organisation of an org-wide install, else the workspace. */
+function tenantOf({ isEnterpriseInstall, enterpriseId, teamId }: Omit<Query, 'userId'>): string {
+  const tenant = isEnterpriseInstall ? enterpriseId : teamId;
+  if (tenant) return tenant;
+  throw new Error(
+    `an installation needs the id of its ${isEnterpriseInstall ? 'organisation' : 'workspace'}`,
+  );
 }

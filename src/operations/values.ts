@@ -1,14 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
-import {
-  advanceVersion,
-  newestVersion,
-  openRow,
-  type SealedTable,
-  sealRow,
-} from '../auth/keys/sealed-rows.ts';
-import { type SealContext, SealError, type Sealer } from '../auth/keys/sealing.ts';
+import { destroySlot, openSlot, type SealedTable, sealRow } from '../auth/keys/sealed-rows.ts';
+import { SealError, type Sealer, type Slot } from '../auth/keys/sealing.ts';
 import { parseJson } from '../lib/canonical-json.ts';
 import { dayMs, minuteMs } from '../lib/time.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -38,7 +32,7 @@ interface ValueTransaction extends ValueStore {
 }
 
 /** The operation of a value, as stored: a value of another row does not open. */
-type Owner = Pick<OperationRow, 'id' | 'tenant' | 'enterprise_id' | 'user_id'>;
+type Owner = Pick<OperationRow, 'id' | 'tenant' | 'user_id'>;
 type ValueKey = Pick<Selectable<Schema['operation_values']>, 'tenant' | 'owner_id'>;
 
 export interface ValueCommitment {
@@ -61,7 +55,7 @@ export async function storeValue(
   owner: Owner,
   { packed }: ValueCommitment,
 ): Promise<void> {
-  const sealed = await sealRow(db, sealer, packed, sealContextOf(owner), now());
+  const sealed = await sealRow(db, sealer, packed, slotOf(keyOf(owner)), now());
   await db
     .insertInto('operation_values')
     .values({ ...keyOf(owner), operation_id: owner.id, ...sealed })
@@ -73,16 +67,10 @@ export async function openValue(
   { db, sealer }: Pick<ValueStore, 'db' | 'sealer'>,
   owner: Owner & Pick<OperationRow, 'value_mac'>,
 ): Promise<{ readonly value: Secret } | { readonly missing: 'value' | 'key' | 'other' }> {
-  const key = keyOf(owner);
-  const row = await db
-    .selectFrom('operation_values')
-    .select(['sealed', 'version', newestVersion(operationValuesTable)])
-    .where('tenant', '=', key.tenant)
-    .where('owner_id', '=', key.owner_id)
-    .executeTakeFirst();
-  if (!row || owner.value_mac === null) return { missing: 'value' };
+  if (owner.value_mac === null) return { missing: 'value' };
   try {
-    const packed = await openRow(sealer, row, sealContextOf(owner));
+    const packed = await openSlot(db, sealer, operationValuesTable, slotOf(keyOf(owner)));
+    if (!packed) return { missing: 'value' };
     const { salt, value } = packing.parse(parseJson(packed.reveal()));
     if (!isSame(macOf(salt, value), owner.value_mac)) return { missing: 'other' };
     return { value: new Secret(value, operationValuesTable.kind) };
@@ -176,13 +164,7 @@ async function removeEach(store: ValueStore, keys: readonly ValueKey[]): Promise
 }
 
 async function remove({ db, sealer, now }: ValueTransaction, key: ValueKey): Promise<void> {
-  // The version first, as everywhere: an older copy that is put back does not open.
-  await advanceVersion(db, sealer, slotOf(key), now());
-  await db
-    .deleteFrom('operation_values')
-    .where('tenant', '=', key.tenant)
-    .where('owner_id', '=', key.owner_id)
-    .execute();
+  await destroySlot(db, sealer, operationValuesTable, slotOf(key), now());
 }
 
 const packing = z.object({ salt: z.string(), value: z.string() });
@@ -191,15 +173,8 @@ function keyOf({ tenant, user_id: userId, id }: Owner): ValueKey {
   return { tenant, owner_id: `${userId}/${id}` };
 }
 
-function slotOf({ tenant, owner_id: ownerId }: ValueKey) {
-  return { tenant, userId: ownerId, kind: operationValuesTable.kind };
-}
-
-function sealContextOf(owner: Owner): SealContext {
-  const place = { user: keyOf(owner).owner_id, kind: operationValuesTable.kind };
-  return owner.enterprise_id === null
-    ? { ...place, enterprise: '', team: owner.tenant }
-    : { ...place, enterprise: owner.enterprise_id, team: '' };
+function slotOf({ tenant, owner_id: userId }: ValueKey): Slot {
+  return { tenant, userId, kind: operationValuesTable.kind };
 }
 
 function macOf(salt: string, value: string): string {

@@ -2,7 +2,7 @@ import type { Installation, InstallationQuery } from '@slack/oauth';
 import { describe, expect, test } from 'vitest';
 import { sealedTables } from '../../src/app/keyring-service.ts';
 import { createInstallations, type Installations, NotInstalledError } from '../../src/auth/installations.ts';
-import { findRowsUnder, openRowOfTenant, type SealedRow } from '../../src/auth/keyring/sealed-tables.ts';
+import { findRows, type KeyedRow } from '../../src/auth/keyring/sealed-tables.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
 import { createSealer, SealError } from '../../src/auth/keys/sealing.ts';
 import { Secret } from '../../src/secrets/secret.ts';
@@ -210,16 +210,13 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
         ['T0BETA000', 'U0ALICE00'],
       ] as const)
         await keyStore.link({ teamId, userId }, new Secret('cdn key'));
-      const rows: SealedRow[] = [];
-      for (const table of sealedTables) rows.push(...(await findRowsUnder(database.db, table, 'k1', 10)));
+      const rows: KeyedRow[] = [];
+      for (const table of sealedTables) rows.push(...(await findRows(database.db, table, 'under', 'k1')));
       expect(rows).toHaveLength(8);
       for (const here of rows) {
-        await openRowOfTenant(sealer, here);
-        for (const { sealed, version } of rows.filter((there) => there !== here)) {
-          await expect(openRowOfTenant(sealer, { ...here, sealed, version })).rejects.toBeInstanceOf(
-            SealError,
-          );
-        }
+        await sealer.open(here.value, here);
+        for (const { value, version } of rows.filter((there) => there !== here))
+          await expect(sealer.open(value, { ...here, version })).rejects.toBeInstanceOf(SealError);
       }
     });
 

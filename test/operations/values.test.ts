@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sealedTables } from '../../src/app/keyring-service.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
-import { destroyRowsByKey, rewrap } from '../../src/auth/keyring/rewrap.ts';
-import { countKeyUse } from '../../src/auth/keyring/sealed-tables.ts';
+import { countKeyUse, destroyRowsByKey, rewrap } from '../../src/auth/keyring/sealed-tables.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
 import { begin, settle } from '../../src/operations/execute.ts';
 import { propose } from '../../src/operations/propose.ts';

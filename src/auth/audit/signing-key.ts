@@ -2,8 +2,8 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { type Kysely, sql } from 'kysely';
 import { Secret } from '../../secrets/secret.ts';
 import type { Schema } from '../../store/schema.ts';
-import { newestVersion, openRow, type SealedTable, sealRow } from '../keys/sealed-rows.ts';
-import type { SealContext, Sealer } from '../keys/sealing.ts';
+import { openSlot, type SealedTable, sealRow } from '../keys/sealed-rows.ts';
+import type { Sealer, Slot } from '../keys/sealing.ts';
 import { type Audit, deployment } from './audit.ts';
 import { publicKeyId } from './checkpoint.ts';
 
@@ -15,7 +15,7 @@ export const signingKeysTable: SealedTable = {
 };
 
 // There is one key, in the tenant of the whole deployment.
-const context: SealContext = { enterprise: '', team: deployment, user: '', kind: signingKeysTable.kind };
+const slot: Slot = { tenant: deployment, userId: '', kind: signingKeysTable.kind };
 
 /**
  * The Ed25519 key that signs checkpoints of the audit, made where there is none. It is random and sealed like
@@ -40,7 +40,7 @@ export async function loadSigningKey(options: {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
     const secret = new Secret(pem.toString(), signingKeysTable.kind);
-    const sealed = await sealRow(trx, sealer, secret, context, now());
+    const sealed = await sealRow(trx, sealer, secret, slot, now());
     await trx
       .insertInto('audit_signing_keys')
       .values({ tenant: deployment, made_at: now(), ...sealed })
@@ -63,11 +63,6 @@ export async function loadPublicSigningKey(
 }
 
 async function findKey(db: Kysely<Schema>, sealer: Sealer): Promise<KeyObject | undefined> {
-  const row = await db
-    .selectFrom('audit_signing_keys')
-    .selectAll()
-    .select(newestVersion(signingKeysTable))
-    .where('tenant', '=', deployment)
-    .executeTakeFirst();
-  return row && createPrivateKey((await openRow(sealer, row, context)).reveal());
+  const pem = await openSlot(db, sealer, signingKeysTable, slot);
+  return pem && createPrivateKey(pem.reveal());
 }

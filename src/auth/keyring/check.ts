@@ -1,11 +1,11 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { UserError } from '../../errors.ts';
 import type { Schema } from '../../store/schema.ts';
 import type { SealedTable } from '../keys/sealed-rows.ts';
 import { createSealer, SealError } from '../keys/sealing.ts';
 import type { Keyring, KeyringKey } from './keyring.ts';
-import { countKeyUse, describeUse, findRowsUnder, openRowOfTenant } from './sealed-tables.ts';
+import { countKeyUse, describeUse, findRows, type KeyUse } from './sealed-tables.ts';
 
 const guide = 'docs/operating.md, “Lost keyring”, says what to do where it is gone for good.';
 
@@ -22,7 +22,7 @@ export async function checkKeyring(
   tables: readonly SealedTable[],
 ): Promise<void> {
   const use = await countKeyUse(db, tables);
-  const missing = [...new Set(use.map(({ keyId }) => keyId))].filter((id) => !keyring.find(id));
+  const missing = findMissingKeys(use, keyring);
   if (missing.length > 0) {
     const lines = missing.map((id) => `  - ${id}: ${describeUse(use, id)}`);
     throw new UserError(
@@ -36,13 +36,18 @@ export async function checkKeyring(
     const key = keyring.find(id);
     if (!key) continue;
     const own = checkValueOf(key);
-    let expected = stored.get(id);
-    if (expected === undefined) {
-      if (!(await opensItsRows(db, keyring, id, tables))) throw otherKey(id);
-      expected = await storeCheckValue(db, id, own);
-    }
-    if (!isEqual(own, expected)) throw otherKey(id);
+    const provesItself = stored.has(id) || (await opensItsRows(db, keyring, id, tables));
+    if (provesItself && own === (stored.get(id) ?? (await storeCheckValue(db, id, own)))) continue;
+    throw new UserError(
+      `The keyring's key ${id} is not the key that this database knows as ${id}.`,
+      `Put the right key back under that id, from your backup; give a new key an id of its own. Nothing was changed. ${guide}`,
+    );
   }
+}
+
+/** The ids of keys that rows are sealed under and that the keyring lacks. */
+export function findMissingKeys(use: readonly KeyUse[], keyring: Keyring): string[] {
+  return [...new Set(use.map(({ keyId }) => keyId))].filter((id) => !keyring.find(id));
 }
 
 /** Forgets a key that is no longer used. */
@@ -52,37 +57,24 @@ export async function forgetCheckValue(db: Kysely<Schema>, keyId: string): Promi
 
 /** Stores a key's check value, unless there is one; returns the stored one. */
 async function storeCheckValue(db: Kysely<Schema>, keyId: string, value: string): Promise<string> {
-  await db
+  const row = await db
     .insertInto('keyring_keys')
     .values({ key_id: keyId, check_value: value })
-    .onConflict((conflict) => conflict.column('key_id').doNothing())
-    .execute();
-  const row = await db
-    .selectFrom('keyring_keys')
-    .select('check_value')
-    .where('key_id', '=', keyId)
-    .executeTakeFirst();
-  return row?.check_value ?? value;
-}
-
-function otherKey(id: string): UserError {
-  return new UserError(
-    `The keyring's key ${id} is not the key that this database knows as ${id}.`,
-    `Put the right key back under that id, from your backup; give a new key an id of its own. Nothing was changed. ${guide}`,
-  );
+    // Changes nothing, but returns the row that is there.
+    .onConflict((conflict) => conflict.column('key_id').doUpdateSet({ key_id: keyId }))
+    .returning('check_value')
+    .executeTakeFirstOrThrow();
+  return row.check_value;
 }
 
 function checkValueOf({ macKey, id }: KeyringKey): string {
   return createHmac('sha256', macKey).update(`cdn-chatops key check\0${id}`).digest('hex');
 }
 
-function isEqual(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-}
-
 // Rows tried per table: one altered row must not stop a start, and one that opens proves the key.
 const probes = 5;
 
+/** True, too, where there are none. */
 async function opensItsRows(
   db: Kysely<Schema>,
   keyring: Keyring,
@@ -92,10 +84,10 @@ async function opensItsRows(
   const sealer = createSealer(keyring);
   let tried = 0;
   for (const table of tables) {
-    for (const row of await findRowsUnder(db, table, id, probes)) {
+    for (const row of await findRows(db, table, 'under', id, { limit: probes })) {
       tried += 1;
       try {
-        await openRowOfTenant(sealer, row);
+        await sealer.open(row.value, row);
         return true;
       } catch (error) {
         if (!(error instanceof SealError)) throw error;

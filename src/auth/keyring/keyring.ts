@@ -1,13 +1,17 @@
-import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { link, mkdir, open, readFile, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { UserError } from '../../errors.ts';
 import { Secret } from '../../secrets/secret.ts';
-import { createKeyFile, embeddedKeyFilePath, fileExists, keyBytes, readKeyFile } from './key-file.ts';
 
 export interface KeyringKey {
   readonly id: string;
   readonly key: KeyObject;
   /** Derived from `key`; authenticates the records beside the sealed rows. */
   readonly macKey: KeyObject;
+  /** `kid:base64key` */
+  readonly entry: Secret;
 }
 
 /** The keys of the stored rows. The first seals new rows, the others only open older ones. */
@@ -19,12 +23,10 @@ export interface Keyring {
 
 export interface ReadKeyring {
   readonly keyring: Keyring;
-  /** `kid:base64key`, in their order. */
-  readonly entries: readonly Secret[];
+  /** In their order. */
+  readonly keys: readonly KeyringKey[];
   /** The file it was read from; undefined = ENCRYPTION_KEYS. */
-  readonly path?: string | undefined;
-  /** Changes when the file does. */
-  readonly stamp?: string | undefined;
+  readonly path?: string;
   /** Path of a key file that was just made. */
   readonly created?: string | undefined;
   /** For the operator, about the file; the bot runs all the same. */
@@ -40,7 +42,8 @@ export interface KeyringSource {
   readonly createIn?: string | undefined;
 }
 
-const generate = 'echo "k1:$(openssl rand -base64 32)"';
+const keyBytes = 32;
+const howToMakeKey = 'echo "k1:$(openssl rand -base64 32)"';
 
 /**
  * Reads the keyring: from `keys`, else from `file`, else from the key file in the directory `createIn`. That one is
@@ -55,11 +58,11 @@ export async function readKeyring(source: KeyringSource & { inUse?: boolean }): 
   if (createIn === undefined) {
     throw new UserError(
       'There is no key to encrypt with.',
-      `Set ENCRYPTION_KEYS or ENCRYPTION_KEYS_FILE. A new key: ${generate}`,
+      `Set ENCRYPTION_KEYS or ENCRYPTION_KEYS_FILE. A new key: ${howToMakeKey}`,
     );
   }
-  const path = embeddedKeyFilePath(createIn);
-  if (inUse && !(await fileExists(path))) {
+  const path = join(createIn, 'encryption-keys');
+  if (inUse && !existsSync(path)) {
     throw new UserError(
       `The key file ${path} is missing, and the database holds what was sealed with it. No new key was made.`,
       `Restore ${path} from your backup and start again. If it is lost for good: docs/operating.md, “Lost keyring”.`,
@@ -70,8 +73,8 @@ export async function readKeyring(source: KeyringSource & { inUse?: boolean }): 
 }
 
 async function readFrom(path: string, source: string): Promise<ReadKeyring> {
-  const { text, warning, stamp } = await readKeyFile(path);
-  return { ...parseKeyring(text, source), path, warning, stamp };
+  const { text, warning } = await readKeyFile(path);
+  return { ...parseKeyring(text, source), path, warning };
 }
 
 /**
@@ -79,54 +82,119 @@ async function readFrom(path: string, source: string): Promise<ReadKeyring> {
  *
  * @throws UserError that names the entry by its position, never by its content.
  */
-export function parseKeyring(text: Secret, source: string): Pick<ReadKeyring, 'keyring' | 'entries'> {
-  const entries = text
+export function parseKeyring(text: Secret, source: string): Pick<ReadKeyring, 'keyring' | 'keys'> {
+  const form = `An entry is kid:base64key. A new one: ${howToMakeKey}`;
+  const keys: KeyringKey[] = [];
+  for (const entry of text
     .reveal()
     .split(/[,\s]+/)
-    .filter((entry) => entry !== '');
-  const keys = new Map<string, KeyringKey>();
-  const positions = new Map<string, number>();
-  entries.forEach((entry, index) => {
+    .filter(Boolean)) {
     const refuse = (problem: string): UserError =>
-      new UserError(
-        `${source}: entry ${index + 1} ${problem}.`,
-        `An entry is kid:base64key. A new one: ${generate}`,
-      );
-    const colon = entry.indexOf(':');
-    if (colon < 0) throw refuse('has no key id: the colon is missing');
-    const id = entry.slice(0, colon);
+      new UserError(`${source}: entry ${keys.length + 1} ${problem}.`, form);
+    const [id, encoded] = entry.split(/:(.*)/);
+    if (id === undefined || encoded === undefined) throw refuse('has no key id: the colon is missing');
     if (!isKeyId(id)) throw refuse('has a bad key id: 1 to 32 letters, digits, - or _');
-    const bytes = decode(entry.slice(colon + 1));
-    if (!bytes) throw refuse('holds a key that is not base64');
+    // Both alphabets, padded or not. Node's decoder would skip over anything else.
+    if (!/^[\w+/-]+={0,2}$/.test(encoded)) throw refuse('holds a key that is not base64');
+    const bytes = Buffer.from(encoded, 'base64');
     if (bytes.length !== keyBytes) throw refuse(`holds a key of ${bytes.length} bytes, not ${keyBytes}`);
-    const twice = (what: string, value: string): void => {
-      const earlier = positions.get(value);
-      if (earlier !== undefined) throw refuse(`repeats the ${what} of entry ${earlier}`);
-      positions.set(value, index + 1);
-    };
-    twice('key id', `id ${id}`);
-    twice('key', `key ${bytes.toString('hex')}`);
-    keys.set(id, { id, key: createSecretKey(bytes), macKey: macKeyOf(bytes) });
-  });
-  const primary = keys.values().next().value;
-  if (!primary)
-    throw new UserError(`${source} holds no key.`, `An entry is kid:base64key. A new one: ${generate}`);
-  return {
-    keyring: { primary, ids: [...keys.keys()], find: (id) => keys.get(id) },
-    entries: entries.map((entry) => new Secret(entry)),
+    const key = createSecretKey(bytes);
+    const sameId = keys.findIndex((earlier) => earlier.id === id);
+    if (sameId >= 0) throw refuse(`repeats the key id of entry ${sameId + 1}`);
+    const sameKey = keys.findIndex((earlier) => earlier.key.equals(key));
+    if (sameKey >= 0) throw refuse(`repeats the key of entry ${sameKey + 1}`);
+    // One key, one use: authentication and encryption have different keys.
+    const macBytes = hkdfSync('sha256', bytes, '', 'cdn-chatops record mac v1', keyBytes);
+    keys.push({ id, key, macKey: createSecretKey(Buffer.from(macBytes)), entry: new Secret(entry) });
+  }
+  const [primary] = keys;
+  if (!primary) throw new UserError(`${source} holds no key.`, form);
+  const keyring = {
+    primary,
+    ids: keys.map(({ id }) => id),
+    find: (id: string) => keys.find((key) => key.id === id),
   };
+  return { keyring, keys };
 }
 
 export function isKeyId(id: string): boolean {
   return /^[\w-]{1,32}$/.test(id);
 }
 
-/** Both alphabets, padded or not; undefined for anything else, which Node's decoder would skip over. */
-function decode(text: string): Buffer | undefined {
-  return /^[\w+/-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+/** A random id: a key made after a loss must not pass for the lost one. */
+export function createKeyId(): string {
+  return `k${randomBytes(4).toString('hex')}`;
 }
 
-// One key, one use: authentication and encryption have different keys.
-function macKeyOf(bytes: Buffer): KeyObject {
-  return createSecretKey(Buffer.from(hkdfSync('sha256', bytes, '', 'cdn-chatops record mac v1', keyBytes)));
+type Written = Pick<KeyringKey, 'entry'>;
+
+/** A fresh key. */
+export function createKey(id: string): Written {
+  return { entry: new Secret(`${id}:${randomBytes(keyBytes).toString('base64')}`) };
+}
+
+/** Reads a key file. `warning` is for the operator. @throws UserError where it cannot be read. */
+async function readKeyFile(path: string): Promise<{ text: Secret; warning: string | undefined }> {
+  try {
+    const { mode } = await stat(path);
+    const text = new Secret(await readFile(path, 'utf8'));
+    // Secrets that an orchestrator mounts are often readable by all inside their container: a warning, not a refusal.
+    const isPrivate = process.platform === 'win32' || (mode & 0o077) === 0;
+    const warning = `The key file ${path} can be read by others on this machine: chmod 600 it.`;
+    return { text, warning: isPrivate ? undefined : warning };
+  } catch (error) {
+    throw new UserError(
+      `The key file ${path} cannot be read (${codeOf(error)}).`,
+      'Check the path (ENCRYPTION_KEYS_FILE, or DATA_DIR where that is not set) and that the bot may read it.',
+    );
+  }
+}
+
+/** Makes a key file with one new key, whole or not at all, unless there is one; true = made. */
+async function createKeyFile(path: string): Promise<boolean> {
+  if (existsSync(path)) return false;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const unfinished = await writeBeside(path, [createKey(createKeyId())]);
+  try {
+    await link(unfinished, path);
+  } catch (error) {
+    // Another process was faster; its key counts.
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await unlink(unfinished);
+  }
+  return true;
+}
+
+/**
+ * Replaces a key file by one with these keys, whole or not at all, on the disk before it takes the old one's place.
+ *
+ * @throws UserError where the directory cannot be written, as with a secret that an orchestrator mounts.
+ */
+export async function replaceKeyFile(path: string, keys: readonly Written[]): Promise<void> {
+  try {
+    // A symbolic link stays: its target is replaced.
+    const target = await realpath(path);
+    const unfinished = await writeBeside(target, keys);
+    await rename(unfinished, target);
+    await using directory = await open(dirname(target), 'r');
+    await directory.sync();
+  } catch (error) {
+    throw new UserError(
+      `The key file ${path} cannot be replaced (${codeOf(error)}); nothing was changed.`,
+      'Where it is mounted from a secret, change the secret instead: docs/operating.md says how.',
+    );
+  }
+}
+
+async function writeBeside(path: string, keys: readonly Written[]): Promise<string> {
+  const unfinished = `${path}.${randomBytes(4).toString('hex')}.tmp`;
+  const text = keys.map(({ entry }) => `${entry.reveal()}\n`).join('');
+  await writeFile(unfinished, text, { flag: 'wx', mode: 0o600, flush: true });
+  return unfinished;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 }

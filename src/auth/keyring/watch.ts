@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Kysely, sql } from 'kysely';
+import { UserError } from '../../errors.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Schema } from '../../store/schema.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { SealedTable } from '../keys/sealed-rows.ts';
 import { checkKeyring } from './check.ts';
-import { readKeyFile } from './key-file.ts';
 import { type Keyring, type KeyringSource, type ReadKeyring, readKeyring } from './keyring.ts';
 
 /** The keyring of a running process. Reads its file again when it changes, and reports to other processes which keys it knows. */
@@ -36,51 +36,48 @@ export function createKeyringWatch(options: {
 }): KeyringWatch {
   const { db, tables, source, first, alone, log, onChange } = options;
   const id = randomUUID();
-  let current = first.keyring;
-  let stamp = first.stamp;
+  let current = first;
+  let isUnusable = false;
   let reportedAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
 
   const keyring: Keyring = {
     get primary() {
-      return current.primary;
+      return current.keyring.primary;
     },
     get ids() {
-      return current.ids;
+      return current.keyring.ids;
     },
-    find: (keyId) => current.find(keyId),
+    find: (keyId) => current.keyring.find(keyId),
   };
 
   const report = async (): Promise<void> => {
     const label = `${hostname()} process ${process.pid}`;
-    await reportMember(db, { id, label, keyIds: current.ids, primaryId: current.primary.id });
+    await reportMember(db, { id, label, keyIds: keyring.ids, primaryId: keyring.primary.id });
     reportedAt = performance.now();
   };
 
-  const readChangedFile = async (): Promise<boolean> => {
+  /** Uses the keys of the file where they changed; true = they did. */
+  const readFile = async (): Promise<boolean> => {
     if (first.path === undefined) return false;
-    const found = (await readKeyFile(first.path)).stamp;
-    if (found === stamp) return false;
-    // Before the file is read, so that a wrong one is logged once and not every few seconds.
-    stamp = found;
     const next = await readKeyring({ ...source, inUse: true });
+    if (hasSameKeys(next, current)) return false;
     await checkKeyring(db, next.keyring, tables);
-    current = next.keyring;
-    onChange?.(next.entries);
-    log.info({ keyIds: current.ids, primary: current.primary.id }, 'using the changed key file');
+    current = next;
+    onChange?.(next.keys.map(({ entry }) => entry));
+    log.info({ keyIds: keyring.ids, primary: keyring.primary.id }, 'using the changed key file');
     return true;
   };
 
-  let unreadable = false;
   const round = async (): Promise<void> => {
     let changed = false;
     try {
-      changed = await readChangedFile();
-      unreadable = false;
+      changed = await readFile();
+      isUnusable = false;
     } catch (error) {
-      if (!unreadable) log.error({ error }, 'cannot use the changed key file; keeping the earlier keys');
-      unreadable = true;
+      if (!isUnusable) log.error({ error }, 'cannot use the changed key file; keeping the earlier keys');
+      isUnusable = true;
     }
     try {
       if (changed || performance.now() - reportedAt >= reportMs) await report();
@@ -95,35 +92,39 @@ export function createKeyringWatch(options: {
     refresh,
     async start() {
       await removeGoneMembers(db, alone ? 'all' : 'gone');
-      const behind = (await findLiveMembers(db)).filter(({ keyIds }) => !keyIds.includes(current.primary.id));
+      const behind = (await findLiveMembers(db)).filter(({ keyIds }) => !keyIds.includes(keyring.primary.id));
       if (behind.length > 0) {
         log.warn(
-          { primary: current.primary.id, processes: behind.map(({ label }) => label) },
+          { primary: keyring.primary.id, processes: behind.map(({ label }) => label) },
           'running processes do not know the primary key: what is sealed now does not open there; ' +
             'add a key everywhere before it becomes the primary one',
         );
       }
       await report();
-      timer = setInterval(() => void refresh(), checkFileMs);
-      timer.unref();
+      timer = setInterval(() => void refresh(), checkFileMs).unref();
     },
     async stop() {
       clearInterval(timer);
       await running;
-      await db
-        .deleteFrom('keyring_members')
-        .where('id', '=', id)
-        .execute()
-        .catch(() => undefined);
+      const leave = db.deleteFrom('keyring_members').where('id', '=', id).execute();
+      await leave.catch(() => undefined);
     },
   };
 }
 
+function hasSameKeys({ keys }: ReadKeyring, other: ReadKeyring): boolean {
+  return (
+    keys.length === other.keys.length &&
+    keys.every(({ id, key }, nth) => other.keys[nth]?.id === id && other.keys[nth].key.equals(key))
+  );
+}
+
 /** A running process, with the keys it knew at its last report. */
-export interface KeyringMember {
-  readonly id: string;
+interface KeyringMember {
   /** For people: host and process number. */
   readonly label: string;
+  /** Its label and the keys it knows. */
+  readonly words: string;
   readonly keyIds: readonly string[];
   readonly primaryId: string;
   /** Age of the report by the database's clock: the clocks of the machines may disagree. */
@@ -135,17 +136,17 @@ const memberLifeSeconds = 120;
 
 export async function reportMember(
   db: Kysely<Schema>,
-  member: Omit<KeyringMember, 'seenSecondsAgo'>,
+  {
+    id,
+    label,
+    keyIds,
+    primaryId,
+  }: Pick<KeyringMember, 'label' | 'keyIds' | 'primaryId'> & { readonly id: string },
 ): Promise<void> {
-  const report = {
-    label: member.label,
-    key_ids: member.keyIds.join(','),
-    primary_id: member.primaryId,
-    seen_at: sql<Date>`now()`,
-  };
+  const report = { label, key_ids: keyIds.join(','), primary_id: primaryId, seen_at: sql<Date>`now()` };
   await db
     .insertInto('keyring_members')
-    .values({ id: member.id, ...report })
+    .values({ id, ...report })
     .onConflict((conflict) => conflict.column('id').doUpdateSet(report))
     .execute();
 }
@@ -154,23 +155,38 @@ export async function reportMember(
 export async function findLiveMembers(db: Kysely<Schema>): Promise<KeyringMember[]> {
   const rows = await db
     .selectFrom('keyring_members')
-    .selectAll()
-    .select(sql<string>`extract(epoch from now() - seen_at)`.as('age'))
+    .select(['label', 'key_ids', 'primary_id as primaryId'])
+    .select(sql<number>`greatest(0, round(extract(epoch from now() - seen_at)))::int`.as('seenSecondsAgo'))
     .where(sql<boolean>`seen_at > now() - make_interval(secs => ${memberLifeSeconds})`)
     .orderBy('label')
     .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    label: row.label,
-    keyIds: row.key_ids.split(','),
-    primaryId: row.primary_id,
-    seenSecondsAgo: Math.max(0, Math.round(Number(row.age))),
-  }));
+  return rows.map(({ key_ids, ...member }) => {
+    const keyIds = key_ids.split(',');
+    const keys = keyIds.map((id) => (id === member.primaryId ? `${id} (primary)` : id));
+    return { ...member, keyIds, words: `${member.label}: ${keys.join(', ')}` };
+  });
 }
 
 /** Forgets the processes that are gone; `all` where no other process can be there. */
 export async function removeGoneMembers(db: Kysely<Schema>, which: 'gone' | 'all'): Promise<void> {
-  const query = db.deleteFrom('keyring_members');
   const gone = sql<boolean>`seen_at < now() - make_interval(secs => ${memberLifeSeconds})`;
-  await (which === 'all' ? query : query.where(gone)).execute();
+  await db
+    .deleteFrom('keyring_members')
+    .where(which === 'all' ? sql<boolean>`true` : gone)
+    .execute();
+}
+
+/** @throws UserError with the processes that do not know this key. */
+export function refuseUnlessKnown(members: readonly KeyringMember[], id: string, problem: string): void {
+  const unaware = members.filter(({ keyIds }) => !keyIds.includes(id));
+  if (unaware.length === 0) return;
+  throw new UserError(
+    `${problem}: these processes do not know it, and could not open what is sealed under it:\n${listMembers(unaware)}`,
+    'A key file that changed is taken over within seconds; with ENCRYPTION_KEYS a process has to be restarted. ' +
+      'One that was killed leaves this list after two minutes.',
+  );
+}
+
+export function listMembers(members: readonly KeyringMember[]): string {
+  return members.map(({ words }) => `  - ${words}`).join('\n');
 }

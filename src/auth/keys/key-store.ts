@@ -1,18 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type Insertable, type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Schema } from '../../store/schema.ts';
 import { type Audit, type AuditInput, createAudit } from '../audit/audit.ts';
 import { type Person, tenantId } from '../identity.ts';
-import {
-  advanceVersion,
-  newestVersion,
-  openRow,
-  type SealedTable,
-  type Slot,
-  sealRow,
-} from './sealed-rows.ts';
-import { type SealContext, SealError, type Sealer } from './sealing.ts';
+import { destroySlot, newestVersion, openRow, type SealedTable, sealRow } from './sealed-rows.ts';
+import { SealError, type Sealer, type Slot } from './sealing.ts';
 
 export interface LinkedKey {
   /** 8 hexadecimal characters: tells two keys apart and says nothing else about them. */
@@ -23,12 +16,11 @@ export interface LinkedKey {
 /** A person's own key does not open, as opposed to another sealed value. */
 export class LinkedKeyError extends SealError {}
 
-/** For the audit: the actor, the cause and the request. The actor is the person themselves where it is left out. */
-export interface KeyChangeReason {
-  readonly actor?: string | undefined;
+/** For the audit. The actor is the person themselves where it is left out. */
+interface KeyChangeReason {
+  readonly actor?: string;
   /** A stable word: `disconnect`, `app-uninstalled`, `user-deleted` … */
-  readonly cause?: string | undefined;
-  readonly requestId?: string | undefined;
+  readonly cause?: string;
 }
 
 /** Keeps each person's CDN key, sealed for that person. Every change is audited in the transaction that makes it. */
@@ -70,28 +62,34 @@ export function createKeyStore(options: {
       .where('user_id', '=', person.userId)
       .executeTakeFirst();
 
-  const revoke = (trx: Transaction<Schema>, tenant: string, userId: string): Promise<number> => {
-    const slot: Slot = { tenant, userId, kind: linkedKeysTable.kind };
-    return advanceVersion(trx, sealer, slot, now());
-  };
-
   return {
     async link(person, key, reason = {}) {
-      const tenant = tenantId(person);
-      const { userId, teamId } = person;
+      const slot = slotOf(person);
+      const { tenant, userId } = slot;
       const linked = { fingerprint: fingerprintOf(key), linkedAt: now() };
       await db.transaction().execute(async (trx) => {
         await lockLinking(trx, tenant, 'shared');
-        const replaced = await putLinkedKey(trx, {
-          tenant,
-          user_id: userId,
-          team_id: teamId,
+        const row = {
+          team_id: person.teamId,
           fingerprint: linked.fingerprint,
           linked_at: linked.linkedAt,
-          ...(await sealRow(trx, sealer, key, contextOf(person), now())),
-        });
+          ...(await sealRow(trx, sealer, key, slot, now())),
+        };
+        // Sealing holds the person's version, so no other inserts meanwhile.
+        const { numUpdatedRows } = await trx
+          .updateTable('linked_keys')
+          .set(row)
+          .where('tenant', '=', tenant)
+          .where('user_id', '=', userId)
+          .executeTakeFirst();
+        const replaced = numUpdatedRows > 0n;
+        if (!replaced)
+          await trx
+            .insertInto('linked_keys')
+            .values({ tenant, user_id: userId, ...row })
+            .execute();
         const detail = { fingerprint: linked.fingerprint, replaced };
-        await audit.record(keyEvent('key-linked', tenant, userId, reason, detail), { in: trx });
+        await audit.record(keyEvent('key-linked', slot, reason, detail), { in: trx });
       });
       return linked;
     },
@@ -99,14 +97,12 @@ export function createKeyStore(options: {
       const row = await find(person);
       if (!row) return undefined;
       try {
-        const key = await openRow(sealer, row, contextOf(person));
+        const key = await openRow(sealer, row, slotOf(person));
         return { fingerprint: row.fingerprint, linkedAt: row.linked_at, key };
       } catch (error) {
         if (!(error instanceof SealError)) throw error;
         const { code } = error;
-        await audit.record(
-          keyEvent('key-mismatch', tenantId(person), person.userId, { actor: 'system' }, { code }),
-        );
+        await audit.record(keyEvent('key-mismatch', slotOf(person), { actor: 'system' }, { code }));
         throw new LinkedKeyError(code, error.message, error.keyId);
       }
     },
@@ -115,19 +111,11 @@ export function createKeyStore(options: {
       return row && { fingerprint: row.fingerprint, linkedAt: row.linked_at };
     },
     async forget(person, reason = {}) {
-      const tenant = tenantId(person);
-      const { userId } = person;
+      const slot = slotOf(person);
       if (!(await find(person))) return false;
       return db.transaction().execute(async (trx) => {
-        // The version first and the audit last, as everywhere, so that no two transactions wait for each other.
-        await revoke(trx, tenant, userId);
-        const { numDeletedRows } = await trx
-          .deleteFrom('linked_keys')
-          .where('tenant', '=', tenant)
-          .where('user_id', '=', userId)
-          .executeTakeFirst();
-        if (numDeletedRows === 0n) return false;
-        await audit.record(keyEvent('key-destroyed', tenant, userId, reason), { in: trx });
+        if (!(await destroySlot(trx, sealer, linkedKeysTable, slot, now()))) return false;
+        await audit.record(keyEvent('key-destroyed', slot, reason), { in: trx });
         return true;
       });
     },
@@ -136,20 +124,15 @@ export function createKeyStore(options: {
         await lockLinking(trx, tenant, 'exclusive');
         const rows = await trx
           .selectFrom('linked_keys')
-          .select('user_id')
+          .select(['tenant', 'user_id as userId'])
           .where('tenant', '=', tenant)
           .orderBy('user_id')
           .execute();
-        for (const { user_id: userId } of rows) await revoke(trx, tenant, userId);
-        const destroyed = await trx
-          .deleteFrom('linked_keys')
-          .where('tenant', '=', tenant)
-          .returning('user_id')
-          .execute();
-        for (const userId of destroyed.map((row) => row.user_id).toSorted()) {
-          const event = keyEvent('key-destroyed', tenant, userId, { actor: 'system', ...reason });
-          await audit.record(event, { in: trx });
-        }
+        const destroyed: typeof rows = [];
+        for (const owner of rows)
+          if (await destroySlot(trx, sealer, linkedKeysTable, owner, now())) destroyed.push(owner);
+        for (const owner of destroyed)
+          await audit.record(keyEvent('key-destroyed', owner, { actor: 'system', ...reason }), { in: trx });
         return destroyed.length;
       });
     },
@@ -175,28 +158,10 @@ async function lockLinking(
   await sql`select ${sql.raw(lock)}(hashtextextended(${`cdn-chatops/link/${tenant}`}, 0))`.execute(trx);
 }
 
-/** Stores a person's row; true = it replaced an older one. The caller holds the person's version, so no other inserts. */
-async function putLinkedKey(
-  trx: Transaction<Schema>,
-  row: Insertable<Schema['linked_keys']>,
-): Promise<boolean> {
-  const { tenant, user_id, ...rest } = row;
-  const { numUpdatedRows } = await trx
-    .updateTable('linked_keys')
-    .set(rest)
-    .where('tenant', '=', tenant)
-    .where('user_id', '=', user_id)
-    .executeTakeFirst();
-  if (numUpdatedRows > 0n) return true;
-  await trx.insertInto('linked_keys').values(row).execute();
-  return false;
-}
-
 function keyEvent(
   event: 'key-linked' | 'key-destroyed' | 'key-mismatch',
-  tenant: string,
-  userId: string,
-  { actor = userId, cause, requestId }: KeyChangeReason,
+  { tenant, userId }: Omit<Slot, 'kind'>,
+  { actor = userId, cause }: KeyChangeReason,
   detail: Record<string, string | boolean> = {},
 ): AuditInput {
   return {
@@ -205,16 +170,12 @@ function keyEvent(
     event,
     subject: userId,
     detail: cause === undefined ? detail : { ...detail, cause },
-    requestId,
   };
 }
 
 // Within an organisation a person is the same in every workspace, so the workspace is not part of the binding.
-function contextOf({ enterpriseId, teamId, userId }: Person): SealContext {
-  const { kind } = linkedKeysTable;
-  return enterpriseId === undefined
-    ? { enterprise: '', team: teamId, user: userId, kind }
-    : { enterprise: enterpriseId, team: '', user: userId, kind };
+function slotOf(person: Person): Slot {
+  return { tenant: tenantId(person), userId: person.userId, kind: linkedKeysTable.kind };
 }
 
 // A hash domain of its own: the same eight characters must not appear where another program prints a plain hash of a key.

@@ -27,34 +27,7 @@ export interface KeyLink {
   readonly state: 'open' | 'expired' | EndOfLink;
 }
 
-interface NewKeyLink {
-  /** 128 random bits in base64url. Only its hash is stored. */
-  readonly token: string;
-  readonly expiresAt: Date;
-}
-
-/** One check of one key. While it is held, the link cannot be used otherwise. */
-interface Claim {
-  /** The key works: ends this link and the person's other ones. False = it was taken back meanwhile: link nothing. */
-  accept(): Promise<boolean>;
-  /** Gives the link back. A refused key counts; after the last the link has ended. Says how many are left. */
-  release(options: { readonly refused: boolean }): Promise<number>;
-}
-
-export interface KeyLinks {
-  /** Makes a link; of the person's older ones the last two stay open. */
-  offer(person: Person, shownFor: string): Promise<NewKeyLink>;
-  /** The link of a token. Ended links are found for a day, to be renewed. Changes nothing. */
-  find(token: string): Promise<KeyLink | undefined>;
-  /** Undefined = a key is being checked with it this moment, or the link has ended. */
-  claim(token: string): Promise<Claim | undefined>;
-  /** A new link in place of an ended one, for the same person. Undefined = asked for too often. */
-  renew(token: string): Promise<(NewKeyLink & { readonly person: Person }) | undefined>;
-  /** Takes back a person's open links. */
-  close(person: Person): Promise<void>;
-  /** Destroys all links of an organisation or workspace. */
-  forgetTenant(tenant: string): Promise<void>;
-}
+export type KeyLinks = ReturnType<typeof createKeyLinks>;
 
 const lifetimeMs = 10 * minuteMs;
 const openAtOnce = 3;
@@ -72,22 +45,17 @@ export const keyLinkMinutes = lifetimeMs / minuteMs;
 /** The form of a token: 128 bits in base64url. */
 export const tokenShape = '[\\w-]{22}';
 
-export function createKeyLinks(options: { db: Kysely<Schema>; now: () => Date }): KeyLinks {
-  const { db, now } = options;
-
-  const findRow = (token: string) =>
-    db.selectFrom('key_links').selectAll().where('token_hash', '=', hashOf(token)).executeTakeFirst();
-
+/** The one-time links to the page. Only the hash of a link's token is stored. */
+export function createKeyLinks({ db, now }: { readonly db: Kysely<Schema>; readonly now: () => Date }) {
   const update = (token: string) => db.updateTable('key_links').where('token_hash', '=', hashOf(token));
 
-  /** Takes back the open links of one person, except the newest `keep`. */
-  const voidLinks = async (person: Person, keep = 0): Promise<void> => {
+  /** Takes back a person's open links, except the newest `keep`. */
+  const close = async (person: Person, keep = 0): Promise<void> => {
+    const open = { tenant: tenantId(person), user_id: person.userId, ended: null };
     const newest = db
       .selectFrom('key_links')
       .select('token_hash')
-      .where('tenant', '=', tenantId(person))
-      .where('user_id', '=', person.userId)
-      .where('ended', 'is', null)
+      .where((is) => is.and(open))
       // The hash orders two of one millisecond, so that every process keeps the same ones.
       .orderBy('made_at', 'desc')
       .orderBy('token_hash')
@@ -95,14 +63,13 @@ export function createKeyLinks(options: { db: Kysely<Schema>; now: () => Date })
     await db
       .updateTable('key_links')
       .set({ ended: 'voided' })
-      .where('tenant', '=', tenantId(person))
-      .where('user_id', '=', person.userId)
-      .where('ended', 'is', null)
+      .where((is) => is.and(open))
       .where('token_hash', 'not in', newest)
       .execute();
   };
 
-  const offer = async (person: Person, shownFor: string): Promise<NewKeyLink> => {
+  /** Makes a link; of the person's older ones the last two stay open. */
+  const offer = async (person: Person, shownFor: string): Promise<{ token: string; expiresAt: Date }> => {
     const token = randomBytes(16).toString('base64url');
     registerSecret('link-token', token);
     const madeAt = now();
@@ -122,13 +89,18 @@ export function createKeyLinks(options: { db: Kysely<Schema>; now: () => Date })
         renewals: 0,
       })
       .execute();
-    await voidLinks(person, openAtOnce);
+    await close(person, openAtOnce);
     return { token, expiresAt };
   };
 
+  /** The link of a token. Ended links are found for a day, to be renewed. Changes nothing. */
   const find = async (token: string): Promise<KeyLink | undefined> => {
     registerSecret('link-token', token);
-    const row = await findRow(token);
+    const row = await db
+      .selectFrom('key_links')
+      .selectAll()
+      .where('token_hash', '=', hashOf(token))
+      .executeTakeFirst();
     if (!row || now().getTime() - row.expires_at.getTime() > knownMs) return undefined;
     return {
       id: row.token_hash,
@@ -139,60 +111,62 @@ export function createKeyLinks(options: { db: Kysely<Schema>; now: () => Date })
     };
   };
 
+  /**
+   * Holds a link for one check of one key: meanwhile it cannot be used otherwise. Undefined = a key is being checked with
+   * it this moment, or the link has ended.
+   */
+  const claim = async (token: string) => {
+    const id = randomBytes(12).toString('base64url');
+    const at = now();
+    const { numUpdatedRows } = await update(token)
+      .set({ claim: id, claimed_until: new Date(at.getTime() + claimMs) })
+      .where('ended', 'is', null)
+      .where('expires_at', '>', at)
+      .where((is) => is.or([is('claim', 'is', null), is('claimed_until', '<=', at)]))
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return undefined;
+    const release = update(token)
+      .set({ claim: null, claimed_until: null })
+      .where('claim', '=', id)
+      .returningAll();
+    return {
+      /** The key works: ends this link and the person's other ones. False = it was taken back meanwhile: link nothing. */
+      async accept(): Promise<boolean> {
+        const row = await release.set({ ended: 'used' }).where('ended', 'is', null).executeTakeFirst();
+        if (row) await close(personOf(row));
+        return row !== undefined;
+      },
+      /** Gives the link back. A refused key counts; after the last the link has ended. Says how many are left. */
+      async release({ refused }: { readonly refused: boolean }): Promise<number> {
+        const row = await release.set(refused ? countRefusal : {}).executeTakeFirst();
+        return row && row.ended === null ? maxRefusals - row.refusals : 0;
+      },
+    };
+  };
+
+  /** A new link in place of an ended one, for the same person. Undefined = asked for too often. */
+  const renew = async (token: string): Promise<{ token: string; person: Person } | undefined> => {
+    const link = await find(token);
+    if (!link || link.state === 'open') return undefined;
+    const at = now();
+    const lastGap = new Date(at.getTime() - renewalGapMs);
+    const { numUpdatedRows } = await update(token)
+      .set({ renewals: sql<number>`renewals + 1`, renewed_at: at })
+      .where('renewals', '<', maxRenewals)
+      .where((is) => is.or([is('renewed_at', 'is', null), is('renewed_at', '<=', lastGap)]))
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return undefined;
+    return { ...(await offer(link.person, link.shownFor)), person: link.person };
+  };
+
   return {
     offer,
     find,
-    async claim(token) {
-      const claim = randomBytes(12).toString('base64url');
-      const at = now();
-      const claimed = await update(token)
-        .set({ claim, claimed_until: new Date(at.getTime() + claimMs) })
-        .where('ended', 'is', null)
-        .where('expires_at', '>', at)
-        .where((is) => is.or([is('claim', 'is', null), is('claimed_until', '<=', at)]))
-        .executeTakeFirst();
-      if (claimed.numUpdatedRows === 0n) return undefined;
-      const free = { claim: null, claimed_until: null };
-      return {
-        async accept() {
-          const row = await update(token)
-            .set({ ...free, ended: 'used' })
-            .where('claim', '=', claim)
-            .where('ended', 'is', null)
-            .returningAll()
-            .executeTakeFirst();
-          if (row) await voidLinks(personOf(row));
-          return row !== undefined;
-        },
-        async release({ refused }) {
-          const row = await update(token)
-            .set(refused ? { ...free, ...countRefusal } : free)
-            .where('claim', '=', claim)
-            .returningAll()
-            .executeTakeFirst();
-          return row && row.ended === null ? maxRefusals - row.refusals : 0;
-        },
-      };
-    },
-    async renew(token) {
-      const link = await find(token);
-      if (!link || link.state === 'open') return undefined;
-      const at = now();
-      const renewed = await update(token)
-        .set({ renewals: sql<number>`renewals + 1`, renewed_at: at })
-        .where('renewals', '<', maxRenewals)
-        .where((is) =>
-          is.or([
-            is('renewed_at', 'is', null),
-            is('renewed_at', '<=', new Date(at.getTime() - renewalGapMs)),
-          ]),
-        )
-        .executeTakeFirst();
-      if (renewed.numUpdatedRows === 0n) return undefined;
-      return { ...(await offer(link.person, link.shownFor)), person: link.person };
-    },
-    close: (person) => voidLinks(person),
-    async forgetTenant(tenant) {
+    claim,
+    renew,
+    close: (person: Person) => close(person),
+    /** Destroys all links of an organisation or workspace. */
+    async forgetTenant(tenant: string): Promise<void> {
       await db.deleteFrom('key_links').where('tenant', '=', tenant).execute();
     },
   };

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Schema } from '../../store/schema.ts';
-import { readKeyId, type SealContext, SealError, type Sealer } from './sealing.ts';
+import { readKeyId, SealError, type Sealer, type Signature, type Slot } from './sealing.ts';
 
 // Every sealed row has a version, and `sealed_versions` holds the newest one of each slot, authenticated under the
 // keyring. An older copy of a row that is put back does not match it and does not open.
@@ -17,29 +17,20 @@ export interface SealedTable {
     | 'installation_users'
     | 'operation_values'
     | 'audit_signing_keys';
-  /** What its rows are sealed as; part of what they are bound to. */
+  /** The kind of the slots of its rows. */
   readonly kind: string;
   /** The column that names the owner within the tenant; undefined where a row belongs to the tenant itself. */
   readonly owner: 'user_id' | 'owner_id' | undefined;
   readonly noun: readonly [one: string, many: string];
 }
 
-/** A place that holds one sealed value at a time. `userId` is empty where it belongs to the tenant itself. */
-export interface Slot {
-  readonly tenant: string;
-  readonly userId: string;
-  readonly kind: string;
-}
-
 /** The newest version of a slot, with what authenticates it. */
-export interface NewestVersion {
+interface NewestVersion extends Signature {
   readonly version: number;
-  readonly keyId: string;
-  readonly mac: string;
 }
 
 /** Expects a selected row with the column of `newestVersion`. */
-export interface VersionedRow {
+interface VersionedRow {
   readonly sealed: string;
   readonly version: number;
   readonly newest: NewestVersion | null;
@@ -52,6 +43,8 @@ export interface SealedColumns {
   readonly version: number;
 }
 
+type Owner = Pick<Slot, 'tenant' | 'userId'>;
+
 /** A column for a query of a sealed table: the record of the newest version of each row's slot. */
 export function newestVersion(table: SealedTable) {
   return sql<NewestVersion | null>`(
@@ -62,7 +55,10 @@ export function newestVersion(table: SealedTable) {
 }
 
 /** The owner within the tenant, as `sealed_versions` names it. */
-export function ownerColumn({ name, owner }: SealedTable): RawBuilder<unknown> {
+export function ownerColumn({
+  name,
+  owner,
+}: Pick<SealedTable, 'owner'> & { name: string }): RawBuilder<string> {
   return owner === undefined ? sql`''::text` : sql.ref(`${name}.${owner}`);
 }
 
@@ -71,24 +67,54 @@ export async function sealRow(
   trx: Transaction<Schema>,
   sealer: Sealer,
   secret: Secret,
-  context: SealContext,
+  slot: Slot,
   now: Date,
 ): Promise<SealedColumns> {
-  const version = await advanceVersion(trx, sealer, slotOf(context), now);
-  const sealed = await sealer.seal(secret, { ...context, version });
+  const version = await advanceVersion(trx, sealer, slot, now);
+  const sealed = await sealer.seal(secret, { ...slot, version });
   return { sealed, key_id: readKeyId(sealed), version };
 }
 
 /** @throws SealError `replayed` where the row is not the newest of its slot or its record is not authentic. */
-export async function openRow(sealer: Sealer, row: VersionedRow, context: SealContext): Promise<Secret> {
+export async function openRow(sealer: Sealer, row: VersionedRow, slot: Slot): Promise<Secret> {
   const { sealed, version, newest } = row;
-  if (newest?.version !== version || !isAuthentic(sealer, slotOf(context), newest)) {
+  if (newest?.version !== version || !isAuthentic(sealer, slot, newest)) {
     throw new SealError(
       'replayed',
       'A stored value does not match the record of its newest version: an older copy was put back.',
     );
   }
-  return sealer.open(sealed, { ...context, version });
+  return sealer.open(sealed, { ...slot, version });
+}
+
+/** Opens the value of a slot of this table; undefined = there is none. @throws SealError */
+export async function openSlot(
+  db: Kysely<Schema>,
+  sealer: Sealer,
+  table: SealedTable,
+  { tenant, userId }: Owner,
+): Promise<Secret | undefined> {
+  const { rows } = await sql<VersionedRow>`
+    select sealed, version, ${newestVersion(table)} from ${sql.table(table.name)}
+     where tenant = ${tenant} and ${ownerColumn(table)} = ${userId}`.execute(db);
+  return rows[0] && openRow(sealer, rows[0], { tenant, userId, kind: table.kind });
+}
+
+/** Destroys the row of a slot, and voids every copy of it; false = there is none, or it is not `under` that key. */
+export async function destroySlot(
+  trx: Transaction<Schema>,
+  sealer: Sealer,
+  table: SealedTable,
+  { tenant, userId }: Owner,
+  now: Date,
+  under?: string,
+): Promise<boolean> {
+  // The version first, as everywhere, so that no two transactions wait for each other.
+  await advanceVersion(trx, sealer, { tenant, userId, kind: table.kind }, now);
+  const { numAffectedRows = 0n } = await sql`
+    delete from ${sql.table(table.name)} where tenant = ${tenant} and ${ownerColumn(table)} = ${userId}
+       and ${under === undefined ? sql`true` : sql`key_id = ${under}`}`.execute(trx);
+  return numAffectedRows > 0n;
 }
 
 /**
@@ -99,50 +125,28 @@ export async function openRow(sealer: Sealer, row: VersionedRow, context: SealCo
 export async function advanceVersion(
   trx: Transaction<Schema>,
   sealer: Sealer,
-  slot: Slot,
+  { tenant, userId, kind }: Slot,
   now: Date,
 ): Promise<number> {
   const { version } = await trx
     .insertInto('sealed_versions')
-    .values({
-      tenant: slot.tenant,
-      user_id: slot.userId,
-      kind: slot.kind,
-      version: now.getTime(),
-      key_id: '',
-      mac: '',
-    })
+    .values({ tenant, user_id: userId, kind, version: now.getTime(), key_id: '', mac: '' })
     .onConflict((conflict) =>
       conflict.columns(['tenant', 'user_id', 'kind']).doUpdateSet({
         version: sql<number>`greatest(excluded.version, sealed_versions.version + 1)`,
-        mac: '',
       }),
     )
     .returning('version')
     .executeTakeFirstOrThrow();
-  await signVersion(trx, sealer, slot, version);
-  return version;
-}
-
-/** Signs a version under the primary key; false = it is no longer the one whose `previousMac` was read. */
-export async function signVersion(
-  db: Kysely<Schema>,
-  sealer: Sealer,
-  slot: Slot,
-  version: number,
-  previousMac = '',
-): Promise<boolean> {
-  const { keyId, mac } = sealer.sign(versionParts(slot, version));
-  const { numUpdatedRows } = await db
+  const { keyId, mac } = sealer.sign(versionParts({ tenant, userId, kind }, version));
+  await trx
     .updateTable('sealed_versions')
     .set({ key_id: keyId, mac })
-    .where('tenant', '=', slot.tenant)
-    .where('user_id', '=', slot.userId)
-    .where('kind', '=', slot.kind)
-    .where('version', '=', version)
-    .where('mac', '=', previousMac)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+    .where('tenant', '=', tenant)
+    .where('user_id', '=', userId)
+    .where('kind', '=', kind)
+    .execute();
+  return version;
 }
 
 /** Whether the bot wrote this record. @throws SealError `unknown_key` */
@@ -150,11 +154,7 @@ export function isAuthentic(sealer: Sealer, slot: Slot, newest: NewestVersion): 
   return sealer.verify(versionParts(slot, newest.version), newest);
 }
 
-/** The slot of a context: within an organisation the workspace is not part of it. */
-export function slotOf({ enterprise, team, user, kind }: SealContext): Slot {
-  return { tenant: enterprise === '' ? team : enterprise, userId: user, kind };
-}
-
-function versionParts({ tenant, userId, kind }: Slot, version: number): (string | number)[] {
+/** The facts of a record of a version, to be signed. */
+export function versionParts({ tenant, userId, kind }: Slot, version: number): (string | number)[] {
   return ['cdn-chatops version v1', kind, tenant, userId, version];
 }

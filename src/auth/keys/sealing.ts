@@ -1,15 +1,19 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { errors, FlattenedEncrypt, flattenedDecrypt } from 'jose';
+import { decodeProtectedHeader, errors, FlattenedEncrypt, flattenedDecrypt } from 'jose';
 import { Secret } from '../../secrets/secret.ts';
 import type { Keyring, KeyringKey } from '../keyring/keyring.ts';
 
-/** The owner and kind of a sealed value. It opens only with exactly the context it was sealed with. */
-export interface SealContext {
-  readonly enterprise: string;
-  readonly team: string;
-  readonly user: string;
+/** A place that holds one sealed value at a time. */
+export interface Slot {
+  readonly tenant: string;
+  /** Empty where the value belongs to the tenant itself. */
+  readonly userId: string;
   /** `cdn-key`, `installation`, … */
   readonly kind: string;
+}
+
+/** A sealed value opens only with exactly the context it was sealed with. */
+export interface SealContext extends Slot {
   /** The version of a stored row (`sealed-rows.ts`). */
   readonly version?: number | undefined;
 }
@@ -50,7 +54,7 @@ export class SealError extends Error {
   }
 }
 
-const version = 'v1';
+const format = 'v1';
 const wrapping = 'A256GCMKW';
 const encryption = 'A256GCM';
 
@@ -64,11 +68,8 @@ export function createSealer(keyring: Keyring): Sealer {
   const requireKey = (keyId: string): KeyringKey => {
     const key = keyring.find(keyId);
     if (key) return key;
-    throw new SealError(
-      'unknown_key',
-      `A stored value is sealed under the key "${keyId}", which is not in the keyring.`,
-      keyId,
-    );
+    const problem = `A stored value is sealed under the key "${keyId}", which is not in the keyring.`;
+    throw new SealError('unknown_key', problem, keyId);
   };
   return {
     get keyId() {
@@ -80,25 +81,22 @@ export function createSealer(keyring: Keyring): Sealer {
         .setProtectedHeader({ alg: wrapping, enc: encryption, kid: id })
         .setAdditionalAuthenticatedData(bindingOf(context))
         .encrypt(key);
-      return [version, jwe.protected, jwe.encrypted_key, jwe.iv, jwe.ciphertext, jwe.tag].join('.');
+      return [format, jwe.protected, jwe.encrypted_key, jwe.iv, jwe.ciphertext, jwe.tag].join('.');
     },
     async open(sealed, context) {
-      const parts = readParts(sealed);
-      const key = requireKey(parts.keyId);
+      const { keyId, jwe } = readParts(sealed);
+      const { key } = requireKey(keyId);
       try {
         const { plaintext } = await flattenedDecrypt(
-          { ...parts.jwe, aad: Buffer.from(bindingOf(context)).toString('base64url') },
-          key.key,
+          { ...jwe, aad: bindingOf(context).toString('base64url') },
+          key,
           { keyManagementAlgorithms: [wrapping], contentEncryptionAlgorithms: [encryption] },
         );
         return new Secret(Buffer.from(plaintext).toString(), context.kind);
       } catch (error) {
         if (!(error instanceof errors.JOSEError)) throw error;
-        throw new SealError(
-          'refused',
-          'A stored value does not open: it was altered or belongs elsewhere.',
-          key.id,
-        );
+        const problem = 'A stored value does not open: it was altered or belongs elsewhere.';
+        throw new SealError('refused', problem, keyId);
       }
     },
     sign(parts) {
@@ -118,44 +116,33 @@ export function readKeyId(sealed: string): string {
   return readParts(sealed).keyId;
 }
 
-/** The same parts under the same key give the same bytes. */
 function macOf(key: KeyObject, parts: readonly (string | number)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest();
 }
 
 /** A list in JSON: two different contexts never give the same bytes, whatever characters are in them. */
-function bindingOf({ enterprise, team, user, kind, version: row = 0 }: SealContext): Uint8Array {
-  return Buffer.from(JSON.stringify(['cdn-chatops', version, kind, enterprise, team, user, row]));
+function bindingOf({ tenant, userId, kind, version = 0 }: SealContext): Buffer {
+  return Buffer.from(JSON.stringify(['cdn-chatops', format, kind, tenant, userId, version]));
 }
 
 function readParts(sealed: string): { keyId: string; jwe: Parameters<typeof flattenedDecrypt>[0] } {
   const [found, ...parts] = sealed.split('.');
-  if (found !== version)
+  if (found !== format)
     throw new SealError('unknown_version', 'A stored value is sealed in an unknown version.');
   const [header, encryptedKey, iv, ciphertext, tag, ...more] = parts;
-  if (!header || !encryptedKey || !iv || ciphertext === undefined || !tag || more.length > 0)
-    throw malformed();
   // A value has one spelling: otherwise the unused bits at the end of a part could be changed without notice.
-  if (!parts.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part))
-    throw malformed();
-  return {
-    keyId: readKeyIdOfHeader(header),
-    jwe: { protected: header, encrypted_key: encryptedKey, iv, ciphertext, tag },
-  };
+  const isCanonical = parts.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
+  const keyId = header && isCanonical ? findKeyId(header) : undefined;
+  if (!header || !keyId || !encryptedKey || !iv || ciphertext === undefined || !tag || more.length > 0)
+    throw new SealError('malformed', 'A stored value is not in the form of a sealed value.');
+  return { keyId, jwe: { protected: header, encrypted_key: encryptedKey, iv, ciphertext, tag } };
 }
 
-function readKeyIdOfHeader(header: string): string {
+function findKeyId(header: string): string | undefined {
   try {
-    const parsed: unknown = JSON.parse(Buffer.from(header, 'base64url').toString());
-    if (typeof parsed === 'object' && parsed !== null && 'kid' in parsed && typeof parsed.kid === 'string') {
-      return parsed.kid;
-    }
+    return decodeProtectedHeader({ protected: header }).kid;
   } catch {
     // Not JSON: as malformed as a header without a key id.
+    return undefined;
   }
-  throw malformed();
-}
-
-function malformed(): SealError {
-  return new SealError('malformed', 'A stored value is not in the form of a sealed value.');
 }

@@ -25,7 +25,7 @@ import {
 import { loadPublicSigningKey, loadSigningKey } from '../../../src/auth/audit/signing-key.ts';
 import { checkDatabase } from '../../../src/auth/audit/verify.ts';
 import { parseKeyring } from '../../../src/auth/keyring/keyring.ts';
-import { rewrap } from '../../../src/auth/keyring/rewrap.ts';
+import { rewrap } from '../../../src/auth/keyring/sealed-tables.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createPolicies } from '../../../src/auth/policy/policies.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';

@@ -8,9 +8,8 @@ import type { Person } from '../../../src/auth/identity.ts';
 import { createInstallations } from '../../../src/auth/installations.ts';
 import { checkKeyring } from '../../../src/auth/keyring/check.ts';
 import { type KeyringSource, readKeyring } from '../../../src/auth/keyring/keyring.ts';
-import { rewrap } from '../../../src/auth/keyring/rewrap.ts';
 import { runKeys } from '../../../src/auth/keyring/rotation.ts';
-import { countKeyUse } from '../../../src/auth/keyring/sealed-tables.ts';
+import { countKeyUse, rewrap } from '../../../src/auth/keyring/sealed-tables.ts';
 import {
   createKeyringWatch,
   type KeyringWatch,

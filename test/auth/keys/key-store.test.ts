@@ -20,7 +20,7 @@ const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 const otherAlice: Person = { teamId: 'T0BETA000', userId: 'U0ALICE00' };
 
-async function custodyOn(
+async function keyStoreOn(
   database: Database,
   entries = generateKeys('k1'),
   now = () => at,
@@ -51,7 +51,7 @@ async function pastTheTriggers({ db }: Database, change: RawBuilder<unknown>): P
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('keyStore', () => {
     test('a linked key comes back whole, with its fingerprint and the moment it was linked', async () => {
-      const keyStore = await custodyOn(await emptyDatabase());
+      const keyStore = await keyStoreOn(await emptyDatabase());
       const linked = await keyStore.link(alice, new Secret('key-of-alice'));
       expect(linked).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/), linkedAt: at });
       const found = await keyStore.reveal(alice);
@@ -64,7 +64,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 
     test('what is stored does not hold the key', async () => {
       const database = await emptyDatabase();
-      await (await custodyOn(database)).link(alice, new Secret('key-of-alice'));
+      await (await keyStoreOn(database)).link(alice, new Secret('key-of-alice'));
       const rows = JSON.stringify(await database.db.selectFrom('linked_keys').selectAll().execute());
       expect(rows).not.toContain('key-of-alice');
       expect(rows).not.toContain(Buffer.from('key-of-alice').toString('base64url'));
@@ -72,7 +72,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 
     test('linking again replaces the key and its fingerprint', async () => {
       let now = at;
-      const keyStore = await custodyOn(await emptyDatabase(), undefined, () => now);
+      const keyStore = await keyStoreOn(await emptyDatabase(), undefined, () => now);
       const first = await keyStore.link(alice, new Secret('first'));
       now = new Date(at.getTime() + 60_000);
       const second = await keyStore.link(alice, new Secret('second'));
@@ -84,7 +84,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 
     test('forgetting destroys the row and says whether there was one', async () => {
       const database = await emptyDatabase();
-      const keyStore = await custodyOn(database);
+      const keyStore = await keyStoreOn(database);
       await keyStore.link(alice, new Secret('key'));
       expect(await keyStore.forget(alice)).toBe(true);
       expect(await keyStore.forget(alice)).toBe(false);
@@ -93,7 +93,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     });
 
     test('equal user ids in two workspaces are two people', async () => {
-      const keyStore = await custodyOn(await emptyDatabase());
+      const keyStore = await keyStoreOn(await emptyDatabase());
       await keyStore.link(alice, new Secret('acme'));
       await keyStore.link(otherAlice, new Secret('beta'));
       expect((await keyStore.reveal(alice))?.key.reveal()).toBe('acme');
@@ -103,7 +103,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     });
 
     test('within an organisation a person is the same in every workspace', async () => {
-      const keyStore = await custodyOn(await emptyDatabase());
+      const keyStore = await keyStoreOn(await emptyDatabase());
       const here = { enterpriseId: 'E0CORP0000', teamId: 'T0CORPONE', userId: 'U0ALICE00' };
       await keyStore.link(here, new Secret('corp'));
       expect((await keyStore.reveal({ ...here, teamId: 'T0CORPTWO' }))?.key.reveal()).toBe('corp');
@@ -111,7 +111,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     });
 
     test('a removed app takes the keys of its workspace and of no other', async () => {
-      const keyStore = await custodyOn(await emptyDatabase());
+      const keyStore = await keyStoreOn(await emptyDatabase());
       for (const person of [alice, bob, otherAlice]) await keyStore.link(person, new Secret('key'));
       expect(await keyStore.forgetTenant('T0ACME000')).toBe(2);
       expect(await keyStore.describe(alice)).toBeUndefined();
@@ -120,7 +120,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 
     test('a row moved to another person does not open', async () => {
       const database = await emptyDatabase();
-      const keyStore = await custodyOn(database);
+      const keyStore = await keyStoreOn(database);
       await keyStore.link(alice, new Secret('key-of-alice'));
       await keyStore.link(bob, new Secret('key-of-bob'));
       const stolen = await database.db
@@ -137,7 +137,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 
     test('an older copy of a row that is put back does not open, is recorded, and connecting again mends it', async () => {
       const database = await emptyDatabase();
-      const keyStore = await custodyOn(database);
+      const keyStore = await keyStoreOn(database);
       await keyStore.link(alice, new Secret('old key'));
       const older = await rowOf(database, alice);
       await keyStore.link(alice, new Secret('new key'));
@@ -156,7 +156,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 
     test('a destroyed row that is put back does not open', async () => {
       const database = await emptyDatabase();
-      const keyStore = await custodyOn(database);
+      const keyStore = await keyStoreOn(database);
       await keyStore.link(alice, new Secret('key'));
       const destroyed = await rowOf(database, alice);
       await keyStore.forget(alice);
@@ -183,7 +183,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       'an older copy does not open either where the record of its version is %s',
       async (_name, change, version) => {
         const database = await emptyDatabase();
-        const keyStore = await custodyOn(database);
+        const keyStore = await keyStoreOn(database);
         await keyStore.link(alice, new Secret('old key'));
         const older = await rowOf(database, alice);
         await keyStore.link(alice, new Secret('new key'));
@@ -199,7 +199,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 
     test('a row that takes the record of its version along to another person does not open', async () => {
       const database = await emptyDatabase();
-      const keyStore = await custodyOn(database);
+      const keyStore = await keyStoreOn(database);
       for (const thief of [bob, otherAlice]) {
         await keyStore.link(alice, new Secret('key-of-alice'));
         await keyStore.link(thief, new Secret('key-of-thief'));
@@ -229,7 +229,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     test('a clock that goes back keeps what is linked after', async () => {
       const database = await emptyDatabase();
       let now = at;
-      const keyStore = await custodyOn(database, undefined, () => now);
+      const keyStore = await keyStoreOn(database, undefined, () => now);
       await keyStore.link(alice, new Secret('first'));
       const older = await rowOf(database, alice);
       now = new Date(at.getTime() - 86_400_000);
@@ -241,9 +241,9 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 
     test('each link and each loss is recorded with the change: who, whose, why', async () => {
       const database = await emptyDatabase();
-      const keyStore = await custodyOn(database);
+      const keyStore = await keyStoreOn(database);
       const { fingerprint } = await keyStore.link(alice, new Secret('first'));
-      await keyStore.link(alice, new Secret('second'), { requestId: 'ABCD2345' });
+      await keyStore.link(alice, new Secret('second'), { cause: 'page' });
       await keyStore.forget(alice, { cause: 'disconnect' });
       await keyStore.forget(alice, { cause: 'disconnect' });
       await keyStore.link(alice, new Secret('third'));
@@ -253,22 +253,26 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       const records = (await audit.recent(alice.teamId, 20)).toReversed();
       expect(records.map(({ actor, event, subject, detail }) => [actor, event, subject, detail])).toEqual([
         ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint, replaced: false }],
-        ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint: expect.any(String), replaced: true }],
+        [
+          'U0ALICE00',
+          'key-linked',
+          'U0ALICE00',
+          { fingerprint: expect.any(String), replaced: true, cause: 'page' },
+        ],
         ['U0ALICE00', 'key-destroyed', 'U0ALICE00', { cause: 'disconnect' }],
         ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint: expect.any(String), replaced: false }],
         ['U0BOB0000', 'key-linked', 'U0BOB0000', { fingerprint: expect.any(String), replaced: false }],
         ['system', 'key-destroyed', 'U0ALICE00', { cause: 'app-uninstalled' }],
         ['system', 'key-destroyed', 'U0BOB0000', { cause: 'app-uninstalled' }],
       ]);
-      expect(records[1]?.requestId).toBe('ABCD2345');
       expect(await verifyChain(database.db, alice.teamId)).toMatchObject({ ok: true, records: 7 });
     });
 
     test('a change that cannot be recorded does not happen', async () => {
       const database = await emptyDatabase();
-      const keyStore = await custodyOn(database);
+      const keyStore = await keyStoreOn(database);
       await keyStore.link(alice, new Secret('key'));
-      const secretly = { requestId: 'xoxb-1-2-abc' };
+      const secretly = { cause: 'xoxb-1-2-abc' };
       await expect(keyStore.link(alice, new Secret('other'), secretly)).rejects.toThrow('looks like a key');
       await expect(keyStore.forget(alice, secretly)).rejects.toThrow('looks like a key');
       await expect(keyStore.forgetTenant(alice.teamId, secretly)).rejects.toThrow('looks like a key');
@@ -277,7 +281,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 
     test('links, losses and a removed app at the same moment leave whole rows and a whole record', async () => {
       const database = await emptyDatabase();
-      const keyStore = await custodyOn(database);
+      const keyStore = await keyStoreOn(database);
       const people = [alice, bob, { ...alice, userId: 'U0CAROL00' }];
       await Promise.all(
         Array.from({ length: 30 }, async (_, n) => {
@@ -296,16 +300,16 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 
     test('a row under a key that the keyring no longer holds says which key is missing', async () => {
       const database = await emptyDatabase();
-      await (await custodyOn(database, generateKeys('old'))).link(alice, new Secret('key'));
-      const keyStore = await custodyOn(database, generateKeys('new'));
+      await (await keyStoreOn(database, generateKeys('old'))).link(alice, new Secret('key'));
+      const keyStore = await keyStoreOn(database, generateKeys('new'));
       await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'unknown_key', keyId: 'old' });
     });
 
     test('after a change of the primary key older rows still open', async () => {
       const database = await emptyDatabase();
       const [old, next] = [generateKeys('old'), generateKeys('new')];
-      await (await custodyOn(database, old)).link(alice, new Secret('key'));
-      const keyStore = await custodyOn(database, `${next},${old}`);
+      await (await keyStoreOn(database, old)).link(alice, new Secret('key'));
+      const keyStore = await keyStoreOn(database, `${next},${old}`);
       expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key');
     });
   });
@@ -325,7 +329,7 @@ describe('embedded', () => {
     expect(String(said[0])).toBe('linked\n');
     child.kill('SIGKILL');
     await ended;
-    const keyStore = await custodyOn(await place.open(), entries);
+    const keyStore = await keyStoreOn(await place.open(), entries);
     expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key-of-alice');
   });
 });
