@@ -4,7 +4,7 @@ import { act, getState, getWorld, watch } from './api.js';
 import { drawBlocks } from './blocks/index.js';
 import { createComposer } from './composer.js';
 import { el, keepingFocus } from './dom.js';
-import { showHints } from './hints.js';
+import { foldHints, showHints } from './hints.js';
 import { createLook } from './look.js';
 import { drawMessages } from './messages.js';
 import { showModals } from './modal.js';
@@ -90,6 +90,7 @@ function drawShell() {
 }
 
 function drawLog({ messages, notices }) {
+  if (messages.length > 0) foldHints(find('hints'));
   find('home').hidden = true;
   find('log').hidden = false;
   const empty = at().channel.startsWith('D')

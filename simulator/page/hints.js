@@ -15,6 +15,16 @@ export function showHints(section, type) {
   section.hidden = false;
 }
 
+let hasFolded = false;
+
+/** Folds the hints once somebody has begun, since they take half of the page. Opened again, they stay open. */
+export function foldHints(section) {
+  const details = section.querySelector('details');
+  if (!details || hasFolded) return;
+  hasFolded = true;
+  details.open = false;
+}
+
 function handy(text, type) {
   const command = text.startsWith('/');
   const use = async () => {

@@ -65,6 +65,18 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     expect(await page.locator('#log').innerText()).not.toContain(playground.cdn.key);
   });
 
+  test('what to try first folds once there is an answer, and opens again', async () => {
+    const first = page.locator('#hints ol');
+    await type('/cdn help');
+    await newest().getByText('/cdn zones').first().waitFor();
+    await first.waitFor({ state: 'hidden' });
+    await page.getByText('Try this first').click();
+    await first.waitFor();
+    await type('/cdn whoami');
+    await newest().getByText('Alice').first().waitFor();
+    expect(await first.isVisible()).toBe(true);
+  });
+
   test('zones are listed, leafed through by Next, and one is opened', async () => {
     await type('/cdn zones');
     await newest().getByText('Page 1 of 24').waitFor();
