@@ -4,7 +4,7 @@ import { isNote } from '../views/blocks/menu.ts';
 import type { Message } from '../views/blocks/message.ts';
 import type { With } from './context.ts';
 import { type Command, defineForm, type Feature } from './define.ts';
-import { findKnownZones } from './zones/load-zones.ts';
+import { findKnownZones } from './zones/lookup.ts';
 import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 
 const appCommand: Command<'zoneCache'> = {

@@ -9,7 +9,7 @@ import * as outcomes from '../../views/digests/saved.ts';
 import { describeNextRuns } from '../../views/digests/schedule.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, defineForm, type Picker } from '../define.ts';
-import { loadAllZones } from '../zones/load-zones.ts';
+import { loadAllZones } from '../zones/lookup.ts';
 import { matchesQuery } from '../zones/query.ts';
 import { findChannelRefusal, findManagedDigest, nextThree, requireChanged } from './actions.ts';
 import {

@@ -17,7 +17,7 @@ import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm, type Feature, type Form } from '../define.ts';
-import { loadAffectedByScript, loadAffectedByVolume } from '../zones/load-zones.ts';
+import { loadAffectedByScript, loadAffectedByVolume } from '../zones/lookup.ts';
 import { assertMayPropose, findApprovalNeeds } from './proposals.ts';
 
 const mostRequested = 8;

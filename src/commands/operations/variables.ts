@@ -12,7 +12,7 @@ import { describeState, renderSent } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import type { With } from '../context.ts';
 import { type Action, type Command, defineForm, type Feature } from '../define.ts';
-import { loadAffectedByScript } from '../zones/load-zones.ts';
+import { loadAffectedByScript } from '../zones/lookup.ts';
 import { assertMayPropose, findApprovalNeeds, proposeChange } from './proposals.ts';
 
 const variableCommand: Command<'zoneCache'> = {

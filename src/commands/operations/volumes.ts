@@ -11,7 +11,7 @@ import * as forms from '../../views/operations/forms.ts';
 import type { With } from '../context.ts';
 import { type Command, defineForm, type Feature } from '../define.ts';
 import type { Words } from '../words.ts';
-import { loadAffectedByVolume } from '../zones/load-zones.ts';
+import { loadAffectedByVolume } from '../zones/lookup.ts';
 import { type ApprovalNeedsByPolicy, findApprovalNeeds, proposeChange } from './proposals.ts';
 
 const volumeCommand: Command<'zoneCache'> = {

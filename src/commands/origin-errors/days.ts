@@ -2,7 +2,7 @@ import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../../errors.ts';
 import { type DayRange, shiftDay, toUtcDay } from '../../lib/time.ts';
 import { formatCode, pluralize } from '../../views/blocks/text.ts';
-import { quoteWord } from '../../views/zones/row.ts';
+import { quoteWord } from '../../views/zones/rows.ts';
 import { findClosest } from '../did-you-mean.ts';
 
 export const maxDays = 7;

@@ -13,7 +13,7 @@ import {
   renderNoFile,
   type ZoneName,
 } from '../../views/origin-errors/report.ts';
-import { renderUnclearZone } from '../../views/zones/choice.ts';
+import { renderUnclearZone } from '../../views/zones/rows.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm, type Feature, type Shortcut } from '../define.ts';
 import { hasSecret } from '../key-in-text.ts';
@@ -143,8 +143,7 @@ export const originErrors: Feature<'tempDirectory' | 'zoneCache'> = {
 async function countErrors(zone: string, days: DayRange, context: With<'zoneCache'>): Promise<Message> {
   const found = await lookUpZone(zone, context);
   // The same days for any chosen zone. A single day is exact, since the choice may be made tomorrow.
-  if (found.kind !== 'one')
-    return renderUnclearZone(found, { command: 'errors', behind: formatDays(days, context) });
+  if (found.kind !== 'one') return renderUnclearZone(found, 'errors', formatDays(days, context));
   return renderReport(await createReport(found.zone, days, context), context);
 }
 

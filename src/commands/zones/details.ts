@@ -4,12 +4,11 @@ import { findWeaknesses, toWireZone, type Zone } from '../../api/zones/zone.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';
-import * as choices from '../../views/zones/choice.ts';
+import * as choices from '../../views/zones/rows.ts';
 import * as views from '../../views/zones/zone.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm } from '../define.ts';
-import { findKnownZones } from './load-zones.ts';
-import { lookUpZone } from './lookup.ts';
+import { findKnownZones, lookUpZone } from './lookup.ts';
 import { defineZonePicker } from './pickers.ts';
 
 export const zoneCommand: Command<'zoneCache'> = {

@@ -1,14 +1,14 @@
 import { ApiError } from '../../api/http/errors.ts';
 import { attentionReasons, sumTotals, type ZoneSummary } from '../../api/zones/summary.ts';
 import type { Message } from '../../views/blocks/message.ts';
-import { renderZoneForm as emptyZoneForm } from '../../views/zones/choice.ts';
 import * as views from '../../views/zones/list.ts';
-import type { ZoneRow } from '../../views/zones/row.ts';
+import type { ZoneRow } from '../../views/zones/rows.ts';
+import { renderZoneForm as emptyZoneForm } from '../../views/zones/rows.ts';
 import type { With } from '../context.ts';
 import type { Action, Command, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { refreshZone, sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './details.ts';
-import { loadAllZones } from './load-zones.ts';
+import { loadAllZones } from './lookup.ts';
 import { decodeZoneQuery, encodeZoneQuery, findMeantFilter, readZoneQuery, selectZones } from './query.ts';
 import type { CachedZones } from './zone-cache.ts';
 

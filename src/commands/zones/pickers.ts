@@ -8,8 +8,7 @@ import { maxOptions, menu } from '../../views/blocks/menu.ts';
 import type { Context, With } from '../context.ts';
 import type { Picker } from '../define.ts';
 import { hasSecret } from '../key-in-text.ts';
-import { prefetchZones } from './load-zones.ts';
-import { readHost } from './lookup.ts';
+import { prefetchZones, readHost } from './lookup.ts';
 import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
 
 /** A menu with search over the person's zones, or over the apps or scripts that those name. */

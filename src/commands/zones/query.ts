@@ -3,7 +3,7 @@ import { attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
 import { type Instead, UserError } from '../../errors.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
 import { type ZoneQuery } from '../../views/zones/list.ts';
-import { quoteWord } from '../../views/zones/row.ts';
+import { quoteWord } from '../../views/zones/rows.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
 

@@ -15,7 +15,7 @@ export interface CachedZones extends ZoneList {
   readonly takenAt: Date;
 }
 
-export type LoadOutcome = { readonly list: CachedZones } | { readonly failure: Failure };
+type LoadOutcome = { readonly list: CachedZones } | { readonly failure: Failure };
 
 /** At least one of them is set. */
 export interface PrefetchedZones {
@@ -24,40 +24,7 @@ export interface PrefetchedZones {
   readonly coming: Promise<LoadOutcome> | undefined;
 }
 
-/** What was read with one person's key. It holds only what that key sees, so nothing is shared between people. */
-export interface PersonCache {
-  readonly get: () => CachedZones | undefined;
-  /** The cached list, else the one `load` brings. Concurrent callers share one load. */
-  readonly load: (load: () => Promise<ZoneList>) => Promise<CachedZones>;
-  /**
-   * For callers that cannot wait: the cached list, and a load in the background where there is none or it grows old.
-   * After a failed load the same failure for a while. `signal` aborts when the key is dropped or the bot stops.
-   */
-  readonly prefetch: (
-    load: (signal: AbortSignal) => Promise<ZoneList>,
-    explain: (error: unknown) => Failure,
-  ) => PrefetchedZones;
-  readonly set: (list: ZoneList) => CachedZones;
-  /** The next `load` reads a new list. */
-  readonly expire: () => void;
-  /** Other results that buttons of an answer may need again: reports, files. Each must be small. */
-  readonly results: <T extends object>(
-    kind: string,
-  ) => { readonly get: (key: string) => T | undefined; readonly set: (key: string, value: T) => void };
-}
-
-export interface ZoneCache {
-  /**
-   * A person's cache for the length of one command. Call it before resolving the key, so that what is read with a
-   * key that is revoked meanwhile is not cached.
-   */
-  readonly forPerson: (person: Person) => PersonCache;
-  /** Forgets what a person's key read and aborts loads in the background: the key is gone. */
-  readonly drop: (person: Person) => void;
-  readonly dropTenant: (tenant: string) => void;
-  /** Aborts loads in the background and waits until they have ended. */
-  readonly stop: () => Promise<void>;
-}
+export type ZoneCache = ReturnType<typeof createZoneCache>;
 
 // A menu asks again at every letter: a load that just failed is not repeated for each of them.
 const failureMs = 10_000;
@@ -67,15 +34,16 @@ const stopped: Failure = {
 };
 
 /**
- * Whole zone lists in memory, so that pages, sorting and filters answer at once. A list expires after `ttlMs` and is
- * read again in the background after `refreshMs` if somebody uses it; `maxZones` bounds all lists together.
+ * Whole zone lists in memory, so that pages, sorting and filters answer at once. A list holds only what one person's key
+ * sees, so nothing is shared between people. It expires after `ttlMs` and is read again in the background after
+ * `refreshMs` if somebody uses it; `maxZones` bounds all lists together.
  */
 export function createZoneCache(options: {
   now: () => Date;
   ttlMs?: number;
   refreshMs?: number;
   maxZones?: number;
-}): ZoneCache {
+}) {
   const { now, ttlMs = 5 * minuteMs, refreshMs = ttlMs * 0.8, maxZones = 200_000 } = options;
   const lists = createCache<CachedZones>({
     now,
@@ -92,7 +60,11 @@ export function createZoneCache(options: {
 
   const stamp = (list: ZoneList): CachedZones => ({ ...list, takenAt: now() });
 
-  function forPerson(person: Person): PersonCache {
+  /**
+   * A person's cache for the length of one command. Call it before resolving the key, so that what is read with a
+   * key that is revoked meanwhile is not cached.
+   */
+  function forPerson(person: Person) {
     const owner = personKey(person);
     const since = drops;
     const load = async (read: () => Promise<ZoneList>, fresh = false): Promise<CachedZones> => {
@@ -101,8 +73,16 @@ export function createZoneCache(options: {
     };
     return {
       get: () => lists.get(owner),
-      load,
-      prefetch(read, explain) {
+      /** The cached list, else the one `read` brings. Concurrent callers share one load. */
+      load: (read: () => Promise<ZoneList>) => load(read),
+      /**
+       * For callers that cannot wait: the cached list, and a load in the background where there is none or it grows
+       * old. After a failed load the same failure for a while. `signal` aborts when the key is dropped or the bot stops.
+       */
+      prefetch(
+        read: (signal: AbortSignal) => Promise<ZoneList>,
+        explain: (error: unknown) => Failure,
+      ): PrefetchedZones {
         const known = lists.get(owner);
         if (known && now().getTime() - known.takenAt.getTime() < refreshMs)
           return { known, coming: undefined };
@@ -110,12 +90,14 @@ export function createZoneCache(options: {
         const begin = (signal: AbortSignal) => load(() => read(signal), known !== undefined);
         return { known, coming: loadInBackground(owner, begin, explain) };
       },
-      set(list) {
+      set(list: ZoneList): CachedZones {
         const cached = stamp(list);
         if (since === drops) lists.set(owner, cached);
         return cached;
       },
+      /** The next `load` reads a new list. */
       expire: () => lists.drop(owner),
+      /** Other results that buttons of an answer may need again: reports, files. Each must be small. */
       results: <T extends object>(kind: string) => ({
         get: (key: string) => results.get(`${owner}\n${kind}\n${key}`) as T | undefined,
         set: (key: string, value: T) => {
@@ -154,7 +136,7 @@ export function createZoneCache(options: {
     return outcome;
   }
 
-  function drop(isGone: (key: string) => boolean): void {
+  function dropWhere(isGone: (key: string) => boolean): void {
     drops += 1;
     for (const [owner, { abort }] of running) {
       if (!isGone(owner)) continue;
@@ -166,11 +148,13 @@ export function createZoneCache(options: {
 
   return {
     forPerson,
-    drop(person) {
+    /** Forgets what a person's key read and aborts loads in the background: the key is gone. */
+    drop(person: Person) {
       const owner = personKey(person);
-      drop((key) => key === owner || key.startsWith(`${owner}\n`));
+      dropWhere((key) => key === owner || key.startsWith(`${owner}\n`));
     },
-    dropTenant: (tenant) => drop((key) => key.startsWith(`${tenant}/`)),
+    dropTenant: (tenant: string) => dropWhere((key) => key.startsWith(`${tenant}/`)),
+    /** Aborts loads in the background and waits until they have ended. */
     async stop() {
       stopping.abort();
       await Promise.all([...running.values()].map(({ outcome }) => outcome));

@@ -1,18 +1,22 @@
 import { getEnumName } from '../../api/zones/enums.ts';
-import { escapeMrkdwn, formatInteger, pluralize } from './text.ts';
+import { escapeMrkdwn, formatCode, formatInteger, pluralize } from './text.ts';
 
-/** A line of a zone: label and value in mrkdwn. Lines without a value, which the CDN did not report, are left out. */
-export type Field = readonly [label: string, value: string | undefined];
+/** A value in mrkdwn; falsy if the CDN did not report it, or if it does not apply. */
+type Value = string | false | 0 | undefined;
+type Field = readonly [label: string, value: Value];
 
+/** A line for each field that has a value. */
 export function renderFields(fields: readonly Field[]): string[] {
-  return fields.flatMap(([label, value]) =>
-    value === undefined || value === '' ? [] : [`${label}: ${value}`],
-  );
+  return fields.flatMap(([label, value]) => (value ? [`${label}: ${value}`] : []));
 }
 
 /** The fields in one line; undefined if none has a value. */
-export function joinFields(facts: readonly Field[]): string | undefined {
-  return renderFields(facts).join(', ') || undefined;
+export function joinFields(fields: readonly Field[]): string | undefined {
+  return joinParts(...renderFields(fields));
+}
+
+export function joinParts(...parts: readonly Value[]): string | undefined {
+  return parts.filter(Boolean).join(', ') || undefined;
 }
 
 /** Switches in two lines, on and off, so that twenty of them fit on a phone. */
@@ -39,8 +43,18 @@ export function joinList(values: readonly string[] | undefined, most = 10): stri
   return more > 0 ? `${shown.join(', ')} and ${formatInteger(more)} more` : shown.join(', ');
 }
 
+/** Like `joinList`; undefined if the list is empty. */
+export function joinNonEmpty(values: readonly string[] | undefined): string | undefined {
+  return values?.length ? joinList(values) : undefined;
+}
+
+/** Foreign text in a `code` span. */
+export function quote(value: string | undefined, length = 100): string | undefined {
+  return value ? formatCode(value, length) : undefined;
+}
+
 export function humanize(value: string | undefined, length = 100): string | undefined {
-  return value === undefined || value === '' ? undefined : escapeMrkdwn(value, length);
+  return value ? escapeMrkdwn(value, length) : undefined;
 }
 
 export function formatWhole(value: number | undefined, unit = ''): string | undefined {

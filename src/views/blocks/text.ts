@@ -69,11 +69,6 @@ export function formatInteger(number: number): string {
   return number.toLocaleString('en-US');
 }
 
-/** Keeps words on one line: a day and its number. */
-export function joinWithNonBreakingSpaces(text: string): string {
-  return text.replaceAll(' ', '\u00A0');
-}
-
 /** As many of the lines as fit into `length` characters, then `and 12 more`. */
 export function truncateLines(lines: readonly string[], length: number, joint = '\n'): string {
   let text = '';

@@ -1,7 +1,7 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import { actions, commandButton, plain, section } from '../blocks/blocks.ts';
 import { formatCode, plainText, pluralize } from '../blocks/text.ts';
-import { renderZoneInput } from '../zones/choice.ts';
+import { renderZoneInput } from '../zones/rows.ts';
 import { dayChoices } from './origin-errors.ts';
 
 /** The form that asks for a zone and days. `chosen` are the typed days. */

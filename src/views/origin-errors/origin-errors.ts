@@ -13,7 +13,7 @@ import {
   pluralize,
   truncateLines,
 } from '../blocks/text.ts';
-import { showButton } from '../zones/row.ts';
+import { showButton } from '../zones/rows.ts';
 import { describePeak, renderHourChart } from './hours.ts';
 import { describeDays, type Report, type ZoneName } from './report.ts';
 

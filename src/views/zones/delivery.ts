@@ -6,30 +6,33 @@ import {
   humanize,
   joinFields,
   joinList,
+  joinNonEmpty,
+  joinParts,
+  quote,
   renderFields,
   renderSwitches,
 } from '../blocks/fields.ts';
-import { escapeMrkdwn, formatCode, formatMoney } from '../blocks/text.ts';
-import { describeState, describeUsage } from './row.ts';
+import { formatMoney } from '../blocks/text.ts';
+import { describeState, describeUsage } from './rows.ts';
 
 /** State, origin, linked resources and cost. */
 export function renderOverview(zone: Zone): string[] {
   const { summary } = zone;
+  const script = humanize(summary.edgeScriptId);
+  const phase = describeEnum('ExecutionPhase', zone.edgeScriptExecutionPhase);
   return renderFields([
     ['State', describeState(summary)],
     // The specification: enabled "unless resource limits were reached or the owning account ran out of funds".
     [
       'Disabled because',
-      summary.enabled === false
-        ? 'resource limits were reached or the owning account ran out of funds'
-        : undefined,
+      summary.enabled === false && 'resource limits were reached or the owning account ran out of funds',
     ],
     ['This month', describeUsage(summary)],
     ['Charges so far', summary.charges === undefined ? undefined : formatMoney(summary.charges)],
     ['Tier', describeEnum('PullZoneType', zone.type)],
     ['Origin', describeOrigin(zone)],
     ['Storage zone', humanize(summary.storageZoneId)],
-    ['Edge script', describeScript(zone)],
+    ['Edge script', script && phase ? `${script} (${phase})` : script],
     ['Middleware script', humanize(summary.middlewareScriptId)],
     ['App', humanize(summary.appId)],
     ['Delivers from', listRegions(zone)],
@@ -39,15 +42,8 @@ export function renderOverview(zone: Zone): string[] {
 
 function describeOrigin(zone: Zone): string | undefined {
   const kind = describeEnum('PullZoneOriginType', zone.originType);
-  const url = zone.summary.originUrl ? formatCode(zone.summary.originUrl, 150) : undefined;
+  const url = quote(zone.summary.originUrl, 150);
   return url && kind && kind !== 'OriginUrl' ? `${url} (${kind})` : (url ?? kind);
-}
-
-function describeScript(zone: Zone): string | undefined {
-  const { edgeScriptId } = zone.summary;
-  if (edgeScriptId === undefined) return undefined;
-  const phase = describeEnum('ExecutionPhase', zone.edgeScriptExecutionPhase);
-  return phase ? `${escapeMrkdwn(edgeScriptId)} (${phase})` : escapeMrkdwn(edgeScriptId);
 }
 
 function listRegions(zone: Zone): string | undefined {
@@ -64,15 +60,34 @@ function listRegions(zone: Zone): string | undefined {
 
 /** Requests to the origin and the handling of their failures. */
 export function renderOrigin(zone: Zone): string[] {
+  const { originRetries: retries, originRetryDelay: wait, maxWebSocketConnections: sockets } = zone;
+  const timeouts = joinFields([
+    ['connect', formatWhole(zone.originConnectTimeout, ' s')],
+    ['response', formatWhole(zone.originResponseTimeout, ' s')],
+  ]);
+  const stickySessions = joinParts(
+    describeEnum('StickySessionType', zone.stickySessionType),
+    ...renderFields([
+      ['cookie', humanize(zone.stickySessionCookieName, 60)],
+      ['headers', humanize(zone.stickySessionClientHeaders)],
+    ]),
+  );
   return [
     ...renderFields([
       ['Host header', humanize(zone.originHostHeader)],
-      ['Connection', zone.originLinkValue ? formatCode(zone.originLinkValue, 100) : undefined],
-      ['Retries', describeRetries(zone)],
-      ['Timeouts', describeTimeouts(zone)],
-      ['Sticky sessions', describeStickySessions(zone)],
-      ['Routing filters', zone.routingFilters?.length ? joinList(zone.routingFilters) : undefined],
-      ['WebSockets', describeWebSockets(zone)],
+      ['Connection', quote(zone.originLinkValue)],
+      // The specification gives no unit for the wait.
+      ['Retries', retries !== undefined && joinParts(`${retries}`, wait && `wait before a retry: ${wait}`)],
+      ['Timeouts', timeouts],
+      ['Sticky sessions', stickySessions],
+      ['Routing filters', joinNonEmpty(zone.routingFilters)],
+      [
+        'WebSockets',
+        joinParts(
+          formatOnOff(zone.enableWebSockets),
+          zone.enableWebSockets && sockets && `at most ${formatWhole(sockets)}`,
+        ),
+      ],
     ]),
     ...renderSwitches([
       ['hostname forwarded', zone.addHostHeader],
@@ -88,13 +103,19 @@ export function renderOrigin(zone: Zone): string[] {
 
 /** Error pages and the preloading screen. */
 export function renderPages(zone: Zone): string[] {
+  const { preloadingScreenDelay: wait } = zone;
+  const preloading = joinParts(
+    formatOnOff(zone.preloadingScreenEnabled),
+    describeEnum('PreloadingScreenTheme', zone.preloadingScreenTheme),
+    wait !== undefined && `after ${formatWhole(wait, ' ms')}`,
+  );
   return [
     ...renderFields([
       ['Error page code', describeLength(zone.errorPageCustomCode)],
       ['Status page', humanize(zone.errorPageStatuspageCode)],
-      ['Preloading screen', describePreloading(zone)],
+      ['Preloading screen', preloading],
       ['Its code', describeLength(zone.preloadingScreenCode)],
-      ['Its logo', zone.preloadingScreenLogoUrl ? formatCode(zone.preloadingScreenLogoUrl, 100) : undefined],
+      ['Its logo', quote(zone.preloadingScreenLogoUrl)],
     ]),
     ...renderSwitches([
       ['custom error page', zone.errorPageEnableCustomCode],
@@ -106,89 +127,34 @@ export function renderPages(zone: Zone): string[] {
   ];
 }
 
+/** Code for web pages is not shown in chat; the file has it. */
+function describeLength(code: string | undefined): string | undefined {
+  return code && `${formatWhole(code.length)} characters`;
+}
+
 /** Owner, prices and other linked resources. */
 export function renderAccount(zone: Zone): string[] {
-  return renderFields([
-    ['Owner', humanize(zone.userId)],
-    // $/byte: too small for the format of money.
-    ['Own price', zone.priceOverride ? `$${zone.priceOverride} per byte` : undefined],
-    ['Discounts', listDiscounts(zone)],
-    ['CNAME domain', humanize(zone.cnameDomain)],
-    ['DNS', describeDns(zone)],
-    ['Video library', humanize(zone.videoLibraryId)],
-    ['App endpoint', humanize(zone.magicContainersEndpointId)],
-    ['Cache version', formatWhole(zone.cacheVersion)],
+  // The specification gives no unit. A zero is not shown.
+  const discounts = joinFields([
+    ['EU and US', formatWhole(zone.euusDiscount || undefined)],
+    ['South America', formatWhole(zone.southAmericaDiscount || undefined)],
+    ['Africa', formatWhole(zone.africaDiscount || undefined)],
+    ['Asia and Oceania', formatWhole(zone.asiaOceaniaDiscount || undefined)],
   ]);
-}
-
-/** The specification gives no unit for the wait. */
-function describeRetries(zone: Zone): string | undefined {
-  if (zone.originRetries === undefined) return undefined;
-  return zone.originRetryDelay
-    ? `${zone.originRetries}, wait before a retry: ${zone.originRetryDelay}`
-    : `${zone.originRetries}`;
-}
-
-function describeTimeouts(zone: Zone): string | undefined {
-  return joinFields([
-    ['connect', formatWhole(zone.originConnectTimeout, ' s')],
-    ['response', formatWhole(zone.originResponseTimeout, ' s')],
-  ]);
-}
-
-function describeWebSockets(zone: Zone): string | undefined {
-  const state = formatOnOff(zone.enableWebSockets);
-  return zone.enableWebSockets && zone.maxWebSocketConnections
-    ? `${state}, at most ${formatWhole(zone.maxWebSocketConnections)}`
-    : state;
-}
-
-function describeStickySessions(zone: Zone): string | undefined {
-  const how = renderFields([
-    ['cookie', humanize(zone.stickySessionCookieName, 60)],
-    ['headers', humanize(zone.stickySessionClientHeaders, 100)],
-  ]);
-  const state = describeEnum('StickySessionType', zone.stickySessionType);
-  return [state, ...how].filter(Boolean).join(', ') || undefined;
-}
-
-function describePreloading(zone: Zone): string | undefined {
-  return (
-    [
-      formatOnOff(zone.preloadingScreenEnabled),
-      describeEnum('PreloadingScreenTheme', zone.preloadingScreenTheme),
-      zone.preloadingScreenDelay === undefined
-        ? undefined
-        : `after ${formatWhole(zone.preloadingScreenDelay, ' ms')}`,
-    ]
-      .filter(Boolean)
-      .join(', ') || undefined
-  );
-}
-
-function listDiscounts(zone: Zone): string | undefined {
-  return joinFields([
-    ['EU and US', formatDiscount(zone.euusDiscount)],
-    ['South America', formatDiscount(zone.southAmericaDiscount)],
-    ['Africa', formatDiscount(zone.africaDiscount)],
-    ['Asia and Oceania', formatDiscount(zone.asiaOceaniaDiscount)],
-  ]);
-}
-
-/** The specification gives no unit. A zero is not shown. */
-function formatDiscount(value: number | undefined): string | undefined {
-  return value === 0 ? undefined : formatWhole(value);
-}
-
-function describeDns(zone: Zone): string | undefined {
-  return joinFields([
+  const dns = joinFields([
     ['zone', humanize(zone.dnsZoneId)],
     ['record', humanize(zone.dnsRecordId)],
     ['value', humanize(zone.dnsRecordValue)],
   ]);
-}
-
-/** Code for web pages is not shown in chat; the file has it. */
-function describeLength(written: string | undefined): string | undefined {
-  return written ? escapeMrkdwn(`${formatWhole(written.length)} characters`) : undefined;
+  return renderFields([
+    ['Owner', humanize(zone.userId)],
+    // $/byte: too small for the format of money.
+    ['Own price', zone.priceOverride && `$${zone.priceOverride} per byte`],
+    ['Discounts', discounts],
+    ['CNAME domain', humanize(zone.cnameDomain)],
+    ['DNS', dns],
+    ['Video library', humanize(zone.videoLibraryId)],
+    ['App endpoint', humanize(zone.magicContainersEndpointId)],
+    ['Cache version', formatWhole(zone.cacheVersion)],
+  ]);
 }

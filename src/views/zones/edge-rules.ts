@@ -5,67 +5,46 @@ import { escapeMrkdwn, formatCode } from '../blocks/text.ts';
 
 /** One rule as a sentence: `redirect to `/new` (301) when any of: URL matches `/old/*``. */
 export function renderEdgeRule(rule: EdgeRule): string {
-  const does = [rule, ...rule.extraActions.slice(0, 3)].map(describeAction);
-  const more = rule.extraActions.length - does.length + 1;
-  const doing = (more > 0 ? [...does, `${more} more`] : does).join(', then ');
-  const state = [rule.enabled === false ? 'off' : '', rule.readOnly === true ? 'read only' : ''].filter(
-    Boolean,
-  );
+  const actions = limitParts([rule, ...rule.extraActions].map(describeAction), 4);
+  const state = [rule.enabled === false && 'off', rule.readOnly && 'read only'].filter(Boolean).join(', ');
   const note = rule.description ? `“${escapeMrkdwn(rule.description, 80)}”: ` : '';
-  return `${note}${doing} ${describeCondition(rule)}${state.length > 0 ? ` (${state.join(', ')})` : ''}`;
+  return `${note}${actions.join(', then ')} ${describeCondition(rule)}${state && ` (${state})`}`;
 }
 
-/** The action of a rule with its known parameters. Header values are never shown. */
-function describeAction(act: EdgeRuleAction): string {
-  const { actionParameter1: one, actionParameter2: two } = act;
-  switch (act.actionType ?? -1) {
-    case 1:
-      return `redirect to ${formatCode(one ?? '')}${two ? ` (${escapeMrkdwn(two, 10)})` : ''}`;
-    case 2:
-      return `fetch from ${formatCode(one ?? '')}`;
-    case 3:
-      return `set the CDN’s cache time to ${formatTime(one)}`;
-    case 4:
-      return 'block the request';
-    case 5:
-      return `set the response header ${formatCode(one ?? '', 60)}`;
-    case 6:
-      return `set the request header ${formatCode(one ?? '', 60)}`;
-    case 10:
-      return `set the public cache time to ${formatTime(one)}`;
-    case 16:
-      return `set the browser’s cache time to ${formatTime(one)}`;
-    case 14:
-      return `answer with the status ${escapeMrkdwn(one ?? '', 10)}`;
-    case 19:
-      return `limit connections to ${escapeMrkdwn(one ?? '', 20)}`;
-    case 20:
-      return `limit requests a second to ${escapeMrkdwn(one ?? '', 20)}`;
-    case 21:
-      return `run the edge script ${escapeMrkdwn(one ?? '', 40)}`;
-    case 22:
-      return `fetch from the app ${escapeMrkdwn(one ?? '', 60)}`;
-    case 17:
-      return `fetch from the storage zone ${escapeMrkdwn(one ?? '', 40)}`;
-    default:
-      return [splitWords(getEnumName('EdgeRuleActionType', act.actionType)), ...listParameters(act)].join(
-        ' ',
-      );
-  }
+/** What an action does with its parameters, by its type. Header values are never shown. */
+const actionWords: Readonly<Record<number, (one: string, two: string) => string>> = {
+  1: (to, status) => `redirect to ${formatCode(to)}${status && ` (${escapeMrkdwn(status, 10)})`}`,
+  2: (origin) => `fetch from ${formatCode(origin)}`,
+  3: (time) => `set the CDN’s cache time to ${formatTime(time)}`,
+  4: () => 'block the request',
+  5: (name) => `set the response header ${formatCode(name, 60)}`,
+  6: (name) => `set the request header ${formatCode(name, 60)}`,
+  10: (time) => `set the public cache time to ${formatTime(time)}`,
+  14: (status) => `answer with the status ${escapeMrkdwn(status, 10)}`,
+  16: (time) => `set the browser’s cache time to ${formatTime(time)}`,
+  17: (id) => `fetch from the storage zone ${escapeMrkdwn(id, 40)}`,
+  19: (limit) => `limit connections to ${escapeMrkdwn(limit, 20)}`,
+  20: (limit) => `limit requests a second to ${escapeMrkdwn(limit, 20)}`,
+  21: (id) => `run the edge script ${escapeMrkdwn(id, 40)}`,
+  22: (id) => `fetch from the app ${escapeMrkdwn(id, 60)}`,
+};
+
+function describeAction(action: EdgeRuleAction): string {
+  const { actionType, actionParameter1 = '', actionParameter2 = '', actionParameter3 = '' } = action;
+  const describe = actionWords[actionType ?? -1];
+  if (describe) return describe(actionParameter1, actionParameter2);
+  const parameters = [actionParameter1, actionParameter2, actionParameter3].filter(Boolean);
+  return [splitWords(getEnumName('EdgeRuleActionType', actionType)), ...parameters.map(formatPattern)].join(
+    ' ',
+  );
 }
 
-function listParameters({ actionParameter1, actionParameter2, actionParameter3 }: EdgeRuleAction): string[] {
-  const given = [actionParameter1, actionParameter2, actionParameter3];
-  return given.flatMap((parameter) => (parameter ? [formatPattern(parameter)] : []));
-}
-
-function describeCondition(rule: EdgeRule): string {
-  if (rule.triggers.length === 0) return 'always';
-  const shown = rule.triggers.slice(0, 5).map(describeTrigger);
-  const more = rule.triggers.length - shown.length;
-  const parts = more > 0 ? [...shown, `${more} more`] : shown;
-  if (parts.length === 1) return rule.triggerMatchingType === 2 ? `unless ${parts[0]}` : `when ${parts[0]}`;
-  switch (rule.triggerMatchingType ?? -1) {
+function describeCondition({ triggers, triggerMatchingType }: EdgeRule): string {
+  const [first, ...others] = limitParts(triggers.map(describeTrigger), 5);
+  if (first === undefined) return 'always';
+  if (others.length === 0) return triggerMatchingType === 2 ? `unless ${first}` : `when ${first}`;
+  const parts = [first, ...others];
+  switch (triggerMatchingType ?? -1) {
     case 0:
       return `when ${parts.join(', or ')}`;
     case 1:
@@ -73,16 +52,14 @@ function describeCondition(rule: EdgeRule): string {
     case 2:
       return `when none of these: ${parts.join('; ')}`;
     default:
-      return `when ${getEnumName('TriggerMatchingTypes', rule.triggerMatchingType)}: ${parts.join('; ')}`;
+      return `when ${getEnumName('TriggerMatchingTypes', triggerMatchingType)}: ${parts.join('; ')}`;
   }
 }
 
 function describeTrigger({ type, patternMatches, patternMatchingType, parameter1 }: EdgeRuleTrigger): string {
   const what =
     splitWords(getEnumName('TriggerTypes', type)) + (parameter1 ? ` ${formatCode(parameter1, 60)}` : '');
-  const shown = patternMatches.slice(0, 3).map(formatPattern);
-  const more = patternMatches.length - shown.length;
-  const parts = more > 0 ? [...shown, `${more} more`] : shown;
+  const parts = limitParts(patternMatches.map(formatPattern), 3);
   if (parts.length === 0) return what;
   switch (patternMatchingType ?? -1) {
     case 0:
@@ -96,13 +73,18 @@ function describeTrigger({ type, patternMatches, patternMatchingType, parameter1
   }
 }
 
+function limitParts(parts: readonly string[], most: number): string[] {
+  const more = parts.length - most;
+  return more > 0 ? [...parts.slice(0, most), `${more} more`] : [...parts];
+}
+
 /** Values of headers and cookies are redacted by the API client: they may be passwords. */
 function formatPattern(pattern: string): string {
   return pattern === redactedValue ? 'a value that is not shown' : formatCode(pattern, 80);
 }
 
 /** As sent: the specification gives no unit. */
-function formatTime(value: string | undefined): string {
+function formatTime(value: string): string {
   return escapeMrkdwn(value || 'a time not reported', 20);
 }
 

@@ -13,7 +13,7 @@ import {
   plainText,
   pluralize,
 } from '../blocks/text.ts';
-import { quoteWord, renderRow, type ZoneRow } from './row.ts';
+import { quoteWord, renderRow, type ZoneRow } from './rows.ts';
 
 /** What a list of zones shows. Buttons carry it as a query string. */
 export interface ZoneQuery {
@@ -50,40 +50,36 @@ export interface FilterOffer {
 /** The list, the totals first. */
 export function renderZonePage(page: ZonePage): Message {
   const { query, totals } = page;
-  const headline = [
-    `*${pluralize(totals.zones, 'zone')}*${describeFilter(query, page.account.zones)}`,
-    `${formatBytes(totals.used)} this month`,
-    `${formatMoney(totals.charges)} so far`,
-    // With this filter the number of zones says it.
-    ...(page.query.only === 'attention'
-      ? []
-      : [
-          totals.attention > 0
-            ? `:warning: ${describeAttentionCount(totals.attention)}`
-            : 'none needs attention',
-        ]),
-  ].join(' · ');
   const { limited } = totals;
-  const againstLimits =
+  const count = pluralize(totals.zones, 'zone');
+  const filter = describeFilter(query, page.account.zones);
+  const used = `${formatBytes(totals.used)} this month`;
+  const charges = formatMoney(totals.charges);
+  const attention = `${totals.attention > 0 ? ':warning: ' : ''}${describeAttentionCount(totals.attention)}`;
+  const headline = [
+    `*${count}*${filter}`,
+    used,
+    `${charges} so far`,
+    // With this filter the number of zones says it.
+    query.only !== 'attention' && attention,
+  ];
+  const limits =
     limited.zones > 0
-      ? `\n${pluralize(limited.zones, 'zone')} with a limit: ${formatBytes(limited.used)} of ${formatBytes(limited.limit)} (${formatPercent(limited.used, limited.limit)})`
-      : '\nNo bandwidth limits are set.';
-  return message(formatPlainHeadline(page), [
-    section(headline + againstLimits),
+      ? `${pluralize(limited.zones, 'zone')} with a limit: ${formatBytes(limited.used)} of ${formatBytes(limited.limit)} (${formatPercent(limited.used, limited.limit)})`
+      : 'No bandwidth limits are set.';
+  const notes = [
+    page.pages > 1 && `Page ${formatInteger(query.page)} of ${formatInteger(page.pages)}`,
+    `by ${query.sort}`,
+    `as of ${formatMoment(page.takenAt)}`,
+    page.skipped > 0 &&
+      `:warning: ${pluralize(page.skipped, 'zone')} could not be read and ${page.skipped === 1 ? 'is' : 'are'} left out`,
+  ];
+  const text = `${count}${filter}: ${used}, ${charges}, ${describeAttentionCount(totals.attention)}.`;
+  return message(text, [
+    section(`${headline.filter(Boolean).join(' · ')}\n${limits}`),
     ...page.rows.map(renderRow),
     ...renderNavigation(page),
-    context(
-      [
-        page.pages > 1 ? `Page ${formatInteger(query.page)} of ${formatInteger(page.pages)}` : '',
-        `by ${query.sort}`,
-        `as of ${formatMoment(page.takenAt)}`,
-        page.skipped > 0
-          ? `:warning: ${pluralize(page.skipped, 'zone')} could not be read and ${page.skipped === 1 ? 'is' : 'are'} left out`
-          : '',
-      ]
-        .filter(Boolean)
-        .join(' · '),
-    ),
+    context(notes.filter(Boolean).join(' · ')),
   ]);
 }
 
@@ -136,8 +132,8 @@ export function renderNoZones(
     ]);
   }
   const what = [
-    query.search ? `matches ${formatCode(query.search)}` : '',
-    query.only === 'attention' ? 'needs attention' : query.only ? `is ${query.only}` : '',
+    query.search && `matches ${formatCode(query.search)}`,
+    query.only && (query.only === 'attention' ? 'needs attention' : `is ${query.only}`),
   ].filter(Boolean);
   const text = `None of your ${pluralize(account.zones, 'zone')} ${what.join(' and ')}.`;
   return message(text, [
@@ -150,44 +146,34 @@ export function renderNoZones(
   ]);
 }
 
-function renderNavigation(page: ZonePage): KnownBlock[] {
-  const { query, value } = page;
+function renderNavigation({ query, value, pages, totals, found, offer }: ZonePage): KnownBlock[] {
   const at = (change: Partial<ZoneQuery>) => value({ ...query, page: 1, ...change });
+  const order = ({ name: 'bandwidth', bandwidth: 'charges', charges: 'name' } as const)[query.sort];
   const pager = [
-    ...(query.page > 1 ? [button('‹ Previous', 'zones:page:previous', at({ page: query.page - 1 }))] : []),
-    ...(query.page < page.pages ? [button('Next ›', 'zones:page', at({ page: query.page + 1 }))] : []),
-  ];
-  const order =
-    query.sort === 'name' ? ('bandwidth' as const) : query.sort === 'bandwidth' ? 'charges' : 'name';
+    query.page > 1 && button('‹ Previous', 'zones:page:previous', at({ page: query.page - 1 })),
+    query.page < pages && button('Next ›', 'zones:page', at({ page: query.page + 1 })),
+  ].filter((shown) => shown !== false);
   const view = [
-    ...(page.offer ? [button(page.offer.label, 'zones:page:only', page.offer.value)] : []),
-    ...(query.only !== undefined || query.search !== ''
-      ? [button('All zones', 'zones:page:all', at({ only: undefined, search: '' }))]
-      : []),
-    ...(query.only !== 'attention' && page.totals.attention > 0
-      ? [
-          button(
-            `Needs attention (${formatInteger(page.totals.attention)})`,
-            'zones:page:attention',
-            at({ only: 'attention' }),
-          ),
-        ]
-      : []),
-    ...(page.found > 1 ? [button(`Sort by ${order}`, 'zones:page:sort', at({ sort: order }))] : []),
+    offer && button(offer.label, 'zones:page:only', offer.value),
+    (query.only !== undefined || query.search !== '') &&
+      button('All zones', 'zones:page:all', at({ only: undefined, search: '' })),
+    query.only !== 'attention' &&
+      totals.attention > 0 &&
+      button(
+        `Needs attention (${formatInteger(totals.attention)})`,
+        'zones:page:attention',
+        at({ only: 'attention' }),
+      ),
+    found > 1 && button(`Sort by ${order}`, 'zones:page:sort', at({ sort: order })),
     button('Refresh', 'zones:page:refresh', `${at({ page: query.page })}&fresh=1`),
-  ];
+  ].filter((shown) => typeof shown === 'object');
   return [...(pager.length > 0 ? [actions(...pager)] : []), actions(...view)];
-}
-
-function formatPlainHeadline(page: ZonePage): string {
-  const { totals } = page;
-  return `${pluralize(totals.zones, 'zone')}${describeFilter(page.query, page.account.zones)}: ${formatBytes(totals.used)} this month, ${formatMoney(totals.charges)}, ${describeAttentionCount(totals.attention)}.`;
 }
 
 function describeFilter(query: ZoneQuery, of: number): string {
   const how = [
-    query.search ? `matching ${formatCode(query.search, 60)}` : '',
-    query.only === 'attention' ? 'needing attention' : (query.only ?? ''),
+    query.search && `matching ${formatCode(query.search, 60)}`,
+    query.only === 'attention' ? 'needing attention' : query.only,
   ].filter(Boolean);
   return how.length > 0 ? ` ${how.join(' and ')} (of ${formatInteger(of)})` : '';
 }

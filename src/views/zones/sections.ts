@@ -9,13 +9,24 @@ import {
   humanize,
   joinFields,
   joinList,
+  joinNonEmpty,
+  joinParts,
+  quote,
   renderFields,
   renderSwitches,
 } from '../blocks/fields.ts';
 import { escapeMrkdwn, formatCode, formatMoney } from '../blocks/text.ts';
 
-export function renderHostnames(zone: Zone): string[] {
-  return zone.hostnames.map(renderHostname);
+export function renderHostname(host: Hostname): string {
+  const isPlatforms = host.isSystemHostname || host.isManagedHostname;
+  const certificate = host.hasCertificate ? 'certificate' : ':warning: no certificate';
+  const facts = [
+    formatCode(host.value ?? 'not reported', 120),
+    isPlatforms ? 'of the platform' : host.hasCertificate !== undefined && certificate,
+    host.hasCertificate && describeEnum('CertificateProvisionType', host.certificateProvisionType),
+    host.forceSSL && 'HTTPS forced',
+  ];
+  return facts.filter(Boolean).join(' · ');
 }
 
 export function renderCaching(zone: Zone): string[] {
@@ -25,12 +36,13 @@ export function renderCaching(zone: Zone): string[] {
       ['CDN cache time', formatSeconds(zone.cacheControlMaxAgeOverride)],
       ['Browser cache time', formatSeconds(zone.cacheControlPublicMaxAgeOverride)],
       ['Varies by query parameters', joinNonEmpty(zone.queryStringVaryParameters)],
-      ['Varies by cookies', zone.enableCookieVary ? joinNonEmpty(zone.cookieVaryParameters) : undefined],
+      ['Varies by cookies', zone.enableCookieVary && joinNonEmpty(zone.cookieVaryParameters)],
       ['Varies by headers', humanize(zone.cacheKeyHeaders)],
-      ['Perma-Cache storage zone', formatPositiveId(zone.permaCacheStorageZoneId)],
+      ['Perma-Cache storage zone', formatLinkedId(zone.permaCacheStorageZoneId)],
       ['Perma-Cache', describeEnum('PermaCacheType', zone.permaCacheType)],
       ['Origin shield', describeShield(zone)],
-      ['Its queue', describeShieldQueue(zone)],
+      // Its limits hold only where the shield limits concurrency.
+      ['Its queue', zone.originShieldEnableConcurrencyLimit && describeShieldQueue(zone)],
       ['Coalesced requests wait', formatWhole(zone.requestCoalescingTimeout)],
     ]),
     ...renderSwitches([
@@ -55,26 +67,46 @@ export function renderCaching(zone: Zone): string[] {
   ];
 }
 
+function describeShield({ enableOriginShield, originShieldZoneCode }: Zone): string | undefined {
+  const place = enableOriginShield && humanize(originShieldZoneCode, 20);
+  return joinParts(formatOnOff(enableOriginShield), place && `in ${place}`);
+}
+
+function describeShieldQueue(zone: Zone): string | undefined {
+  return joinFields([
+    ['at once', formatWhole(zone.originShieldMaxConcurrentRequests)],
+    ['waiting', formatWhole(zone.originShieldMaxQueuedRequests)],
+    ['longest wait', formatWhole(zone.originShieldQueueMaxWaitTime)],
+  ]);
+}
+
 export function renderSecurity(zone: Zone): string[] {
+  const protection = describeEnum('ShieldDDosProtectionType', zone.shieldDDosProtectionType);
+  // How many requests above the limit are delayed instead of refused.
+  const burst = zone.burstSize === 0 ? 'none' : formatWhole(zone.burstSize);
   return [
     ...renderFields([
-      ['DDoS protection', describeProtection(zone)],
+      ['DDoS protection', joinParts(formatOnOff(zone.shieldDDosProtectionEnabled), protection)],
       ['Blocked IPs', joinNonEmpty(zone.blockedIps)],
       ['Blocked countries', joinNonEmpty(zone.blockedCountries)],
       ['Redirected countries', joinNonEmpty(zone.budgetRedirectedCountries)],
       ['Allowed referrers', joinNonEmpty(zone.allowedReferrers)],
       ['Blocked referrers', joinNonEmpty(zone.blockedReferrers)],
       ['Requests per IP and second', formatOrUnlimited(zone.requestLimit)],
-      ['Burst', describeBurst(zone)],
+      ['Burst', isPositive(zone.requestLimit) && burst],
       ['Connections per IP', formatOrUnlimited(zone.connectionLimitPerIPCount)],
       ['Transfer rate', formatOrUnlimited(zone.limitRatePerSecond, ' kb/s')],
-      ['Limited after', isOn(zone.limitRatePerSecond) ? formatPositive(zone.limitRateAfter) : undefined],
+      // The specification gives no unit.
+      [
+        'Limited after',
+        isPositive(zone.limitRatePerSecond) &&
+          isPositive(zone.limitRateAfter) &&
+          formatWhole(zone.limitRateAfter),
+      ],
       ['AWS signing region', humanize(zone.awsSigningRegionName)],
       [
         'CORS for',
-        zone.enableAccessControlOriginHeader
-          ? joinNonEmpty(zone.accessControlOriginHeaderExtensions)
-          : undefined,
+        zone.enableAccessControlOriginHeader && joinNonEmpty(zone.accessControlOriginHeaderExtensions),
       ],
     ]),
     ...renderSwitches([
@@ -96,18 +128,23 @@ export function renderSecurity(zone: Zone): string[] {
 
 export function renderOptimizer(zone: Zone): string[] {
   if (zone.optimizerEnabled === false) return ['Off'];
+  const quality = joinFields([
+    ['desktop', formatWhole(zone.optimizerImageQuality)],
+    ['mobile', formatWhole(zone.optimizerMobileImageQuality)],
+  ]);
+  const blueprints = joinNonEmpty(zone.vendorAiImageBlueprints?.map(readName));
   return [
     ...renderFields([
       ['Optimizer', formatOnOff(zone.optimizerEnabled)],
       ['Widest on desktop', formatWhole(zone.optimizerDesktopMaxWidth)],
       ['Widest on mobile', formatWhole(zone.optimizerMobileMaxWidth)],
-      ['Image quality', describeQualities(zone)],
+      ['Image quality', quality],
       ['Watermark', describeWatermark(zone)],
       ['Costs a month', zone.optimizerPricing === undefined ? undefined : formatMoney(zone.optimizerPricing)],
       ['WordPress path', humanize(zone.optimizerStaticHtmlWordPressPath)],
       ['WordPress bypass cookie', humanize(zone.optimizerStaticHtmlWordPressBypassCookie)],
-      ['AI images', describeBlueprints(zone)],
-      ['Image classes', joinList(zone.optimizerClasses?.map(({ name }) => name ?? '(unnamed)'))],
+      ['AI images', joinParts(formatOnOff(zone.enableVendorImageAi), blueprints)],
+      ['Image classes', joinList(zone.optimizerClasses?.map(readName))],
     ]),
     ...renderSwitches([
       ['WebP', zone.optimizerEnableWebP],
@@ -124,124 +161,51 @@ export function renderOptimizer(zone: Zone): string[] {
   ];
 }
 
-export function renderLogging(zone: Zone): string[] {
-  return renderFields([
-    ['Logging', formatOnOff(zone.enableLogging)],
-    ['Extended', formatOnOff(zone.enableExtendedLogging)],
-    ['Format', describeEnum('PullZoneLogFormat', zone.logFormat)],
-    ['IP addresses', describeAnonymization(zone)],
-    [
-      'Kept in the storage zone',
-      zone.loggingSaveToStorage ? formatPositiveId(zone.loggingStorageZoneId) : undefined,
-    ],
-    ['Forwarded', describeForwarding(zone)],
-  ]);
-}
-
-function renderHostname(host: Hostname): string {
-  const certificate =
-    host.hasCertificate === undefined ? '' : host.hasCertificate ? 'certificate' : ':warning: no certificate';
-  const facts = [
-    host.isSystemHostname || host.isManagedHostname ? 'of the platform' : certificate,
-    host.certificateProvisionType === undefined || host.hasCertificate !== true
-      ? ''
-      : describeEnum('CertificateProvisionType', host.certificateProvisionType),
-    host.forceSSL ? 'HTTPS forced' : '',
-  ];
-  return [formatCode(host.value ?? 'not reported', 120), ...facts].filter(Boolean).join(' · ');
-}
-
-function describeShield(zone: Zone): string | undefined {
-  const state = formatOnOff(zone.enableOriginShield);
-  return zone.enableOriginShield && zone.originShieldZoneCode
-    ? `${state}, in ${escapeMrkdwn(zone.originShieldZoneCode, 20)}`
-    : state;
-}
-
-/** Its limits hold only where the shield limits concurrency. */
-function describeShieldQueue(zone: Zone): string | undefined {
-  if (zone.originShieldEnableConcurrencyLimit !== true) return undefined;
-  return joinFields([
-    ['at once', formatWhole(zone.originShieldMaxConcurrentRequests)],
-    ['waiting', formatWhole(zone.originShieldMaxQueuedRequests)],
-    ['longest wait', formatWhole(zone.originShieldQueueMaxWaitTime)],
-  ]);
-}
-
-function describeBlueprints(zone: Zone): string | undefined {
-  const names = zone.vendorAiImageBlueprints?.map(({ name }) => name ?? '(unnamed)') ?? [];
-  const state = formatOnOff(zone.enableVendorImageAi);
-  return [state, names.length > 0 ? joinList(names) : ''].filter(Boolean).join(', ') || undefined;
-}
-
-/** How many requests above the limit are delayed instead of refused: only where requests are limited. */
-function describeBurst(zone: Zone): string | undefined {
-  if (!isOn(zone.requestLimit)) return undefined;
-  return zone.burstSize === 0 ? 'none' : formatWhole(zone.burstSize);
-}
-
-/** A limit of 0 is off. */
-function isOn(limit: number | undefined): boolean {
-  return limit !== undefined && limit > 0;
-}
-
-/** The specification gives no unit. */
-function formatPositive(value: number | undefined): string | undefined {
-  return value === undefined || value <= 0 ? undefined : formatWhole(value);
-}
-
-function describeProtection(zone: Zone): string | undefined {
-  const kind = describeEnum('ShieldDDosProtectionType', zone.shieldDDosProtectionType);
-  return [formatOnOff(zone.shieldDDosProtectionEnabled), kind].filter(Boolean).join(', ') || undefined;
-}
-
-function describeQualities(zone: Zone): string | undefined {
-  return joinFields([
-    ['desktop', formatWhole(zone.optimizerImageQuality)],
-    ['mobile', formatWhole(zone.optimizerMobileImageQuality)],
-  ]);
-}
-
 function describeWatermark(zone: Zone): string | undefined {
   if (!zone.optimizerWatermarkEnabled) return formatOnOff(zone.optimizerWatermarkEnabled);
-  return [
+  return joinParts(
     describeEnum('OptimizerWatermarkPosition', zone.optimizerWatermarkPosition) ?? 'on',
-    zone.optimizerWatermarkUrl ? formatCode(zone.optimizerWatermarkUrl, 100) : '',
+    quote(zone.optimizerWatermarkUrl),
     ...renderFields([
       ['offset', formatWhole(zone.optimizerWatermarkOffset)],
       ['on images from', formatWhole(zone.optimizerWatermarkMinImageSize)],
     ]),
-  ]
-    .filter(Boolean)
-    .join(', ');
+  );
 }
 
-function describeAnonymization(zone: Zone): string | undefined {
-  if (zone.loggingIPAnonymizationEnabled !== true)
-    return zone.loggingIPAnonymizationEnabled === false ? 'whole' : undefined;
-  return `anonymized (${describeEnum('LogAnonymizationType', zone.logAnonymizationType) ?? 'how is not reported'})`;
+export function renderLogging(zone: Zone): string[] {
+  const { loggingIPAnonymizationEnabled: isAnonymized } = zone;
+  const how = describeEnum('LogAnonymizationType', zone.logAnonymizationType) ?? 'how is not reported';
+  return renderFields([
+    ['Logging', formatOnOff(zone.enableLogging)],
+    ['Extended', formatOnOff(zone.enableExtendedLogging)],
+    ['Format', describeEnum('PullZoneLogFormat', zone.logFormat)],
+    ['IP addresses', isAnonymized ? `anonymized (${how})` : isAnonymized === false && 'whole'],
+    ['Kept in the storage zone', zone.loggingSaveToStorage && formatLinkedId(zone.loggingStorageZoneId)],
+    ['Forwarded', describeForwarding(zone)],
+  ]);
 }
 
 function describeForwarding(zone: Zone): string | undefined {
   if (!zone.logForwardingEnabled) return formatOnOff(zone.logForwardingEnabled);
-  const to = zone.logForwardingHostname
-    ? formatCode(
-        zone.logForwardingHostname.replace(/^.*@/u, '') +
-          (zone.logForwardingPort ? `:${zone.logForwardingPort}` : ''),
-      )
-    : 'an address that is not reported';
-  const how = [
+  const host = zone.logForwardingHostname?.replace(/^.*@/u, '');
+  const port = zone.logForwardingPort ? `:${zone.logForwardingPort}` : '';
+  const to = host ? formatCode(host + port) : 'an address that is not reported';
+  const how = joinParts(
     describeEnum('PullZoneLogForwarderProtocolType', zone.logForwardingProtocol),
     describeEnum('PullZoneLogFormat', zone.logForwardingFormat),
-  ].filter(Boolean);
-  return how.length > 0 ? `to ${to} (${how.join(', ')})` : `to ${to}`;
+  );
+  return how ? `to ${to} (${how})` : `to ${to}`;
 }
 
-function formatPositiveId(id: number | string | undefined): string | undefined {
+function isPositive(value: number | undefined): boolean {
+  return value !== undefined && value > 0;
+}
+
+function formatLinkedId(id: number | string | undefined): string | undefined {
   return id === undefined || Number(id) <= 0 ? undefined : escapeMrkdwn(String(id), 40);
 }
 
-/** A list, or undefined if it has no entries. */
-function joinNonEmpty(values: readonly string[] | undefined): string | undefined {
-  return values === undefined || values.length === 0 ? undefined : joinList(values);
+function readName({ name }: { readonly name?: string | undefined }): string {
+  return name ?? '(unnamed)';
 }

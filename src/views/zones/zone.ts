@@ -5,11 +5,10 @@ import { actions, button, commandButton, context, header, message, section } fro
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, plainText, pluralize, truncateLines } from '../blocks/text.ts';
-import * as delivery from './delivery.ts';
-import { renderOverview } from './delivery.ts';
+import { renderAccount, renderOrigin, renderOverview, renderPages } from './delivery.ts';
 import { renderEdgeRule } from './edge-rules.ts';
-import { describeAttention, describeState, describeUsage } from './row.ts';
-import * as sections from './sections.ts';
+import { describeAttention, describeState, describeUsage } from './rows.ts';
+import { renderCaching, renderHostname, renderLogging, renderOptimizer, renderSecurity } from './sections.ts';
 
 interface Section {
   readonly title: string;
@@ -20,25 +19,24 @@ interface Section {
 
 /** Every member of a zone except its name, each in exactly one section. */
 export function renderSections(zone: Zone): Section[] {
-  const rules = zone.edgeRules
-    .toSorted((a, b) => (a.orderIndex ?? 0) - (b.orderIndex ?? 0))
-    .map((rule, index) => `${index + 1}. ${renderEdgeRule(rule)}`);
-  return [
-    { title: `Zone ${escapeMrkdwn(zone.summary.id, 20)}`, lines: renderOverview(zone), room: 1200 },
-    {
-      title: pluralize(zone.hostnames.length, 'hostname'),
-      lines: sections.renderHostnames(zone),
-      room: 1300,
-    },
-    { title: 'Origin', lines: delivery.renderOrigin(zone), room: 900 },
-    { title: 'Caching', lines: sections.renderCaching(zone), room: 1400 },
-    { title: 'Security', lines: sections.renderSecurity(zone), room: 1500 },
-    { title: pluralize(rules.length, 'edge rule'), lines: rules, room: 2000 },
-    { title: 'Optimizer', lines: sections.renderOptimizer(zone), room: 1100 },
-    { title: 'Logging', lines: sections.renderLogging(zone), room: 600 },
-    { title: 'Pages', lines: delivery.renderPages(zone), room: 500 },
-    { title: 'Account', lines: delivery.renderAccount(zone), room: 500 },
+  const rules = zone.edgeRules.toSorted((a, b) => (a.orderIndex ?? 0) - (b.orderIndex ?? 0));
+  const sections: [title: string, room: number, lines: string[]][] = [
+    [`Zone ${escapeMrkdwn(zone.summary.id, 20)}`, 1200, renderOverview(zone)],
+    [pluralize(zone.hostnames.length, 'hostname'), 1300, zone.hostnames.map(renderHostname)],
+    ['Origin', 900, renderOrigin(zone)],
+    ['Caching', 1400, renderCaching(zone)],
+    ['Security', 1500, renderSecurity(zone)],
+    [
+      pluralize(rules.length, 'edge rule'),
+      2000,
+      rules.map((rule, nth) => `${nth + 1}. ${renderEdgeRule(rule)}`),
+    ],
+    ['Optimizer', 1100, renderOptimizer(zone)],
+    ['Logging', 600, renderLogging(zone)],
+    ['Pages', 500, renderPages(zone)],
+    ['Account', 500, renderAccount(zone)],
   ];
+  return sections.map(([title, room, lines]) => ({ title, room, lines }));
 }
 
 /** One zone in sections. Empty sections are left out. */
@@ -58,7 +56,11 @@ export function renderZone(shown: {
       header(plainText(summary.name || 'unnamed', 140)),
       ...(wrong ? [section(`:warning: *Needs attention:* ${wrong}`)] : []),
       ...(weak.length > 0
-        ? [section(`:shield: *Usually set otherwise:* ${weak.map(describeWeakness).join(', ')}`)]
+        ? [
+            section(
+              `:shield: *Usually set otherwise:* ${weak.map((weakness) => weaknessWords[weakness]).join(', ')}`,
+            ),
+          ]
         : []),
       ...renderSections(zone).flatMap(renderSection),
       actions(
@@ -100,27 +102,17 @@ export function renderZoneFile(shown: {
   };
 }
 
-function describeWeakness(weakness: Weakness): string {
-  switch (weakness) {
-    case 'tls-1.0':
-      return 'TLS 1.0 is on';
-    case 'tls-1.1':
-      return 'TLS 1.1 is on';
-    case 'origin-certificate':
-      return 'the origin’s certificate is not verified';
-    case 'token-authentication':
-      return 'token authentication is off';
-    case 'logging':
-      return 'logging is off';
-    case 'origin-shield':
-      return 'no origin shield';
-    case 'ddos-protection':
-      return 'DDoS protection is off';
-  }
-}
+const weaknessWords: Record<Weakness, string> = {
+  'tls-1.0': 'TLS 1.0 is on',
+  'tls-1.1': 'TLS 1.1 is on',
+  'origin-certificate': 'the origin’s certificate is not verified',
+  'token-authentication': 'token authentication is off',
+  logging: 'logging is off',
+  'origin-shield': 'no origin shield',
+  'ddos-protection': 'DDoS protection is off',
+};
 
 function renderSection({ title, lines, room }: Section): KnownBlock[] {
-  return lines.length === 0
-    ? []
-    : [section(`*${title.charAt(0).toUpperCase()}${title.slice(1)}*\n${truncateLines(lines, room)}`)];
+  const heading = title.charAt(0).toUpperCase() + title.slice(1);
+  return lines.length === 0 ? [] : [section(`*${heading}*\n${truncateLines(lines, room)}`)];
 }

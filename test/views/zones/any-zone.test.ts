@@ -4,13 +4,13 @@ import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
 import { attentionReasons, sumTotals, type ZoneSummary } from '../../../src/api/zones/summary.ts';
 import { findWeaknesses, readZone } from '../../../src/api/zones/zone.ts';
 import { decodeZoneQuery, encodeZoneQuery, selectZones } from '../../../src/commands/zones/query.ts';
-import { renderNoZone, renderZoneChoice, renderZoneOption } from '../../../src/views/zones/choice.ts';
 import {
   renderFirstZones,
   renderNoZones,
   renderZonePage,
   type ZoneQuery,
 } from '../../../src/views/zones/list.ts';
+import { renderUnclearZone, renderZoneOption } from '../../../src/views/zones/rows.ts';
 import { renderZone as zoneView } from '../../../src/views/zones/zone.ts';
 import { findMessageProblems, findOptionProblems } from '../../support/slack-limits.ts';
 
@@ -151,8 +151,10 @@ test('any list of zones is a message that Slack takes', () => {
       expect(findMessageProblems(renderNoZones(query, { zones: 5 }, near, encodeZoneQuery(query)))).toEqual(
         [],
       );
-      expect(findMessageProblems(renderZoneChoice(search, summaries))).toEqual([]);
-      expect(findMessageProblems(renderNoZone(search, near))).toEqual([]);
+      expect(
+        findMessageProblems(renderUnclearZone({ kind: 'several', words: search, zones: summaries })),
+      ).toEqual([]);
+      expect(findMessageProblems(renderUnclearZone({ kind: 'none', typed: search, near }))).toEqual([]);
       expect(findOptionProblems(summaries.map(renderZoneOption))).toEqual([]);
     }),
     { numRuns: 100 },
