@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { digestDueJob, digestRunJob, reconcileDigestsJob } from '../digests/jobs.ts';
 import { digestMessages } from '../digests/messages.ts';
 import type { DigestPorts } from '../digests/ports.ts';
-import { beginExportJob } from '../exports/begin.ts';
-import { notifyOutcomeJob } from '../exports/notify-outcome.ts';
+import { exportMessages } from '../exports/messages.ts';
 import type { ExportPorts } from '../exports/ports.ts';
 import { exportRetentionJob } from '../exports/retention.ts';
 import { runExportJob } from '../exports/run.ts';
@@ -25,6 +24,7 @@ export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts
 const messageKinds: readonly MessageKind<never, Ports>[] = [
   checkpointMessage,
   ...digestMessages,
+  ...exportMessages,
   ...operationMessages,
 ];
 
@@ -68,9 +68,7 @@ export const jobs: readonly Job<never, Ports>[] = [
   digestDueJob,
   digestRunJob,
   reconcileDigestsJob,
-  beginExportJob,
   runExportJob,
-  notifyOutcomeJob,
   exportRetentionJob,
   housekeepingJob,
   operationClockJob,

@@ -195,35 +195,3 @@ function heldBack({ reference }: SlackFailure): UserError {
     reference,
   );
 }
-
-/** Explains why the first message could not be posted. */
-export function describePostFailure(error: unknown, channel: string | undefined): unknown {
-  if (!(error instanceof SlackFailure)) return error;
-  const where = channel === undefined ? 'your direct messages' : `<#${channel}>`;
-  switch (error.code) {
-    case 'not_in_channel':
-    case 'channel_not_found':
-      return new UserError(
-        `The bot is not in ${where}, so it cannot post there. Nothing was asked of the CDN.`,
-        'Invite it: type `/invite @cdn` in that channel, then send the form again.',
-      );
-    case 'is_archived':
-      return new UserError(`${where} is archived.`, 'Choose another channel, or only you.');
-    case 'ratelimited':
-      return new UserError('Slack asks for a pause.', 'Send the form again in a minute.');
-    case 'held_back':
-      return new UserError(
-        'What you typed holds a key or token that is in use, so nothing was posted. Nothing was asked of the CDN.',
-        'Fill in the form again without it: `/cdn export`.',
-        undefined,
-        error.reference,
-      );
-    default:
-      return new UserError(
-        error.outcome === 'unknown'
-          ? `Slack did not say whether it took the message for ${where}. Nothing was asked of the CDN.`
-          : `Slack does not let the bot post in ${where} (${error.code}).`,
-        'Send the form again, or choose another channel.',
-      );
-  }
-}

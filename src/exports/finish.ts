@@ -1,52 +1,118 @@
 import type { Kysely, Transaction } from 'kysely';
+import { defineMessage, type Refusal, type RenderContext } from '../outbox/outbox.ts';
 import type { Schema } from '../store/schema.ts';
-import { notifyOutcomeJob } from './notify-outcome.ts';
-import { type ExportOutcome, writeOutcome } from './outcome.ts';
+import type { Message } from '../views/blocks/message.ts';
+import { renderProgress } from '../views/exports/exports.ts';
+import { type NotifiedWhere, renderBlocked } from '../views/exports/outcome-messages.ts';
+import { type ExportOutcome, outcomeColumns, readOutcome, renderOutcome } from './outcome.ts';
 import type { ExportPorts } from './ports.ts';
-import { type ExportRow, findExport, toExportSummary } from './queries/exports.ts';
-import type { OutcomeColumns } from './queries/transitions.ts';
+import {
+  type ExportMove,
+  type ExportRow,
+  findExport,
+  installationOf,
+  moveExport,
+  toExportSummary,
+} from './queries.ts';
 
-/** Dependencies of ending an export. */
+/** What ending an export needs. */
 export interface FinishContext {
-  readonly db: Kysely<Schema>;
-  readonly ports: Pick<ExportPorts, 'audit' | 'enqueue'>;
+  readonly ports: Pick<ExportPorts, 'audit' | 'outbox'>;
   readonly now: () => Date;
 }
 
 /**
- * Ends an export in one transaction: the move to its last state, the audit record, and the job that shows the outcome.
- * False if `move` found that it had ended already.
+ * Ends an export: its last state, its message, which becomes the outcome, and the audit record. False if it has moved on
+ * already.
  */
 export async function finishExport(
-  { db, ports, now }: FinishContext,
-  { id, ending, sha256 }: { readonly id: string; readonly ending: ExportOutcome; readonly sha256?: string },
-  move: (trx: Transaction<Schema>, end: OutcomeColumns) => Promise<boolean>,
+  trx: Transaction<Schema>,
+  { ports, now }: FinishContext,
+  move: ExportMove,
+  outcome: ExportOutcome,
+  done: {
+    readonly columns?: Pick<Partial<ExportRow>, 'row_count' | 'byte_count' | 'files'>;
+    readonly sha256?: string;
+  } = {},
 ): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
-    if (!(await move(trx, { endedAt: now(), ending: writeOutcome(ending) }))) return false;
-    const row = await findExport(trx, id);
-    if (!row) throw new Error('an export is gone while it ends');
-    await ports.enqueue(notifyOutcomeJob, { id }, { in: trx });
-    await ports.audit.record(recordOf(row, ending, sha256), { in: trx });
-    return true;
+  const change = { ...done.columns, ...outcomeColumns(outcome), ended_at: now() };
+  const row = await moveExport(trx, move, change);
+  if (!row) return false;
+  if (!(await ports.outbox.edit(trx, exportMessageId(row.id)))) await putEndNotice(trx, row, { ports, now });
+  await ports.audit.record(recordOf(row, outcome, done.sha256), { in: trx });
+  return true;
+}
+
+/** The id in the outbox of the message that shows the progress, then the outcome. */
+export function exportMessageId(id: string): string {
+  return `export:${id}`;
+}
+
+// A form that is still open tells of a failed start itself, and takes the notice back.
+const noticeAfterMs = 2_000;
+
+/** Tells the person directly: the export's message cannot show the outcome. */
+export async function putEndNotice(
+  trx: Transaction<Schema>,
+  row: ExportRow,
+  { ports, now }: FinishContext,
+): Promise<void> {
+  await ports.outbox.put(trx, {
+    id: endNoticeId(row.id),
+    kind: endNotice,
+    about: { id: row.id },
+    installation: installationOf(row),
+    to: { places: [row.user_id] },
+    doubt: 'once',
+    notBefore: new Date(now().getTime() + noticeAfterMs),
   });
+}
+
+export function endNoticeId(id: string): string {
+  return `export-end:${id}`;
+}
+
+export interface AboutExport {
+  readonly id: string;
+}
+
+export const endNotice = defineMessage({
+  kind: 'export-end',
+  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id, 'directly'),
+  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, 'directly', refusal),
+});
+
+/** An export's message as it is now. Nothing where its outcome was erased. */
+export async function renderExport(
+  db: Kysely<Schema>,
+  id: string,
+  told: NotifiedWhere,
+  refusal?: Refusal,
+): Promise<Message | undefined> {
+  const row = await findExport(db, id);
+  if (!row || row.request === null) return undefined;
+  const one = toExportSummary(row);
+  const outcome = readOutcome(row);
+  if (refusal?.code === 'held_back') return outcome && renderBlocked(one, outcome.kind, refusal.reference);
+  const first = { phase: 'starting', rows: 0, bytes: 0, elapsedMs: 0, attempt: 1 } as const;
+  return outcome ? renderOutcome(row, outcome, told) : renderProgress(one, first);
 }
 
 function recordOf(
   row: ExportRow,
-  ending: ExportOutcome,
+  outcome: ExportOutcome,
   sha256: string | undefined,
 ): Parameters<ExportPorts['audit']['record']>[0] {
   const { request, rows, bytes } = toExportSummary(row);
   return {
     tenant: row.tenant,
     actor: row.user_id,
-    event: ending.kind === 'done' || ending.kind === 'unknown' ? 'export-made' : 'export-ended',
+    event: outcome.kind === 'done' || outcome.kind === 'unknown' ? 'export-made' : 'export-ended',
     subject: `shield zone ${request.shieldZoneId}`,
     detail: {
       export: row.id,
-      outcome: ending.kind,
-      ...(ending.kind === 'cancelled' ? { by: ending.by } : {}),
+      outcome: outcome.kind,
+      ...(outcome.kind === 'cancelled' ? { by: outcome.by } : {}),
       from: request.from.toISOString(),
       to: request.to.toISOString(),
       channel: row.channel ?? 'direct message',

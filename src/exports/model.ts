@@ -46,7 +46,9 @@ export interface ExportSummary {
   readonly filesDeletedAt: Date | undefined;
 }
 
-/** True while the export can be cancelled. */
+/** The states in which an export can be cancelled. */
+export const underWay: readonly ExportState[] = ['asked', 'waiting', 'running'];
+
 export function isUnderWay(state: ExportState): boolean {
-  return state === 'asked' || state === 'waiting' || state === 'running';
+  return underWay.includes(state);
 }

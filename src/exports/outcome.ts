@@ -1,16 +1,9 @@
 import { z } from 'zod';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { Message } from '../views/blocks/message.ts';
-import {
-  type NotifiedWhere,
-  renderBlocked,
-  renderCancelled,
-  renderDone,
-  renderFailed,
-  renderNotBegun,
-  renderUnknown,
-} from '../views/exports/outcome-messages.ts';
-import { type ExportRow, toExportSummary } from './queries/exports.ts';
+import * as views from '../views/exports/outcome-messages.ts';
+import type { ExportState } from './model.ts';
+import { type ExportRow, toExportSummary } from './queries.ts';
 
 const failure = z.object({
   message: z.string(),
@@ -23,7 +16,7 @@ const failure = z.object({
     .optional(),
   why: z.string().optional(),
   reference: z.string().optional(),
-});
+}) satisfies z.ZodType<Failure>;
 
 const offer = z.object({
   from: z.coerce.date(),
@@ -43,22 +36,13 @@ const stored = z.discriminatedUnion('kind', [
 /** The outcome of an export as stored: what its message needs beside the other columns. */
 export type ExportOutcome = z.output<typeof stored>;
 
-/** Projects a failure to what is stored of it. */
-export function toStoredFailure({ message, hint, offer, why, reference }: Failure): z.output<typeof failure> {
-  return { message, hint, offer, why, reference };
-}
-
-/** The state of an export by its outcome. */
-export const stateOfOutcome = {
-  done: 'done',
-  unknown: 'unknown',
-  cancelled: 'cancelled',
-  failed: 'failed',
-  'not-begun': 'failed',
-} as const satisfies Record<ExportOutcome['kind'], string>;
-
-export function writeOutcome(ending: ExportOutcome): string {
-  return JSON.stringify(ending);
+/** The columns of an ended export. */
+export function outcomeColumns(outcome: ExportOutcome): {
+  readonly state: ExportState;
+  readonly ending: string;
+} {
+  const state = outcome.kind === 'not-begun' ? 'failed' : outcome.kind;
+  return { state, ending: JSON.stringify(stored.parse(outcome)) };
 }
 
 /** Undefined if the export has not ended, or its outcome was erased. */
@@ -66,28 +50,18 @@ export function readOutcome({ ending }: ExportRow): ExportOutcome | undefined {
   return ending === null ? undefined : stored.parse(JSON.parse(ending));
 }
 
-/** Renders the message of an outcome. */
-export function renderOutcome(row: ExportRow, ending: ExportOutcome, told: NotifiedWhere): Message {
+export function renderOutcome(row: ExportRow, outcome: ExportOutcome, told: views.NotifiedWhere): Message {
   const one = toExportSummary(row);
-  switch (ending.kind) {
+  switch (outcome.kind) {
     case 'done':
-      return renderDone(one, { files: ending.files, empty: ending.files === 0, told });
+      return views.renderDone(one, { files: outcome.files, empty: outcome.files === 0, told });
     case 'unknown':
-      return renderUnknown(one, told);
+      return views.renderUnknown(one, told);
     case 'cancelled':
-      return renderCancelled(one, ending.by);
+      return views.renderCancelled(one, outcome.by);
     case 'failed':
-      return renderFailed(one, ending.failure, ending.offers);
+      return views.renderFailed(one, outcome.failure, outcome.offers);
     case 'not-begun':
-      return renderNotBegun(one);
+      return views.renderNotBegun(one);
   }
-}
-
-/** Renders an outcome whose usual message holds a live secret. */
-export function renderBlockedOutcome(
-  row: ExportRow,
-  { kind }: ExportOutcome,
-  reference: string | undefined,
-): Message {
-  return renderBlocked(toExportSummary(row), kind, reference);
 }

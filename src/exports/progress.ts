@@ -2,7 +2,7 @@ import { type Posted, SlackFailure, type SlackPort } from '../outbox/slack-port.
 import { type Phase, renderProgress } from '../views/exports/exports.ts';
 import type { ExportSummary } from './model.ts';
 import type { ExportContext } from './ports.ts';
-import { storeProgress } from './queries/transitions.ts';
+import { moveExport } from './queries.ts';
 import type { ExportProgress } from './worker/gather.ts';
 
 /** Runs beside an attempt: stores and shows its progress, and aborts it when it has to end. */
@@ -74,7 +74,8 @@ export function startProgressReporter(options: {
   const tick = async (): Promise<void> => {
     const { rows, bytes } = progress();
     try {
-      if (!(await storeProgress(db, { id: one.id, run, rows, bytes }))) abort('lost');
+      const mine = { id: one.id, run, from: ['running', 'sharing'] } as const;
+      if (!(await moveExport(db, mine, { row_count: rows, byte_count: bytes }))) abort('lost');
     } catch (error) {
       log.warn({ error, id: one.id }, 'export progress could not be stored');
     }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { decideExport } from '../auth/policy/authorizer.ts';
 import { UserError } from '../errors.ts';
@@ -8,32 +9,29 @@ import { renderRefusal } from '../views/blocks/refusal.ts';
 import { renderWaiting } from '../views/exports/exports.ts';
 import { createAttachments } from './attachments.ts';
 import { classifyFailure, ExportOverdue } from './failures.ts';
-import { finishExport } from './finish.ts';
-import type { ExportSummary } from './model.ts';
-import { showOutcome } from './notify-outcome.ts';
-import { type ExportOutcome, readOutcome, stateOfOutcome, toStoredFailure } from './outcome.ts';
+import { exportMessageId, finishExport } from './finish.ts';
+import type { ExportOutcome } from './outcome.ts';
 import type { ExportContext, ExportPorts } from './ports.ts';
 import { attemptSeconds, type ProgressReporter, startProgressReporter } from './progress.ts';
 import {
+  type ExportMove,
   type ExportRow,
   findExport,
-  firstMessageOf,
   installationOf,
+  moveExport,
   requesterOf,
   toExportSummary,
-} from './queries/exports.ts';
-import { claimExport, type ExportMove, moveExport, settleUnknown } from './queries/transitions.ts';
+} from './queries.ts';
 import { SecretFound } from './worker/gather.ts';
 import type { ExportThread } from './worker/thread.ts';
 
 const data = z.object({ id: z.string() });
-export type ExportData = z.input<typeof data>;
 
 // Attempts that failed or whose process died: an export that kills its process must not do so for ever.
 const mostAttempts = 5;
 
 /** Makes an export. Enqueue it with the export's id as key: the queue runs one attempt of an export at a time. */
-export const runExportJob: Job<ExportData, ExportPorts> = defineJob({
+export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
   name: 'export',
   data,
   onePerKey: 'running',
@@ -41,29 +39,36 @@ export const runExportJob: Job<ExportData, ExportPorts> = defineJob({
   retries: 10,
   timeLimitSeconds: attemptSeconds,
   async run({ id }, context: ExportContext) {
+    const { db, ports } = context;
     const run = randomUUID();
-    const row = await claimExport(context.db, { id, run });
-    if (row) return attempt({ row, run, context });
-    // The attempt before this one died while Slack was asked to show the files.
-    await finishExport(context, { id, ending: { kind: 'unknown' } }, (trx, end) =>
-      settleUnknown(trx, id, end),
-    );
+    // A `running` one was left by a killed process.
+    const claim = { state: 'running', run, attempt: sql<number>`attempt + 1` } as const;
+    const row = await moveExport(db, { id, from: ['waiting', 'running'] }, claim);
+    if (!row) {
+      // The attempt before this one may have died while Slack was asked to show the files.
+      const died = { id, from: ['sharing'] } as const;
+      return void (await db
+        .transaction()
+        .execute((trx) => finishExport(trx, context, died, { kind: 'unknown' })));
+    }
+    const at = (await ports.outbox.find(db, exportMessageId(id)))?.posted;
+    if (!at) throw new Error('an export runs without a message');
+    await attempt({ row, run, at, context });
   },
 });
 
 interface Attempt {
   readonly row: ExportRow;
-  /** Fencing token: a process that was frozen while another attempt began can change nothing. */
   readonly run: string;
+  /** Its message. */
+  readonly at: Posted;
   readonly context: ExportContext;
 }
 
 async function attempt(about: Attempt): Promise<void> {
-  const { row, run, context } = about;
+  const { row, run, at, context } = about;
   const { ports, log } = context;
   const one = toExportSummary(row);
-  const at = firstMessageOf(row);
-  if (!at) throw new Error('an export runs without a message');
   // It starts while the permission is checked.
   const thread = ports.exportThread();
   const slack = ports.slack(installationOf(row), context.signal);
@@ -84,57 +89,56 @@ async function attempt(about: Attempt): Promise<void> {
     });
     await reporter.stop();
     const { stats, sha256 } = gathered;
-    const ending: ExportOutcome = { kind: 'done', files: stats.empty ? 0 : gathered.files.length };
-    await finish(about, ending, { rows: stats.rows, bytes: stats.bytes, files }, sha256);
+    const outcome = { kind: 'done', files: stats.empty ? 0 : gathered.files.length } as const;
+    const columns = { row_count: stats.rows, byte_count: stats.bytes, files: JSON.stringify(files) };
+    await finish(about, outcome, { columns, sha256 });
   } catch (error) {
     await reporter.stop();
     const { rows, bytes } = thread.progress();
+    const columns = { row_count: rows, byte_count: bytes };
     if (isSharing && !(error instanceof SlackFailure && error.outcome === 'refused')) {
       log.error({ error, id: one.id }, 'unknown whether export was posted');
-      return finish(about, { kind: 'unknown' }, { rows, bytes });
+      await finish(about, { kind: 'unknown' }, { columns });
+    } else {
+      const outcome = await handleFailure(about, error, reporter);
+      if (outcome) await finish(about, outcome, { columns });
     }
-    await handleFailure(about, { error, at, one, reporter, done: { rows, bytes } });
   } finally {
     await thread.close();
   }
 }
 
-/** Nothing was posted: retries later, gives the export back, or ends it. */
+/** Nothing was posted: retries later, gives the export back, or answers how it ends. */
 async function handleFailure(
   about: Attempt,
-  {
-    error,
-    at,
-    one,
-    reporter,
-    done,
-  }: {
-    readonly error: unknown;
-    readonly at: Posted;
-    readonly one: ExportSummary;
-    readonly reporter: ProgressReporter;
-    readonly done: { readonly rows: number; readonly bytes: number };
-  },
-): Promise<void> {
-  const { row, run, context } = about;
+  error: unknown,
+  reporter: ProgressReporter,
+): Promise<ExportOutcome | undefined> {
+  const { row, at, context } = about;
   const { db, ports, log, now, signal } = context;
-  if (reporter.abortReason() === 'lost' || error instanceof ExportTaken) return showEnd(about, at, reporter);
-  const wait = async (why: string, move: ExportMove, due?: Date): Promise<void> => {
+  const one = toExportSummary(row);
+  if (reporter.abortReason() === 'lost' || error instanceof ExportTaken) {
+    await showOutcomeAgain(about, reporter);
+    return undefined;
+  }
+  const wait = async (why: string, change: { attempt?: number }, due?: Date): Promise<void> => {
     const isMoved = await db.transaction().execute(async (trx) => {
-      if (!(await moveExport(trx, { id: one.id, run }, 'waiting', move))) return false;
+      if (!(await moveExport(trx, ownedBy(about), { ...change, state: 'waiting' }))) return false;
       if (due) await ports.enqueue(runExportJob, { id: one.id }, { in: trx, at: due, key: one.id });
       return true;
     });
-    if (!isMoved) return showEnd(about, at, reporter);
+    if (!isMoved) return showOutcomeAgain(about, reporter);
     // Best effort: the next attempt shows where it is.
     await ports
       .slack(installationOf(row), signal)
       .update(at, renderWaiting(one, why))
-      .catch((error: unknown) => log.warn({ error, id: one.id }, 'export pause could not be shown'));
+      .catch((failure: unknown) =>
+        log.warn({ error: failure, id: one.id }, 'export pause could not be shown'),
+      );
   };
   if (signal.aborted) {
-    // This process stops: the queue gives the job to another.
-    await wait('The bot restarts; this goes on by itself.', { uncounted: true });
+    // This process stops: the queue gives the job to another, and the attempt is not counted.
+    await wait('The bot restarts; this goes on by itself.', { attempt: row.attempt - 1 });
     throw error;
   }
   const cause =
@@ -147,41 +151,39 @@ async function handleFailure(
   if ('retryAfterMs' in verdict) {
     log.warn({ error, id: one.id, attempt: row.attempt }, 'export attempt failed, trying again');
     const why = `${verdict.why} Trying again in ${Math.round(verdict.retryAfterMs / 1000)} s.`;
-    return wait(why, {}, new Date(now().getTime() + verdict.retryAfterMs));
+    await wait(why, {}, new Date(now().getTime() + verdict.retryAfterMs));
+    return undefined;
   }
-  const failure = toStoredFailure(ports.explain(verdict.tell, 'event-logs'));
-  await finish(about, { kind: 'failed', failure, offers: verdict.offers }, done);
+  const { retry: _, ...failure } = ports.explain(verdict.tell, 'event-logs');
+  return { kind: 'failed', failure, offers: verdict.offers };
 }
 
-/** Ends the export. Does nothing if another attempt has it, or it was cancelled. */
+/** Matches until the export was cancelled, or another attempt has it. */
+function ownedBy({ row: { id }, run }: Attempt): ExportMove {
+  return { id, run, from: ['running', 'sharing'] };
+}
+
 async function finish(
-  { row: { id }, run, context }: Attempt,
-  ending: ExportOutcome,
-  move: ExportMove,
-  sha256?: string,
+  about: Attempt,
+  outcome: ExportOutcome,
+  done: Parameters<typeof finishExport>[4],
 ): Promise<void> {
-  const about = { id, ending, ...(sha256 === undefined ? {} : { sha256 }) };
-  await finishExport(context, about, (trx, end) =>
-    moveExport(trx, { id, run }, stateOfOutcome[ending.kind], { ...move, end }),
-  );
+  const { db } = about.context;
+  await db.transaction().execute((trx) => finishExport(trx, about.context, ownedBy(about), outcome, done));
 }
 
 // Between the clocks of two processes.
 const skewMs = 5_000;
 
 /** The export was cancelled: progress that was on its way to Slack may have replaced the words that say so. */
-async function showEnd(
+async function showOutcomeAgain(
   { row: { id }, context }: Attempt,
-  at: Posted,
   reporter: ProgressReporter,
 ): Promise<void> {
-  const { db, ports, log, signal } = context;
+  const { db, ports } = context;
   const row = await findExport(db, id);
-  const ending = row && readOutcome(row);
-  if (!ending || reporter.shownAt() < (row.ended_at?.getTime() ?? 0) - skewMs) return;
-  await showOutcome(ports.slack(installationOf(row), signal), at, row, ending).catch((error: unknown) =>
-    log.warn({ error, id }, 'export outcome could not be shown'),
-  );
+  if (!row?.ended_at || reporter.shownAt() < row.ended_at.getTime() - skewMs) return;
+  await db.transaction().execute((trx) => ports.outbox.edit(trx, exportMessageId(id)));
 }
 
 /** The export was cancelled, or taken by another attempt, at the last moment. */
@@ -199,7 +201,7 @@ async function authorize(row: ExportRow, { ports }: ExportContext): Promise<void
 
 /** Returns the ids of the files in Slack; none for an empty log. */
 async function send(
-  { row, run, context }: Attempt,
+  { row, run, at, context }: Attempt,
   gathered: Awaited<ReturnType<ExportThread['gather']>>,
   reporter: ProgressReporter,
   onSharing: () => void,
@@ -211,13 +213,19 @@ async function send(
   reporter.setPhase('sending', attachments.bytes);
   const slack = ports.slack(installationOf(row), reporter.signal);
   const { fileIds } = await slack.share(attachments.files, {
-    channel: firstMessageOf(row)?.channel ?? row.user_id,
+    channel: at.channel,
     comment: attachments.comment,
     async beforeShare(ids) {
       await authorize(row, context);
       reporter.setPhase('sharing');
-      const move = { files: ids, rows, bytes };
-      if (!(await moveExport(db, { id: row.id, run }, 'sharing', move))) throw new ExportTaken();
+      // Cancelling and sharing exclude each other: only a running export can move here.
+      const change = {
+        state: 'sharing',
+        files: JSON.stringify(ids),
+        row_count: rows,
+        byte_count: bytes,
+      } as const;
+      if (!(await moveExport(db, { id: row.id, run, from: ['running'] }, change))) throw new ExportTaken();
       onSharing();
     },
   });

@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { type Person, tenantId } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
-import { type Posted, SlackFailure, type SlackPort } from '../outbox/slack-port.ts';
+import type { Posted } from '../outbox/slack-port.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
-import { beginExport, beginExportJob, endAsNotBegun, postFirstMessage } from './begin.ts';
-import { describePostFailure } from './failures.ts';
-import { finishExport } from './finish.ts';
-import { type ExportRequest, type ExportSummary, isUnderWay } from './model.ts';
-import { findExportMessage, settleMs, showOutcome } from './notify-outcome.ts';
-import { readOutcome } from './outcome.ts';
+import { endNoticeId, exportMessageId, finishExport } from './finish.ts';
+import { putExportMessage } from './messages.ts';
+import { type ExportRequest, type ExportSummary, isUnderWay, underWay } from './model.ts';
+import { readOutcome, renderOutcome } from './outcome.ts';
 import type { ExportPorts } from './ports.ts';
 import {
   addExport,
@@ -19,100 +18,94 @@ import {
   findExport,
   findExportsOf,
   findUnfinishedExports,
-  firstMessageOf,
   installationOf,
   lockExportsOf,
   toExportSummary,
   writeRequest,
-} from './queries/exports.ts';
-import { cancelExport, markExportNotified, storeExportMessage } from './queries/transitions.ts';
+} from './queries.ts';
 
 /** Exports of event logs, from the form to the file. */
 export interface ExportService {
   /**
-   * Posts the export's message, which shows whether the bot may post there, and enqueues the export. The caller has
-   * checked the person's permission.
+   * Stores an export, which begins when its message is posted, and waits for that for some seconds: it shows whether the
+   * bot may post there. The caller has checked the person's permission.
    *
    * @throws UserError if the message cannot be posted, or the person has too many exports under way.
    */
-  ask(person: Person, wanted: ExportRequest, channel: string | undefined): Promise<{ readonly id: string }>;
+  ask(person: Person, wanted: ExportRequest, channel: string | undefined): Promise<void>;
   /** Within the person's tenant. Undefined if there is none, or its request was erased. */
   find(person: Person, id: string): Promise<ExportSummary | undefined>;
   /** The person's exports, newest first. */
   list(person: Person, most: number): Promise<readonly ExportSummary[]>;
   /** Ends it at once; a process that works on it notices within a second. `late`: Slack is asked to show the files. */
   cancel(person: Person, id: string): Promise<'cancelled' | 'late' | 'over'>;
-  /**
-   * Finds an export whose button was pressed in the message `at`. An outdated message is replaced by the outcome, and
-   * stored as the export's message if that was unknown.
-   */
+  /** Finds an export whose button was pressed in the message `at`, which shows the outcome if it is outdated. */
   look(person: Person, id: string, at: Posted | undefined): Promise<ExportSummary | undefined>;
   /** Cancels the exports of a person whose key is gone, or of a whole tenant. */
   endFor(ended: { readonly person: Person | undefined; readonly tenant: string }): Promise<void>;
 }
 
 const mostUnderWay = 3;
+// Slack answers in less than a second, unless it wants a pause. Then the message and the export come later.
+const mostWaitMs = 3_000;
+const lookEveryMs = 50;
 
 export function createExportService(options: {
   readonly db: Kysely<Schema>;
-  readonly ports: Pick<ExportPorts, 'slack' | 'enqueue' | 'audit'>;
+  readonly ports: Pick<ExportPorts, 'slack' | 'outbox' | 'audit'>;
   readonly log: Log;
   readonly now: () => Date;
 }): ExportService {
   const { db, ports, log, now } = options;
-  const context = { db, ports, log, now };
-  const never = new AbortController().signal;
 
-  const later = (error: unknown): void => log.error({ error }, 'an export is late to begin or to tell');
+  async function findIn(tenant: string, id: string): Promise<ExportRow | undefined> {
+    const row = await findExport(db, id);
+    return row?.tenant === tenant && row.request !== null ? row : undefined;
+  }
 
-  /** Looks for a first message that Slack did not answer. Undefined if `beginExportJob` has to look again. */
-  const adopted = async (
-    row: ExportRow,
-    failure: SlackFailure,
-    slack: SlackPort,
-  ): Promise<Posted | undefined> => {
-    const found = await findExportMessage(slack, row).catch((error: unknown) => {
-      log.warn({ error, id: row.id }, 'the message of an export could not be looked for');
-      return 'absent' as const;
-    });
-    if (found === 'absent') return undefined;
-    if (found !== 'nobody-knows') return found;
-    await endAsNotBegun(context, row.id, now());
-    throw failure;
-  };
+  /** An answer to a press, and may be lost: the outbox shows the outcome in the export's message anyway. */
+  async function showOutcome(row: ExportRow, at: Posted): Promise<void> {
+    const outcome = readOutcome(row);
+    if (!outcome) return;
+    await ports
+      .slack(installationOf(row), new AbortController().signal)
+      .update(at, renderOutcome(row, outcome, 'there'))
+      .catch((error: unknown) => log.warn({ error, id: row.id }, 'export outcome could not be shown'));
+  }
 
-  const showEndIn = async (row: ExportRow, at: Posted): Promise<void> => {
-    await storeExportMessage(db, row.id, at);
-    const ending = readOutcome(row);
-    if (!ending) return;
-    const shown = await showOutcome(ports.slack(installationOf(row), never), at, row, ending).catch(later);
-    if (shown) await markExportNotified(db, row.id, now());
-  };
-
-  const stop = async (id: string, by: string): Promise<'cancelled' | 'late' | 'over'> => {
-    const isCancelled = await finishExport(context, { id, ending: { kind: 'cancelled', by } }, (trx, end) =>
-      cancelExport(trx, id, end),
-    );
+  async function stop(id: string, by: string): Promise<'cancelled' | 'late' | 'over'> {
+    const outcome = { kind: 'cancelled', by } as const;
+    const isCancelled = await db
+      .transaction()
+      .execute((trx) => finishExport(trx, options, { id, from: underWay }, outcome));
     const row = await findExport(db, id);
     if (!isCancelled) return row?.state === 'sharing' ? 'late' : 'over';
     // Shown at once: the person looks at the message, and maybe no worker process runs.
-    const at = row && firstMessageOf(row);
-    if (at) await showEndIn(row, at);
+    const posted = (await ports.outbox.find(db, exportMessageId(id)))?.posted;
+    if (row && posted) await showOutcome(row, posted);
     return 'cancelled';
-  };
+  }
+
+  /** Waits until the message of an export is posted or refused. */
+  async function waitForBegin(id: string): Promise<ExportRow | undefined> {
+    for (let waited = 0; waited < mostWaitMs; waited += lookEveryMs) {
+      await sleep(lookEveryMs);
+      const row = await findExport(db, id);
+      if (row?.state !== 'asked') return row;
+    }
+    return undefined;
+  }
 
   return {
     async ask(person, wanted, channel) {
       const tenant = tenantId(person);
-      const row = await db.transaction().execute(async (trx) => {
-        const { userId } = person;
+      const { userId } = person;
+      const id = randomBytes(9).toString('base64url');
+      await db.transaction().execute(async (trx) => {
         await lockExportsOf(trx, { tenant, userId });
         const request = writeRequest(wanted);
         refuseMore(await findUnfinishedExports(trx, { tenant, userId }), request, channel);
-        const id = randomBytes(9).toString('base64url');
-        // In case this process dies, or Slack does not answer.
-        await ports.enqueue(beginExportJob, { id }, { in: trx, at: new Date(now().getTime() + settleMs) });
-        return addExport(trx, {
+        const row = {
           id,
           tenant,
           enterprise_id: person.enterpriseId ?? null,
@@ -121,52 +114,42 @@ export function createExportService(options: {
           channel: channel ?? null,
           request,
           asked_at: now(),
-        });
+        };
+        await addExport(trx, row);
+        await putExportMessage(trx, row, ports);
       });
-      const { id } = row;
-      const slack = ports.slack(installationOf(row), never);
-      let at: Posted | undefined;
-      try {
-        at = await postFirstMessage(slack, row).catch((error: unknown) => {
-          if (error instanceof SlackFailure && error.outcome === 'unknown') return adopted(row, error, slack);
-          throw error;
-        });
-      } catch (error) {
-        // Slack refused the message: nothing of the request is kept.
-        await dropExport(db, id);
-        throw describePostFailure(error, channel);
-      }
-      // If the database does not answer, `beginExportJob` finds the message later.
-      const begun = at && (await beginExport(context, id, at).catch(later));
-      if (begun === 'ended')
+      const row = await waitForBegin(id);
+      const outcome = row && readOutcome(row);
+      if (outcome?.kind === 'cancelled')
         throw new UserError('This export was stopped before it began.', 'Nothing was asked of the CDN.');
-      return { id };
+      // Else it ran and failed already.
+      if (outcome?.kind !== 'failed' || row?.attempt !== 0) return;
+      // Slack refused the message: nothing of the request is kept, unless the person was told elsewhere meanwhile.
+      await db.transaction().execute(async (trx) => {
+        if (await ports.outbox.cancel(trx, endNoticeId(id))) await dropExport(trx, id);
+      });
+      const { message, hint = '', reference } = outcome.failure;
+      throw new UserError(message, hint, undefined, reference);
     },
     async find(person, id) {
-      const row = await findExport(db, id);
-      return row && row.tenant === tenantId(person) && row.request !== null
-        ? toExportSummary(row)
-        : undefined;
+      const row = await findIn(tenantId(person), id);
+      return row && toExportSummary(row);
     },
     async list(person, most) {
       const rows = await findExportsOf(db, { tenant: tenantId(person), userId: person.userId }, most);
       return rows.map(toExportSummary);
     },
     async look(person, id, at) {
-      const row = await findExport(db, id);
-      if (!row || row.tenant !== tenantId(person) || row.request === null) return undefined;
-      if (at) await showEndIn(row, at);
-      return toExportSummary(row);
+      const row = await findIn(tenantId(person), id);
+      if (row && at) await showOutcome(row, at);
+      return row && toExportSummary(row);
     },
     async cancel(person, id) {
-      const row = await findExport(db, id);
-      if (!row || row.tenant !== tenantId(person)) return 'over';
-      return stop(id, person.userId);
+      return (await findIn(tenantId(person), id)) ? stop(id, person.userId) : 'over';
     },
     async endFor({ person, tenant }) {
-      for (const row of await findUnfinishedExports(db, { tenant, userId: person?.userId })) {
-        if (isUnderWay(toExportSummary(row).state)) await stop(row.id, 'system');
-      }
+      const rows = await findUnfinishedExports(db, { tenant, userId: person?.userId });
+      for (const row of rows) if (isUnderWay(toExportSummary(row).state)) await stop(row.id, 'system');
     },
   };
 }

@@ -93,7 +93,8 @@ export async function end(
   if (state === 'dead') log.warn({ message: row.id, place, reason, code }, 'message was not delivered');
   const posted = channel !== undefined && ts !== undefined ? { channel, ts } : undefined;
   const about = JSON.parse(row.about) as never;
-  const ended = { id: row.id, about, state, place, posted, reason, code: row.code ?? code };
+  const { reference } = refusalOf(row) ?? {};
+  const ended = { id: row.id, about, state, place, posted, reason, code: row.code ?? code, reference };
   const store = async (trx: Transaction<Schema>): Promise<void> => {
     const at = now();
     const stored = await trx

@@ -142,6 +142,8 @@ export interface Ended<About> {
   readonly reason: DeadReason | undefined;
   /** Slack's word, of the first place that refused. With `sent`: why `renderInstead` was used. */
   readonly code: string | undefined;
+  /** With `held_back` where the kind has `renderInstead`: the reference that is in the log. */
+  readonly reference?: string | undefined;
 }
 
 export type DeadReason = 'place-gone' | 'app-gone' | 'refused' | 'expired' | 'parent' | 'withdrawn';

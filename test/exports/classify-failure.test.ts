@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { exportOperation } from '../../src/api/event-logs.ts';
 import { ApiError } from '../../src/api/http/errors.ts';
 import { UserError } from '../../src/errors.ts';
-import { classifyFailure, describePostFailure } from '../../src/exports/failures.ts';
+import { classifyFailure } from '../../src/exports/failures.ts';
+import { describePostFailure } from '../../src/exports/messages.ts';
 import type { ExportRequest } from '../../src/exports/model.ts';
 import { ExportTooLarge } from '../../src/exports/worker/gather.ts';
 import { SlackFailure } from '../../src/outbox/slack-port.ts';
@@ -123,10 +124,12 @@ test.each([
   ['not_in_channel', /The bot is not in <#C1>/],
   ['channel_not_found', /The bot is not in <#C1>/],
   ['is_archived', /<#C1> is archived/],
-  ['ratelimited', /asks for a pause/],
+  ['account_inactive', /does not let the bot post in <#C1> \(account_inactive\)/],
+  // It was tried until it expired.
+  [undefined, /asks for a pause/],
   ['restricted_action', /does not let the bot post in <#C1> \(restricted_action\)/],
 ])('a first message that is refused with %s says so', (code, words) => {
-  expect(describePostFailure(new SlackFailure('refused', code), 'C1')).toMatchObject({
+  expect(describePostFailure({ code, reference: undefined }, 'C1')).toMatchObject({
     message: expect.stringMatching(words),
   });
 });

@@ -7,12 +7,12 @@ import { useExportHarness } from './harness.ts';
 
 const { alice, dave } = users;
 const { ops, random } = channels;
-const desk = useExportHarness();
+const harness = useExportHarness();
 const { exportRequests, callsTo, exportTo, expectNothingLeft, newFiles, expectEmptySpool, waitForPost } =
-  desk;
+  harness;
 let bot: Bot;
 beforeAll(() => {
-  bot = desk.bot();
+  bot = harness.bot();
 });
 
 /** What the service sends for the request that the bot made last. */

@@ -4,7 +4,6 @@ import { useExportHarness } from './harness.ts';
 
 const { alice, bob, dave } = users;
 const { ops, deploys } = channels;
-const desk = useExportHarness();
 const {
   bot,
   exportRequests,
@@ -16,7 +15,7 @@ const {
   newFiles,
   expectEmptySpool,
   waitForPost,
-} = desk;
+} = useExportHarness();
 
 describe('at once', () => {
   test('a button that is pressed twice at once begins one export, and says so', async () => {
@@ -194,12 +193,13 @@ describe('cancelling', () => {
     held.release();
     expect(await recorded()).toBe(before + 1);
     // A press that comes after the end draws the same end once more.
-    const ends = callsTo('chat.update').map(({ args }) => JSON.stringify(args));
+    const ends = callsTo('chat.update')
+      .filter(({ args }) => args['ts'] === ts)
+      .map(({ args }) => JSON.stringify(args));
     expect(new Set(ends.filter((one) => one.includes('was stopped'))).size).toBe(1);
     expect(
       JSON.stringify(
-        desk
-          .bot()
+        bot()
           .slack.as(alice, ops)
           .messages()
           .find((one) => one.ts === ts)?.blocks,

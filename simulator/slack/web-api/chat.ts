@@ -57,6 +57,7 @@ export const chatMethods: Record<string, Method> = {
 
   'chat.update'(call) {
     const message = ownMessage(call, 'cant_update_message');
+    if (call.sim.world.channels.get(message.channel)?.archived) throw new Refused('is_inactive');
     const text = textArg(call);
     if (text !== undefined && text.length > updateLimit) {
       call.sim.problem(`chat.update: text has ${text.length} characters, ${updateLimit} are allowed`);

@@ -82,9 +82,6 @@ export const engineTables = defineTables(
       /** The attempt that has it: a fencing token. */
       run: 'text',
       attempt: 'integer not null',
-      /** The message that tells how far it is. */
-      message_channel: 'text',
-      message_ts: 'text',
       row_count: 'bigint not null',
       byte_count: 'bigint not null',
       /** The ids of the files in Slack, as JSON. */
@@ -93,8 +90,6 @@ export const engineTables = defineTables(
       ended_at: 'timestamptz',
       /** How it ended, as JSON; forgotten with what was asked for. */
       ending: 'text',
-      /** When people were told of it. */
-      told_at: 'timestamptz',
       files_deleted_at: 'timestamptz',
     },
     /** Posts on a schedule. */

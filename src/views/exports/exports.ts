@@ -67,12 +67,6 @@ export function renderWaiting(one: ExportSummary, why: string): Message {
   ]);
 }
 
-/** A late first message: it was taken for lost, and another one was posted. */
-export function renderElsewhere({ request }: ExportSummary): Message {
-  const text = `Another message tells of this export of shield zone ${escapeMrkdwn(request.shieldZoneId, 20)}.`;
-  return message(text, [section(text)]);
-}
-
 function cancelButton(id: string, nth = 0): Button {
   return button('Cancel', `event-logs:cancel:${nth}`, id, {
     style: 'danger',

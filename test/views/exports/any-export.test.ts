@@ -71,7 +71,6 @@ test('whatever was asked for, every message of an export is one that Slack takes
         ends.renderUnknown(one),
         ends.renderUnknown(one, 'directly'),
         ends.renderAlreadyEnded(one),
-        views.renderElsewhere(one),
         ends.renderDone(one, { files: 1, empty: false, told: 'directly' }),
         ends.renderBlocked(one, 'failed', 'ABCD2345'),
         ends.renderFailed(

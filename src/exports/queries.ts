@@ -1,0 +1,145 @@
+import { type Kysely, type Selectable, sql, type Transaction, type UpdateObject } from 'kysely';
+import { z } from 'zod';
+import type { Installation, Person } from '../auth/identity.ts';
+import type { Schema } from '../store/schema.ts';
+import { type ExportRequest, type ExportState, type ExportSummary, exportStates } from './model.ts';
+
+export type ExportRow = Selectable<Schema['exports']>;
+
+/** Serializes the start of a person's exports until the transaction ends. */
+export async function lockExportsOf(
+  trx: Transaction<Schema>,
+  { tenant, userId }: { readonly tenant: string; readonly userId: string },
+): Promise<void> {
+  const name = `cdn-chatops/exports/${tenant}/${userId}`;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
+}
+
+/** Adds an export in the state `asked`. */
+export async function addExport(
+  trx: Transaction<Schema>,
+  row: Pick<
+    ExportRow,
+    'id' | 'tenant' | 'enterprise_id' | 'team_id' | 'user_id' | 'channel' | 'request' | 'asked_at'
+  >,
+): Promise<void> {
+  const nothing = { state: 'asked', attempt: 0, row_count: 0, byte_count: 0, files: '[]' };
+  await trx
+    .insertInto('exports')
+    .values({ ...row, ...nothing })
+    .execute();
+}
+
+/** Deletes an export that never began. */
+export async function dropExport(trx: Transaction<Schema>, id: string): Promise<void> {
+  await trx.deleteFrom('exports').where('id', '=', id).execute();
+}
+
+export async function findExport(db: Kysely<Schema>, id: string): Promise<ExportRow | undefined> {
+  return db.selectFrom('exports').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** A person's exports, newest first. */
+export async function findExportsOf(
+  db: Kysely<Schema>,
+  { tenant, userId }: { readonly tenant: string; readonly userId: string },
+  most: number,
+): Promise<ExportRow[]> {
+  return db
+    .selectFrom('exports')
+    .selectAll()
+    .where('tenant', '=', tenant)
+    .where('user_id', '=', userId)
+    .where('request', 'is not', null)
+    .orderBy('asked_at', 'desc')
+    .limit(most)
+    .execute();
+}
+
+/** Exports of a person or of a whole tenant that have not ended. */
+export async function findUnfinishedExports(
+  db: Kysely<Schema>,
+  { tenant, userId }: { readonly tenant: string; readonly userId: string | undefined },
+): Promise<ExportRow[]> {
+  return db
+    .selectFrom('exports')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .where('tenant', '=', tenant)
+    .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? ''))
+    .execute();
+}
+
+/** Which export moves, from which states, and which attempt has to have it. */
+export interface ExportMove {
+  readonly id: string;
+  readonly from: readonly ExportState[];
+  /** Fencing token: a process that was frozen while another attempt began can change nothing. */
+  readonly run?: string;
+}
+
+/** Every change of an export is a compare-and-set. Undefined where it has moved on: another attempt, cancelled, ended. */
+export async function moveExport(
+  db: Kysely<Schema>,
+  { id, from, run }: ExportMove,
+  change: Omit<UpdateObject<Schema, 'exports'>, 'state'> & { readonly state?: ExportState },
+): Promise<ExportRow | undefined> {
+  return db
+    .updateTable('exports')
+    .set(change)
+    .where('id', '=', id)
+    .where('state', 'in', from)
+    .$if(run !== undefined, (query) => query.where('run', '=', run ?? ''))
+    .returningAll()
+    .executeTakeFirst();
+}
+
+const stored = z.object({
+  shieldZoneId: z.string(),
+  from: z.coerce.date(),
+  to: z.coerce.date(),
+  query: z.string(),
+  filters: z.array(z.object({ field: z.string(), op: z.string(), value: z.array(z.string()) })),
+  spreadsheetSafe: z.boolean(),
+  pseudonyms: z.boolean(),
+  split: z.boolean(),
+});
+
+/** As JSON; the same request is always the same text. */
+export function writeRequest(request: ExportRequest): string {
+  return JSON.stringify(stored.parse(request));
+}
+
+const forgotten: ExportRequest = {
+  shieldZoneId: '0',
+  from: new Date(0),
+  to: new Date(0),
+  query: '',
+  filters: [],
+  spreadsheetSafe: false,
+  pseudonyms: false,
+  split: false,
+};
+
+export function toExportSummary(row: ExportRow): ExportSummary {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    channel: row.channel ?? undefined,
+    request: row.request === null ? forgotten : stored.parse(JSON.parse(row.request)),
+    state: z.enum(exportStates).parse(row.state),
+    rows: row.row_count,
+    bytes: row.byte_count,
+    askedAt: row.asked_at,
+    endedAt: row.ended_at ?? undefined,
+    filesDeletedAt: row.files_deleted_at ?? undefined,
+  };
+}
+
+export function requesterOf(row: ExportRow): Person {
+  return { ...installationOf(row), userId: row.user_id };
+}
+
+export function installationOf(row: Pick<ExportRow, 'team_id' | 'enterprise_id'>): Installation {
+  return { teamId: row.team_id, enterpriseId: row.enterprise_id ?? undefined };
+}
