@@ -1,14 +1,7 @@
 import { type Person, tenantId } from '../auth/identity.ts';
 import { decideApproval } from '../auth/policy/policy.ts';
 import { queueExecution } from './execute.ts';
-import type {
-  ApproveAnswer,
-  CancelAnswer,
-  ConfirmAnswer,
-  DecisionContext,
-  DenyAnswer,
-  Obstacle,
-} from './model.ts';
+import type { Answer, DecisionContext } from './model.ts';
 import { toStorable } from './queries.ts';
 import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
 import { stopUnlessValid } from './validity.ts';
@@ -23,10 +16,10 @@ export async function approve(
   id: string,
   approver: Person,
   context: DecisionContext,
-): Promise<ApproveAnswer> {
+): Promise<Answer> {
   assertContextOf(approver, context);
-  return withLock(ledger, { id, tenant: tenantId(approver) }, async (locked): Promise<ApproveAnswer> => {
-    const obstacle = await findObstacle(locked, approver, context);
+  return withLock(ledger, { id, tenant: tenantId(approver) }, async (locked): Promise<Answer> => {
+    const obstacle = await findObstacle(locked, 'approve', approver, context);
     if (obstacle) return obstacle;
     const { operation } = locked;
     if (operation.approvals.some(({ by }) => by === approver.userId)) return { kind: 'twice', operation };
@@ -46,13 +39,13 @@ export async function deny(
   id: string,
   approver: Person,
   { reason, context }: { readonly reason: string; readonly context: DecisionContext },
-): Promise<DenyAnswer> {
+): Promise<Answer> {
   assertContextOf(approver, context);
   const said = toStorable(reason).trim();
   if (said === '' || said.length > longestReason)
     throw new Error(`a denial has a reason of 1 to ${longestReason} characters`);
-  return withLock(ledger, { id, tenant: tenantId(approver) }, async (locked): Promise<DenyAnswer> => {
-    const obstacle = await findObstacle(locked, approver, context);
+  return withLock(ledger, { id, tenant: tenantId(approver) }, async (locked): Promise<Answer> => {
+    const obstacle = await findObstacle(locked, 'deny', approver, context);
     if (obstacle) return obstacle;
     const outcome = { word: 'denied', reason: said };
     const operation = await transition(locked, { to: 'denied', by: approver.userId, outcome });
@@ -61,10 +54,11 @@ export async function deny(
 }
 
 /** By the requester, until the execution begins. */
-export function cancel(ledger: Ledger, id: string, requester: Person): Promise<CancelAnswer> {
-  return withLock(ledger, { id, tenant: tenantId(requester) }, async (locked): Promise<CancelAnswer> => {
+export function cancel(ledger: Ledger, id: string, requester: Person): Promise<Answer> {
+  return withLock(ledger, { id, tenant: tenantId(requester) }, async (locked): Promise<Answer> => {
     const { operation } = locked;
-    if (operation.requester.userId !== requester.userId) return { kind: 'not-requester', operation };
+    if (operation.requester.userId !== requester.userId)
+      return { kind: 'not-requester', press: 'cancel', operation };
     if (operation.state !== 'proposed' && operation.state !== 'approved')
       return { kind: 'already', operation };
     const step = { to: 'cancelled', by: requester.userId, outcome: { word: 'taken-back' } } as const;
@@ -78,9 +72,9 @@ export async function confirmOutcome(
   id: string,
   person: Person,
   { state, context }: { readonly state: 'succeeded' | 'failed'; readonly context: DecisionContext },
-): Promise<ConfirmAnswer> {
+): Promise<Answer> {
   assertContextOf(person, context);
-  return withLock(ledger, { id, tenant: tenantId(person) }, async (locked): Promise<ConfirmAnswer> => {
+  return withLock(ledger, { id, tenant: tenantId(person) }, async (locked): Promise<Answer> => {
     const { operation } = locked;
     if (operation.state !== 'unknown') return { kind: 'already', operation };
     const decision = decideApproval(context.policy, context.clicker);
@@ -95,16 +89,15 @@ export async function confirmOutcome(
 /** Why an approver's press does nothing: first the facts about the request, then about the person. */
 async function findObstacle(
   locked: LockedOperation,
+  press: 'approve' | 'deny',
   approver: Person,
   context: DecisionContext,
-): Promise<
-  Obstacle | { readonly kind: 'own-request'; readonly operation: LockedOperation['operation'] } | undefined
-> {
+): Promise<Answer | undefined> {
   const { operation } = locked;
   if (operation.state !== 'proposed') return { kind: 'already', operation };
   const stopped = await stopUnlessValid(locked, context);
   if (stopped) return stopped;
-  if (operation.requester.userId === approver.userId) return { kind: 'own-request', operation };
+  if (operation.requester.userId === approver.userId) return { kind: 'own-request', press, operation };
   const decision = decideApproval(context.policy, context.clicker);
   return decision.allowed ? undefined : { kind: 'not-allowed', decision, operation };
 }

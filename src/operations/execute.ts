@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import type { CdnClient } from '../api/cdn.ts';
 import { ApiError } from '../api/http/errors.ts';
@@ -6,12 +7,11 @@ import { UserError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
 import { defineJob, type JobContext } from '../store/queue/define-job.ts';
 import type { Failure } from '../views/blocks/failure.ts';
-import { loadContext } from './context.ts';
 import type { MessagePorts } from './messages.ts';
-import type { NotFound, Obstacle, Operation, OperationOutcome, RequesterContext } from './model.ts';
+import type { Answer, Operation, OperationOutcome, RequesterContext } from './model.ts';
 import { findOperation } from './queries.ts';
 import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
-import { stopUnlessValid } from './validity.ts';
+import { loadContext, stopUnlessValid } from './validity.ts';
 import { openValue } from './values.ts';
 
 export interface OperationPorts extends MessagePorts {
@@ -28,7 +28,7 @@ interface Settlement {
 }
 
 /** The sealed strings that are sent, and the value that goes into the body. */
-export interface WireRequest {
+interface WireRequest {
   readonly kind: Operation['kind'];
   readonly path: string;
   readonly body: string | null;
@@ -68,7 +68,7 @@ export const executeOperationJob = defineJob({
     const begun = await begin(ledger, id, await loadContext(ports.authorizer(found.requester), found));
     if (begun.kind === 'already' && begun.operation.state === 'executing') {
       log.warn({ operation: id }, 'operation was begun by a process that died');
-      await markAbandoned(ledger, id);
+      await withLock(ledger, { id }, markAbandoned);
       return;
     }
     if (begun.kind !== 'begun') return;
@@ -78,23 +78,24 @@ export const executeOperationJob = defineJob({
   },
 });
 
-export type BeginAnswer =
-  /** For exactly one caller, ever: send it once, then `settle`. */
-  | { readonly kind: 'begun'; readonly operation: Operation; readonly request: WireRequest }
-  /** Another run began it, or it ended: do not send. */
-  | Extract<Obstacle, { kind: 'not-found' | 'already' | 'expired' | 'void' }>;
+/** For exactly one caller, ever: send it once, then `settle`. Every other answer: do not send. */
+interface Begun {
+  readonly kind: 'begun';
+  readonly operation: Operation;
+  readonly request: WireRequest;
+}
 
 /** The only transition to `executing`; succeeds at most once per operation. */
-export function begin(ledger: Ledger, id: string, context: RequesterContext): Promise<BeginAnswer> {
-  return withLock(ledger, { id }, async (locked): Promise<BeginAnswer> => {
+export function begin(ledger: Ledger, id: string, context: RequesterContext): Promise<Answer | Begun> {
+  return withLock(ledger, { id }, async (locked): Promise<Answer | Begun> => {
     const { tx, logged, operation } = locked;
     if (operation.state !== 'approved') return { kind: 'already', operation };
     const stopped = await stopUnlessValid(locked, context);
     if (stopped) return stopped;
-    const { path, body, value_mac: valueMac } = logged.row;
-    const opened = valueMac === null ? undefined : await openValue(tx, logged.row);
-    const value = opened && 'value' in opened ? opened.value : undefined;
+    const opened = await openValue(tx, logged.row);
     const executing = await transition(locked, { to: 'executing', by: 'system' });
+    const value = 'value' in opened ? opened.value : undefined;
+    const { path, body } = logged.row;
     return { kind: 'begun', operation: executing, request: { kind: operation.kind, path, body, value } };
   });
 }
@@ -122,7 +123,6 @@ async function send(
     const { state, outcome } = classifyError(error, kind);
     // People quote this reference; the log has it too.
     const { reference } = ports.explain(error, 'operations');
-    if (reference === undefined) return { state, outcome };
     return { state, outcome: { ...outcome, facts: { ...outcome.facts, reference } } };
   }
 }
@@ -130,13 +130,9 @@ async function send(
 /** Whether the CDN did what was asked, as far as its error says. */
 function classifyError(error: ApiError, kind: Operation['kind']): Settlement {
   const { status, requestId, serviceMessage } = error;
-  const known = {
-    ...(status === undefined ? {} : { status }),
-    ...(requestId === undefined ? {} : { requestId }),
-  };
-  const failed = (word: string, facts?: OperationOutcome['facts']): Settlement => ({
+  const failed = (word: string, says?: string): Settlement => ({
     state: 'failed',
-    outcome: { word, ...known, ...(facts ? { facts } : {}) },
+    outcome: { word, status, requestId, facts: { says } },
   });
   switch (error.code) {
     case 'key_refused':
@@ -148,10 +144,7 @@ function classifyError(error: ApiError, kind: Operation['kind']): Settlement {
     case 'refused':
       if (kind === 'volume-delete' && status === 400 && /detach/iu.test(serviceMessage ?? ''))
         return failed('not-detached');
-      return failed(
-        'refused',
-        serviceMessage === undefined ? undefined : { says: serviceMessage.slice(0, 300) },
-      );
+      return failed('refused', serviceMessage?.slice(0, 300));
     case 'unavailable':
     case 'unreachable':
     case 'timeout':
@@ -159,7 +152,7 @@ function classifyError(error: ApiError, kind: Operation['kind']): Settlement {
     case 'unexpected':
     case 'cancelled':
       return error.sent
-        ? { state: 'unknown', outcome: { word: 'unanswered', ...known } }
+        ? { state: 'unknown', outcome: { word: 'unanswered', status, requestId } }
         : failed('not-sent');
   }
 }
@@ -179,43 +172,31 @@ async function settleWithRetries(
       return;
     } catch (error) {
       if (attempt >= settleAttempts || signal.aborted) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** attempt));
+      await setTimeout(250 * 2 ** attempt);
     }
   }
 }
 
-type SettleAnswer = NotFound | { readonly kind: 'already' | 'settled'; readonly operation: Operation };
+// The CDN's header is not under our control, and the audit has a shape for it.
+const requestIds = /^[\w.:-]{1,80}$/;
 
 /** Stores the outcome. A late answer of the CDN also replaces `unknown`, unless a person has confirmed an outcome. */
-export function settle(ledger: Ledger, id: string, { state, outcome }: Settlement): Promise<SettleAnswer> {
-  const checked = checkOutcome(outcome);
-  return withLock(ledger, { id }, async (locked): Promise<SettleAnswer> => {
+export function settle(ledger: Ledger, id: string, { state, outcome }: Settlement) {
+  const isQuotable = requestIds.test(outcome.requestId ?? '');
+  const checked = isQuotable ? outcome : { ...outcome, requestId: undefined };
+  return withLock(ledger, { id }, async (locked) => {
     const { operation } = locked;
     // A person's confirmation ends `unknown`, so a late answer never overrides it.
     const isLate = operation.state === 'unknown' && state !== 'unknown';
-    if (operation.state !== 'executing' && !isLate) return { kind: 'already', operation };
+    if (operation.state !== 'executing' && !isLate) return { kind: 'already', operation } as const;
     const moved = await transition(locked, { to: state, by: 'system', outcome: checked });
-    return { kind: 'settled', operation: moved };
+    return { kind: 'settled', operation: moved } as const;
   });
 }
 
 /** executing → unknown, never sent again: its process died. Answers whether it moved. */
-export async function markAbandoned(ledger: Ledger, id: string): Promise<boolean> {
-  const moved = await withLock(ledger, { id }, async (locked) => {
-    if (locked.operation.state !== 'executing') return false;
-    await transition(locked, { to: 'unknown', by: 'system', outcome: { word: 'process-died' } });
-    return true;
-  });
-  return moved === true;
-}
-
-// Neither is under our control, and the audit has a shape for both.
-const words = /^[a-z][a-z0-9-]{0,63}$/;
-const requestIds = /^[\w.:-]{1,80}$/;
-
-function checkOutcome({ word, requestId, ...rest }: OperationOutcome): OperationOutcome {
-  if (!words.test(word)) throw new Error('an outcome is a word of lower-case letters, digits and hyphens');
-  return requestId !== undefined && requestIds.test(requestId)
-    ? { ...rest, word, requestId }
-    : { ...rest, word };
+export async function markAbandoned(locked: LockedOperation): Promise<boolean> {
+  if (locked.operation.state !== 'executing') return false;
+  await transition(locked, { to: 'unknown', by: 'system', outcome: { word: 'process-died' } });
+  return true;
 }

@@ -8,7 +8,7 @@ import { markAbandoned } from './execute.ts';
 import { queueReminder } from './messages.ts';
 import type { Operation } from './model.ts';
 import { findOperationsToRemind } from './queries.ts';
-import { expireOperation, type Ledger, transition, withLock } from './transitions.ts';
+import { expireOperation, type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
 import { isOverdue, startWithinMs } from './validity.ts';
 import { destroyIdleValues, destroyValuesOf } from './values.ts';
 
@@ -34,35 +34,27 @@ export const operationClockJob = defineJob({
 });
 
 /** Answers the ids of what expired. */
-export async function expireOverdue(ledger: Ledger): Promise<string[]> {
+export function expireOverdue(ledger: Ledger): Promise<string[]> {
   const now = ledger.now();
   const approvedBefore = new Date(now.getTime() - startWithinMs);
-  const ids = await findIds(ledger, (where) =>
+  const mayBeOverdue = (where: Where) =>
     where.or([
       where.and([where('state', '=', 'proposed'), where('expires_at', '<=', now)]),
       where.and([where('state', '=', 'approved'), where('moved_at', '<=', approvedBefore)]),
-    ]),
-  );
-  const expired: string[] = [];
-  for (const id of ids) {
-    await withLock(ledger, { id }, async (locked) => {
-      if (!isOverdue(locked.operation, ledger.now())) return;
-      await expireOperation(locked);
-      expired.push(id);
-    });
-  }
-  return expired;
+    ]);
+  return moveEach(ledger, mayBeOverdue, async (locked) => {
+    if (!isOverdue(locked.operation, ledger.now())) return false;
+    await expireOperation(locked);
+    return true;
+  });
 }
 
 /** Operations that have been executing longer than any request takes become unknown. Answers their ids. */
-export async function markLongExecuting(ledger: Ledger): Promise<string[]> {
+export function markLongExecuting(ledger: Ledger): Promise<string[]> {
   const before = new Date(ledger.now().getTime() - maxExecutionMs);
-  const ids = await findIds(ledger, (where) =>
-    where.and([where('state', '=', 'executing'), where('moved_at', '<=', before)]),
-  );
-  const marked: string[] = [];
-  for (const id of ids) if (await markAbandoned(ledger, id)) marked.push(id);
-  return marked;
+  const isLong = (where: Where) =>
+    where.and([where('state', '=', 'executing'), where('moved_at', '<=', before)]);
+  return moveEach(ledger, isLong, markAbandoned);
 }
 
 /** Reminds the approvers of an operation once. True for exactly one caller. */
@@ -89,32 +81,32 @@ export async function cancelUnbegun(
   ledger: Ledger,
   { person, tenant }: { readonly person: Person | undefined; readonly tenant: string },
 ): Promise<string[]> {
-  const ids = await findIds(ledger, (where) =>
+  const isUnbegun = (where: Where) =>
     where.and([
       where('tenant', '=', tenant),
       where('state', 'in', ['proposed', 'approved']),
       ...(person ? [where('user_id', '=', person.userId)] : []),
-    ]),
-  );
+    ]);
   const outcome = { word: person ? 'requester-gone' : 'app-gone' };
-  const cancelled: string[] = [];
-  for (const id of ids) {
-    await withLock(ledger, { id }, async (locked) => {
-      if (!['proposed', 'approved'].includes(locked.operation.state)) return;
-      await transition(locked, { to: 'cancelled', by: 'system', outcome });
-      cancelled.push(id);
-    });
-  }
+  const cancelled = await moveEach(ledger, isUnbegun, async (locked) => {
+    if (!['proposed', 'approved'].includes(locked.operation.state)) return false;
+    await transition(locked, { to: 'cancelled', by: 'system', outcome });
+    return true;
+  });
   await destroyValuesOf(ledger, tenant, person?.userId);
   return cancelled;
 }
 
 type Where = ExpressionBuilder<Schema, 'operations'>;
 
-async function findIds(
-  { db }: Ledger,
-  where: (builder: Where) => ReturnType<Where['and']>,
+/** Moves these operations, each under its lock; answers the ids of those that `move` moved. */
+async function moveEach(
+  ledger: Ledger,
+  which: (where: Where) => ReturnType<Where['and']>,
+  move: (locked: LockedOperation) => Promise<boolean>,
 ): Promise<string[]> {
-  const rows = await db.selectFrom('operations').select('id').where(where).orderBy('id').execute();
-  return rows.map(({ id }) => id);
+  const rows = await ledger.db.selectFrom('operations').select('id').where(which).orderBy('id').execute();
+  const moved: string[] = [];
+  for (const { id } of rows) if ((await withLock(ledger, { id }, move)) === true) moved.push(id);
+  return moved;
 }

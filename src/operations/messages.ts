@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Installation, People, Person } from '../auth/identity.ts';
-import type { Authorizer } from '../auth/policy/authorizer.ts';
+import { type Authorizer, findAble, findApproverCandidates } from '../auth/policy/authorizer.ts';
 import { defineMessage, type Ended, type Outbox, type RenderContext } from '../outbox/outbox.ts';
 import type { JobContext } from '../store/queue/define-job.ts';
 import type { Schema } from '../store/schema.ts';
@@ -10,7 +10,6 @@ import {
   renderReminder,
   renderRequesterMessage,
 } from '../views/operations/approvals.ts';
-import { findAble, findApproverCandidates } from './context.ts';
 import { canUndo, type Operation } from './model.ts';
 import { findOperation } from './queries.ts';
 import { findPreviousValue, type ValueStore } from './values.ts';
@@ -43,30 +42,33 @@ export async function queueMessages(
   operation: Operation,
   approvalChannel: string | undefined,
 ): Promise<void> {
-  const { tenant, id, requester, approvalsNeeded } = operation;
-  const message = { about: { tenant, id }, installation: requester, doubt: 'look' } as const;
+  const { id, requester, approvalsNeeded } = operation;
   const channel = approvalChannel ?? (approvalsNeeded === 0 ? operation.channelId : undefined);
-  if (channel !== undefined)
-    await outbox.put(trx, { ...message, id: cardId(id), kind: approvalCard, to: { places: [channel] } });
+  if (channel !== undefined) await putMessage(outbox, trx, operation, cardId(id), channel);
   else if (approvalsNeeded > 0) await queueDirectCards(outbox, trx, operation);
-  const own = { id: requesterMessageId(id), kind: requesterMessage };
-  await outbox.put(trx, { ...message, ...own, to: { places: [requester.userId] } });
+  await putMessage(outbox, trx, operation, requesterMessageId(id), requester.userId);
 }
 
 async function queueDirectCards(
   outbox: Outbox,
   trx: Transaction<Schema>,
-  { tenant, id, requester, approvers }: Operation,
+  operation: Operation,
 ): Promise<void> {
-  for (const approver of approvers.slice(0, mostDirectMessages))
-    await outbox.put(trx, {
-      id: cardId(id, approver),
-      kind: approvalCard,
-      about: { tenant, id },
-      installation: requester,
-      to: { places: [approver] },
-      doubt: 'look',
-    });
+  for (const approver of operation.approvers.slice(0, mostDirectMessages))
+    await putMessage(outbox, trx, operation, cardId(operation.id, approver), approver);
+}
+
+async function putMessage(
+  outbox: Outbox,
+  trx: Transaction<Schema>,
+  operation: Operation,
+  messageId: string,
+  place: string,
+): Promise<void> {
+  const { tenant, id, requester: installation } = operation;
+  const kind = messageId.startsWith(requesterMessageId(id)) ? requesterMessage : approvalCard;
+  const message = { id: messageId, kind, about: { tenant, id }, installation } as const;
+  await outbox.put(trx, { ...message, to: { places: [place] }, doubt: 'look' });
 }
 
 /** Has the messages of an operation rendered anew, in the transaction that moves it. */
@@ -103,10 +105,9 @@ const requesterMessage = defineMessage({
   async render({ tenant, id }: About, { ports, now, db }: RenderContext<MessagePorts>) {
     const operation = await findOperation({ db }, tenant, id);
     if (!operation) return undefined;
-    const isUndoable = canUndo(operation, now());
-    const isKnown = isUndoable && (await findPreviousValue(ports.ledger, id)) !== undefined;
-    const undo = isUndoable ? (isKnown ? 'possible' : 'unknown-value') : 'no';
-    return renderRequesterMessage(operation, { undo });
+    if (!canUndo(operation, now())) return renderRequesterMessage(operation, 'no');
+    const previous = await findPreviousValue(ports.ledger, id);
+    return renderRequesterMessage(operation, previous ? 'possible' : 'unknown-value');
   },
   ended: (trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) =>
     postAgainIfUnknown(ports.ledger.outbox, trx, ended),
@@ -119,7 +120,7 @@ const approvalCard = defineMessage({
     if (!operation) return undefined;
     return operation.approvalsNeeded === 0
       ? renderChangeNotice(operation)
-      : renderApprovalCard(operation, { approvers: operation.approvers.slice(0, mostNamed) });
+      : renderApprovalCard(operation, operation.approvers.slice(0, mostNamed));
   },
   async ended(trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) {
     const { outbox } = ports.ledger;
@@ -162,15 +163,7 @@ async function postAgainIfUnknown(
 ): Promise<void> {
   if (state !== 'unknown' || id.endsWith(again)) return;
   const operation = await findOperation({ db: trx }, about.tenant, about.id);
-  if (!operation) return;
-  await outbox.put(trx, {
-    id: id + again,
-    kind: id === requesterMessageId(about.id) ? requesterMessage : approvalCard,
-    about,
-    installation: operation.requester,
-    to: { places: [place] },
-    doubt: 'look',
-  });
+  if (operation) await putMessage(outbox, trx, operation, id + again, place);
 }
 
 /** The ids of the messages about an operation that are or will be in Slack. */

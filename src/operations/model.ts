@@ -94,7 +94,7 @@ export interface OperationOutcome {
   /** The approver's reason for a denial. Typed by a person: escape it. */
   readonly reason?: string | undefined;
   /** Further facts to show: a count of instances. */
-  readonly facts?: Readonly<Record<string, string | number | boolean>> | undefined;
+  readonly facts?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
 }
 
 export interface Operation {
@@ -156,48 +156,37 @@ export interface DecisionContext extends RequesterContext {
   readonly clicker: Actor;
 }
 
-/** An answer to a press, with the operation as it is after it. */
-type Answer<Kind extends string, Facts = unknown> = Facts & {
+type About<Kind extends string, Facts = unknown> = Facts & {
   readonly kind: Kind;
   readonly operation: Operation;
 };
 
-/** No such operation in this organisation or workspace. */
-export interface NotFound {
-  readonly kind: 'not-found';
-}
-
-/** The reasons for which any decision can be refused. `already`: another one came first. `void`: this press voided it. */
-export type Obstacle =
-  | NotFound
-  | Answer<'already'>
-  | Answer<'expired'>
-  | Answer<'not-allowed', { readonly decision: Decision }>
-  | Answer<'void', { readonly why: VoidReason }>;
-
-/** `own-request`: requesters do not approve their own requests, admins neither. `twice`: counted before. */
-export type ApproveAnswer = Obstacle | Answer<'approved'> | Answer<'own-request'> | Answer<'twice'>;
-export type DenyAnswer = Obstacle | Answer<'denied'> | Answer<'own-request'>;
-export type CancelAnswer = NotFound | Answer<'already'> | Answer<'cancelled'> | Answer<'not-requester'>;
-export type ConfirmAnswer = Obstacle | Answer<'confirmed'>;
-
-/** `already-retried` has the operation that retries it. `not-now`: wrong state, or its value is no longer kept. */
-export type RetryAnswer =
-  | NotFound
-  | Answer<'proposed'>
-  | Answer<'not-requester'>
-  | Answer<'already-retried'>
-  | Answer<'not-now', { readonly why: 'state' | 'value-gone' }>;
+/** The answer to a press, with the operation as it is after it. */
+export type Answer =
+  | About<'approved' | 'denied' | 'cancelled' | 'confirmed' | 'proposed'>
+  /** No such operation in this organisation or workspace. */
+  | { readonly kind: 'not-found' }
+  /** Another press came first. */
+  | About<'already'>
+  | About<'expired'>
+  /** This press voided it. */
+  | About<'void', { readonly why: VoidReason }>
+  | About<'not-allowed', { readonly decision: Decision }>
+  /** Requesters do not decide on their own requests, admins neither. */
+  | About<'own-request', { readonly press: 'approve' | 'deny' }>
+  | About<'not-requester', { readonly press: 'cancel' | 'retry' }>
+  /** This approval was counted before. */
+  | About<'twice'>
+  /** With the operation that retries it. */
+  | About<'already-retried'>
+  /** Wrong state for a retry, or its value is no longer kept. */
+  | About<'not-now', { readonly why: 'state' | 'value-gone' }>;
 
 const undoMs = 30 * minuteMs;
 
 /** Whether a button may still restore the value that a variable had before. */
 export function canUndo(operation: Operation, now: Date): boolean {
   const { state, request, movedAt } = operation;
-  return (
-    state === 'succeeded' &&
-    request.kind === 'variable-update' &&
-    request.setsValue &&
-    now.getTime() - movedAt.getTime() < undoMs
-  );
+  if (state !== 'succeeded' || request.kind !== 'variable-update' || !request.setsValue) return false;
+  return now.getTime() - movedAt.getTime() < undoMs;
 }

@@ -6,16 +6,23 @@ import { minuteMs } from '../lib/time.ts';
 import { queueExecution } from './execute.ts';
 import { queueMessages } from './messages.ts';
 import {
+  type Answer,
   type Operation,
   type OperationRequest,
   type OperationRow,
   type Proposal,
-  type RetryAnswer,
   requiredRight,
 } from './model.ts';
 import { lockOperation, readOperation, toStorable } from './queries.ts';
 import { computeSeal, findSealProblem, signSeal, toSealedRequest } from './seal.ts';
-import { inTransaction, type Ledger, type LedgerTransaction, toAuditInput, withLock } from './transitions.ts';
+import {
+  appendEvent,
+  inTransaction,
+  type Ledger,
+  type LedgerTransaction,
+  toAuditInput,
+  withLock,
+} from './transitions.ts';
 import { commitToValue, openValue, storeValue } from './values.ts';
 
 /** Stores a sealed request. Where the policy needs no approval, its execution is queued at once. */
@@ -29,18 +36,19 @@ export function retry(
   id: string,
   requester: Person,
   now: Pick<Proposal, 'policy' | 'channelId' | 'snapshot' | 'approvers'>,
-): Promise<RetryAnswer> {
-  return withLock(ledger, { id, tenant: tenantId(requester) }, async (locked): Promise<RetryAnswer> => {
+): Promise<Answer> {
+  return withLock(ledger, { id, tenant: tenantId(requester) }, async (locked): Promise<Answer> => {
     const { tx, logged, operation } = locked;
-    if (operation.requester.userId !== requester.userId) return { kind: 'not-requester', operation };
+    if (operation.requester.userId !== requester.userId)
+      return { kind: 'not-requester', press: 'retry', operation };
     if (logged.triedAgainAs !== undefined) {
       const other = await lockOperation(tx.db, logged.triedAgainAs);
       return { kind: 'already-retried', operation: other ? readOperation(other) : operation };
     }
     const may = ['failed', 'unknown', 'expired'].includes(operation.state);
     if (!may || findSealProblem(tx.sealer, logged.row)) return { kind: 'not-now', why: 'state', operation };
-    const opened = logged.row.value_mac === null ? undefined : await openValue(tx, logged.row);
-    if (opened && !('value' in opened)) return { kind: 'not-now', why: 'value-gone', operation };
+    const opened = await openValue(tx, logged.row);
+    if ('problem' in opened) return { kind: 'not-now', why: 'value-gone', operation };
     const request: OperationRequest = { ...operation.request, ...opened };
     const proposal = { ...now, requester, request, reason: operation.reason };
     return { kind: 'proposed', operation: await storeProposal(tx, proposal, id) };
@@ -91,18 +99,8 @@ async function storeProposal(
     approvers: JSON.stringify(approvers),
     reminded_at: null,
   };
-  const event = {
-    operation_id: id,
-    seq: 1,
-    at,
-    actor: by,
-    what: 'proposed',
-    outcome: null,
-    key_id: null,
-    mac: null,
-  };
   await tx.db.insertInto('operations').values(row).execute();
-  await tx.db.insertInto('operation_events').values(event).execute();
+  const event = await appendEvent(tx, row, 'proposed');
   if (commitment) await storeValue(tx, row, commitment);
   const logged = { row, events: [event], triedAgainAs: undefined };
   const operation = readOperation(logged);

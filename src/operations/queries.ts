@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { type Person, tenantId } from '../auth/identity.ts';
 import { type Json, parseJson } from '../lib/canonical-json.ts';
@@ -60,7 +60,18 @@ export function findWaitingFor(
       .where('state', '=', 'proposed')
       .where('expires_at', '>', now())
       .where('user_id', '<>', person.userId)
-      .where((where) => where.not(isApprovedBy(where, person.userId)))
+      .where((where) =>
+        where.not(
+          where.exists(
+            where
+              .selectFrom('operation_events')
+              .select('seq')
+              .whereRef('operation_id', '=', 'operations.id')
+              .where('actor', '=', person.userId)
+              .where('what', '=', 'approval'),
+          ),
+        ),
+      )
       .orderBy('created_at')
       .orderBy('id')
       .limit(mostWaiting),
@@ -145,17 +156,6 @@ const outcomeShape = z.object({
 
 function readOutcome(text: string | null): OperationOutcome | undefined {
   return text === null ? undefined : outcomeShape.safeParse(parseJson(text)).data;
-}
-
-function isApprovedBy(where: ExpressionBuilder<Schema, 'operations'>, userId: string) {
-  return where.exists(
-    where
-      .selectFrom('operation_events')
-      .select('seq')
-      .whereRef('operation_id', '=', 'operations.id')
-      .where('actor', '=', userId)
-      .where('what', '=', 'approval'),
-  );
 }
 
 type Rows = ReturnType<typeof selectOperations>;

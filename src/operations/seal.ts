@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { volumePath } from '../api/apps.ts';
 import { variableBody, variablePath } from '../api/variables.ts';
 import { SealError, type Sealer, type Signature } from '../auth/keys/sealing.ts';
-import { canonicalJson, parseJson } from '../lib/canonical-json.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import { Secret } from '../secrets/secret.ts';
 import type {
   Approval,
   EventRow,
@@ -30,33 +31,39 @@ export function toSealedRequest(request: OperationRequest): SealedRequest {
   }
 }
 
-const volumePaths = /^\/mc\/apps\/([^/]+)\/volumes\/([^/]+)$/;
-const variablePaths = /^\/compute\/script\/(\d+)\/variables\/(\d+)$/;
-const variableBodies = z.strictObject({ Required: z.boolean().optional() });
+const variableBodies = z.object({ Required: z.boolean().optional() });
 
-/** The request of a row, to be shown; undefined where the row holds no request of its kind, written by this code. */
-export function readRequest({
+/**
+ * The request of a row, to be shown; undefined where the row holds no request of its kind. A request has one spelling:
+ * one that is written differently was not sealed by this code.
+ */
+export function readRequest(
+  row: SealedRequest & Pick<OperationRow, 'kind' | 'value_mac'>,
+): ShownRequest | undefined {
+  try {
+    const shown = parseRequest(row);
+    const value = row.value_mac === null ? undefined : new Secret('');
+    const request = shown?.kind === 'variable-update' ? { ...shown, value } : shown;
+    const written = request && toSealedRequest(request);
+    const isSame = written?.method === row.method && written.path === row.path && written.body === row.body;
+    return isSame ? shown : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseRequest({
   kind,
-  method,
   path,
   body,
   value_mac: valueMac,
-}: SealedRequest & Pick<OperationRow, 'kind' | 'value_mac'>): ShownRequest | undefined {
-  if (kind === 'volume-delete') {
-    const [appId, volumeId] = decodeIds(volumePaths.exec(path));
-    if (appId === undefined || volumeId === undefined || method !== 'DELETE' || body !== null)
-      return undefined;
-    return isWritten(path, () => volumePath(appId, volumeId)) ? { kind, appId, volumeId } : undefined;
-  }
-  const [scriptId, variableId] = decodeIds(variablePaths.exec(path));
-  const parsed = variableBodies.safeParse(parseJson(body ?? '')).data;
-  if (kind !== 'variable-update' || method !== 'POST') return undefined;
-  if (scriptId === undefined || variableId === undefined || !parsed) return undefined;
-  if (!isWritten(path, () => variablePath(scriptId, variableId)) || canonicalJson(parsed) !== body)
-    return undefined;
-  const { Required: required } = parsed;
-  const setsValue = valueMac !== null;
-  return { kind, scriptId, variableId, ...(required === undefined ? {} : { required }), setsValue };
+}: Parameters<typeof readRequest>[0]): ShownRequest | undefined {
+  // Both paths name their ids in the same places.
+  const [, , , owner = '', , target = ''] = path.split('/').map(decodeURIComponent);
+  if (kind === 'volume-delete') return { kind, appId: owner, volumeId: target };
+  if (kind !== 'variable-update') return undefined;
+  const { Required: required } = variableBodies.parse(JSON.parse(body ?? ''));
+  return { kind, scriptId: owner, variableId: target, required, setsValue: valueMac !== null };
 }
 
 /** Shown for a row that cannot be read any more: the next press voids it. */
@@ -66,43 +73,20 @@ export function unreadableRequest(kind: OperationKind): ShownRequest {
     : { kind, scriptId: '?', variableId: '?', setsValue: false };
 }
 
-function decodeIds(found: RegExpExecArray | null): string[] {
-  try {
-    return found?.slice(1).map(decodeURIComponent) ?? [];
-  } catch {
-    return [];
-  }
-}
-
-/** A path has one spelling: one that is written differently was not sealed by this code. */
-function isWritten(path: string, write: () => string): boolean {
-  try {
-    return write() === path;
-  } catch {
-    return false;
-  }
-}
-
-/** The columns of `operations` that people decide by. */
-export type SealedColumns = SealedRequest &
-  Pick<
-    OperationRow,
-    | 'id'
-    | 'tenant'
-    | 'kind'
-    | 'enterprise_id'
-    | 'team_id'
-    | 'user_id'
-    | 'channel_id'
-    | 'value_mac'
-    | 'reason'
-    | 'snapshot'
-    | 'policy_version'
-    | 'approvals_needed'
-    | 'attempt_of'
-    | 'created_at'
-    | 'expires_at'
-  >;
+/** The columns of `operations` that people decide by: all but those that a transition moves and the seal itself. */
+export type SealedColumns = Omit<
+  OperationRow,
+  | 'state'
+  | 'seq'
+  | 'moved_by'
+  | 'moved_at'
+  | 'outcome'
+  | 'approvers'
+  | 'reminded_at'
+  | 'seal'
+  | 'key_id'
+  | 'mac'
+>;
 
 /** SHA-256 over everything that people decide by, hexadecimal. */
 export function computeSeal(row: SealedColumns): string {

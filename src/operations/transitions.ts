@@ -1,12 +1,15 @@
 import type { Transaction } from 'kysely';
 import { type Audit, type AuditInput, isSecretLike } from '../auth/audit/audit.ts';
+import type { Signature } from '../auth/keys/sealing.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
 import { refreshMessages } from './messages.ts';
 import {
+  type EventRow,
   type Operation,
   type OperationOutcome,
+  type OperationRow,
   type OperationState,
   type ShownRequest,
   transitionsFrom,
@@ -95,23 +98,26 @@ export async function transition(
   if (numUpdatedRows !== 1n) throw new Error('an operation moved while it was locked');
   const isApproval = step.by !== 'system' && (step.to === 'approval' || step.to === 'approved');
   const signed = isApproval ? signApproval(tx.sealer, row, { by: step.by, at }) : undefined;
-  const event = {
-    operation_id: row.id,
-    seq,
-    at,
-    actor: step.by,
-    what: step.to,
-    outcome,
-    key_id: signed?.keyId ?? null,
-    mac: signed?.mac ?? null,
-  };
-  await tx.db.insertInto('operation_events').values(event).execute();
+  const event = await appendEvent(tx, { ...row, ...moved }, step.to, signed);
   const after = { ...logged, row: { ...row, ...moved }, events: [...events, event] };
   if (row.value_mac !== null && isFinal(step)) await destroyValue(tx, row);
   const operation = readOperation(after);
   await refreshMessages(tx.outbox, tx.db, operation);
   tx.record(toAuditInput(after, step));
   return operation;
+}
+
+/** Adds the newest state of a row to its log. `signed`: of an approval. */
+export async function appendEvent(
+  { db }: LedgerTransaction,
+  { id, seq, moved_at: at, moved_by: actor, outcome }: OperationRow,
+  what: Step['to'],
+  signed?: Signature,
+): Promise<EventRow> {
+  const [keyId, mac] = [signed?.keyId ?? null, signed?.mac ?? null];
+  const event = { operation_id: id, seq, at, actor, what, outcome, key_id: keyId, mac };
+  await db.insertInto('operation_events').values(event).execute();
+  return event;
 }
 
 /** No retry is possible after these, so the value of a variable is not kept. */
@@ -138,32 +144,27 @@ export async function expireOperation(locked: LockedOperation) {
  */
 export function toAuditInput(logged: LoggedOperation, { to, by, outcome }: Step): AuditInput {
   const { row, events } = logged;
-  const facts: Record<string, string | number | boolean | undefined> = {
-    operation: row.id,
-    kind: row.kind,
-    ...describeIds(readOperation(logged).request),
-    have: findApprovals(events).length,
-    need: row.approvals_needed,
-    outcome: outcome?.word,
-    why: outcome?.why,
-    status: outcome?.status,
-    attemptOf: row.attempt_of ?? undefined,
-  };
   return {
     tenant: row.tenant,
     actor: by,
     event: `operation-${to}`,
     subject: row.seal,
-    detail: Object.fromEntries(
-      Object.entries(facts).filter(
-        (fact): fact is [string, string | number | boolean] => fact[1] !== undefined,
-      ),
-    ),
+    detail: {
+      operation: row.id,
+      kind: row.kind,
+      ...describeIds(readOperation(logged).request),
+      have: findApprovals(events).length,
+      need: row.approvals_needed,
+      outcome: outcome?.word,
+      why: outcome?.why,
+      status: outcome?.status,
+      attemptOf: row.attempt_of ?? undefined,
+    },
     requestId: outcome?.requestId === undefined ? undefined : withholdSecret(outcome.requestId),
   };
 }
 
-function describeIds(request: ShownRequest): Record<string, string | boolean | undefined> {
+function describeIds(request: ShownRequest): AuditInput['detail'] {
   if (request.kind === 'volume-delete')
     return { app: withholdSecret(request.appId), volume: withholdSecret(request.volumeId) };
   const { scriptId, variableId, required, setsValue } = request;

@@ -1,7 +1,8 @@
-import { decide, decideApproval, requiredApprovals } from '../auth/policy/policy.ts';
+import type { Authorizer } from '../auth/policy/authorizer.ts';
+import { type Actor, decide, decideApproval, requiredApprovals } from '../auth/policy/policy.ts';
 import { minuteMs } from '../lib/time.ts';
 import {
-  type Obstacle,
+  type DecisionContext,
   type Operation,
   type RequesterContext,
   requiredRight,
@@ -11,6 +12,30 @@ import { findApprovals, kindOf, type LoggedOperation } from './queries.ts';
 import { findApprovalProblem, findSealProblem } from './seal.ts';
 import { expireOperation, type Ledger, type LockedOperation, voidOperation } from './transitions.ts';
 import { openValue } from './values.ts';
+
+/** Reads afresh what `begin` checks. `authorizer`: of the requester, or of anybody in the same tenant. */
+export async function loadContext(authorizer: Authorizer, operation: Operation): Promise<RequesterContext> {
+  const actor = (userId: string): Promise<Actor> => authorizer.actor({ userId, fresh: true });
+  const [policy, requester, approvers] = await Promise.all([
+    authorizer.policy({ fresh: true }),
+    actor(operation.requester.userId),
+    Promise.all(operation.approvals.map(({ by }) => actor(by))),
+  ]);
+  return { policy, requester, approvers };
+}
+
+/** Reads afresh what a decision checks. `authorizer`: of the person who presses. */
+export async function loadDecisionContext(
+  authorizer: Authorizer,
+  operation: Operation,
+  clickerId: string,
+): Promise<DecisionContext> {
+  const [context, clicker] = await Promise.all([
+    loadContext(authorizer, operation),
+    authorizer.actor({ userId: clickerId, fresh: true }),
+  ]);
+  return { ...context, clicker };
+}
 
 /** An approved operation starts within this time or expires: a deletion must not run after a day in a queue. */
 export const startWithinMs = 10 * minuteMs;
@@ -26,10 +51,7 @@ export function isOverdue({ state, expiresAt, approvals, createdAt }: Operation,
  * Checks before a decision and before the execution that a proposed or approved operation may go on: everything is
  * computed again from the row, the log and the rights of now. Voids or expires it where it may not; undefined = it may.
  */
-export async function stopUnlessValid(
-  locked: LockedOperation,
-  context: RequesterContext,
-): Promise<Extract<Obstacle, { kind: 'void' | 'expired' }> | undefined> {
+export async function stopUnlessValid(locked: LockedOperation, context: RequesterContext) {
   const { tx, logged, operation } = locked;
   // Before the time is looked at: in a changed row the times may be changed too.
   const problem = await findStoredProblem(tx, logged);
@@ -59,11 +81,8 @@ async function findStoredProblem(
     const forged = findApprovalProblem(ledger.sealer, row, approval);
     if (forged) return forged;
   }
-  if (row.value_mac === null) return undefined;
-  const found = await openValue(ledger, row);
-  // A value that is missing while it is needed went with the key that sealed it.
-  if ('missing' in found) return found.missing === 'other' ? 'changed' : 'key-gone';
-  return undefined;
+  const opened = await openValue(ledger, row);
+  return 'problem' in opened ? opened.problem : undefined;
 }
 
 /** Whether the settings and the rights of the people involved still allow it. */

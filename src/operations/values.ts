@@ -62,21 +62,24 @@ export async function storeValue(
     .execute();
 }
 
-/** `other`: the stored value is not the one that was committed to. */
+/**
+ * Undefined where the operation sets none. `changed`: the stored value is not the one that was committed to. `key-gone`: a
+ * value that is missing while it is needed went with the key that sealed it.
+ */
 export async function openValue(
   { db, sealer }: Pick<ValueStore, 'db' | 'sealer'>,
   owner: Owner & Pick<OperationRow, 'value_mac'>,
-): Promise<{ readonly value: Secret } | { readonly missing: 'value' | 'key' | 'other' }> {
-  if (owner.value_mac === null) return { missing: 'value' };
+): Promise<{ readonly value: Secret | undefined } | { readonly problem: 'changed' | 'key-gone' }> {
+  if (owner.value_mac === null) return { value: undefined };
   try {
     const packed = await openSlot(db, sealer, operationValuesTable, slotOf(keyOf(owner)));
-    if (!packed) return { missing: 'value' };
+    if (!packed) return { problem: 'key-gone' };
     const { salt, value } = packing.parse(parseJson(packed.reveal()));
-    if (!isSame(macOf(salt, value), owner.value_mac)) return { missing: 'other' };
+    if (!isSame(macOf(salt, value), owner.value_mac)) return { problem: 'changed' };
     return { value: new Secret(value, operationValuesTable.kind) };
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
-    return { missing: error.code === 'unknown_key' ? 'key' : 'other' };
+    return { problem: error.code === 'unknown_key' ? 'key-gone' : 'changed' };
   }
 }
 
@@ -103,24 +106,19 @@ export async function findPreviousValue(store: ValueStore, id: string): Promise<
   return 'value' in opened ? opened.value : undefined;
 }
 
-/** Deletes a value where there is one. */
-export async function destroyValue(store: ValueTransaction, owner: Owner): Promise<void> {
-  const found = await findValues(store.db, owner.tenant, (rows) =>
-    rows.where('owner_id', '=', keyOf(owner).owner_id),
-  );
-  for (const key of found) await remove(store, key);
-}
-
 /** Deletes the values of one person's operations, or of a tenant's. */
 export async function destroyValuesOf(
   store: ValueStore,
   tenant: string,
   userId: string | undefined,
 ): Promise<void> {
-  const found = await findValues(store.db, tenant, (rows) =>
-    userId === undefined ? rows : rows.where(sql<boolean>`split_part(owner_id, '/', 1) = ${userId}`),
-  );
-  await removeEach(store, found);
+  const keys = await store.db
+    .selectFrom('operation_values')
+    .select(['tenant', 'owner_id'])
+    .where('tenant', '=', tenant)
+    .$if(userId !== undefined, (rows) => rows.where(sql<boolean>`split_part(owner_id, '/', 1) = ${userId}`))
+    .execute();
+  await destroyEach(store, keys);
 }
 
 // A failed change can be retried within a day and a successful one undone within half an hour. The newest value of a
@@ -141,29 +139,20 @@ export async function destroyIdleValues(store: ValueStore): Promise<number> {
                 and later.state = 'succeeded' and later.moved_at > o.moved_at
                 and later.moved_at < ${before(retention.overtaken)})))
      order by v.tenant, v.owner_id limit 1000`.execute(store.db);
-  await removeEach(store, rows);
+  await destroyEach(store, rows);
   return rows.length;
 }
 
-type ValueKeys = ReturnType<typeof selectKeys>;
-
-function selectKeys(db: Kysely<Schema>) {
-  return db.selectFrom('operation_values').select(['tenant', 'owner_id']);
+async function destroyEach(store: ValueStore, keys: readonly ValueKey[]): Promise<void> {
+  for (const key of keys) await store.db.transaction().execute((db) => destroy({ ...store, db }, key));
 }
 
-function findValues(
-  db: Kysely<Schema>,
-  tenant: string,
-  narrow: (rows: ValueKeys) => ValueKeys,
-): Promise<ValueKey[]> {
-  return narrow(selectKeys(db).where('tenant', '=', tenant)).execute();
+/** Deletes the value of an operation where there is one. */
+export function destroyValue(store: ValueTransaction, owner: Owner): Promise<void> {
+  return destroy(store, keyOf(owner));
 }
 
-async function removeEach(store: ValueStore, keys: readonly ValueKey[]): Promise<void> {
-  for (const key of keys) await store.db.transaction().execute((db) => remove({ ...store, db }, key));
-}
-
-async function remove({ db, sealer, now }: ValueTransaction, key: ValueKey): Promise<void> {
+async function destroy({ db, sealer, now }: ValueTransaction, key: ValueKey): Promise<void> {
   await destroySlot(db, sealer, operationValuesTable, slotOf(key), now());
 }
 

@@ -14,6 +14,7 @@ import {
   findRequestedBy,
   findWaitingFor,
 } from '../../src/operations/queries.ts';
+import { withLock } from '../../src/operations/transitions.ts';
 import { destroyIdleValues, findPreviousValue } from '../../src/operations/values.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { prepareEngines } from '../support/engines.ts';
@@ -320,8 +321,8 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       expect(await settle(ledger, first, { state: 'unknown', outcome: { word: 'timeout' } })).toMatchObject({
         kind: 'settled',
       });
-      expect(await markAbandoned(ledger, second)).toBe(true);
-      expect(await markAbandoned(ledger, second)).toBe(false);
+      expect(await withLock(ledger, { id: second }, markAbandoned)).toBe(true);
+      expect(await withLock(ledger, { id: second }, markAbandoned)).toBe(false);
       expect(await markLongExecuting(ledger)).toEqual([]);
       advance(10);
       expect(await markLongExecuting(ledger)).toEqual([third]);

@@ -3,15 +3,15 @@ import { createAudit } from '../../src/auth/audit/audit.ts';
 import type { People, Profile } from '../../src/auth/identity.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
-import { createAuthorizer } from '../../src/auth/policy/authorizer.ts';
+import { computeQuorum, createAuthorizer, findApproverCandidates } from '../../src/auth/policy/authorizer.ts';
 import { createPolicies } from '../../src/auth/policy/policies.ts';
 import type { Actor, Policy } from '../../src/auth/policy/policy.ts';
-import { computeQuorum, findApproverCandidates, loadDecisionContext } from '../../src/operations/context.ts';
 import { approve, confirmOutcome, deny } from '../../src/operations/decide.ts';
 import { begin, settle } from '../../src/operations/execute.ts';
 import type { OperationRequest } from '../../src/operations/model.ts';
 import { propose } from '../../src/operations/propose.ts';
 import { findOperation } from '../../src/operations/queries.ts';
+import { loadDecisionContext } from '../../src/operations/validity.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { createKeyring } from '../auth/keyring/keyrings.ts';
 import { prepareEngines } from '../support/engines.ts';
@@ -136,7 +136,7 @@ test.each([
   const rules = { ...policy, destroyApprovals: needed, changeApprovals: 9 };
   const found = computeQuorum(
     rules,
-    'volume-delete',
+    'destroy',
     candidates.map((one) => actor(one)),
     requester.userId,
   );
@@ -145,7 +145,7 @@ test.each([
 
 test('a quorum counts only approvers of the own organisation', () => {
   const candidates = [actor(anna, { foreign: true }), actor(olivia, { admin: true }), actor(ben)];
-  expect(computeQuorum(policy, 'volume-delete', candidates, carl.userId).able).toEqual([ben.userId]);
+  expect(computeQuorum(policy, 'destroy', candidates, carl.userId).able).toEqual([ben.userId]);
 });
 
 const noKey = async (): Promise<boolean> => false;

@@ -13,7 +13,7 @@ import {
 } from '../../src/operations/model.ts';
 import { propose, retry } from '../../src/operations/propose.ts';
 import { findOperation } from '../../src/operations/queries.ts';
-import type { Ledger } from '../../src/operations/transitions.ts';
+import { type Ledger, withLock } from '../../src/operations/transitions.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import {
   acme,
@@ -139,7 +139,7 @@ export function createScenario(
       const state = (['succeeded', 'failed', 'unknown'] as const)[n % 3] ?? 'unknown';
       return settle(on, id, { state, outcome: { word: state } });
     },
-    abandon: (on, id) => markAbandoned(on, id),
+    abandon: (on, id) => withLock(on, { id }, markAbandoned),
     confirm: (on, id, by, facts, n) =>
       confirmOutcome(on, id, by, { state: n % 2 ? 'succeeded' : 'failed', context: facts }),
     async tryAgain(on, id, by) {

@@ -48,7 +48,7 @@ export interface AuditInput {
   /** A user id, a zone id, an operation's seal. */
   readonly subject?: string | undefined;
   /** Never a secret, and never free text that people typed. */
-  readonly detail?: Readonly<Record<string, string | number | boolean>> | undefined;
+  readonly detail?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly requestId?: string | undefined;
 }
 
@@ -108,7 +108,9 @@ interface StoredEntry {
 /** The entry in the form that both engines store and return. @throws Error where it holds a secret. */
 function toStoredEntry(entry: AuditInput): StoredEntry {
   const detail: Record<string, string | number | boolean> = {};
-  const given = Object.entries(entry.detail ?? {});
+  const given = Object.entries(entry.detail ?? {}).filter(
+    (member): member is [string, string | number | boolean] => member[1] !== undefined,
+  );
   if (given.length > maxDetails) detail['left_out'] = given.length - maxDetails;
   for (const [name, value] of given.slice(0, maxDetails)) {
     if (typeof value === 'number' && !Number.isFinite(value))

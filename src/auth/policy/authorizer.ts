@@ -5,10 +5,12 @@ import {
   type Actor,
   type Decision,
   decide,
+  decideApproval,
   decideDestination,
   initialPolicy,
   type Policy,
   type Right,
+  requiredApprovals,
 } from './policy.ts';
 
 export interface ActionRequest {
@@ -89,4 +91,40 @@ export async function decideExport(authorizer: Authorizer, channel: string | und
   // Where the settings name channels, direct messages are none of them.
   const there = decideDestination(await authorizer.policy(), 'export', channel ?? 'direct messages');
   return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
+}
+
+// A group may hold the whole company: upper bound of people who are looked up, in the order of the settings.
+const mostCandidates = 200;
+
+/** The people whom the policy names as approvers, themselves or by a group. Deactivated ones are left out. */
+export async function findApproverCandidates(people: People, policy: Policy): Promise<Actor[]> {
+  const members = await Promise.all(policy.approverGroups.map((id) => people.members(id, { fresh: true })));
+  const ids = [...new Set([...policy.approvers, ...members.flat()])].slice(0, mostCandidates);
+  const found = await Promise.all(
+    ids.map(async (userId): Promise<Actor[]> => {
+      const { deleted = false, foreign = false, admin = false } = (await people.profile(userId)) ?? {};
+      const groups = policy.approverGroups.filter((_, index) => members[index]?.includes(userId));
+      // Approving needs no key.
+      return deleted ? [] : [{ userId, foreign, admin, linked: false, groups }];
+    }),
+  );
+  return found.flat();
+}
+
+/** The approvals that a request needs, and who could give them. Not `reachable`: it could only expire. */
+export function computeQuorum(
+  policy: Policy,
+  needs: Right,
+  candidates: readonly Actor[],
+  requesterId: string,
+) {
+  const needed = requiredApprovals(policy, needs);
+  const able = findAble(policy, candidates, [requesterId]);
+  return { needed, able, reachable: able.length >= needed };
+}
+
+/** User ids of the candidates who may approve now, without those in `except`. */
+export function findAble(policy: Policy, candidates: readonly Actor[], except: readonly string[]): string[] {
+  const able = candidates.filter((actor) => decideApproval(policy, actor).allowed);
+  return [...new Set(able.map(({ userId }) => userId))].filter((id) => !except.includes(id));
 }

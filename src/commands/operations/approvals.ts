@@ -3,22 +3,21 @@ import { ApiError } from '../../api/http/errors.ts';
 import { tenantId } from '../../auth/identity.ts';
 import { decideApproval } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
-import { loadDecisionContext } from '../../operations/context.ts';
 import { approve, cancel, confirmOutcome, deny, longestReason } from '../../operations/decide.ts';
-import type { ApproveAnswer, DecisionContext, Operation } from '../../operations/model.ts';
+import type { Answer, DecisionContext, Operation } from '../../operations/model.ts';
 import { retry } from '../../operations/propose.ts';
 import { findOperation, findRequestedBy, findWaitingFor } from '../../operations/queries.ts';
+import { loadDecisionContext } from '../../operations/validity.ts';
 import type { Message } from '../../views/blocks/message.ts';
-import { renderRefusal } from '../../views/blocks/refusal.ts';
 import { formatInteger } from '../../views/blocks/text.ts';
-import * as answers from '../../views/operations/answers.ts';
+import { renderAnswer } from '../../views/operations/answers.ts';
 import * as views from '../../views/operations/approvals.ts';
 import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import type { Context, With } from '../context.ts';
-import { type Action, type Command, defineForm, type Feature, type Form } from '../define.ts';
+import { type Action, type Command, defineForm, type Feature } from '../define.ts';
 import { loadAffectedByScript, loadAffectedByVolume } from '../zones/lookup.ts';
-import { assertMayPropose, findApprovalNeeds } from './proposals.ts';
+import { assertAllowed, assertMayPropose, findApprovalNeeds } from './proposals.ts';
 
 const mostRequested = 8;
 
@@ -33,25 +32,23 @@ const approvalsCommand: Command<'ledger'> = {
 };
 
 async function list(context: With<'ledger'>, done?: string): Promise<Message> {
-  const { waiting, isApprover, requested } = await loadLists(context);
-  return views.renderApprovalList({ waiting, requested, isApprover, done, asOf: context.now() });
+  return views.renderApprovalList(await loadLists(context), context.now(), done);
 }
 
-async function loadLists({ ledger, person, authorizer }: With<'ledger'>) {
+async function loadLists({ ledger, person, authorizer }: With<'ledger'>): Promise<views.ApprovalLists> {
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const isApprover = decideApproval(policy, actor).allowed;
   const waiting = isApprover ? await findWaitingFor(ledger, person) : [];
   return { isApprover, waiting, requested: await findRequestedBy(ledger, person, mostRequested) };
 }
 
+/** A press on a button of a message, answered in one of its own. */
+const buttonOf = { needs: 'none', changesHome: true, newMessage: true } as const;
+
 const approveAction: Action<'ledger'> = {
+  ...buttonOf,
   id: 'approvals:approve',
-  changesHome: true,
-  needs: 'none',
-  newMessage: true,
-  async run(id, context) {
-    return answers.renderApproveAnswer(await decideApprove(id, context));
-  },
+  run: async (id, context) => renderAnswer(await pressApprove(id, context)),
 };
 
 /** The same in the list of waiting requests, which is rendered again. */
@@ -59,16 +56,22 @@ const approveInListAction: Action<'ledger'> = {
   id: 'approvals:approve-listed',
   needs: 'none',
   changesHome: true,
-  async run(id, context) {
-    const { text } = answers.renderApproveAnswer(await decideApprove(id, context));
-    return list(context, text);
-  },
+  run: async (id, context) => list(context, renderAnswer(await pressApprove(id, context)).text),
 };
 
-async function decideApprove(id: string, context: With<'ledger'>): Promise<ApproveAnswer> {
-  const decision = await loadDecision(id, context);
-  if (!decision) return { kind: 'not-found' };
-  return approve(context.ledger, id, context.person, decision);
+function pressApprove(id: string, context: With<'ledger'>): Promise<Answer> {
+  const { ledger, person } = context;
+  return decideAfresh(id, context, (decision) => approve(ledger, id, person, decision));
+}
+
+async function decideAfresh(
+  id: string,
+  { ledger, person, authorizer }: With<'ledger'>,
+  press: (context: DecisionContext) => Promise<Answer>,
+): Promise<Answer> {
+  const operation = await findOperation(ledger, tenantId(person), id);
+  if (!operation) return { kind: 'not-found' };
+  return press(await loadDecisionContext(authorizer, operation, person.userId));
 }
 
 const denyAction: Action<'ledger'> = {
@@ -83,33 +86,27 @@ const denyAction: Action<'ledger'> = {
 };
 
 const whyNot = { error: 'Say why: the requester reads it.' };
+const tooLong = { error: `At most ${longestReason} characters.` };
 
-const denyForm: Form<'ledger'> = defineForm({
+const denyForm = defineForm({
   id: 'approvals:deny-submit',
   changesHome: true,
   needs: 'none',
-  fields: z.object({
-    reason: z
-      .string(whyNot)
-      .trim()
-      .min(1, whyNot)
-      .max(longestReason, { error: `At most ${longestReason} characters.` }),
-  }),
-  async run({ reason }, context) {
-    const id = context.modal?.metadata ?? '';
-    const decision = await loadDecision(id, context);
-    if (!decision) return answers.renderDenyAnswer({ kind: 'not-found' });
-    const { ledger, person } = context;
-    return answers.renderDenyAnswer(await deny(ledger, id, person, { reason, context: decision }));
+  fields: z.object({ reason: z.string(whyNot).trim().min(1, whyNot).max(longestReason, tooLong) }),
+  async run({ reason }, context: With<'ledger'>) {
+    const { ledger, person, modal } = context;
+    const id = modal?.metadata ?? '';
+    const answer = await decideAfresh(id, context, (decision) =>
+      deny(ledger, id, person, { reason, context: decision }),
+    );
+    return renderAnswer(answer);
   },
 });
 
 const cancelAction: Action<'ledger'> = {
+  ...buttonOf,
   id: 'approvals:cancel',
-  changesHome: true,
-  needs: 'none',
-  newMessage: true,
-  run: async (id, { ledger, person }) => answers.renderCancelAnswer(await cancel(ledger, id, person)),
+  run: async (id, { ledger, person }) => renderAnswer(await cancel(ledger, id, person)),
 };
 
 const checkAction: Action<'ledger'> = {
@@ -119,7 +116,7 @@ const checkAction: Action<'ledger'> = {
   async load(id, context) {
     const operation = await findInState('unknown', id, context, 'There is nothing to find out');
     if (operation.requester.userId !== context.person.userId) await assertMayDecide(operation, context);
-    return forms.renderCheckForm(operation, await describeStateOfNow(operation, context));
+    return forms.renderCheckForm(operation, await describeTarget(operation, context));
   },
 };
 
@@ -140,20 +137,18 @@ async function findInState(
 
 /** Before a form is filled in; the ledger decides again when it is sent. @throws UserError */
 async function assertMayDecide({ requester }: Operation, context: Context): Promise<void> {
-  const [policy, actor] = await Promise.all([
-    context.authorizer.policy({ fresh: true }),
-    context.authorizer.actor({ fresh: true }),
-  ]);
-  if (requester.userId === context.person.userId)
+  const { authorizer, person } = context;
+  if (requester.userId === person.userId)
     throw new UserError('You asked for this yourself.', 'Cancel it instead: `/cdn approvals`.');
-  const decision = decideApproval(policy, actor);
-  if (decision.allowed) return;
-  const { message, hint, offer } = renderRefusal(decision, context.people.missingScopes());
-  throw new UserError(message, hint, offer);
+  const [policy, actor] = await Promise.all([
+    authorizer.policy({ fresh: true }),
+    authorizer.actor({ fresh: true }),
+  ]);
+  assertAllowed(decideApproval(policy, actor), context);
 }
 
 /** What the CDN reports now about the target. It has no operation that lists volumes or reads a variable. */
-async function describeStateOfNow({ request }: Operation, context: Context): Promise<string> {
+async function describeTarget({ request }: Operation, context: Context): Promise<string> {
   if (request.kind === 'variable-update')
     return 'The CDN has no operation that reads a variable: look in its panel, at the script’s variables.';
   try {
@@ -166,53 +161,40 @@ async function describeStateOfNow({ request }: Operation, context: Context): Pro
   }
 }
 
-const checkForm: Form<'ledger'> = defineForm({
+const checkForm = defineForm({
   id: 'approvals:check-submit',
   changesHome: true,
   needs: 'none',
   fields: z.object({ seen: z.enum(['succeeded', 'failed'], { error: 'Pick what you saw.' }) }),
-  async run({ seen: state }, context) {
-    const id = context.modal?.metadata ?? '';
-    const decision = await loadDecision(id, context);
-    if (!decision) return answers.renderConfirmAnswer({ kind: 'not-found' });
-    const { ledger, person } = context;
-    return answers.renderConfirmAnswer(
-      await confirmOutcome(ledger, id, person, { state, context: decision }),
+  async run({ seen: state }, context: With<'ledger'>) {
+    const { ledger, person, modal } = context;
+    const id = modal?.metadata ?? '';
+    const answer = await decideAfresh(id, context, (decision) =>
+      confirmOutcome(ledger, id, person, { state, context: decision }),
     );
+    return renderAnswer(answer);
   },
 });
 
 const retryAction: Action<'ledger' | 'zoneCache'> = {
+  ...buttonOf,
   id: 'approvals:again',
-  changesHome: true,
-  needs: 'none',
-  newMessage: true,
   async run(id, context) {
     const { ledger, person, channelId } = context;
     const operation = await findOperation(ledger, tenantId(person), id);
-    if (!operation) return answers.renderRetryAnswer({ kind: 'not-found' });
+    if (!operation) return renderAnswer({ kind: 'not-found' });
     if (operation.requester.userId !== person.userId)
-      return answers.renderRetryAnswer({ kind: 'not-requester', operation });
-    const { request } = operation;
-    await assertMayPropose(operation.kind, context);
-    const { policy, approvers } = await findApprovalNeeds(operation.kind, context);
+      return renderAnswer({ kind: 'not-requester', press: 'retry', operation });
+    const { kind, request } = operation;
+    await assertMayPropose(kind, context);
+    const { policy, approvers } = await findApprovalNeeds(kind, context);
     const snapshot =
       request.kind === 'volume-delete'
         ? await loadAffectedByVolume(request.appId, context)
         : await loadAffectedByScript(request.scriptId, context);
-    return answers.renderRetryAnswer(
-      await retry(ledger, id, person, { policy, channelId, snapshot, approvers }),
-    );
+    return renderAnswer(await retry(ledger, id, person, { policy, channelId, snapshot, approvers }));
   },
 };
-
-async function loadDecision(
-  id: string,
-  { ledger, person, authorizer }: With<'ledger'>,
-): Promise<DecisionContext | undefined> {
-  const operation = await findOperation(ledger, tenantId(person), id);
-  return operation && loadDecisionContext(authorizer, operation, person.userId);
-}
 
 export const approvals: Feature<'ledger' | 'zoneCache'> = {
   name: 'approvals',

@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { tenantId } from '../../auth/identity.ts';
+import { computeQuorum, findApproverCandidates } from '../../auth/policy/authorizer.ts';
+import type { Decision } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
-import { computeQuorum, findApproverCandidates } from '../../operations/context.ts';
 import { type Operation, type OperationKind, type Proposal, requiredRight } from '../../operations/model.ts';
 import { propose } from '../../operations/propose.ts';
 import { findOperation } from '../../operations/queries.ts';
@@ -9,21 +11,23 @@ import { pluralize } from '../../views/blocks/text.ts';
 import type { ApprovalNeeds } from '../../views/operations/describe.ts';
 import type { Context, With } from '../context.ts';
 
-/** What a request would need now, with the policy that says so. */
-export type ApprovalNeedsByPolicy = ApprovalNeeds & Pick<Proposal, 'policy' | 'approvers'>;
-
 /**
- * How many approvals a request would need, read afresh.
+ * The approvals that a request would need, with the policy that says so, read afresh.
  *
  * @throws UserError where there are too few approvers: it could only expire.
  */
 export async function findApprovalNeeds(
   kind: OperationKind,
   context: Context,
-): Promise<ApprovalNeedsByPolicy> {
+): Promise<ApprovalNeeds & Pick<Proposal, 'policy' | 'approvers'>> {
   const policy = await context.authorizer.policy({ fresh: true });
   const candidates = await findApproverCandidates(context.people, policy);
-  const { needed, able, reachable } = computeQuorum(policy, kind, candidates, context.person.userId);
+  const { needed, able, reachable } = computeQuorum(
+    policy,
+    requiredRight[kind],
+    candidates,
+    context.person.userId,
+  );
   if (!reachable) {
     const there =
       able.length === 0
@@ -54,9 +58,13 @@ export async function proposeChange(
 
 /** Reads the rights afresh. @throws UserError where this person may not ask for such a change here. */
 export async function assertMayPropose(kind: OperationKind, context: Context): Promise<void> {
-  const decision = await context.decide({ needs: requiredRight[kind], name: kind }, { fresh: true });
+  assertAllowed(await context.decide({ needs: requiredRight[kind], name: kind }, { fresh: true }), context);
+}
+
+/** @throws UserError with what helps, where a decision refuses. */
+export function assertAllowed(decision: Decision, { people }: Context): void {
   if (decision.allowed) return;
-  const { message, hint, offer } = renderRefusal(decision, context.people.missingScopes());
+  const { message, hint, offer } = renderRefusal(decision, people.missingScopes());
   throw new UserError(message, hint, offer);
 }
 
@@ -70,7 +78,7 @@ async function waitForOutcome(operation: Operation, { ledger, signal }: With<'le
   let latest = operation;
   while (latest.state === 'approved' || latest.state === 'executing') {
     if (performance.now() > until || signal.aborted) break;
-    await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
+    await setTimeout(pollEveryMs);
     latest = (await findOperation(ledger, tenantId(operation.requester), operation.id)) ?? latest;
   }
   return latest;

@@ -5,7 +5,7 @@ import { canUndo } from '../../operations/model.ts';
 import { findOperation } from '../../operations/queries.ts';
 import { findPreviousValue } from '../../operations/values.ts';
 import { Secret } from '../../secrets/secret.ts';
-import { addFailure, renderFailure } from '../../views/blocks/failure.ts';
+import { addFailure } from '../../views/blocks/failure.ts';
 import type { FormResult, Message } from '../../views/blocks/message.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
 import { describeState, renderSent } from '../../views/operations/describe.ts';
@@ -40,14 +40,13 @@ const variableCommand: Command<'zoneCache'> = {
   },
 };
 
-const id = (what: string) =>
+const id = (noun: string) =>
   z
-    .string({ error: `Type ${what}.` })
+    .string({ error: `Type the ${noun}.` })
     .trim()
-    .regex(/^\d{1,19}$/, { error: `${what.replace(/^t/, 'T')} is a whole number.` })
-    .refine((value) => /^\d{1,19}$/.test(value) && BigInt(value) < 2n ** 63n, {
-      error: 'That is too large for an id.',
-    });
+    .regex(/^\d{1,19}$/, { error: `The ${noun} is a whole number.`, abort: true })
+    .refine((value) => BigInt(value) < 2n ** 63n, { error: 'That is too large for an id.' });
+const scriptIdField = id('script id');
 
 const required = z
   .enum(['unchanged', 'true', 'false'], { error: 'Pick one of the three.' })
@@ -56,45 +55,32 @@ const required = z
 
 const fields = z
   .object({
-    scriptId: id('the script id'),
-    variableId: id('the variable id'),
+    scriptId: scriptIdField,
+    variableId: id('variable id'),
     defaultValue: z.string().max(4096, { error: 'A variable holds at most 4096 characters.' }).optional(),
     empty: z.array(z.string()).optional(),
     required,
   })
   .transform(({ defaultValue, empty, ...rest }, refinement) => {
-    const clears = empty?.includes('empty') ?? false;
-    if (clears && defaultValue)
-      refinement.addIssue({
-        code: 'custom',
-        path: ['empty'],
-        message: 'There is a new value above. Take one of them back.',
-      });
-    if (!clears && !defaultValue && rest.required === undefined)
-      refinement.addIssue({
-        code: 'custom',
-        path: ['defaultValue'],
-        message: 'Nothing would change. Type a new value, or pick below.',
-      });
-    const value = clears ? '' : defaultValue || undefined;
+    const isEmptied = empty?.includes('empty') ?? false;
+    const refuse = (path: string, message: string): void =>
+      refinement.addIssue({ code: 'custom', path: [path], message });
+    if (isEmptied && defaultValue) refuse('empty', 'There is a new value above. Take one of them back.');
+    if (!isEmptied && !defaultValue && rest.required === undefined)
+      refuse('defaultValue', 'Nothing would change. Type a new value, or pick below.');
+    const value = isEmptied ? '' : defaultValue || undefined;
     return { ...rest, value: value === undefined ? undefined : new Secret(value, 'variable-value') };
   });
 type Values = z.output<typeof fields>;
 
-async function submit(
-  { scriptId, variableId, value, required }: Values,
-  context: With<'ledger' | 'zoneCache'>,
-): Promise<FormResult> {
+async function submit(values: Values, context: With<'ledger' | 'zoneCache'>): Promise<FormResult> {
   try {
-    const message = await setVariable({ scriptId, variableId, value, required }, undefined, context);
+    const message = await setVariable(values, undefined, context);
     return { modal: renderSent(message), message };
   } catch (error) {
     // The ids stay in the form. The value does not: a secret is not sent back.
-    const problem = context.explain(error);
-    return {
-      modal: addFailure(forms.renderVariableForm({ scriptId, variableId }), problem),
-      message: renderFailure(problem),
-    };
+    const { scriptId, variableId } = values;
+    return addFailure(forms.renderVariableForm({ scriptId, variableId }), context.explain(error));
   }
 }
 
@@ -112,46 +98,37 @@ async function setVariable(
 }
 
 /** Shows the zones that run the script typed into the form, in a view on top of it. */
-const preview: Action<'zoneCache'> = {
+const previewAction: Action<'zoneCache'> = {
   id: 'variables:preview',
   needs: 'change',
   modal: () => forms.variableBusy,
   async load(_, context) {
-    const scriptId = z
-      .string()
-      .trim()
-      .regex(/^\d{1,19}$/)
-      .safeParse(context.modal?.fields['scriptId']).data;
+    const scriptId = scriptIdField.safeParse(context.modal?.fields['scriptId']).data;
     if (scriptId === undefined)
       throw new UserError('There is no script id yet.', 'Go back, type it, and look again.');
     return forms.renderScriptZones(await loadAffectedByScript(scriptId, context));
   },
 };
 
-const undo: Action<'ledger' | 'zoneCache'> = {
+const undoAction: Action<'ledger' | 'zoneCache'> = {
   id: 'variables:undo',
   needs: 'change',
   newMessage: true,
   async run(operationId, context) {
     const { ledger, person } = context;
     const operation = await findOperation(ledger, tenantId(person), operationId);
+    const hint = 'Set the variable with `/cdn variable`.';
     if (operation?.request.kind !== 'variable-update')
-      throw new UserError('There is no such change here any more.', 'Set the variable with `/cdn variable`.');
+      throw new UserError('There is no such change here any more.', hint);
     if (operation.requester.userId !== person.userId)
-      throw new UserError(
-        `Only <@${operation.requester.userId}> can undo this with a button.`,
-        'Set the variable yourself with `/cdn variable`.',
-      );
+      throw new UserError(`Only <@${operation.requester.userId}> can undo this with a button.`, hint);
     if (!canUndo(operation, context.now()))
-      throw new UserError(
-        `It is too late to undo this (${describeState(operation)}).`,
-        'Set the variable with `/cdn variable`.',
-      );
+      throw new UserError(`It is too late to undo this (${describeState(operation)}).`, hint);
     const value = await findPreviousValue(ledger, operationId);
     if (!value)
       throw new UserError(
         'The value before is not known here, or something else set the variable since.',
-        'Set it with `/cdn variable`.',
+        hint,
       );
     await assertMayPropose('variable-update', context);
     const { scriptId, variableId } = operation.request;
@@ -160,17 +137,17 @@ const undo: Action<'ledger' | 'zoneCache'> = {
   },
 };
 
+const variableForm = defineForm({
+  id: 'variables:submit',
+  needs: 'change',
+  fields,
+  loadingView: forms.variableBusy,
+  run: submit,
+});
+
 export const variables: Feature<'ledger' | 'zoneCache'> = {
   name: 'variables',
   commands: [variableCommand],
-  actions: [preview, undo],
-  forms: [
-    defineForm({
-      id: 'variables:submit',
-      needs: 'change',
-      fields,
-      loadingView: forms.variableBusy,
-      run: submit,
-    }),
-  ],
+  actions: [previewAction, undoAction],
+  forms: [variableForm],
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { checkTextId } from '../../api/http/paths.ts';
 import { UserError } from '../../errors.ts';
 import { contentHash } from '../../lib/canonical-json.ts';
-import { addFailure, renderFailure } from '../../views/blocks/failure.ts';
+import { addFailure } from '../../views/blocks/failure.ts';
 import { isNote } from '../../views/blocks/menu.ts';
 import type { FormResult } from '../../views/blocks/message.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
@@ -12,7 +12,7 @@ import type { With } from '../context.ts';
 import { type Command, defineForm, type Feature } from '../define.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByVolume } from '../zones/lookup.ts';
-import { type ApprovalNeedsByPolicy, findApprovalNeeds, proposeChange } from './proposals.ts';
+import { findApprovalNeeds, proposeChange } from './proposals.ts';
 
 const volumeCommand: Command<'zoneCache'> = {
   name: 'volume',
@@ -49,21 +49,21 @@ function isTextId(value: string): boolean {
 
 const sayWhy = { error: 'Say why: the approvers read it.' };
 
-const id = (what: string) =>
+const id = (noun: string) =>
   z
-    .string({ error: `Type ${what}.` })
+    .string({ error: `Type the ${noun}.` })
     .trim()
-    .min(1, { error: `Type ${what}.` })
+    .min(1, { error: `Type the ${noun}.` })
     .max(200, { error: 'That is too long for an id.' })
     .regex(/^[^\s/\\]+$/u, { error: 'An id has no spaces or slashes in it.' })
     .refine(isTextId, { error: 'This cannot be an id.' });
 
 const fields = z
   .object({
-    appId: id('the app id').refine((value) => !isNote(value), {
+    appId: id('app id').refine((value) => !isNote(value), {
       error: 'This line is no app. Pick one, or type its id.',
     }),
-    volumeId: id('the volume id'),
+    volumeId: id('volume id'),
     confirmVolumeId: z.string({ error: 'Type the volume id once more.' }).trim(),
     reason: z.string(sayWhy).trim().min(1, sayWhy).max(500, { error: 'At most 500 characters.' }),
   })
@@ -80,12 +80,10 @@ async function submit(values: Values, context: With<'ledger' | 'zoneCache'>): Pr
     preview = await loadPreview(values, context);
   } catch (error) {
     // The typed values stay in the form.
-    const problem = context.explain(error);
-    return { modal: addFailure(forms.renderVolumeForm(values), problem), message: renderFailure(problem) };
+    return addFailure(forms.renderVolumeForm(values), context.explain(error));
   }
-  const { shown, needs, note } = preview;
   const seen = context.modal?.metadata;
-  if (seen !== note) {
+  if (seen !== preview.note) {
     // Shown for the first time, or changed since it was shown: nothing is proposed before it is read.
     const changed = seen?.startsWith(`${contentHash([appId, volumeId])}:`) ?? false;
     return {
@@ -93,23 +91,20 @@ async function submit(values: Values, context: With<'ledger' | 'zoneCache'>): Pr
       message: { text: 'Nothing was asked for: the form was closed before it was sent.' },
     };
   }
+  const { policy, approvers } = preview.needs;
   const request = { kind: 'volume-delete', appId, volumeId } as const;
-  const { policy, approvers } = needs;
-  const message = renderProposed(
-    await proposeChange({ request, reason, snapshot: shown, policy, approvers }, context),
-  );
+  const proposal = { request, reason, snapshot: preview.shown, policy, approvers };
+  const message = renderProposed(await proposeChange(proposal, context));
   return { modal: renderSent(message), message };
 }
 
-interface Preview extends forms.VolumePreview {
-  readonly needs: ApprovalNeedsByPolicy;
-}
+type Preview = Awaited<ReturnType<typeof loadPreview>>;
 
 /** The consequences and the approvals needed, with a note by which a later change of either is noticed. */
 async function loadPreview(
   { appId, volumeId }: { readonly appId: string; readonly volumeId: string },
   context: With<'zoneCache'>,
-): Promise<Preview> {
+) {
   const [shown, needs] = await Promise.all([
     loadAffectedByVolume(appId, context),
     findApprovalNeeds('volume-delete', context),
@@ -120,17 +115,17 @@ async function loadPreview(
   return { shown, needs, note };
 }
 
+const volumeForm = defineForm({
+  id: 'volumes:submit',
+  needs: 'destroy',
+  changesHome: true,
+  fields,
+  loadingView: forms.volumeBusy,
+  run: submit,
+});
+
 export const volumes: Feature<'ledger' | 'zoneCache'> = {
   name: 'volumes',
   commands: [volumeCommand],
-  forms: [
-    defineForm({
-      id: 'volumes:submit',
-      needs: 'destroy',
-      changesHome: true,
-      fields,
-      loadingView: forms.volumeBusy,
-      run: submit,
-    }),
-  ],
+  forms: [volumeForm],
 };

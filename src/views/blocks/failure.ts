@@ -1,7 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import type { UserError } from '../../errors.ts';
 import { actions, button, commandButton, connectButton, context, message, section } from './blocks.ts';
-import type { Message } from './message.ts';
+import type { FormResult, Message } from './message.ts';
 import { escapeMrkdwn, sanitizeMrkdwn } from './text.ts';
 
 /** Maximum of buttons with alternatives. */
@@ -48,6 +48,7 @@ export function renderFailure(failed: Failure): Message {
 }
 
 /** A form with the failure above it; its inputs keep their values. */
-export function addFailure(form: ModalView, failed: Failure): ModalView {
-  return { ...form, blocks: [...(renderFailure(failed).blocks ?? []), ...form.blocks] };
+export function addFailure(form: ModalView, failed: Failure): FormResult {
+  const failure = renderFailure(failed);
+  return { modal: { ...form, blocks: [...(failure.blocks ?? []), ...form.blocks] }, message: failure };
 }

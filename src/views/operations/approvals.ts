@@ -1,4 +1,4 @@
-import type { KnownBlock } from '@slack/types';
+import type { Button, KnownBlock } from '@slack/types';
 import type { Operation } from '../../operations/model.ts';
 import {
   actions,
@@ -21,98 +21,99 @@ import {
   describeRequestPlainly,
   describeState,
   renderConsequences,
-  renderState,
+  retryButton,
+  states,
 } from './describe.ts';
 
 /** The approvers' card: the request, the requester, the consequences, and two buttons while it waits. */
-export function renderApprovalCard(
-  operation: Operation,
-  audience: { readonly approvers: readonly string[] },
-): Message {
-  const { requester, state } = operation;
-  const waits = state === 'proposed';
+export function renderApprovalCard(operation: Operation, approvers: readonly string[]): Message {
+  const requester = `<@${operation.requester.userId}>`;
+  const waits = operation.state === 'proposed';
   const text = waits
-    ? `<@${requester.userId}> asks to ${describeRequestPlainly(operation)}. It needs ${describeMissing(operation)}.`
+    ? `${requester} asks to ${describeRequestPlainly(operation)}. It needs ${describeMissing(operation)}.`
     : `${describeRequestPlainly(operation)}: ${describeState(operation)}`;
   return message(text, [
-    section(`<@${requester.userId}> ${waits ? 'asks to' : 'asked to'} *${describeRequest(operation)}*`),
+    section(`${requester} ${waits ? 'asks to' : 'asked to'} *${describeRequest(operation)}*`),
     ...reasonBlock(operation),
     section(renderConsequences(operation)),
-    section(progress(operation)),
-    ...(waits ? [approveButtons(operation)] : followUp(operation)),
-    ...(waits && audience.approvers.length > 0
-      ? [context(`For ${audience.approvers.map((id) => `<@${id}>`).join(' ')}`)]
-      : []),
+    section(renderProgress(operation)),
+    ...(waits ? [approveButtons(operation)] : nextSteps(operation)),
+    ...(waits && approvers.length > 0 ? [context(`For ${mention(approvers)}`)] : []),
     sealLine(operation),
   ]);
 }
 
 /** The notice in the channel of a change that needed no approval. */
 export function renderChangeNotice(operation: Operation): Message {
-  const { requester } = operation;
+  const { id, state, requester } = operation;
   const outcome = describeOutcome(operation);
-  return message(
-    `<@${requester.userId}>: ${describeRequestPlainly(operation)}, ${describeState(operation)}`,
-    [
-      section(
-        `<@${requester.userId}>: ${describeRequest(operation)}\n${renderState(operation.state)}${outcome ? `\n${outcome}` : ''}`,
-      ),
-      ...(operation.state === 'unknown' ? [actions(checkButton(operation))] : []),
-      sealLine(operation),
-    ],
-  );
+  const text = `<@${requester.userId}>: ${describeRequestPlainly(operation)}, ${describeState(operation)}`;
+  return message(text, [
+    section(
+      `<@${requester.userId}>: ${describeRequest(operation)}\n${states[state]}${outcome ? `\n${outcome}` : ''}`,
+    ),
+    ...(state === 'unknown' ? [actions(checkButton(id))] : []),
+    sealLine(operation),
+  ]);
 }
 
 /** The requester's own message, one for the whole life of the request. */
 export function renderRequesterMessage(
   operation: Operation,
-  extra: { readonly undo: 'possible' | 'unknown-value' | 'no' },
+  undo: 'possible' | 'unknown-value' | 'no',
 ): Message {
-  const { state } = operation;
-  const waits = state === 'proposed' || state === 'approved';
+  const { id, outcome } = operation;
   return message(`Your request to ${describeRequestPlainly(operation)}: ${describeState(operation)}`, [
     section(`*Your request:* ${describeRequest(operation)}`),
     ...reasonBlock(operation),
-    section(progress(operation)),
-    ...(waits
-      ? [actions(button('Cancel the request', 'approvals:cancel', operation.id))]
-      : followUp(operation)),
-    ...(operation.outcome?.word === 'key-refused' ? [actions(connectButton('Connect the current key'))] : []),
-    ...undoBlocks(operation, extra.undo),
+    section(renderProgress(operation)),
+    ...(canCancel(operation)
+      ? [actions(button('Cancel the request', 'approvals:cancel', id))]
+      : nextSteps(operation)),
+    ...(outcome?.word === 'key-refused' ? [actions(connectButton('Connect the current key'))] : []),
+    ...(undo === 'possible' ? [actions(button('Undo (within 30 minutes)', 'variables:undo', id))] : []),
+    ...(undo === 'unknown-value'
+      ? [
+          context(
+            'No undo: the value before is not known here. The CDN does not tell it, and the bot has not set it before.',
+          ),
+        ]
+      : []),
     sealLine(operation),
   ]);
 }
 
 /** The reminder below the card, which has the buttons. */
 export function renderReminder(operation: Operation, approvers: readonly string[]): Message {
-  const whom = approvers.map((id) => `<@${id}>`).join(' ');
-  const text = `:hourglass_flowing_sand: ${whom} This still waits: <@${operation.requester.userId}> asks to ${describeRequestPlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(operation.expiresAt)}.`;
+  const { requester, expiresAt } = operation;
+  const text = `:hourglass_flowing_sand: ${mention(approvers)} This still waits: <@${requester.userId}> asks to ${describeRequestPlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(expiresAt)}.`;
   return message(text, [section(text)]);
 }
 
-/** The requests that wait for a person's approval, and those that the person made. */
-export function renderApprovalList(lists: {
+export interface ApprovalLists {
   readonly waiting: readonly Operation[];
   readonly requested: readonly Operation[];
   readonly isApprover: boolean;
-  /** The result of a press in this list. */
-  readonly done?: string | undefined;
-  readonly asOf: Date;
-}): Message {
-  const { waiting, requested } = lists;
-  const text = `${pluralize(waiting.length, 'request')} ${waiting.length === 1 ? 'waits' : 'wait'} for you. You asked for ${pluralize(requested.length, 'change')} lately.`;
+}
+
+/** The requests that wait for a person's approval, and those that the person made. `done`: the result of a press in it. */
+export function renderApprovalList(
+  { waiting, requested, isApprover }: ApprovalLists,
+  asOf: Date,
+  done?: string,
+): Message {
+  const [requests, wait] = [pluralize(waiting.length, 'request'), waiting.length === 1 ? 'waits' : 'wait'];
+  const text = `${requests} ${wait} for you. You asked for ${pluralize(requested.length, 'change')} lately.`;
   return message(text, [
-    ...(lists.done === undefined ? [] : [section(lists.done)]),
+    ...(done === undefined ? [] : [section(done)]),
     section(
-      waiting.length === 0
-        ? '*Nothing waits for your approval*'
-        : `*${pluralize(waiting.length, 'request')}* ${waiting.length === 1 ? 'waits' : 'wait'} for your approval`,
+      waiting.length === 0 ? '*Nothing waits for your approval*' : `*${requests}* ${wait} for your approval`,
     ),
-    ...waitingBlocks(waiting, 'approvals:approve-listed'),
-    ...(lists.isApprover ? [] : [context('You are not an approver: admins name them in `/cdn settings`.')]),
+    ...renderWaiting(waiting, 'approvals:approve-listed'),
+    ...(isApprover ? [] : [context('You are not an approver: admins name them in `/cdn settings`.')]),
     section(`*What you asked for:* ${requested.length === 0 ? 'nothing yet' : ''}`),
-    ...requestedBlocks(requested),
-    context(`As of ${formatMoment(lists.asOf)}.`),
+    ...renderRequested(requested),
+    context(`As of ${formatMoment(asOf)}.`),
     actions(commandButton('Refresh', 'approvals')),
   ]);
 }
@@ -124,14 +125,14 @@ export function renderHomeSection(waiting: readonly Operation[], open: readonly 
       `*Approvals:* ${pluralize(waiting.length, 'request')} ${waiting.length === 1 ? 'waits' : 'wait'} for you, ${pluralize(open.length, 'request')} of yours ${open.length === 1 ? 'is' : 'are'} open`,
       commandButton('All approvals', 'approvals'),
     ),
-    ...waitingBlocks(waiting),
-    ...requestedBlocks(open),
+    ...renderWaiting(waiting, 'approvals:approve'),
+    ...renderRequested(open),
   ];
 }
 
 const mostListed = 8;
 
-function waitingBlocks(waiting: readonly Operation[], approves = 'approvals:approve'): KnownBlock[] {
+function renderWaiting(waiting: readonly Operation[], approveId: string): KnownBlock[] {
   const more = waiting.length - mostListed;
   return [
     ...waiting
@@ -140,98 +141,79 @@ function waitingBlocks(waiting: readonly Operation[], approves = 'approvals:appr
         section(
           `<@${operation.requester.userId}>: ${describeRequest(operation)}\nneeds ${describeMissing(operation)} · expires ${formatMoment(operation.expiresAt)}`,
         ),
-        approveButtons(operation, approves),
+        approveButtons(operation, approveId),
       ]),
     ...(more > 0 ? [context(`and ${more} more: they are in the approval channel`)] : []),
   ];
 }
 
-function requestedBlocks(asked: readonly Operation[]): KnownBlock[] {
-  const more = asked.length - mostListed;
+function renderRequested(requested: readonly Operation[]): KnownBlock[] {
+  const more = requested.length - mostListed;
   return [
-    ...asked.slice(0, mostListed).map((operation) => {
-      const { state } = operation;
-      const text = `${describeRequest(operation)}\n${renderState(state)} · ${formatMoment(operation.movedAt)}`;
-      const open = state === 'proposed' || state === 'approved';
-      if (open) return section(text, button('Cancel', 'approvals:cancel', operation.id));
-      return state === 'unknown' ? section(text, checkButton(operation)) : section(text);
+    ...requested.slice(0, mostListed).map((operation) => {
+      const { id, state, movedAt } = operation;
+      const text = `${describeRequest(operation)}\n${states[state]} · ${formatMoment(movedAt)}`;
+      if (canCancel(operation)) return section(text, button('Cancel', 'approvals:cancel', id));
+      return section(text, state === 'unknown' ? checkButton(id) : undefined);
     }),
     ...(more > 0 ? [context(`and ${more} more`)] : []),
   ];
 }
 
-function approveButtons(
-  { id, request }: Operation,
-  approves = 'approvals:approve',
-): ReturnType<typeof actions> {
-  const irreversible = request.kind === 'volume-delete';
-  return actions(
-    button('Approve', approves, id, {
-      style: irreversible ? 'danger' : 'primary',
-      confirm: {
-        title: plain('Approve it?'),
-        text: plain(
-          irreversible
-            ? 'The volume is deleted as soon as enough have approved. It cannot be undone.'
-            : 'The variable is changed as soon as enough have approved.',
-        ),
-        confirm: plain('Approve'),
-        deny: plain('Back'),
-        ...(irreversible ? { style: 'danger' as const } : {}),
-      },
-    }),
-    button('Deny', 'approvals:deny', id),
-  );
+function canCancel({ state }: Operation): boolean {
+  return state === 'proposed' || state === 'approved';
 }
 
-function checkButton({ id }: Operation): ReturnType<typeof button> {
+function approveButtons({ id, request }: Operation, approveId = 'approvals:approve'): KnownBlock {
+  const isIrreversible = request.kind === 'volume-delete';
+  const style = isIrreversible ? 'danger' : 'primary';
+  const warning = isIrreversible
+    ? 'The volume is deleted as soon as enough have approved. It cannot be undone.'
+    : 'The variable is changed as soon as enough have approved.';
+  const confirm = {
+    title: plain('Approve it?'),
+    text: plain(warning),
+    confirm: plain('Approve'),
+    deny: plain('Back'),
+    style,
+  } as const;
+  return actions(button('Approve', approveId, id, { style, confirm }), button('Deny', 'approvals:deny', id));
+}
+
+function checkButton(id: string): Button {
   return button('Check and say', 'approvals:check', id, { style: 'primary' });
 }
 
-/** The next step after a failure. */
-function followUp(operation: Operation): KnownBlock[] {
-  const { id, state, triedAgainAs } = operation;
-  const again = triedAgainAs === undefined ? [button('Try again (new approval)', 'approvals:again', id)] : [];
-  if (state === 'unknown') return [actions(checkButton(operation), ...again)];
-  return (state === 'failed' || state === 'expired') && again.length > 0 ? [actions(...again)] : [];
-}
-
-function undoBlocks(operation: Operation, undo: 'possible' | 'unknown-value' | 'no'): KnownBlock[] {
-  switch (undo) {
-    case 'possible':
-      return [actions(button('Undo (within 30 minutes)', 'variables:undo', operation.id))];
-    case 'unknown-value':
-      return [
-        context(
-          'No undo: the value before is not known here. The CDN does not tell it, and the bot has not set it before.',
-        ),
-      ];
-    case 'no':
-      return [];
-  }
+/** What can be done after an end. */
+function nextSteps({ id, state, triedAgainAs }: Operation): KnownBlock[] {
+  const canRetry = triedAgainAs === undefined && ['unknown', 'failed', 'expired'].includes(state);
+  const buttons = [...(state === 'unknown' ? [checkButton(id)] : []), ...(canRetry ? [retryButton(id)] : [])];
+  return buttons.length > 0 ? [actions(...buttons)] : [];
 }
 
 function reasonBlock({ reason }: Operation): KnownBlock[] {
-  return reason === undefined || reason === '' ? [] : [section(`Reason: ${escapeMrkdwn(reason, 500)}`)];
+  return reason ? [section(`Reason: ${escapeMrkdwn(reason, 500)}`)] : [];
 }
 
-function progress(operation: Operation): string {
-  const { approvals, approvalsNeeded: needed, state, movedAt, movedBy, expiresAt } = operation;
+function renderProgress(operation: Operation): string {
+  const { approvals, approvalsNeeded, state, movedAt, movedBy, expiresAt } = operation;
   const given = approvals.map(({ by }) => `<@${by}>`).join(', ');
   const outcome = describeOutcome(operation);
-  const by = movedBy === 'system' ? '' : ` by <@${movedBy}>`;
-  const lines = [
-    `*${renderState(state)}*${state === 'denied' || state === 'cancelled' ? by : ''} · ${formatMoment(movedAt)}`,
+  const isByPerson = movedBy !== 'system' && (state === 'denied' || state === 'cancelled');
+  const noun = approvalsNeeded === 1 ? 'approval' : 'approvals';
+  return [
+    `*${states[state]}*${isByPerson ? ` by <@${movedBy}>` : ''} · ${formatMoment(movedAt)}`,
     ...(outcome ? [outcome] : []),
-    ...(needed > 0
-      ? [`${describeCount(operation)} ${needed === 1 ? 'approval' : 'approvals'}${given ? `: ${given}` : ''}`]
-      : []),
+    ...(approvalsNeeded > 0 ? [`${describeCount(operation)} ${noun}${given ? `: ${given}` : ''}`] : []),
     ...(state === 'proposed' ? [`Expires ${formatMoment(expiresAt)}`] : []),
-  ];
-  return lines.join('\n');
+  ].join('\n');
 }
 
 /** The audit records have the same seal. */
 function sealLine({ seal, createdAt }: Operation): KnownBlock {
   return context(`Asked ${formatMoment(createdAt)} · seal ${formatCode(seal.slice(0, 12))}`);
+}
+
+function mention(userIds: readonly string[]): string {
+  return userIds.map((id) => `<@${id}>`).join(' ');
 }

@@ -1,4 +1,4 @@
-import type { ModalView } from '@slack/types';
+import type { Button, ModalView } from '@slack/types';
 import {
   type AffectedZones,
   readVariableShown,
@@ -7,7 +7,8 @@ import {
   type VolumeShown,
 } from '../../api/zones/summary.ts';
 import type { Operation, OperationOutcome, OperationState, VoidReason } from '../../operations/model.ts';
-import { plain } from '../blocks/blocks.ts';
+import { button, section } from '../blocks/blocks.ts';
+import { modal } from '../blocks/inputs.ts';
 import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, formatInteger, formatMoney, pluralize } from '../blocks/text.ts';
 
@@ -31,12 +32,10 @@ export function describeRequestPlainly({ request }: Pick<Operation, 'request'>):
 
 /** The consequences as the requester saw them. */
 export function renderConsequences({ request, snapshot }: Pick<Operation, 'request' | 'snapshot'>): string {
-  if (request.kind === 'volume-delete') {
-    const shown = readVolumeShown(snapshot);
-    return shown ? volumeConsequences(shown) : 'The consequences were not kept.';
-  }
-  const shown = readVariableShown(snapshot);
-  return shown ? scriptConsequences(shown) : 'The consequences were not kept.';
+  const volume = request.kind === 'volume-delete' ? readVolumeShown(snapshot) : undefined;
+  const script = request.kind === 'variable-update' ? readVariableShown(snapshot) : undefined;
+  if (volume) return volumeConsequences(volume);
+  return script ? scriptConsequences(script) : 'The consequences were not kept.';
 }
 
 export function volumeConsequences(shown: VolumeShown): string {
@@ -72,24 +71,21 @@ function zoneLines({ zones, zonesTotal }: AffectedZones): string {
 }
 
 /** A sign and a few words: never the colour alone. */
-export function renderState(state: OperationState): string {
-  const lines: Readonly<Record<OperationState, string>> = {
-    proposed: ':hourglass_flowing_sand: waits for approval',
-    approved: ':arrow_forward: approved, about to run',
-    executing: ':arrow_forward: running',
-    succeeded: ':white_check_mark: done',
-    failed: ':x: not done',
-    unknown: ':grey_question: outcome unknown',
-    denied: ':no_entry: denied',
-    expired: ':alarm_clock: expired',
-    cancelled: ':heavy_minus_sign: cancelled',
-  };
-  return lines[state];
-}
+export const states: Readonly<Record<OperationState, string>> = {
+  proposed: ':hourglass_flowing_sand: waits for approval',
+  approved: ':arrow_forward: approved, about to run',
+  executing: ':arrow_forward: running',
+  succeeded: ':white_check_mark: done',
+  failed: ':x: not done',
+  unknown: ':grey_question: outcome unknown',
+  denied: ':no_entry: denied',
+  expired: ':alarm_clock: expired',
+  cancelled: ':heavy_minus_sign: cancelled',
+};
 
 /** The same without its sign, inside a sentence. */
 export function describeState({ state }: Operation): string {
-  return renderState(state).replace(/^:\w+: /u, '');
+  return states[state].replace(/^:\w+: /u, '');
 }
 
 /** `1 of 2` */
@@ -102,95 +98,90 @@ export function describeMissing({ approvals, approvalsNeeded }: Operation): stri
   return pluralize(approvalsNeeded - approvals.length, noun);
 }
 
-/** How it ended and what to do next, in one or two sentences. */
-export function describeOutcome({
-  kind,
-  state,
-  outcome,
-  movedBy,
-}: Pick<Operation, 'kind' | 'state' | 'outcome' | 'movedBy'>): string {
+/** How it ended and what to do next, in one or two sentences, with references to quote to support. */
+export function describeOutcome(
+  operation: Pick<Operation, 'kind' | 'state' | 'outcome' | 'movedBy'>,
+): string {
+  const { kind, state, outcome, movedBy } = operation;
   if (outcome === undefined) return '';
-  const reference = referenceOf(outcome);
-  if (outcome.word === 'confirmed')
-    return `<@${movedBy}> looked: it was ${state === 'succeeded' ? '' : 'not '}done.${reference}`;
-  return `${sentence(kind, outcome)}${reference}`;
-}
-
-/** References to quote to support. */
-function referenceOf({ word, requestId, facts }: OperationOutcome): string {
-  const own = facts?.['reference'];
-  const parts = [
-    ...(typeof own === 'string' ? [`Reference ${escapeMrkdwn(own, 20)}.`] : []),
+  const { word, requestId, facts } = outcome;
+  const text =
+    word === 'confirmed'
+      ? `<@${movedBy}> looked: it was ${state === 'succeeded' ? '' : 'not '}done.`
+      : describeResult(kind, outcome);
+  const reference = facts?.['reference'];
+  return [
+    text,
+    ...(typeof reference === 'string' ? [`Reference ${escapeMrkdwn(reference, 20)}.`] : []),
     ...(requestId !== undefined && word !== 'done'
       ? [`The CDN’s request id: ${formatCode(requestId, 80)}.`]
       : []),
-  ];
-  return parts.length > 0 ? ` ${parts.join(' ')}` : '';
+  ].join(' ');
 }
 
-function sentence(kind: Operation['kind'], outcome: OperationOutcome): string {
-  const volume = kind === 'volume-delete';
-  const says = outcome.facts?.['says'];
+/** The outcomes that are always told in the same words. */
+const results: Readonly<Record<string, string>> = {
+  'nothing-deleted': 'The CDN deleted nothing: the volume had no instances.',
+  'not-detached':
+    'Nothing was deleted: an instance is still attached. Detach first: in the CDN’s panel open the app, scale it down or remove the volume from it, then try again.',
+  'key-refused':
+    'Nothing was changed: the CDN refused the requester’s key. Connect the current one (`/cdn connect`), then try again.',
+  'rate-limited': 'Nothing was changed: the CDN asks for a pause. Try again in a minute.',
+  'not-sent':
+    'Nothing was changed: the CDN could not be reached, and the request was never sent. Try again in a minute.',
+  'process-died':
+    'The bot stopped while the request may have been under way. *It is not sent again by itself.* Check whether it was done, then say so here.',
+  'requester-gone': 'The requester disconnected their key, or left: nothing was sent to the CDN.',
+  'app-gone': 'The app was taken out of the workspace: nothing was sent to the CDN.',
+  'taken-back': 'The requester took it back: nothing was sent to the CDN.',
+  expired: 'Nothing was sent to the CDN.',
+};
+
+function describeResult(
+  kind: Operation['kind'],
+  { word, status, why, reason, facts }: OperationOutcome,
+): string {
+  const isVolume = kind === 'volume-delete';
+  const says = facts?.['says'];
   const quoted = typeof says === 'string' && says !== '' ? ` It says: “${escapeMrkdwn(says, 300)}”` : '';
-  const status = outcome.status === undefined ? '' : ` (HTTP ${outcome.status})`;
-  switch (outcome.word) {
-    case 'done':
-      return volume ? deleted(outcome.facts?.['instances']) : 'The variable is set.';
-    case 'nothing-deleted':
-      return 'The CDN deleted nothing: the volume had no instances.';
-    case 'not-detached':
-      return 'Nothing was deleted: an instance is still attached. Detach first: in the CDN’s panel open the app, scale it down or remove the volume from it, then try again.';
+  const http = status === undefined ? '' : ` (HTTP ${status})`;
+  switch (word) {
+    case 'done': {
+      if (!isVolume) return 'The variable is set.';
+      const instances = facts?.['instances'];
+      return typeof instances === 'number'
+        ? `${pluralize(instances, 'instance')} deleted.`
+        : 'Deleted. The CDN did not say how many instances there were.';
+    }
     case 'not-found':
-      return volume
+      return isVolume
         ? 'Nothing was deleted: the CDN knows no such volume. It is already gone, or an id is wrong.'
         : 'Nothing was changed: the CDN knows no such script or variable. Check both ids.';
-    case 'key-refused':
-      return 'Nothing was changed: the CDN refused the requester’s key. Connect the current one (`/cdn connect`), then try again.';
-    case 'rate-limited':
-      return 'Nothing was changed: the CDN asks for a pause. Try again in a minute.';
     case 'refused':
-      return `Nothing was changed: the CDN refused it${status}.${quoted}`;
-    case 'not-sent':
-      return 'Nothing was changed: the CDN could not be reached, and the request was never sent. Try again in a minute.';
+      return `Nothing was changed: the CDN refused it${http}.${quoted}`;
     case 'unanswered':
-      return `The request was sent${status}, and no clear answer came back. *It is not sent again by itself.* Check whether it was done, then say so here.`;
-    case 'process-died':
-      return 'The bot stopped while the request may have been under way. *It is not sent again by itself.* Check whether it was done, then say so here.';
+      return `The request was sent${http}, and no clear answer came back. *It is not sent again by itself.* Check whether it was done, then say so here.`;
     case 'void':
-      return `It was voided and will not run: ${describeVoidReason(outcome.why)}. Ask for it anew.`;
-    case 'requester-gone':
-      return 'The requester disconnected their key, or left: nothing was sent to the CDN.';
-    case 'app-gone':
-      return 'The app was taken out of the workspace: nothing was sent to the CDN.';
-    case 'taken-back':
-      return 'The requester took it back: nothing was sent to the CDN.';
-    case 'expired':
-      return 'Nothing was sent to the CDN.';
+      return `It was voided and will not run: ${describeVoidReason(why)}. Ask for it anew.`;
     default:
-      return outcome.reason ? `Reason: ${escapeMrkdwn(outcome.reason, 500)}` : '';
+      return results[word] ?? (reason ? `Reason: ${escapeMrkdwn(reason, 500)}` : '');
   }
 }
 
-function deleted(instances: unknown): string {
-  return typeof instances === 'number'
-    ? `${pluralize(instances, 'instance')} deleted.`
-    : 'Deleted. The CDN did not say how many instances there were.';
+export function describeVoidReason(why: VoidReason = 'changed'): string {
+  return voidReasons[why];
 }
 
-export function describeVoidReason(why: VoidReason | undefined): string {
-  switch (why) {
-    case 'key-gone':
-      return 'the encryption key that sealed it is gone';
-    case 'requester-may-not':
-      return 'the requester may no longer do this';
-    case 'more-approvals':
-      return 'the settings ask for more approvals now';
-    case 'approver-may-not':
-      return 'an approver of it may no longer approve';
-    case 'changed':
-    case undefined:
-      return 'the stored request is not the one that was asked for';
-  }
+const voidReasons: Readonly<Record<VoidReason, string>> = {
+  changed: 'the stored request is not the one that was asked for',
+  'key-gone': 'the encryption key that sealed it is gone',
+  'requester-may-not': 'the requester may no longer do this',
+  'more-approvals': 'the settings ask for more approvals now',
+  'approver-may-not': 'an approver of it may no longer approve',
+};
+
+export function retryButton(id: string): Button {
+  return button('Try again (new approval)', 'approvals:again', id);
 }
 
 /** What a request needs before it runs, as settings and people are now. */
@@ -209,10 +200,5 @@ export function renderApprovalNeeds({ needed, able, minutes }: ApprovalNeeds): s
 
 /** The last view of a form that asked for something. */
 export function renderSent({ text, blocks }: Message): ModalView {
-  return {
-    type: 'modal',
-    title: plain('Sent'),
-    close: plain('Close'),
-    blocks: blocks ?? [{ type: 'section', text: plain(text) }],
-  };
+  return modal({ title: 'Sent' }, blocks ?? [section(text)]);
 }
