@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
 import { destroySlot, openSlot, type SealedTable, sealRow } from '../auth/keys/sealed-rows.ts';
 import { SealError, type Sealer, type Slot } from '../auth/keys/sealing.ts';
@@ -33,7 +33,6 @@ interface ValueTransaction extends ValueStore {
 
 /** The operation of a value, as stored: a value of another row does not open. */
 type Owner = Pick<OperationRow, 'id' | 'tenant' | 'user_id'>;
-type ValueKey = Pick<Selectable<Schema['operation_values']>, 'tenant' | 'owner_id'>;
 
 export interface ValueCommitment {
   readonly mac: string;
@@ -55,10 +54,11 @@ export async function storeValue(
   owner: Owner,
   { packed }: ValueCommitment,
 ): Promise<void> {
-  const sealed = await sealRow(db, sealer, packed, slotOf(keyOf(owner)), now());
+  const slot = slotOf(owner);
+  const sealed = await sealRow(db, sealer, packed, slot, now());
   await db
     .insertInto('operation_values')
-    .values({ ...keyOf(owner), operation_id: owner.id, ...sealed })
+    .values({ tenant: slot.tenant, owner_id: slot.userId, operation_id: owner.id, ...sealed })
     .execute();
 }
 
@@ -72,7 +72,7 @@ export async function openValue(
 ): Promise<{ readonly value: Secret | undefined } | { readonly problem: 'changed' | 'key-gone' }> {
   if (owner.value_mac === null) return { value: undefined };
   try {
-    const packed = await openSlot(db, sealer, operationValuesTable, slotOf(keyOf(owner)));
+    const packed = await openSlot(db, sealer, operationValuesTable, slotOf(owner));
     if (!packed) return { problem: 'key-gone' };
     const { salt, value } = packing.parse(parseJson(packed.reveal()));
     if (!isSame(macOf(salt, value), owner.value_mac)) return { problem: 'changed' };
@@ -112,13 +112,13 @@ export async function destroyValuesOf(
   tenant: string,
   userId: string | undefined,
 ): Promise<void> {
-  const keys = await store.db
+  const found = await store.db
     .selectFrom('operation_values')
-    .select(['tenant', 'owner_id'])
+    .select(['tenant', 'owner_id as userId'])
     .where('tenant', '=', tenant)
     .$if(userId !== undefined, (rows) => rows.where(sql<boolean>`split_part(owner_id, '/', 1) = ${userId}`))
     .execute();
-  await destroyEach(store, keys);
+  await destroyEach(store, found);
 }
 
 // A failed change can be retried within a day and a successful one undone within half an hour. The newest value of a
@@ -129,8 +129,8 @@ const retention = { ended: dayMs, overtaken: 30 * minuteMs, newest: 90 * dayMs }
 export async function destroyIdleValues(store: ValueStore): Promise<number> {
   const at = store.now().getTime();
   const before = (ms: number): Date => new Date(at - ms);
-  const { rows } = await sql<ValueKey>`
-    select v.tenant, v.owner_id from operation_values v join operations o on o.id = v.operation_id
+  const { rows } = await sql<Pick<Slot, 'tenant' | 'userId'>>`
+    select v.tenant, v.owner_id as "userId" from operation_values v join operations o on o.id = v.operation_id
      where (o.state not in ('proposed', 'approved', 'executing', 'succeeded')
             and o.moved_at < ${before(retention.ended)})
         or (o.state = 'succeeded' and (o.moved_at < ${before(retention.newest)} or exists (
@@ -143,27 +143,25 @@ export async function destroyIdleValues(store: ValueStore): Promise<number> {
   return rows.length;
 }
 
-async function destroyEach(store: ValueStore, keys: readonly ValueKey[]): Promise<void> {
-  for (const key of keys) await store.db.transaction().execute((db) => destroy({ ...store, db }, key));
+async function destroyEach(
+  store: ValueStore,
+  owners: readonly Pick<Slot, 'tenant' | 'userId'>[],
+): Promise<void> {
+  for (const owner of owners)
+    await store.db
+      .transaction()
+      .execute((trx) => destroySlot(trx, store.sealer, operationValuesTable, owner, store.now()));
 }
 
 /** Deletes the value of an operation where there is one. */
-export function destroyValue(store: ValueTransaction, owner: Owner): Promise<void> {
-  return destroy(store, keyOf(owner));
-}
-
-async function destroy({ db, sealer, now }: ValueTransaction, key: ValueKey): Promise<void> {
-  await destroySlot(db, sealer, operationValuesTable, slotOf(key), now());
+export async function destroyValue({ db, sealer, now }: ValueTransaction, owner: Owner): Promise<void> {
+  await destroySlot(db, sealer, operationValuesTable, slotOf(owner), now());
 }
 
 const packing = z.object({ salt: z.string(), value: z.string() });
 
-function keyOf({ tenant, user_id: userId, id }: Owner): ValueKey {
-  return { tenant, owner_id: `${userId}/${id}` };
-}
-
-function slotOf({ tenant, owner_id: userId }: ValueKey): Slot {
-  return { tenant, userId, kind: operationValuesTable.kind };
+function slotOf({ tenant, user_id: userId, id }: Owner): Slot {
+  return { tenant, userId: `${userId}/${id}`, kind: operationValuesTable.kind };
 }
 
 function macOf(salt: string, value: string): string {

@@ -200,5 +200,5 @@ export function renderApprovalNeeds({ needed, able, minutes }: ApprovalNeeds): s
 
 /** The last view of a form that asked for something. */
 export function renderSent({ text, blocks }: Message): ModalView {
-  return modal({ title: 'Sent' }, blocks ?? [section(text)]);
+  return { ...modal({ title: 'Sent' }, []), blocks: blocks ?? [section(text)] };
 }
