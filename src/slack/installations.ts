@@ -1,6 +1,7 @@
 import type { Logger } from '@slack/bolt';
 import { type InstallationStore, InstallProvider } from '@slack/oauth';
-import { WebClient } from '@slack/web-api';
+import { WebClient, type WebClientOptions } from '@slack/web-api';
+import { z } from 'zod';
 import { NotInstalledError } from '../auth/installations.ts';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -40,7 +41,7 @@ export interface InstallationAccess {
   readonly installer: InstallProvider | undefined;
 }
 
-export interface AccessOptions {
+interface AccessOptions {
   readonly installing: Installing;
   readonly apiUrl: string;
   readonly publicUrl?: string | undefined;
@@ -53,92 +54,91 @@ export interface AccessOptions {
 }
 
 export function createInstallationAccess(options: AccessOptions): InstallationAccess {
-  return options.installing.kind === 'single'
-    ? singleWorkspace(options, options.installing.botToken)
-    : manyWorkspaces(options, options.installing);
+  const { apiUrl, fetch, installing } = options;
+  const clientOptions = {
+    slackApiUrl: apiUrl,
+    allowAbsoluteUrls: false,
+    timeout: 5_000,
+    ...(fetch ? { fetch } : {}),
+  };
+  return installing.kind === 'single'
+    ? singleWorkspace(options, installing.botToken, clientOptions)
+    : manyWorkspaces(options, installing, clientOptions);
 }
 
-function singleWorkspace(options: AccessOptions, botToken: Secret): InstallationAccess {
+function singleWorkspace(
+  { apiUrl, logger }: AccessOptions,
+  botToken: Secret,
+  clientOptions: WebClientOptions,
+): InstallationAccess {
   let own: OwnWorkspace | undefined;
   return {
     token: async () => botToken,
     own: () => own,
     installer: undefined,
     async verify() {
-      const client = new WebClient(botToken.reveal(), {
-        slackApiUrl: options.apiUrl,
-        logger: options.logger,
-        allowAbsoluteUrls: false,
-        timeout: 5_000,
-        // The network often comes up a moment after the bot; a wrong token is not retried.
-        retryConfig: { retries: 3, minTimeout: 300, maxTimeout: 2_000 },
-        ...(options.fetch ? { fetch: options.fetch } : {}),
-      });
+      // The network often comes up a moment after the bot; a wrong token is not retried.
+      const retryConfig = { retries: 3, minTimeout: 300, maxTimeout: 2_000 };
+      const client = new WebClient(botToken.reveal(), { ...clientOptions, logger, retryConfig });
       try {
         const answer = await client.auth.test();
         own = { teamId: answer.team_id, enterpriseId: answer.enterprise_id };
       } catch (error) {
-        throw refusal(error, options.apiUrl);
+        throw explainRefusedToken(
+          'SLACK_BOT_TOKEN',
+          'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.',
+          { error, apiUrl },
+        );
       }
     },
   };
 }
 
 function manyWorkspaces(
-  options: AccessOptions,
-  installing: Installing & { kind: 'oauth' },
+  { apiUrl, exclusively, installations, logger, now, publicUrl }: AccessOptions,
+  { clientId, clientSecret, stateSecret }: Installing & { kind: 'oauth' },
+  clientOptions: WebClientOptions,
 ): InstallationAccess {
   const installer = new InstallProvider({
-    clientId: installing.clientId,
-    clientSecret: installing.clientSecret.reveal(),
-    stateSecret: installing.stateSecret.reveal(),
-    installationStore: options.installations,
+    clientId,
+    clientSecret: clientSecret.reveal(),
+    stateSecret: stateSecret.reveal(),
+    installationStore: installations,
     installUrlOptions: {
       scopes: [...scopes],
-      ...(options.publicUrl ? { redirectUri: new URL('/slack/oauth_redirect', options.publicUrl).href } : {}),
+      ...(publicUrl ? { redirectUri: new URL('/slack/oauth_redirect', publicUrl).href } : {}),
     },
-    logger: options.logger,
-    authorizationUrl: authorizationUrl(options.apiUrl),
-    clientOptions: {
-      slackApiUrl: options.apiUrl,
-      allowAbsoluteUrls: false,
-      timeout: 5_000,
-      retryConfig: { retries: 1 },
-      ...(options.fetch ? { fetch: options.fetch } : {}),
-    },
+    logger,
+    // The page where people agree to an installation is on the host of the Web API.
+    authorizationUrl: new URL('/oauth/v2/authorize', apiUrl).href,
+    clientOptions: { ...clientOptions, retryConfig: { retries: 1 } },
   });
+  const findToken = async (query: Workspace): Promise<string | undefined> => {
+    try {
+      const { bot } = await installations.fetchInstallation(query, logger);
+      if (!bot || !expiresSoon(bot.expiresAt, now())) return bot?.token;
+    } catch (error) {
+      // A failing database or a changed row is not a missing installation.
+      if (error instanceof NotInstalledError) return undefined;
+      throw error;
+    }
+    // The library refreshes without a lock, and a refresh token works once: one process at a time.
+    const fresh = await exclusively(tenantIdOfWorkspace(query), () => installer.authorize(query));
+    return fresh.botToken;
+  };
   return {
     installer,
     own: () => undefined,
     verify: async () => undefined,
     async token(workspace) {
-      const query = {
-        teamId: workspace.teamId,
-        enterpriseId: workspace.enterpriseId,
-        isEnterpriseInstall: workspace.isEnterpriseInstall,
-      };
-      const found = options.installations.fetchInstallation(query, options.logger);
-      const { bot } = await found.catch((error: unknown) => {
-        // A failing database or a changed row is not a missing installation.
-        if (error instanceof NotInstalledError) return missing();
-        throw error;
-      });
-      if (!bot) return missing();
-      if (!expiresSoon(bot.expiresAt, options.now())) return new Secret(bot.token, 'slack-token');
-      // The library refreshes without a lock, and a refresh token works once: one process at a time.
-      const fresh = await options.exclusively(tenantIdOfWorkspace(workspace), () =>
-        installer.authorize(query),
+      const token = await findToken(workspace);
+      if (token !== undefined) return new Secret(token, 'slack-token');
+      throw new UserError(
+        'cdn-chatops is not installed in this workspace.',
+        'Ask whoever runs it for the install link.',
       );
-      return fresh.botToken ? new Secret(fresh.botToken, 'slack-token') : missing();
     },
   };
-}
-
-function missing(): never {
-  throw new UserError(
-    'cdn-chatops is not installed in this workspace.',
-    'Ask whoever runs it for the install link.',
-  );
 }
 
 /** The library refreshes tokens that expire within two hours; one minute more, so that it never sees a later one. */
@@ -146,29 +146,24 @@ function expiresSoon(expiresAt: number | undefined, now: Date): boolean {
   return expiresAt !== undefined && expiresAt - now.getTime() / 1000 < 2 * 3600 + 60;
 }
 
-/** The page where people agree to an installation, on the host of the Web API. */
-function authorizationUrl(apiUrl: string): string {
-  return new URL('/oauth/v2/authorize', apiUrl).href;
-}
-
-function refusal(error: unknown, apiUrl: string): UserError {
+/** The error of a token that Slack does not accept at the start. */
+export function explainRefusedToken(
+  variable: string,
+  howToGetIt: string,
+  { error, apiUrl }: { readonly error: unknown; readonly apiUrl: string },
+): UserError {
   const code = readSlackError(error);
-  if (code) {
-    return new UserError(
-      `Slack refused SLACK_BOT_TOKEN (${code}).`,
-      'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.',
-    );
-  }
-  return new UserError(
-    `Slack does not answer at ${new URL(apiUrl).host}.`,
-    'Check the network and SLACK_API_URL.',
-  );
+  return code === undefined
+    ? new UserError(
+        `Slack does not answer at ${new URL(apiUrl).host}.`,
+        'Check the network and SLACK_API_URL.',
+      )
+    : new UserError(`Slack refused ${variable} (${code}).`, howToGetIt);
 }
 
 /** Slack's error code (`invalid_auth`); undefined if the error is not an answer of Slack. */
 export function readSlackError(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('data' in error)) return undefined;
-  const { data } = error;
-  if (typeof data !== 'object' || data === null || !('error' in data)) return undefined;
-  return typeof data.error === 'string' ? data.error : undefined;
+  return slackError.safeParse(error).data?.data.error;
 }
+
+const slackError = z.object({ data: z.object({ error: z.string() }) });

@@ -19,11 +19,12 @@ import { minuteMs } from '../../lib/time.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/message.ts';
-import { pluralize } from '../../views/blocks/text.ts';
+import { pluralize, stripMarkup } from '../../views/blocks/text.ts';
 import { renderConnectedOnPage, renderPageOffer } from '../../views/connect/connect.ts';
 import * as views from '../../views/connect/page.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { InFlight } from '../receive/in-flight.ts';
+import { createRateLimit, findVisitor } from './limits.ts';
 import * as pages from './page.ts';
 
 export interface ConnectPageOptions {
@@ -75,9 +76,9 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
   const headers = pages.pageHeaders({ https: protocol === 'https:', styleHash });
   // Only visits to unknown or used links count by visitor: behind a proxy all visitors have one address, and a guesser
   // must not lock out people with a good link.
-  const wrongByVisitor = pages.createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
-  const wrongInTotal = pages.createRateLimit({ burst: 300, perMinute: 300, maxKeys: 1, now });
-  const openLink = pages.createRateLimit({ burst: 60, perMinute: 60, maxKeys: 5_000, now });
+  const wrongByVisitor = createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
+  const wrongInTotal = createRateLimit({ burst: 300, perMinute: 300, maxKeys: 1, now });
+  const openLink = createRateLimit({ burst: 60, perMinute: 60, maxKeys: 5_000, now });
 
   const linkOf = (token: string): string => `${base}/connect/${token}`;
   const offered = (token: string): Message =>
@@ -88,8 +89,7 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
     const link = token === undefined ? undefined : await links.find(token);
     if (token === undefined || !link || link.state !== 'open') {
       const wait =
-        wrongByVisitor.take(pages.findVisitor(request.socket.remoteAddress)) ??
-        wrongInTotal.take('everybody');
+        wrongByVisitor.take(findVisitor(request.socket.remoteAddress)) ?? wrongInTotal.take('everybody');
       if (wait !== undefined) return pages.tooMany(wait);
     }
     if (token === undefined || !link) return pages.unknown;
@@ -157,8 +157,8 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
         if (refused && left === 0) await recordRefused(person);
         const tries = refused ? `${pluralize(left, 'try', 'tries')} left on this page. ` : '';
         const problem = {
-          message: pages.toPlainText(checked.why.message),
-          hint: tries + pages.toPlainText(checked.why.hint),
+          message: stripMarkup(checked.why.message),
+          hint: tries + stripMarkup(checked.why.hint),
         };
         return await showCurrent(here, (link) =>
           show({ ...here, link }, problem, false, refused ? 422 : 502),
@@ -222,7 +222,7 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
         page = pages.notice(
           500,
           'That did not work',
-          `${pages.toPlainText(message)} ${pages.toPlainText(hint ?? '')} Reference ${reference}`,
+          `${stripMarkup(message)} ${stripMarkup(hint ?? '')} Reference ${reference}`,
         );
       }
       // The path is a secret and is never logged.

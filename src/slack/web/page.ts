@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isIPv6 } from 'node:net';
-import { createCache } from '../../lib/cache.ts';
-import { minuteMs } from '../../lib/time.ts';
 import { pluralize } from '../../views/blocks/text.ts';
 import { pageNotice } from '../../views/connect/page.ts';
+import { readBody } from './limits.ts';
 
 /** The answer of a page. */
 export interface Page {
@@ -12,22 +10,18 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type FormRefusal = 'cross-site' | 'not-a-form' | 'too-large' | 'too-slow';
-
 // A key has a few dozen characters.
 const maxBytes = 8 * 1024;
-const readMs = 10_000;
 
 /** The fields of a form that the bot's own page sent. Requests of other sites, other types and above 8 kB are not read. */
 export async function readPageForm(
   request: IncomingMessage,
   origin: string,
-): Promise<URLSearchParams | FormRefusal> {
+): Promise<URLSearchParams | keyof typeof refusals> {
   if (!isFromOurPage(request, origin)) return 'cross-site';
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
   if (type !== 'application/x-www-form-urlencoded') return 'not-a-form';
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return 'too-large';
-  const body = await readBody(request);
+  const body = await readBody(request, maxBytes);
   return typeof body === 'string' ? body : new URLSearchParams(body.toString('utf8'));
 }
 
@@ -43,28 +37,7 @@ function isFromOurPage({ headers }: IncomingMessage, origin: string): boolean {
   return headers.origin === 'null' && site === 'same-origin';
 }
 
-function readBody(request: IncomingMessage): Promise<Buffer | 'too-large' | 'too-slow'> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const timer = setTimeout(() => resolve('too-slow'), readMs);
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= maxBytes) chunks.push(chunk);
-      else resolve('too-large');
-    });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
-    request.on('error', reject);
-    request.on('close', () => {
-      clearTimeout(timer);
-      if (!request.complete) reject(new Error('the visitor hung up'));
-    });
-  });
-}
-
-/**
- * The headers of every page: no caching, no scripts, no external resources, no framing, no referrer.
- */
+/** The headers of every page: no caching, no scripts, no external resources, no framing, no referrer. */
 export function pageHeaders(options: {
   readonly https: boolean;
   /** `sha256-…` of the one style sheet. */
@@ -138,12 +111,8 @@ export function stillWorks(token: string): Page {
 }
 
 export function tooMany(seconds: number): Page {
-  const page = notice(
-    429,
-    'Too many visits',
-    `Wait ${pluralize(seconds, 'second')}, then open the link once more.`,
-  );
-  return { ...page, headers: { 'retry-after': String(seconds) } };
+  const wait = `Wait ${pluralize(seconds, 'second')}, then open the link once more.`;
+  return { ...notice(429, 'Too many visits', wait), headers: { 'retry-after': String(seconds) } };
 }
 
 export function checkingNow(token: string): () => Page {
@@ -151,71 +120,19 @@ export function checkingNow(token: string): () => Page {
     notice(409, 'A key is being checked', 'Another window of this page sent one a moment ago.', token);
 }
 
+const refusals = {
+  'cross-site': [
+    403,
+    'That did not come from this page',
+    'Nothing was read. Use the form of the page itself, in a current browser.',
+  ],
+  'not-a-form': [415, 'That was no form', 'Nothing was read. Use the form of the page itself.'],
+  'too-large': [413, 'That is too large for a key', 'Nothing was read. Copy the key alone.'],
+  'too-slow': [408, 'That took too long', 'Nothing was read. Try again.'],
+} as const;
+
 /** The page for a refused form. */
-export function refuse(why: FormRefusal, back: string): Page {
-  switch (why) {
-    case 'cross-site':
-      return notice(
-        403,
-        'That did not come from this page',
-        'Nothing was read. Use the form of the page itself, in a current browser.',
-        back,
-      );
-    case 'not-a-form':
-      return notice(415, 'That was no form', 'Nothing was read. Use the form of the page itself.', back);
-    case 'too-large':
-      return notice(413, 'That is too large for a key', 'Nothing was read. Copy the key alone.', back);
-    case 'too-slow':
-      return notice(408, 'That took too long', 'Nothing was read. Try again.', back);
-  }
-}
-
-/** mrkdwn as plain text. */
-export function toPlainText(mrkdwn: string): string {
-  return mrkdwn
-    .replaceAll(/[`*]/g, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
-}
-
-export interface RateLimit {
-  /** Takes one of the tokens of `key`. If none is left, returns the whole seconds until there is one. */
-  take(key: string): number | undefined;
-  readonly size: () => number;
-}
-
-/** A token bucket for each key. Keeps the `maxKeys` latest keys, so that a flood of new ones cannot fill the memory. */
-export function createRateLimit(options: {
-  readonly burst: number;
-  readonly perMinute: number;
-  readonly maxKeys: number;
-  readonly now: () => Date;
-}): RateLimit {
-  const { burst, perMinute, maxKeys: maxEntries, now } = options;
-  const buckets = createCache<{ tokens: number; at: number }>({ now, maxEntries });
-  return {
-    take(key) {
-      const at = now().getTime();
-      const bucket = buckets.get(key) ?? { tokens: burst, at };
-      const gained = (Math.max(0, at - bucket.at) / minuteMs) * perMinute;
-      const tokens = Math.min(burst, bucket.tokens + gained);
-      const isAllowed = tokens >= 1;
-      buckets.set(key, { tokens: isAllowed ? tokens - 1 : tokens, at });
-      return isAllowed ? undefined : Math.ceil(((1 - tokens) / perMinute) * 60);
-    },
-    size: buckets.size,
-  };
-}
-
-/** A visitor is an IPv4 address, or a /64 network of IPv6, which one customer has. */
-export function findVisitor(address: string | undefined): string {
-  if (address === undefined) return 'unknown';
-  const four = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/iu.exec(address)?.[1];
-  if (four !== undefined || !isIPv6(address)) return four ?? address;
-  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? [];
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => '0');
-  return [...first, ...zeros, ...last].slice(0, 4).join(':');
+export function refuse(why: keyof typeof refusals, back: string): Page {
+  const [status, title, message] = refusals[why];
+  return notice(status, title, message, back);
 }

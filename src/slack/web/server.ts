@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { InstallProvider } from '@slack/oauth';
 import { UserError } from '../../errors.ts';
 import { withSecrets } from '../../secrets/secret.ts';
@@ -7,13 +8,15 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Egress } from '../send/egress.ts';
 import type { ConnectPage } from './connect-page.ts';
 
-export interface WebOptions {
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
+interface WebOptions {
   readonly port: number;
   readonly egress: Egress;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Present with signed HTTP: takes `POST /slack/events`. */
-  readonly events?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
+  readonly events?: Handler | undefined;
   /** Present with OAuth. */
   readonly installer?: InstallProvider | undefined;
   /** Present with `PUBLIC_URL`: takes everything below `/connect/`. */
@@ -22,7 +25,7 @@ export interface WebOptions {
   readonly unready: () => Promise<string[]>;
 }
 
-export interface Web {
+interface Web {
   /** @throws UserError where the port is taken. */
   listen(): Promise<number>;
   close(): Promise<void>;
@@ -35,10 +38,7 @@ const closeMs = 20_000;
 export function createWeb(options: WebOptions): Web {
   const { installer, log } = options;
 
-  const routes: Record<
-    string,
-    ((request: IncomingMessage, response: ServerResponse) => Promise<void> | void) | undefined
-  > = {
+  const routes: Record<string, Handler | undefined> = {
     'POST /slack/events': options.events,
     'GET /healthz': (_, response) => plain(response, 200, 'ok'),
     'GET /readyz': async (_, response) => {
@@ -67,7 +67,7 @@ export function createWeb(options: WebOptions): Web {
     plain(response, 404, 'Nothing here. Slack delivers to POST /slack/events.');
   };
 
-  const server: Server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     guardResponse(response, options.egress);
     withSecrets(() => handle(request, response)).catch((error: unknown) => {
       log.error({ error }, 'an HTTP request failed');
@@ -78,34 +78,23 @@ export function createWeb(options: WebOptions): Web {
   server.keepAliveTimeout = 75_000;
 
   return {
-    listen: () =>
-      new Promise((resolve, reject) => {
-        server.once('error', (error: NodeJS.ErrnoException) => {
-          const taken = error.code === 'EADDRINUSE' || error.code === 'EACCES';
-          reject(
-            taken
-              ? new UserError(
-                  `Port ${options.port} cannot be used (${error.code}).`,
-                  'Set PORT to a free one.',
-                )
-              : error,
-          );
-        });
-        server.listen(options.port, () => {
-          const address = server.address();
-          resolve(typeof address === 'object' && address ? address.port : options.port);
-        });
-      }),
-    close: () =>
-      new Promise((resolve) => {
-        // A slow visitor must not delay a stop.
-        const cut = setTimeout(() => server.closeAllConnections(), closeMs);
-        server.close(() => {
-          clearTimeout(cut);
-          resolve();
-        });
-        server.closeIdleConnections();
-      }),
+    async listen() {
+      try {
+        await once(server.listen(options.port), 'listening');
+      } catch (error) {
+        const code = error instanceof Error && 'code' in error ? error.code : undefined;
+        if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+        throw new UserError(`Port ${options.port} cannot be used (${code}).`, 'Set PORT to a free one.');
+      }
+      const address = server.address();
+      return typeof address === 'object' && address ? address.port : options.port;
+    },
+    async close() {
+      // A slow visitor must not delay a stop.
+      const cut = setTimeout(() => server.closeAllConnections(), closeMs);
+      await new Promise((resolve) => void server.close(resolve));
+      clearTimeout(cut);
+    },
   };
 }
 

@@ -40,9 +40,13 @@ export function plainText(text: string, length: number): string {
   return truncate(flat(text), length) || '–';
 }
 
-/** mrkdwn of the bot as `plain_text`. */
+/** mrkdwn of the bot as plain text. */
 export function stripMarkup(text: string): string {
-  return text.replaceAll('`', '').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+  return text
+    .replaceAll(/[`*]/gu, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
 }
 
 /** Lines of at most `length` characters, broken between words if possible. */

@@ -187,7 +187,10 @@ describe('acknowledgements', () => {
       now: () => new Date(),
     });
     receiver.init(leaky);
-    const server = createServer(receiver.handle).listen(0, '127.0.0.1');
+    const server = createServer((request, response) => void receiver.handle(request, response)).listen(
+      0,
+      '127.0.0.1',
+    );
     await once(server, 'listening');
     const timestamp = Math.floor(Date.now() / 1000);
     const body = 'payload=%7B%7D';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRateLimit, findVisitor } from '../../../src/slack/web/page.ts';
+import { createRateLimit, findVisitor } from '../../../src/slack/web/limits.ts';
 
 test('a bucket allows its burst, then its rate, for each key', () => {
   let at = 0;
