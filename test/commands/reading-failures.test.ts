@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../simulator/cdn/faults.ts';
-import { describeFailure } from '../../src/slack/receive/failures.ts';
+import { explainFailure } from '../../src/slack/receive/failures.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
+import { renderFailure } from '../../src/views/blocks/failure.ts';
 import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findMessageProblems } from '../support/slack-limits.ts';
 
@@ -52,7 +53,7 @@ describe.each(readings)('/cdn %s, reading from %s', (command, host) => {
         .person()
         .run(command)
         .catch((error: unknown) => error);
-      const told = describeFailure(error, failed, createLogger('silent'));
+      const told = renderFailure(explainFailure(error, failed, createLogger('silent')));
       expect(findMessageProblems(told)).toEqual([]);
       expect(readText(told)).toContain(says);
       expect(readText(told)).toMatch(/Reference [A-Z0-9]{8}/);

@@ -1,6 +1,6 @@
 import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
-import { type MissingScope, type Person, tenantId } from '../../auth/identity.ts';
+import { type Person, tenantId } from '../../auth/identity.ts';
 import type { KeyPage } from '../../auth/keys/links.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
@@ -14,11 +14,10 @@ import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import { renderRefusal } from '../../views/blocks/refusal.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
-import type { Clients } from '../send/clients.ts';
+import { type Clients, postMessage } from '../send/clients.ts';
 import type { SendNativeBlocks } from '../send/native-blocks.ts';
 import { readShownName, type Sender } from '../sender.ts';
 import { explainFailure, type FailedDelivery } from './failures.ts';
@@ -69,7 +68,7 @@ export async function authorize(
   request: AuthorizeRequest,
   { client, signal }: { readonly client: () => Promise<WebClient>; readonly signal: AbortSignal },
 ): Promise<With<Service>> {
-  const { keyStore, zoneCache, tempDirectory, policies, audit, ledger, exports, digests, now } = deps;
+  const { keyStore, zoneCache, tempDirectory, policies, audit, ledger, exports, digests, log, now } = deps;
   const { person, foreign } = sender;
   const { needs, channelId } = request;
   const people = deps.people(sender.workspace);
@@ -84,7 +83,8 @@ export async function authorize(
   if (!decision.allowed) {
     const reference = makeReference();
     await recordDenial(deps, sender, request, decision, reference);
-    throw refusal(decision, people.missingScopes(), reference);
+    const { message, hint, offer } = renderRefusal(decision, people.missingScopes());
+    throw new UserError(message, hint, offer, reference);
   }
   return {
     person,
@@ -94,10 +94,26 @@ export async function authorize(
     authorizer,
     decide: (action, options) => authorizer.decide(action, channelId, options),
     people,
-    cdn: async (until = signal) => deps.cdn.withKey(await getOwnKey(reveal), until),
+    async cdn(until = signal) {
+      const own = await reveal();
+      if (own) return deps.cdn.withKey(own.key, until);
+      throw new UserError(
+        'You have not connected a CDN key yet.',
+        'Connect yours: it takes a minute.',
+        'connect',
+      );
+    },
     cdnWith: (key) => deps.cdn.withKey(key, signal),
-    post: (channel, message) => post(deps, client, channel, message),
-    explain: (error) => explainFailure(error, request, deps.log),
+    async post(channel, message) {
+      try {
+        await postMessage(await client(), channel, message);
+        return true;
+      } catch (error) {
+        log.warn({ channel, reason: readSlackError(error) ?? 'no-answer' }, 'cannot post in a channel');
+        return false;
+      }
+    },
+    explain: (error) => explainFailure(error, request, log),
     now,
     signal,
     ...createSetup(deps, sender, request.body),
@@ -116,22 +132,6 @@ export async function authorize(
 /** The setup of this bot for this person, without any I/O. */
 export function createSetup(deps: SlackDeps, sender: Sender, body: unknown): Setup {
   return { keyPage: deps.keyPage?.(sender.person, readShownName(body, sender.person)) };
-}
-
-async function getOwnKey(reveal: () => Promise<{ readonly key: Secret } | undefined>): Promise<Secret> {
-  const linked = await reveal();
-  if (!linked)
-    throw new UserError(
-      'You have not connected a CDN key yet.',
-      'Connect yours: it takes a minute.',
-      'connect',
-    );
-  return linked.key;
-}
-
-function refusal(decision: Decision, missing: readonly MissingScope[], reference: string): UserError {
-  const { message, hint, offer } = renderRefusal(decision, missing);
-  return new UserError(message, hint, offer, reference);
 }
 
 /** Audits a denied attempt, once a minute for each person and command, so that it cannot flood the audit log. */
@@ -159,27 +159,6 @@ async function recordDenial(
   } catch (error) {
     // The refusal does not depend on its record.
     deps.log.error({ error, tenant }, 'cannot record a denied attempt');
-  }
-}
-
-async function post(
-  { log }: SlackDeps,
-  client: () => Promise<WebClient>,
-  channel: string,
-  { text, blocks }: Message,
-): Promise<boolean> {
-  try {
-    const content = blocks ? { text, blocks } : { text };
-    await (await client()).chat.postMessage({
-      channel,
-      ...content,
-      unfurl_links: false,
-      unfurl_media: false,
-    });
-    return true;
-  } catch (error) {
-    log.warn({ channel, reason: readSlackError(error) ?? 'no-answer' }, 'cannot post in a channel');
-    return false;
   }
 }
 

@@ -4,14 +4,6 @@ import type { SlackDeps } from './authorize.ts';
 import { readForm, runForm, runPicker } from './forms.ts';
 import { runAction, runCommand, runHome, runShortcut } from './handlers.ts';
 import { type LifecycleHandlers, listenForLifecycleEvents } from './lifecycle-events.ts';
-import { readModalState, readValue } from './modals.ts';
-
-export interface BoltOptions extends SlackDeps {
-  readonly receiver: Receiver;
-  readonly logger: Logger;
-  readonly apiUrl: string;
-  readonly ends: LifecycleHandlers;
-}
 
 /**
  * Passes Slack's deliveries to their handlers: one listener for each kind, since every listener costs time on every
@@ -20,7 +12,13 @@ export interface BoltOptions extends SlackDeps {
  * Bolt calls `authorize` before the acknowledgement, where an OAuth look-up would read the database; so it returns
  * nothing here, and tokens come from `InstallationAccess` after the acknowledgement.
  */
-export function createBolt(options: BoltOptions): App {
+export function createBolt(
+  options: SlackDeps & {
+    readonly receiver: Receiver;
+    readonly logger: Logger;
+    readonly ends: LifecycleHandlers;
+  },
+): App {
   const app = new App({
     receiver: options.receiver,
     logger: options.logger,
@@ -40,34 +38,18 @@ export function createBolt(options: BoltOptions): App {
     await ack();
     if (body.type !== 'block_actions' || !('action_id' in action)) return;
     // Slack also delivers presses of link buttons (`feature:link`), which open a page in the browser.
-    if (/^[^:]+:link(?::|$)/.test(action.action_id)) return;
-    const value = readValue(action);
-    const press = {
-      actionId: action.action_id,
-      actionTs: action.action_ts,
-      value: typeof value === 'string' ? value : (value ?? []).join(','),
-      triggerId: body.trigger_id,
-      responseUrl: body.response_url || undefined,
-      channelId: body.channel?.id,
-      messageTs: body.container['is_ephemeral'] === true ? undefined : body.message?.ts,
-      modal: body.view?.type === 'modal' ? body.view : undefined,
-    };
-    await runAction(options, press, body);
+    if (!/^[^:]+:link(?::|$)/.test(action.action_id)) await runAction(options, body, action);
   });
 
   app.view(/[\s\S]*/, async ({ ack, body, view }) => {
     const { form, values, reply } = readForm(view, options.now());
     // No value satisfies Bolt's intersection type for this acknowledgement.
     await ack(reply as never);
-    if (form) await runForm(options, form, values, view, body);
+    if (form && body.type === 'view_submission') await runForm(options, form, values, body);
   });
 
   app.options(/[\s\S]*/, async ({ ack, body, payload }) => {
-    if (!('action_id' in payload)) return ack({ options: [] });
-    const { action_id: actionId, value: typed } = payload;
-    const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channel;
-    const found = await runPicker(options, { actionId, typed, channelId }, body);
-    await ack({ options: [...found] });
+    await ack({ options: 'action_id' in payload ? [...(await runPicker(options, body, payload))] : [] });
   });
 
   app.shortcut(/[\s\S]*/, async ({ ack, body }) => {
@@ -94,15 +76,15 @@ export function createBolt(options: BoltOptions): App {
 export function createBoltLog(log: Log): Logger {
   return {
     debug: () => undefined,
-    info: (...parts) => log.debug({}, line(parts)),
-    warn: (...parts) => log.warn({}, line(parts)),
-    error: (...parts) => log.error({}, line(parts)),
+    info: (...parts) => log.debug({}, join(parts)),
+    warn: (...parts) => log.warn({}, join(parts)),
+    error: (...parts) => log.error({}, join(parts)),
     setLevel: () => undefined,
     getLevel: () => LogLevel.INFO,
     setName: () => undefined,
   };
 }
 
-function line(parts: unknown[]): string {
+function join(parts: readonly unknown[]): string {
   return parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
 }

@@ -3,16 +3,16 @@ import type { Service, With } from '../../commands/context.ts';
 import type { Answer, Setup } from '../../commands/define.ts';
 import { UserError } from '../../errors.ts';
 import type { Kind, Outcome } from '../../telemetry/metrics.ts';
+import { renderFailure } from '../../views/blocks/failure.ts';
 import type { Message } from '../../views/blocks/message.ts';
-import { createResponder, type Responder, type Route } from '../send/responder.ts';
+import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
 import { createUploads } from '../send/uploads.ts';
-import { withFiles } from '../send/with-files.ts';
 import { readSender, tenantIdOfWorkspace } from '../sender.ts';
 import { type AuthorizeRequest, authorize, createSetup, type SlackDeps } from './authorize.ts';
-import { describeFailure } from './failures.ts';
+import { explainFailure } from './failures.ts';
 
 /** One acknowledged delivery from Slack. */
-export interface Delivery extends Omit<AuthorizeRequest, 'channelId'> {
+interface Delivery extends Omit<AuthorizeRequest, 'channelId'> {
   readonly kind: Kind;
   /** A name from the registry, never anything typed: it becomes a metric label. */
   readonly feature: string;
@@ -24,13 +24,13 @@ export interface Delivery extends Omit<AuthorizeRequest, 'channelId'> {
 /** What a delivery does. */
 export interface Flow {
   /** Runs before anything is looked up or decided, for people of this organisation: opens what must not wait. */
-  readonly beforeAuthorize?: (early: Early) => Promise<void>;
+  readonly beforeAuthorize?: (
+    early: Pick<Interaction, 'client'> & { readonly setup: Setup },
+  ) => Promise<void>;
   readonly run: (turn: Interaction) => Promise<void>;
   /** Shows a failure somewhere else than in a message (an open form); false if it could not. */
   readonly showFailure?: (message: Message, turn: Pick<Interaction, 'client'>) => Promise<boolean>;
 }
-
-type Early = Pick<Interaction, 'client'> & { readonly setup: Setup };
 
 export interface Interaction {
   readonly context: With<Service>;
@@ -60,7 +60,7 @@ async function performOnce(
   flow: Flow,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { access, clients, log } = deps;
+  const { access, apiUrl, clients, fetch, log, sendNativeBlocks } = deps;
   const { kind, claim, body } = delivery;
   const sender = readSender(body, access.own());
   if (!sender) {
@@ -68,25 +68,20 @@ async function performOnce(
     return 'failed';
   }
   const { workspace, foreign } = sender;
+  const { userId } = sender.person;
   const client = async (): Promise<WebClient> => clients.interactive(await access.token(workspace));
-  const route = { ...delivery.route, userId: sender.person.userId };
   const uploads = createUploads({
     client: async () => clients.job(await access.token(workspace)),
-    apiUrl: deps.apiUrl,
+    apiUrl,
     draw: deps.renderChart,
     inspect: deps.createFileScanner,
     signal,
   });
-  const plain = createResponder({
-    route,
-    client,
-    fetch: deps.fetch,
-    installation: tenantIdOfWorkspace(workspace),
-    sendNativeBlocks: deps.sendNativeBlocks,
-    log,
-  });
+  const route = { ...delivery.route, userId };
+  const installation = tenantIdOfWorkspace(workspace);
+  const plain = createResponder({ route, client, fetch, installation, sendNativeBlocks, log });
   const wrapResponder: Interaction['wrapResponder'] = (wrap) =>
-    withFiles(wrap(plain), { uploads, userId: route.userId, log });
+    withFiles(wrap(plain), { uploads, userId, log });
   const responder = wrapResponder(() => plain);
   try {
     if (claim !== undefined && !(await deps.claim(`${kind}:${claim}`))) return 'duplicate';
@@ -96,9 +91,9 @@ async function performOnce(
     await flow.run({ context, responder, wrapResponder, client });
     return 'answered';
   } catch (error) {
-    const message = describeFailure(error, delivery, log);
+    const message = renderFailure(explainFailure(error, delivery, log));
     try {
-      if (!(await flow.showFailure?.(message, { client }))) await responder.sendBeside(message);
+      if (!(await flow.showFailure?.(message, { client }))) await responder.send(message, 'failure');
     } catch (unreachable) {
       log.error({ error: unreachable, kind }, 'cannot show a failure to its person');
     }
@@ -111,7 +106,9 @@ const progressMs = 1_500;
 
 /** Sends an answer, each message in the place of the one before, and a sign of progress if it takes longer. */
 export async function sendAnswer(answer: Answer, responder: Responder): Promise<void> {
-  const progress = setTimeout(() => void responder.showProgress().catch(() => undefined), progressMs);
+  const showProgress = () =>
+    void responder.send({ text: 'Working on it…' }, 'progress').catch(() => undefined);
+  const progress = setTimeout(showProgress, progressMs);
   try {
     const settled = await answer;
     if (!(Symbol.asyncIterator in settled)) {
@@ -122,7 +119,7 @@ export async function sendAnswer(answer: Answer, responder: Responder): Promise<
     let unsent: Message | undefined;
     for await (const message of settled) {
       clearTimeout(progress);
-      unsent = (await responder.sendUnlessLastUse(message)) ? undefined : message;
+      unsent = (await responder.send(message, 'interim')) ? undefined : message;
     }
     if (unsent) await responder.send(unsent);
   } finally {

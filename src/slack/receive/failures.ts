@@ -1,24 +1,20 @@
-import { ApiError } from '../../api/http/errors.ts';
+import { exportOperation, isWindowError } from '../../api/event-logs.ts';
+import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
-import { describeApiError } from '../../commands/api-failures.ts';
 import { UserError } from '../../errors.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
-import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { Failure } from '../../views/blocks/failure.ts';
+import { escapeMrkdwn, formatCode, pluralize } from '../../views/blocks/text.ts';
 import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
 
 export interface FailedDelivery {
   readonly kind: string;
   readonly feature: string;
   /** The button that repeats the request, only if that is safe. */
-  readonly retry?: { readonly actionId: string; readonly value: string } | undefined;
+  readonly retry?: Failure['retry'];
   /** The command for the button `Why?`. */
   readonly requested?: string | undefined;
-}
-
-export function describeFailure(error: unknown, failed: FailedDelivery, log: Log): Message {
-  return renderFailure(explainFailure(error, failed, log));
 }
 
 /**
@@ -29,8 +25,9 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
   // Already logged where it was blocked. No retry button: the same would be blocked again.
   if (error instanceof SecretLeakBlocked || (error instanceof SlackFailure && error.code === 'held_back'))
     return { ...isBlocked, reference: error.reference };
+  const { kind, feature, retry } = failed;
   const reference = (error instanceof UserError ? error.reference : undefined) ?? makeReference();
-  const where = { reference, kind: failed.kind, feature: failed.feature };
+  const where = { reference, kind, feature };
   if (error instanceof UserError) {
     // The text may quote what the person typed, so it is not logged.
     log.info(where, 'refused a request');
@@ -39,31 +36,114 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
   if (error instanceof ApiError) {
     const { code, operation, status, requestId, errorKey } = error;
     log.warn({ ...where, code, operation, status, requestId, errorKey }, 'CDN request failed');
-    return { ...describeApiError(error), reference, retry: failed.retry };
+    return { ...describeApiError(error), reference, retry };
   }
   if (error instanceof LinkedKeyError) {
     log.error({ ...where, code: error.code, keyId: error.keyId }, 'cannot decrypt a stored key');
-    return { ...describeLinkedKeyError(error), reference };
+    return {
+      ...(error.code === 'unknown_key' ? lostEncryptionKey : changedKey),
+      offer: 'connect',
+      reference,
+    };
   }
   log.error({ ...where, error }, 'unexpected error');
   return {
     message: 'Something went wrong on our side, and nothing was changed.',
     hint: 'Try again. If it keeps happening, tell whoever runs this bot the reference below.',
     reference,
-    retry: failed.retry,
+    retry,
   };
 }
 
-function describeLinkedKeyError({ code }: LinkedKeyError): Pick<Failure, 'message' | 'hint' | 'offer'> {
-  return code === 'unknown_key'
-    ? {
-        message: 'Your stored key is there, but the bot lacks the encryption key that opens it.',
-        hint: 'Tell whoever runs this bot the reference below, or connect your key again.',
-        offer: 'connect',
-      }
-    : {
-        message: 'Your stored key does not match its record; connect it again.',
-        hint: 'The stored data may have been changed: tell whoever runs this bot the reference below.',
-        offer: 'connect',
-      };
+const lostEncryptionKey = {
+  message: 'Your stored key is there, but the bot lacks the encryption key that opens it.',
+  hint: 'Tell whoever runs this bot the reference below, or connect your key again.',
+};
+const changedKey = {
+  message: 'Your stored key does not match its record; connect it again.',
+  hint: 'The stored data may have been changed: tell whoever runs this bot the reference below.',
+};
+
+type Explanation = Pick<Failure, 'message' | 'offer'> & { readonly hint: string };
+
+/** The service's own text appears only where it explains a refusal, escaped and truncated. */
+export function describeApiError(error: ApiError): Explanation {
+  const { message, hint, offer } = describeCode(error);
+  const lookUp = error.requestId
+    ? ` The CDN's support can look up the request ${formatCode(error.requestId, 80)}.`
+    : '';
+  return { message, hint: `${hint}${lookUp}`, offer };
+}
+
+function describeCode(error: ApiError): Explanation {
+  const explanations: Readonly<Record<ApiError['code'], Explanation>> = {
+    key_refused: {
+      message: 'The CDN refused your key.',
+      hint: 'It was deleted or replaced there, or lacks this right. Connect the current one.',
+      offer: 'connect',
+    },
+    refused: { message: `The CDN refused this${quoteService(error)}`, hint: describeRefusal(error) },
+    not_found: {
+      message: 'The CDN does not know this id.',
+      hint: idSources[error.operation] ?? otherIdSource,
+    },
+    rate_limited: {
+      message: 'The CDN asks for a pause: too many requests with your key.',
+      hint: `Try again in ${formatWait(error.retryAfterSeconds)}.`,
+    },
+    unavailable: {
+      message: `The CDN has a problem of its own${error.status ? ` (HTTP ${error.status})` : ''}.`,
+      hint: 'Try again in a minute; its status page tells of outages.',
+    },
+    unreachable: {
+      message: 'The CDN cannot be reached from here.',
+      hint: 'Try again in a minute. If it stays so, the bot’s network or `CDN_API_URL` needs a look.',
+    },
+    timeout: { message: 'The CDN took too long to answer.', hint: 'Try again in a minute.' },
+    cut: { message: 'The CDN’s answer broke off in the middle.', hint: 'Try again.' },
+    unexpected: {
+      message: 'The CDN answered with something unreadable, such as a web page where data belongs.',
+      hint: 'Something between the bot and the CDN may be answering for it. Try again in a minute.',
+    },
+    cancelled: { message: 'This was stopped before it was done.', hint: 'Run it again.' },
+  };
+  return explanations[error.code];
+}
+
+function describeRefusal(error: ApiError): string {
+  if (isWindowError(error))
+    return 'It keeps events for 72 hours only, and the whole window has to lie in them. Choose one that does.';
+  return isPlanError(error)
+    ? 'Your plan there does not include it; nothing you typed is wrong. Whoever pays for the account can change the plan in the CDN’s own dashboard; then try again.'
+    : 'Nothing was changed. Check what you typed.';
+}
+
+/** The service's message, else its error key. */
+function quoteService({ serviceMessage, errorKey }: ApiError): string {
+  if (serviceMessage) return `: “${escapeMrkdwn(serviceMessage, 300)}”`;
+  return errorKey ? ` (${formatCode(errorKey, 80)}).` : '.';
+}
+
+const shieldZoneSource =
+  'It wants a shield zone’s id, which is not the pull zone’s. Check it for slips against the CDN’s own dashboard: the bot cannot list shield zones.';
+
+/** Where the right id is found, by operation. */
+const idSources: Readonly<Record<string, string>> = {
+  [exportOperation]: shieldZoneSource,
+  'Get upload scanning metrics': shieldZoneSource,
+  'Get Application Usage Summary':
+    'It wants an app’s id. Check it for slips; `/cdn app` offers the apps that your zones belong to, and `/cdn zone` shows a zone’s.',
+  'Delete All Volume Instances':
+    'Either the app’s id or the volume’s is wrong, or the volume is gone. `/cdn app` offers the apps that your zones belong to; volumes are in the CDN’s own dashboard.',
+  'Update Variable':
+    'Either the script’s id or the variable’s is wrong, or the variable is gone. `/cdn zone` shows a zone’s scripts; variables are in the CDN’s own dashboard.',
+};
+
+const otherIdSource = 'Check it for slips; `/cdn zones` lists the zones your key sees.';
+
+function formatWait(seconds: number | undefined): string {
+  if (seconds === undefined) return 'a minute';
+  return seconds < 100
+    ? pluralize(Math.max(1, Math.ceil(seconds)), 'second')
+    : pluralize(Math.ceil(seconds / 60), 'minute');
 }

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+import type { BlockSuggestion, ViewOutput, ViewSubmitAction } from '@slack/bolt';
 import type { Option } from '@slack/types';
 import type { Service } from '../../commands/context.ts';
 import type { Form } from '../../commands/define.ts';
@@ -29,11 +31,10 @@ export function readForm(
     const text = 'This form is from an older version of the bot. Type `/cdn` and start again.';
     return { reply: { response_action: 'update', view: toModal('Too old', { text }) } };
   }
-  const values = view.state?.values;
-  const keys = form.takesKeys ? {} : findKeys(values);
+  const keys = form.takesKeys ? {} : findKeys(view);
   if (Object.keys(keys).length > 0) return { reply: { response_action: 'errors', errors: keys } };
   const { metadata, channel } = readModalState(view.private_metadata);
-  const read = form.read(readFields(values), { now, metadata });
+  const read = form.read(readFields(view), { now, metadata });
   if ('errors' in read) return { reply: { response_action: 'errors', errors: read.errors } };
   if ('again' in read)
     return { reply: { response_action: 'update', view: writeModalState(read.again, channel) } };
@@ -47,9 +48,9 @@ export async function runForm(
   deps: SlackDeps,
   form: Form<Service>,
   values: unknown,
-  view: SubmittedView,
-  body: object,
+  body: ViewSubmitAction,
 ): Promise<void> {
+  const { view } = body;
   const { channel, metadata } = readModalState(view.private_metadata);
   const outcome = await perform(
     deps,
@@ -58,22 +59,22 @@ export async function runForm(
       feature: form.id,
       requested: form.id.split(':')[0],
       body,
-      claim: `${view.id}:${view.hash ?? ''}:${'trigger_id' in body ? String(body.trigger_id) : ''}`,
+      claim: `${view.id}:${view.hash}:${body.trigger_id}`,
       needs: form.needs,
       route: { channelId: channel },
-      modal: { metadata, fields: readFields(view.state?.values) },
+      modal: { metadata, fields: readFields(view) },
     },
     {
       async run(turn) {
-        const result = await form.run(values, turn.context);
+        const { client, context, responder } = turn;
+        const result = await form.run(values, context);
         if (!isFormResult(result)) {
-          const { responder } = turn;
-          return sendAnswer(result, staysOpen(form, view) ? answerInModal(view, turn, channel) : responder);
+          const inForm = staysOpen(form, view) && answerInModal(view.id, view.title.text, turn, channel);
+          return sendAnswer(result, inForm || responder);
         }
-        const next = writeModalState(result.modal, channel);
-        const shown = await updateModal(await turn.client(), view.id, next);
+        const shown = await updateModal(await client(), view.id, writeModalState(result.modal, channel));
         // The person closed the form meanwhile.
-        if (!shown) await turn.responder.send(result.message);
+        if (!shown) await responder.send(result.message);
       },
       showFailure: async (message, { client }) =>
         staysOpen(form, view) && updateModal(await client(), view.id, toModal('That did not work', message)),
@@ -98,12 +99,13 @@ const pickerMs = 1_900;
 /** The options of a menu with search. Answers in time, whatever happens. */
 export async function runPicker(
   deps: SlackDeps,
-  { actionId, typed, channelId }: { actionId: string; typed: string; channelId: string | undefined },
-  body: unknown,
+  body: { readonly channel?: { readonly id: string } | undefined; readonly view?: ViewOutput },
+  { action_id: actionId, value: typed }: Pick<BlockSuggestion, 'action_id' | 'value'>,
 ): Promise<readonly Option[]> {
   const picker = findPicker(actionId);
   if (!picker) return createNotes(['This menu is from an older version of the bot']);
   const { id: feature, needs } = picker;
+  const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channel;
   let options: readonly Option[] = [];
   const work = perform(
     deps,
@@ -118,11 +120,6 @@ export async function runPicker(
       },
     },
   );
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<readonly Option[]>((resolve) => {
-    timer = setTimeout(() => resolve(createNotes([stillReading])), pickerMs);
-  });
-  const inTime = await Promise.race([work.then(() => options), late]);
-  clearTimeout(timer);
-  return inTime;
+  const late = setTimeout(pickerMs, createNotes([stillReading]), { ref: false });
+  return Promise.race([work.then(() => options), late]);
 }

@@ -1,62 +1,56 @@
+import type { BlockAction, BlockElementAction, SlackShortcut, SlashCommand } from '@slack/bolt';
 import { loadHome } from '../../commands/home.ts';
 import { features, findAction, findCommand, findShortcut } from '../../commands/registry.ts';
 import { parseWords } from '../../commands/words.ts';
+import { UserError } from '../../errors.ts';
 import type { SlackDeps } from './authorize.ts';
 import { type Interaction, perform } from './dispatch.ts';
-import { createModalFlow, outdatedWork, workOfAction, workOfCommand, workOfShortcut } from './modal-flow.ts';
-import { readFieldsWithoutKeys, readModalState, type SubmittedView } from './modals.ts';
+import { createModalFlow } from './modal-flow.ts';
+import { readFieldsWithoutKeys, readModalState, readValue } from './modals.ts';
 
 /** `/cdn …`, already acknowledged. */
-export async function runCommand(
-  deps: SlackDeps,
-  body: { text: string; trigger_id: string; response_url?: string; channel_id?: string },
-): Promise<void> {
+export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<void> {
   const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
-  const found = findCommand(parseWords(text));
-  const { command, words } = found;
+  const { command, words } = findCommand(parseWords(text));
+  const { name } = command;
   const isRepeatable = command.needs === 'read' && text.length < 1000;
   const outcome = await perform(
     deps,
     {
       kind: 'command',
-      feature: command.name,
-      requested: command.name,
+      feature: name,
+      requested: name,
       body,
       claim: triggerId,
       needs: command.needsFor?.(words) ?? command.needs,
       route: { responseUrl, channelId },
       retry: isRepeatable ? { actionId: 'help:run', value: text } : undefined,
     },
-    createModalFlow(workOfCommand(found), { triggerId, channelId }),
+    createModalFlow(command, words, { triggerId, channelId }),
   );
   if (outcome === 'answered' && command.changesHome) await publishHomeAgain(deps, body);
 }
 
-interface Press {
-  readonly actionId: string;
-  readonly actionTs: string;
-  readonly value: string;
-  readonly triggerId: string;
-  readonly responseUrl: string | undefined;
-  readonly channelId: string | undefined;
-  /** Of the message that holds the button; undefined if only one person sees it. */
-  readonly messageTs: string | undefined;
-  /** The modal that holds the button. */
-  readonly modal: SubmittedView | undefined;
-}
-
 /** A press of a button or a choice in a menu, already acknowledged. */
-export async function runAction(deps: SlackDeps, press: Press, body: object): Promise<void> {
-  const { actionId, value, triggerId, responseUrl, modal, messageTs } = press;
-  const action = findAction(actionId);
+export async function runAction(
+  deps: SlackDeps,
+  body: BlockAction,
+  pressed: BlockElementAction,
+): Promise<void> {
+  const { trigger_id: triggerId, channel, message, view } = body;
+  const chosen = readValue(pressed);
+  const value = typeof chosen === 'string' ? chosen : (chosen ?? []).join(',');
+  const action = findAction(pressed.action_id);
   const typed = action?.runsCommand ? findCommand(parseWords(value)) : undefined;
   const needs = typed
     ? (typed.command.needsFor?.(typed.words) ?? typed.command.needs)
     : (action?.needsFor?.(value) ?? action?.needs ?? 'none');
-  const { channel, metadata } = readModalState(modal?.private_metadata);
-  const channelId = press.channelId ?? channel;
-  const separate = action?.newMessage ?? action?.runsCommand ?? false;
-  const work = typed ? workOfCommand(typed) : action ? workOfAction(action, value) : outdatedWork('button');
+  const modal = view?.type === 'modal' ? view : undefined;
+  const { channel: openedIn, metadata } = readModalState(modal?.private_metadata);
+  const channelId = channel?.id ?? openedIn;
+  const isSeparate = action?.newMessage ?? action?.runsCommand ?? false;
+  const title = typed ? (typed.command.label ?? typed.command.name) : 'CDN';
+  const origin = { triggerId, channelId, below: modal, newModal: isSeparate ? title : undefined };
   const outcome = await perform(
     deps,
     {
@@ -64,39 +58,40 @@ export async function runAction(deps: SlackDeps, press: Press, body: object): Pr
       feature: action?.id ?? 'unknown',
       requested: typed?.command.name ?? action?.id.split(':')[0],
       body,
-      claim: `${triggerId}:${press.actionTs}:${actionId}`,
+      claim: `${triggerId}:${pressed.action_ts}:${pressed.action_id}`,
       needs,
       route: {
-        responseUrl,
+        responseUrl: body.response_url || undefined,
         channelId,
-        ...(action && !separate ? { replaces: true } : { separate: true }),
+        ...(action && !isSeparate ? { replaces: true } : { separate: true }),
       },
       retry: needs === 'read' && action ? { actionId: action.id, value } : undefined,
-      modal: modal && { metadata, fields: readFieldsWithoutKeys(modal.state?.values) },
+      modal: modal && { metadata, fields: readFieldsWithoutKeys(modal) },
+      // Only one person sees an ephemeral message.
       message:
-        messageTs !== undefined && press.channelId !== undefined
-          ? { channel: press.channelId, ts: messageTs }
+        message && channel && body.container['is_ephemeral'] !== true
+          ? { channel: channel.id, ts: message.ts }
           : undefined,
     },
-    createModalFlow(work, { triggerId, channelId, modal, newModal: separate }),
+    typed
+      ? createModalFlow(typed.command, typed.words, origin)
+      : createModalFlow(action ?? refuseOutdated('button'), value, origin),
   );
   if (outcome === 'answered' && (typed?.command ?? action)?.changesHome) await publishHomeAgain(deps, body);
 }
 
 /** An entry of Slack's ⚡ menu or of a message's menu, already acknowledged. */
-export async function runShortcut(
-  deps: SlackDeps,
-  body: {
-    callback_id: string;
-    trigger_id: string;
-    response_url?: string | undefined;
-    channel?: { readonly id: string } | undefined;
-    /** The message whose menu it was. */
-    message?: unknown;
-  },
-): Promise<void> {
+export async function runShortcut(deps: SlackDeps, body: SlackShortcut): Promise<void> {
   const shortcut = findShortcut(body.callback_id);
-  const channelId = body.channel?.id;
+  const triggerId = body.trigger_id;
+  const {
+    channel,
+    response_url: responseUrl,
+    message,
+  } = body.type === 'message_action'
+    ? body
+    : { ...body, channel: undefined, response_url: undefined, message: undefined };
+  const channelId = channel?.id;
   await perform(
     deps,
     {
@@ -104,19 +99,32 @@ export async function runShortcut(
       feature: shortcut?.id ?? 'unknown',
       requested: shortcut?.id.split(':')[0],
       body,
-      claim: body.trigger_id,
+      claim: triggerId,
       needs: shortcut?.needs ?? 'none',
-      route: { responseUrl: body.response_url, channelId },
+      route: { responseUrl, channelId },
     },
-    createModalFlow(shortcut ? workOfShortcut(shortcut, body.message) : outdatedWork('shortcut'), {
-      triggerId: body.trigger_id,
+    createModalFlow<unknown>(shortcut ?? refuseOutdated('shortcut'), message, {
+      triggerId,
       channelId,
+      opensEarly: true,
     }),
   );
 }
 
+/** For an id that is not in the registry. */
+function refuseOutdated(what: 'button' | 'shortcut') {
+  return {
+    run() {
+      throw new UserError(
+        `This ${what} is from an older version of the bot.`,
+        'Type `/cdn` and start again.',
+      );
+    },
+  };
+}
+
 /** The Home tab was opened. */
-export async function runHome(deps: SlackDeps, body: { event_id?: string | undefined }): Promise<void> {
+export async function runHome(deps: SlackDeps, body: { readonly event_id: string }): Promise<void> {
   await perform(deps, { ...homeDelivery, body, claim: body.event_id }, { run: publishHome });
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+
 /** Counts the work that continues after its acknowledgement, so that a stop can wait for it. */
 export interface InFlight {
   /** Runs work when its turn comes; the signal aborts when the bot stops and the grace period is over. */
@@ -13,50 +15,33 @@ const replyMs = 3_000;
 export function createInFlight(): InFlight {
   const ending = new AbortController();
   const queue = createAckFirstQueue();
-  const idle: (() => void)[] = [];
-  let running = 0;
+  const running = new Set<Promise<unknown>>();
 
-  const waitUntilIdle = (limitMs: number): Promise<boolean> =>
-    new Promise((resolve) => {
-      if (running === 0) return resolve(true);
-      const timer = setTimeout(() => resolve(false), limitMs);
-      idle.push(() => {
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
+  const waitUntilIdle = async (limitMs: number): Promise<void> => {
+    const late = setTimeout(limitMs, undefined, { ref: false });
+    while (running.size > 0) {
+      const isLate = await Promise.race([
+        Promise.allSettled(running).then(() => false),
+        late.then(() => true),
+      ]);
+      if (isLate) return;
+    }
+  };
 
   return {
-    async run(work) {
-      running += 1;
-      try {
-        const done = await queue.take();
-        try {
-          return await work(ending.signal);
-        } finally {
-          done();
-        }
-      } finally {
-        running -= 1;
-        if (running === 0) for (const resolve of idle.splice(0)) resolve();
-      }
+    run(work) {
+      const done = queue.take().then((end) => work(ending.signal).finally(end));
+      running.add(done);
+      return done.finally(() => running.delete(done));
     },
-    count: () => running,
+    count: () => running.size,
     async drain(graceMs) {
-      if (await waitUntilIdle(graceMs)) return;
+      await waitUntilIdle(graceMs);
+      if (running.size === 0) return;
       ending.abort();
       await waitUntilIdle(replyMs);
     },
   };
-}
-
-/**
- * Lets acknowledgements go before work. Work costs twenty times as much in the same thread: if each piece started on
- * arrival, a burst would delay the acknowledgements behind it (`npm run bench`).
- */
-export interface AckFirstQueue {
-  /** Resolves, in order, when work may start, with a function to call when it has ended. */
-  take(): Promise<() => void>;
 }
 
 /** Started at once while no new delivery arrives. */
@@ -66,27 +51,17 @@ const startIntervalMs = 5;
 /** Upper bound of concurrent work; most of it waits for the CDN. */
 const maxRunning = 256;
 
-export function createAckFirstQueue(): AckFirstQueue {
+/**
+ * Lets acknowledgements go before work. Work costs twenty times as much in the same thread: if each piece started on
+ * arrival, a burst would delay the acknowledgements behind it (`npm run bench`). `take` resolves, in order, when work
+ * may start, with a function to call when it has ended.
+ */
+export function createAckFirstQueue(): { take(): Promise<() => void> } {
   const waiting: (() => void)[] = [];
-  // The index of the front: shifting a long array moves all of it.
-  let front = 0;
   let running = 0;
   let hasArrivals = false;
   let isScheduled = false;
   let startedAt = 0;
-
-  const start = (count: number): void => {
-    for (let started = 0; started < count && front < waiting.length && running < maxRunning; started += 1) {
-      const next = waiting[front];
-      front += 1;
-      running += 1;
-      next?.();
-    }
-    if (front === waiting.length) {
-      waiting.length = 0;
-      front = 0;
-    }
-  };
 
   const pump = (): void => {
     isScheduled = false;
@@ -94,19 +69,21 @@ export function createAckFirstQueue(): AckFirstQueue {
     const count = hasArrivals ? (now - startedAt >= startIntervalMs ? 1 : 0) : batchSize;
     hasArrivals = false;
     if (count > 0) startedAt = now;
-    start(count);
-    if (waiting.length > 0 && running < maxRunning) schedule();
+    const started = waiting.splice(0, Math.min(count, maxRunning - running));
+    running += started.length;
+    for (const start of started) start();
+    schedule();
   };
 
   const schedule = (): void => {
-    if (isScheduled) return;
+    if (isScheduled || waiting.length === 0 || running >= maxRunning) return;
     isScheduled = true;
     setImmediate(pump);
   };
 
   const done = (): void => {
     running -= 1;
-    if (waiting.length > 0) schedule();
+    schedule();
   };
 
   return {

@@ -1,10 +1,18 @@
-import { type Logger, type WebAPICallResult, WebClient, type WebClientOptions } from '@slack/web-api';
+import {
+  type ChatPostMessageArguments,
+  type ChatPostMessageResponse,
+  type Logger,
+  type WebAPICallResult,
+  WebClient,
+  type WebClientOptions,
+} from '@slack/web-api';
 import { createCache } from '../../lib/cache.ts';
-import type { Secret } from '../../secrets/secret.ts';
+import { allowSecrets, type Secret } from '../../secrets/secret.ts';
+import type { Message } from '../../views/blocks/message.ts';
 import type { Egress } from './egress.ts';
 import type { SendNativeBlocks } from './native-blocks.ts';
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly apiUrl: string;
   readonly logger: Logger;
   readonly egress: Pick<Egress, 'check'>;
@@ -28,61 +36,55 @@ const poolSize = 500;
  * another workspace's client.
  */
 export function createClients(options: ClientOptions): Clients {
-  const shared = {
-    slackApiUrl: options.apiUrl,
-    logger: options.logger,
-    allowAbsoluteUrls: false,
-    ...(options.fetch ? { fetch: options.fetch } : {}),
+  const pool = (own: WebClientOptions): ((token: Secret) => WebClient) => {
+    const clients = createCache<WebClient>({ now: () => new Date(), maxEntries: poolSize });
+    return (token) => {
+      const key = token.reveal();
+      const client = clients.get(key) ?? new CheckedClient(options, key, own);
+      clients.set(key, client);
+      return client;
+    };
   };
-  const interactive = pool(
-    (token) =>
-      new CheckedClient(options, token, {
-        ...shared,
-        timeout: 5_000,
-        rejectRateLimitedCalls: true,
-        retryConfig: { retries: 1, minTimeout: 100, maxTimeout: 500 },
-      }),
-  );
-  const job = pool(
-    (token) =>
-      new CheckedClient(options, token, {
-        ...shared,
-        timeout: 10_000,
-        rejectRateLimitedCalls: true,
-        retryConfig: { retries: 0 },
-      }),
-  );
-  return { interactive, job };
+  return {
+    interactive: pool({ timeout: 5_000, retryConfig: { retries: 1, minTimeout: 100, maxTimeout: 500 } }),
+    job: pool({ timeout: 10_000, retryConfig: { retries: 0 } }),
+  };
 }
 
 /** Checks each call before it is queued, so that a blocked one is never sent and never retried. */
 class CheckedClient extends WebClient {
-  readonly #checks: ClientOptions;
+  readonly #options: ClientOptions;
   readonly #installation: string;
 
-  constructor(checks: ClientOptions, token: string, options: WebClientOptions) {
-    super(token, options);
-    this.#checks = checks;
+  constructor(options: ClientOptions, token: string, own: WebClientOptions) {
+    super(token, {
+      slackApiUrl: options.apiUrl,
+      logger: options.logger,
+      allowAbsoluteUrls: false,
+      rejectRateLimitedCalls: true,
+      ...(options.fetch ? { fetch: options.fetch } : {}),
+      ...own,
+    });
+    this.#options = options;
     this.#installation = token;
   }
 
-  override async apiCall(method: string, options: Record<string, unknown> = {}): Promise<WebAPICallResult> {
-    const { egress, sendNativeBlocks } = this.#checks;
-    return sendNativeBlocks({ installation: this.#installation, method }, options, (content) => {
-      egress.check('slack', content, method);
-      return super.apiCall(method, content);
+  override async apiCall(method: string, content: Record<string, unknown> = {}): Promise<WebAPICallResult> {
+    const { egress, sendNativeBlocks } = this.#options;
+    return sendNativeBlocks({ installation: this.#installation, method }, content, (sent) => {
+      egress.check('slack', sent, method);
+      return super.apiCall(method, sent);
     });
   }
 }
 
-function pool(create: (token: string) => WebClient): (token: Secret) => WebClient {
-  const clients = createCache<WebClient>({ now: () => new Date(), maxEntries: poolSize });
-  return (token) => {
-    const key = token.reveal();
-    const known = clients.get(key);
-    if (known) return known;
-    const client = create(key);
-    clients.set(key, client);
-    return client;
-  };
+/** Posts a message in a channel or, by a user's id, in their direct messages. */
+export async function postMessage(
+  client: WebClient,
+  channel: string,
+  { text, blocks, carries = [] }: Message,
+  more: Pick<ChatPostMessageArguments, 'thread_ts' | 'metadata'> = {},
+): Promise<ChatPostMessageResponse> {
+  const content = { text, ...(blocks ? { blocks } : {}), unfurl_links: false, unfurl_media: false };
+  return allowSecrets(carries, () => client.chat.postMessage({ channel, ...content, ...more }));
 }

@@ -1,10 +1,15 @@
 import type { WebClient } from '@slack/web-api';
 import { allowSecrets } from '../../secrets/secret.ts';
-import type { Log } from '../../telemetry/log.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import { type Log, makeReference } from '../../telemetry/log.ts';
+import { context, limits } from '../../views/blocks/blocks.ts';
+import type { Attachment, Message } from '../../views/blocks/message.ts';
+import { truncate } from '../../views/blocks/text.ts';
 import { readSlackError } from '../installations.ts';
+import { postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import type { SendNativeBlocks } from './native-blocks.ts';
+import { UploadError } from './upload-bytes.ts';
+import { discardFiles, type Uploads } from './uploads.ts';
 
 /** The ways of a private answer to one person, best first. */
 export interface Route {
@@ -19,16 +24,13 @@ export interface Route {
 }
 
 export interface Responder {
-  /** Sends a private answer; each further one replaces the one before. */
-  send(message: Message): Promise<void>;
-  /** Sends a failure; the message that holds the button stays. */
-  sendBeside(message: Message): Promise<void>;
-  /** Sends an answer that another will replace; false, and not sent, if that would not be possible. */
-  sendUnlessLastUse(message: Message): Promise<boolean>;
-  /** Sends "Working on it…" if the answer will replace it. */
-  showProgress(): Promise<void>;
+  /**
+   * Sends a private answer; each further one replaces the one before. `interim` and `progress` are sent only if another
+   * answer will replace them; false if not. A `failure` leaves the message that holds the button.
+   */
+  send(message: Message, as?: 'interim' | 'progress' | 'failure'): Promise<boolean>;
   /** Whether a further answer would replace the one before. */
-  readonly replaces: () => boolean;
+  replaces(): boolean;
 }
 
 // Slack's limit. The last use is kept for the last answer.
@@ -50,34 +52,32 @@ export function createResponder(options: {
   log: Log;
 }): Responder {
   const { route, log } = options;
+  const { responseUrl, channelId, userId, replaces = false, separate = false } = route;
   let uses = 0;
   let sent = 0;
 
-  const byResponseUrl = async (message: Message, beside: boolean): Promise<boolean> => {
-    if (!route.responseUrl || uses >= maxUses) return false;
-    const takesSource = route.replaces === true && !beside;
-    const replace = takesSource || (sent > 0 && !route.separate && !route.replaces);
-    const { responseUrl } = route;
+  const byResponseUrl = async (message: Message, url: string, isFailure: boolean): Promise<boolean> => {
+    const takesSource = replaces && !isFailure;
     const post = async (content: object): Promise<true> => {
       uses += 1;
-      const response = await options.fetch(responseUrl, {
+      const response = await options.fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json; charset=utf-8' },
         body: JSON.stringify({
           ...content,
           // A replaced message keeps its visibility: a direct message must not become ephemeral.
           ...(takesSource ? {} : { response_type: 'ephemeral' }),
-          replace_original: replace,
+          replace_original: takesSource || (sent > 0 && !separate && !replaces),
         }),
         signal: AbortSignal.timeout(timeoutMs),
         redirect: 'error',
       });
-      const answer = await response.text();
+      const answer = (await response.text()).slice(0, 200);
       if (response.ok && !answer.includes('"ok":false')) return true;
       // The code comes alone or in JSON.
-      const code = answer.includes('invalid_blocks') ? 'invalid_blocks' : answer.slice(0, 200);
+      const error = answer.includes('invalid_blocks') ? 'invalid_blocks' : answer;
       throw Object.assign(new Error(`Slack answered HTTP ${response.status}`), {
-        data: { error: code, response_metadata: { messages: [answer.slice(0, 200)] } },
+        data: { error, response_metadata: { messages: [answer] } },
       });
     };
     try {
@@ -98,59 +98,108 @@ export function createResponder(options: {
 
   const byClient = async (message: Message): Promise<void> => {
     const client = await options.client();
-    if (route.channelId) {
-      try {
-        await client.chat.postEphemeral({ ...toBody(message), channel: route.channelId, user: route.userId });
+    try {
+      if (channelId) {
+        await client.chat.postEphemeral({ ...toBody(message), channel: channelId, user: userId });
         return;
-      } catch (error) {
-        if (error instanceof SecretLeakBlocked) throw error;
-        // The bot is not in that channel, or the channel is a conversation between people.
-        log.info(
-          { reason: readSlackError(error) ?? 'network' },
-          'ephemeral answer refused, sending a direct message',
-        );
       }
+    } catch (error) {
+      if (error instanceof SecretLeakBlocked) throw error;
+      // The bot is not in that channel, or the channel is a conversation between people.
+      const reason = readSlackError(error) ?? 'network';
+      log.info({ reason }, 'ephemeral answer refused, sending a direct message');
     }
-    await client.chat.postMessage({
-      ...toBody(message),
-      channel: route.userId,
-      unfurl_links: false,
-      unfurl_media: false,
-    });
+    await postMessage(client, userId, message);
   };
 
   // One at a time: a progress message that arrived after the answer would replace it.
   let before: Promise<unknown> = Promise.resolve();
-  const send = (message: Message, beside = false): Promise<void> => {
-    const sending = sendAfter(before, message, beside);
-    before = sending.catch(() => undefined);
-    return sending;
-  };
-  const sendAfter = async (earlier: Promise<unknown>, message: Message, beside: boolean): Promise<void> => {
+  const sendAfter = async (
+    earlier: Promise<unknown>,
+    message: Message,
+    isFailure: boolean,
+  ): Promise<void> => {
     await earlier;
     await allowSecrets(message.carries ?? [], async () => {
-      if (!(await byResponseUrl(message, beside))) await byClient(message);
+      const canUseUrl = responseUrl && uses < maxUses;
+      if (!canUseUrl || !(await byResponseUrl(message, responseUrl, isFailure))) await byClient(message);
     });
     sent += 1;
   };
 
   return {
-    send: (message) => send(message),
-    sendBeside: (message) => send(message, true),
-    replaces: () => route.responseUrl !== undefined && !route.separate && uses < maxUses,
-    async sendUnlessLastUse(message) {
+    async send(message, as) {
       // Without a response_url an ephemeral message cannot be replaced.
-      if (!route.responseUrl || route.separate || uses >= maxUses - 1) return false;
-      await send(message);
+      const isReplaceable = responseUrl !== undefined && !separate && uses < maxUses - 1;
+      if (as === 'interim' && !isReplaceable) return false;
+      // A message that the answer replaces stays readable until then.
+      if (as === 'progress' && (!isReplaceable || replaces)) return false;
+      const sending = sendAfter(before, message, as === 'failure');
+      before = sending.catch(() => undefined);
+      await sending;
       return true;
     },
-    async showProgress() {
-      // A message that the answer replaces stays readable until then.
-      if (route.responseUrl && !route.separate && !route.replaces) await send({ text: 'Working on it…' });
+    replaces: () => responseUrl !== undefined && !separate && uses < maxUses,
+  };
+}
+
+function toBody({ text, blocks }: Message): Pick<Message, 'text' | 'blocks'> {
+  return { text, ...(blocks ? { blocks } : {}) };
+}
+
+/**
+ * A responder that also sends the files of an answer: first the text, then the files to the person's direct messages,
+ * the only place in Slack where a file is private. A failed upload adds a note with a reference to the answer.
+ */
+export function withFiles(
+  responder: Responder,
+  { uploads, userId, log }: { readonly uploads: Uploads; readonly userId: string; readonly log: Log },
+): Responder {
+  const share = async (message: Message, files: readonly Attachment[]): Promise<void> => {
+    try {
+      await uploads.share(files, await uploads.directMessages(userId), truncate(message.text, 3000));
+    } catch (error) {
+      const reference = makeReference();
+      log.error({ reference, error, files: files.length }, 'cannot send the files of an answer');
+      const reason = error instanceof UploadError ? error.message : 'The file could not be made or sent.';
+      const note = `:warning: ${reason} Reference ${reference}`;
+      // If the answer cannot be replaced, the note is a message below it.
+      await responder.send(
+        responder.replaces() ? addNote(message, note) : { text: note, blocks: [context(note)] },
+      );
+    } finally {
+      await discardFiles(files);
+    }
+  };
+
+  return {
+    replaces: () => responder.replaces(),
+    async send(message, as) {
+      const { files = [] } = message;
+      if (files.length === 0) return responder.send(message, as);
+      try {
+        // An answer that is not sent now is sent later, with its files.
+        if (!(await responder.send(announceFiles(message, files), as))) return false;
+      } catch (error) {
+        await discardFiles(files);
+        throw error;
+      }
+      await share(message, files);
+      return true;
     },
   };
 }
 
-function toBody(message: Message): Pick<Message, 'text' | 'blocks'> {
-  return { text: message.text, ...(message.blocks ? { blocks: message.blocks } : {}) };
+function announceFiles(message: Message, files: readonly Attachment[]): Message {
+  const what = files.every(({ mimetype }) => mimetype.startsWith('image/')) ? 'chart' : 'file';
+  const note = files.length === 1 ? `The ${what} comes` : `${files.length} ${what}s come`;
+  return addNote(message, `:arrow_down: ${note} to you as a direct message from this app.`);
+}
+
+/** Adds a note, unless the message already has the fifty blocks that Slack accepts. */
+function addNote(message: Message, note: string): Message {
+  const { blocks = [] } = message;
+  return blocks.length === 0 || blocks.length >= limits.blocks
+    ? message
+    : { ...message, blocks: [...blocks, context(note)] };
 }

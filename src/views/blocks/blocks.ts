@@ -14,6 +14,7 @@ import { truncate } from './text.ts';
 
 /** Slack's limits by element: https://docs.slack.dev/reference/block-kit/blocks */
 export const limits = {
+  title: 24,
   section: 3000,
   header: 150,
   button: 75,

@@ -1,6 +1,6 @@
 import type { InputBlock, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import { limits, plain } from './blocks.ts';
-import { plainText } from './text.ts';
+import { plainText, truncate } from './text.ts';
 
 interface Modal {
   readonly title: string;
@@ -20,7 +20,7 @@ export function modal(
     type: 'modal',
     callback_id: callbackId,
     private_metadata: metadata,
-    title: plain(title),
+    title: plain(truncate(title, limits.title)),
     submit: submit === undefined ? undefined : plain(submit),
     close: plain(close ?? (submit === undefined ? 'Close' : 'Cancel')),
     blocks,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { LinkedKeyError } from '../../../src/auth/keys/key-store.ts';
 import type { SealErrorCode } from '../../../src/auth/keys/sealing.ts';
-import { describeFailure } from '../../../src/slack/receive/failures.ts';
+import { explainFailure } from '../../../src/slack/receive/failures.ts';
+import { renderFailure } from '../../../src/views/blocks/failure.ts';
 import { buttons, readText } from '../../support/command-harness.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 
@@ -14,7 +15,7 @@ test.each([
   (code, words) => {
     const log = createMemoryLog();
     const error = new LinkedKeyError(code, 'for the log', 'k1');
-    const message = describeFailure(error, { kind: 'command', feature: 'zones' }, log);
+    const message = renderFailure(explainFailure(error, { kind: 'command', feature: 'zones' }, log));
     expect(readText(message)).toContain(words);
     expect([...buttons(message).values()].map(([action]) => action)).toEqual(['connect:open']);
     const reference = /Reference (\w+)/.exec(readText(message))?.[1];

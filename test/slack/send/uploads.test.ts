@@ -6,9 +6,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { Secret, withSecrets } from '../../../src/secrets/secret.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
-import type { Responder } from '../../../src/slack/send/responder.ts';
+import { type Responder, withFiles } from '../../../src/slack/send/responder.ts';
 import { createUploads, type Uploads } from '../../../src/slack/send/uploads.ts';
-import { withFiles } from '../../../src/slack/send/with-files.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { section } from '../../../src/views/blocks/blocks.ts';
 import type { Attachment, Message } from '../../../src/views/blocks/message.ts';
@@ -118,10 +117,7 @@ function answers(replaces: boolean): { sent: Message[]; responder: Responder; li
   const lines: string[] = [];
   const log = createLogger('error', { write: (line: string) => void lines.push(line) });
   const inner: Responder = {
-    send: async (message) => void sent.push(message),
-    sendBeside: async (message) => void sent.push(message),
-    sendUnlessLastUse: async (message) => sent.push(message) > 0,
-    showProgress: async () => undefined,
+    send: async (message) => sent.push(message) > 0,
     replaces: () => replaces,
   };
   return { sent, lines, responder: withFiles(inner, { uploads: uploads(), userId: alice, log }) };
@@ -170,10 +166,8 @@ test.each(['the answer', 'the conversation'])('a temporary file is deleted if %s
   const inner: Responder = {
     send: async () => {
       if (what === 'the answer') throw new Error('Slack is away');
+      return true;
     },
-    sendBeside: async () => undefined,
-    sendUnlessLastUse: async () => false,
-    showProgress: async () => undefined,
     replaces: () => false,
   };
   const responder = withFiles(inner, { uploads: uploads(), userId: alice, log: createLogger('silent') });

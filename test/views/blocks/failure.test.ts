@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiError, type ApiErrorCode } from '../../../src/api/http/errors.ts';
-import { describeApiError } from '../../../src/commands/api-failures.ts';
+import { describeApiError } from '../../../src/slack/receive/failures.ts';
 import { renderFailure } from '../../../src/views/blocks/failure.ts';
 import { buttons, readText } from '../../support/command-harness.ts';
 import { findMessageProblems } from '../../support/slack-limits.ts';
