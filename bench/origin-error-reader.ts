@@ -1,6 +1,6 @@
 import { createCdn } from '../src/api/cdn.ts';
-import { createSeenIds } from '../src/api/origin-errors/count-day.ts';
 import { createOriginErrorCounter } from '../src/api/origin-errors/counts.ts';
+import { createSeenIds } from '../src/api/origin-errors/seen-ids.ts';
 import { shiftDay, startOfDay, toUtcDay } from '../src/lib/time.ts';
 import { Secret } from '../src/secrets/secret.ts';
 

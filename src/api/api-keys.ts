@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { registerSecret, type Secret } from '../secrets/secret.ts';
 import { id, readLeniently, text, texts } from './http/lenient.ts';
-import { address, type Hosts } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 import { createPages } from './json/lists.ts';
 
@@ -15,18 +14,16 @@ export interface ApiKey {
   readonly isOwn: boolean;
 }
 
-/** List API Keys. Sub-user and scoped keys get `key_refused` here, while other operations work. */
-export interface ApiKeys {
-  /** Every key of the account; `skipped` counts unreadable ones. */
-  readonly list: () => Promise<{ keys: ApiKey[]; skipped: number }>;
-}
-
 const record = z.object({ Id: id, Key: text, Roles: texts });
 
-export function createApiKeys(send: Send, hosts: Hosts, own: Secret): ApiKeys {
-  const pages = createPages(send, { operation: 'List API Keys', address: address(hosts.api, 'apikey') });
+export function createApiKeys(send: Send, own: Secret) {
+  const pages = createPages(send, { operation: 'List API Keys', path: '/apikey' });
   return {
-    async list() {
+    /**
+     * Every key of the account; `skipped` counts unreadable ones. Sub-user and scoped keys get `key_refused` here, while
+     * other operations work.
+     */
+    async list(): Promise<{ keys: ApiKey[]; skipped: number }> {
       const { kept: keys, skipped } = await pages.readAll(undefined, (raw) => {
         const key = readLeniently(record, raw)?.value;
         return key && { id: key.Id, kept: toApiKey(key, own) };

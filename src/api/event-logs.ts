@@ -1,7 +1,8 @@
 import { UserError } from '../errors.ts';
+import { parseJson } from '../lib/canonical-json.ts';
 import { hourMs, minuteMs } from '../lib/time.ts';
-import { type ApiError, isObject, readErrorBody } from './http/errors.ts';
-import { address, checkNumericId, type Hosts, type IdKind } from './http/paths.ts';
+import { type ApiError, isHtml, isObject, readErrorBody } from './http/errors.ts';
+import { checkNumericId, type IdKind, pathOf } from './http/paths.ts';
 import type { Reply, Send } from './http/request.ts';
 
 /** Described by the service in prose, not as an enumeration: others cause a warning, not a refusal. */
@@ -43,12 +44,6 @@ export interface EventLogFile {
   /** Bytes, if the service says. */
   readonly length: number | undefined;
   readonly requestId: string | undefined;
-}
-
-/** Export Event Logs as CSV. The rows hold personal data. */
-export interface EventLogs {
-  /** Throws a UserError for a bad id, window or filter; ApiError `refused` if the service's 200 is a refusal. */
-  readonly export: (shieldZoneId: string, wanted: EventLogExport) => Promise<EventLogFile>;
 }
 
 export const shieldZoneIdKind: IdKind = {
@@ -98,28 +93,30 @@ export function isWindowError({ code, operation, errorKey = '', serviceMessage =
   );
 }
 
-export function createEventLogs(send: Send, hosts: Hosts, now: () => number): EventLogs {
+export function createEventLogs(send: Send, now: () => number = Date.now) {
   return {
-    async export(shieldZoneId, { from, to, query, filters = [] }) {
+    /**
+     * Export Event Logs as CSV. The rows hold personal data. Throws a UserError for a bad id, window or filter; ApiError
+     * `refused` if the service's 200 is a refusal.
+     */
+    async export(shieldZoneId: string, wanted: EventLogExport): Promise<EventLogFile> {
+      const { from, to, query, filters = [] } = wanted;
       const id = checkNumericId(shieldZoneId, 'int32', shieldZoneIdKind);
       checkEventLogWindow({ from, to }, now(), minuteMs);
-      for (const { field, op, value } of filters) {
-        if (field && op && value.length > 0) continue;
+      if (filters.some(({ field, op, value }) => !field || !op || value.length === 0))
         throw new UserError('A filter is not complete.', 'Each one needs a field, an operation and a value.');
-      }
-      const window = { from: from.getTime(), to: Math.min(to.getTime(), now()) };
       const request = {
         operation: exportOperation,
+        // A POST that only reads.
         method: 'POST',
-        address: address(hosts.api, 'shield', 'event-logs', id, 'export'),
+        path: pathOf('shield', 'event-logs', id, 'export'),
         accept: 'text/csv',
         body: JSON.stringify({
-          ...window,
-          ...(query ? { query } : {}),
-          ...(filters.length > 0 ? { filters } : {}),
+          from: from.getTime(),
+          to: Math.min(to.getTime(), now()),
+          query: query || undefined,
+          filters: filters.length > 0 ? filters : undefined,
         }),
-        // A POST that only reads.
-        isRead: true,
         isSlow: true,
       } as const;
       return send(request, readFileReply);
@@ -132,14 +129,14 @@ const maxRefusalLength = 65_536;
 
 /** Reads the beginning to tell a file from a refusal or a web page with status 200. */
 async function readFileReply(reply: Reply): Promise<EventLogFile> {
-  const { headers } = reply;
+  const { headers, requestId } = reply;
   const contentType = headers.get('content-type') ?? 'application/octet-stream';
   const chunks = reply.chunks();
   const held: Uint8Array[] = [];
   let length = 0;
   let text = '';
   let isDone = false;
-  // Only an answer that begins like JSON or HTML is delayed; a line of CSV does not.
+  // Only an answer that begins like JSON is delayed; a line of CSV does not.
   do {
     const next = await chunks.next();
     isDone = next.done === true;
@@ -149,51 +146,26 @@ async function readFileReply(reply: Reply): Promise<EventLogFile> {
     text = Buffer.concat(held).subarray(0, maxRefusalLength).toString('utf8').trimStart();
   } while (length < maxRefusalLength && (text === '' || text.startsWith('{')));
 
-  const isPage = /^text\/html/i.test(contentType) || /^<(!doctype|html)/i.test(text);
-  const refusal = isDone && isRefusal(text) ? reply.wrongShape(JSON.parse(text)) : undefined;
-  if (isPage || refusal) {
+  const body = isDone && text.startsWith('{') ? parseJson(text) : undefined;
+  const isRefusal = isObject(body) && readErrorBody(body).kind !== 'none';
+  if (isRefusal || isHtml(contentType, text)) {
     await chunks.return();
-    throw refusal ?? reply.error('unexpected');
+    throw isRefusal ? reply.wrongShape(body) : reply.error('unexpected');
   }
   const announced = Number(headers.get('content-length') ?? Number.NaN);
+  const rest: AsyncIterator<Uint8Array> = {
+    next: async () => {
+      const value = held.shift();
+      return value ? { value } : chunks.next();
+    },
+    return: () => chunks.return(),
+  };
   return {
-    body: createFileStream(held, chunks),
+    // It does not read ahead: a file of a gigabyte must not gather here.
+    body: ReadableStream.from({ [Symbol.asyncIterator]: () => rest }),
     contentType,
     // The length of a compressed answer is not that of the file.
     length: Number.isNaN(announced) || headers.has('content-encoding') ? undefined : announced,
-    requestId: reply.requestId,
+    requestId,
   };
-}
-
-function isRefusal(text: string): boolean {
-  if (!text.startsWith('{')) return false;
-  try {
-    const body: unknown = JSON.parse(text);
-    if (!isObject(body)) return false;
-    const hasStatus = [body['status'], body['statusCode']].some((status) => Number(status) >= 400);
-    return hasStatus || 'ErrorKey' in body || readErrorBody(body).kind === 'envelope';
-  } catch {
-    return false;
-  }
-}
-
-function createFileStream(
-  held: Uint8Array[],
-  chunks: AsyncGenerator<Uint8Array, void>,
-): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const first = held.shift();
-        const { done, value } = first ? { done: false, value: first } : await chunks.next();
-        if (value) controller.enqueue(value);
-        if (done) controller.close();
-      },
-      async cancel() {
-        await chunks.return();
-      },
-    },
-    // No read-ahead: a file of a gigabyte must not gather here.
-    { highWaterMark: 0 },
-  );
 }

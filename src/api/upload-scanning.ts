@@ -2,8 +2,8 @@ import { isExists } from 'date-fns/isExists';
 import { z } from 'zod';
 import { shieldZoneIdKind } from './event-logs.ts';
 import { isObject, readErrorBody } from './http/errors.ts';
-import { count, type Drift, omitMissing, readLeniently, readSeries } from './http/lenient.ts';
-import { address, checkNumericId, type Hosts } from './http/paths.ts';
+import { count, omitMissing, readLeniently, readSeries } from './http/lenient.ts';
+import { checkNumericId, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
 export interface ScanDay {
@@ -16,20 +16,8 @@ export interface ScanDay {
   readonly filesScanned?: number;
 }
 
-/** Absent: not reported. */
-export interface UploadScanningMetrics {
-  /** The past 28 days, oldest first; keys that are no day come last. */
-  readonly days: readonly ScanDay[];
-  readonly totalLoggedRequests?: number;
-  readonly totalBlockedRequests?: number;
-  readonly totalFilesScanned?: number;
-}
-
-/** Get upload scanning metrics. */
-export interface UploadScanning {
-  /** Throws ApiError `refused`, with the service's message, for an unknown zone or a plan without the feature. */
-  readonly metrics: (shieldZoneId: string) => Promise<UploadScanningMetrics>;
-}
+/** Absent: not reported. `days`: the past 28 days, oldest first; keys that are no day come last. */
+export type UploadScanningMetrics = Awaited<ReturnType<ReturnType<typeof createUploadScanning>['metrics']>>;
 
 const counts = z.object({ loggedRequests: count, blockedRequests: count, filesScanned: count });
 const data = z.object({
@@ -39,39 +27,32 @@ const data = z.object({
   totalFilesScanned: count,
 });
 
-export function createUploadScanning(
-  send: Send,
-  hosts: Hosts,
-  onDrift: (drift: Drift) => void,
-): UploadScanning {
+export function createUploadScanning(send: Send) {
   return {
-    async metrics(shieldZoneId) {
+    /**
+     * Get upload scanning metrics. Throws ApiError `refused`, with the service's message, for an unknown zone or a plan
+     * without the feature.
+     */
+    async metrics(shieldZoneId: string) {
       const id = checkNumericId(shieldZoneId, 'int32', shieldZoneIdKind);
-      const operation = 'Get upload scanning metrics';
-      const request = {
-        operation,
-        method: 'GET',
-        address: address(hosts.api, 'shield', 'metrics', 'shield-zone', id, 'upload-scanning'),
-        isRead: true,
-      } as const;
-      return send(request, async (reply) => {
+      const path = pathOf('shield', 'metrics', 'shield-zone', id, 'upload-scanning');
+      return send({ operation: 'Get upload scanning metrics', path }, async (reply) => {
         const body = await reply.json();
         // A refusal comes as 200 or 202; `success: false` alone does not mean one.
         if (!isObject(body) || readErrorBody(body).kind === 'envelope') throw reply.wrongShape(body);
         // Null data is a refusal even without a message.
-        if (!isObject(body['data']))
-          throw body['data'] === null ? reply.error('refused') : reply.wrongShape(body);
-        const read = readLeniently(data, body['data']);
+        if (body['data'] === null) throw reply.error('refused');
+        const read = isObject(body['data']) && readLeniently(data, body['data']);
         if (!read) throw reply.wrongShape(body);
         const { overviewPastTwentyEightDays: overview, ...totals } = read.value;
-        if (read.wrong.length > 0) onDrift({ operation, wrong: read.wrong, unknown: [] });
+        reply.reportDrift({ wrong: read.wrong, unknown: [] });
         return { days: readDays(overview), ...omitMissing(totals) };
       });
     },
   };
 }
 
-function readDays(raw: unknown): ScanDay[] {
+function readDays(raw: unknown): readonly ScanDay[] {
   return readSeries(raw)
     .flatMap(({ key, value }): ScanDay[] => {
       const day = parseMapDay(key);

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { canonicalJson, type Json } from '../lib/canonical-json.ts';
 import { Secret } from '../secrets/secret.ts';
-import { type Drift, flag, id, parseAnswer, text } from './http/lenient.ts';
-import { checkNumericId, type Hosts, pathOf } from './http/paths.ts';
+import { flag, id, omitMissing, readAnswer, text } from './http/lenient.ts';
+import { checkNumericId, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
 /** Members that change; the others stay as they are. */
@@ -11,21 +11,6 @@ export interface VariableChange {
   /** At most 4096 characters; the service may allow fewer. */
   readonly value?: Secret | undefined;
   readonly required?: boolean | undefined;
-}
-
-/** The variable after the change. Absent: not reported. */
-export interface Variable {
-  readonly name?: string;
-  readonly required?: boolean;
-  readonly defaultValue?: Secret;
-  /** The service's id of the request. */
-  readonly requestId?: string;
-}
-
-/** Update Variable. */
-export interface Variables {
-  /** Sent at most once, whatever the answer, to a path of `variablePath` with a body of `variableBody`. */
-  readonly update: (path: string, body: string, value?: Secret) => Promise<Variable>;
 }
 
 const maxValueLength = 4096;
@@ -62,33 +47,26 @@ export function variableBody({ value, required }: VariableChange): string {
   return canonicalJson({ Required: required });
 }
 
-export function createVariables(send: Send, hosts: Hosts, onDrift: (drift: Drift) => void): Variables {
+export function createVariables(send: Send) {
   return {
-    async update(path, body, value) {
-      const operation = 'Update Variable';
+    /**
+     * Update Variable. Sent at most once, whatever the answer, to a path of `variablePath` with a body of `variableBody`.
+     * Returns the variable after the change; members that were not reported are absent.
+     */
+    async update(path: string, body: string, value?: Secret) {
       const request = {
-        operation,
+        operation: 'Update Variable',
+        kind: 'change',
         method: 'POST',
-        address: hosts.api + path,
+        path,
         body: value ? withValue(body, value) : body,
         secrets: value ? [value] : [],
-        isRead: false,
-        neverRetry: true,
       } as const;
-      return send(request, async (reply): Promise<Variable> => {
-        const answered = await reply.json();
-        // Success without a body.
-        const about = reply.requestId === undefined ? {} : { requestId: reply.requestId };
-        if (answered === undefined) return about;
-        const { Name, Required, DefaultValue } = parseAnswer(reply, answered, answer, operation, onDrift);
-        return {
-          ...about,
-          ...(typeof Name === 'string' ? { name: Name } : {}),
-          ...(typeof Required === 'boolean' ? { required: Required } : {}),
-          ...(typeof DefaultValue === 'string'
-            ? { defaultValue: new Secret(DefaultValue, 'variable-value') }
-            : {}),
-        };
+      return send(request, async (reply) => {
+        const { Name, Required, DefaultValue } = readAnswer(reply, (await reply.json()) ?? {}, answer);
+        const defaultValue =
+          typeof DefaultValue === 'string' ? new Secret(DefaultValue, 'variable-value') : null;
+        return omitMissing({ name: Name, required: Required, defaultValue, requestId: reply.requestId });
       });
     },
   };

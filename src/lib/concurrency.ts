@@ -1,22 +1,26 @@
-/** Runs tasks, `most` of them at once, and waits for all. The results are in the order of the tasks. */
-export async function runConcurrently<T>(
+/** `Promise.all` over the items, `most` of them at once. */
+export async function mapConcurrently<Item, Result>(
+  most: number,
+  items: readonly Item[],
+  map: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  // Shared by all workers.
+  const rest = items.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, item] of rest) results[index] = await map(item);
+  };
+  await Promise.all(Array.from({ length: most }, work));
+  return results;
+}
+
+/** `Promise.allSettled` of the tasks, `most` of them at once. */
+export function runConcurrently<T>(
   most: number,
   tasks: readonly (() => Promise<T>)[],
 ): Promise<PromiseSettledResult<T>[]> {
-  const results: PromiseSettledResult<T>[] = [];
-  let next = 0;
-  const work = async (): Promise<void> => {
-    for (let index = next; index < tasks.length; index = next) {
-      next += 1;
-      const task = tasks[index];
-      if (!task) return;
-      try {
-        results[index] = { status: 'fulfilled', value: await task() };
-      } catch (reason) {
-        results[index] = { status: 'rejected', reason };
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(most, tasks.length) }, work));
-  return results;
+  return mapConcurrently(most, tasks, async (task) => {
+    const [result] = await Promise.allSettled([task()]);
+    return result;
+  });
 }

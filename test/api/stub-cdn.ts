@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { type CdnClient, type CdnOptions, createCdn } from '../../src/api/cdn.ts';
+import { type CdnClient, createCdn } from '../../src/api/cdn.ts';
 import { ApiError } from '../../src/api/http/errors.ts';
+import type { CdnOptions } from '../../src/api/http/request.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 
 /** A key that would be noticed anywhere. */

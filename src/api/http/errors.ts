@@ -22,22 +22,6 @@ export interface FieldError {
   readonly message: string;
 }
 
-export interface ApiErrorFacts {
-  readonly code: ApiErrorCode;
-  /** The specification's name: `List Pull Zones`. */
-  readonly operation: string;
-  /** False only if the request certainly never reached the service. */
-  readonly sent: boolean;
-  readonly status?: number | undefined;
-  /** The service's own sentence: one line, bounded, without the key. Foreign text: escape it before showing it. */
-  readonly serviceMessage?: string | undefined;
-  readonly errorKey?: string | undefined;
-  readonly fieldErrors?: readonly FieldError[] | undefined;
-  /** Cdn-Requestid, to quote to the service's support. */
-  readonly requestId?: string | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-}
-
 /** The account's plan does not include the feature (`invalid_plan_type.…`); nothing that was typed is wrong. */
 export function isPlanError({ code, status, errorKey = '', serviceMessage = '' }: ApiError): boolean {
   return (
@@ -54,29 +38,28 @@ export function isPlanError({ code, status, errorKey = '', serviceMessage = '' }
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  readonly code: ApiErrorCode;
-  readonly operation: string;
-  readonly sent: boolean;
-  readonly status: number | undefined;
-  readonly serviceMessage: string | undefined;
-  readonly errorKey: string | undefined;
-  readonly fieldErrors: readonly FieldError[];
-  readonly requestId: string | undefined;
-  readonly retryAfterSeconds: number | undefined;
+  declare readonly code: ApiErrorCode;
+  /** The specification's name: `List Pull Zones`. */
+  declare readonly operation: string;
+  /** False only if the request certainly never reached the service. */
+  declare readonly sent: boolean;
+  declare readonly status: number | undefined;
+  /** The service's own sentence: one line, bounded, without the key. Foreign text: escape it before showing it. */
+  declare readonly serviceMessage: string | undefined;
+  declare readonly errorKey: string | undefined;
+  readonly fieldErrors: readonly FieldError[] = [];
+  /** Cdn-Requestid, to quote to the service's support. */
+  declare readonly requestId: string | undefined;
+  declare readonly retryAfterSeconds: number | undefined;
 
   constructor(facts: ApiErrorFacts) {
     super(`${facts.operation}: ${facts.code}${facts.status === undefined ? '' : ` (HTTP ${facts.status})`}`);
-    this.code = facts.code;
-    this.operation = facts.operation;
-    this.sent = facts.sent;
-    this.status = facts.status;
-    this.serviceMessage = facts.serviceMessage;
-    this.errorKey = facts.errorKey;
-    this.fieldErrors = facts.fieldErrors ?? [];
-    this.requestId = facts.requestId;
-    this.retryAfterSeconds = facts.retryAfterSeconds;
+    Object.assign(this, facts);
   }
 }
+
+export type ApiErrorFacts = Pick<ApiError, 'code' | 'operation' | 'sent'> &
+  Partial<Omit<ApiError, keyof Error>>;
 
 /** Details of a failure, from any shape of error body that the service has. */
 export interface ErrorDetails {
@@ -96,32 +79,13 @@ const noDetails: ErrorDetails = { message: undefined, errorKey: undefined, field
 
 /**
  * Reads the error bodies of all surfaces: shapes A, B and C, the core's `{ErrorKey,Field,Message}`, the containers'
- * `[{message}]` and bare string, shield's `error` and `errorResponse`. Anything else, HTML and an empty body included,
- * has no details.
- */
-export function readErrorText(text: string, clean?: (text: string) => string): ErrorDetails {
-  try {
-    return readErrorBody(JSON.parse(text), clean);
-  } catch {
-    return noDetails;
-  }
-}
-
-/**
- * The same for a parsed body. `clean` removes secrets before sentences are truncated: half a key would not be found.
+ * `[{message}]` and bare string, shield's `error` and `errorResponse`. Anything else has no details. `clean` removes
+ * secrets before sentences are truncated: half a key would not be found.
  */
 export function readErrorBody(raw: unknown, clean?: (text: string) => string): ErrorDetails {
-  const body = clean ? mapStrings(raw, clean) : raw;
-  if (typeof body === 'string') return { ...noDetails, message: toSentence(body), kind: 'problem' };
-  if (Array.isArray(body)) {
-    const fieldErrors = readFieldErrors(body);
-    return {
-      ...noDetails,
-      message: fieldErrors[0]?.message,
-      fieldErrors,
-      kind: fieldErrors.length > 0 ? 'problem' : 'none',
-    };
-  }
+  const cleaned = clean ? mapStrings(raw, clean) : raw;
+  if (typeof cleaned === 'string') return { ...noDetails, message: toSentence(cleaned), kind: 'problem' };
+  const body = Array.isArray(cleaned) ? { errors: cleaned } : cleaned;
   if (!isObject(body)) return noDetails;
   const envelopes = [body['error'], body['errorResponse']].map(readEnvelope);
   const envelope = envelopes.find(({ message, errorKey }) => message ?? errorKey);
@@ -132,9 +96,13 @@ export function readErrorBody(raw: unknown, clean?: (text: string) => string): E
   if (core && field) fieldErrors.push({ field, message: core });
   const problem = core ?? toSentence(body['detail']) ?? toSentence(body['title']);
   const message = problem ?? envelope?.message ?? fieldErrors[0]?.message ?? toSentence(body['message']);
-  const isProblem = problem ?? errorKey ?? message ?? hasErrorStatus(body);
   const isRefusal = envelope ?? toSentence(body['errorKey']);
+  const isProblem = errorKey ?? message ?? hasErrorStatus(body);
   return { message, errorKey, fieldErrors, kind: isRefusal ? 'envelope' : isProblem ? 'problem' : 'none' };
+}
+
+export function toErrorFacts({ message, errorKey, fieldErrors }: ErrorDetails): Partial<ApiErrorFacts> {
+  return { serviceMessage: message, errorKey, fieldErrors };
 }
 
 /**
@@ -145,7 +113,6 @@ export function classifyStatus(status: number, words: ErrorDetails, isHtml: bool
   if (status === 401 || status === 403) return words.kind === 'envelope' ? 'refused' : 'key_refused';
   if (status === 429) return 'rate_limited';
   if (status >= 500) return 'unavailable';
-  // A web page instead of a problem document: a proxy answered in place of the service.
   if (status < 400 || isHtml) return 'unexpected';
   return status === 404 ? 'not_found' : 'refused';
 }
@@ -201,8 +168,22 @@ function readFieldErrors(value: unknown): FieldError[] {
 
 /** Shape C is only `{statusCode}`; problem details carry `status`. */
 function hasErrorStatus(body: Record<string, unknown>): true | undefined {
-  return (
-    [body['status'], body['statusCode']].some((status) => typeof status === 'number' && status >= 400) ||
-    undefined
-  );
+  const isError = [body['status'], body['statusCode']].some((status) => Number(status) >= 400);
+  return isError || undefined;
+}
+
+/** A web page: a proxy answered in place of the service. */
+export function isHtml(contentType: string | null, text: string): boolean {
+  return /^\s*text\/html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(text);
+}
+
+const connectErrors =
+  /^E(?:CONNREFUSED|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)$|^UND_ERR_(?:CONNECT_TIMEOUT|INVALID_ARG)$|^ERR_(?:TLS|SSL)_|CERT/;
+
+/** The connection failed: the request cannot have reached the service. */
+export function isConnectError(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if ('code' in at && typeof at.code === 'string' && connectErrors.test(at.code)) return true;
+  }
+  return false;
 }

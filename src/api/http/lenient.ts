@@ -2,20 +2,6 @@ import { z } from 'zod';
 import { isObject, readErrorBody } from './errors.ts';
 import type { Reply } from './request.ts';
 
-/** Differences between an answer and the specification. */
-export interface Drift {
-  readonly operation: string;
-  /** Members of the wrong type, by path: `Hostnames[].ForceSSL`. They count as not reported. */
-  readonly wrong: readonly string[];
-  /** Members that the specification does not have. They are ignored. */
-  readonly unknown: readonly string[];
-}
-
-export interface LenientResult<T> {
-  readonly value: T;
-  readonly wrong: readonly string[];
-}
-
 /**
  * Parses `raw` and drops as little as possible, since the service changes its model about monthly: members and list
  * elements of the wrong type are left out and named in `wrong`. Undefined only if a required member is missing.
@@ -23,7 +9,7 @@ export interface LenientResult<T> {
 export function readLeniently<S extends z.ZodType>(
   schema: S,
   raw: unknown,
-): LenientResult<z.output<S>> | undefined {
+): { readonly value: z.output<S>; readonly wrong: readonly string[] } | undefined {
   let value = raw;
   const wrong: string[] = [];
   // A further round finds mistakes behind the first one; real answers need few.
@@ -33,7 +19,9 @@ export function readLeniently<S extends z.ZodType>(
     const paths = read.error.issues.map(({ path }) => path);
     if (paths.some((path) => path.length === 0)) return undefined;
     wrong.push(...paths.map(joinPath));
-    value = omitPaths(value, paths);
+    value = structuredClone(value);
+    // The last first: removing an element shifts those behind it.
+    for (const path of paths.toReversed()) removeMember(value, path);
   }
   return undefined;
 }
@@ -46,27 +34,11 @@ function joinPath(path: readonly PropertyKey[]): string {
     .replace(/^\./, '');
 }
 
-const removed = Symbol('gone');
-
-function omitPaths(raw: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
-  const copy: unknown = structuredClone(raw);
-  const lists = new Set<unknown[]>();
-  for (const path of paths) {
-    const parent = path
-      .slice(0, -1)
-      .reduce<unknown>((at, key) => (isContainer(at) ? at[key] : undefined), copy);
-    const key = path.at(-1);
-    if (!isContainer(parent) || key === undefined) continue;
-    if (Array.isArray(parent)) {
-      // Marked first: removing it now would shift the elements of the other paths.
-      parent[Number(key)] = removed;
-      lists.add(parent);
-    } else {
-      Reflect.deleteProperty(parent, key);
-    }
-  }
-  for (const list of lists) list.splice(0, list.length, ...list.filter((element) => element !== removed));
-  return copy;
+function removeMember(from: unknown, path: readonly PropertyKey[]): void {
+  const parent = path.slice(0, -1).reduce((at, key) => (isContainer(at) ? at[key] : undefined), from);
+  const key = path.at(-1) as PropertyKey;
+  if (Array.isArray(parent)) parent.splice(Number(key), 1);
+  else if (isContainer(parent)) Reflect.deleteProperty(parent, key);
 }
 
 function isContainer(value: unknown): value is Record<PropertyKey, unknown> {
@@ -93,48 +65,39 @@ type Camel<Name extends string> = Name extends `AWS${infer Rest}`
 /** A wire object with camelCase names and without null. */
 export type CamelCased<T> = { readonly [K in keyof T & string as Camel<K>]?: NonNullable<T[K]> };
 
-/** Renames the members of a wire object to camelCase and drops missing ones. */
-export function toCamelCase<T extends object>(wire: T): CamelCased<T> {
-  const members: [string, unknown][] = [];
-  for (const [name, value] of Object.entries(wire)) {
-    if (value !== null && value !== undefined) members.push([camelCaseName(name), value]);
-  }
-  return Object.fromEntries(members) as CamelCased<T>;
-}
-
-function camelCaseName(name: string): string {
-  const prefix = /^(?:AWS|EUUS|.)/.exec(name)?.[0] ?? '';
-  return prefix.toLowerCase() + name.slice(prefix.length);
-}
-
 /** Drops members that are null or undefined. */
 export function omitMissing<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
   return Object.fromEntries(members) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
+/** Renames the members of a wire object to camelCase and drops missing ones. */
+export function toCamelCase<T extends object>(wire: T): CamelCased<T> {
+  const members = Object.entries(omitMissing(wire)).map(([name, member]) => [
+    name.replace(/^(?:AWS|EUUS|.)/, (start) => start.toLowerCase()),
+    member,
+  ]);
+  return Object.fromEntries(members) as CamelCased<T>;
+}
+
 /**
- * Parses a small answer that is one object. Throws ApiError `unexpected` if it is none, and `refused` if it only
+ * Parses a small answer that is one object. Throws ApiError `unexpected` for anything else, and `refused` if it only
  * describes a failure.
  */
-export function parseAnswer<S extends z.ZodObject>(
-  reply: Reply,
-  body: unknown,
-  schema: S,
-  operation: string,
-  onDrift: (drift: Drift) => void,
-): z.output<S> {
-  const members = isObject(body) ? Object.keys(body) : undefined;
-  const isExpected = members?.some((name) => Object.hasOwn(schema.shape, name)) ?? false;
-  if (!members || (!isExpected && readErrorBody(body).kind !== 'none')) throw reply.wrongShape(body);
-  const read = readLeniently(schema, body);
+export function readAnswer<S extends z.ZodObject>(reply: Reply, body: unknown, schema: S): z.output<S> {
+  const names = isObject(body) ? Object.keys(body) : [];
+  const isExpected = names.some((name) => Object.hasOwn(schema.shape, name));
+  const isFailure = !isObject(body) || (!isExpected && readErrorBody(body).kind !== 'none');
+  const read = isFailure ? undefined : readLeniently(schema, body);
   if (!read) throw reply.wrongShape(body);
-  const unknown = members
-    .filter((name) => !Object.hasOwn(schema.shape, name))
-    .map((name) => name.slice(0, 80));
-  if (read.wrong.length + unknown.length > 0)
-    onDrift({ operation, wrong: read.wrong, unknown: unknown.slice(0, 50) });
+  reply.reportDrift({ wrong: read.wrong, unknown: findUnknown(body, schema.shape) });
   return read.value;
+}
+
+/** The members that are not in `known`. Only names, and bounded: they are logged. */
+export function findUnknown(body: unknown, known: object): string[] {
+  const unknown = isObject(body) ? Object.keys(body).filter((name) => !Object.hasOwn(known, name)) : [];
+  return unknown.slice(0, 50).map((name) => name.slice(0, 80));
 }
 
 export interface SeriesPoint {

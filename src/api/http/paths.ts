@@ -1,11 +1,5 @@
 import { UserError } from '../../errors.ts';
 
-/** The two hosts of the specification, without a slash at the end. */
-export interface Hosts {
-  readonly api: string;
-  readonly originLogging: string;
-}
-
 export interface IdKind {
   /** `a zone id`: follows "This is not …". */
   readonly noun: string;
@@ -48,11 +42,38 @@ export function pathOf(...segments: string[]): string {
   return `/${segments.map(encodeURIComponent).join('/')}`;
 }
 
-export function address(host: string, ...segments: string[]): string {
-  return host + pathOf(...segments);
-}
-
 function createIdError({ noun, hint }: IdKind): UserError {
   // The typed text is not quoted: it is foreign, and this folder does not know where it is shown.
   return new UserError(`This is not ${noun}.`, hint);
+}
+
+/**
+ * An address without possible secrets: user, password and query values are removed (`?sig=…`), since signatures and
+ * tokens travel there. Accepts any text, address or not.
+ */
+export function redactUrl(url: string): string {
+  // The fast path for nearly every address of a large list.
+  if (!url.includes('@') && !url.includes('?') && !url.includes('#')) return url;
+  return removeQueryValues(removeUserinfo(url));
+}
+
+function removeUserinfo(url: string): string {
+  const [, scheme = '', rest = ''] = /^((?:[a-z][a-z\d+.-]*:)?\/\/)?(.*)$/is.exec(url) ?? [];
+  const end = rest.search(/[/?#]/);
+  const authority = end === -1 ? rest : rest.slice(0, end);
+  if (authority.includes('@')) return scheme + rest.slice(authority.lastIndexOf('@') + 1);
+  // `user:pa/ss@host`: before the slash is no host with a port, so it is a name with half a password.
+  const broken = /:(?!\d*$)/.test(authority) && !authority.startsWith('[');
+  return broken && rest.includes('@') ? scheme + rest.slice(rest.lastIndexOf('@') + 1) : url;
+}
+
+function removeQueryValues(url: string): string {
+  const [beforeFragment = ''] = url.split('#', 1);
+  const start = beforeFragment.indexOf('?');
+  if (start === -1) return beforeFragment;
+  const names = beforeFragment
+    .slice(start + 1)
+    .split('&')
+    .map((pair) => (pair.includes('=') ? `${pair.slice(0, pair.indexOf('='))}=…` : pair === '' ? '' : '…'));
+  return `${beforeFragment.slice(0, start)}?${names.join('&')}`;
 }

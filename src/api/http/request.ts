@@ -1,40 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createFetch } from 'ofetch';
+import { parseJson, parseWithExactIds } from '../../lib/canonical-json.ts';
 import { redactValues } from '../../secrets/scanner.ts';
 import type { Secret } from '../../secrets/secret.ts';
-import { createReadDeadline, parseWithExactIds, type ReadDeadline, readChunks, readText } from './bodies.ts';
 import {
   ApiError,
   type ApiErrorCode,
   type ApiErrorFacts,
   classifyStatus,
-  type ErrorDetails,
+  isConnectError,
+  isHtml,
   readErrorBody,
-  readErrorText,
+  toErrorFacts,
 } from './errors.ts';
 import { type ErrorBudget, findRetryDelay, readRetryAfter } from './retry.ts';
 
+export interface CdnOptions {
+  /** {base_url} of the specification. */
+  readonly apiUrl: string;
+  /** {origin_logging_url} of the specification. */
+  readonly originLoggingUrl: string;
+  readonly fetch?: typeof globalThis.fetch;
+  /** Wait for the headers, and between two pieces of a body. Default 10 s. */
+  readonly timeoutMs?: number;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** 0 ≤ x < 1, for the jitter of retries. */
+  readonly random?: () => number;
+  /** Called for answers that differ from the specification, with member names and no values. Keep it cheap. */
+  readonly onDrift?: (drift: Drift) => void;
+}
+
+/** Differences between an answer and the specification. */
+export interface Drift {
+  readonly operation: string;
+  /** Members of the wrong type, by path: `Hostnames[].ForceSSL`. They count as not reported. */
+  readonly wrong: readonly string[];
+  /** Members that the specification does not have. They are ignored. */
+  readonly unknown: readonly string[];
+}
+
 /** One call of an operation. */
 export interface ApiRequest {
+  /** The specification's name: `List Pull Zones`. */
   readonly operation: string;
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly address: string;
-  readonly query?: Readonly<Record<string, string | number>>;
+  /** A read unless given otherwise: repeated after some failures. A change is sent at most once, whatever the answer. */
+  readonly kind?: 'change';
+  readonly method?: 'POST' | 'DELETE';
+  readonly host?: 'originLoggingUrl';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** JSON text. */
   readonly body?: string;
   /** Values of the body that must not appear in an error. */
   readonly secrets?: readonly Secret[];
   readonly accept?: string;
-  /** Only reads. The export is a POST and does. */
-  readonly isRead: boolean;
-  /** Sent at most once, even after a 429. */
-  readonly neverRetry?: true;
   /** The service works long before it answers: it gets three times as long. */
   readonly isSlow?: true;
 }
 
 /** A 2xx answer whose body has not been read. */
 export interface Reply {
-  readonly status: number;
   readonly headers: Headers;
   readonly requestId: string | undefined;
   /** Read it once, to its end or leave it early: the connection stays open until then. */
@@ -44,9 +71,10 @@ export interface Reply {
   /** The whole body, parsed; undefined if it is empty. For small bodies. */
   readonly json: () => Promise<unknown>;
   /** An error about this answer. */
-  readonly error: (code: ApiErrorCode, words?: ErrorDetails) => ApiError;
+  readonly error: (code: ApiErrorCode) => ApiError;
   /** The error for a body of the wrong outer shape, with the service's message if it has one. */
   readonly wrongShape: (body: unknown) => ApiError;
+  readonly reportDrift: (drift: Omit<Drift, 'operation'>) => void;
 }
 
 /**
@@ -55,32 +83,23 @@ export interface Reply {
  */
 export type Send = <T>(request: ApiRequest, consume: (reply: Reply) => Promise<T>) => Promise<T>;
 
-export interface Transport {
-  readonly fetch: typeof globalThis.fetch;
-  /** Milliseconds until the headers, and between two pieces of a body. */
-  readonly timeoutMs: number;
-  readonly now: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly random: () => number;
-}
-
 // Bytes. The largest answer that is read whole, a page of API keys, has about 100 kB.
 const maxJsonBytes = 16_000_000;
 const maxErrorBytes = 64_000;
+const tookTooLong = new Error('the service took too long');
 
 /** The only way to the CDN: the key, timeouts, errors and retries are handled here. */
 export function createSend(
-  transport: Transport,
+  options: CdnOptions,
   key: Secret,
-  signal: AbortSignal | undefined,
-  allowance?: ErrorBudget,
+  signal?: AbortSignal,
+  budget?: ErrorBudget,
 ): Send {
-  const { timeoutMs, now, sleep, random } = transport;
-  const ofetch = createFetch({
-    fetch: transport.fetch,
-    // ofetch would retry a GET at once, and on 409 too; the rule is in retry.ts.
-    defaults: { retry: 0, ignoreResponseError: true, responseType: 'stream' },
-  });
+  const { timeoutMs = 10_000, now = Date.now, random = Math.random, fetch = globalThis.fetch } = options;
+  const { sleep = (ms, signal) => delay(ms, undefined, signal && { signal }) } = options;
+  // ofetch would retry a GET at once, and on 409 too; the rule is in retry.ts.
+  const defaults = { retry: 0, ignoreResponseError: true, responseType: 'stream' } as const;
+  const ofetch = createFetch({ fetch, defaults });
 
   return async function send(request, consume) {
     let waitedMs = 0;
@@ -89,10 +108,10 @@ export function createSend(
         throw new ApiError({ code: 'cancelled', operation: request.operation, sent: tries > 1 });
       try {
         const attempt = async () => consume(await once(request));
-        return await (allowance ? allowance.spend(attempt) : attempt());
+        return await (budget ? budget.spend(attempt) : attempt());
       } catch (error) {
-        if (!(error instanceof ApiError) || request.neverRetry) throw error;
-        const wait = findRetryDelay({ error, isRead: request.isRead, tries, waitedMs, random: random() });
+        if (!(error instanceof ApiError) || request.kind === 'change') throw error;
+        const wait = findRetryDelay({ error, tries, waitedMs, random: random() });
         if (wait === undefined) throw error;
         // A cancelled request ends the wait; the loop checks the signal.
         await sleep(wait, signal).catch(() => {});
@@ -102,97 +121,119 @@ export function createSend(
   };
 
   async function once(request: ApiRequest): Promise<Reply> {
-    const watch = createReadDeadline(signal);
+    const { operation, method = 'GET', host = 'apiUrl', path, query = {}, body = null } = request;
+    const controller = new AbortController();
     const patienceMs = request.isSlow ? 3 * timeoutMs : timeoutMs;
-    watch.start(patienceMs);
-    const { operation, method, query, body } = request;
-    const response = await ofetch
-      .raw(request.address, {
+    const codeOr = (code: ApiErrorCode): ApiErrorCode =>
+      signal?.aborted ? 'cancelled' : controller.signal.reason === tookTooLong ? 'timeout' : code;
+
+    const response = await waitAtMost(
+      patienceMs,
+      controller,
+      ofetch.raw(options[host].replace(/\/+$/, '') + path, {
         method,
         // With 'follow' the key would travel to wherever a redirect points.
         redirect: 'manual',
-        signal: watch.signal,
-        headers: {
-          AccessKey: key.reveal(),
-          Accept: request.accept ?? 'application/json',
-          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        },
-        ...(query ? { query } : {}),
-        ...(body === undefined ? {} : { body }),
-      })
-      .catch((error: unknown) => {
-        watch.end();
-        // A FetchError contains the key and the address. Only whether the request was sent is kept.
-        throw new ApiError({ operation, ...withoutAnswer(error, watch) });
-      });
-    watch.pause();
+        signal: AbortSignal.any([controller.signal, ...(signal ? [signal] : [])]),
+        headers: { AccessKey: key.reveal(), Accept: request.accept ?? 'application/json' },
+        query,
+        body,
+      }),
+    ).catch((error: unknown) => {
+      // A FetchError contains the key and the address. Only whether the request was sent is kept.
+      const code = codeOr('unreachable');
+      throw new ApiError({ operation, code, sent: code !== 'unreachable' || !isConnectError(error) });
+    });
 
     const { status, headers } = response;
     const requestId = readRequestId(headers, hide);
     const fail = (code: ApiErrorCode, facts: Partial<ApiErrorFacts> = {}) =>
       new ApiError({ code, operation, sent: true, status, requestId, ...facts });
-    const chunks = () => readChunks(response.body, watch, patienceMs, () => fail(ending(watch, 'cut')));
-    const text = (bytes: number) =>
-      readText(chunks(), {
-        bytes,
-        ms: 3 * patienceMs,
-        tooLong: () => fail('unexpected'),
-        tooSlow: () => fail('timeout'),
-      });
 
     if (!response.ok) {
-      const body = await text(maxErrorBytes).catch(ignoreUnreadable);
-      const words = readErrorText(body, hide);
+      const text = await readText(maxErrorBytes).catch(ignoreUnreadable);
+      const words = readErrorBody(parseJson(text), hide);
       const retryAfterSeconds = readRetryAfter(headers.get('retry-after'), now());
-      throw fail(classifyStatus(status, words, isHtml(headers, body)), {
+      throw fail(classifyStatus(status, words, isHtml(headers.get('content-type'), text)), {
         ...toErrorFacts(words),
         retryAfterSeconds,
       });
     }
-
-    const error: Reply['error'] = (code, words) => fail(code, words ? toErrorFacts(words) : {});
     return {
-      status,
       headers,
       requestId,
       chunks,
       patienceMs: 3 * patienceMs,
-      error,
+      error: (code) => fail(code),
       async json() {
-        const body = await text(maxJsonBytes);
-        if (body.trim() === '') return undefined;
+        const text = await readText(maxJsonBytes);
+        if (text.trim() === '') return undefined;
         try {
-          return parseWithExactIds(body);
+          return parseWithExactIds(text);
         } catch {
           // JSON without an end: the connection was closed early.
-          throw fail(/^\s*[[{]/.test(body) && !/[\]}]\s*$/.test(body) ? 'cut' : 'unexpected');
+          throw fail(/^\s*[[{]/.test(text) && !/[\]}]\s*$/.test(text) ? 'cut' : 'unexpected');
         }
       },
       wrongShape(body) {
         const words = readErrorBody(body, hide);
         // A bare string explains a failure only with an error status.
         const explains = words.kind !== 'none' && typeof body !== 'string';
-        return error(explains ? 'refused' : 'unexpected', explains ? words : undefined);
+        return explains ? fail('refused', toErrorFacts(words)) : fail('unexpected');
+      },
+      reportDrift({ wrong, unknown }) {
+        if (wrong.length + unknown.length > 0) options.onDrift?.({ operation, wrong, unknown });
       },
     };
 
+    async function* chunks(): AsyncGenerator<Uint8Array, void> {
+      const reader = response.body?.getReader();
+      try {
+        if (!reader) return;
+        for (;;) {
+          // The clock runs only while the service is awaited. The error of fetch may contain the address.
+          const { done, value } = await waitAtMost(patienceMs, controller, reader.read()).catch(() => {
+            throw fail(codeOr('cut'));
+          });
+          if (done) return;
+          if (value.length > 0) yield value;
+        }
+      } finally {
+        // Closes the connection where the reader left early.
+        controller.abort();
+      }
+    }
+
+    async function readText(maxBytes: number): Promise<string> {
+      const parts: Uint8Array[] = [];
+      let length = 0;
+      // For the whole body: one byte at a time would otherwise never be too slow.
+      const end = performance.now() + 3 * patienceMs;
+      for await (const chunk of chunks()) {
+        length += chunk.length;
+        if (length > maxBytes) throw fail('unexpected');
+        if (performance.now() > end) throw fail('timeout');
+        parts.push(chunk);
+      }
+      // TextDecoder drops a byte order mark, which JSON.parse would refuse.
+      return new TextDecoder().decode(Buffer.concat(parts));
+    }
+
     function hide(text: string): string {
-      const secrets = [key, ...(request.secrets ?? [])];
       return redactValues(
         text,
-        secrets.map((secret) => secret.reveal()),
+        [key, ...(request.secrets ?? [])].map((secret) => secret.reveal()),
       );
     }
   }
+}
 
-  function ending(watch: ReadDeadline, otherwise: ApiErrorCode): ApiErrorCode {
-    if (signal?.aborted) return 'cancelled';
-    return watch.timedOut() ? 'timeout' : otherwise;
-  }
-
-  function withoutAnswer(error: unknown, watch: ReadDeadline): { code: ApiErrorCode; sent: boolean } {
-    const code = ending(watch, 'unreachable');
-    return { code, sent: code !== 'unreachable' || !neverConnected(error) };
+async function waitAtMost<T>(ms: number, controller: AbortController, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => controller.abort(tookTooLong), ms);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -202,42 +243,7 @@ function ignoreUnreadable(error: unknown): string {
   return '';
 }
 
-function toErrorFacts({ message, errorKey, fieldErrors }: ErrorDetails): Partial<ApiErrorFacts> {
-  return { serviceMessage: message, errorKey, fieldErrors };
-}
-
 function readRequestId(headers: Headers, hide: (text: string) => string): string | undefined {
   // A redacted value no longer has this shape.
   return /^[\w.:-]{1,80}$/.exec(hide(headers.get('cdn-requestid') ?? ''))?.[0];
-}
-
-function isHtml(headers: Headers, text: string): boolean {
-  return /^\s*text\/html/i.test(headers.get('content-type') ?? '') || /^\s*<(!doctype|html)/i.test(text);
-}
-
-// Codes of failed connections: the request cannot have reached the service.
-const connectErrorCodes = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_INVALID_ARG',
-]);
-
-function neverConnected(error: unknown): boolean {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if ('code' in at && typeof at.code === 'string' && isConnectError(at.code)) return true;
-  }
-  return false;
-}
-
-function isConnectError(code: string): boolean {
-  return (
-    connectErrorCodes.has(code) ||
-    code.startsWith('ERR_TLS_') ||
-    code.includes('CERT') ||
-    code.startsWith('ERR_SSL_')
-  );
 }

@@ -1,17 +1,10 @@
-import {
-  backslash,
-  closeArray,
-  closeObject,
-  colon,
-  comma,
-  createBatches,
-  createCutState,
-  findBorder,
-  openArray,
-  openObject,
-  type ParseList,
-  quote,
-} from './batches.ts';
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const openArray = 0x5b;
+const closeArray = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
 
 /** The rest of a document after its elements are cut out. */
 export interface Outside {
@@ -28,6 +21,9 @@ export interface Cutter {
   readonly end: () => Outside;
 }
 
+/** Parses the text of a JSON list. Throws a SyntaxError if it is none. */
+export type ParseList = (json: string) => readonly unknown[];
+
 // Bytes around the list: a few members. A document of another shape must not be kept whole.
 const maxOutsideLength = 1_000_000;
 
@@ -37,150 +33,213 @@ const maxOutsideLength = 1_000_000;
  * as a list and checks the rest. Throws a SyntaxError for invalid JSON, after `take` got the elements before it. One
  * JSON.parse of the whole document would block the event loop for seconds (docs/performance.md).
  */
-export function createCutter(member: string, parse: ParseList = parseJson): Cutter {
-  let place: 'outside' | 'list' = 'outside';
+export function createCutter(
+  member: string,
+  parse: ParseList = (json) => JSON.parse(json) as unknown[],
+): Cutter {
+  let isInList = false;
   let found: Outside['found'] = 'nowhere';
-  let depth = 0;
-  let inString = false;
-  let escaped = false;
-  let inside = createCutState();
-  const batches = createBatches(parse);
-  // The element before was cut alone and ends in a brace.
-  let isBehindObject = false;
-  let isFirst = true;
+  let opening: Opening | undefined;
+  let hasElements = false;
   // Pieces of the element from earlier chunks.
   let pending: Buffer[] = [];
-  const outside: Buffer[] = [];
-  let outsideLength = 0;
-  // The last byte outside of strings that is no space: a string after `{` or `,` is a name.
-  let sign = 0;
-  let name: Buffer[] = [];
-  let isName = false;
+  // In latin1, a character a byte.
+  let outside = '';
+  const memberStart = new RegExp(`[{,]\\s*"${member}"\\s*:\\s*\\[$`);
+  // In the element, or outside of the list.
+  const position: Position = { depth: 0, isText: false, isEscaped: false };
 
-  return { push, end };
-
-  function push(input: Uint8Array, take: (element: unknown) => void): void {
-    const chunk = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
-    for (let at = 0; at < chunk.length; )
-      at = place === 'list' ? cutList(chunk, at, take) : readOutside(chunk, at);
-  }
+  return {
+    push(input, take) {
+      const chunk = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
+      for (let at = 0; at < chunk.length; ) at = isInList ? cutList(chunk, at, take) : readOutside(chunk, at);
+    },
+    end() {
+      if (isInList) throw new SyntaxError('The list has no end.');
+      const text = new TextDecoder().decode(Buffer.from(outside, 'latin1'));
+      return { found, document: JSON.parse(text) };
+    },
+  };
 
   /** Elements from `at` on. Returns where the list ends, or the chunk. */
   function cutList(chunk: Buffer, at: number, take: (element: unknown) => void): number {
     let isTried = false;
     for (let start = at; ; ) {
-      if (!isTried && batches.isReady()) {
+      if (!isTried && pending.length === 0) {
         isTried = true;
         start = cutBatch(chunk, start, take);
       }
-      const border = findBorder(chunk, start, inside);
+      const border = findBorder(chunk, start, position);
       if (border === chunk.length) {
         pending.push(chunk.subarray(start));
         return border;
       }
-      const isEnd = chunk[border] !== comma;
       if (chunk[border] === closeObject) throw new SyntaxError('A list is closed like an object.');
-      emit(chunk.subarray(start, border), take, isEnd);
+      const isEnd = chunk[border] === closeArray;
+      cutElement(chunk.subarray(start, border), isEnd, take);
       if (isEnd) {
-        place = 'outside';
-        depth = found === 'top' ? 1 : 2;
+        isInList = false;
+        position.depth = found === 'top' ? 1 : 2;
         return border;
       }
       start = border + 1;
     }
   }
 
-  /** As many as possible from `start` on, at once. Returns where single elements follow. */
+  /**
+   * All elements from `start` on but the last, in one parse. Where the last one begins is guessed instead of reading every
+   * byte, and JSON.parse verifies it: the text before is a list exactly if no string, object or list is open there. Returns
+   * where single elements follow.
+   */
   function cutBatch(chunk: Buffer, start: number, take: (element: unknown) => void): number {
-    const batch = batches.cut(chunk, start, pending);
-    if (!batch) return start;
-    isBehindObject = false;
-    pending = [];
-    inside = createCutState();
-    for (const element of batch.elements) take(element);
-    return batch.next;
+    const last = opening ? findLastElement(chunk, start, opening) : -1;
+    if (last === -1) {
+      // Later elements may look different.
+      opening = undefined;
+      return start;
+    }
+    let elements: readonly unknown[];
+    try {
+      elements = parse(`[${chunk.toString('utf8', start, last)}]`);
+    } catch (error) {
+      if (error instanceof SyntaxError) return start;
+      throw error;
+    }
+    for (const element of elements) take(element);
+    return last + 1;
   }
 
-  function emit(end: Buffer, take: (element: unknown) => void, isEnd: boolean): void {
+  function cutElement(end: Buffer, isLast: boolean, take: (element: unknown) => void): void {
     const bytes = pending.length === 0 ? end : Buffer.concat([...pending, end]);
     const json = bytes.toString('utf8');
     pending = [];
-    if (isEnd && isFirst && json.trim() === '') return;
-    isFirst = false;
+    if (isLast && !hasElements && json.trim() === '') return;
+    hasElements = true;
     const elements = parse(`[${json}]`);
     if (elements.length !== 1) throw new SyntaxError('Nothing stands between two borders.');
-    if (isBehindObject && !batches.isReady()) batches.learn(bytes);
-    isBehindObject = bytes.at(-1) === closeObject;
+    opening ??= readOpening(bytes);
     take(elements[0]);
   }
 
   /** Bytes outside of the list. Returns where the list begins, or the end of the chunk. */
   function readOutside(chunk: Buffer, at: number): number {
     for (let index = at; index < chunk.length; index += 1) {
-      const byte = chunk[index] ?? 0;
-      if (inString) {
-        if (escaped) escaped = false;
-        else if (byte === backslash) escaped = true;
-        else if (byte === quote) inString = false;
-        if (isName) name.push(chunk.subarray(index, index + 1));
-        continue;
-      }
-      if (isSpace(byte)) continue;
-      if (byte === quote) {
-        inString = true;
-        isName = depth === 1 && (sign === openObject || sign === comma);
-        if (isName) name = [chunk.subarray(index, index + 1)];
-        continue;
-      }
-      const begins = byte === openArray && (depth === 0 || (depth === 1 && sign === colon && isMember()));
-      if (depth === 0 && sign === 0 && byte !== openArray && byte !== openObject && !isByteOrderMark(byte)) {
-        // Most likely a web page, which is not read any further.
-        throw new SyntaxError('The document is neither a list nor an object.');
-      }
-      if (!isByteOrderMark(byte)) sign = byte;
-      if (byte === openArray || byte === openObject) depth += 1;
-      if (byte === closeArray || byte === closeObject) depth -= 1;
-      if (begins) {
-        if (found !== 'nowhere') throw new SyntaxError('A second list.');
-        found = depth === 1 ? 'top' : 'member';
-        keep(chunk.subarray(at, index + 1));
-        place = 'list';
-        depth = 0;
-        return index + 1;
+      const byte = chunk[index];
+      if (position.isText) {
+        if (position.isEscaped) position.isEscaped = false;
+        else if (byte === backslash) position.isEscaped = true;
+        else if (byte === quote) position.isText = false;
+      } else if (byte === quote) position.isText = true;
+      else if (byte === closeArray || byte === closeObject) position.depth -= 1;
+      else if (byte === openObject) position.depth += 1;
+      else if (byte === openArray) {
+        const { depth } = position;
+        position.depth += 1;
+        if (depth > 1) continue;
+        keep(chunk.toString('latin1', at, index + 1));
+        if (depth === 0 || memberStart.test(outside.slice(-maxMemberLength))) {
+          if (found !== 'nowhere') throw new SyntaxError('A second list.');
+          found = depth === 0 ? 'top' : 'member';
+          isInList = true;
+          position.depth = 0;
+          return index + 1;
+        }
+        at = index + 1;
       }
     }
-    keep(chunk.subarray(at));
+    keep(chunk.toString('latin1', at));
     return chunk.length;
   }
 
-  function isMember(): boolean {
-    const text = Buffer.concat(name).toString('utf8');
-    return text === `"${member}"`;
-  }
-
-  function keep(bytes: Buffer): void {
-    outsideLength += bytes.length;
-    if (outsideLength > maxOutsideLength) throw new SyntaxError('Too much stands around the list.');
-    // A copy: the chunk may be large, and this part is kept to the end.
-    outside.push(Buffer.from(bytes));
-  }
-
-  function end(): Outside {
-    if (place === 'list') throw new SyntaxError('The list has no end.');
-    const text = new TextDecoder().decode(Buffer.concat(outside));
-    return { found, document: JSON.parse(text) };
+  function keep(text: string): void {
+    outside += text;
+    if (outside.length > maxOutsideLength) throw new SyntaxError('Too much stands around the list.');
+    // Most likely a web page, which is not read any further.
+    if (otherStart.test(outside)) throw new SyntaxError('The document is neither a list nor an object.');
   }
 }
 
-function parseJson(json: string): readonly unknown[] {
-  return JSON.parse(json) as unknown[];
+// Spaces and the bytes of a byte order mark, then something else than a list, an object or a string.
+const otherStart = /^[\s\u00ef\u00bb\u00bf]*[^\s\u00ef\u00bb\u00bf[{"]/;
+/** The name of a member and spaces, up to the bracket. */
+const maxMemberLength = 200;
+
+/** The position inside a value at which the last chunk ended. */
+interface Position {
+  /** Open brackets. */
+  depth: number;
+  isText: boolean;
+  /** The next byte follows a backslash. */
+  isEscaped: boolean;
 }
 
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+/** 1 for quotes and brackets, the bytes that matter while a value is skipped. */
+const isDelimiter = new Uint8Array(256);
+for (const byte of [quote, openArray, closeArray, openObject, closeObject]) isDelimiter[byte] = 1;
+
+/**
+ * The end of the element that continues at `start`: its comma or the bracket that closes the list; the length of `bytes`
+ * if it continues in the next chunk. A small function of its own, since it may read every byte.
+ */
+function findBorder(bytes: Uint8Array, start: number, position: Position): number {
+  const { length } = bytes;
+  let { depth, isText } = position;
+  let index = position.isEscaped ? start + 1 : start;
+  for (; index < length; index += 1) {
+    if (isText) {
+      for (; index < length; index += 1) {
+        const byte = bytes[index];
+        if (byte === quote) break;
+        // The escaped byte is skipped too; it may be the first of the next chunk.
+        if (byte === backslash) index += 1;
+      }
+      if (index >= length) break;
+      isText = false;
+      continue;
+    }
+    const byte = bytes[index] as number;
+    if (isDelimiter[byte] === 0) {
+      if (byte !== comma || depth > 0) continue;
+      break;
+    }
+    if (byte === quote) isText = true;
+    else if (byte === openObject || byte === openArray) depth += 1;
+    else if (depth === 0) break;
+    else depth -= 1;
+  }
+  position.depth = depth;
+  position.isText = isText;
+  position.isEscaped = index > length;
+  return Math.min(index, length);
 }
 
-/** A byte of the UTF-8 byte order mark. */
-function isByteOrderMark(byte: number): boolean {
-  return byte === 0xef || byte === 0xbb || byte === 0xbf;
+/** How elements begin. */
+interface Opening {
+  /** `},{"Id":` */
+  readonly between: Buffer;
+  /** `{"Id":` and, after its value, `,"Name":`, which tells zones from the hostnames in them. In latin1. */
+  readonly names: readonly string[];
+}
+
+const openingPattern =
+  /^(\s*\{\s*"[^"\\]{1,60}"\s*:)(?:\s*(?:"[^"\\]{0,80}"|[\w.+-]{1,40})(\s*,\s*"[^"\\]{1,60}"\s*:))?/u;
+const maxOpeningLength = 400;
+const maxTries = 50;
+
+function readOpening(element: Buffer): Opening | undefined {
+  const names = openingPattern.exec(element.toString('latin1', 0, maxOpeningLength))?.slice(1);
+  return names && { between: Buffer.from(`},${names[0]}`, 'latin1'), names };
+}
+
+/** The likely offset of the comma before the last element; -1 if there is none. */
+function findLastElement(chunk: Buffer, start: number, { between, names }: Opening): number {
+  let at = chunk.length;
+  for (let tries = 0; tries < maxTries && at > start; tries += 1) {
+    at = chunk.lastIndexOf(between, at - 1);
+    if (at < start) return -1;
+    const [, first, second] =
+      openingPattern.exec(chunk.toString('latin1', at + 2, at + 2 + maxOpeningLength)) ?? [];
+    if (first === names[0] && second === names[1]) return at + 1;
+  }
+  return -1;
 }

@@ -1,9 +1,9 @@
+import { isInexact, parseWithExactIds } from '../../lib/canonical-json.ts';
+import { mapConcurrently } from '../../lib/concurrency.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
-import { parseListWithExactIds } from '../http/bodies.ts';
 import { isObject, readErrorBody } from '../http/errors.ts';
-import type { Reply, Send } from '../http/request.ts';
-import type { ParseList } from './batches.ts';
-import { createCutter, type Outside } from './cutter.ts';
+import type { ApiRequest, Reply, Send } from '../http/request.ts';
+import { createCutter, type Outside, type ParseList } from './cutter.ts';
 
 /** Bytes parsed between two pauses: some dozen zones, a quarter of a millisecond. */
 const pieceLength = 65_536;
@@ -61,11 +61,6 @@ function isEmptyList(document: unknown, member: string): boolean {
   return isObject(document) && document[member] === null && readErrorBody(document).kind === 'none';
 }
 
-export interface PagedList {
-  readonly operation: string;
-  readonly address: string;
-}
-
 /** The largest page of the service, so the fewest requests. */
 const pageLength = 1000;
 /** Hides the delay of a real network without straining the service. */
@@ -73,14 +68,14 @@ const concurrentPages = 4;
 /** A million elements: the bound for a service that always says "more". */
 const maxPages = 1000;
 
-export interface PageQuery {
+interface PageQuery {
   /** From 1: page 0 would be the plain array. */
   readonly page: number;
   readonly perPage: number;
   readonly search: string | undefined;
 }
 
-export interface Row<T> {
+interface Row<T> {
   /** Identifies the element. */
   readonly id: string;
   /** The part of it to keep, if any. */
@@ -88,12 +83,13 @@ export interface Row<T> {
 }
 
 /** Projects one raw element of a page; undefined if it is unreadable. */
-export type Project<T> = (raw: unknown, page: number) => Row<T> | undefined;
+type Project<T> = (raw: unknown, reply: Reply, page: number) => Row<T> | undefined;
 
 /** True if a page needs no (further) reading after `rows` of its elements. */
-export type Enough = (page: number, rows: number) => boolean;
+type Enough = (page: number, rows: number) => boolean;
+const never: Enough = () => false;
 
-export interface Page<T> {
+interface Page<T> {
   readonly rows: readonly Row<T>[];
   /** Unreadable elements. */
   readonly skipped: number;
@@ -102,58 +98,50 @@ export interface Page<T> {
   readonly more: boolean | undefined;
 }
 
-export interface Pages {
-  readonly read: <T>(query: PageQuery, project: Project<T>, enough?: Enough) => Promise<Page<T>>;
-  /** All pages: every element once, in the service's order. */
-  readonly readAll: <T>(
-    search: string | undefined,
-    project: Project<T>,
-    enough?: Enough,
-  ) => Promise<{ readonly kept: T[]; readonly skipped: number }>;
-}
-
-const never: Enough = () => false;
-
 /**
  * A list, page by page. It always asks for a page, since the service may send everything without one, and accepts the
  * envelope and the plain array.
  */
-export function createPages(send: Send, list: PagedList): Pages {
-  function read<T>(query: PageQuery, project: Project<T>, enough: Enough = never): Promise<Page<T>> {
-    const { page, perPage, search } = query;
-    const request = {
-      ...list,
-      method: 'GET',
-      query: { page, perPage, ...(search ? { search } : {}) },
-      isRead: true,
-    } as const;
+export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'path'>) {
+  return { read, readAll };
+
+  function read<T>(query: PageQuery, project: Project<T>, enough = never): Promise<Page<T>> {
+    const request = { ...list, query: { ...query, search: query.search || undefined } };
     return send(request, async (reply) => {
       const rows: Row<T>[] = [];
       let skipped = 0;
       const take = (raw: unknown) => {
-        const row = project(raw, page);
+        const row = project(raw, reply, query.page);
         if (row) rows.push(row);
         else skipped += 1;
-        return !enough(page, rows.length);
+        return !enough(query.page, rows.length);
       };
       const outside = await readList(reply, 'Items', yieldToEventLoop, take, parseListWithExactIds);
       if (!outside) return { rows, skipped, total: undefined, more: true };
       // A plain array holds everything, whatever the page.
       if (outside.found === 'top') return { rows, skipped, total: rows.length + skipped, more: false };
-      return { rows, skipped, ...readEnvelope(outside.document) };
+      const { TotalItems: total, HasMoreItems: more } = outside.document as Readonly<Record<string, unknown>>;
+      return {
+        rows,
+        skipped,
+        total: typeof total === 'number' && total >= 0 ? total : undefined,
+        more: typeof more === 'boolean' ? more : undefined,
+      };
     });
   }
 
+  /** All pages: every element once, in the service's order. */
   async function readAll<T>(
     search: string | undefined,
     project: Project<T>,
-    enough: Enough = never,
+    enough = never,
   ): Promise<{ kept: T[]; skipped: number }> {
     const seen = new Set<string>();
     const kept: T[] = [];
     let skipped = 0;
-    const get = (page: number, isOver: Enough = enough) =>
-      read({ page, perPage: pageLength, search }, project, isOver);
+    let hasFailed = false;
+    const get = (page: number) =>
+      read({ page, perPage: pageLength, search }, project, (page, rows) => hasFailed || enough(page, rows));
 
     /** Adds a page; true if the next one is worth reading. */
     function add(page: Page<T>): boolean {
@@ -174,54 +162,48 @@ export function createPages(send: Send, list: PagedList): Pages {
 
     const first = await get(1);
     let goesOn = add(first);
-    let page = 1;
+    let last = 1;
     if (goesOn && first.total !== undefined) {
       // The service may send shorter pages than requested, so the length of the first one counts.
       const length = first.rows.length + first.skipped;
-      page = Math.min(Math.ceil(first.total / length), maxPages);
-      for (const one of await readConcurrently(2, page, get, enough)) goesOn = add(one);
+      last = Math.min(Math.ceil(first.total / length), maxPages);
+      const pages = Array.from({ length: last - 1 }, (_, index) => index + 2);
+      const rest = await mapConcurrently(concurrentPages, pages, async (page) => {
+        if (hasFailed || enough(page, 0)) return undefined;
+        return get(page).catch((error: unknown) => {
+          // The others stop at their next element.
+          hasFailed = true;
+          throw error;
+        });
+      });
+      for (const page of rest) if (page) goesOn = add(page);
     }
-    while (goesOn && page < maxPages && !enough(page + 1, 0)) {
-      page += 1;
-      goesOn = add(await get(page));
+    while (goesOn && last < maxPages && !enough(last + 1, 0)) {
+      last += 1;
+      goesOn = add(await get(last));
     }
     return { kept, skipped };
   }
-
-  return { read, readAll };
 }
 
-/** Pages `from` to `to` in order, a few at once. If one fails, the others stop at their next element. */
-async function readConcurrently<T>(
-  from: number,
-  to: number,
-  get: (page: number, isOver: Enough) => Promise<Page<T>>,
-  enough: Enough,
-): Promise<Page<T>[]> {
-  const pages: Page<T>[] = [];
-  let next = from;
-  let failed = false;
-  const isOver: Enough = (page, rows) => failed || enough(page, rows);
-  async function work(): Promise<void> {
-    while (next <= to && !isOver(next, 0)) {
-      const page = next;
-      next += 1;
-      pages[page - from] = await get(page, isOver).catch((error: unknown) => {
-        failed = true;
-        throw error;
-      });
-    }
-  }
-  await Promise.all(Array.from({ length: concurrentPages }, work));
-  return pages;
+/** JSON.parse of a list, except that elements with an id beyond 2^53 have their ids as text, digit by digit. */
+export function parseListWithExactIds(json: string): readonly unknown[] {
+  const elements = JSON.parse(json) as unknown[];
+  if (!elements.some(hasInexactId)) return elements;
+  const exact = parseWithExactIds(json) as unknown[];
+  return elements.map((element, index) => (hasInexactId(element) ? exact[index] : element));
 }
 
-function readEnvelope(document: unknown): { total: number | undefined; more: boolean | undefined } {
-  const envelope = isObject(document) ? document : {};
-  const total = envelope['TotalItems'];
-  const more = envelope['HasMoreItems'];
-  return {
-    total: typeof total === 'number' && total >= 0 ? total : undefined,
-    more: typeof more === 'boolean' ? more : undefined,
-  };
+/**
+ * Whether an id in it is beyond what JSON.parse keeps exactly (2^53; the specification says int64): those whose digits
+ * matter, since they are shown, compared and put into paths. Written out, as it runs for each zone of a long list.
+ */
+function hasInexactId(raw: unknown): boolean {
+  return (
+    isObject(raw) &&
+    (isInexact(raw['Id']) ||
+      isInexact(raw['StorageZoneId']) ||
+      isInexact(raw['EdgeScriptId']) ||
+      isInexact(raw['MiddlewareScriptId']))
+  );
 }

@@ -1,165 +1,237 @@
 import { hourMs } from '../../lib/time.ts';
-import {
-  createGroups,
-  createNewest,
-  type Group,
-  type Groups,
-  maximum,
-  minimum,
-  type Newest,
-  type Sample,
-  takeSamples,
-} from './groups.ts';
-import type { OriginError } from './origin-errors.ts';
+import type { OriginError, OriginErrorDay, OriginErrorDetails, OriginErrors } from './origin-errors.ts';
+import type { SeenIds } from './seen-ids.ts';
 
-/** The counts of some entries: bounded, however many entries there were. */
-export interface OriginErrorCounts {
-  readonly total: number;
-  /** The largest first. */
-  readonly groups: readonly Group[];
-  /** Entries outside of these groups, since there were too many. */
-  readonly ungrouped: number;
-  /** Beginnings of addresses, the most frequent first, with the least number of their entries. */
-  readonly prefixes: readonly (readonly [prefix: string, count: number])[];
-  /** The counts of prefixes may be too small by this much. */
-  readonly prefixesMissed: number;
-  /** Entries in each hour from the first day's midnight (UTC) on. */
-  readonly hours: readonly number[];
+interface Kind {
+  readonly errorCode: string | undefined;
+  readonly statusCode: number | undefined;
+  readonly serverZone: string | undefined;
+}
+
+/** Entries with the same error code, status and server zone. */
+export interface Group extends Kind {
+  readonly count: number;
+  /** ms since the epoch; undefined where no entry of it had a time. */
   readonly first: number | undefined;
   readonly last: number | undefined;
-  readonly samples: readonly Sample[];
-  /** Entries by error code; `''` if not reported. */
-  readonly codes: ReadonlyMap<string, number>;
 }
 
-export interface OriginErrorCounter {
-  readonly add: (entry: OriginError) => void;
-  /** Adds the counts of another counter. */
-  readonly merge: (other: OriginErrorCounter) => void;
-  readonly result: () => OriginErrorCounts;
-  /** For `merge`. */
-  readonly state: State;
+/** One entry as it is shown. */
+export interface Sample extends Kind, Omit<OriginErrorDetails, keyof Kind> {
+  readonly id: string;
+  readonly at: number | undefined;
 }
 
-interface State {
-  total: number;
-  readonly groups: Groups;
-  readonly prefixes: ReturnType<typeof createHeavyHitters>;
-  prefixesMissed: number;
-  readonly hours: number[];
-  first: number | undefined;
-  last: number | undefined;
-  readonly newest: Newest;
+/** A group while entries are counted; `first` and `last` are infinite until one has a time. */
+interface Tally extends Kind {
+  count: number;
+  first: number;
+  last: number;
+  /** Its newest entry, and of those without a time its first. */
+  sample: OriginError | undefined;
 }
+
+export type OriginErrorCounter = ReturnType<typeof createOriginErrorCounter>;
+/** The counts of some entries: bounded, however many entries there were. */
+export type OriginErrorCounts = ReturnType<OriginErrorCounter['result']>;
+
+/** A service has about ten codes, six statuses and some hundred server zones; more is noise. */
+const maxGroups = 2000;
+const maxSamples = 5;
 
 /**
  * Counts entries while they arrive. Memory does not grow with their number: groups and address beginnings are bounded,
  * and only samples of the entries are kept. `start` (ms) is the midnight at which hour 0 begins.
  */
-export function createOriginErrorCounter(options: { start: number; hours: number }): OriginErrorCounter {
-  const { start } = options;
-  const state: State = {
-    total: 0,
-    groups: createGroups(),
+export function createOriginErrorCounter(options: { readonly start: number; readonly hours: number }) {
+  const groups: Tally[] = [];
+  // To join the three members for every entry would cost more than counting.
+  const byKind = new Map<string | undefined, Map<number | undefined, Map<string | undefined, Tally>>>();
+  const ungrouped = createTally({ errorCode: undefined, statusCode: undefined, serverZone: undefined });
+  const hours = Array.from({ length: options.hours }, () => 0);
+  const state = {
+    groups,
+    ungrouped,
+    hours,
+    newest: new Array<OriginError>(),
     prefixes: createHeavyHitters(),
     prefixesMissed: 0,
-    hours: Array.from({ length: options.hours }, () => 0),
-    first: undefined,
-    last: undefined,
-    newest: createNewest(),
   };
+
   return {
+    /** For `merge`. */
     state,
-    add(entry) {
-      const { at } = entry;
-      state.total += 1;
-      if (at !== undefined) {
-        if (state.first === undefined || at < state.first) state.first = at;
-        if (state.last === undefined || at > state.last) state.last = at;
-        const hour = Math.floor((at - start) / hourMs);
-        const inHour = state.hours[hour];
-        if (inHour !== undefined) state.hours[hour] = inHour + 1;
-      }
-      state.groups.add(entry);
-      state.newest.add(entry);
+    add(entry: OriginError): void {
+      const { at = Number.NaN } = entry;
+      const hour = Math.floor((at - options.start) / hourMs);
+      const inHour = hours[hour];
+      if (inHour !== undefined) hours[hour] = inHour + 1;
+      grow(findGroup(entry) ?? createGroup(entry, entry), 1, at, at, entry);
+      addNewest(state.newest, entry);
       const path = entry.path();
       if (path !== undefined) state.prefixes.add(findPathPrefix(path));
     },
-    merge: (other) => mergeInto(state, other.state),
-    result: () => toCounts(state),
+    /** Adds the counts of another counter. */
+    merge({ state: other }: { readonly state: typeof state }): void {
+      for (const more of other.groups)
+        grow(
+          findGroup(more) ?? createGroup(more, more.sample),
+          more.count,
+          more.first,
+          more.last,
+          more.sample,
+        );
+      grow(ungrouped, other.ungrouped.count, other.ungrouped.first, other.ungrouped.last, undefined);
+      for (const [hour, count] of other.hours.entries()) hours[hour] = (hours[hour] ?? 0) + count;
+      for (const entry of other.newest) addNewest(state.newest, entry);
+      const { words, missed } = other.prefixes.top();
+      for (const [prefix, count] of words) state.prefixes.add(prefix, count);
+      state.prefixesMissed += missed + other.prefixesMissed;
+    },
+    result() {
+      const ranked = groups.toSorted((a, b) => b.count - a.count || (toKey(a) < toKey(b) ? -1 : 1));
+      const all = [...groups, ungrouped];
+      const codes = new Map<string, number>();
+      for (const { errorCode = '', count } of ranked)
+        codes.set(errorCode, (codes.get(errorCode) ?? 0) + count);
+      const { words, missed } = state.prefixes.top();
+      return {
+        total: all.reduce((sum, { count }) => sum + count, 0),
+        // The largest first.
+        groups: ranked.map(toGroup),
+        // Entries outside of these groups, since there were too many.
+        ungrouped: ungrouped.count,
+        // Beginnings of addresses, the most frequent first, with the least number of their entries.
+        prefixes: words,
+        // The counts of prefixes may be too small by this much.
+        prefixesMissed: missed + state.prefixesMissed,
+        // Entries in each hour from the first day's midnight (UTC) on.
+        hours: [...hours],
+        first: toTime(Math.min(...all.map(({ first }) => first))),
+        last: toTime(Math.max(...all.map(({ last }) => last))),
+        samples: takeSamples(ranked, state.newest),
+        // Entries by error code; `''` if not reported.
+        codes,
+      };
+    },
   };
+
+  function findGroup({ errorCode, statusCode, serverZone }: Partial<Kind>): Tally | undefined {
+    return byKind.get(errorCode)?.get(statusCode)?.get(serverZone);
+  }
+
+  function createGroup(kind: Partial<Kind>, sample: OriginError | undefined): Tally {
+    if (groups.length >= maxGroups) return ungrouped;
+    const { errorCode, statusCode, serverZone } = kind;
+    const group = createTally({ errorCode, statusCode, serverZone }, sample);
+    groups.push(group);
+    const statuses = byKind.get(errorCode) ?? new Map<number | undefined, Map<string | undefined, Tally>>();
+    const servers = statuses.get(statusCode) ?? new Map<string | undefined, Tally>();
+    byKind.set(errorCode, statuses.set(statusCode, servers.set(serverZone, group)));
+    return group;
+  }
 }
 
-function mergeInto(state: State, other: State): void {
-  state.total += other.total;
-  state.groups.merge(other.groups);
-  const prefixes = other.prefixes.top();
-  state.prefixesMissed += prefixes.missed + other.prefixesMissed;
-  for (const [prefix, count] of prefixes.words) state.prefixes.add(prefix, count);
-  for (const [hour, count] of other.hours.entries()) state.hours[hour] = (state.hours[hour] ?? 0) + count;
-  state.first = minimum(state.first, other.first);
-  state.last = maximum(state.last, other.last);
-  for (const entry of other.newest.all()) state.newest.add(entry);
+export interface CountedDay extends OriginErrorDay {
+  readonly counter: OriginErrorCounter;
+  readonly repeated: number;
 }
 
-function toCounts(state: State): OriginErrorCounts {
-  const ranked = state.groups.ranked();
-  const codes = new Map<string, number>();
-  for (const { errorCode = '', count } of ranked) codes.set(errorCode, (codes.get(errorCode) ?? 0) + count);
-  const { words, missed } = state.prefixes.top();
-  return {
-    total: state.total,
-    groups: ranked.map(({ errorCode, statusCode, serverZone, count, first, last }) => ({
-      errorCode,
-      statusCode,
-      serverZone,
-      count,
-      first,
-      last,
-    })),
-    ungrouped: state.groups.left(),
-    prefixes: words,
-    prefixesMissed: missed + state.prefixesMissed,
-    hours: [...state.hours],
-    first: state.first,
-    last: state.last,
-    samples: takeSamples(ranked, state.newest),
-    codes,
-  };
+/**
+ * Counts the entries of one zone on one UTC day while they arrive, repeated ones once. Entries that are not `wanted` are
+ * left out. @throws ApiError
+ */
+export async function countDay(
+  originErrors: OriginErrors,
+  zoneId: string,
+  day: string,
+  ids: SeenIds,
+  counter: OriginErrorCounter,
+  wanted: (entry: OriginError) => boolean = () => true,
+): Promise<CountedDay> {
+  let repeated = 0;
+  const read = await originErrors.forEach(zoneId, day, (entry) => {
+    if (!wanted(entry)) return;
+    if (entry.id === '' || ids.isNew(entry.id)) counter.add(entry);
+    else repeated += 1;
+  });
+  return { ...read, counter, repeated };
 }
 
-/** Counts the most frequent of many words in bounded memory. */
-export interface HeavyHitters {
-  readonly add: (word: string, times?: number) => void;
-  /** The most frequent first. Each occurred between `count` and `count + missed` times. */
-  readonly top: () => {
-    readonly words: readonly (readonly [word: string, count: number])[];
-    readonly missed: number;
-  };
+function createTally(kind: Kind, sample?: OriginError): Tally {
+  return { ...kind, count: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY, sample };
+}
+
+/** `first` and `last` are not numbers where the entry has no time. */
+function grow(tally: Tally, count: number, first: number, last: number, sample?: OriginError): void {
+  tally.count += count;
+  if (first < tally.first) tally.first = first;
+  if (last > tally.last) {
+    tally.last = last;
+    tally.sample = sample;
+  }
+}
+
+function toGroup({ errorCode, statusCode, serverZone, count, first, last }: Tally): Group {
+  return { errorCode, statusCode, serverZone, count, first: toTime(first), last: toTime(last) };
+}
+
+function toTime(at: number): number | undefined {
+  return Number.isFinite(at) ? at : undefined;
+}
+
+function toKey({ errorCode, statusCode, serverZone }: Kind): string {
+  return `${errorCode ?? ''} ${statusCode ?? ''} ${serverZone ?? ''}`;
+}
+
+/** Keeps the newest of all entries, the oldest of them first. */
+function addNewest(newest: OriginError[], entry: OriginError): void {
+  if (newest.length < maxSamples) newest.push(entry);
+  else if (readTime(entry) > readTime(newest[0])) newest[0] = entry;
+  else return;
+  newest.sort((a, b) => readTime(a) - readTime(b));
+}
+
+function readTime(entry: OriginError | undefined): number {
+  return entry?.at ?? Number.NEGATIVE_INFINITY;
+}
+
+/** The newest entry of the largest group of each code, so that every kind of failure is shown; then of others. */
+function takeSamples(groups: readonly Tally[], newest: readonly OriginError[]): Sample[] {
+  const largest = new Map(groups.toReversed().map((group) => [group.errorCode, group]));
+  const byCode = new Set(groups.map(({ errorCode }) => largest.get(errorCode)));
+  const chosen = [...byCode].slice(0, maxSamples).concat(groups.slice(0, maxSamples));
+  const entries = new Set([...chosen.map((group) => group?.sample), ...newest.toReversed()]);
+  return [...entries]
+    .filter((entry) => entry !== undefined)
+    .slice(0, maxSamples)
+    .sort((a, b) => readTime(b) - readTime(a))
+    .map((entry) => {
+      const { id, at, errorCode, statusCode, serverZone } = entry;
+      return { ...entry.details(), id, at, errorCode, statusCode, serverZone };
+    });
 }
 
 /**
  * Counts exactly up to `2 × kept` different words. Beyond that the rare ones are dropped now and then (the idea of Misra
  * and Gries, 1982), and `missed` bounds what a word may have lost.
  */
-export function createHeavyHitters(kept = 500): HeavyHitters {
+export function createHeavyHitters(kept = 500) {
   let counts = new Map<string, number>();
   let missed = 0;
+  // Equal counts are ordered by word, so that the same log always gives the same answer.
+  const rank = () => [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   return {
-    add(word, times = 1) {
+    add(word: string, times = 1): void {
       counts.set(word, (counts.get(word) ?? 0) + times);
       if (counts.size <= kept * 2) return;
-      const sorted = rankWords(counts);
-      missed += sorted[kept]?.[1] ?? 0;
-      counts = new Map(sorted.slice(0, kept));
+      const ranked = rank();
+      missed += ranked[kept]?.[1] ?? 0;
+      counts = new Map(ranked.slice(0, kept));
     },
-    top: () => ({ words: rankWords(counts), missed }),
+    /** The most frequent first. Each occurred between `count` and `count + missed` times. */
+    top: () => ({ words: rank(), missed }),
   };
-}
-
-/** Equal counts are ordered by word, so that the same log always gives the same answer. */
-function rankWords(counts: ReadonlyMap<string, number>): [string, number][] {
-  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
 /**
@@ -167,23 +239,10 @@ function rankWords(counts: ReadonlyMap<string, number>): [string, number][] {
  * stays: `/cart`. A host in front stays, without its scheme.
  */
 export function findPathPrefix(path: string): string {
-  const start = path.startsWith('/') ? 0 : findPathStart(path);
-  const first = path.indexOf('/', start + 1);
-  if (first === -1) return shorten(start === -1 ? path : path.slice(findHostStart(path)));
-  const second = path.indexOf('/', first + 1);
-  return `${shorten(path.slice(findHostStart(path), second === -1 ? first : second))}/…`;
-}
-
-/** The start of the path after a host, skipping `//` of the scheme; -1 if there is none. */
-function findPathStart(path: string): number {
-  return path.indexOf('/', findHostStart(path));
-}
-
-function findHostStart(path: string): number {
-  if (path.startsWith('/')) return 0;
-  return /^[a-z][a-z\d+.-]*:\/\//iu.exec(path)?.[0].length ?? 0;
-}
-
-function shorten(prefix: string): string {
-  return (prefix.length > 120 ? prefix.slice(0, 120) : prefix) || '/';
+  const rest = path.startsWith('/') ? path : path.replace(/^[a-z][a-z\d+.-]*:\/\//iu, '');
+  const root = rest.indexOf('/');
+  const first = root === -1 ? -1 : rest.indexOf('/', root + 1);
+  if (first === -1) return rest.slice(0, 120) || '/';
+  const second = rest.indexOf('/', first + 1);
+  return `${rest.slice(0, Math.min(second === -1 ? first : second, 120)) || '/'}/…`;
 }

@@ -1,7 +1,8 @@
+import { parseJson } from '../../lib/canonical-json.ts';
 import { toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
 import { isObject, toSentence } from '../http/errors.ts';
-import { address, checkNumericId, type Hosts } from '../http/paths.ts';
-import { redactUrl } from '../http/redact.ts';
+import { omitMissing } from '../http/lenient.ts';
+import { checkNumericId, pathOf, redactUrl } from '../http/paths.ts';
 import type { Send } from '../http/request.ts';
 import { readList } from '../json/lists.ts';
 
@@ -37,45 +38,35 @@ export interface OriginErrorDay {
   readonly moreExist: boolean;
 }
 
-/** Get origin error logs. */
-export interface OriginErrors {
-  /**
-   * Every entry of a pull zone on the UTC day `day`, such as `2026-11-20`, in no particular order, while they arrive. Keep
-   * `visit` short: it runs on the way; reading waits for the promises it returns, a few at once. An unknown zone has no
-   * entries. Throws a UserError for a bad id, and ApiError, also after entries were visited.
-   */
-  readonly forEach: (
-    zoneId: string,
-    day: string,
-    visit: (entry: OriginError) => void | Promise<void>,
-  ) => Promise<OriginErrorDay>;
-}
+export type OriginErrors = ReturnType<typeof createOriginErrors>;
 
-export function createOriginErrors(send: Send, hosts: Hosts): OriginErrors {
+export function createOriginErrors(send: Send) {
   return {
-    async forEach(zoneId, day, visit) {
-      const id = checkNumericId(zoneId, 'int64', {
-        noun: 'a zone id',
-        hint: 'A zone id is a whole number, such as 1001.',
-      });
-      const request = {
-        operation: 'Get origin error logs',
-        method: 'GET',
-        address: address(hosts.originLogging, id, formatPathDay(day)),
-        isRead: true,
-      } as const;
+    /**
+     * Get origin error logs: every entry of a pull zone on the UTC day `day`, such as `2026-11-20`, in no particular order,
+     * while they arrive. Keep `visit` short: it runs on the way; reading waits for the promises it returns, a few at once.
+     * An unknown zone has no entries. Throws a UserError for a bad id, and ApiError, also after entries were visited.
+     */
+    async forEach(
+      zoneId: string,
+      day: string,
+      visit: (entry: OriginError) => void | Promise<void>,
+    ): Promise<OriginErrorDay> {
+      const kind = { noun: 'a zone id', hint: 'A zone id is a whole number, such as 1001.' };
+      const path = pathOf(checkNumericId(zoneId, 'int64', kind), formatPathDay(day));
+      const request = { operation: 'Get origin error logs', host: 'originLoggingUrl', path } as const;
       let entries = 0;
       let skipped = 0;
       const visits: Promise<void>[] = [];
       const take = (raw: unknown) => {
         const entry = readEntry(raw);
-        if (entry) {
-          entries += 1;
-          const visited = visit(entry);
-          if (visited) visits.push(visited);
-        } else {
+        if (!entry) {
           skipped += 1;
+          return true;
         }
+        entries += 1;
+        const visited = visit(entry);
+        if (visited) visits.push(visited);
         return true;
       };
       const pause = async () => {
@@ -166,34 +157,21 @@ function redactPath(url: string): string {
 }
 
 function readDetails(log: unknown): OriginErrorDetails | undefined {
-  const document = typeof log === 'string' ? parseOrUndefined(log) : log;
+  const document = typeof log === 'string' ? parseJson(log) : log;
   if (!isObject(document)) return undefined;
   const url = document['RequestUrl'];
-  const message = toSentence(document['Message']);
-  const errorCode = readWord(document['ErrorCode']);
-  const statusCode = readStatus(document['StatusCode']);
-  return {
-    ...(typeof url === 'string' ? { requestUrl: redactPath(url) } : {}),
-    ...(message === undefined
-      ? {}
-      : { message: message.replaceAll(/[a-z][a-z\d+.-]*:\/\/[^\s"'<>]+/gi, redactPath) }),
-    ...(errorCode === undefined ? {} : { errorCode }),
-    ...(statusCode === undefined ? {} : { statusCode }),
-  };
+  return omitMissing({
+    requestUrl: typeof url === 'string' ? redactPath(url) : undefined,
+    message: toSentence(document['Message'])?.replaceAll(/[a-z][a-z\d+.-]*:\/\/[^\s"'<>]+/gi, redactPath),
+    errorCode: readWord(document['ErrorCode']),
+    statusCode: readStatus(document['StatusCode']),
+  });
 }
 
 /** Accepts times after 1970 and before the year 10,000, which every calendar can format. */
 function readTimestamp(timestamp: unknown): number | undefined {
   const at = typeof timestamp === 'number' ? toEpochMs(timestamp) : 0;
   return at > 0 && at < 253_402_300_800_000 ? at : undefined;
-}
-
-function parseOrUndefined(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
 
 function readWord(value: unknown): string | undefined {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { zoneSecretFields } from '../../secrets/fields.ts';
-import { type CamelCased, readLeniently, toCamelCase } from '../http/lenient.ts';
-import type { EdgeRule, Hostname } from './fields.ts';
+import { type CamelCased, findUnknown, readLeniently, toCamelCase } from '../http/lenient.ts';
+import { type EdgeRule, type Hostname, registerZoneSecrets } from './fields.ts';
 import { pullZoneModel } from './model.ts';
-import { registerZoneSecrets } from './secrets.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
 
 const schema = z.object(pullZoneModel);
@@ -21,38 +20,19 @@ export interface Zone extends Reported {
   readonly summary: ZoneSummary;
 }
 
-export interface ReadZone {
-  readonly zone: Zone;
-  /** Members of the wrong type, and members that the specification does not have. */
-  readonly wrong: readonly string[];
-  readonly unknown: readonly string[];
-}
-
-/** Parses one whole zone; undefined if it is none. */
-export function readZone(raw: unknown): ReadZone | undefined {
+/**
+ * Parses one whole zone; undefined if it is none. `wrong`: members of the wrong type; `unknown`: members that the
+ * specification does not have.
+ */
+export function readZone(raw: unknown) {
   registerZoneSecrets(raw);
   const read = readLeniently(schema, raw);
   const summary = summarize(raw);
   if (!read || !summary) return undefined;
-  const fields = toCamelCase(read.value);
-  const zone: Zone = {
-    ...fields,
-    id: summary.id,
-    name: summary.name,
-    hostnames: fields.hostnames ?? [],
-    edgeRules: fields.edgeRules ?? [],
-    summary,
-  };
-  return { zone, wrong: read.wrong, unknown: unknownMembers(raw) };
-}
-
-function unknownMembers(raw: unknown): string[] {
-  const names = typeof raw === 'object' && raw !== null ? Object.keys(raw) : [];
-  // Only names, and bounded: they are logged.
-  return names
-    .filter((name) => !Object.hasOwn(pullZoneModel, name))
-    .slice(0, 50)
-    .map((name) => name.slice(0, 80));
+  const { hostnames = [], edgeRules = [], ...fields } = toCamelCase(read.value);
+  const { id, name } = summary;
+  const zone: Zone = { ...fields, id, name, hostnames, edgeRules, summary };
+  return { zone, wrong: read.wrong, unknown: findUnknown(raw, pullZoneModel) };
 }
 
 /**
@@ -80,26 +60,19 @@ function toWireNames(value: unknown): unknown {
   );
 }
 
-/** An unusual setting that makes a zone less secure. */
-export type Weakness =
-  | 'tls-1.0'
-  | 'tls-1.1'
-  | 'origin-certificate'
-  | 'token-authentication'
-  | 'logging'
-  | 'origin-shield'
-  | 'ddos-protection';
+/** Unusual settings that make a zone less secure, the most serious first. */
+const weaknesses = {
+  'tls-1.0': ({ enableTLS1 }) => enableTLS1 === true,
+  'tls-1.1': ({ enableTLS1_1 }) => enableTLS1_1 === true,
+  'origin-certificate': ({ verifyOriginSSL }) => verifyOriginSSL === false,
+  'ddos-protection': ({ shieldDDosProtectionEnabled }) => shieldDDosProtectionEnabled === false,
+  'token-authentication': ({ zoneSecurityEnabled }) => zoneSecurityEnabled === false,
+  logging: ({ enableLogging }) => enableLogging === false,
+  'origin-shield': ({ enableOriginShield }) => enableOriginShield === false,
+} satisfies Record<string, (zone: Zone) => boolean>;
+export type Weakness = keyof typeof weaknesses;
 
 /** The weaknesses of a zone, the most serious first. Members that are not reported count as fine. */
 export function findWeaknesses(zone: Zone): Weakness[] {
-  const all: readonly (readonly [Weakness, boolean])[] = [
-    ['tls-1.0', zone.enableTLS1 === true],
-    ['tls-1.1', zone.enableTLS1_1 === true],
-    ['origin-certificate', zone.verifyOriginSSL === false],
-    ['ddos-protection', zone.shieldDDosProtectionEnabled === false],
-    ['token-authentication', zone.zoneSecurityEnabled === false],
-    ['logging', zone.enableLogging === false],
-    ['origin-shield', zone.enableOriginShield === false],
-  ];
-  return all.flatMap(([weakness, is]) => (is ? [weakness] : []));
+  return (Object.keys(weaknesses) as Weakness[]).filter((weakness) => weaknesses[weakness](zone));
 }

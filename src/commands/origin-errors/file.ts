@@ -1,5 +1,5 @@
-import { createSeenIds } from '../../api/origin-errors/count-day.ts';
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
+import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { createTempFile } from '../../lib/temp-file.ts';
 import { type DayRange, listDays, yieldToEventLoop } from '../../lib/time.ts';

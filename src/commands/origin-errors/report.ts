@@ -1,5 +1,10 @@
-import { type CountedDay, countDay, createSeenIds, type SeenIds } from '../../api/origin-errors/count-day.ts';
-import { createOriginErrorCounter, type OriginErrorCounter } from '../../api/origin-errors/counts.ts';
+import {
+  type CountedDay,
+  countDay,
+  createOriginErrorCounter,
+  type OriginErrorCounter,
+} from '../../api/origin-errors/counts.ts';
+import { createSeenIds, type SeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
 import { type DayRange, listDays, shiftDay, startOfDay } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';

@@ -102,8 +102,15 @@ export function startExportThread({ cdn, limits, directory, now }: ExportThreadO
     progress: () => progress,
     async gather(key, request, signal) {
       sendSecrets();
-      const hosts = { api: withoutSlash(cdn.apiUrl), originLogging: withoutSlash(cdn.originLoggingUrl) };
-      const task = { hosts, key: key.reveal(), request, limits, directory, now: now().getTime() };
+      const { apiUrl, originLoggingUrl } = cdn;
+      const task = {
+        cdn: { apiUrl, originLoggingUrl },
+        key: key.reveal(),
+        request,
+        limits,
+        directory,
+        now: now().getTime(),
+      };
       const log = await run<GatheredLog>({ gather: task }, signal);
       return {
         ...log,
@@ -133,10 +140,6 @@ export function startExportThread({ cdn, limits, directory, now }: ExportThreadO
       discard: async () => undefined,
     };
   }
-}
-
-function withoutSlash(url: string): string {
-  return url.replace(/\/+$/u, '');
 }
 
 function takeIdleWorker(): Worker | undefined {

@@ -1,8 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { createEventLogs } from '../../api/event-logs.ts';
 import { ApiError, type ApiErrorFacts } from '../../api/http/errors.ts';
-import type { Hosts } from '../../api/http/paths.ts';
-import { createSend } from '../../api/http/request.ts';
+import { type CdnOptions, createSend } from '../../api/http/request.ts';
 import { UserError } from '../../errors.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import { type NotedSecret, registerSecrets, Secret } from '../../secrets/secret.ts';
@@ -21,7 +20,7 @@ import {
 import { fetchOverHttp, postBody } from './http.ts';
 
 export interface GatherTask {
-  readonly hosts: Hosts;
+  readonly cdn: Pick<CdnOptions, 'apiUrl' | 'originLoggingUrl'>;
   readonly key: string;
   readonly request: ExportRequest;
   readonly limits: ExportLimits;
@@ -72,18 +71,17 @@ function report(change: Partial<ExportProgress>): void {
   progress = { ...progress, ...change };
 }
 
-async function gather({ hosts, key, request, limits, directory, now }: GatherTask): Promise<GatheredLog> {
+async function gather({ cdn, key, request, limits, directory, now }: GatherTask): Promise<GatheredLog> {
   const toCdn: typeof fetch = (input, init) => {
     const url = input instanceof Request ? input.url : String(input);
     // The key travels to the CDN and nowhere else.
-    if (new URL(url).origin !== new URL(hosts.api).origin || findSecretKinds(url).length > 0)
+    if (new URL(url).origin !== new URL(cdn.apiUrl).origin || findSecretKinds(url).length > 0)
       throw new Error('a request of an export does not go to the CDN');
     return fetchOverHttp(url, init);
   };
-  const transport = { fetch: toCdn, timeoutMs: 10_000, now: () => now, sleep, random: Math.random };
   const { shieldZoneId, ...wanted } = request;
-  const send = createSend(transport, new Secret(key, 'cdn-key'), undefined);
-  const source = await createEventLogs(send, hosts, transport.now).export(shieldZoneId, wanted);
+  const send = createSend({ ...cdn, fetch: toCdn, now: () => now }, new Secret(key, 'cdn-key'));
+  const source = await createEventLogs(send, () => now).export(shieldZoneId, wanted);
   report({ announced: source.length });
   const log = await gatherLog(source, { wanted: request, limits, directory, onProgress: report });
   files = log.files;
@@ -150,8 +148,4 @@ function readCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;
   return readCode(error.cause);
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

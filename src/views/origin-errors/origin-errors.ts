@@ -1,6 +1,5 @@
 import type { KnownBlock } from '@slack/types';
-import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
-import type { Group, Sample } from '../../api/origin-errors/groups.ts';
+import type { Group, OriginErrorCounts, Sample } from '../../api/origin-errors/counts.ts';
 import type { DayRange } from '../../lib/time.ts';
 import { actions, button, context, message, section } from '../blocks/blocks.ts';
 import { formatDate, formatMoment } from '../blocks/dates.ts';

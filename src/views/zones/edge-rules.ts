@@ -1,6 +1,10 @@
-import { redactedValue } from '../../api/http/redact.ts';
 import { getEnumName } from '../../api/zones/enums.ts';
-import type { EdgeRule, EdgeRuleAction, EdgeRuleTrigger } from '../../api/zones/fields.ts';
+import {
+  type EdgeRule,
+  type EdgeRuleAction,
+  type EdgeRuleTrigger,
+  redactedValue,
+} from '../../api/zones/fields.ts';
 import { escapeMrkdwn, formatCode } from '../blocks/text.ts';
 
 /** One rule as a sentence: `redirect to `/new` (301) when any of: URL matches `/old/*``. */

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { classifyStatus, readErrorText } from '../../../src/api/http/errors.ts';
+import { classifyStatus, readErrorBody } from '../../../src/api/http/errors.ts';
+import { parseJson } from '../../../src/lib/canonical-json.ts';
 
 const words = (body: unknown) =>
-  readErrorText(typeof body === 'string' ? body : JSON.stringify(body), (text) => text);
+  readErrorBody(typeof body === 'string' ? parseJson(body) : body, (text) => text);
 
 test.each([
   [

@@ -6,31 +6,26 @@ const failed = (code: ApiErrorCode, retryAfterSeconds?: number) =>
   new ApiError({ code, operation: 'Any', sent: true, retryAfterSeconds });
 
 test.each([
-  // code, reads, tries, waited, wait
-  ['unavailable', true, 1, 0, 250],
-  ['unavailable', true, 2, 250, 500],
-  ['unavailable', true, 3, 750, undefined],
-  ['unavailable', false, 1, 0, undefined],
-  ['unreachable', true, 1, 0, 250],
-  ['unreachable', false, 1, 0, undefined],
-  ['cut', true, 1, 0, 250],
-  ['cut', false, 1, 0, undefined],
-  ['rate_limited', true, 1, 0, 500],
-  ['rate_limited', false, 1, 0, 500],
-  ['timeout', true, 1, 0, undefined],
-  ['unexpected', true, 1, 0, undefined],
-  ['refused', true, 1, 0, undefined],
-  ['key_refused', true, 1, 0, undefined],
-  ['not_found', true, 1, 0, undefined],
-  ['cancelled', true, 1, 0, undefined],
-] as const)('%s of a read (%s), try %i, %i ms waited: wait %s', (code, reads, tries, waitedMs, wait) => {
-  expect(findRetryDelay({ error: failed(code), isRead: reads, tries, waitedMs, random: 0 })).toBe(wait);
+  // code, tries, waited, wait
+  ['unavailable', 1, 0, 250],
+  ['unavailable', 2, 250, 500],
+  ['unavailable', 3, 750, undefined],
+  ['unreachable', 1, 0, 250],
+  ['cut', 1, 0, 250],
+  ['rate_limited', 1, 0, 500],
+  ['timeout', 1, 0, undefined],
+  ['unexpected', 1, 0, undefined],
+  ['refused', 1, 0, undefined],
+  ['key_refused', 1, 0, undefined],
+  ['not_found', 1, 0, undefined],
+  ['cancelled', 1, 0, undefined],
+] as const)('%s of a read, try %i, %i ms waited: wait %s', (code, tries, waitedMs, wait) => {
+  expect(findRetryDelay({ error: failed(code), tries, waitedMs, random: 0 })).toBe(wait);
 });
 
 const afterPause = (asked: number, more: { waitedMs?: number; random?: number } = {}) =>
   findRetryDelay({
     error: failed('rate_limited', asked),
-    isRead: false,
     tries: 1,
     waitedMs: 0,
     random: 0,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseListWithExactIds } from '../../../src/api/http/bodies.ts';
 import { createCutter, type Outside } from '../../../src/api/json/cutter.ts';
+import { parseListWithExactIds } from '../../../src/api/json/lists.ts';
 
 /** Cuts `document` where `borders` say, 0 to 1 each, and gives what came out. */
 function cut(

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createSeenIds } from '../../../src/api/origin-errors/count-day.ts';
 import {
   createHeavyHitters,
   createOriginErrorCounter,
   findPathPrefix,
 } from '../../../src/api/origin-errors/counts.ts';
+import { createSeenIds } from '../../../src/api/origin-errors/seen-ids.ts';
 import { createCommandHarness } from '../../support/command-harness.ts';
 
 const newCounter = () => createOriginErrorCounter({ start: 0, hours: 48 });

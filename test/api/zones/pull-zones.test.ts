@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Drift } from '../../../src/api/http/lenient.ts';
+import type { Drift } from '../../../src/api/http/request.ts';
 import { expectApiError, makePage, type StubHandler, sendBody, startStubCdn } from '../stub-cdn.ts';
 
 const zone = (id: number) => ({ Id: id, Name: `zone-${id}`, Enabled: true });

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { redactUrl } from '../../../src/api/http/redact.ts';
+import { redactUrl } from '../../../src/api/http/paths.ts';
 import type { CsvRewriter } from '../../../src/exports/csv/rewrite.ts';
 
 /** Where to cut: applied to any bytes. */

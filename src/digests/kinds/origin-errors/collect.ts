@@ -1,6 +1,10 @@
-import { countDay, createSeenIds } from '../../../api/origin-errors/count-day.ts';
-import { createOriginErrorCounter, type OriginErrorCounter } from '../../../api/origin-errors/counts.ts';
+import {
+  countDay,
+  createOriginErrorCounter,
+  type OriginErrorCounter,
+} from '../../../api/origin-errors/counts.ts';
 import type { OriginError } from '../../../api/origin-errors/origin-errors.ts';
+import { createSeenIds } from '../../../api/origin-errors/seen-ids.ts';
 import { dayMs, hourMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import { flattenName, type Named, toNamed } from '../../figures/compact-ids.ts';
 import { type Comparison, compareWithPast, type Earlier, findEarlier, noise } from '../../figures/series.ts';
