@@ -3,9 +3,9 @@ import type { Audit } from '../auth/audit/audit.ts';
 import type { People, Person } from '../auth/identity.ts';
 import type { KeyStore } from '../auth/keys/key-store.ts';
 import type { KeyPage } from '../auth/keys/links.ts';
-import type { ActionRequest, Authorizer } from '../auth/policy/authorizer.ts';
+import type { Authorizer } from '../auth/policy/authorizer.ts';
 import type { Policies } from '../auth/policy/policies.ts';
-import type { Decision } from '../auth/policy/policy.ts';
+import type { Decision, Right } from '../auth/policy/policy.ts';
 import type { DigestService } from '../digests/service.ts';
 import type { ExportService } from '../exports/service.ts';
 import type { Ledger } from '../operations/transitions.ts';
@@ -27,7 +27,7 @@ export interface Context {
   readonly channelId: string | undefined;
   readonly authorizer: Authorizer;
   /** Decides for the current channel. `fresh` reads settings and groups again: use it before a change. */
-  readonly decide: (wanted: ActionRequest, options?: { readonly fresh?: boolean }) => Promise<Decision>;
+  readonly decide: (needs: Right, options?: { readonly fresh?: boolean }) => Promise<Decision>;
   /** The people of this person's organisation or workspace. */
   readonly people: People;
   /** Posts in a channel; false if the bot cannot write there. */

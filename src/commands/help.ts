@@ -59,7 +59,7 @@ async function searchHelp(search: string, context: With<'features'>): Promise<Me
   const judged = features
     .flatMap(({ name, commands }) => commands.map((command) => ({ feature: name, command })))
     .filter(({ command, feature }) => matches(command, feature, wanted))
-    .map((found) => ({ ...found, decision: decide(policy, actor, channelId, found.command) }));
+    .map((found) => ({ ...found, decision: decide(policy, actor, channelId, found.command.needs) }));
   // Commands that only lack a key are shown: connecting one takes a minute.
   const mine = judged.filter(({ decision }) => decision.allowed || decision.reason === 'no-key');
   const others = judged.filter((found) => !mine.includes(found));

@@ -59,7 +59,7 @@ function groupsFor(
   const mine = features
     .flatMap(({ commands }) => commands)
     .filter(({ name }) => !keyCommands.has(name))
-    .filter((command) => decide(policy, actor, channelId, command).allowed);
+    .filter((command) => decide(policy, actor, channelId, command.needs).allowed);
   return [...Map.groupBy(mine, groupOf)].map(([title, commands]) => ({ title, commands }));
 }
 

@@ -111,7 +111,7 @@ async function collectInTime(
 async function findRefusal(digest: Digest, { ports }: DigestContext): Promise<PauseReason | undefined> {
   const authorizer = ports.authorizer(digest.owner);
   const { channel } = digest;
-  const decision = await authorizer.decide({ needs: 'read', name: 'digest' }, channel, { fresh: true });
+  const decision = await authorizer.decide('read', channel, { fresh: true });
   if (!decision.allowed) return toPauseReason(decision.reason);
   const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
   return destination.allowed ? undefined : toPauseReason(destination.reason);

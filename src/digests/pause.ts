@@ -123,7 +123,7 @@ export const reinstalledNotice = defineMessage({
     const [first] = digests;
     if (!first) return undefined;
     const authorizer = ports.authorizer(first.owner);
-    const decision = await authorizer.decide({ needs: 'read', name: 'digest' }, undefined);
+    const decision = await authorizer.decide('read', undefined);
     return renderReinstalled({ digests, hasKey: decision.reason !== 'no-key' });
   },
   async ended(trx, { about: { ids }, state, reason }, { ports, now }: DigestContext) {

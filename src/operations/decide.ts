@@ -11,22 +11,22 @@ import { stopUnlessValid } from './validity.ts';
  */
 
 /** Counts an approval. The last one that is needed queues the execution in the same transaction. */
-export async function approve(
+export function approve(
   ledger: Ledger,
   id: string,
   approver: Person,
   context: DecisionContext,
 ): Promise<Answer> {
-  assertContextOf(approver, context);
-  return withLock(ledger, { id, tenant: tenantId(approver) }, async (locked): Promise<Answer> => {
-    const obstacle = await findObstacle(locked, 'approve', approver, context);
+  return withDecisionLock(ledger, id, approver, context, async (locked) => {
+    const obstacle = await findObstacle(locked, 'approve', context);
     if (obstacle) return obstacle;
     const { operation } = locked;
-    if (operation.approvals.some(({ by }) => by === approver.userId)) return { kind: 'twice', operation };
+    const by = approver.userId;
+    if (operation.approvals.some((approval) => approval.by === by)) return { kind: 'twice', operation };
     const isLast = operation.approvals.length + 1 >= operation.approvalsNeeded;
     const moved = isLast
-      ? await queueExecution(locked, approver.userId)
-      : await transition(locked, { to: 'approval', by: approver.userId });
+      ? await queueExecution(locked, by)
+      : await transition(locked, { to: 'approval', by });
     return { kind: 'approved', operation: moved };
   });
 }
@@ -40,12 +40,11 @@ export async function deny(
   approver: Person,
   { reason, context }: { readonly reason: string; readonly context: DecisionContext },
 ): Promise<Answer> {
-  assertContextOf(approver, context);
   const said = toStorable(reason).trim();
   if (said === '' || said.length > longestReason)
     throw new Error(`a denial has a reason of 1 to ${longestReason} characters`);
-  return withLock(ledger, { id, tenant: tenantId(approver) }, async (locked): Promise<Answer> => {
-    const obstacle = await findObstacle(locked, 'deny', approver, context);
+  return withDecisionLock(ledger, id, approver, context, async (locked) => {
+    const obstacle = await findObstacle(locked, 'deny', context);
     if (obstacle) return obstacle;
     const outcome = { word: 'denied', reason: said };
     const operation = await transition(locked, { to: 'denied', by: approver.userId, outcome });
@@ -67,14 +66,13 @@ export function cancel(ledger: Ledger, id: string, requester: Person): Promise<A
 }
 
 /** Ends an unknown outcome: the requester or an approver has looked. */
-export async function confirmOutcome(
+export function confirmOutcome(
   ledger: Ledger,
   id: string,
   person: Person,
   { state, context }: { readonly state: 'succeeded' | 'failed'; readonly context: DecisionContext },
 ): Promise<Answer> {
-  assertContextOf(person, context);
-  return withLock(ledger, { id, tenant: tenantId(person) }, async (locked): Promise<Answer> => {
+  return withDecisionLock(ledger, id, person, context, async (locked) => {
     const { operation } = locked;
     if (operation.state !== 'unknown') return { kind: 'already', operation };
     const decision = decideApproval(context.policy, context.clicker);
@@ -86,23 +84,29 @@ export async function confirmOutcome(
   });
 }
 
+function withDecisionLock(
+  ledger: Ledger,
+  id: string,
+  person: Person,
+  { clicker }: DecisionContext,
+  work: (locked: LockedOperation) => Promise<Answer>,
+): Promise<Answer> {
+  if (clicker.userId !== person.userId) throw new Error('the context belongs to another user');
+  return withLock(ledger, { id, tenant: tenantId(person) }, work);
+}
+
 /** Why an approver's press does nothing: first the facts about the request, then about the person. */
 async function findObstacle(
   locked: LockedOperation,
   press: 'approve' | 'deny',
-  approver: Person,
   context: DecisionContext,
 ): Promise<Answer | undefined> {
   const { operation } = locked;
   if (operation.state !== 'proposed') return { kind: 'already', operation };
   const stopped = await stopUnlessValid(locked, context);
   if (stopped) return stopped;
-  if (operation.requester.userId === approver.userId) return { kind: 'own-request', press, operation };
-  const decision = decideApproval(context.policy, context.clicker);
+  const { policy, clicker } = context;
+  if (operation.requester.userId === clicker.userId) return { kind: 'own-request', press, operation };
+  const decision = decideApproval(policy, clicker);
   return decision.allowed ? undefined : { kind: 'not-allowed', decision, operation };
-}
-
-/** @throws Error if the context belongs to another user, which is a programming error. */
-function assertContextOf({ userId }: Person, { clicker }: DecisionContext): void {
-  if (clicker.userId !== userId) throw new Error('the context belongs to another user');
 }

@@ -8,7 +8,14 @@ import type { Secret } from '../secrets/secret.ts';
 import { defineJob, type JobContext } from '../store/queue/define-job.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { MessagePorts } from './messages.ts';
-import type { Answer, Operation, OperationOutcome, RequesterContext } from './model.ts';
+import type {
+  Answer,
+  Operation,
+  OperationKind,
+  OperationOutcome,
+  OperationRow,
+  RequesterContext,
+} from './model.ts';
 import { findOperation } from './queries.ts';
 import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
 import { loadContext, stopUnlessValid } from './validity.ts';
@@ -28,10 +35,8 @@ interface Settlement {
 }
 
 /** The sealed strings that are sent, and the value that goes into the body. */
-interface WireRequest {
-  readonly kind: Operation['kind'];
-  readonly path: string;
-  readonly body: string | null;
+interface WireRequest extends Pick<OperationRow, 'path' | 'body'> {
+  readonly kind: OperationKind;
   readonly value: Secret | undefined;
 }
 
@@ -127,34 +132,26 @@ async function send(
   }
 }
 
+const failures: Partial<Record<ApiError['code'], string>> = {
+  key_refused: 'key-refused',
+  rate_limited: 'rate-limited',
+  not_found: 'not-found',
+};
+
 /** Whether the CDN did what was asked, as far as its error says. */
-function classifyError(error: ApiError, kind: Operation['kind']): Settlement {
-  const { status, requestId, serviceMessage } = error;
+function classifyError(error: ApiError, kind: OperationKind): Settlement {
+  const { code, status, requestId, serviceMessage, sent } = error;
   const failed = (word: string, says?: string): Settlement => ({
     state: 'failed',
     outcome: { word, status, requestId, facts: { says } },
   });
-  switch (error.code) {
-    case 'key_refused':
-      return failed('key-refused');
-    case 'rate_limited':
-      return failed('rate-limited');
-    case 'not_found':
-      return failed('not-found');
-    case 'refused':
-      if (kind === 'volume-delete' && status === 400 && /detach/iu.test(serviceMessage ?? ''))
-        return failed('not-detached');
-      return failed('refused', serviceMessage?.slice(0, 300));
-    case 'unavailable':
-    case 'unreachable':
-    case 'timeout':
-    case 'cut':
-    case 'unexpected':
-    case 'cancelled':
-      return error.sent
-        ? { state: 'unknown', outcome: { word: 'unanswered', status, requestId } }
-        : failed('not-sent');
+  const known = failures[code];
+  if (known) return failed(known);
+  if (code === 'refused') {
+    const isAttached = kind === 'volume-delete' && status === 400 && /detach/iu.test(serviceMessage ?? '');
+    return isAttached ? failed('not-detached') : failed('refused', serviceMessage?.slice(0, 300));
   }
+  return sent ? { state: 'unknown', outcome: { word: 'unanswered', status, requestId } } : failed('not-sent');
 }
 
 const settleAttempts = 6;

@@ -68,7 +68,7 @@ export function remindApprovers({ db, now, outbox }: Ledger, operation: Operatio
       .where('reminded_at', 'is', null)
       .executeTakeFirst();
     if (numUpdatedRows !== 1n) return false;
-    await queueReminder(outbox, trx, operation);
+    await queueReminder({ outbox, db: trx }, operation);
     return true;
   });
 }

@@ -35,61 +35,54 @@ interface About {
 const mostDirectMessages = 20;
 const mostNamed = 10;
 
+interface OutboxTransaction {
+  readonly outbox: Outbox;
+  readonly db: Transaction<Schema>;
+}
+
 /** Stores the messages of a new operation in the transaction that stores it. */
 export async function queueMessages(
-  outbox: Outbox,
-  trx: Transaction<Schema>,
+  tx: OutboxTransaction,
   operation: Operation,
   approvalChannel: string | undefined,
 ): Promise<void> {
-  const { id, requester, approvalsNeeded } = operation;
-  const channel = approvalChannel ?? (approvalsNeeded === 0 ? operation.channelId : undefined);
-  if (channel !== undefined) await putMessage(outbox, trx, operation, cardId(id), channel);
-  else if (approvalsNeeded > 0) await queueDirectCards(outbox, trx, operation);
-  await putMessage(outbox, trx, operation, requesterMessageId(id), requester.userId);
+  const { id, requester, approvalsNeeded, channelId } = operation;
+  const channel = approvalChannel ?? (approvalsNeeded === 0 ? channelId : undefined);
+  if (channel !== undefined) await putMessage(tx, operation, cardId(id), channel);
+  else if (approvalsNeeded > 0) await queueDirectCards(tx, operation);
+  await putMessage(tx, operation, requesterMessageId(id), requester.userId);
 }
 
-async function queueDirectCards(
-  outbox: Outbox,
-  trx: Transaction<Schema>,
-  operation: Operation,
-): Promise<void> {
+async function queueDirectCards(tx: OutboxTransaction, operation: Operation): Promise<void> {
   for (const approver of operation.approvers.slice(0, mostDirectMessages))
-    await putMessage(outbox, trx, operation, cardId(operation.id, approver), approver);
+    await putMessage(tx, operation, cardId(operation.id, approver), approver);
 }
 
 async function putMessage(
-  outbox: Outbox,
-  trx: Transaction<Schema>,
-  operation: Operation,
+  { outbox, db }: OutboxTransaction,
+  { tenant, id, requester: installation }: Operation,
   messageId: string,
   place: string,
 ): Promise<void> {
-  const { tenant, id, requester: installation } = operation;
   const kind = messageId.startsWith(requesterMessageId(id)) ? requesterMessage : approvalCard;
   const message = { id: messageId, kind, about: { tenant, id }, installation } as const;
-  await outbox.put(trx, { ...message, to: { places: [place] }, doubt: 'look' });
+  await outbox.put(db, { ...message, to: { places: [place] }, doubt: 'look' });
 }
 
 /** Has the messages of an operation rendered anew, in the transaction that moves it. */
 export async function refreshMessages(
-  outbox: Outbox,
-  trx: Transaction<Schema>,
+  { outbox, db }: OutboxTransaction,
   operation: Operation,
 ): Promise<void> {
-  for (const id of await findMessages(trx, operation)) await outbox.edit(trx, id);
+  for (const id of await findMessages(db, operation)) await outbox.edit(db, id);
 }
 
 /** Stores a reminder below each card, in the transaction that claims the reminder. */
-export async function queueReminder(
-  outbox: Outbox,
-  trx: Transaction<Schema>,
-  operation: Operation,
-): Promise<void> {
+export async function queueReminder({ outbox, db }: OutboxTransaction, operation: Operation): Promise<void> {
   const { tenant, id, requester, expiresAt } = operation;
-  const messages = await findMessages(trx, operation);
-  for (const parent of messages.filter((message) => message.startsWith(cardId(id))))
-    await outbox.put(trx, {
+  const cards = (await findMessages(db, operation)).filter((message) => message.startsWith(cardId(id)));
+  for (const parent of cards)
+    await outbox.put(db, {
       id: `${parent}:reminder`,
       kind: approvalReminder,
       about: { tenant, id },
@@ -110,7 +103,7 @@ const requesterMessage = defineMessage({
     return renderRequesterMessage(operation, previous ? 'possible' : 'unknown-value');
   },
   ended: (trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) =>
-    postAgainIfUnknown(ports.ledger.outbox, trx, ended),
+    postAgainIfUnknown({ outbox: ports.ledger.outbox, db: trx }, ended),
 });
 
 const approvalCard = defineMessage({
@@ -123,14 +116,14 @@ const approvalCard = defineMessage({
       : renderApprovalCard(operation, operation.approvers.slice(0, mostNamed));
   },
   async ended(trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) {
-    const { outbox } = ports.ledger;
+    const tx = { outbox: ports.ledger.outbox, db: trx };
     const { tenant, id } = ended.about;
-    await postAgainIfUnknown(outbox, trx, ended);
+    await postAgainIfUnknown(tx, ended);
     // The bot cannot write to the channel: every approver gets the card.
     const wasInChannel = [cardId(id), cardId(id) + again].includes(ended.id);
     if (ended.state !== 'dead' || ended.reason === 'app-gone' || !wasInChannel) return;
-    const operation = await findOperation({ db: trx }, tenant, id);
-    if (operation && operation.approvalsNeeded > 0) await queueDirectCards(outbox, trx, operation);
+    const operation = await findOperation(tx, tenant, id);
+    if (operation && operation.approvalsNeeded > 0) await queueDirectCards(tx, operation);
   },
 });
 
@@ -157,22 +150,18 @@ const again = ':2';
  * nobody sees is worse than one that is seen twice.
  */
 async function postAgainIfUnknown(
-  outbox: Outbox,
-  trx: Transaction<Schema>,
+  tx: OutboxTransaction,
   { id, about, state, place }: Ended<About>,
 ): Promise<void> {
   if (state !== 'unknown' || id.endsWith(again)) return;
-  const operation = await findOperation({ db: trx }, about.tenant, about.id);
-  if (operation) await putMessage(outbox, trx, operation, id + again, place);
+  const operation = await findOperation(tx, about.tenant, about.id);
+  if (operation) await putMessage(tx, operation, id + again, place);
 }
 
 /** The ids of the messages about an operation that are or will be in Slack. */
-async function findMessages(
-  trx: Transaction<Schema>,
-  { id, approvers }: { readonly id: string; readonly approvers: readonly string[] },
-): Promise<string[]> {
+async function findMessages(db: Transaction<Schema>, { id, approvers }: Operation): Promise<string[]> {
   const first = [requesterMessageId(id), cardId(id), ...approvers.map((approver) => cardId(id, approver))];
-  const messages = trx
+  const messages = db
     .selectFrom('outbox')
     .select('id')
     .where('id', 'in', [...first, ...first.map((message) => message + again)])

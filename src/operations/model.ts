@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { z } from 'zod';
 import type { Person } from '../auth/identity.ts';
 import type { Actor, Decision, Policy, Right } from '../auth/policy/policy.ts';
 import type { Json } from '../lib/canonical-json.ts';
@@ -9,37 +10,24 @@ import type { Schema } from '../store/schema.ts';
 export type OperationRow = Selectable<Schema['operations']>;
 export type EventRow = Selectable<Schema['operation_events']>;
 
-/** The operations that write to the CDN. */
-export type OperationKind = 'volume-delete' | 'variable-update';
-
-export type OperationState =
-  /** Waits for approvals. */
-  | 'proposed'
-  /** Waits for its job. */
-  | 'approved'
-  /** Its one request is, or may be, on the wire. */
-  | 'executing'
-  | 'succeeded'
-  | 'failed'
-  /** The request was sent, or may have been, and no clear answer came back: only a person decides what happened. */
-  | 'unknown'
-  | 'denied'
-  | 'expired'
-  | 'cancelled';
-
-/** The states that each state leads to. */
-export const transitionsFrom: Readonly<Record<OperationState, readonly OperationState[]>> = {
-  // To `failed` only as `void`: the stored request is not the sealed one, or is no longer allowed.
+/** The states, and those that each leads to. */
+const transitions = {
+  /** Waits for approvals. Fails only as `void`: the stored request is not the sealed one, or is no longer allowed. */
   proposed: ['approved', 'denied', 'expired', 'cancelled', 'failed'],
+  /** Waits for its job. */
   approved: ['executing', 'expired', 'cancelled', 'failed'],
+  /** Its one request is, or may be, on the wire. */
   executing: ['succeeded', 'failed', 'unknown'],
+  /** The request was sent, or may have been, and no clear answer came back: only a person decides what happened. */
   unknown: ['succeeded', 'failed'],
   succeeded: [],
   failed: [],
   denied: [],
   expired: [],
   cancelled: [],
-};
+} as const;
+export type OperationState = keyof typeof transitions;
+export const transitionsFrom: Readonly<Record<OperationState, readonly OperationState[]>> = transitions;
 
 /** The right that the requester needs. */
 export const requiredRight: Readonly<Record<OperationKind, Right>> = {
@@ -58,6 +46,9 @@ export type OperationRequest =
       readonly value?: Secret | undefined;
     };
 
+/** The operations that write to the CDN. */
+export type OperationKind = OperationRequest['kind'];
+
 /** The same as people may see it: whether a value is set, not which. */
 export type ShownRequest =
   | Extract<OperationRequest, { kind: 'volume-delete' }>
@@ -68,34 +59,35 @@ export interface Approval {
   readonly at: Date;
 }
 
-/**
- * Why an operation does not run as it is. `changed`: the stored request is not the sealed one. `key-gone`: the key that
- * sealed it is no longer in the keyring. `requester-may-not`: role, key or the channel's cap no longer allow it.
- * `more-approvals`: the settings ask for more now. `approver-may-not`: an approver whose approval counted may no longer
- * approve.
- */
-export const voidReasons = [
+const voidReason = z.enum([
+  /** The stored request is not the sealed one. */
   'changed',
+  /** The key that sealed it is no longer in the keyring. */
   'key-gone',
+  /** Role, key or the channel's cap no longer allow it. */
   'requester-may-not',
+  /** The settings ask for more now. */
   'more-approvals',
+  /** An approver whose approval counted may no longer approve. */
   'approver-may-not',
-] as const;
-export type VoidReason = (typeof voidReasons)[number];
+]);
+/** Why an operation does not run as it is. */
+export type VoidReason = z.output<typeof voidReason>;
 
 /** How an operation ended, or why the outcome is unknown. Never holds a secret. */
-export interface OperationOutcome {
+export const outcomeShape = z.object({
   /** A stable word: `done`, `not-found`, `timeout`; `void` with `why`. */
-  readonly word: string;
-  readonly status?: number | undefined;
+  word: z.string(),
+  status: z.number().optional(),
   /** The CDN's, to quote to its support. */
-  readonly requestId?: string | undefined;
-  readonly why?: VoidReason | undefined;
+  requestId: z.string().optional(),
+  why: voidReason.optional(),
   /** The approver's reason for a denial. Typed by a person: escape it. */
-  readonly reason?: string | undefined;
+  reason: z.string().optional(),
   /** Further facts to show: a count of instances. */
-  readonly facts?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-}
+  facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).optional()).optional(),
+});
+export type OperationOutcome = Readonly<z.output<typeof outcomeShape>>;
 
 export interface Operation {
   /** Sixteen random letters and digits; may stand in a button. */
@@ -131,16 +123,11 @@ export interface Operation {
   readonly triedAgainAs: string | undefined;
 }
 
-export interface Proposal {
-  readonly requester: Person;
-  readonly channelId: string | undefined;
+export interface Proposal
+  extends Pick<Operation, 'requester' | 'channelId' | 'reason' | 'snapshot' | 'approvers'> {
   readonly request: OperationRequest;
-  readonly reason: string | undefined;
-  /** The consequences as data. They are sealed, so approvers read what the requester saw. */
-  readonly snapshot: Json;
   /** Read afresh: decides approvals, expiry and version. */
   readonly policy: Policy;
-  readonly approvers: readonly string[];
 }
 
 /** The policy and the rights of the people involved, as they are now. */

@@ -14,7 +14,7 @@ import {
   requiredRight,
 } from './model.ts';
 import { lockOperation, readOperation, toStorable } from './queries.ts';
-import { computeSeal, findSealProblem, signSeal, toSealedRequest } from './seal.ts';
+import { computeSeal, findSealProblem, signedParts, toSealedRequest } from './seal.ts';
 import {
   appendEvent,
   inTransaction,
@@ -84,7 +84,7 @@ async function storeProposal(
   };
   const { id } = sealed;
   const seal = computeSeal(sealed);
-  const { keyId, mac } = signSeal(tx.sealer, { id, seal });
+  const { keyId, mac } = tx.sealer.sign(signedParts({ id, seal }));
   const by = requester.userId;
   const row: OperationRow = {
     ...sealed,
@@ -104,7 +104,7 @@ async function storeProposal(
   if (commitment) await storeValue(tx, row, commitment);
   const logged = { row, events: [event], triedAgainAs: undefined };
   const operation = readOperation(logged);
-  await queueMessages(tx.outbox, tx.db, operation, policy.approvalChannel);
+  await queueMessages(tx, operation, policy.approvalChannel);
   tx.record(toAuditInput(logged, { to: 'proposed', by }));
   return row.approvals_needed > 0 ? operation : queueExecution({ tx, logged }, 'system');
 }

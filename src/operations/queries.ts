@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { type Person, tenantId } from '../auth/identity.ts';
 import { type Json, parseJson } from '../lib/canonical-json.ts';
@@ -6,11 +6,9 @@ import type { Schema } from '../store/schema.ts';
 import {
   type EventRow,
   type Operation,
-  type OperationKind,
-  type OperationOutcome,
   type OperationRow,
   type OperationState,
-  voidReasons,
+  outcomeShape,
 } from './model.ts';
 import { readRequest, unreadableRequest } from './seal.ts';
 
@@ -22,6 +20,7 @@ export interface LoggedOperation {
 }
 
 type Find = { readonly db: Kysely<Schema> };
+type FindNow = Find & { readonly now: () => Date };
 
 export async function findOperation(
   { db }: Find,
@@ -50,10 +49,7 @@ export function findRequestedBy({ db }: Find, person: Person, most: number): Pro
 const mostWaiting = 100;
 
 /** The operations that an approver can still approve: proposed by others and not approved by them. Oldest first. */
-export function findWaitingFor(
-  { db, now }: Find & { readonly now: () => Date },
-  person: Person,
-): Promise<Operation[]> {
+export function findWaitingFor({ db, now }: FindNow, person: Person): Promise<Operation[]> {
   return readOperations(db, (rows) =>
     rows
       .where('tenant', '=', tenantId(person))
@@ -79,10 +75,7 @@ export function findWaitingFor(
 }
 
 /** Proposed operations past half of their time whose approvers have not been reminded. */
-export function findOperationsToRemind({
-  db,
-  now,
-}: Find & { readonly now: () => Date }): Promise<Operation[]> {
+export function findOperationsToRemind({ db, now }: FindNow): Promise<Operation[]> {
   return readOperations(db, (rows) =>
     rows
       .where('state', '=', 'proposed')
@@ -107,7 +100,7 @@ export async function lockOperation(trx: Kysely<Schema>, id: string): Promise<Lo
 
 /** A row as people see it. Total: a row that was tampered with still reads, and its next press voids it. */
 export function readOperation({ row, events, triedAgainAs }: LoggedOperation): Operation {
-  const kind = kindOf(row);
+  const kind = row.kind === 'volume-delete' ? row.kind : 'variable-update';
   return {
     id: row.id,
     tenant: row.tenant,
@@ -126,7 +119,7 @@ export function readOperation({ row, events, triedAgainAs }: LoggedOperation): O
     seal: row.seal,
     movedBy: row.moved_by,
     movedAt: row.moved_at,
-    outcome: readOutcome(row.outcome),
+    outcome: outcomeShape.safeParse(parseJson(row.outcome ?? '')).data,
     approvers: z.array(z.string()).safeParse(parseJson(row.approvers)).data ?? [],
     attemptOf: row.attempt_of ?? undefined,
     triedAgainAs,
@@ -140,32 +133,11 @@ export function findApprovals(events: readonly EventRow[]): EventRow[] {
   );
 }
 
-export function kindOf(row: Pick<OperationRow, 'kind' | 'method'>): OperationKind {
-  if (row.kind === 'volume-delete' || row.kind === 'variable-update') return row.kind;
-  return row.method === 'DELETE' ? 'volume-delete' : 'variable-update';
-}
-
-const outcomeShape = z.object({
-  word: z.string(),
-  status: z.number().optional(),
-  requestId: z.string().optional(),
-  why: z.enum(voidReasons).optional(),
-  reason: z.string().optional(),
-  facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-});
-
-function readOutcome(text: string | null): OperationOutcome | undefined {
-  return text === null ? undefined : outcomeShape.safeParse(parseJson(text)).data;
-}
-
-type Rows = ReturnType<typeof selectOperations>;
-
-function selectOperations(db: Kysely<Schema>) {
-  return db.selectFrom('operations').selectAll();
-}
+type Rows = SelectQueryBuilder<Schema, 'operations', OperationRow>;
 
 async function readOperations(db: Kysely<Schema>, narrow: (rows: Rows) => Rows): Promise<Operation[]> {
-  return (await withLogs(db, await narrow(selectOperations(db)).execute())).map(readOperation);
+  const rows = await narrow(db.selectFrom('operations').selectAll()).execute();
+  return (await withLogs(db, rows)).map(readOperation);
 }
 
 async function withLogs(db: Kysely<Schema>, rows: readonly OperationRow[]): Promise<LoggedOperation[]> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { volumePath } from '../api/apps.ts';
 import { variableBody, variablePath } from '../api/variables.ts';
-import { SealError, type Sealer, type Signature } from '../auth/keys/sealing.ts';
+import { SealError, type Sealer } from '../auth/keys/sealing.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { Secret } from '../secrets/secret.ts';
 import type {
@@ -73,55 +73,47 @@ export function unreadableRequest(kind: OperationKind): ShownRequest {
     : { kind, scriptId: '?', variableId: '?', setsValue: false };
 }
 
-/** The columns of `operations` that people decide by: all but those that a transition moves and the seal itself. */
-export type SealedColumns = Omit<
-  OperationRow,
-  | 'state'
-  | 'seq'
-  | 'moved_by'
-  | 'moved_at'
-  | 'outcome'
-  | 'approvers'
-  | 'reminded_at'
-  | 'seal'
-  | 'key_id'
-  | 'mac'
->;
+/** The columns of `operations` that people decide by. */
+const sealedColumns = [
+  'id',
+  'tenant',
+  'kind',
+  'enterprise_id',
+  'team_id',
+  'user_id',
+  'channel_id',
+  'method',
+  'path',
+  'body',
+  'value_mac',
+  'reason',
+  'snapshot',
+  'policy_version',
+  'approvals_needed',
+  'attempt_of',
+  'created_at',
+  'expires_at',
+] as const satisfies (keyof OperationRow)[];
 
 /** SHA-256 over everything that people decide by, hexadecimal. */
-export function computeSeal(row: SealedColumns): string {
-  const canonical = canonicalJson({
-    format: 'cdn-chatops operation v1',
-    id: row.id,
-    tenant: row.tenant,
-    kind: row.kind,
-    requester: {
-      enterprise: row.enterprise_id,
-      team: row.team_id,
-      user: row.user_id,
-      channel: row.channel_id,
-    },
-    request: { method: row.method, path: row.path, body: row.body, value: row.value_mac },
-    reason: row.reason,
-    snapshot: row.snapshot,
-    policy: { version: row.policy_version, approvals: row.approvals_needed },
-    attemptOf: row.attempt_of,
-    created: row.created_at.toISOString(),
-    expires: row.expires_at.toISOString(),
+export function computeSeal(row: Pick<OperationRow, (typeof sealedColumns)[number]>): string {
+  const columns = sealedColumns.map((column) => {
+    const value = row[column];
+    return [column, value instanceof Date ? value.toISOString() : value] as const;
   });
+  const canonical = canonicalJson({ format: 'cdn-chatops operation v1', columns });
   return createHash('sha256').update(canonical).digest('hex');
 }
 
 type Sealed = Pick<OperationRow, 'id' | 'seal'>;
 
-/** Authenticates a seal: the database alone, without the keyring, is not enough to make one. */
-export function signSeal(sealer: Sealer, row: Sealed): Signature {
-  return sealer.sign(sealParts(row));
-}
-
-/** The same for one approval of a sealed operation. */
-export function signApproval(sealer: Sealer, row: Sealed, approval: Approval): Signature {
-  return sealer.sign(approvalParts(row, approval));
+/**
+ * What is signed of a seal: the database alone, without the keyring, is not enough to make one. With an approval: what is
+ * signed of it.
+ */
+export function signedParts({ id, seal }: Sealed, approval?: Approval): string[] {
+  if (!approval) return ['cdn-chatops operation v1', id, seal];
+  return ['cdn-chatops approval v1', id, seal, approval.by, approval.at.toISOString()];
 }
 
 /** Why a stored request is not the one that was sealed; undefined = it is. */
@@ -130,7 +122,7 @@ export function findSealProblem(sealer: Sealer, row: OperationRow): 'changed' | 
     () =>
       computeSeal(row) === row.seal &&
       readRequest(row) !== undefined &&
-      sealer.verify(sealParts(row), { keyId: row.key_id, mac: row.mac }),
+      sealer.verify(signedParts(row), { keyId: row.key_id, mac: row.mac }),
   );
 }
 
@@ -141,7 +133,7 @@ export function findApprovalProblem(
   { actor: by, at, key_id: keyId, mac }: EventRow,
 ): 'changed' | 'key-gone' | undefined {
   if (keyId === null || mac === null) return 'changed';
-  return ifGenuine(() => sealer.verify(approvalParts(row, { by, at }), { keyId, mac }));
+  return ifGenuine(() => sealer.verify(signedParts(row, { by, at }), { keyId, mac }));
 }
 
 function ifGenuine(verify: () => boolean): 'changed' | 'key-gone' | undefined {
@@ -151,12 +143,4 @@ function ifGenuine(verify: () => boolean): 'changed' | 'key-gone' | undefined {
     if (error instanceof SealError && error.code === 'unknown_key') return 'key-gone';
     throw error;
   }
-}
-
-function sealParts({ id, seal }: Sealed): string[] {
-  return ['cdn-chatops operation v1', id, seal];
-}
-
-function approvalParts({ id, seal }: Sealed, { by, at }: Approval): string[] {
-  return ['cdn-chatops approval v1', id, seal, by, at.toISOString()];
 }

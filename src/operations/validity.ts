@@ -1,5 +1,5 @@
 import type { Authorizer } from '../auth/policy/authorizer.ts';
-import { type Actor, decide, decideApproval, requiredApprovals } from '../auth/policy/policy.ts';
+import { decide, decideApproval, requiredApprovals } from '../auth/policy/policy.ts';
 import { minuteMs } from '../lib/time.ts';
 import {
   type DecisionContext,
@@ -8,31 +8,31 @@ import {
   requiredRight,
   type VoidReason,
 } from './model.ts';
-import { findApprovals, kindOf, type LoggedOperation } from './queries.ts';
+import { findApprovals, type LoggedOperation } from './queries.ts';
 import { findApprovalProblem, findSealProblem } from './seal.ts';
 import { expireOperation, type Ledger, type LockedOperation, voidOperation } from './transitions.ts';
 import { openValue } from './values.ts';
 
 /** Reads afresh what `begin` checks. `authorizer`: of the requester, or of anybody in the same tenant. */
 export async function loadContext(authorizer: Authorizer, operation: Operation): Promise<RequesterContext> {
-  const actor = (userId: string): Promise<Actor> => authorizer.actor({ userId, fresh: true });
-  const [policy, requester, approvers] = await Promise.all([
+  const { requester, approvals } = operation;
+  const [policy, actor, approvers] = await Promise.all([
     authorizer.policy({ fresh: true }),
-    actor(operation.requester.userId),
-    Promise.all(operation.approvals.map(({ by }) => actor(by))),
+    authorizer.actor({ userId: requester.userId, fresh: true }),
+    Promise.all(approvals.map(({ by }) => authorizer.actor({ userId: by, fresh: true }))),
   ]);
-  return { policy, requester, approvers };
+  return { policy, requester: actor, approvers };
 }
 
-/** Reads afresh what a decision checks. `authorizer`: of the person who presses. */
+/** Reads afresh what a decision checks. */
 export async function loadDecisionContext(
   authorizer: Authorizer,
   operation: Operation,
-  clickerId: string,
+  userId: string,
 ): Promise<DecisionContext> {
   const [context, clicker] = await Promise.all([
     loadContext(authorizer, operation),
-    authorizer.actor({ userId: clickerId, fresh: true }),
+    authorizer.actor({ userId, fresh: true }),
   ]);
   return { ...context, clicker };
 }
@@ -57,7 +57,7 @@ export async function stopUnlessValid(locked: LockedOperation, context: Requeste
   const problem = await findStoredProblem(tx, logged);
   if (problem) return voidOperation(locked, problem);
   if (isOverdue(operation, tx.now())) return expireOperation(locked);
-  const why = findRightsProblem(logged, context);
+  const why = findRightsProblem(operation, context);
   return why && voidOperation(locked, why);
 }
 
@@ -87,17 +87,16 @@ async function findStoredProblem(
 
 /** Whether the settings and the rights of the people involved still allow it. */
 function findRightsProblem(
-  { row, events }: LoggedOperation,
+  { kind, state, channelId, approvals, approvalsNeeded }: Operation,
   { policy, requester, approvers }: RequesterContext,
 ): VoidReason | undefined {
-  const kind = kindOf(row);
-  const wanted = { needs: requiredRight[kind], name: kind };
-  if (!decide(policy, requester, row.channel_id ?? undefined, wanted).allowed) return 'requester-may-not';
-  if (requiredApprovals(policy, wanted.needs) > row.approvals_needed) return 'more-approvals';
-  for (const { actor } of findApprovals(events)) {
-    const approver = approvers.find(({ userId }) => userId === actor);
+  const needs = requiredRight[kind];
+  if (!decide(policy, requester, channelId, needs).allowed) return 'requester-may-not';
+  if (requiredApprovals(policy, needs) > approvalsNeeded) return 'more-approvals';
+  for (const { by } of approvals) {
+    const approver = approvers.find(({ userId }) => userId === by);
     // While it is proposed, another approval may have been counted after the context was read.
-    const may = approver ? decideApproval(policy, approver).allowed : row.state === 'proposed';
+    const may = approver ? decideApproval(policy, approver).allowed : state === 'proposed';
     if (!may) return 'approver-may-not';
   }
   return undefined;

@@ -101,7 +101,7 @@ export async function createCommandHarness({
         features,
         channelId: 'C0OPS0000',
         authorizer,
-        decide: (wanted) => authorizer.decide(wanted, 'C0OPS0000'),
+        decide: (needs) => authorizer.decide(needs, 'C0OPS0000'),
         people: unknownPeople,
         policies,
         audit: options.audit ?? unusedAudit,

@@ -13,12 +13,6 @@ import {
   requiredApprovals,
 } from './policy.ts';
 
-export interface ActionRequest {
-  readonly needs: Right;
-  /** The command or `feature:verb`. */
-  readonly name: string;
-}
-
 interface ReadOptions {
   /** Reads again instead of from memory: before something changes. */
   readonly fresh?: boolean;
@@ -30,7 +24,7 @@ export interface Authorizer {
   /** The facts that decide about them, or about another person of the same organisation. */
   actor(options?: ReadOptions & { readonly userId?: string }): Promise<Actor>;
   /** Calls Slack only for rights above `read`. */
-  decide(wanted: ActionRequest, channelId: string | undefined, options?: ReadOptions): Promise<Decision>;
+  decide(needs: Right, channelId: string | undefined, options?: ReadOptions): Promise<Decision>;
 }
 
 export function createAuthorizer(options: {
@@ -66,17 +60,15 @@ export function createAuthorizer(options: {
       ]);
       return { userId, foreign: profile?.foreign ?? false, linked: hasKey, admin, groups };
     },
-    async decide(wanted, channelId, { fresh = false } = {}) {
-      const { needs } = wanted;
+    async decide(needs, channelId, { fresh = false } = {}) {
       const { userId } = person;
-      if (foreign || needs === 'none') return decide(initialPolicy, self, channelId, wanted);
-      if (needs === 'admin') {
-        return decide(initialPolicy, { ...self, admin: await isAdmin(userId) }, channelId, wanted);
-      }
+      if (foreign || needs === 'none') return decide(initialPolicy, self, channelId, needs);
+      if (needs === 'admin')
+        return decide(initialPolicy, { ...self, admin: await isAdmin(userId) }, channelId, needs);
       const [rules, hasKey] = await Promise.all([policy({ fresh: fresh || needs !== 'read' }), linked()]);
       const named = needs === 'read' || rules.operators.includes(userId);
       const groups = named ? [] : await findGroups(people, userId, rules.operatorGroups, { fresh });
-      return decide(rules, { ...self, linked: hasKey, groups }, channelId, wanted);
+      return decide(rules, { ...self, linked: hasKey, groups }, channelId, needs);
     },
   };
 }
@@ -86,7 +78,7 @@ export function createAuthorizer(options: {
  * whether exports may go there at all. Read afresh, since personal data leaves.
  */
 export async function decideExport(authorizer: Authorizer, channel: string | undefined): Promise<Decision> {
-  const right = await authorizer.decide({ needs: 'export', name: 'export' }, channel, { fresh: true });
+  const right = await authorizer.decide('export', channel, { fresh: true });
   if (!right.allowed) return right;
   // Where the settings name channels, direct messages are none of them.
   const there = decideDestination(await authorizer.policy(), 'export', channel ?? 'direct messages');

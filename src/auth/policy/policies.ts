@@ -16,41 +16,42 @@ type Saved =
   /** Another admin saved meanwhile; undefined where the base version never existed. */
   | { readonly saved: false; readonly meanwhile: PolicyVersion | undefined };
 
-/** The settings of each organisation or workspace, with every older version. */
-export interface Policies {
-  /** At most seconds old; `fresh` reads now. */
-  current(tenant: string, options?: { readonly fresh?: boolean }): Promise<Policy>;
-  version(tenant: string, version: number): Promise<PolicyVersion | undefined>;
-  /**
-   * Saves the version after `base`, with its audit record in the same transaction. Of two admins who save at once the
-   * second receives the version of the first.
-   */
-  save(change: {
-    readonly tenant: string;
-    readonly base: number;
-    readonly policy: Policy;
-    readonly by: string;
-    /** In words, for the audit. */
-    readonly difference: readonly string[];
-  }): Promise<Saved>;
+/** A change of settings, from the version `base`. */
+interface PolicyChange {
+  readonly tenant: string;
+  readonly base: number;
+  readonly policy: Policy;
+  readonly by: string;
+  /** In words, for the audit. */
+  readonly difference: readonly string[];
 }
 
-export function createPolicies(options: {
+/** The settings of each organisation or workspace, with every older version. */
+export type Policies = ReturnType<typeof createPolicies>;
+
+export function createPolicies({
+  db,
+  audit,
+  now,
+}: {
   readonly db: Kysely<Schema>;
   readonly audit: Audit;
   readonly now: () => Date;
-}): Policies {
-  const { db, audit, now } = options;
+}) {
   // A change by another process is seen this much later. Everything that does more than read asks afresh.
   const cache = createCache<Policy>({ now, maxEntries: 1_000, ttlMs: 5_000 });
 
   return {
-    current: (tenant, fresh) =>
-      cache.load(tenant, async () => (await findVersion(db, tenant))?.policy ?? initialPolicy, fresh),
-    async version(tenant, version) {
-      return Number.isSafeInteger(version) ? findVersion(db, tenant, version) : undefined;
-    },
-    async save({ tenant, base, policy, by, difference }) {
+    /** At most seconds old; `fresh` reads now. */
+    current: (tenant: string, options?: { readonly fresh?: boolean }): Promise<Policy> =>
+      cache.load(tenant, async () => (await findVersion(db, tenant))?.policy ?? initialPolicy, options),
+    version: async (tenant: string, version: number): Promise<PolicyVersion | undefined> =>
+      Number.isSafeInteger(version) ? findVersion(db, tenant, version) : undefined,
+    /**
+     * Saves the version after `base`, with its audit record in the same transaction. Of two admins who save at once the
+     * second receives the version of the first.
+     */
+    async save({ tenant, base, policy, by, difference }: PolicyChange): Promise<Saved> {
       const next = { ...policy, version: base + 1 };
       const { version, ...body } = next;
       const saved = await db.transaction().execute(async (trx) => {

@@ -104,13 +104,7 @@ export interface Decision {
  *
  * A cap limits actions on the CDN in a channel. Settings are not capped, so that an admin can always undo a cap.
  */
-export function decide(
-  policy: Policy,
-  actor: Actor,
-  channelId: string | undefined,
-  action: { readonly needs: Right; readonly name: string },
-): Decision {
-  const { needs } = action;
+export function decide(policy: Policy, actor: Actor, channelId: string | undefined, needs: Right): Decision {
   if (actor.foreign) return deniedForeign;
   switch (needs) {
     case 'none':
@@ -163,9 +157,7 @@ export function computeRights(policy: Policy, actor: Actor, channelId: string | 
     operator: !actor.foreign && findRole(actor, operators, operatorGroups) !== undefined,
     approver: decideApproval(policy, actor).allowed,
     admin: !actor.foreign && actor.admin,
-    may: rights.filter(
-      (needs) => needs !== 'none' && decide(policy, actor, channelId, { needs, name: needs }).allowed,
-    ),
+    may: rights.filter((needs) => needs !== 'none' && decide(policy, actor, channelId, needs).allowed),
   };
 }
 

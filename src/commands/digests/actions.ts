@@ -161,7 +161,7 @@ export async function findChannelRefusal(
   channel: string,
   { authorizer }: Context,
 ): Promise<string | undefined> {
-  const decision = await authorizer.decide({ needs: 'read', name: 'digest' }, channel, { fresh: true });
+  const decision = await authorizer.decide('read', channel, { fresh: true });
   const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
   const failed = [...decision.trace, ...destination.trace].find(({ ok }) => !ok);
   return failed && `A digest of yours may not go into <#${channel}>: ${failed.says}.`;

@@ -58,7 +58,7 @@ export async function proposeChange(
 
 /** Reads the rights afresh. @throws UserError where this person may not ask for such a change here. */
 export async function assertMayPropose(kind: OperationKind, context: Context): Promise<void> {
-  assertAllowed(await context.decide({ needs: requiredRight[kind], name: kind }, { fresh: true }), context);
+  assertAllowed(await context.decide(requiredRight[kind], { fresh: true }), context);
 }
 
 /** @throws UserError with what helps, where a decision refuses. */

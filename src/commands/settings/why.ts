@@ -1,5 +1,4 @@
-import type { ActionRequest } from '../../auth/policy/authorizer.ts';
-import { type Decision, decide } from '../../auth/policy/policy.ts';
+import { type Decision, decide, type Right } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import * as views from '../../views/settings/why.ts';
@@ -20,6 +19,11 @@ const whyCommand: Command<'features'> = {
   run: (words, context) => explain(words.list, context),
 };
 
+interface AskedCommand {
+  readonly name: string;
+  readonly needs: Right;
+}
+
 export const why: Feature<'features'> = { name: 'why', commands: [whyCommand] };
 
 async function explain(list: readonly string[], context: With<'features'>): Promise<Message> {
@@ -37,8 +41,8 @@ async function explain(list: readonly string[], context: With<'features'>): Prom
   if (!wanted) return views.renderUnknownCommand(first, findClosest(first, commands.keys(), 3));
 
   if (about === undefined || about === context.person.userId)
-    return renderDecision(wanted, await context.decide(wanted), undefined, context);
-  const asking = await context.decide({ needs: 'admin', name: 'why' });
+    return renderDecision(wanted, await context.decide(wanted.needs), undefined, context);
+  const asking = await context.decide('admin');
   if (!asking.allowed)
     throw new UserError(
       'Only admins may ask about somebody else.',
@@ -48,11 +52,11 @@ async function explain(list: readonly string[], context: With<'features'>): Prom
     context.authorizer.policy({ fresh: true }),
     context.authorizer.actor({ userId: about }),
   ]);
-  return renderDecision(wanted, decide(policy, actor, context.channelId, wanted), about, context);
+  return renderDecision(wanted, decide(policy, actor, context.channelId, wanted.needs), about, context);
 }
 
 function renderDecision(
-  wanted: ActionRequest,
+  wanted: AskedCommand,
   decision: Decision,
   about: string | undefined,
   { people, channelId }: Context,
@@ -67,7 +71,7 @@ function renderDecision(
 }
 
 /** By every word that names a command; called by its words without the arguments: `volume delete`. */
-function findCommands({ features }: With<'features'>): Map<string, ActionRequest> {
+function findCommands({ features }: With<'features'>): Map<string, AskedCommand> {
   const commands = features.flatMap((feature) => feature.commands);
   return new Map(
     commands.flatMap(({ name, aliases = [], usage, needs }) => {

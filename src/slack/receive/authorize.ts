@@ -79,7 +79,7 @@ export async function authorize(
     (usesKey ? await reveal() : await keyStore.describe(person)) !== undefined;
   const authorizer = createAuthorizer({ person, foreign, people, policies, keyStore, linked });
 
-  const decision = await authorizer.decide({ needs, name: request.feature }, channelId);
+  const decision = await authorizer.decide(needs, channelId);
   if (!decision.allowed) {
     const reference = makeReference();
     await recordDenial(deps, sender, request, decision, reference);
@@ -92,7 +92,7 @@ export async function authorize(
     message: request.message,
     modal: request.modal,
     authorizer,
-    decide: (action, options) => authorizer.decide(action, channelId, options),
+    decide: (right, options) => authorizer.decide(right, channelId, options),
     people,
     async cdn(until = signal) {
       const own = await reveal();

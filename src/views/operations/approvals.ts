@@ -133,31 +133,27 @@ export function renderHomeSection(waiting: readonly Operation[], open: readonly 
 const mostListed = 8;
 
 function renderWaiting(waiting: readonly Operation[], approveId: string): KnownBlock[] {
+  const blocks = waiting
+    .slice(0, mostListed)
+    .flatMap((operation) => [
+      section(
+        `<@${operation.requester.userId}>: ${describeRequest(operation)}\nneeds ${describeMissing(operation)} · expires ${formatMoment(operation.expiresAt)}`,
+      ),
+      approveButtons(operation, approveId),
+    ]);
   const more = waiting.length - mostListed;
-  return [
-    ...waiting
-      .slice(0, mostListed)
-      .flatMap((operation) => [
-        section(
-          `<@${operation.requester.userId}>: ${describeRequest(operation)}\nneeds ${describeMissing(operation)} · expires ${formatMoment(operation.expiresAt)}`,
-        ),
-        approveButtons(operation, approveId),
-      ]),
-    ...(more > 0 ? [context(`and ${more} more: they are in the approval channel`)] : []),
-  ];
+  return more > 0 ? [...blocks, context(`and ${more} more: they are in the approval channel`)] : blocks;
 }
 
 function renderRequested(requested: readonly Operation[]): KnownBlock[] {
+  const blocks = requested.slice(0, mostListed).map((operation) => {
+    const { id, state, movedAt } = operation;
+    const text = `${describeRequest(operation)}\n${states[state]} · ${formatMoment(movedAt)}`;
+    if (canCancel(operation)) return section(text, button('Cancel', 'approvals:cancel', id));
+    return section(text, state === 'unknown' ? checkButton(id) : undefined);
+  });
   const more = requested.length - mostListed;
-  return [
-    ...requested.slice(0, mostListed).map((operation) => {
-      const { id, state, movedAt } = operation;
-      const text = `${describeRequest(operation)}\n${states[state]} · ${formatMoment(movedAt)}`;
-      if (canCancel(operation)) return section(text, button('Cancel', 'approvals:cancel', id));
-      return section(text, state === 'unknown' ? checkButton(id) : undefined);
-    }),
-    ...(more > 0 ? [context(`and ${more} more`)] : []),
-  ];
+  return more > 0 ? [...blocks, context(`and ${more} more`)] : blocks;
 }
 
 function canCancel({ state }: Operation): boolean {

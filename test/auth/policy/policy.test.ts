@@ -98,10 +98,7 @@ test('the table has every combination of role, cap, class, linked and foreign', 
 
 test('every combination is decided as the table says', () => {
   const wrong = table.filter(({ role, cap, needs, linked, foreign, allowed }) => {
-    const decision = decide(policyFor(role, cap), actorFor(role, linked, foreign), channel, {
-      needs,
-      name: needs,
-    });
+    const decision = decide(policyFor(role, cap), actorFor(role, linked, foreign), channel, needs);
     return decision.allowed !== allowed || decision.trace.every(({ ok }) => ok) !== allowed;
   });
   expect(wrong).toEqual([]);
@@ -121,15 +118,12 @@ test.each<[string, Partial<Actor>, Partial<Policy>, Right, Reason]>([
   ['a capped channel', {}, { operators: ['U1'], caps: { [channel]: 'change' } }, 'destroy', 'channel-cap'],
 ])('the reason is a stable word: %s', (_, actor, policy, needs, reason) => {
   const who = { ...actorFor('reader', true, false), ...actor };
-  expect(decide({ ...initialPolicy, ...policy }, who, channel, { needs, name: needs }).reason).toBe(reason);
+  expect(decide({ ...initialPolicy, ...policy }, who, channel, needs).reason).toBe(reason);
 });
 
 test('the trace goes on behind a step that refuses, so that nobody mends one only to meet the next', () => {
   const policy = { ...initialPolicy, caps: { [channel]: 'read' as const }, destroyApprovals: 2 };
-  const { trace } = decide(policy, actorFor('reader', false, false), channel, {
-    needs: 'destroy',
-    name: 'volume',
-  });
+  const { trace } = decide(policy, actorFor('reader', false, false), channel, 'destroy');
   expect(trace).toEqual([
     { rule: 'organisation', ok: true, says: 'of this organisation' },
     { rule: 'role', ok: false, says: 'not an operator: nobody is one yet' },
@@ -142,7 +136,7 @@ test('the trace goes on behind a step that refuses, so that nobody mends one onl
 test('people of other organisations are told nothing of the policy', () => {
   const policy = policyFor('operator', 'read');
   for (const needs of classes) {
-    const { trace } = decide(policy, actorFor('operator', true, true), channel, { needs, name: needs });
+    const { trace } = decide(policy, actorFor('operator', true, true), channel, needs);
     expect(trace).toEqual([{ rule: 'organisation', ok: false, says: 'of another organisation' }]);
   }
 });
@@ -150,8 +144,8 @@ test('people of other organisations are told nothing of the policy', () => {
 test('without a channel (the Home tab, a conversation with the bot) nothing is capped', () => {
   const policy = policyFor('operator', 'none');
   const actor = actorFor('operator', true, false);
-  expect(decide(policy, actor, undefined, { needs: 'destroy', name: 'volume' }).allowed).toBe(true);
-  expect(decide(policy, actor, 'C0OTHER00', { needs: 'destroy', name: 'volume' }).allowed).toBe(true);
+  expect(decide(policy, actor, undefined, 'destroy').allowed).toBe(true);
+  expect(decide(policy, actor, 'C0OTHER00', 'destroy').allowed).toBe(true);
 });
 
 describe('approvals and destinations', () => {
@@ -217,10 +211,10 @@ describe('properties', () => {
   test('it is total: whatever is asked gets a decision whose steps explain it', () => {
     fc.assert(
       fc.property(policies, actors, channels, right, (policy, actor, where, needs) => {
-        const decision = decide(policy, actor, where, { needs, name: needs });
+        const decision = decide(policy, actor, where, needs);
         expect(decision.trace.length).toBeGreaterThan(0);
         expect(decision.trace.every(({ ok }) => ok)).toBe(decision.allowed);
-        expect(decide(policy, actor, where, { needs, name: needs })).toEqual(decision);
+        expect(decide(policy, actor, where, needs)).toEqual(decision);
       }),
     );
   });
@@ -231,7 +225,7 @@ describe('properties', () => {
         const [lower, higher] = rights.indexOf(a) <= rights.indexOf(b) ? [a, b] : [b, a];
         const under = (cap: Right): boolean => {
           const capped = { ...policy, caps: Object.fromEntries([[where, cap]]) };
-          return decide(capped, actor, where, { needs, name: needs }).allowed;
+          return decide(capped, actor, where, needs).allowed;
         };
         expect(under(lower) && !under(higher)).toBe(false);
       }),
@@ -256,7 +250,7 @@ describe('properties', () => {
     fc.assert(
       fc.property(policies, actors, channels, (policy, actor, where) => {
         const cdn = ['read', 'export', 'change', 'destroy'] as const;
-        const allowed = cdn.map((needs) => decide(policy, actor, where, { needs, name: needs }).allowed);
+        const allowed = cdn.map((needs) => decide(policy, actor, where, needs).allowed);
         expect(allowed.toSorted((a, b) => Number(b) - Number(a))).toEqual(allowed);
       }),
     );
