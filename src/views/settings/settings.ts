@@ -149,7 +149,7 @@ export const labels: Readonly<Record<ListField | ValueField, string>> = {
   exportChannels: 'Exports may go to',
   digestChannels: 'Digests may go to',
   approvalChannel: 'Approval channel',
-  auditChannel: 'Daily audit checkpoint',
+  auditChannel: 'Daily audit checkpoint goes to',
   destroyApprovals: 'Approvals for a deletion',
   changeApprovals: 'Approvals for a change',
   expiryMinutes: 'Minutes until a request expires',
