@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { WebClient } from '@slack/web-api';
 import type { Group, MissingScope, People, Profile } from '../auth/identity.ts';
 import { type Cache, createCache } from '../lib/cache.ts';
@@ -6,7 +7,7 @@ import type { Log } from '../telemetry/log.ts';
 import { readSlackError } from './installations.ts';
 import { tenantIdOfWorkspace, type Workspace } from './sender.ts';
 
-export interface PeopleOptions {
+interface PeopleOptions {
   /** From ADMIN_USER_IDS: a user id, or `T…/U…` (`E…/U…`) to limit it to one workspace or organisation. */
   readonly adminIds: readonly string[];
   readonly client: (workspace: Workspace) => Promise<WebClient>;
@@ -77,7 +78,10 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       absent: readonly string[] = [],
     ): Promise<Lookup<T>> => {
       try {
-        const value = await withTimeout(call(await options.client(workspace)));
+        const late = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
+          throw new Error('Slack did not answer in time');
+        });
+        const value = await Promise.race([call(await options.client(workspace)), late]);
         missing.delete(`${tenant}/${lookup}`);
         return { value };
       } catch (error) {
@@ -132,16 +136,4 @@ function toProfile(user: User, workspace: Workspace): Profile {
     deleted,
     timeZone: user.tz || undefined,
   };
-}
-
-async function withTimeout<T>(call: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('Slack did not answer in time')), timeoutMs);
-  });
-  try {
-    return await Promise.race([call, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

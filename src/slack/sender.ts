@@ -16,12 +16,10 @@ export interface Sender {
 }
 
 /** The workspace of the only bot token, if there is only one. */
-export interface OwnWorkspace {
-  readonly teamId: string | undefined;
-  readonly enterpriseId: string | undefined;
-}
+export type OwnWorkspace = Pick<Workspace, 'teamId' | 'enterpriseId'>;
 
 const id = z.string().min(1).optional().catch(undefined);
+const name = z.string().trim().min(1).max(100).optional().catch(undefined);
 const named = z.object({ id }).nullish().catch(undefined);
 
 // Commands are flat forms in which even booleans are strings; interactions nest; events carry authorizations.
@@ -29,10 +27,12 @@ const envelope = z.object({
   team_id: id,
   enterprise_id: id,
   user_id: id,
+  user_name: name,
+  team_domain: name,
   is_enterprise_install: z.union([z.boolean(), z.string()]).optional().catch(undefined),
-  team: z.object({ id, enterprise_id: id }).nullish().catch(undefined),
+  team: z.object({ id, enterprise_id: id, domain: name }).nullish().catch(undefined),
   enterprise: named,
-  user: z.object({ id, team_id: id }).optional().catch(undefined),
+  user: z.object({ id, team_id: id, username: name, name }).optional().catch(undefined),
   view: z.object({ app_installed_team_id: id }).optional().catch(undefined),
   event: z
     .object({ user: z.union([id, named]) })
@@ -67,17 +67,18 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
     own?.teamId !== undefined &&
     own.teamId !== teamId &&
     (own.enterpriseId === undefined || own.enterpriseId !== enterpriseId);
-  return { person: personIn(workspace, teamId, userId), workspace, foreign: isVisitor || isElsewhere };
+  // A person belongs to the tenant of the installation, and ends with it.
+  const person = {
+    enterpriseId: workspace.isEnterpriseInstall ? workspace.enterpriseId : undefined,
+    teamId,
+    userId,
+  };
+  return { person, workspace, foreign: isVisitor || isElsewhere };
 }
 
 /** The tenant: the owner of an installation and of everything stored with it. */
 export function tenantIdOfWorkspace(workspace: Workspace): string {
   return (workspace.isEnterpriseInstall ? workspace.enterpriseId : workspace.teamId) ?? '';
-}
-
-/** A person belongs to the tenant of the installation, and ends with it. */
-function personIn(workspace: Workspace, teamId: string, userId: string): Person {
-  return { enterpriseId: workspace.isEnterpriseInstall ? workspace.enterpriseId : undefined, teamId, userId };
 }
 
 /** The installation of a delivery. */
@@ -97,19 +98,9 @@ function workspaceIn(seen: z.output<typeof envelope>): Workspace {
   };
 }
 
-const name = z.string().trim().min(1).max(100).optional().catch(undefined);
-
-// Commands are flat, interactions nest.
-const names = z.object({
-  user_name: name,
-  team_domain: name,
-  user: z.object({ username: name, name }).optional().catch(undefined),
-  team: z.object({ domain: name }).nullish().catch(undefined),
-});
-
 /** The names of person and workspace in a delivery, which need no scope: `@alice in acme.slack.com`. */
 export function readShownName(body: unknown, person: Person): string {
-  const seen = names.safeParse(body).data;
+  const seen = envelope.safeParse(body).data;
   const user = seen?.user_name ?? seen?.user?.username ?? seen?.user?.name;
   const domain = seen?.team_domain ?? seen?.team?.domain;
   return `${user ? `@${user}` : person.userId} in ${domain ? `${domain}.slack.com` : person.teamId}`;

@@ -34,19 +34,17 @@ export function listenForLifecycleEvents(
   const { ends, inFlight, log } = options;
 
   // These two arrive without a token, and no library deletes the installation.
-  for (const end of ['app_uninstalled', 'tokens_revoked'] as const) {
-    app.event(end, async ({ body, event }) => {
-      if (event.type === 'tokens_revoked' && !event.tokens.bot?.length) return;
-      const workspace = findWorkspace(body);
-      if (!workspace) return;
-      const cause = end === 'app_uninstalled' ? 'app-uninstalled' : 'tokens-revoked';
-      await inFlight.run(() => ends.uninstalled(workspace, cause));
-      log.info(
-        { tenant: tenantIdOfWorkspace(workspace), cause },
-        'app uninstalled: its token and all keys are destroyed',
-      );
-    });
-  }
+  const end = async (body: unknown, cause: 'app-uninstalled' | 'tokens-revoked'): Promise<void> => {
+    const workspace = findWorkspace(body);
+    if (!workspace) return;
+    await inFlight.run(() => ends.uninstalled(workspace, cause));
+    const tenant = tenantIdOfWorkspace(workspace);
+    log.info({ tenant, cause }, 'app uninstalled: its token and all keys are destroyed');
+  };
+  app.event('app_uninstalled', async ({ body }) => end(body, 'app-uninstalled'));
+  app.event('tokens_revoked', async ({ body, event }) => {
+    if (event.tokens.bot?.length) await end(body, 'tokens-revoked');
+  });
 
   app.event('team_access_revoked', async ({ body, event }) => {
     const workspace = findWorkspace(body);
@@ -64,13 +62,10 @@ export function listenForLifecycleEvents(
     if (!workspace || !user || !belongs(user, workspace)) return;
     ends.changed(workspace, user.id);
     if (user.deleted !== true) return;
-    const person: Person = workspace.isEnterpriseInstall
-      ? {
-          enterpriseId: workspace.enterpriseId,
-          teamId: workspace.teamId ?? user.team_id ?? '',
-          userId: user.id,
-        }
-      : { teamId: workspace.teamId ?? '', userId: user.id };
+    const { isEnterpriseInstall, enterpriseId, teamId } = workspace;
+    const person = isEnterpriseInstall
+      ? { enterpriseId, teamId: teamId ?? user.team_id ?? '', userId: user.id }
+      : { teamId: teamId ?? '', userId: user.id };
     await inFlight.run(() => ends.person(person));
     log.info({ tenant: tenantIdOfWorkspace(workspace) }, 'person deactivated: their key is destroyed');
   });
@@ -78,11 +73,9 @@ export function listenForLifecycleEvents(
 
 /** Slack also reports visitors, and another organisation may use the same id. */
 function belongs(user: z.output<typeof changedUser>, workspace: Workspace): boolean {
-  if (user.is_stranger === true) return false;
-  const { enterprise_user: grid, team_id: teamId } = user;
-  if (workspace.isEnterpriseInstall) {
-    return grid?.enterprise_id === undefined || grid.enterprise_id === workspace.enterpriseId;
-  }
-  const { teamId: own } = workspace;
+  const { enterprise_user: grid, team_id: teamId, is_stranger: isStranger } = user;
+  const { isEnterpriseInstall, enterpriseId, teamId: own } = workspace;
+  if (isStranger === true) return false;
+  if (isEnterpriseInstall) return grid?.enterprise_id === undefined || grid.enterprise_id === enterpriseId;
   return own !== undefined && (teamId === undefined || teamId === own || grid?.teams?.includes(own) === true);
 }

@@ -1,8 +1,10 @@
 import { createFileScanner, findSecretKinds } from '../../secrets/scanner.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
+import { section } from '../../views/blocks/blocks.ts';
+import { modal, option } from '../../views/blocks/inputs.ts';
 
 /** The way by which something was about to leave. */
-export type Sink = 'slack' | 'response_url' | 'acknowledgement' | 'http' | 'cdn' | 'file';
+type Sink = 'slack' | 'response_url' | 'acknowledgement' | 'http' | 'cdn' | 'file';
 
 /** Something was not sent because it held a live secret. It is already logged under the reference. */
 export class SecretLeakBlocked extends Error {
@@ -24,7 +26,7 @@ export const isBlocked = {
 } as const;
 
 /** The secret that requests to these origins may carry. */
-export interface AllowedDestination {
+interface AllowedDestination {
   readonly origins: readonly string[];
   /** The header that carries the key or token there. */
   readonly header: string;
@@ -74,7 +76,7 @@ export function createEgress({ log }: { log: Log }): Egress {
       return async (input, init) => {
         const url = new URL(input instanceof Request ? input.url : input);
         const exempt = allowed?.origins.includes(url.origin) ? allowed : undefined;
-        check(sink, [url.href, decoded(url.search), ...headersOf(input, init, exempt?.header)]);
+        check(sink, [url.href, ...url.searchParams.values(), ...headersOf(input, init, exempt?.header)]);
         if (!exempt?.body?.(url)) check(sink, init?.body);
         return fetch(input, init);
       };
@@ -98,20 +100,10 @@ export function createEgress({ log }: { log: Log }): Egress {
 function toHeldBackReply(reply: unknown, reference: string): unknown {
   const text = `${isBlocked.message} Reference ${reference}`;
   if (typeof reply !== 'object' || reply === null) return text;
-  if ('options' in reply || 'option_groups' in reply) {
-    const line = `Held back: it would have shown a secret. ${reference}`;
-    return { options: [{ text: { type: 'plain_text', text: line }, value: 'note' }] };
-  }
+  if ('options' in reply || 'option_groups' in reply)
+    return { options: [option(`Held back: it would have shown a secret. ${reference}`, 'note')] };
   if (!('response_action' in reply)) return { response_type: 'ephemeral', text };
-  return {
-    response_action: 'update',
-    view: {
-      type: 'modal',
-      title: { type: 'plain_text', text: 'Held back' },
-      close: { type: 'plain_text', text: 'Close' },
-      blocks: [{ type: 'section', text: { type: 'plain_text', text } }],
-    },
-  };
+  return { response_action: 'update', view: modal({ title: 'Held back' }, [section(text)]) };
 }
 
 /** All texts of a value, joined. Streams and forms have their own checks. */
@@ -141,8 +133,4 @@ function collect(value: unknown, texts: string[]): void {
 function headersOf(input: unknown, init: RequestInit | undefined, except: string | undefined): string[] {
   const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
   return [...headers].flatMap(([name, value]) => (name === except ? [] : [value]));
-}
-
-function decoded(search: string): string[] {
-  return search === '' ? [] : [...new URLSearchParams(search).values()];
 }

@@ -13,14 +13,14 @@ import type { ExportPorts } from '../../exports/ports.ts';
 import type { ExportThread } from '../../exports/worker/thread.ts';
 import type { OperationPorts } from '../../operations/execute.ts';
 import type { Ledger } from '../../operations/transitions.ts';
-import { allowSecrets, type Secret } from '../../secrets/secret.ts';
+import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import type { InstallationAccess } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { Workspace } from '../sender.ts';
-import type { Clients } from './clients.ts';
+import { type Clients, postMessage } from './clients.ts';
 import type { Egress } from './egress.ts';
 import { createSlackPort, toHeldBack } from './slack-port.ts';
 import { createUploads } from './uploads.ts';
@@ -63,11 +63,8 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     blockFile: (kinds) => toHeldBack(egress.block('file', kinds)),
     people: (place) => people(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
-    cdn: async (
-      person: Person,
-      signal: AbortSignal,
-      { allowance }: { readonly allowance?: ErrorBudget } = {},
-    ) => options.cdn.withKey(await cdnKey(person), signal, allowance),
+    cdn: async (person: Person, signal: AbortSignal, more: { readonly allowance?: ErrorBudget } = {}) =>
+      options.cdn.withKey(await cdnKey(person), signal, more.allowance),
     authorizer: (person) =>
       createAuthorizer({
         person,
@@ -80,10 +77,8 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     slack: (place, signal) => {
       const client = async (): Promise<WebClient> => clients.job(await access.token(workspaceOf(place)));
       const { apiUrl, draw } = options;
-      return createSlackPort(
-        client,
-        createUploads({ client, apiUrl, draw, inspect: () => egress.file(), signal }),
-      );
+      const uploads = createUploads({ client, apiUrl, draw, inspect: () => egress.file(), signal });
+      return createSlackPort(client, uploads);
     },
   };
 }
@@ -93,21 +88,9 @@ function workspaceOf({ teamId, enterpriseId }: Installation | Person): Workspace
 }
 
 /** Sends a direct message that is no answer to a delivery. @throws what Slack or the network answers. */
-export function createDirectMessenger(deps: {
-  access: InstallationAccess;
-  clients: Clients;
-}): (person: Person, message: Message) => Promise<void> {
-  return async (person, { text, blocks, carries }) => {
-    const token = await deps.access.token(workspaceOf(person));
-    const client = deps.clients.interactive(token);
-    await allowSecrets(carries ?? [], () =>
-      client.chat.postMessage({
-        channel: person.userId,
-        text,
-        ...(blocks ? { blocks } : {}),
-        unfurl_links: false,
-        unfurl_media: false,
-      }),
-    );
+export function createDirectMessenger({ access, clients }: Pick<JobPortsOptions, 'access' | 'clients'>) {
+  return async (person: Person, message: Message): Promise<void> => {
+    const client = clients.interactive(await access.token(workspaceOf(person)));
+    await postMessage(client, person.userId, message);
   };
 }

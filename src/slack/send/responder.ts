@@ -8,8 +8,7 @@ import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import type { SendNativeBlocks } from './native-blocks.ts';
-import { UploadError } from './upload-bytes.ts';
-import { discardFiles, type Uploads } from './uploads.ts';
+import { discardFiles, UploadError, type Uploads } from './uploads.ts';
 
 /** The ways of a private answer to one person, best first. */
 export interface Route {
@@ -157,7 +156,8 @@ export function withFiles(
 ): Responder {
   const share = async (message: Message, files: readonly Attachment[]): Promise<void> => {
     try {
-      await uploads.share(files, await uploads.directMessages(userId), truncate(message.text, 3000));
+      const channel = await uploads.findDirectMessages(userId);
+      await uploads.share(files, { channel, comment: truncate(message.text, 3000) });
     } catch (error) {
       const reference = makeReference();
       log.error({ reference, error, files: files.length }, 'cannot send the files of an answer');

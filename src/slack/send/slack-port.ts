@@ -1,4 +1,5 @@
 import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
+import { z } from 'zod';
 import { minuteMs } from '../../lib/time.ts';
 import {
   type FindWhere,
@@ -7,39 +8,29 @@ import {
   SlackFailure,
   type SlackPort,
 } from '../../outbox/slack-port.ts';
-import { allowSecrets } from '../../secrets/secret.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import { readSlackError } from '../installations.ts';
+import { postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
-import { UploadError } from './upload-bytes.ts';
-import type { Uploads } from './uploads.ts';
+import { UploadError, type Uploads } from './uploads.ts';
 
 /** Slack for jobs. Every method throws `SlackFailure` if Slack or the network fails. */
 export function createSlackPort(client: () => Promise<WebClient>, uploads: Uploads): SlackPort {
   return {
     post: (channel, message, { thread, marker } = {}) =>
       classifyErrors(async () => {
-        const answer = await allowSecrets(message.carries ?? [], async () =>
-          (await client()).chat.postMessage({
-            channel,
-            ...contentOf(message),
-            ...(thread === undefined ? {} : { thread_ts: thread }),
-            ...(marker ? { metadata: { event_type: marker.type, event_payload: marker.payload } } : {}),
-            unfurl_links: false,
-            unfurl_media: false,
-          }),
-        );
-        return { channel: answer.channel ?? channel, ts: answer.ts ?? '' };
+        const posted = await postMessage(await client(), channel, message, {
+          ...(thread === undefined ? {} : { thread_ts: thread }),
+          ...(marker ? { metadata: { event_type: marker.type, event_payload: marker.payload } } : {}),
+        });
+        return { channel: posted.channel ?? channel, ts: posted.ts ?? '' };
       }),
-    update: ({ channel, ts }, message) =>
+    update: ({ channel, ts }, { text, blocks = [] }) =>
       classifyErrors(async () => {
-        await (await client()).chat.update({ channel, ts, ...contentOf(message) });
+        // An update without blocks would keep the old ones.
+        await (await client()).chat.update({ channel, ts, text, blocks });
       }),
     find: (marker, where) => classifyErrors(async () => findMarked(await client(), marker, where)),
-    share: (files, { channel, thread, comment, beforeShare }) =>
-      classifyErrors(async () =>
-        uploads.share(files, { channelId: channel, threadTs: thread }, comment, beforeShare),
-      ),
+    share: (files, target) => classifyErrors(() => uploads.share(files, target)),
     deleteFile: (file) =>
       classifyErrors(async () => {
         try {
@@ -50,11 +41,6 @@ export function createSlackPort(client: () => Promise<WebClient>, uploads: Uploa
         }
       }),
   };
-}
-
-function contentOf({ text, blocks }: Message): { text: string; blocks: NonNullable<Message['blocks']> } {
-  // An update without blocks would keep the old ones.
-  return { text, blocks: blocks ?? [] };
 }
 
 // A busy channel has some hundred messages in the searched minutes.
@@ -100,11 +86,12 @@ async function findMarked(
   throw new SlackFailure('refused', 'too_much');
 }
 
+const markedMetadata = z.object({ event_type: z.string(), event_payload: z.record(z.string(), z.unknown()) });
+
 function hasMarker(metadata: unknown, { type, payload }: Marker): boolean {
-  if (typeof metadata !== 'object' || metadata === null) return false;
-  const { event_type: eventType, event_payload: found } = metadata as Record<string, unknown>;
-  if (eventType !== type || typeof found !== 'object' || found === null) return false;
-  return Object.entries(payload).every(([name, value]) => (found as Record<string, unknown>)[name] === value);
+  const found = markedMetadata.safeParse(metadata).data;
+  if (found?.event_type !== type) return false;
+  return Object.entries(payload).every(([name, value]) => found.event_payload[name] === value);
 }
 
 async function classifyErrors<T>(call: () => Promise<T>): Promise<T> {
@@ -121,14 +108,11 @@ const uncertainCodes = new Set(['internal_error', 'fatal_error', 'service_unavai
 /** Whether a failed call took effect, as a `SlackFailure`; errors that are not Slack's are returned unchanged. */
 function classifyError(error: unknown): unknown {
   if (error instanceof UploadError) {
-    const text = { cause: error, message: error.message };
-    const inner = error.cause === undefined ? undefined : classifyError(error.cause);
-    if (!(inner instanceof SlackFailure)) {
-      const { code, retryAfterSeconds } = error;
-      return new SlackFailure('refused', code, { ...text, retryAfterSeconds });
-    }
-    const { outcome, code, retryAfterSeconds, reference } = inner;
-    return new SlackFailure(outcome, code, { ...text, retryAfterSeconds, reference });
+    const inner = classifyError(error.cause);
+    const { message, retryAfterSeconds } = error;
+    if (!(inner instanceof SlackFailure))
+      return new SlackFailure('refused', error.code, { cause: error, message, retryAfterSeconds });
+    return new SlackFailure(inner.outcome, inner.code, { ...inner, cause: error, message });
   }
   if (error instanceof SecretLeakBlocked) return toHeldBack(error);
   const code = readSlackError(error);

@@ -1,33 +1,45 @@
 import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import type { WebClient } from '@slack/web-api';
+import { readRetryAfter } from '../../api/http/retry.ts';
 import type { Chart } from '../../charts/charts.ts';
-import type { Attachment } from '../../views/blocks/message.ts';
+import type { SlackPort } from '../../outbox/slack-port.ts';
+import type { Attachment, Destination, Taken } from '../../views/blocks/message.ts';
 import { readSlackError } from '../installations.ts';
 import { SecretLeakBlocked } from './egress.ts';
-import { findLength, type Source, sendFile, UploadError } from './upload-bytes.ts';
 
-/** The destination of files: everyone in the channel can open them. */
-export interface UploadTarget {
-  readonly channelId: string;
-  readonly threadTs?: string | undefined;
+/** `message` may be shown to people: it holds no foreign text. */
+export class UploadError extends Error {
+  override readonly name = 'UploadError';
+  /** `upload_failed` may succeed later; the others are permanent. */
+  readonly code: 'upload_failed' | 'upload_refused' | 'upload_too_large';
+  /** The pause that Slack asked for. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    message: string,
+    {
+      code,
+      retryAfterSeconds,
+      cause,
+    }: Partial<Pick<UploadError, 'code' | 'retryAfterSeconds' | 'cause'>> = {},
+  ) {
+    super(message, { cause });
+    this.code = code ?? 'upload_failed';
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
 }
 
 export interface Uploads {
   /**
-   * Shares files with one message, `comment` (mrkdwn) above them, and always deletes their temporary files.
-   * `beforeShare` runs when Slack has all bytes, before anyone can see them; if it throws, they are never shared.
+   * Shares files with one message and always deletes their temporary files. Everyone in the channel can open them.
    *
    * @throws UploadError with the reason; errors of `beforeShare` are thrown unchanged.
    */
-  share(
-    files: readonly Attachment[],
-    target: UploadTarget,
-    comment?: string,
-    beforeShare?: (fileIds: readonly string[]) => Promise<void>,
-  ): Promise<{ readonly fileIds: readonly string[] }>;
-  /** The person's direct messages with the bot. */
-  directMessages(userId: string): Promise<UploadTarget>;
+  readonly share: SlackPort['share'];
+  /** The channel of the person's direct messages with the bot. @throws UploadError */
+  findDirectMessages(userId: string): Promise<string>;
 }
 
 /** Deletes temporary files. */
@@ -37,6 +49,8 @@ export async function discardFiles(files: readonly Attachment[]): Promise<void> 
     if ('spooled' in content) await content.spooled.discard();
   }
 }
+
+type Source = Exclude<Attachment['content'], { readonly chart: Chart }>;
 
 /**
  * Slack's upload in three steps: an address for an exact number of bytes, the bytes, the share.
@@ -54,44 +68,44 @@ export function createUploads(options: {
   readonly signal: AbortSignal;
 }): Uploads {
   return {
-    async share(files, target, comment, beforeShare) {
-      let failure: { readonly error: unknown } | undefined;
+    async share(files, { channel, thread, comment, beforeShare }) {
       try {
-        const client = await options.client();
-        // Charts are drawn while the files before them are sent.
-        const started = files.map((file) => ({ file, source: sourceOf(file.content) }));
-        const ids: { id: string; title: string }[] = [];
-        for (const { file, source } of started)
-          ids.push({ id: await transfer(client, file, await source), title: file.title });
-        const [first, ...others] = ids;
-        if (!first) return { fileIds: [] };
-        await beforeShare?.(ids.map(({ id }) => id)).catch((error: unknown) => {
-          failure = { error };
-          throw error;
+        const uploaded = await explainErrors(() => uploadAll(files));
+        const fileIds = uploaded.map(({ id }) => id);
+        const [first, ...others] = uploaded;
+        if (!first) return { fileIds };
+        await beforeShare?.(fileIds);
+        await explainErrors(async () => {
+          const client = await options.client();
+          await client.files.completeUploadExternal({
+            files: [first, ...others],
+            channel_id: channel,
+            ...(thread ? { thread_ts: thread } : {}),
+            ...(comment ? { initial_comment: comment } : {}),
+          });
         });
-        await client.files.completeUploadExternal({
-          files: [first, ...others],
-          channel_id: target.channelId,
-          ...(target.threadTs ? { thread_ts: target.threadTs } : {}),
-          ...(comment ? { initial_comment: comment } : {}),
-        });
-        return { fileIds: ids.map(({ id }) => id) };
-      } catch (error) {
-        throw failure ? failure.error : toUploadError(error);
+        return { fileIds };
       } finally {
         await discardFiles(files);
       }
     },
-    async directMessages(userId) {
-      try {
+    findDirectMessages: (userId) =>
+      explainErrors(async () => {
         const { channel } = await (await options.client()).conversations.open({ users: userId });
         if (!channel?.id) throw new UploadError('Slack opened no conversation with you.');
-        return { channelId: channel.id };
-      } catch (error) {
-        throw toUploadError(error);
-      }
-    },
+        return channel.id;
+      }),
   };
+
+  async function uploadAll(files: readonly Attachment[]): Promise<{ id: string; title: string }[]> {
+    const client = await options.client();
+    // Charts are drawn while the files before them are sent.
+    const started = files.map((file) => ({ file, source: sourceOf(file.content) }));
+    const uploaded: { id: string; title: string }[] = [];
+    for (const { file, source } of started)
+      uploaded.push({ id: await upload(client, file, await source), title: file.title });
+    return uploaded;
+  }
 
   function sourceOf(content: Attachment['content']): Source | Promise<Source> {
     if (!('chart' in content)) return content;
@@ -102,24 +116,24 @@ export function createUploads(options: {
   }
 
   /** The first two steps. Returns the file's id. */
-  async function transfer(client: WebClient, file: Attachment, source: Source): Promise<string> {
+  async function upload(client: WebClient, file: Attachment, source: Source): Promise<string> {
     const length = await findLength(source);
     if (length === 0) throw new UploadError('The file is empty, and Slack takes none without content.');
     await inspect(source);
     const alt = file.altText?.slice(0, 1000);
-    const opened = await client.files.getUploadURLExternal({
+    const { upload_url: address, file_id: id } = await client.files.getUploadURLExternal({
       filename: file.name,
       length,
       // Slack's documentation uses the first name, its SDK the second.
       ...(alt ? { alt_txt: alt, alt_text: alt } : {}),
     });
-    if (!opened.upload_url || !opened.file_id) throw new UploadError('Slack gave no address for the file.');
-    await sendFile(source, {
-      url: checkUploadUrl(opened.upload_url),
+    if (!address || !id) throw new UploadError('Slack gave no address for the file.');
+    await sendBytes(source, {
+      url: checkUploadUrl(address),
       headers: { 'content-type': file.mimetype, 'content-length': String(length) },
       signal: options.signal,
     });
-    return opened.file_id;
+    return id;
   }
 
   /** Scans the whole file before the upload starts, so that no half of it is sent. */
@@ -141,33 +155,96 @@ export function createUploads(options: {
   }
 }
 
-function toUploadError(error: unknown): UploadError {
-  if (error instanceof UploadError) return error;
-  if (error instanceof SecretLeakBlocked)
-    return new UploadError(`The file was held back: it would have shown a secret (${error.reference}).`, {
-      cause: error,
+async function findLength(source: Source): Promise<number> {
+  if ('path' in source) return (await stat(source.path)).size;
+  return 'spooled' in source ? source.spooled.length() : source.byteLength;
+}
+
+// The deadline of an upload: a base, and the slowest accepted rate. Without any progress it is aborted earlier.
+const baseMs = 20_000;
+const bytesPerMs = 100;
+const stallMs = 30_000;
+// Client errors that are temporary.
+const temporary = new Set([408, 425, 429]);
+
+async function sendBytes(source: Source, to: Omit<Destination, 'moved'>): Promise<void> {
+  const deadline = AbortSignal.timeout(baseMs + Math.ceil((await findLength(source)) / bytesPerMs));
+  const stalled = new AbortController();
+  const timer = setTimeout(
+    () => stalled.abort(new DOMException('Slack stopped taking the file', 'TimeoutError')),
+    stallMs,
+  );
+  const signal = AbortSignal.any([to.signal, deadline, stalled.signal]);
+  const destination = { ...to, signal, moved: () => void timer.refresh() };
+  const sending = 'spooled' in source ? source.spooled.send(destination) : post(source, destination);
+  const { status, retryAfter } = await sending.finally(() => clearTimeout(timer));
+  if (status === 200) return;
+  if (status === 413)
+    throw new UploadError('Slack does not take a file of this size (HTTP 413).', {
+      code: 'upload_too_large',
     });
-  return new UploadError(describeReason(error), { cause: error });
+  const isPermanent = status >= 400 && status < 500 && !temporary.has(status);
+  throw new UploadError(`Slack did not take the file (HTTP ${status}).`, {
+    code: isPermanent ? 'upload_refused' : 'upload_failed',
+    retryAfterSeconds: readRetryAfter(retryAfter ?? null, Date.now()),
+  });
+}
+
+async function post(
+  source: Uint8Array | { readonly path: string },
+  { url, headers, signal, moved }: Destination,
+): Promise<Taken> {
+  // Loaded with the first file: it would cost a tenth of a second at the start.
+  const { request } = await import('undici');
+  const body =
+    source instanceof Uint8Array
+      ? source
+      : Readable.from(watch(createReadStream(source.path), moved), { objectMode: false });
+  // undici counts from the first byte sent, and a large file takes longer than its five minutes.
+  const answer = await request(url, { method: 'POST', headers, body, signal, headersTimeout: 0 });
+  await answer.body.dump();
+  const header = answer.headers['retry-after'];
+  return { status: answer.statusCode, retryAfter: Array.isArray(header) ? header[0] : header };
+}
+
+/** `moved` is called whenever Slack has taken something. */
+async function* watch(
+  pieces: AsyncIterable<Uint8Array>,
+  moved: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const piece of pieces) {
+    moved(piece.length);
+    yield piece;
+  }
+}
+
+async function explainErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof UploadError ? error : new UploadError(describeReason(error), { cause: error });
+  }
 }
 
 function describeReason(error: unknown): string {
+  if (error instanceof SecretLeakBlocked)
+    return `The file was held back: it would have shown a secret (${error.reference}).`;
   const code = readSlackError(error);
-  switch (code) {
-    case 'missing_scope':
-      return 'The bot lacks the permission to send files: an admin has to install it again with the current manifest.';
-    case 'file_uploads_disabled':
-    case 'file_upload_size_restricted':
-    case 'blocked_file_type':
-      return 'Your workspace does not allow this file.';
-    case 'not_in_channel':
-    case 'channel_not_found':
-      return 'The bot is not in that channel: invite it and try again.';
-    case undefined:
-      break;
-    default:
-      return `Slack refused the file (${code}).`;
-  }
+  if (code !== undefined) return refusals[code] ?? `Slack refused the file (${code}).`;
   if (error instanceof Error && error.name === 'TimeoutError') return 'Slack took too long to take the file.';
   if (error instanceof Error && error.name === 'AbortError') return 'The bot was stopped meanwhile.';
   return 'The file could not be made or sent.';
 }
+
+const notAllowed = 'Your workspace does not allow this file.';
+const notInChannel = 'The bot is not in that channel: invite it and try again.';
+
+const refusals: Readonly<Record<string, string>> = {
+  missing_scope:
+    'The bot lacks the permission to send files: an admin has to install it again with the current manifest.',
+  file_uploads_disabled: notAllowed,
+  file_upload_size_restricted: notAllowed,
+  blocked_file_type: notAllowed,
+  not_in_channel: notInChannel,
+  channel_not_found: notInChannel,
+};

@@ -62,7 +62,7 @@ const text = (content: Attachment['content']): Attachment => ({
 test('a file goes into a thread, with its alternative text, its words above it and exactly its bytes', async () => {
   await client.chat.postMessage({ channel: ops, text: 'a thread begins' });
   const [parent] = slack.as(alice, ops).messages();
-  await uploads().share([chart], { channelId: ops, threadTs: parent?.ts }, 'Latency now: 40');
+  await uploads().share([chart], { channel: ops, thread: parent?.ts, comment: 'Latency now: 40' });
   const shared = slack
     .as(alice, ops)
     .messages()
@@ -80,20 +80,20 @@ test('a file goes into a thread, with its alternative text, its words above it a
 test('a temporary file is deleted after sending, also if sending fails', async () => {
   const path = join(folder, 'spooled.csv');
   await writeFile(path, 'a,b\n1,2\n');
-  await uploads().share([text({ path })], { channelId: ops });
+  await uploads().share([text({ path })], { channel: ops });
   await expect(stat(path)).rejects.toThrow('ENOENT');
 
   await writeFile(path, 'a,b\n1,2\n');
   slack.script.fail('files.completeUploadExternal', 'file_uploads_disabled');
-  await expect(uploads().share([text({ path })], { channelId: ops })).rejects.toThrow(/does not allow/);
+  await expect(uploads().share([text({ path })], { channel: ops })).rejects.toThrow(/does not allow/);
   await expect(stat(path)).rejects.toThrow('ENOENT');
 });
 
 test('bytes go to Slack’s hosts only, whatever address an answer names', async () => {
   const elsewhere = uploads('https://slack.example/api/');
-  await expect(
-    elsewhere.share([text(new TextEncoder().encode('secret'))], { channelId: ops }),
-  ).rejects.toThrow(/not Slack’s/);
+  await expect(elsewhere.share([text(new TextEncoder().encode('secret'))], { channel: ops })).rejects.toThrow(
+    /not Slack’s/,
+  );
   expect(slack.calls.map(({ method }) => method)).not.toContain('files.upload');
 });
 
@@ -103,12 +103,12 @@ test.each([
   ['some_new_code', /some_new_code/],
 ])('a refusal with %s is told in words', async (code, words) => {
   slack.script.fail('files.getUploadURLExternal', code);
-  await expect(uploads().share([chart], { channelId: ops })).rejects.toThrow(words);
+  await expect(uploads().share([chart], { channel: ops })).rejects.toThrow(words);
 });
 
 test('an aborted upload is reported, and nothing is shared', async () => {
   slack.script.drop('files.upload');
-  await expect(uploads().share([chart], { channelId: ops })).rejects.toThrow(/could not be made or sent/);
+  await expect(uploads().share([chart], { channel: ops })).rejects.toThrow(/could not be made or sent/);
   expect(slack.calls.map(({ method }) => method)).not.toContain('files.completeUploadExternal');
 });
 
@@ -154,7 +154,7 @@ test('a file that holds a live secret is not sent, not even in part', async () =
     const secret = new Secret('the-secret-Value-0123456789', 'test-secret');
     const file = { name: 'leak.csv', title: 'Leak', mimetype: 'text/csv', content: { path } };
     const before = slack.calls.length;
-    await expect(uploads().share([file], { channelId: `D${alice}` })).rejects.toThrow(/held back/);
+    await expect(uploads().share([file], { channel: `D${alice}` })).rejects.toThrow(/held back/);
     expect(slack.calls).toHaveLength(before);
     expect(String(secret)).toBe('[secret]');
   });
@@ -183,12 +183,12 @@ test.each([
   [503, { code: 'upload_failed' }],
 ])('an address that answers HTTP %i says whether the same may be taken later', async (status, told) => {
   slack.script.fail('files.upload', 'refused', 1, status);
-  await expect(uploads().share([chart], { channelId: ops })).rejects.toMatchObject(told);
+  await expect(uploads().share([chart], { channel: ops })).rejects.toMatchObject(told);
 });
 
 test('the pause requested by the upload address is reported', async () => {
   slack.script.rateLimit('files.upload', 45);
-  await expect(uploads().share([chart], { channelId: ops })).rejects.toMatchObject({
+  await expect(uploads().share([chart], { channel: ops })).rejects.toMatchObject({
     code: 'upload_failed',
     retryAfterSeconds: 45,
   });
