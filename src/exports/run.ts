@@ -5,7 +5,7 @@ import { decideExport } from '../auth/policy/authorizer.ts';
 import { UserError } from '../errors.ts';
 import { type Posted, SlackFailure } from '../outbox/slack-port.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
-import { renderRefusal } from '../views/blocks/refusal.ts';
+import { renderRefusal } from '../views/blocks/failure.ts';
 import { renderWaiting } from '../views/exports/exports.ts';
 import { createAttachments } from './attachments.ts';
 import { classifyFailure, ExportOverdue } from './failures.ts';

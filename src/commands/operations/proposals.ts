@@ -6,7 +6,7 @@ import { UserError } from '../../errors.ts';
 import { type Operation, type OperationKind, type Proposal, requiredRight } from '../../operations/model.ts';
 import { propose } from '../../operations/propose.ts';
 import { findOperation } from '../../operations/queries.ts';
-import { renderRefusal } from '../../views/blocks/refusal.ts';
+import { renderRefusal } from '../../views/blocks/failure.ts';
 import { pluralize } from '../../views/blocks/text.ts';
 import type { ApprovalNeeds } from '../../views/operations/describe.ts';
 import type { Context, With } from '../context.ts';

@@ -14,7 +14,7 @@ import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { renderRefusal } from '../../views/blocks/refusal.ts';
+import { renderRefusal } from '../../views/blocks/failure.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { type Clients, postMessage } from '../send/clients.ts';

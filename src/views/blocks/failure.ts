@@ -1,4 +1,6 @@
-import type { KnownBlock, ModalView } from '@slack/types';
+import type { Button, KnownBlock, ModalView } from '@slack/types';
+import type { MissingScope } from '../../auth/identity.ts';
+import type { Decision, Reason } from '../../auth/policy/policy.ts';
 import type { UserError } from '../../errors.ts';
 import { actions, button, commandButton, connectButton, context, message, section } from './blocks.ts';
 import type { FormResult, Message } from './message.ts';
@@ -29,26 +31,103 @@ export function renderFailure(failed: Failure): Message {
   const next = failed.hint ? sanitizeMrkdwn(failed.hint) : '';
   const reference = failed.reference ? `Reference ${escapeMrkdwn(failed.reference, 60)}` : '';
   const blocks: KnownBlock[] = [section([`:warning: ${what}`, next].filter(Boolean).join('\n'))];
-  const buttons = [
-    ...(failed.offer === 'connect' ? [connectButton()] : []),
-    ...(failed.offer === 'why' && failed.why ? [commandButton('Why?', `why ${failed.why}`)] : []),
-    ...(typeof failed.offer === 'object'
-      ? failed.offer
-          .slice(0, maxAlternatives)
-          .map(({ label, types }, index) => commandButton(label, types, index))
-      : []),
-    // With an offer, a retry would fail again.
-    ...(failed.retry && failed.offer === undefined
-      ? [button('Try again', failed.retry.actionId, failed.retry.value)]
-      : []),
-  ];
+  const buttons = renderButtons(failed);
   if (buttons.length > 0) blocks.push(actions(...buttons));
   if (reference) blocks.push(context(reference));
   return message([what, next, reference].filter(Boolean).join(' '), blocks);
+}
+
+function renderButtons({ offer, why, retry }: Failure): Button[] {
+  if (offer === 'connect') return [connectButton()];
+  if (offer === 'why') return why ? [commandButton('Why?', `why ${why}`)] : [];
+  // With an offer, a retry would fail again.
+  if (offer === undefined) return retry ? [button('Try again', retry.actionId, retry.value)] : [];
+  return offer.slice(0, maxAlternatives).map(({ label, types }, index) => commandButton(label, types, index));
 }
 
 /** A form with the failure above it; its inputs keep their values. */
 export function addFailure(form: ModalView, failed: Failure): FormResult {
   const failure = renderFailure(failed);
   return { modal: { ...form, blocks: [...(failure.blocks ?? []), ...form.blocks] }, message: failure };
+}
+
+interface Refusal {
+  readonly message: string;
+  readonly hint: string;
+  readonly offer?: 'connect' | 'why';
+}
+
+/** Why a decision refuses, and what helps, in mrkdwn. */
+export function renderRefusal({ trace, reason }: Decision, missing: readonly MissingScope[]): Refusal {
+  const says = trace.find(({ ok }) => !ok)?.says;
+  const refusal = explainReason(reason, says) ?? {
+    message: `You may not do this: you are ${says ?? 'not allowed to'}.`,
+    hint: 'An admin can change that with `/cdn settings`.',
+    offer: 'why',
+  };
+  // If the look-up behind a refusal failed, the refusal may be wrong.
+  const unread = missing.find(({ lookup }) => lookup === lookups[reason]);
+  if (!unread) return refusal;
+  const hint = `${missingScopeLine(unread)} Try again in a minute, or tell whoever runs this bot.`;
+  return { message: refusal.message, hint, offer: 'why' };
+}
+
+const lookups: Readonly<Partial<Record<Reason, MissingScope['lookup']>>> = {
+  'not-admin': 'admins',
+  'not-operator': 'groups',
+};
+
+function explainReason(reason: Reason, says: string | undefined): Refusal | undefined {
+  const explanations: Readonly<Partial<Record<Reason, Refusal>>> = {
+    foreign: {
+      message: 'This bot answers people of its own organisation only.',
+      hint: 'Ask somebody of the organisation that installed it.',
+    },
+    'no-key': {
+      message: 'You have not connected a CDN key yet.',
+      hint: 'Connect yours: it takes a minute.',
+      offer: 'connect',
+    },
+    'not-admin': {
+      message: 'Only admins may do this, and you are not one.',
+      hint: 'Admins are the workspace’s admins and people named by the operator of this bot.',
+      offer: 'why',
+    },
+    'channel-cap': {
+      message: `This is not allowed here: ${says ?? 'the channel is capped'}.`,
+      hint: 'Try it in another channel, or in your conversation with the bot.',
+      offer: 'why',
+    },
+    'other-channel': {
+      message: `That is not the place for it: ${says ?? 'only some channels are'}.`,
+      hint: 'Choose another channel. An admin can change that with `/cdn settings`.',
+    },
+  };
+  return explanations[reason];
+}
+
+/** The look-ups that Slack does not answer, with their consequences. */
+export function missingScopeLines(missing: readonly MissingScope[]): KnownBlock[] {
+  return missing.map((one) => context(`:warning: ${missingScopeLine(one)}`));
+}
+
+function missingScopeLine({ lookup, reason }: MissingScope): string {
+  const [what, scope, consequence] =
+    lookup === 'admins'
+      ? ['who is a workspace admin', 'users:read', 'only ADMIN_USER_IDS are admins']
+      : ['who is in a user group', 'usergroups:read', 'groups count as empty'];
+  const reasons: Readonly<Record<string, string>> = {
+    missing_scope: `the scope \`${scope}\` was not granted`,
+    plan_upgrade_required: 'this Slack plan has no user groups',
+    'no-answer': 'no answer',
+  };
+  const why = reasons[reason] ?? `\`${escapeMrkdwn(reason, 60)}\``;
+  return `The bot cannot read ${what} (${why}): ${consequence}.`;
+}
+
+/** The same as a note in a menu. */
+export function cannotReadGroups(reason: string): string {
+  if (reason === 'missing_scope') return 'Unknown: the scope usergroups:read was not granted';
+  if (reason === 'plan_upgrade_required') return 'This Slack plan has no user groups';
+  return 'The user groups cannot be read now';
 }

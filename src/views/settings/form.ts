@@ -3,8 +3,8 @@ import type { Group, MissingScope } from '../../auth/identity.ts';
 import { channelCap, type Policy } from '../../auth/policy/policy.ts';
 import { actions, button, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
+import { cannotReadGroups, missingScopeLines } from '../blocks/failure.ts';
 import { channelsOnly, input, modal, multiSearchSelect, numberInput, option } from '../blocks/inputs.ts';
-import { cannotReadGroups, missingScopeLines } from '../blocks/refusal.ts';
 import { labels, undoButton } from './settings.ts';
 
 /** The view before the form, a review or an answer. */

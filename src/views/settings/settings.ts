@@ -4,9 +4,9 @@ import type { Change, Effect, ListField, Quorum, ValueField } from '../../auth/p
 import type { Right } from '../../auth/policy/policy.ts';
 import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
+import { missingScopeLines } from '../blocks/failure.ts';
 import { modal } from '../blocks/inputs.ts';
 import type { FormResult, Message } from '../blocks/message.ts';
-import { missingScopeLines } from '../blocks/refusal.ts';
 import { escapeMrkdwn, pluralize, truncateLines } from '../blocks/text.ts';
 
 /** The effects of a change of settings, with all names resolved. */

@@ -1,8 +1,8 @@
 import type { MissingScope } from '../../auth/identity.ts';
 import type { Decision, Right, Rights } from '../../auth/policy/policy.ts';
 import { actions, commandButton, connectButton, message, section } from '../blocks/blocks.ts';
+import { missingScopeLines } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
-import { missingScopeLines } from '../blocks/refusal.ts';
 import { formatCode, truncate } from '../blocks/text.ts';
 
 /** A decision with each of its steps. */
