@@ -1,8 +1,9 @@
 import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
-import { actions, button, commandButton, context, message, plain, section } from './blocks/blocks.ts';
+import { actions, button, commandButton, context, message, section } from './blocks/blocks.ts';
 import { renderChart } from './blocks/chart.ts';
 import { formatLongDay, formatMoment, formatShortDay } from './blocks/dates.ts';
+import { modal, textInput } from './blocks/inputs.ts';
 import type { Message, MessageBlock } from './blocks/message.ts';
 import { escapeMrkdwn, formatInteger, formatPercent } from './blocks/text.ts';
 
@@ -41,30 +42,14 @@ export function renderScanning({ id, metrics, asOf }: Scanning): Message {
 
 /** The form that asks for a shield zone; no specified operation lists them. */
 export function renderScanningForm(): ModalView {
-  return {
-    type: 'modal',
-    callback_id: 'upload-scanning:submit',
-    title: plain('Upload scanning'),
-    submit: plain('Show'),
-    close: plain('Cancel'),
-    blocks: [
-      {
-        type: 'input',
-        block_id: 'shieldZoneId',
-        label: plain('Shield zone id'),
-        hint: plain(
-          'In the control panel: Shield, your zone; the number is in the address. It is not the pull zone’s id.',
-        ),
-        element: {
-          type: 'plain_text_input',
-          action_id: 'shieldZoneId',
-          placeholder: plain('501'),
-          max_length: 20,
-          focus_on_load: true,
-        },
-      },
-    ],
-  };
+  return modal({ callbackId: 'upload-scanning:submit', title: 'Upload scanning', submit: 'Show' }, [
+    textInput('shieldZoneId', 'Shield zone id', {
+      hint: 'In the control panel: Shield, your zone; the number is in the address. It is not the pull zone’s id.',
+      placeholder: '501',
+      maxLength: 20,
+      focus: true,
+    }),
+  ]);
 }
 
 function formatAmount(number: number | undefined): string {

@@ -1,7 +1,7 @@
 import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../../errors.ts';
 import { type DayRange, shiftDay, toUtcDay } from '../../lib/time.ts';
-import { formatCode, pluralize } from '../../views/blocks/text.ts';
+import { capitalize, formatCode, pluralize } from '../../views/blocks/text.ts';
 import { quoteWord } from '../../views/zones/rows.ts';
 import { findClosest } from '../did-you-mean.ts';
 
@@ -9,14 +9,8 @@ export const maxDays = 7;
 
 const acceptedDays = 'Type `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`. Days are UTC.';
 
-/** The parsed words of `/cdn errors`: the zone as typed, and the days. Today by default. */
-export interface RequestedDays {
-  readonly zone: string;
-  readonly days: DayRange;
-}
-
-/** Parses `shop last 3 days`. Throws a UserError if the words after the zone are no day. */
-export function readRequestedDays(list: readonly string[], now: Date): RequestedDays {
+/** Parses `shop last 3 days`; today by default. Throws a UserError if the words after the zone are no day. */
+export function readRequestedDays(list: readonly string[], now: Date): { zone: string; days: DayRange } {
   // The day follows the zone; people also type it first. The longest phrase wins.
   for (let length = Math.min(3, list.length); length > 0; length -= 1) {
     const first = list.slice(0, -length).join(' ');
@@ -53,37 +47,30 @@ export function readDays(typed: string, now: Date, zone = ''): DayRange | undefi
 }
 
 function readLastDays(number: number, today: string, zone: string): DayRange {
-  if (number < 1 || number > maxDays) {
-    throw new UserError(
-      `Origin errors can be read for 1 to ${maxDays} days at once, not for ${pluralize(number, 'day')}.`,
-      `Type \`last ${maxDays} days\`, or a single day such as \`${shiftDay(today, -maxDays)}\`.`,
-      createInsteads(zone, [`last ${maxDays} days`, 'today']),
-    );
-  }
-  return { first: shiftDay(today, 1 - number), count: number };
+  if (number >= 1 && number <= maxDays) return { first: shiftDay(today, 1 - number), count: number };
+  throw new UserError(
+    `Origin errors can be read for 1 to ${maxDays} days at once, not for ${pluralize(number, 'day')}.`,
+    `Type \`last ${maxDays} days\`, or a single day such as \`${shiftDay(today, -maxDays)}\`.`,
+    createInsteads(zone, [`last ${maxDays} days`, 'today']),
+  );
 }
 
-function readDay(
-  typed: string,
-  [year = 0, month = 0, day = 0]: number[],
-  today: string,
-  zone: string,
-): DayRange {
+function readDay(typed: string, date: number[], today: string, zone: string): DayRange {
+  const [year = 0, month = 0, day = 0] = date;
+  const insteads = createInsteads(zone, ['today', 'yesterday']);
   if (!isExists(year, month - 1, day))
     throw new UserError(
       `There is no day ${formatCode(typed, 20)}.`,
       'Year first, then month and day: `2026-11-20`.',
-      createInsteads(zone, ['today', 'yesterday']),
+      insteads,
     );
   const first = toUtcDay(new Date(Date.UTC(year, month - 1, day)));
-  if (first > today) {
-    throw new UserError(
-      `${formatCode(first, 20)} has not begun yet: it is ${formatCode(today, 20)} in UTC, by which the CDN counts days.`,
-      'Type `today` or an earlier day.',
-      createInsteads(zone, ['today', 'yesterday']),
-    );
-  }
-  return { first, count: 1 };
+  if (first <= today) return { first, count: 1 };
+  throw new UserError(
+    `${formatCode(first, 20)} has not begun yet: it is ${formatCode(today, 20)} in UTC, by which the CDN counts days.`,
+    'Type `today` or an earlier day.',
+    insteads,
+  );
 }
 
 /** Offers the days that hold these hours. */
@@ -100,10 +87,9 @@ function createHoursError(typed: string, hours: number, now: Date, zone: string)
 }
 
 function createDayError(typed: string, zone: string, today: string): UserError {
-  const what = `${formatCode(typed, 60)} is no day that can be read.`;
   const [near] = findClosest(typed, ['today', 'yesterday'], 1);
   return new UserError(
-    what,
+    `${formatCode(typed, 60)} is no day that can be read.`,
     explainDayError(typed, near),
     createInsteads(zone, near ? [near] : (findDates(typed, today) ?? ['today', 'yesterday', 'last 3 days'])),
   );
@@ -135,8 +121,5 @@ function explainDayError(typed: string, near: string | undefined): string {
 /** The same zone on possible days. */
 function createInsteads(zone: string, days: readonly string[]): Instead[] | undefined {
   if (zone.trim() === '') return undefined;
-  return days.map((day) => ({
-    label: day.charAt(0).toUpperCase() + day.slice(1),
-    types: `errors ${quoteWord(zone)} ${day}`,
-  }));
+  return days.map((day) => ({ label: capitalize(day), types: `errors ${quoteWord(zone)} ${day}` }));
 }

@@ -3,25 +3,24 @@ import { UserError } from '../../errors.ts';
 import { type DayRange, dayMs, startOfDay, toUtcDay } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';
-import * as linkViews from '../../views/origin-errors/forms.ts';
-import { renderOriginErrorForm } from '../../views/origin-errors/forms.ts';
-import * as views from '../../views/origin-errors/origin-errors.ts';
 import {
-  type FileKind,
-  fileKinds,
-  renderFile,
-  renderNoFile,
-  type ZoneName,
-} from '../../views/origin-errors/report.ts';
+  renderLinkChoice,
+  renderLinkForm,
+  renderLinkLoading,
+  renderOriginErrorForm,
+} from '../../views/origin-errors/forms.ts';
+import * as views from '../../views/origin-errors/origin-errors.ts';
+import { fileKinds, renderFile, renderNoFile, type ZoneName } from '../../views/origin-errors/report.ts';
 import { renderUnclearZone } from '../../views/zones/rows.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm, type Feature, type Shortcut } from '../define.ts';
 import { hasSecret } from '../key-in-text.ts';
 import type { Words } from '../words.ts';
+import { pickedZone } from '../zones/details.ts';
 import { findLinkedHosts, lookUpZone } from '../zones/lookup.ts';
 import { maxDays, readDays, readRequestedDays } from './days.ts';
 import { writeEntries, writeRows } from './file.ts';
-import { type CountedReport, createReport, getCachedReport, loadReport } from './report.ts';
+import { type CountedReport, createReport, getCachedReport } from './report.ts';
 
 const errorsCommand: Command<'zoneCache'> = {
   name: 'errors',
@@ -49,7 +48,8 @@ const showDay: Action<'zoneCache'> = {
   needs: 'read',
   async run(value, context) {
     const { zone, days, fresh } = parseButton(value, context.now());
-    return renderReport(await (fresh ? createReport : loadReport)(zone, days, context), context);
+    const known = fresh ? undefined : getCachedReport(zone, days, context);
+    return renderReport(known ?? (await createReport(zone, days, context)), context);
   },
 };
 
@@ -89,8 +89,8 @@ const lookUpLink: Shortcut<'zoneCache'> = {
   needs: 'read',
   modal(message) {
     const hosts = findLinkedHosts(message);
-    if (hosts.length === 0) return linkViews.renderLinkForm();
-    return hosts.length > 1 ? linkViews.renderLinkChoice(hosts) : linkViews.renderLinkLoading(hosts[0]);
+    if (hosts.length === 0) return renderLinkForm();
+    return hosts.length > 1 ? renderLinkChoice(hosts) : renderLinkLoading(hosts[0]);
   },
   run(message, context) {
     const [host, ...others] = findLinkedHosts(message);
@@ -109,9 +109,7 @@ export const originErrors: Feature<'tempDirectory' | 'zoneCache'> = {
       id: 'origin-errors:submit',
       needs: 'read',
       fields: z.object({
-        zone: z
-          .string({ error: 'Pick a zone.' })
-          .regex(/^\d+$/u, { error: 'This line is no zone. Pick one.' }),
+        zone: pickedZone,
         days: z.enum(views.dayChoices, { error: 'Pick the days.' }),
       }),
       async run({ zone: id, days: chosen }, context) {
@@ -132,7 +130,7 @@ export const originErrors: Feature<'tempDirectory' | 'zoneCache'> = {
             error: 'That looks like a key, so nothing was looked up. Paste a link without it.',
           }),
       }),
-      loadingView: linkViews.renderLinkLoading(),
+      loadingView: renderLinkLoading(),
       run: ({ link }, context) => countErrors(findLinkedHosts(link)[0] ?? link, getToday(context), context),
     }),
   ],
@@ -190,14 +188,7 @@ const buttonSchema = z.object({
   as: z.enum(fileKinds).optional(),
 });
 
-interface Button {
-  readonly zone: ZoneName;
-  readonly days: DayRange;
-  readonly fresh: boolean;
-  readonly as: FileKind | undefined;
-}
-
-function parseButton(value: string, now: Date): Button {
+function parseButton(value: string, now: Date) {
   const { data } = buttonSchema.safeParse(Object.fromEntries(new URLSearchParams(value)));
   if (!data || !readDays(data.first, now)) {
     throw new UserError(
@@ -205,11 +196,6 @@ function parseButton(value: string, now: Date): Button {
       `Type ${formatCode('/cdn errors')} and the zone for a new answer.`,
     );
   }
-  const zone = { id: data.zone, name: data.name };
-  return {
-    zone,
-    days: { first: data.first, count: data.days },
-    fresh: data.fresh !== undefined,
-    as: data.as,
-  };
+  const { zone: id, name, first, days: count, fresh, as } = data;
+  return { zone: { id, name }, days: { first, count }, fresh: fresh !== undefined, as };
 }

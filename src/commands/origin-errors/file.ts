@@ -33,103 +33,101 @@ export async function writeEntries(
   context: With<'tempDirectory'>,
 ): Promise<EntryFile | undefined> {
   const { originErrors } = await context.cdn();
-  const spool = await createTempFile(context.tempDirectory);
-  const { header, lines } = formats[kind];
-  const ids = createSeenIds();
-  const incomplete: string[] = [];
-  let entries = 0;
-  let skipped = 0;
-  const unsorted: string[] = [];
-  const held: OriginError[] = [];
-  let written = Promise.resolve();
-  /** Later batches are written after earlier ones. */
-  const release = (): Promise<void> => {
-    written = writeAfter(written, held.splice(0));
-    // The next await reports a full disk; if reading failed meanwhile, none follows.
-    written.catch(() => undefined);
-    return written;
-  };
-  const writeAfter = async (earlier: Promise<void>, all: readonly OriginError[]): Promise<void> => {
-    await earlier;
-    for (let at = 0; at < all.length; at += linesAtOnce) {
-      await spool.write(lines(all.slice(at, at + linesAtOnce).map(toFileRow)));
-      await yieldToEventLoop();
-    }
-  };
-  try {
-    await spool.write(header);
+  return createEntryFile(kind, context, async (write) => {
+    const ids = createSeenIds();
+    const incomplete: string[] = [];
+    const unsorted: string[] = [];
+    const held: OriginError[] = [];
+    let skipped = 0;
     // Day by day, in order.
     for (const day of listDays(days)) {
       let most = maxSorted;
       const read = await originErrors.forEach(zoneId, day, (entry) => {
         if (until !== undefined && (entry.at ?? 0) > until) return;
         if (entry.id !== '' && !ids.isNew(entry.id)) return;
-        entries += 1;
         held.push(entry);
         if (held.length < most) return;
         most = linesAtOnce;
-        return release();
+        return write(held.splice(0));
       });
       if (most === maxSorted) held.sort(compareTime);
       else unsorted.push(day);
-      await release();
+      await write(held.splice(0));
       skipped += read.skipped;
       if (read.moreExist) incomplete.push(day);
     }
-    if (entries === 0) {
-      await spool.discard();
-      return undefined;
-    }
-    await spool.finish();
-    return { path: spool.path, entries, skipped, incomplete, unsorted };
-  } catch (error) {
-    await written.catch(() => undefined);
-    await spool.discard();
-    throw error;
-  }
-}
-
-/** Entries without a time come last. */
-function compareTime(one: Pick<FileRow, 'at'>, other: Pick<FileRow, 'at'>): number {
-  return (one.at ?? Number.MAX_VALUE) - (other.at ?? Number.MAX_VALUE);
-}
-
-/** An entry as the file shows it: nothing that may be secret. */
-export interface FileRow {
-  readonly at?: number | undefined;
-  readonly errorCode: OriginError['errorCode'];
-  readonly statusCode: OriginError['statusCode'];
-  readonly serverZone: OriginError['serverZone'];
-  readonly url: string | undefined;
-  readonly message: string | undefined;
-  readonly logId: string;
-}
-
-export function toFileRow(entry: OriginError): FileRow {
-  const { at, errorCode, statusCode, serverZone, id } = entry;
-  const { requestUrl, message } = entry.details() ?? {};
-  return { at, errorCode, statusCode, serverZone, url: requestUrl, message, logId: id };
+    return { skipped, incomplete, unsorted };
+  });
 }
 
 /** The same file from cached rows. Undefined if there are none. */
-export async function writeRows(
+export function writeRows(
   rows: readonly FileRow[],
   known: Pick<EntryFile, 'skipped' | 'incomplete'>,
   kind: FileKind,
   context: With<'tempDirectory'>,
 ): Promise<EntryFile | undefined> {
-  if (rows.length === 0) return undefined;
-  const spool = await createTempFile(context.tempDirectory);
+  return createEntryFile(kind, context, async (write) => {
+    await write(rows.toSorted(compareTime));
+    return { ...known, unsorted: [] };
+  });
+}
+
+/** Entries without a time come last. */
+function compareTime(one: { at?: number | undefined }, other: { at?: number | undefined }): number {
+  return (one.at ?? Number.MAX_VALUE) - (other.at ?? Number.MAX_VALUE);
+}
+
+/** An entry as the file shows it: nothing that may be secret. */
+export type FileRow = ReturnType<typeof toFileRow>;
+type Entry = OriginError | FileRow;
+
+export function toFileRow(entry: OriginError) {
+  const { at, errorCode, statusCode, serverZone, id } = entry;
+  const { requestUrl, message } = entry.details() ?? {};
+  return { at, errorCode, statusCode, serverZone, url: requestUrl, message, logId: id };
+}
+
+/** A file of the rows that `fill` writes, deleted if it fails or writes none. */
+async function createEntryFile(
+  kind: FileKind,
+  context: With<'tempDirectory'>,
+  fill: (write: (all: readonly Entry[]) => Promise<void>) => Promise<Omit<EntryFile, 'path' | 'entries'>>,
+): Promise<EntryFile | undefined> {
+  const file = await createTempFile(context.tempDirectory);
   const { header, lines } = formats[kind];
+  let entries = 0;
+  let written = Promise.resolve();
+  const writeAfter = async (earlier: Promise<void>, all: readonly Entry[]): Promise<void> => {
+    await earlier;
+    for (let at = 0; at < all.length; at += linesAtOnce) {
+      const rows = all.slice(at, at + linesAtOnce).map((one) => ('details' in one ? toFileRow(one) : one));
+      await file.write(lines(rows));
+      await yieldToEventLoop();
+    }
+  };
+  /** Later batches are written after earlier ones. */
+  const write = (all: readonly Entry[]): Promise<void> => {
+    entries += all.length;
+    written = writeAfter(written, all);
+    // The next await reports a full disk; if reading failed meanwhile, none follows.
+    written.catch(() => undefined);
+    return written;
+  };
   try {
-    await spool.write(header);
-    await spool.write(lines(rows.toSorted(compareTime)));
-    await spool.finish();
+    await file.write(header);
+    const notes = await fill(write);
+    if (entries > 0) {
+      await file.finish();
+      return { path: file.path, entries, ...notes };
+    }
   } catch (error) {
-    await spool.discard();
+    await written.catch(() => undefined);
+    await file.discard();
     throw error;
   }
-  return { path: spool.path, entries: rows.length, ...known, unsorted: [] };
+  await file.discard();
+  return undefined;
 }
 
 const columns: readonly CsvColumn<FileRow>[] = [
@@ -143,9 +141,7 @@ const columns: readonly CsvColumn<FileRow>[] = [
 ];
 
 /** One line per entry, with the members that answers show and no possible secrets. */
-const formats: Readonly<
-  Record<FileKind, { readonly header: string; readonly lines: (rows: readonly FileRow[]) => string }>
-> = {
+const formats: Record<FileKind, { header: string; lines: (rows: readonly FileRow[]) => string }> = {
   csv: { header: writeCsvHeader(columns), lines: (rows) => writeCsv(columns, rows) },
   ndjson: {
     header: '',

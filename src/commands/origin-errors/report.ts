@@ -20,13 +20,11 @@ export interface CountedReport extends Report {
 /** Days read at once; each is one answer of up to hundreds of megabytes. */
 const concurrentDays = 3;
 
-/** The cached report, else a new one. */
-export async function loadReport(
-  zone: ZoneName,
-  days: DayRange,
-  context: With<'zoneCache'>,
-): Promise<CountedReport> {
-  return getCachedReport(zone, days, context) ?? createReport(zone, days, context);
+/** Cached reports by their zone and days. Call it before resolving the key. */
+function cachedReports({ zoneCache, person }: With<'zoneCache'>, zone: Pick<ZoneName, 'id'>, days: DayRange) {
+  const reports = zoneCache.forPerson(person).results<CountedReport>('origin-errors');
+  const key = `${zone.id} ${days.first} ${days.count}`;
+  return { get: () => reports.get(key), set: (report: CountedReport) => reports.set(key, report) };
 }
 
 /** The cached report, if any. */
@@ -35,8 +33,7 @@ export function getCachedReport(
   days: DayRange,
   context: With<'zoneCache'>,
 ): CountedReport | undefined {
-  const cached = context.zoneCache.forPerson(context.person).results<CountedReport>('origin-errors');
-  return cached.get(`${zone.id} ${days.first} ${days.count}`);
+  return cachedReports(context, zone, days).get();
 }
 
 /** Counts now and caches the report for the buttons. Rethrows the read error if no day could be read. */
@@ -45,11 +42,10 @@ export async function createReport(
   days: DayRange,
   context: With<'zoneCache'>,
 ): Promise<CountedReport> {
-  const cached = context.zoneCache.forPerson(context.person).results<CountedReport>('origin-errors');
+  const cached = cachedReports(context, zone, days);
   const report = await countDays(zone, days, context);
   // An incomplete report is not cached, so that trying again reads again.
-  if (report.unread.length === 0 && report.before)
-    cached.set(`${zone.id} ${days.first} ${days.count}`, report);
+  if (report.unread.length === 0 && report.before) cached.set(report);
   return report;
 }
 

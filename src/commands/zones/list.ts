@@ -1,15 +1,14 @@
 import { ApiError } from '../../api/http/errors.ts';
-import { attentionReasons, sumTotals, type ZoneSummary } from '../../api/zones/summary.ts';
+import { sumTotals } from '../../api/zones/summary.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import * as views from '../../views/zones/list.ts';
-import type { ZoneRow } from '../../views/zones/rows.ts';
-import { renderZoneForm as emptyZoneForm } from '../../views/zones/rows.ts';
+import { renderZoneForm } from '../../views/zones/rows.ts';
 import type { With } from '../context.ts';
 import type { Action, Command, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
-import { refreshZone, sendZone, showZone, zoneCommand, zoneForm, zonePicker } from './details.ts';
+import { zoneActions, zoneCommand, zoneForm, zonePicker } from './details.ts';
 import { loadAllZones } from './lookup.ts';
-import { decodeZoneQuery, encodeZoneQuery, findMeantFilter, readZoneQuery, selectZones } from './query.ts';
+import { decodeZoneQuery, findMeantFilter, readZoneQuery, selectZones } from './query.ts';
 import type { CachedZones } from './zone-cache.ts';
 
 /** Rows per page: two screens of a phone. */
@@ -53,7 +52,7 @@ const turnPage: Action<'zoneCache'> = {
 export const zones: Feature<'zoneCache'> = {
   name: 'zones',
   commands: [zonesCommand, zoneCommand],
-  actions: [turnPage, showZone, refreshZone, sendZone],
+  actions: [turnPage, ...zoneActions],
   forms: [zoneForm],
   pickers: [zonePicker],
   shortcuts: [
@@ -63,7 +62,7 @@ export const zones: Feature<'zoneCache'> = {
       name: 'Find a zone',
       description: 'One of your pull zones, by a part of its name, hostname or id',
       needs: 'read',
-      modal: () => emptyZoneForm(),
+      modal: () => renderZoneForm(),
     },
   ],
 };
@@ -89,8 +88,8 @@ async function* listZones(
 
   // An unsorted first page has the wrong rows if an order or a filter is requested.
   const ordered = query.sort !== 'name' || query.only !== undefined;
-  const start = { rows: small.zones.map(toRow), total: small.total, search };
-  const showsRows = !ordered && start.rows.length > 0;
+  const start = { zones: small.zones, total: small.total, search };
+  const showsRows = !ordered && start.zones.length > 0;
   yield showsRows
     ? views.renderFirstZones(start)
     : views.renderLoadingZones(search ? undefined : small.total);
@@ -98,42 +97,29 @@ async function* listZones(
     yield renderList(await loadAllZones(context), query);
   } catch (error) {
     if (!(error instanceof ApiError) || !showsRows) throw error;
-    yield views.renderFirstZonesOnly(start, context.explain(error), encodeZoneQuery(query));
+    yield views.renderFirstZonesOnly(start, context.explain(error), query);
   }
 }
 
-function renderList(snapshot: CachedZones, query: views.ZoneQuery): Message {
-  const found = selectZones(snapshot.zones, query);
-  const all = encodeZoneQuery({ search: '', sort: query.sort, only: undefined, page: 1 });
-  const meant = findMeantFilter(query);
-  const offer = meant && { label: `only:${meant.only}`, value: encodeZoneQuery(meant) };
+function renderList({ zones, skipped, takenAt }: CachedZones, query: views.ZoneQuery): Message {
+  const found = selectZones(zones, query);
+  const offer = findMeantFilter(query);
   if (found.length === 0) {
-    const near = query.search
-      ? findClosest(
-          query.search,
-          snapshot.zones.map(({ name }) => name),
-        )
-      : [];
-    return views.renderNoZones(query, { zones: snapshot.zones.length }, near, all, offer);
+    const names = zones.map(({ name }) => name);
+    const near = query.search ? findClosest(query.search, names) : [];
+    return views.renderNoZones(query, zones.length, near, offer);
   }
   const pages = Math.ceil(found.length / pageSize);
   // The account may have fewer zones than when the button was rendered.
   const page = Math.min(query.page, pages);
-  const account = sumTotals(snapshot.zones);
   return views.renderZonePage({
-    rows: found.slice((page - 1) * pageSize, page * pageSize).map(toRow),
+    zones: found.slice((page - 1) * pageSize, page * pageSize),
     query: { ...query, page },
     pages,
-    found: found.length,
-    totals: found.length === snapshot.zones.length ? account : sumTotals(found),
-    account,
-    skipped: snapshot.skipped,
-    takenAt: snapshot.takenAt,
-    value: encodeZoneQuery,
+    totals: sumTotals(found),
+    account: zones.length,
+    skipped,
+    takenAt,
     offer,
   });
-}
-
-function toRow(zone: ZoneSummary): ZoneRow {
-  return { zone, attention: attentionReasons(zone) };
 }

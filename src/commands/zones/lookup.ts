@@ -103,22 +103,24 @@ const maxSearchLength = 200;
 /** An exact id, name or hostname; else every zone with the words in a name or hostname; else names that are close. */
 export async function lookUpZone(typed: string, context: With<'zoneCache'>): Promise<ZoneLookup> {
   const host = readHost(typed);
-  const wanted: Wanted = { name: typed.trim(), words: host };
+  const name = typed.trim();
   const known = findKnownZones(context);
   // The CDN's search finds names in one small request; ids, other spellings and some hostnames need the whole list.
   if (!known && !/^\d+$/u.test(host) && host.length <= maxSearchLength) {
     const { pullZones } = await context.cdn();
-    const zone = await pullZones.find((zone) => zone.name === wanted.name || hasHostname(zone, host), {
+    const zone = await pullZones.find((zone) => zone.name === name || hasHostname(zone, host), {
       search: host,
     });
     if (zone) return { kind: 'one', zone: zone.summary, whole: zone };
   }
   const snapshot = known ?? (await loadAllZones(context));
-  const exact = findExact(snapshot, wanted);
+  const exact = findExact(snapshot.zones, name, host);
   const zones = exact.length > 0 ? exact : snapshot.zones.filter((zone) => matchesQuery(zone, host));
   const [one] = zones;
-  if (!one) return { kind: 'none', typed: wanted.name, near: findClosest(host, listNames(snapshot, host)) };
-  return zones.length > 1 ? { kind: 'several', words: host, zones } : { kind: 'one', zone: one };
+  if (zones.length > 1) return { kind: 'several', words: host, zones };
+  if (one) return { kind: 'one', zone: one };
+  const names = snapshot.zones.flatMap((zone) => (host.includes('.') ? zone.hostnames : [zone.name]));
+  return { kind: 'none', typed: name, near: findClosest(host, names) };
 }
 
 /** `https://CDN.example.com/a.jpg` → `cdn.example.com`, since people paste addresses. */
@@ -132,29 +134,17 @@ export function readHost(typed: string): string {
     .replace(/\.$/u, '');
 }
 
-interface Wanted {
-  /** As typed. */
-  readonly name: string;
-  /** In lower case; the host of a pasted address. */
-  readonly words: string;
-}
-
-/** Zones by id or name (exact spelling before other spellings), else by hostname. */
-function findExact({ zones }: CachedZones, { name, words }: Wanted): ZoneSummary[] {
+/** Zones by id or name (exact spelling before other spellings), else by hostname. `host` is in lower case. */
+function findExact(zones: readonly ZoneSummary[], name: string, host: string): ZoneSummary[] {
   const spelled = zones.filter((zone) => zone.name === name);
-  const named = spelled.length > 0 ? spelled : zones.filter((zone) => zone.name.toLowerCase() === words);
+  const named = spelled.length > 0 ? spelled : zones.filter((zone) => zone.name.toLowerCase() === host);
   // The name of a zone may be the id of another one: both are offered.
-  const meant = zones.filter((zone) => zone.id === words || named.includes(zone));
-  return meant.length > 0 ? meant : zones.filter((zone) => hasHostname(zone, words)).slice(0, 1);
+  const meant = zones.filter((zone) => zone.id === host || named.includes(zone));
+  return meant.length > 0 ? meant : zones.filter((zone) => hasHostname(zone, host)).slice(0, 1);
 }
 
 function hasHostname(zone: ZoneSummary, wanted: string): boolean {
   return zone.hostnames.some((hostname) => hostname.toLowerCase() === wanted);
-}
-
-/** Candidates for "did you mean": names, or hostnames if a hostname was typed. */
-function listNames({ zones }: CachedZones, wanted: string): string[] {
-  return zones.flatMap(({ name, hostnames }) => (wanted.includes('.') ? hostnames : [name]));
 }
 
 /** Nodes of one message that are read; messages of people have fewer. */
@@ -183,24 +173,10 @@ export function findLinkedHosts(message: unknown): string[] {
 }
 
 /** Members with text and addresses of a message, its blocks and attachments. Ids, names and images are not read. */
-const textMembers = [
-  'text',
-  'blocks',
-  'elements',
-  'fields',
-  'rows',
-  'url',
-  'attachments',
-  'message_blocks',
-  'message',
-  'pretext',
-  'title',
-  'title_link',
-  'from_url',
-  'original_url',
-  'value',
-  'fallback',
-];
+const textMembers = (
+  'text blocks elements fields rows url attachments message_blocks message pretext title title_link from_url ' +
+  'original_url value fallback'
+).split(' ');
 
 /** In mrkdwn a link is `<https://…|label>`; in plain text it is the address itself. */
 function findHosts(text: string): string[] {

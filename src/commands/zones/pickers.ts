@@ -40,54 +40,51 @@ const maxIdLength = limits.option;
  */
 export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
   // An index lives as long as its list.
-  const made = new WeakMap<CachedZones, Promise<MenuIndex<T>>>();
-  const indexOf = (snapshot: CachedZones): Promise<MenuIndex<T>> => {
-    const known = made.get(snapshot);
-    if (known) return known;
-    const index = createMenuIndex(kind.list(snapshot.zones), kind.toCandidate);
-    made.set(snapshot, index);
+  const indexes = new WeakMap<CachedZones, Promise<MenuIndex<T>>>();
+  const indexOf = (list: CachedZones): Promise<MenuIndex<T>> => {
+    const index = indexes.get(list) ?? createMenuIndex(kind.list(list.zones), kind.toCandidate);
+    indexes.set(list, index);
     return index;
   };
-  const warm = (context: With<'zoneCache'>): PrefetchedZones => {
+  const prefetch = (context: With<'zoneCache'>): PrefetchedZones => {
     const soFar = prefetchZones(context);
     // Index the list before the next letter is typed.
     void soFar.coming?.then((outcome) => ('list' in outcome ? indexOf(outcome.list) : undefined));
     return soFar;
+  };
+  /** The CDN's search may match other members than ours: all its hits are shown, first those that ours finds, too. */
+  const findIn = async (zones: readonly ZoneSummary[], words: string) => {
+    const index = await createMenuIndex(kind.list(zones), kind.toCandidate);
+    const { best, isId } = index.find(words, maxOptions);
+    const all = [...new Set([...best, ...index.find('', maxOptions).best])];
+    return { best: all, count: all.length, isId };
   };
 
   return {
     id: kind.id,
     ...(kind.fields ? { fields: kind.fields } : {}),
     needs: 'read',
-    prefetch: (context) => void warm(context),
+    prefetch: (context) => void prefetch(context),
     async run(typed, context) {
       const words = readHost(typed);
-      const { known, coming } = warm(context);
-      const tells = (zones: readonly ZoneSummary[]) => kind.list(zones).length > 0;
-      const seen: PickerZones =
-        known || !coming ? { whole: known } : await raceSources(coming, words, tells, context);
-      const { best, count, isId } = seen.whole
-        ? (await indexOf(seen.whole)).find(words, maxOptions)
-        : await some(seen.zones ?? [], words);
+      const { known, coming } = prefetch(context);
+      const isUseful = (zones: readonly ZoneSummary[]) => kind.list(zones).length > 0;
+      const { whole, zones, rest }: PickerZones =
+        known || !coming ? { whole: known } : await raceSources(coming, words, isUseful, context);
+      const { best, count, isId } = whole
+        ? (await indexOf(whole)).find(words, maxOptions)
+        : await findIn(zones ?? [], words);
       const id = typed.trim().replace(/^#(?=\d+$)/u, '');
       // A key that is pasted here by mistake is not shown again.
       const isNew = kind.idShape.test(id) && id.length <= maxIdLength && !isId && !hasSecret(id);
       return menu(best.map(kind.toOption), {
         more: count - best.length,
-        rest: seen.rest,
+        rest,
         none: words === '' ? kind.messages.none : kind.messages.noMatch,
         id: isNew ? id : undefined,
       });
     },
   };
-
-  /** The CDN's search may match other members than ours: all its hits are shown, first those that ours finds, too. */
-  async function some(zones: readonly ZoneSummary[], words: string): Promise<IndexHits<T>> {
-    const index = await createMenuIndex(kind.list(zones), kind.toCandidate);
-    const found = index.find(words, maxOptions);
-    const best = [...new Set([...found.best, ...index.find('', maxOptions).best])];
-    return { best, count: best.length, isId: found.isId };
-  }
 }
 
 /** Ids that zones name, with the names of those zones. Ids that are too long for a menu are left out. */
@@ -117,7 +114,7 @@ interface PickerZones {
 async function raceSources(
   coming: NonNullable<PrefetchedZones['coming']>,
   words: string,
-  tells: (zones: readonly ZoneSummary[]) => boolean,
+  isUseful: (zones: readonly ZoneSummary[]) => boolean,
   context: Context,
 ): Promise<PickerZones> {
   const over = new AbortController();
@@ -126,19 +123,15 @@ async function raceSources(
   const whole = coming.then(
     (outcome): PickerZones => ('list' in outcome ? { whole: outcome.list } : { rest: outcome.failure }),
   );
-  const search = async (): Promise<PickerZones | undefined> => {
+  const search = async (): Promise<PickerZones> => {
     await delay(searchDelayMs, undefined, until);
     const { pullZones } = await context.cdn(AbortSignal.any([context.signal, over.signal]));
     const { zones } = await pullZones.firstPage({ perPage: pageSize, ...(words ? { search: words } : {}) });
-    return tells(zones) ? { zones, rest: 'coming' } : undefined;
+    return isUseful(zones) ? { zones, rest: 'coming' } : late;
   };
-  // A failing search is not reported: the whole list fails for the same reason.
-  const found = search().then(
-    (seen) => seen ?? late,
-    () => late,
-  );
   try {
-    return await Promise.race([whole, found, late]);
+    // A failing search is not reported: the whole list fails for the same reason.
+    return await Promise.race([whole, search().catch(() => late), late]);
   } finally {
     over.abort();
   }
@@ -150,19 +143,7 @@ export interface Candidate {
   readonly names: readonly string[];
 }
 
-export interface IndexHits<T> {
-  /** The best match first, equal ones by name. */
-  readonly best: readonly T[];
-  /** Number of all matches. */
-  readonly count: number;
-  /** One of them has the typed text as its id. */
-  readonly isId: boolean;
-}
-
-export interface MenuIndex<T> {
-  /** `typed` in lower case; empty finds everything. */
-  readonly find: (typed: string, most: number) => IndexHits<T>;
-}
+type MenuIndex<T> = Awaited<ReturnType<typeof createMenuIndex<T>>>;
 
 /** Entries between two pauses: one to two milliseconds. */
 const indexBatch = 2_000;
@@ -171,10 +152,7 @@ const indexBatch = 2_000;
  * Indexes things for a search at every letter: 50 000 in a few milliseconds. Building the index takes ten times that, so
  * it pauses in between.
  */
-export async function createMenuIndex<T>(
-  things: readonly T[],
-  candidate: (thing: T) => Candidate,
-): Promise<MenuIndex<T>> {
+export async function createMenuIndex<T>(things: readonly T[], candidate: (thing: T) => Candidate) {
   const entries: Entry<T>[] = [];
   for (const [index, thing] of things.entries()) {
     const { id, names } = candidate(thing);
@@ -185,9 +163,13 @@ export async function createMenuIndex<T>(
   entries.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
 
   return {
-    find(typed, most) {
-      if (typed === '')
-        return { best: entries.slice(0, most).map(getThing), count: entries.length, isId: false };
+    /**
+     * The best matches, equal ones by name, and the number of all. `typed` is in lower case; '' finds everything. `isId`:
+     * one of the matches has it as its id.
+     */
+    find(typed: string, most: number) {
+      const toThings = (found: readonly Entry<T>[]): T[] => found.slice(0, most).map(({ thing }) => thing);
+      if (typed === '') return { best: toThings(entries), count: entries.length, isId: false };
       const ranks: Entry<T>[][] = [[], [], [], [], [], []];
       let count = 0;
       let isId = false;
@@ -199,7 +181,7 @@ export async function createMenuIndex<T>(
         const alike = ranks[rank];
         if (alike && alike.length < most) alike.push(entry);
       }
-      return { best: ranks.flat().slice(0, most).map(getThing), count, isId };
+      return { best: toThings(ranks.flat()), count, isId };
     },
   };
 }
@@ -219,8 +201,4 @@ function rankEntry({ id, text }: Entry<unknown>, typed: string): number | undefi
   if (text.includes(`\n${typed}\n`)) return 1;
   if (text.includes(`\n${typed}`) || id.startsWith(typed)) return 3;
   return text.indexOf(typed) < text.indexOf('\n', 1) ? 4 : 5;
-}
-
-function getThing<T>({ thing }: Entry<T>): T {
-  return thing;
 }

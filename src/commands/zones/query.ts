@@ -38,11 +38,6 @@ export function readZoneQuery(words: Words): ZoneQuery {
   };
 }
 
-export function encodeZoneQuery(query: ZoneQuery): string {
-  const pairs = { search: query.search, sort: query.sort, only: query.only ?? '', page: String(query.page) };
-  return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
-}
-
 const buttonSchema = z.object({
   search: z.string().max(maxSearchLength).default(''),
   sort: z.enum(zoneSorts).default('name'),
@@ -52,14 +47,12 @@ const buttonSchema = z.object({
 
 /** Parses the value of `encodeZoneQuery`. Throws a UserError for a button of an older version. */
 export function decodeZoneQuery(value: string): ZoneQuery {
-  const parsed = buttonSchema.safeParse(Object.fromEntries(new URLSearchParams(value)));
-  if (!parsed.success) {
-    throw new UserError(
-      'This button is from an older version of the list.',
-      'Type `/cdn zones` for a new one.',
-    );
-  }
-  return { ...parsed.data, only: parsed.data.only };
+  const { data } = buttonSchema.safeParse(Object.fromEntries(new URLSearchParams(value)));
+  if (data) return { ...data, only: data.only };
+  throw new UserError(
+    'This button is from an older version of the list.',
+    'Type `/cdn zones` for a new one.',
+  );
 }
 
 /** The zones of a query, sorted. The search also finds what a zone carries, in any case. */
@@ -77,14 +70,8 @@ export function selectZones(zones: readonly ZoneSummary[], query: Omit<ZoneQuery
 
 /** The number to sort by, the largest first. Missing ones come last. */
 function sortValue(zone: ZoneSummary, sort: ZoneQuery['sort']): number {
-  switch (sort) {
-    case 'name':
-      return 0;
-    case 'bandwidth':
-      return zone.bandwidthUsed ?? -1;
-    case 'charges':
-      return zone.charges ?? -1;
-  }
+  if (sort === 'name') return 0;
+  return (sort === 'bandwidth' ? zone.bandwidthUsed : zone.charges) ?? -1;
 }
 
 /** An id, or a part of a name or hostname. `search` in lower case. */
@@ -115,16 +102,9 @@ export function findMeantFilter(query: ZoneQuery): ZoneQuery | undefined {
 }
 
 function matchesFilter(zone: ZoneSummary, only: ZoneQuery['only']): boolean {
-  switch (only) {
-    case undefined:
-      return true;
-    case 'attention':
-      return attentionReasons(zone).length > 0;
-    case 'disabled':
-      return zone.enabled === false;
-    case 'suspended':
-      return zone.suspended === true;
-  }
+  if (only === undefined) return true;
+  if (only === 'attention') return attentionReasons(zone).length > 0;
+  return only === 'disabled' ? zone.enabled === false : zone.suspended === true;
 }
 
 function readChoice<Choice extends string>(

@@ -1,5 +1,3 @@
-import { dayMs } from '../../lib/time.ts';
-
 /**
  * A moment in the reader's time zone, with UTC as the fallback.
  * https://docs.slack.dev/messaging/formatting-message-text#date-formatting
@@ -7,11 +5,6 @@ import { dayMs } from '../../lib/time.ts';
 export function formatMoment(at: Date): string {
   const utc = `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   return `<!date^${Math.floor(at.getTime() / 1000)}^{date_short_pretty} {time}|${utc}>`;
-}
-
-/** The day `after` days later, both as `2026-11-21`. */
-export function formatDate(day: string, after: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + after * dayMs).toISOString().slice(0, 10);
 }
 
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');

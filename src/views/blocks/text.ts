@@ -62,6 +62,10 @@ export function wrapText(text: string, length: number): string[] {
   return rest === '' ? lines : [...lines, rest];
 }
 
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** `3 zones`, `1 zone`, `no zones`. */
 export function pluralize(number: number, one: string, many = `${one}s`): string {
   if (number === 0) return `no ${many}`;

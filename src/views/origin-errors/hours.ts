@@ -1,8 +1,8 @@
 import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
-import { type DayRange, hourMs, startOfDay } from '../../lib/time.ts';
+import { type DayRange, hourMs, shiftDay, startOfDay } from '../../lib/time.ts';
 import { section } from '../blocks/blocks.ts';
 import { renderChart, sumBuckets } from '../blocks/chart.ts';
-import { formatDate, formatShortDay } from '../blocks/dates.ts';
+import { formatShortDay } from '../blocks/dates.ts';
 import type { MessageBlock } from '../blocks/message.ts';
 import { formatInteger } from '../blocks/text.ts';
 
@@ -13,7 +13,8 @@ const bucketHours = [1, 2, 6, 24] as const;
 export function renderHourChart(
   { hours, total }: OriginErrorCounts,
   days: DayRange,
-  { title, now }: { readonly title: string; readonly now: Date },
+  title: string,
+  now: Date,
 ): MessageBlock[] {
   if (hours.every((hour) => hour === 0))
     return total > 0 ? [section('No entry has a time in these days.')] : [];
@@ -46,7 +47,7 @@ export function describePeak({ hours }: OriginErrorCounts, days: DayRange): stri
   const highest = Math.max(0, ...hours);
   if (highest === 0) return '';
   const at = hours.indexOf(highest);
-  const day = days.count === 1 ? '' : `${formatDate(days.first, Math.floor(at / 24))} `;
+  const day = days.count === 1 ? '' : `${shiftDay(days.first, Math.floor(at / 24))} `;
   return `most ${day}${formatHour(at % 24)}–${formatHour((at % 24) + 1)} UTC (${formatInteger(highest)})`;
 }
 

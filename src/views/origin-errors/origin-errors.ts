@@ -1,10 +1,11 @@
-import type { KnownBlock } from '@slack/types';
+import type { Button, KnownBlock } from '@slack/types';
 import type { Group, OriginErrorCounts, Sample } from '../../api/origin-errors/counts.ts';
-import type { DayRange } from '../../lib/time.ts';
+import { type DayRange, shiftDay } from '../../lib/time.ts';
 import { actions, button, context, message, section } from '../blocks/blocks.ts';
-import { formatDate, formatMoment } from '../blocks/dates.ts';
+import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import {
+  capitalize,
   escapeMrkdwn,
   formatCode,
   formatInteger,
@@ -32,177 +33,157 @@ const maxPrefixes = 6;
 
 /** The origin errors of a zone on some days: the number first, then codes, addresses, hours and samples. */
 export function renderOriginErrors(shown: Shown): Message {
-  const { report } = shown;
-  const { counts, zone } = report;
+  const { counts, zone, days, takenAt, incomplete, unread } = shown.report;
   const name = escapeMrkdwn(zone.name, 80) || `zone ${escapeMrkdwn(zone.id, 20)}`;
-  const when = describeDays(report.days, shown.today);
-  const atLeast = report.incomplete.length > 0 || report.unread.length > 0 ? 'At least ' : '';
-  const number = `${atLeast}${pluralize(counts.total, 'origin error')}`;
-  const headline = `${number.charAt(0).toUpperCase()}${number.slice(1)} ${when} in ${name}`;
-  const peak = describePeak(counts, report.days);
-  return message([headline, ...formatTopCodes(counts)].join(': ') + (peak && `; ${peak}`), [
-    section([`*${headline}*`, renderSummary(report)].filter(Boolean).join('\n')),
-    ...renderWarnings(report).map((warning) => section(warning)),
-    ...renderHourChart(counts, report.days, {
-      title: `${atLeast}${pluralize(counts.total, 'error')} ${when}`,
-      now: report.takenAt,
-    }),
+  const when = describeDays(days, shown.today);
+  const atLeast = incomplete.length > 0 || unread.length > 0 ? 'At least ' : '';
+  const headline = capitalize(`${atLeast}${pluralize(counts.total, 'origin error')} ${when} in ${name}`);
+  const peak = describePeak(counts, days);
+  const topCodes = formatTopCodes(counts);
+  const text = `${headline}${topCodes && `: ${topCodes}`}${peak && `; ${peak}`}`;
+  const value = (more: Readonly<Record<string, string>>): string => shown.value(zone, days, more);
+  const files =
+    counts.total > 0
+      ? [
+          button('All as CSV', 'origin-errors:file:csv', value({ as: 'csv' })),
+          button('All as NDJSON', 'origin-errors:file:ndjson', value({ as: 'ndjson' })),
+        ]
+      : [];
+  return message(text, [
+    section([`*${headline}*`, renderSummary(shown.report)].filter(Boolean).join('\n')),
+    ...renderWarnings(shown.report).map((warning) => section(warning)),
     ...renderPart('By error', renderGroups(counts), 2500),
     ...renderPart('By address', renderPrefixes(counts), 1200),
+    ...renderHourChart(counts, days, `${atLeast}${pluralize(counts.total, 'error')} ${when}`, takenAt),
     ...renderPart(counts.samples.length === 1 ? 'Sample' : 'Samples', counts.samples.map(renderSample), 2600),
     actions(...renderDayButtons(shown)),
     actions(
-      ...(counts.total > 0
-        ? [
-            button('All as CSV', 'origin-errors:file:csv', shown.value(zone, report.days, { as: 'csv' })),
-            button(
-              'All as NDJSON',
-              'origin-errors:file:ndjson',
-              shown.value(zone, report.days, { as: 'ndjson' }),
-            ),
-          ]
-        : []),
-      button('Refresh', 'origin-errors:day:refresh', shown.value(zone, report.days, { fresh: '1' })),
+      ...files,
+      button('Refresh', 'origin-errors:day:refresh', value({ fresh: '1' })),
       showButton(zone.id, 'Show the zone'),
     ),
     context(
-      [
-        `As of ${formatMoment(report.takenAt)}. Days and hours are UTC.`,
-        'Query values in addresses are never shown.',
-      ].join(' '),
+      `As of ${formatMoment(takenAt)}. Days and hours are UTC. Query values in addresses are never shown.`,
     ),
   ]);
 }
 
 /** First and last error, the peak, and the comparison with the day before. */
 function renderSummary({ counts, before, days }: Report): string {
-  const { first, last } = counts;
+  const total = before && (before.total === 0 ? 'none' : `${formatInteger(before.total)} in all`);
   const compared =
-    before === undefined || days.count > 1
-      ? ''
-      : `the day before: ${before.incomplete ? 'at least ' : ''}${before.total === 0 ? 'none' : `${formatInteger(before.total)} in all`}`;
-  const between =
-    first === undefined || last === undefined
-      ? ''
-      : `first ${formatMoment(new Date(first))}, last ${formatMoment(new Date(last))}`;
-  const peak = describePeak(counts, days);
-  return [between, peak, compared].filter(Boolean).join(' · ');
+    total && days.count === 1 && `the day before: ${before.incomplete ? 'at least ' : ''}${total}`;
+  const between = formatSpan(counts);
+  return [between, describePeak(counts, days), compared].filter(Boolean).join(' · ');
+}
+
+/** `first 09:10, last 09:20` */
+function formatSpan({ first, last }: Pick<Group, 'first' | 'last'>): string {
+  if (first === undefined || last === undefined) return '';
+  return `first ${formatMoment(new Date(first))}, last ${formatMoment(new Date(last))}`;
 }
 
 function renderWarnings(report: Report): string[] {
   const { counts, before, incomplete, unread, skipped, repeated } = report;
-  const fresh = before
-    ? [...counts.codes]
-        .filter(([code]) => !before.codes.has(code))
-        .map(([name, times]) => `${formatErrorCode(name)} (${formatInteger(times)})`)
-    : [];
+  const fresh = [...counts.codes]
+    .filter(([code]) => before && !before.codes.has(code))
+    .map(([name, times]) => `${formatErrorCode(name)} (${formatInteger(times)})`);
+  const dayBefore =
+    before && `${before.day}${before.incomplete ? ', of which the CDN gave only a part' : ''}`;
   const odd = [
-    skipped > 0 ? `${pluralize(skipped, 'entry', 'entries')} could not be read` : '',
-    repeated > 0
-      ? `${pluralize(repeated, 'entry', 'entries')} came twice and ${repeated === 1 ? 'is' : 'are'} counted once`
-      : '',
+    skipped > 0 && `${pluralize(skipped, 'entry', 'entries')} could not be read`,
+    repeated > 0 &&
+      `${pluralize(repeated, 'entry', 'entries')} came twice and ${repeated === 1 ? 'is' : 'are'} counted once`,
   ].filter(Boolean);
   return [
-    ...(fresh.length > 0 && before
-      ? [
-          `:new: *New since the day before* (${before.day}${before.incomplete ? ', of which the CDN gave only a part' : ''}): ${truncateLines(fresh, 1000, ', ')}`,
-        ]
-      : []),
-    ...(before === undefined && counts.total > 0
-      ? [':grey_question: The day before could not be read, so what is new is not known.']
-      : []),
-    ...(incomplete.length > 0
-      ? [
-          `:warning: *More entries exist* than the CDN gave for ${incomplete.join(', ')}, and it has no way to ask for the rest. The numbers are the least there were.`,
-        ]
-      : []),
+    fresh.length > 0 &&
+      `:new: *New since the day before* (${dayBefore}): ${truncateLines(fresh, 1000, ', ')}`,
+    before === undefined &&
+      counts.total > 0 &&
+      ':grey_question: The day before could not be read, so what is new is not known.',
+    incomplete.length > 0 &&
+      `:warning: *More entries exist* than the CDN gave for ${incomplete.join(', ')}, and it has no way to ask for the rest. The numbers are the least there were.`,
     ...unread.map(
       ({ day, why }) =>
         `:warning: ${day} could not be read and is left out: ${why.message}${why.reference ? ` Reference ${escapeMrkdwn(why.reference, 20)}` : ''}`,
     ),
-    ...(odd.length > 0 ? [`:information_source: ${odd.join('; ')}.`] : []),
-  ];
+    odd.length > 0 && `:information_source: ${odd.join('; ')}.`,
+  ].filter((warning) => warning !== false);
 }
 
-function renderGroups(counts: OriginErrorCounts): string[] {
-  const lines = counts.groups.slice(0, maxGroups).map((group) => renderGroup(group, counts.total));
-  const rest = counts.total - counts.groups.slice(0, maxGroups).reduce((sum, group) => sum + group.count, 0);
-  const kinds = counts.groups.length - maxGroups;
+function renderGroups({ groups, total, ungrouped }: OriginErrorCounts): string[] {
+  const shown = groups.slice(0, maxGroups);
+  const lines = shown.map((group) => renderGroup(group, total));
+  const rest = total - shown.reduce((sum, { count }) => sum + count, 0);
+  const kinds = pluralize(Math.max(1, groups.length - maxGroups), 'other kind');
   return rest > 0
-    ? [
-        ...lines,
-        `and ${pluralize(rest, 'more error')} of ${counts.ungrouped > 0 ? 'more than ' : ''}${pluralize(Math.max(1, kinds), 'other kind')}`,
-      ]
+    ? [...lines, `and ${pluralize(rest, 'more error')} of ${ungrouped > 0 ? 'more than ' : ''}${kinds}`]
     : lines;
 }
 
 function renderGroup(group: Group, total: number): string {
-  const { first, last } = group;
-  const seen =
-    first === undefined || last === undefined
-      ? ''
-      : first === last
-        ? formatMoment(new Date(first))
-        : `first ${formatMoment(new Date(first))}, last ${formatMoment(new Date(last))}`;
-  return [
-    `*${formatInteger(group.count)}* (${formatPercent(group.count, total)})`,
-    [formatErrorCode(group.errorCode ?? ''), formatStatus(group.statusCode)].filter(Boolean).join(' '),
-    group.serverZone === undefined ? 'server zone not reported' : escapeMrkdwn(group.serverZone, 20),
-    seen,
-  ]
-    .filter(Boolean)
-    .join(' · ');
+  const { count, serverZone, first, last } = group;
+  const facts = [
+    `*${formatInteger(count)}* (${formatPercent(count, total)})`,
+    formatKind(group),
+    serverZone === undefined ? 'server zone not reported' : escapeMrkdwn(serverZone, 20),
+    first !== undefined && first === last ? formatMoment(new Date(first)) : formatSpan(group),
+  ];
+  return facts.filter(Boolean).join(' · ');
 }
 
-function renderPrefixes(counts: OriginErrorCounts): string[] {
-  const missed = counts.prefixesMissed > 0 ? 'at least ' : '';
-  const shown = counts.prefixes.slice(0, maxPrefixes);
-  const more = counts.prefixes.length - shown.length;
-  const lines = shown.map(
-    ([prefix, times]) => `*${missed}${formatInteger(times)}* · ${formatCode(prefix, 100)}`,
-  );
+function renderPrefixes({ prefixes, prefixesMissed }: OriginErrorCounts): string[] {
+  const missed = prefixesMissed > 0 ? 'at least ' : '';
+  const more = prefixes.length - maxPrefixes;
+  const lines = prefixes
+    .slice(0, maxPrefixes)
+    .map(([prefix, times]) => `*${missed}${formatInteger(times)}* · ${formatCode(prefix, 100)}`);
   return more > 0 ? [...lines, `and ${missed ? 'many' : formatInteger(more)} more`] : lines;
 }
 
 function renderSample(entry: Sample): string {
+  const { at, serverZone = '', requestUrl, message: why = '' } = entry;
   const what = [
-    entry.at === undefined ? 'time not reported' : formatMoment(new Date(entry.at)),
-    [formatErrorCode(entry.errorCode ?? ''), formatStatus(entry.statusCode)].filter(Boolean).join(' '),
-    escapeMrkdwn(entry.serverZone ?? '', 20),
+    at === undefined ? 'time not reported' : formatMoment(new Date(at)),
+    formatKind(entry),
+    escapeMrkdwn(serverZone, 20),
   ];
-  const where = entry.requestUrl === undefined ? 'address not readable' : formatCode(entry.requestUrl, 160);
-  const why = entry.message === undefined ? '' : escapeMrkdwn(entry.message, 160);
-  return `${what.filter(Boolean).join(' · ')}\n${[where, why].filter(Boolean).join(' · ')}`;
+  const where = requestUrl === undefined ? 'address not readable' : formatCode(requestUrl, 160);
+  const details = [where, escapeMrkdwn(why, 160)];
+  return [what, details].map((facts) => facts.filter(Boolean).join(' · ')).join('\n');
 }
 
-function renderDayButtons({ report, today, value }: Shown): ReturnType<typeof button>[] {
-  const offered: (readonly [label: string, id: string, days: DayRange])[] = [
-    ['Today', 'today', { first: today, count: 1 }],
-    ['Yesterday', 'yesterday', { first: formatDate(today, -1), count: 1 }],
-    ['Last 3 days', 'three', { first: formatDate(today, -2), count: 3 }],
-  ];
+function renderDayButtons({ report, today, value }: Shown): Button[] {
   const { first, count } = report.days;
-  const isOther = count === 1 && first < formatDate(today, -1);
-  return [
-    ...offered.filter(([, , days]) => days.first !== first || days.count !== count),
-    ...(isOther ? [['The day before', 'before', { first: formatDate(first, -1), count: 1 }] as const] : []),
-  ].map(([label, id, days]) => button(label, `origin-errors:day:${id}`, value(report.zone, days)));
+  const yesterday = shiftDay(today, -1);
+  const offered: [label: string, id: string, first: string, count: number][] = [
+    ['Today', 'today', today, 1],
+    ['Yesterday', 'yesterday', yesterday, 1],
+    ['Last 3 days', 'three', shiftDay(today, -2), 3],
+  ];
+  if (count === 1 && first < yesterday) offered.push(['The day before', 'before', shiftDay(first, -1), 1]);
+  return offered
+    .filter(([, , day, days]) => day !== first || days !== count)
+    .map(([label, id, day, days]) =>
+      button(label, `origin-errors:day:${id}`, value(report.zone, { first: day, count: days })),
+    );
 }
 
 /** The most frequent codes, for the notification text. */
-function formatTopCodes({ codes }: OriginErrorCounts): string[] {
-  const top = [...codes].sort((a, b) => b[1] - a[1]).slice(0, 3);
-  return top.length === 0
-    ? []
-    : [top.map(([name, times]) => `${formatErrorCode(name)} ${formatInteger(times)}`).join(', ')];
+function formatTopCodes({ codes }: OriginErrorCounts): string {
+  return [...codes]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 3)
+    .map(([name, times]) => `${formatErrorCode(name)} ${formatInteger(times)}`)
+    .join(', ');
+}
+
+function formatKind({ errorCode = '', statusCode }: Pick<Group, 'errorCode' | 'statusCode'>): string {
+  return `${formatErrorCode(errorCode)} ${statusCode ?? 'no status'}`;
 }
 
 function formatErrorCode(errorCode: string): string {
   return errorCode === '' ? 'no code' : formatCode(errorCode, 60);
-}
-
-function formatStatus(statusCode: number | undefined): string {
-  return statusCode === undefined ? 'no status' : String(statusCode);
 }
 
 function renderPart(title: string, lines: readonly string[], length: number): KnownBlock[] {

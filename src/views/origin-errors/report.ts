@@ -1,10 +1,10 @@
 import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
-import type { DayRange } from '../../lib/time.ts';
+import { type DayRange, shiftDay } from '../../lib/time.ts';
 import { context, message, section } from '../blocks/blocks.ts';
-import { formatDate, formatMoment } from '../blocks/dates.ts';
+import { formatMoment } from '../blocks/dates.ts';
 import type { Failure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
-import { escapeMrkdwn, plainText, pluralize } from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, plainText, pluralize } from '../blocks/text.ts';
 
 /** The origin errors of one zone on some days, counted. */
 export interface Report {
@@ -40,13 +40,14 @@ export interface DayBefore {
 export const fileKinds = ['csv', 'ndjson'] as const;
 export type FileKind = (typeof fileKinds)[number];
 
-/** The entries as a file. `entries` is their number. */
+/** The entries as a file. */
 export function renderFile(shown: {
   readonly zone: ZoneName;
   readonly days: DayRange;
   readonly today: string;
   readonly as: FileKind;
   readonly path: string;
+  /** Their number. */
   readonly entries: number;
   readonly skipped: number;
   readonly incomplete: readonly string[];
@@ -54,24 +55,30 @@ export function renderFile(shown: {
   readonly unsorted: readonly string[];
   readonly asOf: Date;
 }): Message {
-  const { zone, days, entries, skipped, incomplete, as } = shown;
-  const what = `${pluralize(entries, 'origin error')} ${describeDays(days, shown.today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}`;
-  const text = `${what.charAt(0).toUpperCase()}${what.slice(1)}, as ${as === 'csv' ? 'CSV' : 'NDJSON'}.`;
+  const { zone, days, today, entries, skipped, incomplete, unsorted, as, path, asOf } = shown;
+  const format = as === 'csv' ? 'CSV' : 'NDJSON';
+  const name = escapeMrkdwn(zone.name, 80) || zone.id;
+  const text = `${capitalize(pluralize(entries, 'origin error'))} ${describeDays(days, today)} in ${name}, as ${format}.`;
   const notes = [
-    incomplete.length > 0 ? `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.` : '',
-    skipped > 0
-      ? `${pluralize(skipped, 'entry', 'entries')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`
-      : '',
-    `As of ${formatMoment(shown.asOf)}, ${describeOrder(shown.unsorted, days)}. Times are UTC; query values are left out.`,
+    incomplete.length > 0 && `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.`,
+    skipped > 0 &&
+      `${pluralize(skipped, 'entry', 'entries')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`,
+    `As of ${formatMoment(asOf)}, ${describeOrder(unsorted, days)}. Times are UTC; query values are left out.`,
   ];
+  const fileName = [
+    'origin-errors',
+    plainText(zone.name, 60).replaceAll(/[^\w.-]+/gu, '_'),
+    days.first,
+    ...(days.count > 1 ? [`${days.count}-days`] : []),
+  ].join('-');
   return {
     ...message(text, [section(text), context(notes.filter(Boolean).join(' '))]),
     files: [
       {
-        name: `origin-errors-${plainText(zone.name, 60).replaceAll(/[^\w.-]+/gu, '_')}-${days.first}${days.count > 1 ? `-${days.count}-days` : ''}.${as}`,
+        name: `${fileName}.${as}`,
         title: text,
         mimetype: as === 'csv' ? 'text/csv' : 'application/x-ndjson',
-        content: { path: shown.path },
+        content: { path },
       },
     ],
   };
@@ -93,8 +100,8 @@ export function renderNoFile(zone: ZoneName, days: DayRange, today: string): Mes
 
 /** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
 export function describeDays({ first, count }: DayRange, today: string): string {
-  const last = formatDate(first, count - 1);
+  const last = shiftDay(first, count - 1);
   if (count > 1) return last === today ? `in the last ${count} days` : `from ${first} to ${last}`;
   if (first === today) return 'today';
-  return first === formatDate(today, -1) ? 'yesterday' : `on ${first}`;
+  return first === shiftDay(today, -1) ? 'yesterday' : `on ${first}`;
 }

@@ -1,5 +1,5 @@
-import type { KnownBlock } from '@slack/types';
-import type { Totals } from '../../api/zones/summary.ts';
+import type { Button, KnownBlock } from '@slack/types';
+import type { Totals, ZoneSummary } from '../../api/zones/summary.ts';
 import { actions, button, commandButton, context, message, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Failure } from '../blocks/failure.ts';
@@ -13,7 +13,7 @@ import {
   plainText,
   pluralize,
 } from '../blocks/text.ts';
-import { quoteWord, renderRow, type ZoneRow } from './rows.ts';
+import { quoteWord, renderRow } from './rows.ts';
 
 /** What a list of zones shows. Buttons carry it as a query string. */
 export interface ZoneQuery {
@@ -24,27 +24,24 @@ export interface ZoneQuery {
   readonly page: number;
 }
 
-/** One page of the list. `value` encodes a query for a button. */
-export interface ZonePage {
-  readonly rows: readonly ZoneRow[];
-  readonly query: ZoneQuery;
-  readonly pages: number;
-  /** Number of zones on all pages. */
-  readonly found: number;
-  /** Of all zones of the query. */
-  readonly totals: Totals;
-  /** Number of zones in the account, and of those that need attention. */
-  readonly account: { readonly zones: number; readonly attention: number };
-  readonly skipped: number;
-  readonly takenAt: Date;
-  readonly value: (query: ZoneQuery) => string;
-  readonly offer?: FilterOffer | undefined;
+export function encodeZoneQuery(query: ZoneQuery): string {
+  const pairs = { search: query.search, sort: query.sort, only: query.only ?? '', page: String(query.page) };
+  return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
 }
 
-/** The filter that a search may have meant, with its button's value. */
-export interface FilterOffer {
-  readonly label: string;
-  readonly value: string;
+/** One page of the list. */
+export interface ZonePage {
+  readonly zones: readonly ZoneSummary[];
+  readonly query: ZoneQuery;
+  readonly pages: number;
+  /** Of all zones of the query. */
+  readonly totals: Totals;
+  /** Number of zones in the account. */
+  readonly account: number;
+  readonly skipped: number;
+  readonly takenAt: Date;
+  /** The filter that the search may have meant. */
+  readonly offer?: ZoneQuery | undefined;
 }
 
 /** The list, the totals first. */
@@ -52,7 +49,7 @@ export function renderZonePage(page: ZonePage): Message {
   const { query, totals } = page;
   const { limited } = totals;
   const count = pluralize(totals.zones, 'zone');
-  const filter = describeFilter(query, page.account.zones);
+  const filter = describeFilter(query, page.account);
   const used = `${formatBytes(totals.used)} this month`;
   const charges = formatMoney(totals.charges);
   const attention = `${totals.attention > 0 ? ':warning: ' : ''}${describeAttentionCount(totals.attention)}`;
@@ -77,14 +74,14 @@ export function renderZonePage(page: ZonePage): Message {
   const text = `${count}${filter}: ${used}, ${charges}, ${describeAttentionCount(totals.attention)}.`;
   return message(text, [
     section(`${headline.filter(Boolean).join(' · ')}\n${limits}`),
-    ...page.rows.map(renderRow),
+    ...page.zones.map(renderRow),
     ...renderNavigation(page),
     context(notes.filter(Boolean).join(' · ')),
   ]);
 }
 
 export interface FirstZones {
-  readonly rows: readonly ZoneRow[];
+  readonly zones: readonly ZoneSummary[];
   /** Number of all zones, if the CDN says so. */
   readonly total: number | undefined;
   readonly search: string;
@@ -93,18 +90,18 @@ export interface FirstZones {
 /** The first rows, while the rest is being read. */
 export function renderFirstZones(first: FirstZones): Message {
   const { headline, text } = formatFirstHeadline(first, 'counting…');
-  return message(text, [section(headline), ...first.rows.map(renderRow)]);
+  return message(text, [section(headline), ...first.zones.map(renderRow)]);
 }
 
 /** The first rows, after reading the rest failed, with a button to try again. */
-export function renderFirstZonesOnly(first: FirstZones, why: Failure, again: string): Message {
+export function renderFirstZonesOnly(first: FirstZones, why: Failure, query: ZoneQuery): Message {
   const { headline } = formatFirstHeadline(first, 'the rest could not be read');
   return message(`Only the first zones could be read. ${why.message}`, [
     section(headline),
-    ...first.rows.map(renderRow),
+    ...first.zones.map(renderRow),
     section(
       [`:warning: ${why.message}`, why.hint].filter(Boolean).join('\n'),
-      button('Try again', 'zones:page:again', again),
+      button('Try again', 'zones:page:again', encodeZoneQuery(query)),
     ),
     ...(why.reference ? [context(`Reference ${why.reference}`)] : []),
   ]);
@@ -119,12 +116,12 @@ export function renderLoadingZones(total: number | undefined): Message {
 /** No zone matches. `near` are names that may have been meant. */
 export function renderNoZones(
   query: ZoneQuery,
-  account: { readonly zones: number },
+  account: number,
   near: readonly string[],
-  all: string,
-  offer?: FilterOffer,
+  offer?: ZoneQuery,
 ): Message {
-  if (account.zones === 0) {
+  const all = encodeZoneQuery({ search: '', sort: query.sort, only: undefined, page: 1 });
+  if (account === 0) {
     const text = 'Your key sees no zones. Make one in the CDN control panel, or connect another key.';
     return message(text, [
       section(text),
@@ -135,26 +132,30 @@ export function renderNoZones(
     query.search && `matches ${formatCode(query.search)}`,
     query.only && (query.only === 'attention' ? 'needs attention' : `is ${query.only}`),
   ].filter(Boolean);
-  const text = `None of your ${pluralize(account.zones, 'zone')} ${what.join(' and ')}.`;
+  const text = `None of your ${pluralize(account, 'zone')} ${what.join(' and ')}.`;
   return message(text, [
     section(near.length > 0 || offer ? `${text} Did you mean one of these?` : text),
     actions(
-      ...(offer ? [button(offer.label, 'zones:page:only', offer.value)] : []),
+      ...(offer ? [offerButton(offer)] : []),
       ...near.map((name, index) => commandButton(plainText(name, 60), `zones ${quoteWord(name)}`, index)),
       button('All zones', 'zones:page:all', all),
     ),
   ]);
 }
 
-function renderNavigation({ query, value, pages, totals, found, offer }: ZonePage): KnownBlock[] {
-  const at = (change: Partial<ZoneQuery>) => value({ ...query, page: 1, ...change });
+function offerButton(offer: ZoneQuery): Button {
+  return button(`only:${offer.only}`, 'zones:page:only', encodeZoneQuery(offer));
+}
+
+function renderNavigation({ query, pages, totals, offer }: ZonePage): KnownBlock[] {
+  const at = (change: Partial<ZoneQuery>) => encodeZoneQuery({ ...query, page: 1, ...change });
   const order = ({ name: 'bandwidth', bandwidth: 'charges', charges: 'name' } as const)[query.sort];
   const pager = [
     query.page > 1 && button('‹ Previous', 'zones:page:previous', at({ page: query.page - 1 })),
     query.page < pages && button('Next ›', 'zones:page', at({ page: query.page + 1 })),
   ].filter((shown) => shown !== false);
   const view = [
-    offer && button(offer.label, 'zones:page:only', offer.value),
+    offer && offerButton(offer),
     (query.only !== undefined || query.search !== '') &&
       button('All zones', 'zones:page:all', at({ only: undefined, search: '' })),
     query.only !== 'attention' &&
@@ -164,7 +165,7 @@ function renderNavigation({ query, value, pages, totals, found, offer }: ZonePag
         'zones:page:attention',
         at({ only: 'attention' }),
       ),
-    found > 1 && button(`Sort by ${order}`, 'zones:page:sort', at({ sort: order })),
+    totals.zones > 1 && button(`Sort by ${order}`, 'zones:page:sort', at({ sort: order })),
     button('Refresh', 'zones:page:refresh', `${at({ page: query.page })}&fresh=1`),
   ].filter((shown) => typeof shown === 'object');
   return [...(pager.length > 0 ? [actions(...pager)] : []), actions(...view)];
@@ -186,6 +187,6 @@ function describeAttentionCount(zones: number): string {
 function formatFirstHeadline(first: FirstZones, then: string): { headline: string; text: string } {
   const of = first.total === undefined ? '' : ` of ${formatInteger(first.total)}`;
   const what = first.search ? `zones matching ${formatCode(first.search, 60)}` : 'zones';
-  const start = `First ${formatInteger(first.rows.length)}${of} ${what}`;
+  const start = `First ${formatInteger(first.zones.length)}${of} ${what}`;
   return { headline: `*${start}* · ${then}`, text: `${start}, ${then}` };
 }

@@ -1,5 +1,5 @@
 import type { Button, InputBlock, KnownBlock, ModalView, Option } from '@slack/types';
-import type { Attention, ZoneSummary } from '../../api/zones/summary.ts';
+import { type Attention, attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
 import { actions, button, commandButton, message, section } from '../blocks/blocks.ts';
 import { modal, option, searchSelect } from '../blocks/inputs.ts';
 import type { Message } from '../blocks/message.ts';
@@ -14,14 +14,8 @@ import {
   pluralize,
 } from '../blocks/text.ts';
 
-/** A zone and the reasons why it needs attention. */
-export interface ZoneRow {
-  readonly zone: ZoneSummary;
-  readonly attention: readonly Attention[];
-}
-
-/** The reasons in words. */
-export function describeAttention(zone: ZoneSummary, reasons: readonly Attention[]): string {
+/** The reasons why a zone needs attention; '' if there are none. */
+export function describeAttention(zone: ZoneSummary): string {
   const isAtLimit = (zone.bandwidthUsed ?? 0) >= (zone.bandwidthLimit ?? 0);
   const [hostname = '', ...others] = zone.hostnamesWithoutCertificate;
   const words: Record<Attention, string> = {
@@ -30,7 +24,9 @@ export function describeAttention(zone: ZoneSummary, reasons: readonly Attention
     'near-limit': isAtLimit ? 'at its bandwidth limit' : 'above 80 % of its bandwidth limit',
     'no-certificate': `no certificate for ${escapeMrkdwn(hostname, 60)}${others.length > 0 ? ` and ${formatInteger(others.length)} more` : ''}`,
   };
-  return reasons.map((reason) => words[reason]).join(', ');
+  return attentionReasons(zone)
+    .map((reason) => words[reason])
+    .join(', ');
 }
 
 /** `:large_green_circle: active`; the colour never stands alone. */
@@ -59,7 +55,8 @@ export function quoteWord(text: string): string {
 }
 
 /** One zone of a list, with a button that shows it. */
-export function renderRow({ zone, attention }: ZoneRow): KnownBlock {
+export function renderRow(zone: ZoneSummary): KnownBlock {
+  const attention = describeAttention(zone);
   const [hostname, ...others] = zone.hostnames;
   const more = others.length > 0 ? ` +${others.length}` : '';
   const facts = [
@@ -70,7 +67,7 @@ export function renderRow({ zone, attention }: ZoneRow): KnownBlock {
   const lines = [
     `*${escapeMrkdwn(zone.name, 60) || 'unnamed'}* · ${describeState(zone)} · ${escapeMrkdwn(zone.id, 20)}`,
     facts.filter(Boolean).join(' · '),
-    attention.length > 0 ? `:warning: ${describeAttention(zone, attention)}` : '',
+    attention && `:warning: ${attention}`,
   ];
   return section(lines.filter(Boolean).join('\n'), showButton(zone.id));
 }

@@ -1,10 +1,10 @@
 import type { KnownBlock } from '@slack/types';
-import type { Attention, ZoneSummary } from '../../api/zones/summary.ts';
-import type { Weakness, Zone } from '../../api/zones/zone.ts';
+import type { ZoneSummary } from '../../api/zones/summary.ts';
+import { findWeaknesses, type Weakness, type Zone } from '../../api/zones/zone.ts';
 import { actions, button, commandButton, context, header, message, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
-import { escapeMrkdwn, plainText, pluralize, truncateLines } from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, plainText, pluralize, truncateLines } from '../blocks/text.ts';
 import { renderAccount, renderOrigin, renderOverview, renderPages } from './delivery.ts';
 import { renderEdgeRule } from './edge-rules.ts';
 import { describeAttention, describeState, describeUsage } from './rows.ts';
@@ -40,16 +40,11 @@ export function renderSections(zone: Zone): Section[] {
 }
 
 /** One zone in sections. Empty sections are left out. */
-export function renderZone(shown: {
-  readonly zone: Zone;
-  readonly attention: readonly Attention[];
-  readonly weaknesses: readonly Weakness[];
-  readonly asOf: Date;
-}): Message {
-  const { zone, attention, weaknesses: weak, asOf } = shown;
+export function renderZone(zone: Zone, asOf: Date): Message {
   const { summary } = zone;
   const name = escapeMrkdwn(summary.name, 80) || 'unnamed';
-  const wrong = attention.length > 0 ? describeAttention(summary, attention) : '';
+  const wrong = describeAttention(summary);
+  const weak = findWeaknesses(zone);
   return message(
     `Zone ${name}: ${describeState(summary).replace(/^:\w+: /u, '')}, ${describeUsage(summary)}${wrong ? `. Needs attention: ${wrong}` : ''}`,
     [
@@ -75,20 +70,21 @@ export function renderZone(shown: {
   );
 }
 
-/** A zone's settings as a file. */
-export function renderZoneFile(shown: {
-  readonly zone: Pick<ZoneSummary, 'id' | 'name'>;
+export interface ZoneFile {
+  readonly summary: Pick<ZoneSummary, 'id' | 'name'>;
   readonly json: string;
   readonly asOf: Date;
-}): Message {
-  const summary = shown.zone;
+}
+
+/** A zone's settings as a file. */
+export function renderZoneFile({ summary, json, asOf }: ZoneFile): Message {
   const text = `Everything the CDN reports of zone ${escapeMrkdwn(summary.name, 80) || escapeMrkdwn(summary.id, 20)}, as JSON.`;
   const name = plainText(summary.name, 60).replaceAll(/[^\w.-]+/gu, '_');
   return {
     ...message(text, [
       section(text),
       context(
-        `As of ${formatMoment(shown.asOf)}. Keys, tokens, certificates, header values and query values are left out.`,
+        `As of ${formatMoment(asOf)}. Keys, tokens, certificates, header values and query values are left out.`,
       ),
     ]),
     files: [
@@ -96,7 +92,7 @@ export function renderZoneFile(shown: {
         name: `zone-${summary.id}-${name}.json`,
         title: text,
         mimetype: 'application/json',
-        content: new TextEncoder().encode(shown.json),
+        content: new TextEncoder().encode(json),
       },
     ],
   };
@@ -113,6 +109,5 @@ const weaknessWords: Record<Weakness, string> = {
 };
 
 function renderSection({ title, lines, room }: Section): KnownBlock[] {
-  const heading = title.charAt(0).toUpperCase() + title.slice(1);
-  return lines.length === 0 ? [] : [section(`*${heading}*\n${truncateLines(lines, room)}`)];
+  return lines.length === 0 ? [] : [section(`*${capitalize(title)}*\n${truncateLines(lines, room)}`)];
 }
