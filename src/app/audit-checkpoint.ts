@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CheckpointReport, Checkpoints } from '../auth/audit/checkpoints.ts';
 import { defineMessage, type Ended, type Outbox } from '../outbox/outbox.ts';
 import { defineJob, type JobContext } from '../store/queue/define-job.ts';
-import { renderBrokenRecord, renderCheckpoint } from '../views/audit/checkpoint.ts';
+import { renderBrokenRecord, renderCheckpoint } from '../views/audit/audit.ts';
 
 export interface CheckpointPorts {
   readonly outbox: Outbox;
@@ -23,7 +23,7 @@ export const checkpointMessage = defineMessage({
   kind: 'audit-checkpoint',
   async ended(trx, { about, state, code }: Ended<About>, { ports }: JobContext<CheckpointPorts>) {
     const states = { sent: 'posted', dead: 'failed', unknown: 'unknown' } as const;
-    await ports.checkpoints.settle(trx, about, { state: states[state], code });
+    await ports.checkpoints.recordResult(trx, about, { state: states[state], code });
   },
 });
 
@@ -40,7 +40,7 @@ export const auditCheckpoint = defineJob({
     for (const tenant of await checkpoints.tenants()) {
       if (signal.aborted) return;
       try {
-        await checkpoints.take(tenant, (trx, { day, at, channel, report }) => {
+        await checkpoints.claim(tenant, (trx, { day, at, channel, report }) => {
           const { kind } = report;
           if (kind === 'broken') log.error({ ...report.broken }, 'audit record is broken');
           return outbox.put(trx, {

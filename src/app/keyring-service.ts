@@ -1,5 +1,5 @@
 import { createAudit } from '../auth/audit/audit.ts';
-import { signingKeysTable } from '../auth/audit/signing-key.ts';
+import { signingKeysTable } from '../auth/audit/checkpoints.ts';
 import { installationsTable, installationUsersTable } from '../auth/installations.ts';
 import { checkKeyring } from '../auth/keyring/check.ts';
 import { type Keyring, type KeyringSource, readKeyring } from '../auth/keyring/keyring.ts';

@@ -11,14 +11,14 @@ import {
   readPublicKey,
   writePublicKey,
 } from '../auth/audit/checkpoint.ts';
-import { loadPublicSigningKey } from '../auth/audit/signing-key.ts';
+import { loadPublicSigningKey } from '../auth/audit/checkpoints.ts';
 import { type AuditReport, checkDatabase, checkFile } from '../auth/audit/verify.ts';
 import { readKeyring } from '../auth/keyring/keyring.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import { type Database, hasTable, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
-import { describeBroken } from '../views/audit/checkpoint.ts';
+import { describeBroken } from '../views/audit/audit.ts';
 import { pluralize } from '../views/blocks/text.ts';
 
 const usage = [

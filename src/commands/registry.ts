@@ -1,6 +1,6 @@
 import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
-import { audit } from './audit/feature.ts';
+import { audit } from './audit.ts';
 import { connect, refusePastedKey } from './connect.ts';
 import type { Service } from './context.ts';
 import type { Action, Command, Feature, Form, Picker, Shortcut } from './define.ts';

@@ -13,7 +13,7 @@ import {
 import { replaceCharts } from './blocks/chart.ts';
 import { formatMoment } from './blocks/dates.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
-import { escapeMrkdwn, formatCode } from './blocks/text.ts';
+import { capitalize, escapeMrkdwn, formatCode } from './blocks/text.ts';
 import { keyButtons } from './connect/connect.ts';
 import type { CommandSummary } from './help.ts';
 import { rightsLine } from './settings/why.ts';
@@ -92,7 +92,7 @@ function commandButtons(groups: readonly CommandGroup[]): KnownBlock[] {
     actions(
       ...commands
         .slice(0, limits.actions)
-        .map(({ name, label }, index) => commandButton(label ?? capital(name), name, index)),
+        .map(({ name, label }, index) => commandButton(label ?? capitalize(name), name, index)),
     ),
   ]);
 }
@@ -111,8 +111,4 @@ function truncateSections(sections: readonly HomeSection[], room: number): Known
 
 function titleOf(feature: string): string {
   return escapeMrkdwn(feature.replaceAll('-', ' '));
-}
-
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }

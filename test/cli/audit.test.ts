@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readCheckConfig } from '../../src/app/config.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
 import { signCheckpoint, writeCheckpoint } from '../../src/auth/audit/checkpoint.ts';
-import { loadSigningKey } from '../../src/auth/audit/signing-key.ts';
+import { loadSigningKey } from '../../src/auth/audit/checkpoints.ts';
 import { readKeyring } from '../../src/auth/keyring/keyring.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
 import { auditCommand } from '../../src/cli/audit.ts';

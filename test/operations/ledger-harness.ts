@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { type AuditEntry, createAudit } from '../../src/auth/audit/audit.ts';
+import { createAudit } from '../../src/auth/audit/audit.ts';
+import type { AuditRecord } from '../../src/auth/audit/record.ts';
 import type { Person } from '../../src/auth/identity.ts';
 import type { Keyring } from '../../src/auth/keyring/keyring.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
@@ -76,7 +77,7 @@ export interface LedgerHarness {
   readonly database: Database;
   /** Ids of operations whose job was enqueued. */
   readonly enqueued: string[];
-  readonly audit: () => Promise<AuditEntry[]>;
+  readonly audit: () => Promise<AuditRecord[]>;
   readonly advance: (minutes: number) => void;
   /** As a process that starts now sees it. */
   readonly openReplica: (database?: Database, keyring?: Keyring) => Ledger;

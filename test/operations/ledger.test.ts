@@ -85,9 +85,9 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       expect(
         (await audit()).map(({ event, actor, subject, requestId }) => [event, actor, subject, requestId]),
       ).toEqual([
-        ['operation-proposed', olivia.userId, asked.seal, undefined],
-        ['operation-approved', ben.userId, asked.seal, undefined],
-        ['operation-executing', 'system', asked.seal, undefined],
+        ['operation-proposed', olivia.userId, asked.seal, null],
+        ['operation-approved', ben.userId, asked.seal, null],
+        ['operation-executing', 'system', asked.seal, null],
         ['operation-succeeded', 'system', asked.seal, 'abc123'],
       ]);
       expect((await audit()).at(-1)?.detail).toEqual({

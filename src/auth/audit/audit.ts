@@ -1,11 +1,20 @@
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { yieldToEventLoop } from '../../lib/time.ts';
 import { secretShapes } from '../../secrets/fields.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import type { Schema } from '../../store/schema.ts';
-import { appendAudit, type Details, genesisHash, hashRecord, lockAuditTail } from './record.ts';
-import { type AuditTrail, createAuditTrail } from './trail.ts';
-
-export type { AuditEntry } from './trail.ts';
+import { type ChainVerdict, type Link, verifyChain } from './chain.ts';
+import { type CheckpointRow, findLastCheckpoint, findLastCheckpointDay } from './checkpoint.ts';
+import {
+  type AuditFilter,
+  type AuditRecord,
+  type Details,
+  findAuditAfter,
+  findRecentAudit,
+  genesisHash,
+  hashRecord,
+  isDetail,
+} from './record.ts';
 
 /** The events that can be recorded. A new one is a word here and a sentence in `views/audit/words.ts`. */
 export const auditEvents = [
@@ -48,12 +57,25 @@ export interface AuditInput {
   /** A user id, a zone id, an operation's seal. */
   readonly subject?: string | undefined;
   /** Never a secret, and never free text that people typed. */
-  readonly detail?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  readonly detail?: Readonly<Record<string, Details[string] | undefined>> | undefined;
   readonly requestId?: string | undefined;
 }
 
+/** The state of a tenant's chain. */
+export interface AuditState {
+  /** The newest record; undefined = there are none. */
+  readonly head: Link | undefined;
+  readonly verdict: ChainVerdict;
+  /** The record from which on the chain was read; 1 = all of it. */
+  readonly since: number;
+  /** The newest checkpoint in a channel. */
+  readonly checkpoint: { readonly seq: number; readonly at: Date; readonly channel: string } | undefined;
+  /** The newest day's checkpoint, posted or not; undefined = there never was one. */
+  readonly lastDay: Pick<CheckpointRow, 'day' | 'state' | 'channel' | 'code'> | undefined;
+}
+
 /** The append-only audit record, a hash chain in each tenant. */
-export interface Audit extends AuditTrail {
+export interface Audit {
   /**
    * Appends a record: in `options.in`, as the last step of the transaction of the change it records, else in a
    * transaction of its own. With the embedded database never without `in` while a transaction is open.
@@ -61,69 +83,127 @@ export interface Audit extends AuditTrail {
    * @throws Error where a value looks like a key or token; then nothing is written.
    */
   record(entry: AuditInput, options?: { readonly in?: Transaction<Schema> | undefined }): Promise<void>;
+  /** The newest `most` records of a tenant that pass the filter, newest first, for display. */
+  recent(tenant: string, most: number, filter?: AuditFilter): Promise<AuditRecord[]>;
+  /** Verifies the newest `most` records and the last checkpoint: quick for a chain of any length. */
+  check(tenant: string, most: number): Promise<AuditState>;
+  /** Every record up to a number that passes the filter, oldest first, in pieces of a bounded size. */
+  pieces(tenant: string, upTo: number, filter?: AuditFilter): AsyncIterable<readonly AuditRecord[]>;
 }
 
 /** The tenant of events of the whole deployment. No Slack id is a lower-case word. */
 export const deployment = 'deployment';
 
-export function createAudit(options: { db: Kysely<Schema>; now: () => Date }): Audit {
-  const { db, now } = options;
-  const append = async (trx: Transaction<Schema>, entry: StoredEntry): Promise<void> => {
-    const tail = await lockAuditTail(trx, entry.tenant);
-    const seq = (tail?.seq ?? 0) + 1;
-    const at = now();
-    const prevHash = tail?.hash ?? genesisHash;
-    await appendAudit(trx, {
-      tenant: entry.tenant,
-      seq,
-      at,
-      actor: entry.actor,
-      event: entry.event,
-      subject: entry.subject,
-      detail: JSON.stringify(entry.detail),
-      request_id: entry.requestId,
-      prev_hash: prevHash,
-      hash: hashRecord({ ...entry, seq, at, prevHash }),
-    });
-  };
+const pieceSize = 500;
+
+export function createAudit({ db, now }: { db: Kysely<Schema>; now: () => Date }): Audit {
   return {
-    ...createAuditTrail(db),
     async record(entry, { in: trx } = {}) {
-      const stored = toStoredEntry(entry);
-      if (trx) await append(trx, stored);
-      else await db.transaction().execute((own) => append(own, stored));
+      const facts = toFacts(entry);
+      if (trx) await append(trx, facts, now);
+      else await db.transaction().execute((own) => append(own, facts, now));
+    },
+    async recent(tenant, most, filter) {
+      return (await findRecentAudit(db, tenant, most, filter)).map(makeReadable);
+    },
+    async check(tenant, most) {
+      const [[newest], checkpoint, lastDay] = await Promise.all([
+        findRecentAudit(db, tenant, 1),
+        findLastCheckpoint(db, tenant),
+        findLastCheckpointDay(db, tenant),
+      ]);
+      const since = Math.max(1, (newest?.seq ?? 0) - most + 1);
+      const noted = checkpoint && { seq: checkpoint.seq, hash: checkpoint.head };
+      const older = noted && noted.seq < since ? noted : undefined;
+      const verdict = await verifyChain(db, tenant, { since, noted: noted && !older ? [noted] : [] });
+      return {
+        head: newest && { seq: newest.seq, hash: newest.hash },
+        verdict: (older && (await findMismatch(db, tenant, older))) ?? verdict,
+        since,
+        checkpoint,
+        lastDay,
+      };
+    },
+    async *pieces(tenant, upTo, filter) {
+      for (let last = 0; last < upTo; ) {
+        const records = await findAuditAfter(db, tenant, last, pieceSize, filter);
+        const wanted = records.filter(({ seq }) => seq <= upTo);
+        if (wanted.length > 0) yield wanted;
+        if (records.length < pieceSize) return;
+        last = records.at(-1)?.seq ?? upTo;
+        await yieldToEventLoop();
+      }
     },
   };
 }
 
-interface StoredEntry {
-  readonly tenant: string;
-  readonly actor: string;
-  readonly event: string;
-  readonly subject: string | null;
-  readonly detail: Details;
-  readonly requestId: string | null;
+type Facts = Omit<AuditRecord, 'seq' | 'at' | 'prevHash' | 'hash'>;
+
+/** Must take the last lock of a transaction: others of the same tenant wait for its end. */
+async function append(trx: Transaction<Schema>, facts: Facts, now: () => Date): Promise<void> {
+  const { requestId, tenant } = facts;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/audit/${tenant}`}, 0))`.execute(trx);
+  const [last] = await findRecentAudit(trx, tenant, 1);
+  const record = { ...facts, seq: (last?.seq ?? 0) + 1, at: now(), prevHash: last?.hash ?? genesisHash };
+  const { actor, event, subject, seq, at, prevHash } = record;
+  await trx
+    .insertInto('audit_records')
+    .values({
+      tenant,
+      seq,
+      at,
+      actor,
+      event,
+      subject,
+      detail: JSON.stringify(facts.detail),
+      request_id: requestId,
+      prev_hash: prevHash,
+      hash: hashRecord(record),
+    })
+    .execute();
+}
+
+/** The fault of a record that a checkpoint names; undefined = none. */
+async function findMismatch(
+  db: Kysely<Schema>,
+  tenant: string,
+  noted: Link,
+): Promise<ChainVerdict | undefined> {
+  const [record] = await findAuditAfter(db, tenant, noted.seq - 1, 1);
+  if (record?.seq === noted.seq && record.hash === noted.hash) return undefined;
+  return { ok: false, broken: { tenant, seq: noted.seq, problem: 'rewritten', noted } };
+}
+
+/** Altered rows are shown too: the chain check reports the alteration. */
+function makeReadable(record: AuditRecord): AuditRecord {
+  const at: unknown = record.at;
+  const isDate = at instanceof Date && !Number.isNaN(at.getTime());
+  return {
+    ...record,
+    at: isDate ? at : new Date(0),
+    detail: isDetail(record.detail) ? record.detail : {},
+  };
 }
 
 /** The entry in the form that both engines store and return. @throws Error where it holds a secret. */
-function toStoredEntry(entry: AuditInput): StoredEntry {
-  const detail: Record<string, string | number | boolean> = {};
-  const given = Object.entries(entry.detail ?? {}).filter(
-    (member): member is [string, string | number | boolean] => member[1] !== undefined,
+function toFacts({ tenant, actor, event, subject, detail, requestId }: AuditInput): Facts {
+  const given = Object.entries(detail ?? {}).filter(
+    (member): member is [string, Details[string]] => member[1] !== undefined,
   );
-  if (given.length > maxDetails) detail['left_out'] = given.length - maxDetails;
+  const facts: Record<string, Details[string]> = {};
+  if (given.length > maxDetails) facts['left_out'] = given.length - maxDetails;
   for (const [name, value] of given.slice(0, maxDetails)) {
     if (typeof value === 'number' && !Number.isFinite(value))
       throw new Error(`An audit record's ${name} is not a finite number.`);
-    detail[cleanText('member name', name)] = typeof value === 'string' ? cleanText(name, value) : value;
+    facts[cleanText('member name', name)] = typeof value === 'string' ? cleanText(name, value) : value;
   }
   return {
-    tenant: entry.tenant,
-    actor: cleanText('actor', entry.actor),
-    event: entry.event,
-    subject: entry.subject === undefined ? null : cleanText('subject', entry.subject),
-    detail,
-    requestId: entry.requestId === undefined ? null : cleanText('request id', entry.requestId),
+    tenant,
+    actor: cleanText('actor', actor),
+    event,
+    subject: subject === undefined ? null : cleanText('subject', subject),
+    detail: facts,
+    requestId: requestId === undefined ? null : cleanText('request id', requestId),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Schema } from '../../store/schema.ts';
-import { type AuditRecord, findAuditAfter, genesisHash, isIntact, toAuditRecord } from './record.ts';
+import { type AuditRecord, findAuditAfter, genesisHash, isIntact } from './record.ts';
 
 /** A record's number and hash. */
 export interface Link {
@@ -24,27 +24,16 @@ export interface Broken {
   readonly noted?: Link;
 }
 
-/** Checks a chain record by record, so that a million of them need no more memory than one. */
-export interface ChainCheck {
-  /** The fault of this record; undefined = it follows. */
-  next(record: AuditRecord): Broken | undefined;
-  /** The fault of the chain's end. */
-  end(): Broken | undefined;
-  /** How far it is whole. */
-  readonly reached: Link;
-}
-
 /**
- * `from`: the link up to which the chain is known to be whole. `noted`: links that checkpoints hold, which the chain must
- * still contain.
+ * Checks a chain record by record, so that a million of them need no more memory than one. `from`: the link up to which
+ * it is known to be whole. `noted`: links that checkpoints hold, which the chain must still contain.
  */
 export function createChainCheck(
   tenant: string,
   { from = start, noted = [] }: { from?: Link; noted?: readonly Link[] } = {},
-): ChainCheck {
+) {
   let reached = from;
-  const expected = new Map<number, Link[]>();
-  for (const link of noted) expected.set(link.seq, [...(expected.get(link.seq) ?? []), link]);
+  const expected = Map.groupBy(noted, ({ seq }) => seq);
   const problemOf = (record: AuditRecord, seq: number): Omit<Broken, 'tenant' | 'seq'> | undefined => {
     if (record.tenant !== tenant) return { problem: 'foreign' };
     if (record.seq !== seq) return { problem: 'missing', found: record.seq };
@@ -54,18 +43,21 @@ export function createChainCheck(
     return other && { problem: 'rewritten', noted: other };
   };
   return {
-    next(record) {
+    /** The fault of this record; undefined = it follows. */
+    next(record: AuditRecord): Broken | undefined {
       const seq = reached.seq + 1;
       const problem = problemOf(record, seq);
       if (problem) return { tenant, seq, ...problem };
       reached = { seq, hash: record.hash };
       return undefined;
     },
-    end() {
+    /** The fault of the chain's end. */
+    end(): Broken | undefined {
       const beyond = [...expected.keys()].filter((seq) => seq > reached.seq);
       const noted = expected.get(Math.max(...beyond))?.[0];
       return noted && { tenant, seq: reached.seq + 1, problem: 'cut-off', noted };
     },
+    /** How far it is whole. */
     get reached() {
       return reached;
     },
@@ -90,18 +82,18 @@ export async function verifyChain(
   tenant: string,
   { since = 1, noted = [] }: { readonly since?: number; readonly noted?: readonly Link[] } = {},
 ): Promise<ChainVerdict> {
-  let rows = await findAuditAfter(db, tenant, since - 1, batch);
-  const from = since === 1 ? start : { seq: since - 1, hash: rows[0]?.prev_hash ?? genesisHash };
+  let records = await findAuditAfter(db, tenant, since - 1, batch);
+  const from = since === 1 ? start : { seq: since - 1, hash: records[0]?.prevHash ?? genesisHash };
   const check = createChainCheck(tenant, { from, noted });
   for (;;) {
-    for (const row of rows) {
-      const broken = check.next(toAuditRecord(row));
+    for (const record of records) {
+      const broken = check.next(record);
       if (broken) return { ok: false, broken };
     }
-    if (rows.length < batch) break;
+    if (records.length < batch) break;
     // In the embedded database nothing else runs between queries otherwise.
     await yieldToEventLoop();
-    rows = await findAuditAfter(db, tenant, check.reached.seq, batch);
+    records = await findAuditAfter(db, tenant, check.reached.seq, batch);
   }
   const broken = check.end();
   if (broken) return { ok: false, broken };

@@ -22,10 +22,9 @@ export function signCheckpoint(facts: Omit<Checkpoint, 'signature' | 'kid'>, key
 
 /** Whether this key's private half signed it and it is unchanged. */
 export function isSignedBy(key: KeyObject, checkpoint: Checkpoint): boolean {
+  if (checkpoint.kid !== publicKeyId(key)) return false;
   const signature = Buffer.from(checkpoint.signature, 'base64');
-  return (
-    checkpoint.kid === publicKeyId(key) && verify(null, Buffer.from(signedText(checkpoint)), key, signature)
-  );
+  return verify(null, Buffer.from(signedText(checkpoint)), key, signature);
 }
 
 /** One line; the signature covers everything before ` sig=`. */
@@ -35,14 +34,16 @@ export function writeCheckpoint(checkpoint: Checkpoint): string {
 
 /** Finds every checkpoint in a text: a message, a mail, a file with one a day. */
 export function readCheckpoints(text: string): Checkpoint[] {
-  const found = [...text.matchAll(written)].map(({ groups = {} }) => ({
-    tenant: groups['tenant'] ?? '',
-    seq: Number(groups['seq']),
-    head: groups['head'] ?? '',
-    at: new Date(groups['at'] ?? ''),
-    kid: groups['kid'] ?? '',
-    signature: groups['sig'] ?? '',
-  }));
+  const found = [...text.matchAll(written)].map(
+    ([, tenant = '', seq, head = '', at = '', kid = '', signature = '']) => ({
+      tenant,
+      seq: Number(seq),
+      head,
+      at: new Date(at),
+      kid,
+      signature,
+    }),
+  );
   // 31 February parses to an invalid date.
   return found.filter(({ at }) => !Number.isNaN(at.getTime()));
 }
@@ -60,14 +61,11 @@ export function writePublicKey(publicKey: KeyObject): string {
 /** A public key as PEM or as its 32 bytes in base64; undefined for anything else. */
 export function readPublicKey(text: string): KeyObject | undefined {
   try {
-    const raw = /^[\w+/-]{43}=?$/u.exec(text.trim())?.[0];
-    const key =
-      raw === undefined
-        ? createPublicKey(text)
-        : createPublicKey({
-            key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(raw, 'base64').toString('base64url') },
-            format: 'jwk',
-          });
+    const [raw] = /^[\w+/-]{43}=?$/u.exec(text.trim()) ?? [];
+    const x = raw && Buffer.from(raw, 'base64').toString('base64url');
+    const key = x
+      ? createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+      : createPublicKey(text);
     return key.asymmetricKeyType === 'ed25519' ? key : undefined;
   } catch {
     return undefined;
@@ -85,12 +83,12 @@ const written = new RegExp(
     'audit',
     'checkpoint',
     'v1',
-    String.raw`tenant=(?<tenant>[\w-]{1,64})`,
-    String.raw`seq=(?<seq>[1-9]\d{0,14})`,
-    String.raw`head=(?<head>[0-9a-f]{64})`,
-    String.raw`at=(?<at>\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z)`,
-    String.raw`kid=(?<kid>[0-9a-f]{16})`,
-    String.raw`sig=(?<sig>[A-Za-z0-9+/]{86}==)`,
+    String.raw`tenant=([\w-]{1,64})`,
+    String.raw`seq=([1-9]\d{0,14})`,
+    String.raw`head=([0-9a-f]{64})`,
+    String.raw`at=(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z)`,
+    String.raw`kid=([0-9a-f]{16})`,
+    String.raw`sig=([A-Za-z0-9+/]{86}==)`,
   ].join(String.raw`\s+`),
   'gu',
 );
@@ -106,38 +104,34 @@ export function findLastCheckpointDay(
   db: Kysely<Schema>,
   tenant: string,
 ): Promise<CheckpointRow | undefined> {
-  return db
-    .selectFrom('audit_checkpoints')
-    .selectAll()
-    .where('tenant', '=', tenant)
-    .orderBy('day', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  return selectDays(db, tenant).orderBy('day', 'desc').limit(1).executeTakeFirst();
 }
+
+type PostedCheckpoint = Checkpoint & Pick<CheckpointRow, 'channel'>;
 
 /** The newest that was posted. */
 export async function findLastCheckpoint(
   db: Kysely<Schema>,
   tenant: string,
-): Promise<(Checkpoint & Pick<CheckpointRow, 'channel'>) | undefined> {
-  const row = await selectPosted(db)
-    .where('tenant', '=', tenant)
-    .orderBy('day', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row && { ...toCheckpoint(row), channel: row.channel };
+): Promise<PostedCheckpoint | undefined> {
+  const rows = await selectPosted(db, tenant).orderBy('day', 'desc').limit(1).execute();
+  return rows.map(toCheckpoint)[0];
 }
 
 /** All that were posted, oldest first: one a day. */
-export async function findCheckpoints(db: Kysely<Schema>, tenant: string): Promise<Checkpoint[]> {
-  return (await selectPosted(db).where('tenant', '=', tenant).orderBy('day').execute()).map(toCheckpoint);
+export async function findCheckpoints(db: Kysely<Schema>, tenant: string): Promise<PostedCheckpoint[]> {
+  return (await selectPosted(db, tenant).orderBy('day').execute()).map(toCheckpoint);
+}
+
+function selectDays(db: Kysely<Schema>, tenant: string) {
+  return db.selectFrom('audit_checkpoints').selectAll().where('tenant', '=', tenant);
 }
 
 // `unknown`: Slack may have posted it.
-function selectPosted(db: Kysely<Schema>) {
-  return db.selectFrom('audit_checkpoints').selectAll().where('state', 'in', ['posted', 'unknown']);
+function selectPosted(db: Kysely<Schema>, tenant: string) {
+  return selectDays(db, tenant).where('state', 'in', ['posted', 'unknown']);
 }
 
-function toCheckpoint({ tenant, seq, head, at, kid, signature }: CheckpointRow): Checkpoint {
-  return { tenant, seq: seq ?? 0, head: head ?? '', at, kid: kid ?? '', signature: signature ?? '' };
+function toCheckpoint({ tenant, seq, head, at, kid, signature, channel }: CheckpointRow): PostedCheckpoint {
+  return { tenant, seq: seq ?? 0, head: head ?? '', at, kid: kid ?? '', signature: signature ?? '', channel };
 }

@@ -1,20 +1,22 @@
-import { createPublicKey } from 'node:crypto';
-import type { Insertable, Kysely, Transaction } from 'kysely';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { toUtcDay } from '../../lib/time.ts';
+import { Secret } from '../../secrets/secret.ts';
 import type { Schema } from '../../store/schema.ts';
+import { openSlot, type SealedTable, sealRow } from '../keys/sealed-rows.ts';
 import type { Sealer } from '../keys/sealing.ts';
 import { findPolicyTenants, type Policies } from '../policy/policies.ts';
-import type { Audit } from './audit.ts';
+import { type Audit, deployment } from './audit.ts';
 import { type Broken, verifyChain } from './chain.ts';
 import {
   type Checkpoint,
-  type CheckpointRow,
   findLastCheckpoint,
+  publicKeyId,
   signCheckpoint,
   writeCheckpoint,
   writePublicKey,
 } from './checkpoint.ts';
 import { findRecentAudit } from './record.ts';
-import { loadSigningKey } from './signing-key.ts';
 
 /** The daily checkpoint of a tenant, claimed by one process. */
 export interface CheckpointClaim {
@@ -42,122 +44,149 @@ export interface CheckpointResult {
   readonly code?: string | undefined;
 }
 
-/** Signed notes of each tenant's chain, one a day, for a channel that the settings name. */
-export interface Checkpoints {
-  /** The tenants that have settings. */
-  tenants(): Promise<string[]>;
-  /**
-   * Makes today's, and claims it together with the message that `announce` stores. Undefined where none is wanted, it is
-   * claimed already, or nothing was recorded since the last.
-   */
-  take(
-    tenant: string,
-    announce: (trx: Transaction<Schema>, claim: CheckpointClaim) => Promise<unknown>,
-  ): Promise<CheckpointClaim | undefined>;
-  /** Stores how posting it ended. */
-  settle(
-    db: Kysely<Schema>,
-    claim: { readonly tenant: string; readonly day: string; readonly kind: CheckpointReport['kind'] },
-    end: CheckpointResult,
-  ): Promise<void>;
+export type Checkpoints = ReturnType<typeof createCheckpoints>;
+
+interface Options {
+  readonly db: Kysely<Schema>;
+  readonly sealer: Sealer;
+  readonly audit: Audit;
+  readonly policies: Policies;
+  readonly now: () => Date;
 }
 
-export function createCheckpoints(options: {
-  db: Kysely<Schema>;
-  sealer: Sealer;
-  audit: Audit;
-  policies: Policies;
-  now: () => Date;
-}): Checkpoints {
+/** Signed notes of each tenant's chain, one a day, for a channel that the settings name. */
+export function createCheckpoints(options: Options) {
   const { db, policies, now } = options;
-
-  /** Reads the chain from the last checkpoint on; before that it held. */
-  const make = async (tenant: string): Promise<CheckpointReport | undefined> => {
-    const last = await findLastCheckpoint(db, tenant);
-    const noted = last && { seq: last.seq, hash: last.head };
-    const [newest] = await findRecentAudit(db, tenant, 1);
-    if (newest?.seq === noted?.seq && newest?.hash === noted?.hash) return undefined;
-    const verdict = await verifyChain(db, tenant, noted ? { since: noted.seq, noted: [noted] } : {});
-    if (!verdict.ok) return { kind: 'broken', broken: verdict.broken };
-    const { records: seq, head } = verdict;
-    if (head === undefined) return undefined;
-    const key = await loadSigningKey(options);
-    const checkpoint = signCheckpoint({ tenant, seq, head, at: now() }, key);
-    const publicKey = writePublicKey(createPublicKey(key));
-    return { kind: 'signed', checkpoint, line: writeCheckpoint(checkpoint), publicKey };
-  };
-
   return {
+    /** The tenants that have settings. */
     tenants: () => findPolicyTenants(db),
-    async take(tenant, announce) {
+    /**
+     * Makes today's, and claims it together with the message that `putMessage` stores. Undefined where none is wanted, it
+     * is claimed already, or nothing was recorded since the last.
+     */
+    async claim(
+      tenant: string,
+      putMessage: (trx: Transaction<Schema>, claim: CheckpointClaim) => Promise<unknown>,
+    ): Promise<CheckpointClaim | undefined> {
       const { auditChannel: channel } = await policies.current(tenant, { fresh: true });
       if (channel === undefined) return undefined;
       const at = now();
-      const day = at.toISOString().slice(0, 10);
-      if (await isCheckpointClaimed(db, { tenant, day })) return undefined;
-      const report = await make(tenant);
-      const signed = report?.kind === 'signed' ? signedColumns(report.checkpoint) : {};
+      const day = toUtcDay(at);
+      const claimed = await db
+        .selectFrom('audit_checkpoints')
+        .select('state')
+        .where((is) => is.and({ tenant, day }))
+        .executeTakeFirst();
+      if (claimed && claimed.state !== 'failed') return undefined;
+      const report = await makeReport(tenant, options);
+      const signed = report?.kind === 'signed' ? report.checkpoint : {};
+      const columns = {
+        channel,
+        at,
+        state: report ? 'sending' : 'unchanged',
+        code: null,
+        ...signed,
+      } as const;
       return db.transaction().execute(async (trx) => {
-        const row = { tenant, day, channel, at, state: report ? 'sending' : 'unchanged', ...signed } as const;
-        if (!(await claimCheckpoint(trx, row)) || !report) return undefined;
+        const { numInsertedOrUpdatedRows = 0n } = await trx
+          .insertInto('audit_checkpoints')
+          .values({ tenant, day, ...columns })
+          .onConflict((conflict) =>
+            conflict
+              .columns(['tenant', 'day'])
+              .doUpdateSet(columns)
+              .where('audit_checkpoints.state', '=', 'failed'),
+          )
+          .executeTakeFirst();
+        if (numInsertedOrUpdatedRows === 0n || !report) return undefined;
         const claim = { tenant, day, channel, at, report };
-        await announce(trx, claim);
+        await putMessage(trx, claim);
         return claim;
       });
     },
-    async settle(db, { kind, ...claim }, { state, code }) {
+    /** Stores how posting it ended. */
+    async recordResult(
+      trx: Kysely<Schema>,
+      { tenant, day, kind }: { tenant: string; day: string; kind: CheckpointReport['kind'] },
+      { state, code = null }: { state: CheckpointResult['state']; code?: string | null | undefined },
+    ): Promise<void> {
       const kept = kind === 'broken' && state !== 'failed' ? 'broken' : state;
-      await updateCheckpoint(db, claim, { state: kept, code: code ?? null });
+      await trx
+        .updateTable('audit_checkpoints')
+        .set({ state: kept, code })
+        .where((is) => is.and({ tenant, day }))
+        .execute();
     },
   };
 }
 
-function signedColumns({ seq, head, kid, signature, at }: Checkpoint) {
-  return { seq, head, kid, signature, at };
+/** Reads the chain from the last checkpoint on; before that it held. Undefined = nothing is new. */
+async function makeReport(tenant: string, options: Options): Promise<CheckpointReport | undefined> {
+  const { db, now } = options;
+  const last = await findLastCheckpoint(db, tenant);
+  const noted = last && { seq: last.seq, hash: last.head };
+  const [newest] = await findRecentAudit(db, tenant, 1);
+  if (newest?.seq === noted?.seq && newest?.hash === noted?.hash) return undefined;
+  const verdict = await verifyChain(db, tenant, noted ? { since: noted.seq, noted: [noted] } : {});
+  if (!verdict.ok) return { kind: 'broken', broken: verdict.broken };
+  const { records: seq, head } = verdict;
+  if (head === undefined) return undefined;
+  const key = await loadSigningKey(options);
+  const checkpoint = signCheckpoint({ tenant, seq, head, at: now() }, key);
+  const publicKey = writePublicKey(createPublicKey(key));
+  return { kind: 'signed', checkpoint, line: writeCheckpoint(checkpoint), publicKey };
 }
 
-/** Whether a tenant's checkpoint of a day was claimed. One that Slack refused may be claimed again. */
-async function isCheckpointClaimed(
-  db: Kysely<Schema>,
-  { tenant, day }: { readonly tenant: string; readonly day: string },
-): Promise<boolean> {
-  const row = await db
-    .selectFrom('audit_checkpoints')
-    .select('state')
-    .where('tenant', '=', tenant)
-    .where('day', '=', day)
-    .executeTakeFirst();
-  return row !== undefined && row.state !== 'failed';
+export const signingKeysTable: SealedTable = {
+  name: 'audit_signing_keys',
+  kind: 'audit-signing-key',
+  owner: undefined,
+  noun: ['key that signs audit checkpoints', 'keys that sign audit checkpoints'],
+};
+
+// There is one key, in the tenant of the whole deployment.
+const slot = { tenant: deployment, userId: '', kind: signingKeysTable.kind };
+
+/**
+ * The Ed25519 key that signs checkpoints of the audit, made where there is none. It is random and sealed like
+ * everything else, not derived from the keyring, so that the public key stays the same when the keyring is rotated.
+ */
+export async function loadSigningKey(options: Omit<Options, 'policies'>): Promise<KeyObject> {
+  const { db, sealer, audit, now } = options;
+  const existing = await findKey(db, sealer);
+  if (existing) return existing;
+  return db.transaction().execute(async (trx) => {
+    const name = 'cdn-chatops/audit-signing-key';
+    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
+    // Another process may have been quicker.
+    const made = await findKey(trx, sealer);
+    if (made) return made;
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
+    const secret = new Secret(pem.toString(), signingKeysTable.kind);
+    const sealed = await sealRow(trx, sealer, secret, slot, now());
+    await trx
+      .insertInto('audit_signing_keys')
+      .values({ tenant: deployment, made_at: now(), ...sealed })
+      .execute();
+    await audit.record(
+      { tenant: deployment, actor: 'system', event: 'audit-key-made', subject: publicKeyId(publicKey) },
+      { in: trx },
+    );
+    return privateKey;
+  });
 }
 
-/** Claims a tenant's checkpoint of a day, for one caller among all processes; false = it is claimed. */
-async function claimCheckpoint(
+/** The public half; undefined while no checkpoint was ever signed. @throws SealError where it does not open. */
+export async function loadPublicSigningKey(
   db: Kysely<Schema>,
-  row: Insertable<Schema['audit_checkpoints']>,
-): Promise<boolean> {
-  const { tenant: _tenant, day: _day, ...columns } = row;
-  const { numInsertedOrUpdatedRows = 0n } = await db
-    .insertInto('audit_checkpoints')
-    .values(row)
-    .onConflict((conflict) =>
-      conflict
-        .columns(['tenant', 'day'])
-        .doUpdateSet({ ...columns, code: null })
-        .where('audit_checkpoints.state', '=', 'failed'),
-    )
-    .executeTakeFirst();
-  return numInsertedOrUpdatedRows > 0n;
+  sealer: Sealer,
+): Promise<KeyObject | undefined> {
+  const key = await findKey(db, sealer);
+  return key && createPublicKey(key);
 }
 
-async function updateCheckpoint(
-  db: Kysely<Schema>,
-  { tenant, day }: { readonly tenant: string; readonly day: string },
-  change: Partial<Pick<CheckpointRow, 'state' | 'code' | 'seq' | 'head' | 'at' | 'kid' | 'signature'>>,
-): Promise<void> {
-  await db
-    .updateTable('audit_checkpoints')
-    .set(change)
-    .where('tenant', '=', tenant)
-    .where('day', '=', day)
-    .execute();
+async function findKey(db: Kysely<Schema>, sealer: Sealer): Promise<KeyObject | undefined> {
+  const pem = await openSlot(db, sealer, signingKeysTable, slot);
+  return pem && createPrivateKey(pem.reveal());
 }

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { canonicalJson, parseJson } from '../../lib/canonical-json.ts';
 import type { Schema } from '../../store/schema.ts';
-
-export type AuditRow = Selectable<Schema['audit_records']>;
 
 export type Details = Readonly<Record<string, string | number | boolean>>;
 
@@ -15,11 +13,12 @@ export interface AuditRecord {
   readonly seq: number;
   readonly at: Date;
   readonly actor: string;
+  /** One of `auditEvents`, unless another version of the bot wrote it. */
   readonly event: string;
   readonly subject: string | null;
   readonly detail: Details;
   readonly requestId: string | null;
-  /** The hash of the record before; `beginning` for the first. */
+  /** The hash of the record before; `genesisHash` for the first. */
   readonly prevHash: string;
   readonly hash: string;
 }
@@ -28,18 +27,8 @@ export const genesisHash = '0'.repeat(64);
 
 export function hashRecord(record: Omit<AuditRecord, 'hash'>): string {
   const { tenant, seq, at, actor, event, subject, detail, requestId, prevHash } = record;
-  const canonical = canonicalJson([
-    'cdn-chatops audit v1',
-    prevHash,
-    tenant,
-    seq,
-    at.toISOString(),
-    actor,
-    event,
-    subject,
-    detail,
-    requestId,
-  ]);
+  const facts = [tenant, seq, at.toISOString(), actor, event, subject, detail, requestId];
+  const canonical = canonicalJson(['cdn-chatops audit v1', prevHash, ...facts]);
   return createHash('sha256').update(canonical).digest('hex');
 }
 
@@ -48,26 +37,10 @@ export function isIntact(record: AuditRecord): boolean {
   return shape.safeParse(record).success && record.hash === hashRecord(record);
 }
 
-export function toAuditRecord(row: AuditRow): AuditRecord {
-  const { tenant, seq, at, actor, event, subject, detail, request_id: requestId, prev_hash: prevHash } = row;
-  return { tenant, seq, at, actor, event, subject, detail, requestId, prevHash, hash: row.hash };
-}
-
 /** One line of an exported file, without the line break. */
 export function writeRecord(record: AuditRecord): string {
   const { tenant, seq, at, actor, event, subject, detail, requestId, prevHash, hash } = record;
-  return JSON.stringify({
-    tenant,
-    seq,
-    at: at.toISOString(),
-    actor,
-    event,
-    subject,
-    detail,
-    requestId,
-    prevHash,
-    hash,
-  });
+  return JSON.stringify({ tenant, seq, at, actor, event, subject, detail, requestId, prevHash, hash });
 }
 
 /**
@@ -104,32 +77,6 @@ export function isDetail(value: unknown): value is Details {
   );
 }
 
-/**
- * Waits until this transaction is the only one that appends for the tenant, then returns the newest record's place.
- * It must be the last lock of a transaction: others of the same tenant wait for its end.
- */
-export async function lockAuditTail(
-  trx: Transaction<Schema>,
-  tenant: string,
-): Promise<Pick<AuditRow, 'seq' | 'hash'> | undefined> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/audit/${tenant}`}, 0))`.execute(trx);
-  return trx
-    .selectFrom('audit_records')
-    .select(['seq', 'hash'])
-    .where('tenant', '=', tenant)
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-}
-
-/** Appends one record. Its number is unique: of two with the same one, the second fails. */
-export async function appendAudit(
-  trx: Transaction<Schema>,
-  row: Insertable<Schema['audit_records']>,
-): Promise<void> {
-  await trx.insertInto('audit_records').values(row).execute();
-}
-
 /** Selects records of a tenant; empty = all of them. */
 export interface AuditFilter {
   /** A user id: actor or subject. */
@@ -143,7 +90,7 @@ export function findRecentAudit(
   tenant: string,
   limit: number,
   filter: AuditFilter = {},
-): Promise<AuditRow[]> {
+): Promise<AuditRecord[]> {
   return selectRecords(db, tenant, filter).orderBy('seq', 'desc').limit(limit).execute();
 }
 
@@ -154,25 +101,17 @@ export function findAuditAfter(
   seq: number,
   limit: number,
   filter: AuditFilter = {},
-): Promise<AuditRow[]> {
+): Promise<AuditRecord[]> {
   return selectRecords(db, tenant, filter).where('seq', '>', seq).orderBy('seq').limit(limit).execute();
 }
 
 function selectRecords(db: Kysely<Schema>, tenant: string, { who, events }: AuditFilter) {
-  let query = db.selectFrom('audit_records').selectAll().where('tenant', '=', tenant);
+  let query = db
+    .selectFrom('audit_records')
+    .select(['tenant', 'seq', 'at', 'actor', 'event', 'subject', 'detail', 'hash'])
+    .select(['request_id as requestId', 'prev_hash as prevHash'])
+    .where('tenant', '=', tenant);
   if (who !== undefined) query = query.where((is) => is.or([is('actor', '=', who), is('subject', '=', who)]));
   if (events !== undefined) query = query.where('event', 'in', events);
   return query;
-}
-
-/** The next tenant that has records. One by one: a list of all would read the whole table. */
-export async function findNextAuditTenant(db: Kysely<Schema>, after: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('audit_records')
-    .select('tenant')
-    .where('tenant', '>', after)
-    .orderBy('tenant')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.tenant;
 }

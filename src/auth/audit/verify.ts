@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { KeyObject } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { Kysely } from 'kysely';
@@ -6,7 +7,7 @@ import { hasTable } from '../../store/database.ts';
 import type { Schema } from '../../store/schema.ts';
 import { type Broken, createChainCheck, type Link, verifyChain } from './chain.ts';
 import { type Checkpoint, findCheckpoints, isSignedBy } from './checkpoint.ts';
-import { findNextAuditTenant, readRecord } from './record.ts';
+import { readRecord } from './record.ts';
 
 /** The result of checking one tenant's chain. */
 export interface AuditReport {
@@ -27,7 +28,7 @@ interface CheckedCheckpoint {
   readonly genuine: 'yes' | 'no' | undefined;
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** This tenant's chain only. */
   readonly tenant?: string | undefined;
   /** The chain must still contain them. */
@@ -39,12 +40,12 @@ export interface VerifyOptions {
 export async function checkDatabase(db: Kysely<Schema>, options: VerifyOptions): Promise<AuditReport[]> {
   if (!(await hasTable(db, 'audit_records')))
     throw new UserError('The database holds no audit record: it is from before there was one.');
-  const stored = await hasTable(db, 'audit_checkpoints');
+  const isStored = await hasTable(db, 'audit_checkpoints');
   const reports: AuditReport[] = [];
-  for (const tenant of await tenantsOf(db, options)) {
-    const own = options.checkpoints.filter((checkpoint) => checkpoint.tenant === tenant);
-    const all = [...own, ...(stored ? await findCheckpoints(db, tenant) : [])];
-    const checkpoints = verifyCheckpoints(all, options.key);
+  for (const tenant of await findTenants(db, options)) {
+    const given = options.checkpoints.filter((checkpoint) => checkpoint.tenant === tenant);
+    const stored = isStored ? await findCheckpoints(db, tenant) : [];
+    const checkpoints = checkSignatures([...given, ...stored], options.key);
     const verdict = await verifyChain(db, tenant, { noted: linksOf(checkpoints) });
     reports.push(
       verdict.ok
@@ -55,26 +56,51 @@ export async function checkDatabase(db: Kysely<Schema>, options: VerifyOptions):
   return reports;
 }
 
+/** The tenants with records, and those that a checkpoint names. */
+async function findTenants(
+  db: Kysely<Schema>,
+  { tenant, checkpoints }: VerifyOptions,
+): Promise<ReadonlySet<string>> {
+  if (tenant !== undefined) return new Set([tenant]);
+  const found = new Set<string>();
+  // One by one: a list of all would read the whole table.
+  for (let last = ''; ; ) {
+    const { next } = await db
+      .selectFrom('audit_records')
+      .select((is) => is.fn.min('tenant').as('next'))
+      .where('tenant', '>', last)
+      .executeTakeFirstOrThrow();
+    if (!next) break;
+    found.add(next);
+    last = next;
+  }
+  for (const checkpoint of checkpoints) found.add(checkpoint.tenant);
+  return found;
+}
+
+const notARecord =
+  'the line is not in the form that the bot writes: a member was added, taken away or respelled.';
+
 /**
  * One chain in an exported file, line by line.
  *
  * @throws UserError where the file cannot be read, holds nothing, or is not of the tenant asked for.
  */
 export async function checkFile(path: string, options: VerifyOptions): Promise<AuditReport> {
-  const checkpoints = verifyCheckpoints(options.checkpoints, options.key);
+  const checkpoints = checkSignatures(options.checkpoints, options.key);
   let check: ReturnType<typeof createChainCheck> | undefined;
   let tenant = '';
-  let number = 0;
-  const report = (more: Pick<AuditReport, 'broken' | 'malformed'> = {}): AuditReport => {
+  let line = 0;
+  const report = (more: Pick<AuditReport, 'broken' | 'malformed'>): AuditReport => {
     const { seq, hash } = check?.reached ?? { seq: 0, hash: undefined };
     return { tenant, records: seq, head: hash, checkpoints, ...more };
   };
-  for await (const line of readLines(path)) {
-    number += 1;
-    const record = line === undefined ? undefined : readRecord(line);
+  for await (const text of readLines(path)) {
+    line += 1;
+    const record = text === undefined ? undefined : readRecord(text);
     if (!record) {
-      const why = line === undefined ? 'the file ends in the middle of it, or it is too long.' : notARecord;
-      return report({ malformed: { seq: (check?.reached.seq ?? 0) + 1, line: number, why } });
+      const why = text === undefined ? 'the file ends in the middle of it, or it is too long.' : notARecord;
+      return report({ malformed: { seq: (check?.reached.seq ?? 0) + 1, line, why } });
     }
     if (!check) {
       ({ tenant } = record);
@@ -89,24 +115,20 @@ export async function checkFile(path: string, options: VerifyOptions): Promise<A
   return report(broken ? { broken } : {});
 }
 
-const notARecord =
-  'the line is not in the form that the bot writes: a member was added, taken away or respelled.';
-
 function refuseOtherTenants(found: string, { tenant, checkpoints }: VerifyOptions): void {
-  const other = [tenant, ...checkpoints.map((checkpoint) => checkpoint.tenant)].find(
-    (one) => one !== undefined && one !== found,
-  );
+  const wanted = [tenant, ...checkpoints.map((checkpoint) => checkpoint.tenant)];
+  const other = wanted.find((one) => one !== undefined && one !== found);
   if (other !== undefined)
     throw new UserError(`The file holds the record of ${JSON.stringify(found)}, not of ${other}.`);
 }
 
-function verifyCheckpoints(
+function checkSignatures(
   checkpoints: readonly Checkpoint[],
   key: KeyObject | undefined,
 ): CheckedCheckpoint[] {
   return checkpoints.map((checkpoint) => ({
     checkpoint,
-    genuine: key ? (isSignedBy(key, checkpoint) ? 'yes' : 'no') : undefined,
+    genuine: key && (isSignedBy(key, checkpoint) ? 'yes' : 'no'),
   }));
 }
 
@@ -117,59 +139,26 @@ function linksOf(checkpoints: readonly CheckedCheckpoint[]): Link[] {
     .map(({ checkpoint }) => ({ seq: checkpoint.seq, hash: checkpoint.head }));
 }
 
-/** The tenants with records, and those that a checkpoint names. */
-async function tenantsOf(
-  db: Kysely<Schema>,
-  { tenant, checkpoints }: VerifyOptions,
-): Promise<Iterable<string>> {
-  if (tenant !== undefined) return [tenant];
-  const found = new Set<string>();
-  for (
-    let last = await findNextAuditTenant(db, '');
-    last !== undefined;
-    last = await findNextAuditTenant(db, last)
-  )
-    found.add(last);
-  for (const checkpoint of checkpoints) found.add(checkpoint.tenant);
-  return found;
-}
-
 // Far above the longest record; a file may be anything.
 const longestLine = 8 * 1024 * 1024;
 
-/** The lines of a file, one at a time; undefined at the end for one without its line break. */
+/** The lines of a file, one at a time; undefined at the end for one without its line break, or that is too long. */
 async function* readLines(path: string): AsyncGenerator<string | undefined, void> {
-  let pending: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of readChunks(path)) {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      yield decodeLine([...pending, chunk.subarray(start, end)]);
-      pending = [];
-      length = 0;
-      start = end + 1;
-    }
-    pending.push(chunk.subarray(start));
-    length += chunk.length - start;
-    if (length > longestLine) return yield undefined;
-  }
-  if (length > 0) yield undefined;
-}
-
-async function* readChunks(path: string): AsyncGenerator<Buffer, void> {
+  let rest: Buffer = Buffer.alloc(0);
   try {
-    for await (const chunk of createReadStream(path)) yield chunk as Buffer;
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+      rest = Buffer.concat([rest, chunk]);
+      for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+        const line = rest.subarray(0, end);
+        // The empty line is no record either.
+        yield isUtf8(line) ? line.toString() : '';
+        rest = rest.subarray(end + 1);
+      }
+      if (rest.length > longestLine) break;
+    }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new UserError(`The file ${path} cannot be read (${code}).`);
   }
-}
-
-/** Text that is not UTF-8 is no record: the empty line that stands for it is none either. */
-function decodeLine(parts: readonly Buffer[]): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(parts));
-  } catch {
-    return '';
-  }
+  if (rest.length > 0) yield undefined;
 }

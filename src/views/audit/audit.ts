@@ -1,17 +1,19 @@
-import type { KnownBlock, PlainTextOption, StaticSelect } from '@slack/types';
-import type { AuditState } from '../../auth/audit/trail.ts';
+import type { KnownBlock, StaticSelect } from '@slack/types';
+import { type AuditState, auditEvents } from '../../auth/audit/audit.ts';
+import type { Broken } from '../../auth/audit/chain.ts';
+import type { Checkpoint } from '../../auth/audit/checkpoint.ts';
 import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
+import { option } from '../blocks/inputs.ts';
 import type { Message } from '../blocks/message.ts';
 import {
+  capitalize,
   escapeMrkdwn,
   formatInteger,
-  plainText,
   pluralize,
   truncate,
   truncateMarkup,
 } from '../blocks/text.ts';
-import { describeBroken } from './checkpoint.ts';
 import type { AuditLine } from './words.ts';
 
 /** The selection that a list shows. */
@@ -33,7 +35,6 @@ export interface AuditPage {
   readonly state: AuditState;
   /** Whether the settings name a channel for checkpoints. */
   readonly checkpoints: boolean;
-  readonly kinds: readonly string[];
   readonly takenAt: Date;
   /** Encodes a view as a button's value. */
   readonly value: (view: AuditView) => string;
@@ -42,39 +43,37 @@ export interface AuditPage {
 /** The newest records in words, and whether the chain holds. */
 export function renderAuditPage(page: AuditPage): Message {
   const { view, found, state } = page;
-  const records = state.head?.seq ?? 0;
-  const which = [
-    view.who === undefined ? '' : ` of <@${view.who}>`,
-    view.kind === undefined ? '' : ` about ${escapeMrkdwn(view.kind, 40)}`,
-  ].join('');
+  const who = view.who === undefined ? '' : ` of <@${view.who}>`;
+  const which = `${who}${view.kind === undefined ? '' : ` about ${escapeMrkdwn(view.kind, 40)}`}`;
   const shown =
     found < view.most
-      ? `${pluralize(found, 'record')}${which}`
-      : `The newest ${formatInteger(found)} record${found === 1 ? '' : 's'}${which}`;
-  const headline = state.head
-    ? [`*${capital(shown)}* · ${pluralize(records, 'record')} in all`, integrity(state)]
-    : [integrity(state)];
-  return message(headline.join('\n'), [
-    section(headline.join('\n')),
-    ...page.lines.map(row),
-    ...navigation(page),
-    context(foot(page)),
+      ? capitalize(pluralize(found, 'record'))
+      : `The newest ${formatInteger(found)} record${found === 1 ? '' : 's'}`;
+  const total = state.head ? `*${shown}${which}* · ${pluralize(state.head.seq, 'record')} in all\n` : '';
+  const headline = `${total}${describeIntegrity(state)}`;
+  return message(headline, [
+    section(headline),
+    ...page.lines.map(renderLine),
+    ...renderNavigation(page),
+    context(describePage(page)),
   ]);
 }
 
-export interface AuditFileView {
-  readonly kind: 'csv' | 'ndjson';
+/** The message with a file. */
+export function renderAuditFile(file: {
+  readonly format: 'csv' | 'ndjson';
   readonly records: number;
   readonly head: string | undefined;
-}
-
-/** The message with a file. */
-export function renderAuditFile({ kind, records, head }: AuditFileView): Message {
+}): Message {
+  const records = pluralize(file.records, 'record');
   const text =
-    kind === 'csv'
-      ? `${capital(pluralize(records, 'record'))} as a table.`
-      : `The whole record, ${pluralize(records, 'record')}, to be checked anywhere: \`npm run audit:verify -- --file …\`.`;
-  return message(text, [section(text), ...(head === undefined ? [] : [context(`Head \`${head}\``)])]);
+    file.format === 'csv'
+      ? `${capitalize(records)} as a table.`
+      : `The whole record, ${records}, to be checked anywhere: \`npm run audit:verify -- --file …\`.`;
+  return message(text, [
+    section(text),
+    ...(file.head === undefined ? [] : [context(`Head \`${file.head}\``)]),
+  ]);
 }
 
 export function renderNoRecords(): Message {
@@ -82,7 +81,7 @@ export function renderNoRecords(): Message {
   return message(text, [section(text)]);
 }
 
-function integrity({ head, verdict, since }: AuditState): string {
+function describeIntegrity({ head, verdict, since }: AuditState): string {
   if (!verdict.ok)
     return `:rotating_light: *The record does not hold together.* ${describeBroken(verdict.broken)}`;
   if (!head) return '*Nothing has been recorded yet.*';
@@ -94,88 +93,111 @@ function integrity({ head, verdict, since }: AuditState): string {
 // Three lines on a phone each; the file has everything.
 const longestLine = 600;
 
-function row({ seq, at, says, requestId }: AuditLine): KnownBlock {
-  const facts = [
-    `#${formatInteger(seq)}`,
-    formatMoment(at),
-    ...(requestId === undefined ? [] : [`reference ${escapeMrkdwn(requestId, 60)}`]),
-  ];
-  return section(`${truncateMarkup(says, longestLine)}\n${facts.join(' · ')}`);
+function renderLine({ seq, at, says, requestId }: AuditLine): KnownBlock {
+  const reference = requestId === null ? '' : ` · reference ${escapeMrkdwn(requestId, 60)}`;
+  return section(
+    `${truncateMarkup(says, longestLine)}\n#${formatInteger(seq)} · ${formatMoment(at)}${reference}`,
+  );
 }
 
-function navigation({ view, pages, kinds, found, state, value }: AuditPage): KnownBlock[] {
+function renderNavigation({ view, pages, found, state, value }: AuditPage): KnownBlock[] {
   const at = (change: Partial<AuditView>): string => value({ ...view, page: 1, ...change });
-  const pager = [
-    ...(view.page > 1 ? [button('‹ Newer', 'audit:page:newer', at({ page: view.page - 1 }))] : []),
-    ...(view.page < pages ? [button('Older ›', 'audit:page', at({ page: view.page + 1 }))] : []),
-  ];
-  const all = view.who !== undefined || view.kind !== undefined;
+  const newer = button('‹ Newer', 'audit:page:newer', at({ page: view.page - 1 }));
+  const older = button('Older ›', 'audit:page', at({ page: view.page + 1 }));
+  const pager = [...(view.page > 1 ? [newer] : []), ...(view.page < pages ? [older] : [])];
+  const all = button('All records', 'audit:page:all', at({ who: undefined, kind: undefined }));
+  const table = button('Table (CSV)', 'audit:file:csv', `${at({})}&as=csv`);
+  const files = actions(
+    button('File to verify', 'audit:file:ndjson', `${at({})}&as=ndjson`),
+    ...(found > 0 ? [table] : []),
+    commandButton('Settings', 'settings'),
+  );
   return [
     ...(pager.length > 0 ? [actions(...pager)] : []),
     actions(
-      kindMenu(view, kinds, at),
-      ...(all ? [button('All records', 'audit:page:all', at({ who: undefined, kind: undefined }))] : []),
+      renderKindMenu(view, at),
+      ...(view.who === undefined && view.kind === undefined ? [] : [all]),
       button('Refresh', 'audit:page:refresh', `${at({ page: view.page })}&fresh=1`),
     ),
-    ...(state.head
-      ? [
-          actions(
-            button('File to verify', 'audit:file:ndjson', `${at({})}&as=ndjson`),
-            ...(found > 0 ? [button('Table (CSV)', 'audit:file:csv', `${at({})}&as=csv`)] : []),
-            commandButton('Settings', 'settings'),
-          ),
-        ]
-      : []),
+    ...(state.head ? [files] : []),
   ];
 }
 
-function kindMenu(
-  view: AuditView,
-  kinds: readonly string[],
-  at: (change: Partial<AuditView>) => string,
-): StaticSelect {
-  const option = (text: string, kind: string | undefined): PlainTextOption => ({
-    text: plain(plainText(text, 75)),
-    value: at({ kind }),
-  });
+function renderKindMenu(view: AuditView, at: (change: Partial<AuditView>) => string): StaticSelect {
   const options = [
-    option('All kinds', undefined),
-    ...kinds.map((kind) => option(kind.replaceAll('-', ' '), kind)),
+    option('All kinds', at({ kind: undefined })),
+    ...auditEvents.map((kind) => option(kind.replaceAll('-', ' '), at({ kind }))),
   ];
-  const chosen = options[view.kind === undefined ? 0 : kinds.indexOf(view.kind) + 1];
+  const chosen = options.find(({ value }) => value === at({}));
   return {
     type: 'static_select',
     action_id: 'audit:page:kind',
     placeholder: plain('Kind'),
     options,
-    ...(chosen && (view.kind === undefined || kinds.includes(view.kind)) ? { initial_option: chosen } : {}),
+    ...(chosen ? { initial_option: chosen } : {}),
   };
 }
 
-function foot({ view, pages, state, checkpoints, takenAt }: AuditPage): string {
+function describePage({ view, pages, state, checkpoints, takenAt }: AuditPage): string {
   const { head, checkpoint, lastDay } = state;
   const failed = lastDay?.state === 'failed' || lastDay?.state === 'unknown' ? lastDay : undefined;
+  const page = pages > 1 ? `Page ${formatInteger(view.page)} of ${formatInteger(pages)} · ` : '';
   return [
-    [
-      pages > 1 ? `Page ${formatInteger(view.page)} of ${formatInteger(pages)}` : '',
-      `as of ${formatMoment(takenAt)}`,
-    ]
-      .filter(Boolean)
-      .join(' · '),
-    head ? `Head: record ${formatInteger(head.seq)}, \`${escapeMrkdwn(head.hash, 64)}\`` : '',
-    checkpoint
-      ? `Last checkpoint: record ${formatInteger(checkpoint.seq)}, ${formatMoment(checkpoint.at)}, in <#${checkpoint.channel}>`
-      : '',
-    failed
-      ? `:warning: The checkpoint of ${failed.day} could not be posted in <#${failed.channel}> (${escapeMrkdwn(failed.code ?? 'no answer', 40)}). Is the bot in that channel?`
-      : '',
-    checkpoints ? '' : 'No daily checkpoint: name a channel for it in the settings.',
+    `${page}as of ${formatMoment(takenAt)}`,
+    head && `Head: record ${formatInteger(head.seq)}, \`${escapeMrkdwn(head.hash, 64)}\``,
+    checkpoint &&
+      `Last checkpoint: record ${formatInteger(checkpoint.seq)}, ${formatMoment(checkpoint.at)}, in <#${checkpoint.channel}>`,
+    failed &&
+      `:warning: The checkpoint of ${failed.day} could not be posted in <#${failed.channel}> (${escapeMrkdwn(failed.code ?? 'no answer', 40)}). Is the bot in that channel?`,
+    checkpoints ? undefined : 'No daily checkpoint: name a channel for it in the settings.',
   ]
-    .filter(Boolean)
+    .filter((line) => line !== undefined)
     .map((line) => truncate(line, 500))
     .join('\n');
 }
 
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** The daily message for a channel: for people, with a line that `npm run audit:verify` reads. */
+export function renderCheckpoint(made: {
+  readonly checkpoint: Checkpoint;
+  readonly line: string;
+  readonly publicKey: string;
+}): Message {
+  const { line, publicKey } = made;
+  const { seq, at, kid } = made.checkpoint;
+  const records = pluralize(seq, 'record');
+  return message(`Audit checkpoint: ${records}. ${line}`, [
+    section(`*Audit checkpoint* · ${records} up to ${formatMoment(at)}`),
+    section(`\`\`\`${line}\`\`\``),
+    context(
+      `Leave it here: a record that is rewritten or cut later no longer fits it. To check: \`npm run audit:verify -- --checkpoint "…"\` with this line. Public key ${kid}: \`${publicKey}\``,
+    ),
+  ]);
+}
+
+/** Posted instead of a checkpoint. */
+export function renderBrokenRecord(broken: Broken): Message {
+  const text = 'The audit record does not hold together, so no checkpoint was signed.';
+  return message(text, [
+    section(`:rotating_light: *${text}*\n${describeBroken(broken)}`),
+    context(
+      'The database may have been changed past the bot. Its operator: run `npm run audit:verify` and see docs/operating.md.',
+    ),
+  ]);
+}
+
+/** The fault of the first wrong record, in plain text that needs no escaping. */
+export function describeBroken({ seq, problem, found, noted }: Broken): string {
+  const checkpoint = `the checkpoint of record ${formatInteger(noted?.seq ?? 0)}`;
+  const instead = Number.isSafeInteger(found)
+    ? `record ${formatInteger(found ?? 0)} stands in its place`
+    : 'the record in its place has no number';
+  const faults: Readonly<Record<Broken['problem'], string>> = {
+    missing: `is missing: ${instead}.`,
+    altered: 'was changed: its hash does not fit its content.',
+    unlinked: 'does not follow the record before it: its previous hash differs.',
+    foreign: 'belongs to another workspace.',
+    rewritten: `is not the one that ${checkpoint} was signed for: the record was rewritten since, at or before it.`,
+    'cut-off': `and what follows is gone: ${checkpoint} says that there were more.`,
+  };
+  return `Record ${formatInteger(seq)} ${faults[problem]}`;
 }

@@ -1,172 +1,154 @@
 import type { AuditEvent } from '../../auth/audit/audit.ts';
-import type { AuditEntry } from '../../auth/audit/trail.ts';
-import { escapeMrkdwn, formatCode, formatInteger } from '../blocks/text.ts';
+import type { AuditRecord } from '../../auth/audit/record.ts';
+import { capitalize, escapeMrkdwn, formatCode, formatInteger } from '../blocks/text.ts';
 
-/** One record as people read it. */
-export interface AuditLine {
-  readonly seq: number;
-  readonly at: Date;
-  /** In mrkdwn. */
+/** One record as people read it: `says` is mrkdwn. */
+export interface AuditLine extends Pick<AuditRecord, 'seq' | 'at' | 'requestId'> {
   readonly says: string;
-  readonly requestId: string | undefined;
 }
 
 /** Renders a record as a sentence. Any content, also of altered rows, is escaped. */
-export function renderAuditLine(entry: AuditEntry): AuditLine {
-  const { seq, at, requestId } = entry;
-  const says = Object.hasOwn(sentences, entry.event) ? sentences[entry.event as AuditEvent] : undefined;
-  return { seq, at, says: (says ?? anything)(entry), requestId };
+export function renderAuditLine(record: AuditRecord): AuditLine {
+  const { seq, at, requestId, event } = record;
+  const sentence = Object.hasOwn(sentences, event) ? sentences[event as AuditEvent] : otherSentence;
+  const template = typeof sentence === 'string' ? sentence : sentence(record);
+  // The facts are filled in at once, so that none of them is read as a placeholder.
+  const says = template.replaceAll(/\{(\w+)(?: but ([\w,]+))?\}/gu, (_, name: keyof typeof facts, but = '') =>
+    facts[name](record, String(but).split(',')),
+  );
+  return { seq, at, requestId, says };
 }
 
-type Sentence = (entry: AuditEntry) => string;
-
-/** The sentence of each event. Others are rendered as their name and details. */
-const sentences: Readonly<Partial<Record<AuditEvent, Sentence>>> = {
-  'key-linked': (entry) =>
-    entry.detail['replaced'] === true
-      ? `${who(entry)} replaced their CDN key${rest(entry, ['replaced'])}`
-      : `${who(entry)} connected a CDN key${rest(entry, ['replaced'])}`,
-  'key-destroyed': (entry) =>
-    entry.actor === entry.subject
-      ? `${who(entry)} disconnected their CDN key${rest(entry)}`
-      : `The CDN key of ${named(entry.subject)} was destroyed by ${who(entry, 'the bot')}${rest(entry)}`,
-  'key-mismatch': (entry) =>
-    `:warning: The stored key of ${named(entry.subject)} does not match its record${rest(entry)}`,
-  'key-entry-refused': (entry) =>
-    `The CDN refused a key that was entered for ${named(entry.subject)}${rest(entry)}`,
-  'policy-changed': (entry) => {
-    const version = /^policy v(\d+)$/u.exec(entry.subject ?? '')?.[1];
-    const changes = Object.values(entry.detail).map((change) => mentioned(String(change), 300));
-    return `${who(entry)} changed the settings${version ? ` to version ${version}` : ''}: ${changes.join('; ')}`;
-  },
-  denied: (entry) => {
-    const { reason, channel } = entry.detail;
-    const where = typeof channel === 'string' ? ` in ${named(channel)}` : '';
-    return `:no_entry: ${who(entry)} was refused ${formatCode(`/cdn ${entry.subject ?? ''}`, 60)}${where}: ${why(reason)}`;
-  },
-  'keyring-changed': (entry) =>
-    `The encryption key ${formatCode(entry.subject ?? '', 40)} was changed by an operator${rest(entry)}`,
-  'operation-proposed': (entry) => `${who(entry)} asked for ${operation(entry)}`,
-  'operation-approval': (entry) => `${who(entry)} approved ${operation(entry)}${votes(entry)}`,
-  'operation-approved': (entry) =>
-    entry.actor === 'system' || entry.detail['need'] === 0
-      ? `${capital(operation(entry))} needs no approval`
-      : `${who(entry)} approved ${operation(entry)}${votes(entry)}: it may run`,
-  'operation-executing': (entry) => `The bot sent ${operation(entry)}`,
-  'operation-succeeded': (entry) => ended(':white_check_mark:', 'was done', entry),
-  'operation-failed': (entry) => ended(':x:', 'was not done', entry),
-  'operation-unknown': (entry) => ended(':grey_question:', 'has an unknown outcome', entry),
-  'operation-denied': (entry) => `:no_entry: ${who(entry)} denied ${operation(entry)}`,
-  'operation-expired': (entry) => `${capital(operation(entry))} expired`,
-  'operation-cancelled': (entry) => `${who(entry)} took back ${operation(entry)}`,
-  'export-made': (entry) => {
-    const { rows, from, to, channel, outcome } = entry.detail;
-    const sent = outcome === 'done' ? 'exported' : 'may have exported';
-    const amount = typeof rows === 'number' ? `${formatInteger(rows)} events` : 'events';
-    const window = [from, to].map((at) => (typeof at === 'string' ? at.slice(0, 16).replace('T', ' ') : '?'));
-    return `${who(entry)} ${sent} ${amount} of ${formatCode(entry.subject ?? '', 40)}, ${window.join(' to ')} UTC, to ${named(String(channel ?? ''))}${rest(entry, ['rows', 'from', 'to', 'channel', 'outcome', 'bytes'])}`;
-  },
-  'export-ended': (entry) => {
-    const { outcome, by } = entry.detail;
-    const how =
-      outcome === 'cancelled'
-        ? `was stopped by ${by === 'system' ? 'the bot' : named(String(by))}`
-        : 'did not work';
-    return `The export of ${formatCode(entry.subject ?? '', 40)} by ${who(entry)} ${how}${rest(entry, ['outcome', 'by'])}`;
-  },
-  'export-deleted': (entry) =>
-    `The bot deleted the files of an export of ${named(entry.subject)}${rest(entry)}`,
-  'digest-created': (entry) =>
-    `${who(entry)} made the digest ${formatCode(entry.subject ?? '', 40)}${rest(entry)}`,
-  'digest-changed': (entry) =>
-    `${who(entry)} changed the digest ${formatCode(entry.subject ?? '', 40)}${rest(entry)}`,
-  'digest-paused': (entry) =>
-    `The digest ${formatCode(entry.subject ?? '', 40)} was paused by ${who(entry, 'the bot')}${rest(entry)}`,
-  'digest-taken-over': (entry) =>
-    `${who(entry)} took over the digest ${formatCode(entry.subject ?? '', 40)}${rest(entry)}`,
-  'digest-deleted': (entry) =>
-    `${who(entry)} deleted the digest ${formatCode(entry.subject ?? '', 40)}${rest(entry)}`,
-  'audit-exported': (entry) => `${who(entry)} exported the audit record${rest(entry)}`,
-  'audit-key-made': (entry) =>
-    `The bot made the key ${formatCode(entry.subject ?? '', 40)} that signs audit checkpoints${rest(entry)}`,
+/** The sentence of each event, or the one that fits the record. */
+const sentences: Readonly<Record<AuditEvent, string | ((record: AuditRecord) => string)>> = {
+  'key-linked': ({ detail }) =>
+    `{who} ${detail['replaced'] === true ? 'replaced their' : 'connected a'} CDN key{rest but replaced}`,
+  'key-destroyed': ({ actor, subject }) =>
+    actor === subject
+      ? '{who} disconnected their CDN key{rest}'
+      : 'The CDN key of {whom} was destroyed by {actor}{rest}',
+  'key-mismatch': ':warning: The stored key of {whom} does not match its record{rest}',
+  'key-entry-refused': 'The CDN refused a key that was entered for {whom}{rest}',
+  'policy-changed': '{who} changed the settings{version}: {changes}',
+  denied: ':no_entry: {who} was refused {command}{place}: {reason}',
+  'keyring-changed': 'The encryption key {it} was changed by an operator{rest}',
+  'operation-proposed': '{who} asked for {operation}',
+  'operation-approval': '{who} approved {operation}{votes}',
+  'operation-approved': ({ actor, detail }) =>
+    actor === 'system' || detail['need'] === 0
+      ? '{Operation} needs no approval'
+      : '{who} approved {operation}{votes}: it may run',
+  'operation-executing': 'The bot sent {operation}',
+  'operation-succeeded': ':white_check_mark: {Operation} was done{outcome}',
+  'operation-failed': ':x: {Operation} was not done{outcome}',
+  'operation-unknown': ':grey_question: {Operation} has an unknown outcome{outcome}',
+  'operation-denied': ':no_entry: {who} denied {operation}',
+  'operation-expired': '{Operation} expired',
+  'operation-cancelled': '{who} took back {operation}',
+  'export-made': ({ detail }) =>
+    `{who} ${detail['outcome'] === 'done' ? 'exported' : 'may have exported'} {events} of {it}, {window} UTC, to {channel}{rest but rows,from,to,channel,outcome,bytes}`,
+  'export-ended': ({ detail }) =>
+    `The export of {it} by {who} ${detail['outcome'] === 'cancelled' ? 'was stopped by {stopper}' : 'did not work'}{rest but outcome,by}`,
+  'export-deleted': 'The bot deleted the files of an export of {whom}{rest}',
+  'digest-created': '{who} made the digest {it}{rest}',
+  'digest-changed': '{who} changed the digest {it}{rest}',
+  'digest-paused': 'The digest {it} was paused by {actor}{rest}',
+  'digest-taken-over': '{who} took over the digest {it}{rest}',
+  'digest-deleted': '{who} deleted the digest {it}{rest}',
+  'audit-exported': '{who} exported the audit record{rest}',
+  'audit-key-made': 'The bot made the key {it} that signs audit checkpoints{rest}',
 };
 
-/** `the deletion KX7… · seal ab12…`. */
-function operation({ detail, subject }: AuditEntry): string {
-  const { kind, operation: id } = detail;
-  const nouns: Readonly<Record<string, string>> = {
-    'volume-delete': 'the deletion',
-    'variable-update': 'the change',
-  };
-  const noun = typeof kind === 'string' && Object.hasOwn(nouns, kind) ? nouns[kind] : 'the operation';
+const otherSentence = '{who}: {event}{other}{rest}';
+
+/** What the sentences are filled with. */
+const facts = {
+  who: ({ actor }) => (actor === 'system' ? 'The bot' : named(actor)),
+  actor: ({ actor }) => nameActor(actor),
+  whom: ({ subject }) => named(subject),
+  it: ({ subject }) => formatCode(subject ?? '', 40),
+  operation: nameOperation,
+  Operation: (record) => capitalize(nameOperation(record)),
+  votes: ({ detail: { have, need } }) =>
+    typeof have === 'number' && typeof need === 'number' && need > 1 ? ` (${have} of ${need})` : '',
+  /** Told by a person who checked, else by the bot. */
+  outcome: ({ actor, detail: { outcome, why, status } }) => {
+    const words = [outcome, why, status === undefined ? undefined : `status ${status}`]
+      .filter((word) => word !== undefined && word !== 'done')
+      .map((word) => escapeMrkdwn(String(word), 60));
+    const behind = words.length > 0 ? `: ${words.join(', ')}` : '';
+    return actor === 'system' ? behind : `${behind} · said by ${named(actor)}`;
+  },
+  version: ({ subject }) => {
+    const version = /^policy v(\d+)$/u.exec(subject ?? '')?.[1];
+    return version ? ` to version ${version}` : '';
+  },
+  changes: ({ detail }) =>
+    Object.values(detail)
+      .map((change) => mentioned(String(change), 300))
+      .join('; '),
+  command: ({ subject }) => formatCode(`/cdn ${subject ?? ''}`, 60),
+  place: ({ detail: { channel } }) => (typeof channel === 'string' ? ` in ${named(channel)}` : ''),
+  reason: ({ detail: { reason } }) => {
+    const word = typeof reason === 'string' ? reason : 'no reason recorded';
+    return Object.hasOwn(reasons, word) ? (reasons[word] ?? '') : escapeMrkdwn(word, 60);
+  },
+  events: ({ detail: { rows } }) => (typeof rows === 'number' ? `${formatInteger(rows)} events` : 'events'),
+  window: ({ detail: { from, to } }) =>
+    [from, to].map((at) => (typeof at === 'string' ? at.slice(0, 16).replace('T', ' ') : '?')).join(' to '),
+  channel: ({ detail: { channel } }) => named(String(channel ?? '')),
+  stopper: ({ detail: { by } }) => nameActor(String(by)),
+  event: ({ event }) => escapeMrkdwn(event.replaceAll('-', ' '), 60),
+  other: ({ subject, actor }) => (subject === null || subject === actor ? '' : ` · ${named(subject)}`),
+  /** The facts beside it, but for those that the sentence has said. */
+  rest: ({ detail }, said) => {
+    const others = Object.entries(detail).filter(([name]) => !said.includes(name));
+    return others.length === 0 ? '' : ` (${others.map(nameFact).join(', ')})`;
+  },
+} satisfies Record<string, (record: AuditRecord, but: readonly string[]) => string>;
+
+const operations: Readonly<Record<string, string>> = {
+  'volume-delete': 'the deletion',
+  'variable-update': 'the change',
+};
+
+/** `the deletion KX7… of volume v1 of app a1 (seal ab12…)`. */
+function nameOperation({ detail, subject }: AuditRecord): string {
+  const { kind, operation: id, volume, app, variable, script } = detail;
   return [
-    noun,
+    (typeof kind === 'string' && Object.hasOwn(operations, kind) && operations[kind]) || 'the operation',
     typeof id === 'string' ? formatCode(id, 40) : '',
-    about(detail),
-    subject === undefined ? '' : `(${named(subject)})`,
+    typeof volume === 'string'
+      ? `of volume ${formatCode(volume, 60)} of app ${formatCode(String(app), 60)}`
+      : typeof variable === 'string'
+        ? `of variable ${formatCode(variable, 30)} of script ${formatCode(String(script), 30)}`
+        : '',
+    subject === null ? '' : `(${named(subject)})`,
   ]
     .filter(Boolean)
     .join(' ');
 }
 
-function about({ volume, app, variable, script }: AuditEntry['detail']): string {
-  if (typeof volume === 'string')
-    return `of volume ${formatCode(volume, 60)} of app ${formatCode(String(app), 60)}`;
-  return typeof variable === 'string'
-    ? `of variable ${formatCode(variable, 30)} of script ${formatCode(String(script), 30)}`
-    : '';
-}
-
-function votes({ detail }: AuditEntry): string {
-  const { have, need } = detail;
-  return typeof have === 'number' && typeof need === 'number' && need > 1 ? ` (${have} of ${need})` : '';
-}
-
-/** Set by a person who checked, else by the bot. */
-function ended(sign: string, how: string, entry: AuditEntry): string {
-  const { outcome, why: reason, status } = entry.detail;
-  const facts = [outcome, reason, status === undefined ? undefined : `status ${status}`].filter(
-    (fact) => fact !== undefined && fact !== 'done',
-  );
-  const behind =
-    facts.length > 0 ? `: ${facts.map((fact) => escapeMrkdwn(String(fact), 60)).join(', ')}` : '';
-  const by = entry.actor === 'system' ? '' : ` · said by ${named(entry.actor)}`;
-  return `${sign} ${capital(operation(entry))} ${how}${behind}${by}`;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-const anything: Sentence = (entry) => {
-  const words = escapeMrkdwn(entry.event.replaceAll('-', ' '), 60);
-  const about =
-    entry.subject === undefined || entry.subject === entry.actor ? '' : ` · ${named(entry.subject)}`;
-  return `${who(entry)}: ${words}${about}${rest(entry)}`;
-};
-
-function who({ actor }: AuditEntry, system = 'The bot'): string {
-  return actor === 'system' ? system : named(actor);
+function nameActor(actor: string): string {
+  return actor === 'system' ? 'the bot' : named(actor);
 }
 
 /** An id of a person or channel as a mention, a seal by its first characters, anything else as it is. */
-function named(id: string | undefined): string {
-  if (id === undefined) return 'nobody named';
+function named(id: string | null): string {
+  if (id === null) return 'nobody named';
   if (/^[UW][A-Z0-9]{2,40}$/u.test(id)) return `<@${id}>`;
   if (/^[CG][A-Z0-9]{8,40}$/u.test(id)) return `<#${id}>`;
-  return /^[0-9a-f]{64}$/u.test(id) ? `seal ${formatCode(id.slice(0, 12))}` : formatCode(id, 80);
+  return isSeal(id) ? `seal ${formatCode(id.slice(0, 12))}` : formatCode(id, 80);
 }
 
-/** The facts beside it, but for those that the sentence has said. */
-function rest({ detail }: AuditEntry, said: readonly string[] = []): string {
-  const facts = Object.entries(detail).filter(([name]) => !said.includes(name));
-  return facts.length === 0 ? '' : ` (${facts.map(fact).join(', ')})`;
-}
-
-function fact([name, value]: [string, string | number | boolean]): string {
+function nameFact([name, value]: [string, unknown]): string {
   const label = escapeMrkdwn(name.replaceAll(/[-_]/gu, ' '), 40);
   const text = String(value);
-  return `${label} ${/^[0-9a-f]{64}$/u.test(text) ? formatCode(text.slice(0, 12)) : mentioned(text, 200)}`;
+  return `${label} ${isSeal(text) ? formatCode(text.slice(0, 12)) : mentioned(text, 200)}`;
+}
+
+function isSeal(text: string): boolean {
+  return /^[0-9a-f]{64}$/u.test(text);
 }
 
 /** Foreign text in which ids of people and channels are mentions. One that was cut is no id. */
@@ -185,8 +167,3 @@ const reasons: Readonly<Record<string, string>> = {
   'channel-cap': 'the channel is capped',
   'other-channel': 'not into that channel',
 };
-
-function why(reason: unknown): string {
-  const word = typeof reason === 'string' ? reason : 'no reason recorded';
-  return Object.hasOwn(reasons, word) ? (reasons[word] ?? '') : escapeMrkdwn(word, 60);
-}

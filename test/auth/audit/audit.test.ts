@@ -40,6 +40,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
           subject: '4711',
           detail: { rows: 12, whole: true, channel: 'C0OPS0000' },
           requestId: 'ABCD2345',
+          prevHash: '0'.repeat(64),
           hash: expect.stringMatching(/^[0-9a-f]{64}$/),
         },
       ]);

@@ -21,8 +21,9 @@ import {
   type CheckpointResult,
   type Checkpoints,
   createCheckpoints,
+  loadPublicSigningKey,
+  loadSigningKey,
 } from '../../../src/auth/audit/checkpoints.ts';
-import { loadPublicSigningKey, loadSigningKey } from '../../../src/auth/audit/signing-key.ts';
 import { checkDatabase } from '../../../src/auth/audit/verify.ts';
 import { parseKeyring } from '../../../src/auth/keyring/keyring.ts';
 import { rewrap } from '../../../src/auth/keyring/sealed-tables.ts';
@@ -117,7 +118,7 @@ describe('a checkpoint', () => {
 const sealerOf = (entries: string): ReturnType<typeof createSealer> =>
   createSealer(parseKeyring(new Secret(entries), 'test').keyring);
 
-interface Room {
+interface Setup {
   readonly database: Database;
   readonly checkpoints: Checkpoints;
   readonly sealer: ReturnType<typeof createSealer>;
@@ -125,10 +126,10 @@ interface Room {
 }
 
 /** A tenant whose admins named a channel. */
-async function room(
+async function setUp(
   database: Database,
   { channel, entries = generateKeys('k1') }: { channel?: 'none'; entries?: string } = {},
-): Promise<Room> {
+): Promise<Setup> {
   const { db } = database;
   let at = Date.parse('2026-11-21T00:07:00.000Z');
   const now = (): Date => new Date(at);
@@ -147,40 +148,42 @@ async function room(
   };
 }
 
-const announce = async (): Promise<void> => undefined;
+const putNothing = async (): Promise<void> => undefined;
 
-function settle(
+function recordResult(
   checkpoints: Checkpoints,
   { db }: Database,
   { tenant, day, report }: CheckpointClaim,
   end: CheckpointResult,
 ): Promise<void> {
-  return checkpoints.settle(db, { tenant, day, kind: report.kind }, end);
+  return checkpoints.recordResult(db, { tenant, day, kind: report.kind }, end);
 }
 
 describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('of a tenant', () => {
     test('of twenty who want to make today’s one does', async () => {
-      const { checkpoints } = await room(await emptyDatabase());
+      const { checkpoints } = await setUp(await emptyDatabase());
       expect(await checkpoints.tenants()).toEqual([acme]);
-      const taken = await Promise.all(Array.from({ length: 20 }, () => checkpoints.take(acme, announce)));
-      expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
+      const claimed = await Promise.all(
+        Array.from({ length: 20 }, () => checkpoints.claim(acme, putNothing)),
+      );
+      expect(claimed.filter((one) => one !== undefined)).toHaveLength(1);
     });
 
     test('without a channel, or without settings, there is none', async () => {
-      const { checkpoints } = await room(await emptyDatabase(), { channel: 'none' });
-      expect(await checkpoints.take(acme, announce)).toBeUndefined();
-      expect(await checkpoints.take(beta, announce)).toBeUndefined();
+      const { checkpoints } = await setUp(await emptyDatabase(), { channel: 'none' });
+      expect(await checkpoints.claim(acme, putNothing)).toBeUndefined();
+      expect(await checkpoints.claim(beta, putNothing)).toBeUndefined();
     });
 
     test('what was posted is contained in the chain it was made of, and in no other', async () => {
-      const { checkpoints, database, sealer } = await room(await emptyDatabase());
+      const { checkpoints, database, sealer } = await setUp(await emptyDatabase());
       await insertRecords(database, 3);
-      const taken = await checkpoints.take(acme, announce);
-      if (taken?.report.kind !== 'signed') throw new Error('nothing was signed');
-      await settle(checkpoints, database, taken, { state: 'posted' });
+      const claimed = await checkpoints.claim(acme, putNothing);
+      if (claimed?.report.kind !== 'signed') throw new Error('nothing was signed');
+      await recordResult(checkpoints, database, claimed, { state: 'posted' });
       const key = await loadPublicSigningKey(database.db, sealer);
-      const options = { checkpoints: [taken.report.checkpoint], key };
+      const options = { checkpoints: [claimed.report.checkpoint], key };
       const [report] = await checkDatabase(database.db, { ...options, tenant: acme });
       expect(report).toMatchObject({ records: 4, checkpoints: [{ genuine: 'yes' }, { genuine: 'yes' }] });
       expect(report).not.toHaveProperty('broken');
@@ -197,7 +200,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
     });
 
     test('a forged one is said to be forged, and says nothing about the chain', async () => {
-      const { database } = await room(await emptyDatabase());
+      const { database } = await setUp(await emptyDatabase());
       const { publicKey, privateKey } = pair();
       const genuine = signCheckpoint({ ...facts, seq: 9 }, privateKey);
       const check = (checkpoint: typeof genuine): ReturnType<typeof checkDatabase> =>
@@ -209,24 +212,24 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
     });
 
     test('the next day only what is new is signed; a chain that was changed is not', async () => {
-      const { checkpoints, database, later } = await room(await emptyDatabase());
-      const first = await checkpoints.take(acme, announce);
+      const { checkpoints, database, later } = await setUp(await emptyDatabase());
+      const first = await checkpoints.claim(acme, putNothing);
       if (!first) throw new Error('none');
-      await settle(checkpoints, database, first, { state: 'posted' });
-      expect(await checkpoints.take(acme, announce)).toBeUndefined();
+      await recordResult(checkpoints, database, first, { state: 'posted' });
+      expect(await checkpoints.claim(acme, putNothing)).toBeUndefined();
       later(1);
-      expect(await checkpoints.take(acme, announce)).toBeUndefined();
+      expect(await checkpoints.claim(acme, putNothing)).toBeUndefined();
       await insertRecords(database, 1);
-      expect(await checkpoints.take(acme, announce)).toBeUndefined();
+      expect(await checkpoints.claim(acme, putNothing)).toBeUndefined();
       later(1);
-      const third = await checkpoints.take(acme, announce);
+      const third = await checkpoints.claim(acme, putNothing);
       expect(third?.report).toMatchObject({ kind: 'signed', checkpoint: { seq: 2 } });
-      if (third) await settle(checkpoints, database, third, { state: 'unknown', code: 'no_answer' });
-      expect(await checkpoints.take(acme, announce)).toBeUndefined();
+      if (third) await recordResult(checkpoints, database, third, { state: 'unknown', code: 'no_answer' });
+      expect(await checkpoints.claim(acme, putNothing)).toBeUndefined();
       later(1);
       await insertRecords(database, 2);
       await runWithoutTriggers(database, `update audit_records set actor = 'U9' where seq = 3`);
-      const broken = await checkpoints.take(acme, announce);
+      const broken = await checkpoints.claim(acme, putNothing);
       expect(broken?.report).toEqual({
         kind: 'broken',
         broken: { tenant: acme, seq: 3, problem: 'altered' },
@@ -234,33 +237,33 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
     });
 
     test('what Slack refused is made again the same day', async () => {
-      const { checkpoints, database } = await room(await emptyDatabase());
-      const first = await checkpoints.take(acme, announce);
+      const { checkpoints, database } = await setUp(await emptyDatabase());
+      const first = await checkpoints.claim(acme, putNothing);
       if (!first) throw new Error('none');
-      await settle(checkpoints, database, first, { state: 'failed', code: 'not_in_channel' });
+      await recordResult(checkpoints, database, first, { state: 'failed', code: 'not_in_channel' });
       expect(
         (await createAudit({ db: database.db, now: () => new Date() }).check(acme, 10)).lastDay,
       ).toMatchObject({ state: 'failed', code: 'not_in_channel' });
-      const again = await checkpoints.take(acme, announce);
+      const again = await checkpoints.claim(acme, putNothing);
       expect(again?.report.kind).toBe('signed');
     });
 
     test('the key stays the same when the keyring is rotated', async () => {
       const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];
-      const { checkpoints, database } = await room(await emptyDatabase(), { entries: k1 });
+      const { checkpoints, database } = await setUp(await emptyDatabase(), { entries: k1 });
       const { db } = database;
-      const taken = await checkpoints.take(acme, announce);
-      if (taken?.report.kind !== 'signed') throw new Error('nothing was signed');
+      const claimed = await checkpoints.claim(acme, putNothing);
+      if (claimed?.report.kind !== 'signed') throw new Error('nothing was signed');
       const both = sealerOf(`${k2},${k1}`);
       const moved = await rewrap({ db, sealer: both, tables: sealedTables, progress: () => undefined });
       expect(moved).toMatchObject({ broken: [] });
       const key = await loadPublicSigningKey(db, sealerOf(k2));
-      expect(key && publicKeyId(key)).toBe(taken.report.checkpoint.kid);
+      expect(key && publicKeyId(key)).toBe(claimed.report.checkpoint.kid);
       await expect(loadPublicSigningKey(db, sealerOf(k1))).rejects.toThrow('not in the keyring');
     });
 
     test('however many want the first key, one is made, and that is recorded', async () => {
-      const { database, sealer } = await room(await emptyDatabase());
+      const { database, sealer } = await setUp(await emptyDatabase());
       const { db } = database;
       const audit = createAudit({ db, now: () => new Date() });
       const options = { db, sealer, audit, now: () => new Date() };

@@ -360,7 +360,8 @@ describe('every word that can be recorded', () => {
           event,
           subject: 'U0CAROL00',
           detail: {},
-          requestId: undefined,
+          requestId: null,
+          prevHash: '',
           hash: '',
         }).says,
     );
@@ -379,7 +380,8 @@ describe('every word that can be recorded', () => {
       at,
       actor: 'system',
       subject: 'a zone',
-      requestId: undefined,
+      requestId: null,
+      prevHash: '',
       hash: '',
     };
     expect(renderAuditLine({ ...entry, event: 'moon-landed', detail }).says).toBe(

@@ -1,0 +1,250 @@
+import { z } from 'zod';
+import { type AuditState, auditEvents } from '../auth/audit/audit.ts';
+import { type AuditFilter, type AuditRecord, writeRecord } from '../auth/audit/record.ts';
+import { tenantId } from '../auth/identity.ts';
+import { UserError } from '../errors.ts';
+import { type CsvColumn, writeCsv, writeCsvHeader } from '../lib/csv.ts';
+import { createTempFile } from '../lib/temp-file.ts';
+import { toUtcDay } from '../lib/time.ts';
+import * as views from '../views/audit/audit.ts';
+import { type AuditLine, renderAuditLine } from '../views/audit/words.ts';
+import type { Message } from '../views/blocks/message.ts';
+import { formatCode } from '../views/blocks/text.ts';
+import type { With } from './context.ts';
+import type { Feature } from './define.ts';
+import { findClosest } from './did-you-mean.ts';
+import type { Words } from './words.ts';
+
+const pageSize = 10;
+/** The newest records that each list verifies; takes a few hundredths of a second. */
+const verifiedRecords = 1_000;
+const defaultLimit = 50;
+/** More records than this are for a file. */
+const maxLimit = 500;
+
+export const audit: Feature<'audit' | 'tempDirectory' | 'zoneCache'> = {
+  name: 'audit',
+  commands: [
+    {
+      name: 'audit',
+      aliases: ['log', 'history'],
+      keywords: { logs: 'audit' },
+      usage: 'audit [n] [@somebody] [kind]',
+      summary:
+        'Who did what: the newest records of keys, settings, approvals and refusals, as a list or file',
+      examples: ['audit', 'audit 200', 'audit denied', 'audit 50 keys'],
+      needs: 'admin',
+      run: (words, context) => showList(readQuery(words), context, 'fresh'),
+    },
+  ],
+  actions: [
+    {
+      id: 'audit:page',
+      needs: 'admin',
+      run: (value, context) =>
+        showList(decodeQuery(value), context, new URLSearchParams(value).has('fresh') ? 'fresh' : 'cached'),
+    },
+    { id: 'audit:file', needs: 'admin', newMessage: true, run: sendFile },
+  ],
+};
+
+/** One list, for its further pages. Lines only, since a record may be long. */
+interface AuditList {
+  readonly lines: readonly AuditLine[];
+  readonly state: AuditState;
+  readonly checkpoints: boolean;
+  readonly takenAt: Date;
+}
+
+async function showList(
+  view: views.AuditView,
+  context: With<'audit' | 'zoneCache'>,
+  how: 'fresh' | 'cached',
+): Promise<Message> {
+  const cached = context.zoneCache.forPerson(context.person).results<AuditList>('audit');
+  const key = encodeQuery({ ...view, page: 1 });
+  const found = how === 'cached' ? cached.get(key) : undefined;
+  const { lines, ...more } = found ?? (await readList(view, context));
+  if (!found) cached.set(key, { lines, ...more });
+  const pages = Math.max(1, Math.ceil(lines.length / pageSize));
+  const page = Math.min(view.page, pages);
+  return views.renderAuditPage({
+    ...more,
+    view: { ...view, page },
+    pages,
+    found: lines.length,
+    lines: lines.slice((page - 1) * pageSize, page * pageSize),
+    value: encodeQuery,
+  });
+}
+
+async function readList(view: views.AuditView, context: With<'audit'>): Promise<AuditList> {
+  const tenant = tenantId(context.person);
+  const takenAt = context.now();
+  const [records, state, policy] = await Promise.all([
+    context.audit.recent(tenant, view.most, toFilter(view)),
+    context.audit.check(tenant, verifiedRecords),
+    context.authorizer.policy(),
+  ]);
+  const checkpoints = policy.auditChannel !== undefined;
+  return { lines: records.map(renderAuditLine), state, checkpoints, takenAt };
+}
+
+async function sendFile(value: string, context: With<'audit' | 'tempDirectory'>): Promise<Message> {
+  const format = new URLSearchParams(value).get('as') ?? '';
+  if (format !== 'csv' && format !== 'ndjson') throw oldButton();
+  const tenant = tenantId(context.person);
+  const filter = format === 'csv' ? toFilter(decodeQuery(value)) : {};
+  const written = await writeFile(tenant, format, filter, context);
+  if (!written) return views.renderNoRecords();
+  await context.audit.record({
+    tenant,
+    actor: context.person.userId,
+    event: 'audit-exported',
+    detail: { format, records: written.records },
+  });
+  const day = toUtcDay(context.now());
+  return {
+    ...views.renderAuditFile({ format, ...written }),
+    files: [
+      {
+        name: `audit-${tenant}-${day}.${format}`,
+        title: `Audit record of ${tenant}, ${day}`,
+        mimetype: format === 'csv' ? 'text/csv' : 'application/x-ndjson',
+        content: { path: written.path },
+      },
+    ],
+  };
+}
+
+/**
+ * Writes records into a temporary file, oldest first, up to the newest when it begins. Undefined where there are none.
+ * NDJSON has every member that the hashes cover; CSV is for people and spreadsheets.
+ */
+async function writeFile(
+  tenant: string,
+  format: 'csv' | 'ndjson',
+  filter: AuditFilter,
+  { audit, tempDirectory, signal }: With<'audit' | 'tempDirectory'>,
+): Promise<{ path: string; records: number; head: string | undefined } | undefined> {
+  const { head } = await audit.check(tenant, 1);
+  if (!head) return undefined;
+  const file = await createTempFile(tempDirectory);
+  let records = 0;
+  try {
+    if (format === 'csv') await file.write(writeCsvHeader(csvColumns));
+    for await (const batch of audit.pieces(tenant, head.seq, filter)) {
+      signal.throwIfAborted();
+      records += batch.length;
+      const lines = batch.map((record) => `${writeRecord(record)}\n`);
+      await file.write(format === 'csv' ? writeCsv(csvColumns, batch) : lines.join(''));
+    }
+    await (records > 0 ? file.finish() : file.discard());
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+  // The head of the chain only for a file that holds all of it.
+  const whole = records === head.seq ? head.hash : undefined;
+  return records > 0 ? { path: file.path, records, head: whole } : undefined;
+}
+
+const csvColumns: readonly CsvColumn<AuditRecord>[] = [
+  { name: 'seq', cell: ({ seq }) => seq },
+  { name: 'time', cell: ({ at }) => at.toISOString() },
+  { name: 'who', cell: ({ actor }) => actor },
+  { name: 'event', cell: ({ event }) => event },
+  { name: 'subject', cell: ({ subject }) => subject ?? undefined },
+  { name: 'detail', cell: ({ detail }) => JSON.stringify(detail).replace(/^\{\}$/, '') },
+  { name: 'reference', cell: ({ requestId }) => requestId ?? undefined },
+  { name: 'hash', cell: ({ hash }) => hash },
+];
+
+const howToMention = 'Type @ and pick the person from the list, or write their member ID.';
+
+/** Reads `[n] [@somebody] [kind]` in any order. @throws UserError that names the mistake. */
+function readQuery(words: Words): views.AuditView {
+  let view: views.AuditView = { most: defaultLimit, who: undefined, kind: undefined, page: 1 };
+  const [unknown] = Object.keys(words.named);
+  if (unknown !== undefined) throw unknownKind(unknown);
+  for (const word of words.list) {
+    if (/^[-+]?\d+$/u.test(word)) view = { ...view, most: readNumber(word) };
+    else if (/^[UW][A-Z0-9]{6,}$/u.test(word)) view = { ...view, who: word };
+    else if (word.startsWith('@')) throw new UserError('That name is no mention.', howToMention);
+    else view = { ...view, kind: readKind(word) };
+  }
+  return view;
+}
+
+function encodeQuery({ most, who = '', kind = '', page }: views.AuditView): string {
+  const pairs = { most: String(most), who, kind, page: page === 1 ? '' : String(page) };
+  return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
+}
+
+const encoded = z.object({
+  most: z.coerce.number().int().min(1).max(maxLimit),
+  who: z.string().max(40).optional(),
+  kind: z
+    .string()
+    .refine((kind) => eventsOf(kind).length > 0)
+    .optional(),
+  page: z.coerce.number().int().min(1).default(1),
+});
+
+/** Reads what `encodeQuery` wrote. @throws UserError for the value of an older version's button. */
+function decodeQuery(value: string): views.AuditView {
+  const { data } = encoded.safeParse(Object.fromEntries(new URLSearchParams(value)));
+  if (!data) throw oldButton();
+  return { ...data, who: data.who, kind: data.kind };
+}
+
+function oldButton(): UserError {
+  const instead = `Type ${formatCode('/cdn audit')} for a new list.`;
+  return new UserError('This button is from an older version of the bot.', instead);
+}
+
+function toFilter({ who, kind }: views.AuditView): AuditFilter {
+  return { who, events: kind === undefined ? undefined : eventsOf(kind) };
+}
+
+function readNumber(word: string): number {
+  const number = Number(word);
+  if (number >= 1 && number <= maxLimit) return number;
+  throw new UserError(
+    `${formatCode(word, 20)} is not a number of records from 1 to ${maxLimit}.`,
+    'The files of the answer hold all of them.',
+  );
+}
+
+const synonyms: Readonly<Record<string, string>> = {
+  settings: 'policy',
+  refused: 'denied',
+  refusals: 'denied',
+  approvals: 'operation',
+  deletions: 'operation',
+  changes: 'operation',
+};
+
+/** `key` and `keys` select all events of keys. */
+function readKind(word: string): string {
+  const lower = word.toLowerCase();
+  const meant = synonyms[lower] ?? lower;
+  const kind = [meant, meant.replace(/s$/u, '')].find((one) => one.length >= 3 && eventsOf(one).length > 0);
+  if (kind === undefined) throw unknownKind(word);
+  return kind;
+}
+
+function eventsOf(kind: string): string[] {
+  const exact = auditEvents.filter((word) => word === kind);
+  return exact.length > 0 ? exact : auditEvents.filter((word) => word.includes(kind));
+}
+
+function unknownKind(word: string): UserError {
+  const [near] = findClosest(word, auditEvents, 1);
+  return new UserError(
+    `${formatCode(word, 40)} is not a kind of record.`,
+    near
+      ? `Did you mean ${formatCode(`/cdn audit ${near}`)}?`
+      : `Kinds are ${auditEvents.map((kind) => formatCode(kind)).join(', ')}.`,
+  );
+}
