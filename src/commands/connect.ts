@@ -6,56 +6,10 @@ import type { LinkedKey } from '../auth/keys/key-store.ts';
 import { computeRights } from '../auth/policy/policy.ts';
 import { cancelUnbegun } from '../operations/expiry.ts';
 import { Secret } from '../secrets/secret.ts';
-import type { Failure } from '../views/blocks/failure.ts';
 import type { FormResult, Message } from '../views/blocks/message.ts';
 import * as views from '../views/connect/connect.ts';
 import type { With } from './context.ts';
 import { type Command, defineForm, type Feature, type Setup } from './define.ts';
-
-const connectCommand: Command<'keyPage'> = {
-  name: 'connect',
-  aliases: ['link', 'login'],
-  usage: 'connect',
-  summary: 'Connect your own CDN key',
-  examples: ['connect'],
-  needs: 'none',
-  modal: (words, setup) => (words.text === '' ? formOf(setup) : undefined),
-  run: (words, context) =>
-    words.text === '' ? offerPage(context) : views.renderKeyPasted('words-after-connect'),
-};
-
-const whoamiCommand: Command<'keyStore'> = {
-  name: 'whoami',
-  aliases: ['me', 'status'],
-  usage: 'whoami',
-  summary: 'Whether a key is connected for you, since when, and what you may do',
-  label: 'My rights',
-  examples: ['whoami'],
-  needs: 'none',
-  run: async (_, { keyStore, person, authorizer }) => {
-    const [linked, policy, actor] = await Promise.all([
-      keyStore.describe(person),
-      authorizer.policy(),
-      authorizer.actor(),
-    ]);
-    return views.renderWhoami({
-      userId: person.userId,
-      linked,
-      rights: computeRights(policy, actor, undefined),
-    });
-  },
-};
-
-const disconnectCommand: Command<'keyPage' | 'keyStore' | 'ledger' | 'zoneCache'> = {
-  name: 'disconnect',
-  aliases: ['unlink', 'logout', 'forget'],
-  usage: 'disconnect',
-  summary: 'Make the bot forget your CDN key',
-  examples: ['disconnect'],
-  needs: 'none',
-  run: (_, context) => forget(context),
-  changesHome: true,
-};
 
 /** Runs in place of a command that contained a key. Its words are never read. */
 export const refusePastedKey: Command = {
@@ -80,28 +34,63 @@ export const accessKey = z
 
 export const connect: Feature<'cdnWith' | 'keyPage' | 'keyStore' | 'ledger' | 'zoneCache'> = {
   name: 'connect',
-  commands: [connectCommand, whoamiCommand, disconnectCommand],
-  actions: [
+  commands: [
     {
-      id: 'connect:open',
+      name: 'connect',
+      aliases: ['link', 'login'],
+      usage: 'connect',
+      summary: 'Connect your own CDN key',
+      examples: ['connect'],
       needs: 'none',
-      modal: (_, setup) => formOf(setup),
-      run: (_, context) => offerPage(context),
-      newMessage: true,
+      modal: (words, setup) => (words.text === '' ? renderForm(setup) : undefined),
+      run: (words, context) =>
+        words.text === '' ? offerPage(context) : views.renderKeyPasted('words-after-connect'),
     },
     {
-      id: 'connect:forget',
+      name: 'whoami',
+      aliases: ['me', 'status'],
+      usage: 'whoami',
+      summary: 'Whether a key is connected for you, since when, and what you may do',
+      label: 'My rights',
+      examples: ['whoami'],
+      needs: 'none',
+      run: async (_, { keyStore, person, authorizer }) => {
+        const [linked, policy, actor] = await Promise.all([
+          keyStore.describe(person),
+          authorizer.policy(),
+          authorizer.actor(),
+        ]);
+        const rights = computeRights(policy, actor, undefined);
+        return views.renderWhoami({ userId: person.userId, linked, rights });
+      },
+    },
+    {
+      name: 'disconnect',
+      aliases: ['unlink', 'logout', 'forget'],
+      usage: 'disconnect',
+      summary: 'Make the bot forget your CDN key',
+      examples: ['disconnect'],
       needs: 'none',
       run: (_, context) => forget(context),
       changesHome: true,
     },
+  ],
+  actions: [
+    {
+      id: 'connect:open',
+      needs: 'none',
+      modal: (_, setup) => renderForm(setup),
+      run: (_, context) => offerPage(context),
+      newMessage: true,
+    },
+    { id: 'connect:forget', needs: 'none', run: (_, context) => forget(context), changesHome: true },
   ],
   forms: [
     defineForm({
       id: 'connect:submit',
       needs: 'none',
       fields: z.object({ accessKey }),
-      loadingView: views.connectBusy(),
+      loadingView: views.renderChecking(),
       run: ({ accessKey }, context) => checkAndLink(accessKey, context),
       changesHome: true,
       takesKeys: true,
@@ -110,7 +99,7 @@ export const connect: Feature<'cdnWith' | 'keyPage' | 'keyStore' | 'ledger' | 'z
 };
 
 /** The form, unless this bot has a page: a key entered there never passes Slack. */
-function formOf({ keyPage }: Setup): ModalView | undefined {
+function renderForm({ keyPage }: Setup): ModalView | undefined {
   return keyPage ? undefined : views.renderConnectForm();
 }
 
@@ -147,15 +136,10 @@ async function checkAndLink(
   return views.renderConnected({ fingerprint, zones: checked.zones });
 }
 
-export type CheckedKey =
+type CheckedKey =
   | { readonly works: true; readonly zones: string }
-  | {
-      readonly works: false;
-      /** The CDN said no to the key itself; else it could not be asked. */
-      readonly refused: boolean;
-      /** mrkdwn */
-      readonly why: { readonly message: string; readonly hint: string };
-    };
+  /** `refused`: the CDN said no to the key itself; else it could not be asked. */
+  | { readonly works: false; readonly refused: boolean; readonly why: views.KeyProblem };
 
 /** Tries a key with one cheap read. Stores nothing. */
 export async function checkKey(
@@ -165,15 +149,22 @@ export async function checkKey(
   try {
     // 5 is the smallest page the CDN gives.
     const first = await cdnWith(key).pullZones.firstPage({ perPage: 5 });
-    const { total, more } = first;
-    return { works: true, zones: views.zonesSeen({ total, here: first.zones.length, more }) };
+    return { works: true, zones: views.countZones(first) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return {
-      works: false,
-      refused: error.code === 'key_refused',
-      why: describeRefusal(explain(error), error.code),
-    };
+    const failure = explain(error);
+    const reference = failure.reference ? ` Reference ${failure.reference}` : '';
+    const refused = error.code === 'key_refused';
+    const why = refused
+      ? {
+          message: 'The CDN refused this key.',
+          hint: `Nothing was stored. Copy the whole key and paste it once more.${reference}`,
+        }
+      : {
+          message: 'The key could not be checked, so nothing was stored.',
+          hint: `${failure.message} ${failure.hint ?? 'Try again.'}${reference}`,
+        };
+    return { works: false, refused, why };
   }
 }
 
@@ -187,17 +178,4 @@ export async function linkKey(
   // Drops the cache: results read with the earlier key may not be visible to this one.
   zoneCache.drop(person);
   return linked;
-}
-
-function describeRefusal(failure: Failure, code: ApiError['code']): { message: string; hint: string } {
-  const reference = failure.reference ? ` Reference ${failure.reference}` : '';
-  return code === 'key_refused'
-    ? {
-        message: 'The CDN refused this key.',
-        hint: `Nothing was stored. Copy the whole key and paste it once more.${reference}`,
-      }
-    : {
-        message: 'The key could not be checked, so nothing was stored.',
-        hint: `${failure.message} ${failure.hint ?? 'Try again.'}${reference}`,
-      };
 }

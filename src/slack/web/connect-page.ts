@@ -111,13 +111,13 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
     const formToken = createFormToken(token);
     if (link.state !== 'open') {
       const renewAt = below ? 'renew' : `${token}/renew`;
-      return { status: 410, html: views.linkEnded({ state: link.state, formToken, renewAt }) };
+      return { status: 410, html: views.renderLinkEnded({ state: link.state, formToken, renewAt }) };
     }
     const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / minuteMs);
     const postTo = below ? `../${token}` : token;
     return {
       status,
-      html: views.keyForm({ shownFor: link.shownFor, formToken, minutesLeft, postTo, problem }),
+      html: views.renderKeyForm({ shownFor: link.shownFor, formToken, minutesLeft, postTo, problem }),
     };
   };
 
@@ -169,7 +169,7 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
       held = false;
       const { fingerprint } = await linkKey(key, { ...options, person }, 'page');
       await tell(person, renderConnectedOnPage({ fingerprint, zones: checked.zones }));
-      return { status: 200, html: views.keyConnected({ shownFor, fingerprint, zones: checked.zones }) };
+      return { status: 200, html: views.renderKeyConnected({ shownFor, fingerprint, zones: checked.zones }) };
     } finally {
       if (held) await claim.release({ refused });
     }
@@ -188,7 +188,8 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
     if (here.link.state === 'open') return pages.stillWorks(here.token);
     const renewed = await links.renew(here.token);
     if (!renewed) return pages.alreadyRenewed;
-    if (await tell(renewed.person, offered(renewed.token))) return { status: 200, html: views.linkRenewed() };
+    if (await tell(renewed.person, offered(renewed.token)))
+      return { status: 200, html: views.renderLinkRenewed() };
     return pages.notice(502, 'The message could not be sent', 'Slack did not take it.');
   };
 

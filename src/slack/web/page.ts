@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pluralize } from '../../views/blocks/text.ts';
-import { pageNotice } from '../../views/connect/page.ts';
+
+
+import { renderNotice } from '../../views/connect/page.ts';
 import { readBody } from './limits.ts';
+
 
 /** The answer of a page. */
 export interface Page {
@@ -86,7 +89,7 @@ export function sendPage(
 
 /** A page with one message. `back` is the address of the form, relative to the page. */
 export function notice(status: number, title: string, message: string, back?: string): Page {
-  return { status, html: pageNotice({ title, problem: { message }, back }) };
+  return { status, html: renderNotice({ title, message, back }) };
 }
 
 /** The same answer for every address that is no link, so that it reveals nothing. */

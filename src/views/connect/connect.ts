@@ -1,4 +1,5 @@
-import type { Button, KnownBlock, ModalView } from '@slack/types';
+import type { Button, ModalView } from '@slack/types';
+import type { LinkedKey } from '../../auth/keys/key-store.ts';
 import type { Rights } from '../../auth/policy/policy.ts';
 import {
   actions,
@@ -11,9 +12,21 @@ import {
   section,
 } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
-import type { Message } from '../blocks/message.ts';
+import { modal, textInput } from '../blocks/inputs.ts';
+import type { FormResult, Message } from '../blocks/message.ts';
 import { formatCode, pluralize } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
+
+/** The reason for which a key was not connected, in mrkdwn. */
+export interface KeyProblem {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** A key that was connected; `zones` says how many it sees. */
+interface Connected extends Pick<LinkedKey, 'fingerprint'> {
+  readonly zones: string;
+}
 
 /** For people with a key: rarely needed, so not in the foreground. */
 export function keyButtons(): [replace: Button, forget: Button] {
@@ -21,55 +34,46 @@ export function keyButtons(): [replace: Button, forget: Button] {
 }
 
 /** The form for a key. `problem` is the reason for showing it again; the typed key is never put back. */
-export function renderConnectForm(problem?: { readonly message: string; readonly hint?: string }): ModalView {
-  const banner: KnownBlock[] = problem
-    ? [section(`:warning: *${problem.message}*${problem.hint ? `\n${problem.hint}` : ''}`)]
-    : [];
-  return {
-    type: 'modal',
-    callback_id: 'connect:submit',
-    title: plain('Connect your CDN key'),
-    submit: plain('Connect'),
-    close: plain('Cancel'),
-    blocks: [
-      ...banner,
-      section(
-        'What you type here passes through Slack to this bot, which checks it with one read and then keeps it ' +
-          'encrypted, for you alone. It is never shown again; a key you connected before is replaced.',
-      ),
-      {
-        type: 'input',
-        block_id: 'accessKey',
-        label: plain('API key'),
-        hint: plain('In the CDN control panel: Account settings, API key. Others may read your screen now.'),
-        element: {
-          type: 'plain_text_input',
-          action_id: 'accessKey',
-          placeholder: plain('Paste the key'),
-          max_length: 500,
-          focus_on_load: true,
-        },
-      },
-    ],
-  };
+export function renderConnectForm(problem?: KeyProblem): ModalView {
+  const banner = problem ? [section(`:warning: *${problem.message}*\n${problem.hint}`)] : [];
+  return modal({ callbackId: 'connect:submit', title: 'Connect your CDN key', submit: 'Connect' }, [
+    ...banner,
+    section(
+      'What you type here passes through Slack to this bot, which checks it with one read and then keeps it ' +
+        'encrypted, for you alone. It is never shown again; a key you connected before is replaced.',
+    ),
+    textInput('accessKey', 'API key', {
+      hint: 'In the CDN control panel: Account settings, API key. Others may read your screen now.',
+      placeholder: 'Paste the key',
+      maxLength: 500,
+      focus: true,
+    }),
+  ]);
 }
 
 /** The one-time link to the page. Its address is only in the button, since notifications show the text. */
-export function renderPageOffer(link: { readonly url: string; readonly minutes: number }): Message {
+export function renderPageOffer({
+  url,
+  minutes,
+}: {
+  readonly url: string;
+  readonly minutes: number;
+}): Message {
+  const open: Button = {
+    type: 'button',
+    text: plain('Open the page'),
+    action_id: 'connect:link',
+    url,
+    style: 'primary',
+  };
   const offer = message('Here is your page to connect a CDN key.', [
     section(
       '*Connect your CDN key on a page of its own.* It goes straight to the bot, not through Slack, ' +
         'and is kept encrypted, for you alone. A key you connected before is replaced.',
     ),
-    actions({
-      type: 'button',
-      text: plain('Open the page'),
-      action_id: 'connect:link',
-      url: link.url,
-      style: 'primary',
-    }),
+    actions(open),
     context(
-      `Works once, for ${pluralize(link.minutes, 'minute')}, and for you only: pass it to nobody, ` +
+      `Works once, for ${pluralize(minutes, 'minute')}, and for you only: pass it to nobody, ` +
         'since a key entered there becomes yours to act with.',
     ),
   ]);
@@ -77,94 +81,76 @@ export function renderPageOffer(link: { readonly url: string; readonly minutes: 
 }
 
 /** Sent whenever a key was connected on the page, so that no one can connect one for another person silently. */
-export function renderConnectedOnPage(linked: {
-  readonly fingerprint: string;
-  readonly zones: string;
-}): Message {
-  const text = `A CDN key was just connected for you on the bot’s page. It sees ${linked.zones}.`;
+export function renderConnectedOnPage({ fingerprint, zones }: Connected): Message {
+  const text = `A CDN key was just connected for you on the bot’s page. It sees ${zones}.`;
   return message(`${text} Not you? Disconnect it.`, [
-    section(`:key: *${text}*\nFingerprint ${formatCode(linked.fingerprint)}. Not you? Disconnect it.`),
+    section(`:key: *${text}*\nFingerprint ${formatCode(fingerprint)}. Not you? Disconnect it.`),
     actions(forgetButton('Disconnect')),
   ]);
 }
 
-export function connectBusy(): ModalView {
-  return {
-    type: 'modal',
-    callback_id: 'connect:busy',
-    title: plain('Connect your CDN key'),
-    close: plain('Close'),
-    blocks: [section('Checking…\nThe bot reads the smallest page of your zones with this key.')],
-  };
+export function renderChecking(): ModalView {
+  return modal({ callbackId: 'connect:busy', title: 'Connect your CDN key' }, [
+    section('Checking…\nThe bot reads the smallest page of your zones with this key.'),
+  ]);
 }
 
 /** The key is connected: in the form, and as a message for a person who closed it. */
-export function renderConnected(linked: { readonly fingerprint: string; readonly zones: string }): {
-  modal: ModalView;
-  message: Message;
-} {
-  const text = `:white_check_mark: *Your key works and is kept encrypted.* It sees ${linked.zones}.`;
-  const blocks: KnownBlock[] = [
-    section(text),
+export function renderConnected({ fingerprint, zones }: Connected): FormResult {
+  const blocks = [
+    section(`:white_check_mark: *Your key works and is kept encrypted.* It sees ${zones}.`),
     section('Next: type `/cdn zones` for the list, `/cdn zone` for one of them, `/cdn help` for the rest.'),
     context(
-      `Fingerprint ${formatCode(linked.fingerprint)} · \`/cdn whoami\` shows it, \`/cdn disconnect\` forgets the key.`,
+      `Fingerprint ${formatCode(fingerprint)} · \`/cdn whoami\` shows it, \`/cdn disconnect\` forgets the key.`,
     ),
   ];
-  const modal: ModalView = {
-    type: 'modal',
-    callback_id: 'connect:done',
-    title: plain('Connected'),
-    close: plain('Done'),
-    blocks,
-  };
   return {
-    modal,
-    message: message(`Your key works and is kept encrypted. It sees ${linked.zones}.`, blocks),
+    modal: modal({ callbackId: 'connect:done', title: 'Connected', close: 'Done' }, blocks),
+    message: message(`Your key works and is kept encrypted. It sees ${zones}.`, blocks),
   };
 }
 
 /** For a person who closed the form before the check failed. */
-export function renderNotConnected(why: { readonly message: string; readonly hint: string }): Message {
+export function renderNotConnected(why: KeyProblem): Message {
   const text = `${why.message} ${why.hint}`;
   return message(text, [section(`:warning: ${text}`), actions(connectButton('Open the form again'))]);
 }
 
 export function renderWhoami(me: {
   readonly userId: string;
-  readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
+  readonly linked: LinkedKey | undefined;
   readonly rights: Rights;
 }): Message {
-  const { rights } = me;
+  const { userId, linked, rights } = me;
   const line = rightsLine(rights);
-  if (!me.linked) {
+  if (!linked) {
     const instead = rights.admin
       ? 'You are an admin: `/cdn settings` works without one, the rest needs it.'
       : 'Without one you may run `/cdn help` only.';
     return message(`No CDN key is connected for you. ${line}`, [
-      section(`<@${me.userId}>, *no CDN key is connected for you.* ${instead}\n${line}`),
+      section(`<@${userId}>, *no CDN key is connected for you.* ${instead}\n${line}`),
       actions(connectButton(), ...(rights.admin ? [commandButton('Settings', 'settings', 1)] : [])),
     ]);
   }
-  const { fingerprint, linkedAt } = me.linked;
+  const { fingerprint, linkedAt } = linked;
   return message(`Your key with the fingerprint ${fingerprint} is connected, ${line}.`, [
     section(
-      `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${formatCode(fingerprint)} · since ${formatMoment(linkedAt)} · ${line}`,
+      `<@${userId}>, *your CDN key is connected.*\nFingerprint ${formatCode(fingerprint)} · since ${formatMoment(linkedAt)} · ${line}`,
     ),
     actions(commandButton('Zones', 'zones'), ...keyButtons()),
   ]);
 }
 
-/** `stopped`: how many requests that waited were cancelled with it. */
-export function renderDisconnected(had: boolean, stopped: number): Message {
+/** `cancelled`: how many requests that waited were cancelled with it. */
+export function renderDisconnected(had: boolean, cancelled: number): Message {
   const forgotten = had
     ? 'Your CDN key is forgotten. Nothing of it is left here; in the CDN control panel it stays valid.'
     : 'There was no CDN key to forget: none is connected for you.';
-  const requests = stopped === 1 ? '1 request of yours' : `${stopped} requests of yours`;
+  const requests = `${pluralize(cancelled, 'request')} of yours`;
   const text =
-    stopped === 0
+    cancelled === 0
       ? forgotten
-      : `${forgotten} ${requests} waited and ${stopped === 1 ? 'was' : 'were'} cancelled.`;
+      : `${forgotten} ${requests} waited and ${cancelled === 1 ? 'was' : 'were'} cancelled.`;
   return message(text, [
     section(text),
     actions(connectButton(had ? 'Connect another key' : 'Connect your key')),
@@ -177,12 +163,12 @@ export function renderKeyPasted(why: 'looks-like-key' | 'words-after-connect'): 
     why === 'looks-like-key'
       ? 'That looks like a key, so nothing was run.'
       : '`/cdn connect` takes no words after it, so nothing was run.';
-  const text =
-    `${what} Slack keeps what is typed after a command, so a key in there counts as exposed: ` +
+  const advice =
+    'Slack keeps what is typed after a command, so a key in there counts as exposed: ' +
     'make a new one in the CDN control panel and delete the old one. It was not stored here.';
-  return message(text, [
+  return message(`${what} ${advice}`, [
     section(`:warning: *${what}*`),
-    section(text.slice(what.length + 1)),
+    section(advice),
     section('Then connect the new one:', connectButton('Connect the new key')),
   ]);
 }
@@ -201,11 +187,11 @@ function forgetButton(label = 'Forget my key'): Button {
 }
 
 /** How many zones a key sees, as far as its first page tells. */
-export function zonesSeen(first: {
-  readonly total: number | undefined;
-  readonly here: number;
-  readonly more: boolean;
+export function countZones(first: {
+  total: number | undefined;
+  zones: readonly unknown[];
+  more: boolean;
 }): string {
   if (first.total !== undefined) return pluralize(first.total, 'zone');
-  return first.more ? `more than ${pluralize(first.here, 'zone')}` : pluralize(first.here, 'zone');
+  return `${first.more ? 'more than ' : ''}${pluralize(first.zones.length, 'zone')}`;
 }

@@ -1,4 +1,3 @@
-import { asIs, type Html, html } from '../blocks/html.ts';
 import { pluralize } from '../blocks/text.ts';
 
 /** The reason for which a key was not connected. */
@@ -8,7 +7,7 @@ export interface PageProblem {
 }
 
 /** The form. A refused key is never put back. */
-export function keyForm(page: {
+export function renderKeyForm(page: {
   readonly shownFor: string;
   readonly formToken: string;
   readonly minutesLeft: number;
@@ -17,17 +16,17 @@ export function keyForm(page: {
   readonly problem?: PageProblem | undefined;
 }): string {
   const { problem } = page;
-  return document(
+  return renderDocument(
     'Connect your CDN key',
     html`<h1>Connect your CDN key</h1>
 <p>It goes straight to the bot, not through Slack. The bot checks it with one read and keeps it encrypted.</p>
 <p class="who"><span>This page connects a key for</span><strong>${page.shownFor}</strong></p>
 <p class="soft">Not you? Close this page: whoever that is would act with the key you enter here.</p>
-${problem ? note('bad', problem) : []}
+${problem ? renderNote('bad', problem) : ''}
 <form method="post" action="${page.postTo}" autocomplete="off">
 <input type="hidden" name="formToken" value="${page.formToken}">
 <label for="accessKey">API key</label>
-<input id="accessKey" name="accessKey" type="password" required maxlength="500" autofocus autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true" aria-describedby="hint"${problem ? asIs(' aria-invalid="true"') : []}>
+<input id="accessKey" name="accessKey" type="password" required maxlength="500" autofocus autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true" aria-describedby="hint"${problem ? { markup: ' aria-invalid="true"' } : ''}>
 <p class="hint" id="hint">In the CDN control panel: Account settings, API key. A key you connected before is replaced.</p>
 <button type="submit">Connect</button>
 </form>
@@ -35,15 +34,15 @@ ${problem ? note('bad', problem) : []}
   );
 }
 
-export function keyConnected(done: {
+export function renderKeyConnected(done: {
   readonly shownFor: string;
   readonly fingerprint: string;
   readonly zones: string;
 }): string {
-  return document(
+  return renderDocument(
     'Connected',
     html`<h1>Connected</h1>
-${note('good', { message: 'Your key works and is kept encrypted.', hint: `It sees ${done.zones}.` })}
+${renderNote('good', { message: 'Your key works and is kept encrypted.', hint: `It sees ${done.zones}.` })}
 <p class="who"><span>Connected for</span><strong>${done.shownFor}</strong></p>
 <p>You can close this page. Back in Slack, type</p>
 <ul>
@@ -56,33 +55,30 @@ ${note('good', { message: 'Your key works and is kept encrypted.', hint: `It see
 }
 
 const endings = {
-  expired: {
-    title: 'This link has expired',
-    why: 'A link works for ten minutes, so that one that is left lying about opens nothing.',
-  },
-  used: {
-    title: 'This link was used',
-    why: 'A key was connected with it, and it works once. If that was not you, type /cdn disconnect in Slack.',
-  },
-  voided: {
-    title: 'This link was taken back',
-    why: 'A newer one was asked for, a key was connected meanwhile, or the key was disconnected.',
-  },
-  refused: {
-    title: 'This link is closed',
-    why: 'The CDN refused five keys that were entered here. Nothing was stored.',
-  },
+  expired: [
+    'This link has expired',
+    'A link works for ten minutes, so that one that is left lying about opens nothing.',
+  ],
+  used: [
+    'This link was used',
+    'A key was connected with it, and it works once. If that was not you, type /cdn disconnect in Slack.',
+  ],
+  voided: [
+    'This link was taken back',
+    'A newer one was asked for, a key was connected meanwhile, or the key was disconnected.',
+  ],
+  refused: ['This link is closed', 'The CDN refused five keys that were entered here. Nothing was stored.'],
 } as const;
 
 /** A link that has ended, with the button that sends a new one to its person in Slack. */
-export function linkEnded(page: {
+export function renderLinkEnded(page: {
   readonly state: keyof typeof endings;
   readonly formToken: string;
   /** Where the button posts to, relative to the page. */
   readonly renewAt: string;
 }): string {
-  const { title, why } = endings[page.state];
-  return document(
+  const [title, why] = endings[page.state];
+  return renderDocument(
     title,
     html`<h1>${title}</h1>
 <p>${why}</p>
@@ -94,37 +90,37 @@ export function linkEnded(page: {
   );
 }
 
-export function linkRenewed(): string {
-  return document(
+export function renderLinkRenewed(): string {
+  return renderDocument(
     'A new link is in Slack',
     html`<h1>A new link is in Slack</h1>
-${note('good', { message: 'Sent.', hint: 'Look at your direct messages from the bot: the new link works for ten minutes.' })}
+${renderNote('good', { message: 'Sent.', hint: 'Look at your direct messages from the bot: the new link works for ten minutes.' })}
 <p class="soft">Nothing there? Type <code>/cdn connect</code> in Slack.</p>`,
   );
 }
 
-/** Any other notice: a sentence, the next step, and a link back to the form if there is one. */
-export function pageNotice(page: {
+/** Any other notice: a sentence, and a link back to the form if there is one. */
+export function renderNotice(page: {
   readonly title: string;
-  readonly problem: PageProblem;
+  readonly message: string;
   /** Address of the form, relative to the page. */
   readonly back?: string | undefined;
 }): string {
-  return document(
-    page.title,
-    html`<h1>${page.title}</h1>
-<p>${page.problem.message}</p>
-${page.problem.hint ? html`<p>${page.problem.hint}</p>` : []}
-${page.back === undefined ? [] : html`<p><a class="button" href="${page.back}">Back to the form</a></p>`}
+  const { title, message, back } = page;
+  return renderDocument(
+    title,
+    html`<h1>${title}</h1>
+<p>${message}</p>
+${back === undefined ? '' : html`<p><a class="button" href="${back}">Back to the form</a></p>`}
 <p class="soft">A new link: type <code>/cdn connect</code> in Slack.</p>`,
   );
 }
 
-function note(kind: 'good' | 'bad', { message, hint }: PageProblem): Html {
+function renderNote(kind: 'good' | 'bad', { message, hint }: PageProblem): Html {
   return html`<div class="note ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}"><strong>${message}</strong>${hint ?? ''}</div>`;
 }
 
-function document(title: string, body: Html): string {
+function renderDocument(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -132,7 +128,7 @@ function document(title: string, body: Html): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow">
 <title>${title} · CDN bot</title>
-<style>${asIs(style)}</style>
+<style>${{ markup: style }}</style>
 </head>
 <body>
 <main>
@@ -143,6 +139,27 @@ ${body}
 </html>
 `.markup;
 }
+
+/** A piece of HTML with all foreign text escaped. */
+interface Html {
+  readonly markup: string;
+}
+
+/** A template tag: every value is escaped, except other pieces of HTML. */
+function html(texts: TemplateStringsArray, ...parts: readonly (string | Html)[]): Html {
+  const markups = parts.map((part) =>
+    typeof part === 'object' ? part.markup : part.replace(/[&<>"']/gu, (sign) => entities[sign] ?? ''),
+  );
+  return { markup: String.raw({ raw: texts }, ...markups) };
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 /** The page's whole look. One constant, because the page's security policy names it by its hash. */
 export const style = `
