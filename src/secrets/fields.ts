@@ -37,25 +37,16 @@ const exactNames = new Set(
     'connectionString',
   ].map(normalizeName),
 );
-const endings = ['token', 'secret', 'password', 'accesskey', 'apikey', 'signingkey', 'privatekey'];
+const endings = /(?:token|secret|password|accesskey|apikey|signingkey|privatekey)$/;
 // The state and the values of a Slack view hold what was typed; a state that is a word (approved) does not.
 const containers = new Set(['state', 'values']);
-
-// Names come from code, but also from answers of other services, so the cache is bounded.
-const maxCachedNames = 2_000;
-const cachedNames = new Map<string, boolean>();
 
 /** Whether a member of this name carries a secret. */
 export function isSecretField(name: string, value: unknown): boolean {
   if (value === undefined || value === null || typeof value === 'boolean') return false;
   if (containers.has(name)) return typeof value === 'object';
-  let isSecret = cachedNames.get(name);
-  if (isSecret === undefined) {
-    const normalized = normalizeName(name);
-    isSecret = exactNames.has(normalized) || endings.some((ending) => normalized.endsWith(ending));
-    if (cachedNames.size < maxCachedNames) cachedNames.set(name, isSecret);
-  }
-  return isSecret;
+  const normalized = normalizeName(name);
+  return exactNames.has(normalized) || endings.test(normalized);
 }
 
 function normalizeName(name: string): string {

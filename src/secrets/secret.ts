@@ -41,7 +41,7 @@ const unnamed = 'secret';
 
 export interface NotedSecret {
   readonly value: string;
-  readonly kind: string;
+  kind: string;
 }
 
 /** The secrets of one piece of work, oldest first. Only grows. */
@@ -49,8 +49,8 @@ export type NotedSecrets = readonly NotedSecret[];
 
 interface Scope {
   readonly noted: NotedSecret[];
-  readonly places: Map<string, number>;
-  characters: { left: number };
+  readonly byValue: Map<string, NotedSecret>;
+  charactersLeft: number;
 }
 
 // More than a page of API keys, or than a screen of zones with all their rules. Later ones are not registered: the
@@ -66,7 +66,7 @@ const held = new Set<NotedSecret[]>();
 /** Runs one piece of work (a delivery, a request, a job) whose secrets are collected; inside of one it just runs. */
 export function withSecrets<T>(run: () => T): T {
   if (work.getStore()?.scope) return run();
-  const scope: Scope = { noted: [], places: new Map(), characters: { left: maxCharacters } };
+  const scope: Scope = { noted: [], byValue: new Map(), charactersLeft: maxCharacters };
   return work.run({ scope, carried: nothing }, run);
 }
 
@@ -74,17 +74,18 @@ export function withSecrets<T>(run: () => T): T {
 export function registerSecret(kind: string, value: unknown): void {
   const scope = work.getStore()?.scope;
   if (!scope || typeof value !== 'string' || value === '') return;
-  const { noted, places, characters } = scope;
-  const place = places.get(value);
-  if (place !== undefined) {
+  const { noted, byValue } = scope;
+  const known = byValue.get(value);
+  if (known) {
     // A specific kind replaces the generic one.
-    if (kind !== unnamed && noted[place]?.kind === unnamed) noted[place] = { kind, value };
+    if (known.kind === unnamed) known.kind = kind;
     return;
   }
-  if (noted.length >= maxSecrets || value.length > characters.left) return;
-  characters.left -= value.length;
-  places.set(value, noted.length);
-  noted.push({ kind, value });
+  if (noted.length >= maxSecrets || value.length > scope.charactersLeft) return;
+  scope.charactersLeft -= value.length;
+  const secret = { kind, value };
+  byValue.set(value, secret);
+  noted.push(secret);
 }
 
 /** Registers secrets of the whole process; the returned function ends that. */
