@@ -12,7 +12,6 @@ type Query = InstallationQuery<boolean>;
 export interface Installations extends InstallationStore {
   /** Destroys an installation; with `userId` only the tokens that this person granted. False = there was none. */
   remove(query: Query): Promise<boolean>;
-  deleteInstallation: (query: Query) => Promise<void>;
   /**
    * Runs `run` for a workspace or organisation in turn, among all processes. It may refresh a token, and a refresh token
    * works once (docs.slack.dev/authentication/using-token-rotation). `tenant` is the organisation of an org-wide
@@ -136,9 +135,6 @@ export function createInstallations(options: {
       return user ? { ...installation, user } : installation;
     },
     remove,
-    async deleteInstallation(query) {
-      await remove(query);
-    },
     withRefreshLock: (tenant, run) => withLock(`refresh/${tenant}`, run),
   };
 }

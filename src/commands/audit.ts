@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AuditState, auditEvents } from '../auth/audit/audit.ts';
+import { auditEvents } from '../auth/audit/audit.ts';
 import { type AuditFilter, type AuditRecord, writeRecord } from '../auth/audit/record.ts';
 import { tenantId } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { type CsvColumn, writeCsv, writeCsvHeader } from '../lib/csv.ts';
 import { createTempFile } from '../lib/temp-file.ts';
 import { toUtcDay } from '../lib/time.ts';
 import * as views from '../views/audit/audit.ts';
-import { type AuditLine, renderAuditLine } from '../views/audit/words.ts';
+import { renderAuditLine } from '../views/audit/words.ts';
 import type { Message } from '../views/blocks/message.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import type { With } from './context.ts';
@@ -49,12 +49,7 @@ export const audit: Feature<'audit' | 'tempDirectory' | 'zoneCache'> = {
 };
 
 /** One list, for its further pages. Lines only, since a record may be long. */
-interface AuditList {
-  readonly lines: readonly AuditLine[];
-  readonly state: AuditState;
-  readonly checkpoints: boolean;
-  readonly takenAt: Date;
-}
+type AuditList = Pick<views.AuditPage, 'lines' | 'state' | 'checkpoints' | 'takenAt'>;
 
 async function showList(
   view: views.AuditView,

@@ -58,9 +58,9 @@ interface Scope {
 const maxSecrets = 2_000;
 const maxCharacters = 1_000_000;
 
-const work = new AsyncLocalStorage<{ readonly scope: Scope | undefined; readonly carried: Carried }>();
-type Carried = ReadonlySet<string>;
-const nothing: Carried = new Set();
+type Kinds = ReadonlySet<string>;
+const work = new AsyncLocalStorage<{ readonly scope: Scope | undefined; readonly carried: Kinds }>();
+const nothing: Kinds = new Set();
 const held = new Set<NotedSecret[]>();
 
 /** Runs one piece of work (a delivery, a request, a job) whose secrets are collected; inside of one it just runs. */
@@ -110,7 +110,7 @@ export function allowSecrets<T>(kinds: readonly string[], run: () => T): T {
 }
 
 /** The secrets to search for in outgoing data, and the kinds that may leave now. */
-export function knownSecrets(): { readonly lists: readonly NotedSecrets[]; readonly carried: Carried } {
+export function knownSecrets(): { readonly lists: readonly NotedSecrets[]; readonly carried: Kinds } {
   const store = work.getStore();
   const lists = store?.scope ? [...held, store.scope.noted] : [...held];
   return { lists, carried: store?.carried ?? nothing };

@@ -159,7 +159,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
         ...acme,
         user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] },
       });
-      await installations.deleteInstallation({ ...inAcme, userId: 'U0ALICE00' });
+      await installations.remove({ ...inAcme, userId: 'U0ALICE00' });
       const after = await installations.fetchInstallation({ ...inAcme, userId: 'U0ALICE00' });
       expect(after.user.token).toBeUndefined();
       expect(after.bot?.token).toBe('bot-token-of-acme');

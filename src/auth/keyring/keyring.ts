@@ -73,8 +73,16 @@ export async function readKeyring(source: KeyringSource & { inUse?: boolean }): 
 }
 
 async function readFrom(path: string, source: string): Promise<ReadKeyring> {
-  const { text, warning } = await readKeyFile(path);
-  return { ...parseKeyring(text, source), path, warning };
+  const [{ mode }, text] = await Promise.all([stat(path), readFile(path, 'utf8')]).catch((error: unknown) => {
+    throw new UserError(
+      `The key file ${path} cannot be read (${codeOf(error)}).`,
+      'Check the path (ENCRYPTION_KEYS_FILE, or DATA_DIR where that is not set) and that the bot may read it.',
+    );
+  });
+  // Secrets that an orchestrator mounts are often readable by all inside their container: a warning, not a refusal.
+  const isPrivate = process.platform === 'win32' || (mode & 0o077) === 0;
+  const warning = `The key file ${path} can be read by others on this machine: chmod 600 it.`;
+  return { ...parseKeyring(new Secret(text), source), path, warning: isPrivate ? undefined : warning };
 }
 
 /**
@@ -85,10 +93,7 @@ async function readFrom(path: string, source: string): Promise<ReadKeyring> {
 export function parseKeyring(text: Secret, source: string): Pick<ReadKeyring, 'keyring' | 'keys'> {
   const form = `An entry is kid:base64key. A new one: ${howToMakeKey}`;
   const keys: KeyringKey[] = [];
-  for (const entry of text
-    .reveal()
-    .split(/[,\s]+/)
-    .filter(Boolean)) {
+  for (const entry of text.reveal().match(/[^,\s]+/g) ?? []) {
     const refuse = (problem: string): UserError =>
       new UserError(`${source}: entry ${keys.length + 1} ${problem}.`, form);
     const [id, encoded] = entry.split(/:(.*)/);
@@ -133,23 +138,6 @@ export function createKey(id: string): Written {
   return { entry: new Secret(`${id}:${randomBytes(keyBytes).toString('base64')}`) };
 }
 
-/** Reads a key file. `warning` is for the operator. @throws UserError where it cannot be read. */
-async function readKeyFile(path: string): Promise<{ text: Secret; warning: string | undefined }> {
-  try {
-    const { mode } = await stat(path);
-    const text = new Secret(await readFile(path, 'utf8'));
-    // Secrets that an orchestrator mounts are often readable by all inside their container: a warning, not a refusal.
-    const isPrivate = process.platform === 'win32' || (mode & 0o077) === 0;
-    const warning = `The key file ${path} can be read by others on this machine: chmod 600 it.`;
-    return { text, warning: isPrivate ? undefined : warning };
-  } catch (error) {
-    throw new UserError(
-      `The key file ${path} cannot be read (${codeOf(error)}).`,
-      'Check the path (ENCRYPTION_KEYS_FILE, or DATA_DIR where that is not set) and that the bot may read it.',
-    );
-  }
-}
-
 /** Makes a key file with one new key, whole or not at all, unless there is one; true = made. */
 async function createKeyFile(path: string): Promise<boolean> {
   if (existsSync(path)) return false;
@@ -157,14 +145,14 @@ async function createKeyFile(path: string): Promise<boolean> {
   const unfinished = await writeBeside(path, [createKey(createKeyId())]);
   try {
     await link(unfinished, path);
+    return true;
   } catch (error) {
     // Another process was faster; its key counts.
-    if (codeOf(error) === 'EEXIST') return false;
-    throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
+    return false;
   } finally {
     await unlink(unfinished);
   }
-  return true;
 }
 
 /**

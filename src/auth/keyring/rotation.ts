@@ -237,6 +237,6 @@ function missingKey(id: string): UserError {
 }
 
 async function recordChange({ audit, id }: Step, step: string, rows?: number): Promise<void> {
-  const detail = rows === undefined ? { step } : { step, rows };
-  await audit.record({ tenant: deployment, actor: 'system', event: 'keyring-changed', subject: id, detail });
+  const about = { tenant: deployment, actor: 'system', subject: id };
+  await audit.record({ ...about, event: 'keyring-changed', detail: { step, rows } });
 }

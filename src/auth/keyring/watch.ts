@@ -9,20 +9,12 @@ import type { SealedTable } from '../keys/sealed-rows.ts';
 import { checkKeyring } from './check.ts';
 import { type Keyring, type KeyringSource, type ReadKeyring, readKeyring } from './keyring.ts';
 
-/** The keyring of a running process. Reads its file again when it changes, and reports to other processes which keys it knows. */
-export interface KeyringWatch {
-  /** Always the newest; a holder of it sees every change. */
-  readonly keyring: Keyring;
-  /** Reports this process, and goes on reporting on a timer that does not hold the process. */
-  start(): Promise<void>;
-  /** Reads the file and reports now. Never throws: a failure is logged, and the keyring stays. */
-  refresh(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type KeyringWatch = ReturnType<typeof createKeyringWatch>;
 
 const checkFileMs = 5_000;
 const reportMs = 30_000;
 
+/** The keyring of a running process. Reads its file again when it changes, and reports to other processes which keys it knows. */
 export function createKeyringWatch(options: {
   db: Kysely<Schema>;
   tables: readonly SealedTable[];
@@ -33,7 +25,7 @@ export function createKeyringWatch(options: {
   log: Log;
   /** Called with the new entries when the file has changed. */
   onChange?: (entries: readonly Secret[]) => void;
-}): KeyringWatch {
+}) {
   const { db, tables, source, first, alone, log, onChange } = options;
   const id = randomUUID();
   let current = first;
@@ -42,6 +34,7 @@ export function createKeyringWatch(options: {
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
 
+  // Always the newest; a holder of it sees every change.
   const keyring: Keyring = {
     get primary() {
       return current.keyring.primary;
@@ -85,12 +78,14 @@ export function createKeyringWatch(options: {
       log.warn({ error }, 'cannot report to other processes which keys this one knows');
     }
   };
+  /** Reads the file and reports now. Never throws: a failure is logged, and the keyring stays. */
   const refresh = (): Promise<void> => (running = running.then(round));
 
   return {
     keyring,
     refresh,
-    async start() {
+    /** Reports this process, and goes on reporting on a timer that does not hold the process. */
+    async start(): Promise<void> {
       await removeGoneMembers(db, alone ? 'all' : 'gone');
       const behind = (await findLiveMembers(db)).filter(({ keyIds }) => !keyIds.includes(keyring.primary.id));
       if (behind.length > 0) {
@@ -103,7 +98,7 @@ export function createKeyringWatch(options: {
       await report();
       timer = setInterval(() => void refresh(), checkFileMs).unref();
     },
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer);
       await running;
       const leave = db.deleteFrom('keyring_members').where('id', '=', id).execute();

@@ -23,20 +23,7 @@ interface KeyChangeReason {
   readonly cause?: string;
 }
 
-/** Keeps each person's CDN key, sealed for that person. Every change is audited in the transaction that makes it. */
-export interface KeyStore {
-  /** Stores a key in place of an older one. */
-  link(person: Person, key: Secret, reason?: KeyChangeReason): Promise<LinkedKey>;
-  /** @throws LinkedKeyError when the stored row does not open for this person, or is not the newest; that is audited. */
-  reveal(person: Person): Promise<(LinkedKey & { readonly key: Secret }) | undefined>;
-  describe(person: Person): Promise<LinkedKey | undefined>;
-  /** Destroys the key; false = there was none. */
-  forget(person: Person, reason?: KeyChangeReason): Promise<boolean>;
-  /** Destroys every key of a tenant whose app was removed; returns how many. */
-  forgetTenant(tenant: string, reason?: KeyChangeReason): Promise<number>;
-  /** The people who linked a key from one workspace of an organisation. */
-  usersOfTeam(tenant: string, teamId: string): Promise<string[]>;
-}
+export type KeyStore = ReturnType<typeof createKeyStore>;
 
 export const linkedKeysTable: SealedTable = {
   name: 'linked_keys',
@@ -45,25 +32,26 @@ export const linkedKeysTable: SealedTable = {
   noun: ['linked key', 'linked keys'],
 };
 
+/** Keeps each person's CDN key, sealed for that person. Every change is audited in the transaction that makes it. */
 export function createKeyStore(options: {
   db: Kysely<Schema>;
   sealer: Sealer;
   now: () => Date;
   audit?: Audit;
-}): KeyStore {
+}) {
   const { db, sealer, now, audit = createAudit({ db, now }) } = options;
 
-  const find = (person: Person) =>
-    db
+  const find = (person: Person, on: Kysely<Schema> = db) =>
+    on
       .selectFrom('linked_keys')
       .selectAll()
       .select(newestVersion(linkedKeysTable))
-      .where('tenant', '=', tenantId(person))
-      .where('user_id', '=', person.userId)
+      .where((is) => is.and({ tenant: tenantId(person), user_id: person.userId }))
       .executeTakeFirst();
 
   return {
-    async link(person, key, reason = {}) {
+    /** Stores a key in place of an older one. */
+    async link(person: Person, key: Secret, reason: KeyChangeReason = {}): Promise<LinkedKey> {
       const slot = slotOf(person);
       const { tenant, userId } = slot;
       const linked = { fingerprint: fingerprintOf(key), linkedAt: now() };
@@ -75,25 +63,20 @@ export function createKeyStore(options: {
           linked_at: linked.linkedAt,
           ...(await sealRow(trx, sealer, key, slot, now())),
         };
-        // Sealing holds the person's version, so no other inserts meanwhile.
-        const { numUpdatedRows } = await trx
-          .updateTable('linked_keys')
-          .set(row)
-          .where('tenant', '=', tenant)
-          .where('user_id', '=', userId)
-          .executeTakeFirst();
-        const replaced = numUpdatedRows > 0n;
-        if (!replaced)
-          await trx
-            .insertInto('linked_keys')
-            .values({ tenant, user_id: userId, ...row })
-            .execute();
+        // Sealing holds the person's version, so no other changes the row meanwhile.
+        const replaced = (await find(person, trx)) !== undefined;
+        await trx
+          .insertInto('linked_keys')
+          .values({ tenant, user_id: userId, ...row })
+          .onConflict((conflict) => conflict.columns(['tenant', 'user_id']).doUpdateSet(row))
+          .execute();
         const detail = { fingerprint: linked.fingerprint, replaced };
         await audit.record(keyEvent('key-linked', slot, reason, detail), { in: trx });
       });
       return linked;
     },
-    async reveal(person) {
+    /** @throws LinkedKeyError when the stored row does not open for this person, or is not the newest; that is audited. */
+    async reveal(person: Person): Promise<(LinkedKey & { readonly key: Secret }) | undefined> {
       const row = await find(person);
       if (!row) return undefined;
       try {
@@ -106,11 +89,12 @@ export function createKeyStore(options: {
         throw new LinkedKeyError(code, error.message, error.keyId);
       }
     },
-    async describe(person) {
+    async describe(person: Person): Promise<LinkedKey | undefined> {
       const row = await find(person);
       return row && { fingerprint: row.fingerprint, linkedAt: row.linked_at };
     },
-    async forget(person, reason = {}) {
+    /** Destroys the key; false = there was none. */
+    async forget(person: Person, reason: KeyChangeReason = {}): Promise<boolean> {
       const slot = slotOf(person);
       if (!(await find(person))) return false;
       return db.transaction().execute(async (trx) => {
@@ -119,7 +103,8 @@ export function createKeyStore(options: {
         return true;
       });
     },
-    async forgetTenant(tenant, reason = {}) {
+    /** Destroys every key of a tenant whose app was removed; returns how many. */
+    async forgetTenant(tenant: string, reason: KeyChangeReason = {}): Promise<number> {
       return db.transaction().execute(async (trx) => {
         await lockLinking(trx, tenant, 'exclusive');
         const rows = await trx
@@ -136,12 +121,12 @@ export function createKeyStore(options: {
         return destroyed.length;
       });
     },
-    async usersOfTeam(tenant, teamId) {
+    /** The people who linked a key from one workspace of an organisation. */
+    async usersOfTeam(tenant: string, teamId: string): Promise<string[]> {
       const rows = await db
         .selectFrom('linked_keys')
         .select('user_id')
-        .where('tenant', '=', tenant)
-        .where('team_id', '=', teamId)
+        .where((is) => is.and({ tenant, team_id: teamId }))
         .execute();
       return rows.map((row) => row.user_id);
     },

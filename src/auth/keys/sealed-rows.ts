@@ -79,10 +79,9 @@ export async function sealRow(
 export async function openRow(sealer: Sealer, row: VersionedRow, slot: Slot): Promise<Secret> {
   const { sealed, version, newest } = row;
   if (newest?.version !== version || !isAuthentic(sealer, slot, newest)) {
-    throw new SealError(
-      'replayed',
-      'A stored value does not match the record of its newest version: an older copy was put back.',
-    );
+    const problem =
+      'A stored value does not match the record of its newest version: an older copy was put back.';
+    throw new SealError('replayed', problem);
   }
   return sealer.open(sealed, { ...slot, version });
 }
@@ -142,9 +141,7 @@ export async function advanceVersion(
   await trx
     .updateTable('sealed_versions')
     .set({ key_id: keyId, mac })
-    .where('tenant', '=', tenant)
-    .where('user_id', '=', userId)
-    .where('kind', '=', kind)
+    .where((is) => is.and({ tenant, user_id: userId, kind }))
     .execute();
   return version;
 }

@@ -27,7 +27,7 @@ import type { InFlight } from '../receive/in-flight.ts';
 import { createRateLimit, findVisitor } from './limits.ts';
 import * as pages from './page.ts';
 
-export interface ConnectPageOptions {
+interface ConnectPageOptions {
   /** Base of the pages `/connect/…`. */
   readonly publicUrl: string;
   readonly links: KeyLinks;
@@ -42,12 +42,7 @@ export interface ConnectPageOptions {
   readonly now: () => Date;
 }
 
-export interface ConnectPage {
-  /** Answers everything below `/connect/`. Never throws. */
-  handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
-  /** The page for one person, as commands use it. */
-  of(person: Person, shownFor: string): KeyPage;
-}
+export type ConnectPage = ReturnType<typeof createConnectPage>;
 
 // Must be shorter than the lease of a link.
 const checkMs = 30_000;
@@ -58,9 +53,11 @@ const address = new RegExp(`^/connect/(?<token>${tokenShape})(?<renew>/renew)?$`
 
 /** A request to the page of a known link. */
 interface Visit {
+  readonly request: IncomingMessage;
   readonly token: string;
   readonly link: KeyLink;
-  readonly request: IncomingMessage;
+  /** The address of the form, relative to the page. */
+  readonly form: string;
 }
 
 /**
@@ -68,7 +65,7 @@ interface Visit {
  * and cookies. Only the link decides whose key it is. A GET changes nothing, since Slack and others fetch links for
  * previews.
  */
-export function createConnectPage(options: ConnectPageOptions): ConnectPage {
+export function createConnectPage(options: ConnectPageOptions) {
   const { links, log, now } = options;
   const base = options.publicUrl.replace(/\/+$/, '');
   const { origin, protocol } = new URL(base);
@@ -80,14 +77,15 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
   const wrongInTotal = createRateLimit({ burst: 300, perMinute: 300, maxKeys: 1, now });
   const openLink = createRateLimit({ burst: 60, perMinute: 60, maxKeys: 5_000, now });
 
-  const linkOf = (token: string): string => `${base}/connect/${token}`;
-  const offered = (token: string): Message =>
-    renderPageOffer({ url: linkOf(token), minutes: keyLinkMinutes });
+  const offerOf = (token: string): { url: string; minutes: number } => ({
+    url: `${base}/connect/${token}`,
+    minutes: keyLinkMinutes,
+  });
 
   const visit = async (request: IncomingMessage, path: string): Promise<pages.Page> => {
     const { token, renew } = address.exec(path)?.groups ?? {};
     const link = token === undefined ? undefined : await links.find(token);
-    if (token === undefined || !link || link.state !== 'open') {
+    if (link?.state !== 'open') {
       const wait =
         wrongByVisitor.take(findVisitor(request.socket.remoteAddress)) ?? wrongInTotal.take('everybody');
       if (wait !== undefined) return pages.tooMany(wait);
@@ -95,42 +93,44 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
     if (token === undefined || !link) return pages.unknown;
     const wait = openLink.take(link.id);
     if (wait !== undefined) return pages.tooMany(wait);
-    const here = { token, link, request };
+    const here = { request, token, link, form: renew === undefined ? token : `../${token}` };
     if (request.method === 'POST') return renew === undefined ? submit(here) : sendNewLink(here);
-    if (request.method === 'GET' || request.method === 'HEAD')
-      return show(here, undefined, renew !== undefined);
-    return pages.methodNotAllowed;
+    return request.method === 'GET' || request.method === 'HEAD' ? show(here) : pages.methodNotAllowed;
   };
 
   const show = (
-    { token, link }: Pick<Visit, 'token' | 'link'>,
+    { token, link, form }: Visit,
     problem?: views.PageProblem,
-    below = false,
     status = problem ? 422 : 200,
   ): pages.Page => {
+    const { state, shownFor } = link;
     const formToken = createFormToken(token);
-    if (link.state !== 'open') {
-      const renewAt = below ? 'renew' : `${token}/renew`;
-      return { status: 410, html: views.renderLinkEnded({ state: link.state, formToken, renewAt }) };
-    }
+    if (state !== 'open')
+      return { status: 410, html: views.renderLinkEnded({ state, formToken, renewAt: `${form}/renew` }) };
     const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / minuteMs);
-    const postTo = below ? `../${token}` : token;
     return {
       status,
-      html: views.renderKeyForm({ shownFor: link.shownFor, formToken, minutesLeft, postTo, problem }),
+      html: views.renderKeyForm({ shownFor, formToken, minutesLeft, postTo: form, problem }),
     };
   };
 
+  /** Reads the link again: shows its end if it has ended, else `otherwise`. */
+  const showCurrent = async (here: Visit, otherwise: (now: Visit) => pages.Page): Promise<pages.Page> => {
+    const link = await links.find(here.token);
+    if (!link) return pages.unknown;
+    return link.state === 'open' ? otherwise({ ...here, link }) : show({ ...here, link });
+  };
+
   /** The fields of a form sent by this link's page, or the page that refuses it. */
-  const fieldsOf = async ({ token, request }: Visit, back: string): Promise<URLSearchParams | pages.Page> => {
+  const readFields = async ({ token, request, form }: Visit): Promise<URLSearchParams | pages.Page> => {
     const fields = await pages.readPageForm(request, origin);
-    if (typeof fields === 'string') return pages.refuse(fields, back);
-    return isFormToken(token, fields.get('formToken') ?? '') ? fields : pages.refuse('cross-site', back);
+    if (typeof fields === 'string') return pages.refuse(fields, form);
+    return isFormToken(token, fields.get('formToken') ?? '') ? fields : pages.refuse('cross-site', form);
   };
 
   const submit = async (here: Visit): Promise<pages.Page> => {
     if (here.link.state !== 'open') return show(here);
-    const fields = await fieldsOf(here, here.token);
+    const fields = await readFields(here);
     if ('status' in fields) return fields;
     const typed = accessKey.safeParse(fields.get('accessKey') ?? '');
     if (!typed.success)
@@ -141,56 +141,45 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
   const connect = async (here: Visit, key: Secret, ending: AbortSignal): Promise<pages.Page> => {
     const { person, shownFor } = here.link;
     const claim = await links.claim(here.token);
-    if (!claim) return showCurrent(here, pages.checkingNow(here.token));
-    let refused = false;
-    let held = true;
-    try {
-      const signal = AbortSignal.any([ending, AbortSignal.timeout(checkMs)]);
-      const checked = await checkKey(key, {
-        cdnWith: (candidate) => options.cdn.withKey(candidate, signal),
-        explain: (error) => explainFailure(error, failed, log),
-      });
-      if (!checked.works) {
-        refused = checked.refused;
-        held = false;
-        const left = await claim.release({ refused });
-        if (refused && left === 0) await recordRefused(person);
-        const tries = refused ? `${pluralize(left, 'try', 'tries')} left on this page. ` : '';
-        const problem = {
-          message: stripMarkup(checked.why.message),
-          hint: tries + stripMarkup(checked.why.hint),
-        };
-        return await showCurrent(here, (link) =>
-          show({ ...here, link }, problem, false, refused ? 422 : 502),
-        );
+    if (!claim) return showCurrent(here, pages.checkingNow(here.form));
+    const signal = AbortSignal.any([ending, AbortSignal.timeout(checkMs)]);
+    const checking = checkKey(key, {
+      cdnWith: (candidate) => options.cdn.withKey(candidate, signal),
+      explain: (error) => explainFailure(error, failed, log),
+    });
+    const checked = await checking.catch(async (error: unknown) => {
+      await claim.release({ refused: false });
+      throw error;
+    });
+    if (!checked.works) {
+      const { refused, why } = checked;
+      const left = await claim.release({ refused });
+      if (refused && left === 0) {
+        const [tenant, subject] = [tenantId(person), person.userId];
+        const detail = { entry: 'page' };
+        await options.audit.record({ tenant, actor: 'system', event: 'key-entry-refused', subject, detail });
       }
-      // From here on the link is used up: it must never link two keys.
-      if (!(await claim.accept())) return await showCurrent(here, pages.checkingNow(here.token));
-      held = false;
-      const { fingerprint } = await linkKey(key, { ...options, person }, 'page');
-      await tell(person, renderConnectedOnPage({ fingerprint, zones: checked.zones }));
-      return { status: 200, html: views.renderKeyConnected({ shownFor, fingerprint, zones: checked.zones }) };
-    } finally {
-      if (held) await claim.release({ refused });
+      const tries = refused ? `${pluralize(left, 'try', 'tries')} left on this page. ` : '';
+      const problem = { message: stripMarkup(why.message), hint: tries + stripMarkup(why.hint) };
+      return showCurrent(here, (current) => show(current, problem, refused ? 422 : 502));
     }
-  };
-
-  /** Reads the link again: shows its end if it has ended, else `otherwise`. */
-  const showCurrent = async (here: Visit, otherwise: (link: KeyLink) => pages.Page): Promise<pages.Page> => {
-    const link = await links.find(here.token);
-    if (!link) return pages.unknown;
-    return link.state === 'open' ? otherwise(link) : show({ ...here, link });
+    // From here on the link is used up: it must never link two keys.
+    if (!(await claim.accept())) return showCurrent(here, pages.checkingNow(here.form));
+    const { fingerprint } = await linkKey(key, { ...options, person }, 'page');
+    const { zones } = checked;
+    await tell(person, renderConnectedOnPage({ fingerprint, zones }));
+    return { status: 200, html: views.renderKeyConnected({ shownFor, fingerprint, zones }) };
   };
 
   const sendNewLink = async (here: Visit): Promise<pages.Page> => {
-    const fields = await fieldsOf(here, `../${here.token}`);
+    const fields = await readFields(here);
     if ('status' in fields) return fields;
-    if (here.link.state === 'open') return pages.stillWorks(here.token);
+    if (here.link.state === 'open') return pages.stillWorks(here.form);
     const renewed = await links.renew(here.token);
     if (!renewed) return pages.alreadyRenewed;
-    if (await tell(renewed.person, offered(renewed.token)))
-      return { status: 200, html: views.renderLinkRenewed() };
-    return pages.notice(502, 'The message could not be sent', 'Slack did not take it.');
+    return (await tell(renewed.person, renderPageOffer(offerOf(renewed.token))))
+      ? { status: 200, html: views.renderLinkRenewed() }
+      : pages.notice(502, 'The message could not be sent', 'Slack did not take it.');
   };
 
   /** Whether Slack accepted the message. The page answers in either case. */
@@ -204,38 +193,22 @@ export function createConnectPage(options: ConnectPageOptions): ConnectPage {
     }
   };
 
-  const recordRefused = (person: Person): Promise<void> =>
-    options.audit.record({
-      tenant: tenantId(person),
-      actor: 'system',
-      event: 'key-entry-refused',
-      subject: person.userId,
-      detail: { entry: 'page' },
-    });
-
   return {
-    async handle(request, response, path) {
-      let page: pages.Page;
-      try {
-        page = await visit(request, path);
-      } catch (error) {
-        const { message, hint, reference } = explainFailure(error, failed, log);
-        page = pages.notice(
-          500,
-          'That did not work',
-          `${stripMarkup(message)} ${stripMarkup(hint ?? '')} Reference ${reference}`,
-        );
-      }
+    /** Answers everything below `/connect/`. Never throws. */
+    async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+      const page = await visit(request, path).catch((error: unknown) => {
+        const { message, hint = '', reference } = explainFailure(error, failed, log);
+        const text = `${stripMarkup(message)} ${stripMarkup(hint)} Reference ${reference}`;
+        return pages.notice(500, 'That did not work', text);
+      });
       // The path is a secret and is never logged.
       if (page.status >= 400) log.info({ status: page.status }, 'a key page refused something');
       // Its forms contain the token of the link.
       allowSecrets(['link-token'], () => pages.sendPage(request, response, page, headers));
     },
-    of: (person, shownFor) => ({
-      async offer() {
-        const { token } = await links.offer(person, shownFor);
-        return { url: linkOf(token), minutes: keyLinkMinutes };
-      },
+    /** The page for one person, as commands use it. */
+    of: (person: Person, shownFor: string): KeyPage => ({
+      offer: async () => offerOf((await links.offer(person, shownFor)).token),
       close: () => links.close(person),
     }),
   };

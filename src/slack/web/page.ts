@@ -1,10 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pluralize } from '../../views/blocks/text.ts';
-
-
 import { renderNotice } from '../../views/connect/page.ts';
 import { readBody } from './limits.ts';
-
 
 /** The answer of a page. */
 export interface Page {
@@ -109,8 +106,8 @@ export const alreadyRenewed: Page = {
   headers: { 'retry-after': '60' },
 };
 
-export function stillWorks(token: string): Page {
-  return notice(409, 'This link still works', 'There is no need for a new one.', `../${token}`);
+export function stillWorks(form: string): Page {
+  return notice(409, 'This link still works', 'There is no need for a new one.', form);
 }
 
 export function tooMany(seconds: number): Page {
@@ -118,9 +115,9 @@ export function tooMany(seconds: number): Page {
   return { ...notice(429, 'Too many visits', wait), headers: { 'retry-after': String(seconds) } };
 }
 
-export function checkingNow(token: string): () => Page {
+export function checkingNow(form: string): () => Page {
   return () =>
-    notice(409, 'A key is being checked', 'Another window of this page sent one a moment ago.', token);
+    notice(409, 'A key is being checked', 'Another window of this page sent one a moment ago.', form);
 }
 
 const refusals = {
