@@ -72,10 +72,6 @@ export function pluralize(number: number, one: string, many = `${one}s`): string
   return `${formatInteger(number)} ${number === 1 ? one : many}`;
 }
 
-export function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** 12345 → `12,345`. */
 export function formatInteger(number: number): string {
   return number.toLocaleString('en-US');
