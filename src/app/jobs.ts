@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { digestDueJob, digestRunJob, reconcileDigestsJob } from '../digests/jobs.ts';
 import { digestMessages } from '../digests/messages.ts';
-import type { DigestPorts } from '../digests/ports.ts';
+import type { DigestPorts } from '../digests/model.ts';
 import { exportMessages } from '../exports/messages.ts';
 import type { ExportPorts } from '../exports/ports.ts';
 import { exportRetentionJob } from '../exports/retention.ts';

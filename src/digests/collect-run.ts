@@ -4,23 +4,28 @@ import { LinkedKeyError } from '../auth/keys/key-store.ts';
 import { decideDestination } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
 import { minuteMs } from '../lib/time.ts';
+import type { Message } from '../views/blocks/message.ts';
 import { renderPost, renderRunFailed, renderSkipped } from '../views/digests/notices.ts';
 import { putPost } from './messages.ts';
-import type { Digest, PauseReason } from './model.ts';
+import type { Digest, DigestContext, PauseReason } from './model.ts';
 import { pauseDigests, toPauseReason } from './pause.ts';
-import type { DigestContext } from './ports.ts';
-import { baselineAfterSilence, prepareDigest, readBaseline, readPastRun, writeFigures } from './prepare.ts';
-import { acceptBaseline, findBaseline, storePendingBaseline } from './queries/baselines.ts';
-import { countFailure, findDigest, resetFailures } from './queries/digests.ts';
-import { beginAttempt, findPastRuns, moveRun, type RunKey, type RunRow } from './queries/runs.ts';
+import { baselineAfterSilence, prepareDigest, writeFigures } from './prepare.ts';
+import { countFailure, findDigest } from './queries/digests.ts';
+import {
+  acceptBaseline,
+  beginAttempt,
+  loadPast,
+  moveRun,
+  type RunKey,
+  type RunRow,
+  storePendingBaseline,
+} from './queries/runs.ts';
 import { classifyLateness, enqueueRun } from './schedule-runs.ts';
 
 /** Failed requests of one run, of all its parts and attempts together, after which it fails. */
 const mostFailedRequests = 4;
 /** Consecutive failed runs after which a digest is paused. */
 const mostFailures = 3;
-/** Earlier runs that a run is compared with. */
-const mostHistory = 60;
 /** An attempt that takes longer has failed. */
 const collectingMs = 3 * minuteMs;
 /** The pause between two attempts at a CDN that is down doubles from the first to the longest that it may ask for. */
@@ -34,7 +39,7 @@ interface Attempt {
 
 /** Collects a run and puts its post into the outbox, or finds that it stays silent. */
 export async function collectRun(key: RunKey, context: DigestContext): Promise<void> {
-  const { db, now, ports } = context;
+  const { db, now } = context;
   const run = await beginAttempt(db, key);
   if (!run) return;
   const digest = await findDigest(db, run.digest_id);
@@ -44,14 +49,8 @@ export async function collectRun(key: RunKey, context: DigestContext): Promise<v
   }
   const attempt = { digest, run };
   const lateness = classifyLateness(run.by_hand === null ? digest.schedule : undefined, run.due, now());
-  if (lateness === 'too old') {
-    const top = renderSkipped({ digest, due: run.due, missed: run.missed });
-    await db.transaction().execute(async (trx) => {
-      if (await moveRun(trx, run, 'collecting', 'sending'))
-        await putPost(trx, { ...attempt, arrives: 'skipped', top, now: now() }, ports);
-    });
-    return;
-  }
+  if (lateness === 'too old')
+    return postInstead(attempt, 'skipped', renderSkipped(digest, run.due, run.missed), context);
   // An attempt counts as a failed request although its process may have died in it.
   const before = run.attempts - 1;
   const budget = createErrorBudget(Math.max(1, mostFailedRequests - before));
@@ -75,33 +74,25 @@ async function collectInTime(
   const { digest, run } = attempt;
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(collectingMs)]);
   const cdn = await ports.cdn(digest.owner, signal, { allowance: budget });
-  const past = await findPastRuns(db, digest.id, run.due, mostHistory);
-  const known = await findBaseline(db, digest.id);
-  const before = readBaseline(known?.body);
-  const { collected, baseline, top, thread, quiet } = await prepareDigest(digest.subject, {
-    cdn,
-    now: now(),
-    history: past.flatMap((one) => readPastRun(one) ?? []),
-    baseline: before,
-    signal,
-    explain: (error) => ports.explain(error, 'digest'),
-  });
-  await resetFailures(db, digest.id);
+  const { revision, ...past } = await loadPast(db, digest.id, run.due);
+  const explain = (error: unknown) => ports.explain(error, 'digest');
+  const prepared = await prepareDigest(digest.subject, { cdn, now: now(), explain, ...past });
+  const { collected, baseline, top, thread, quiet } = prepared;
+  const failed = db.updateTable('digests').where('id', '=', digest.id).where('failures', '>', 0);
+  await failed.set({ failures: 0 }).execute();
   const figures = writeFigures(collected);
   // A person who presses "Run now" wants to see it.
   const isSilent = quiet && run.by_hand === null && run.missed === 0;
-  const remembered = isSilent ? baselineAfterSilence(before, baseline) : baseline;
+  const remembered = isSilent ? baselineAfterSilence(past.baseline, baseline) : baseline;
   await db.transaction().execute(async (trx) => {
     if (!(await moveRun(trx, run, 'collecting', isSilent ? 'quiet' : 'sending', { figures }))) return;
-    await storePendingBaseline(trx, run, known?.revision ?? 0, JSON.stringify(remembered));
+    await storePendingBaseline(trx, run, revision, JSON.stringify(remembered));
     if (isSilent) return void (await acceptBaseline(trx, run));
-    const framed = renderPost(top, {
-      digest,
+    const framed = renderPost(top, digest, {
       due: run.due,
       late: isLate ? now() : undefined,
       missed: run.missed,
       byHand: run.by_hand ?? undefined,
-      next: digest.nextDue,
     });
     await putPost(trx, { ...attempt, arrives: 'sent', top: framed, thread, now: now() }, ports);
   });
@@ -140,11 +131,7 @@ async function handleFailure(
   const failure = ports.explain(error, 'digest');
   if (run.by_hand === null && (await countFailure(db, digest.id)) >= mostFailures)
     return pauseRun(attempt, 'failing', context);
-  const top = renderRunFailed({ digest, due: run.due, failure });
-  await db.transaction().execute(async (trx) => {
-    if (await moveRun(trx, run, 'collecting', 'sending'))
-      await putPost(trx, { ...attempt, arrives: 'failed', top, now: now() }, ports);
-  });
+  await postInstead(attempt, 'failed', renderRunFailed(digest, run.due, failure), context);
 }
 
 /** Why to pause, or when to try again; undefined where another attempt would end the same. */
@@ -164,15 +151,27 @@ function classifyCdnFailure(
   };
 }
 
-async function pauseRun(
-  { digest, run }: Attempt,
-  reason: PauseReason,
-  context: DigestContext,
+/** Posts why there is no report. */
+async function postInstead(
+  attempt: Attempt,
+  arrives: 'skipped' | 'failed',
+  top: Message,
+  { db, now, ports }: DigestContext,
 ): Promise<void> {
-  const { db, now, log, ports } = context;
+  await db.transaction().execute(async (trx) => {
+    if (await moveRun(trx, attempt.run, 'collecting', 'sending'))
+      await putPost(trx, { ...attempt, arrives, top, now: now() }, ports);
+  });
+}
+
+async function pauseRun(
+  { digest: { id }, run }: Attempt,
+  reason: PauseReason,
+  { db, now, log, ports }: DigestContext,
+): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (await moveRun(trx, run, 'collecting', 'failed'))
-      await pauseDigests(trx, { id: digest.id }, { reason, at: now() }, ports);
+      await pauseDigests(trx, { id }, { reason, at: now() }, ports);
   });
-  log.warn({ digest: digest.id, reason }, 'digest paused');
+  log.warn({ digest: id, reason }, 'digest paused');
 }

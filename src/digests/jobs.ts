@@ -1,19 +1,18 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
-import { minuteMs } from '../lib/time.ts';
+import { minuteMs, yieldToEventLoop } from '../lib/time.ts';
 import { defineJob } from '../store/queue/define-job.ts';
 import { collectRun } from './collect-run.ts';
+import type { DigestContext } from './model.ts';
 import { announceReinstalled } from './pause.ts';
-import type { DigestContext } from './ports.ts';
-import { findDigest, findDueBefore } from './queries/digests.ts';
-import { findStrandedRuns, storePlannedRun } from './queries/runs.ts';
+import { findDigest } from './queries/digests.ts';
+import { insertRuns } from './queries/runs.ts';
+import { findNextRun } from './schedule.ts';
 import {
   digestDue,
   digestRun,
   dueData,
   enqueueNextRun,
   enqueueRun,
-  planRun,
   runData,
   startOf,
 } from './schedule-runs.ts';
@@ -24,29 +23,53 @@ const clockSkewMs = 5_000;
 export const digestDueJob = defineJob({
   ...digestDue,
   data: dueData,
-  run: async ({ digestId }, context: DigestContext) => scheduleDueRun(digestId, context),
+  run: ({ digestId }, context: DigestContext) => scheduleDueRun(digestId, context),
 });
 
 export const digestRunJob = defineJob({
   ...digestRun,
   data: runData,
-  run: async ({ digestId, due }, context: DigestContext) =>
+  run: ({ digestId, due }, context: DigestContext) =>
     collectRun({ digest_id: digestId, due: new Date(due) }, context),
 });
 
-/** Stores the run that is due, its job and the job of the next one, in one transaction. */
+/** Skipped runs that are stored one by one; more are only counted. */
+const mostSkipped = 100;
+
+/**
+ * Stores the run that is due, its job and the job of the next one, in one transaction. Where several runs are in the past
+ * the last one runs (late, or skipped with a message), and those before it are skipped with it.
+ */
 async function scheduleDueRun(id: string, { db, ports, now, log }: DigestContext): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const digest = await findDigest(trx, id);
     if (!digest?.nextDue || digest.paused || digest.deletedAt) return;
     if (startOf(id, digest.nextDue).getTime() > now().getTime() + clockSkewMs)
       return enqueueNextRun(ports.enqueue, digest, trx);
-    const { planned, next } = planRun(digest, digest.nextDue, now());
+    const missed: Date[] = [];
+    const { revision, nextDue } = digest;
+    let due = nextDue;
+    let next = findNextRun(digest.schedule, due);
+    while (next <= now()) {
+      missed.push(due);
+      due = next;
+      next = findNextRun(digest.schedule, due);
+    }
+    const moved = await trx
+      .updateTable('digests')
+      .set({ next_due: next })
+      .where((row) => row.and({ id, revision, next_due: nextDue }))
+      .executeTakeFirst();
     // Another process or a change came first, and its transaction has the next job.
-    if (!(await storePlannedRun(trx, digest, planned, next))) return;
-    await enqueueRun(ports.enqueue, { digest_id: id, due: planned.due }, { in: trx });
+    if (moved.numUpdatedRows !== 1n) return;
+    const key = { digest_id: id, due };
+    await insertRuns(trx, [
+      ...missed.slice(-mostSkipped).map((at) => ({ digest_id: id, due: at, state: 'skipped' })),
+      { ...key, run_at: startOf(id, due), missed: missed.length },
+    ]);
+    await enqueueRun(ports.enqueue, key, { in: trx });
     await enqueueNextRun(ports.enqueue, { id, nextDue: next }, trx);
-    if (planned.missed > 0) log.warn({ digest: id, missed: planned.missed }, 'digest runs were missed');
+    if (missed.length > 0) log.warn({ digest: id, missed: missed.length }, 'digest runs were missed');
   });
 }
 
@@ -67,12 +90,25 @@ export const reconcileDigestsJob = defineJob({
     const { db, ports, now, signal } = context;
     await announceReinstalled(tenant, context);
     if (tenant !== undefined) return;
-    for (const { id, next_due } of await findDueBefore(db, new Date(now().getTime() + aheadMs))) {
+    const soon = await db
+      .selectFrom('digests')
+      .select(['id', 'next_due'])
+      .where('next_due', '<', new Date(now().getTime() + aheadMs))
+      .where('paused', 'is', null)
+      .where('deleted_at', 'is', null)
+      .execute();
+    for (const { id, next_due } of soon) {
       if (signal.aborted) return;
       await enqueueNextRun(ports.enqueue, { id, nextDue: next_due ?? undefined });
       await yieldToEventLoop();
     }
-    for (const run of await findStrandedRuns(db, new Date(now().getTime() - strandedMs)))
-      await enqueueRun(ports.enqueue, run);
+    // Due for so long that their job must be lost.
+    const stranded = await db
+      .selectFrom('digest_runs')
+      .select(['digest_id', 'due'])
+      .where('state', 'in', ['due', 'collecting'])
+      .where('run_at', '<', new Date(now().getTime() - strandedMs))
+      .execute();
+    for (const run of stranded) await enqueueRun(ports.enqueue, run);
   },
 });

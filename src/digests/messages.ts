@@ -4,12 +4,10 @@ import { SlackFailure } from '../outbox/slack-port.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Message } from '../views/blocks/message.ts';
 import { renderRunFailed, renderUnknown } from '../views/digests/notices.ts';
-import type { Digest, PauseReason } from './model.ts';
+import type { Digest, DigestContext, DigestPorts, PauseReason } from './model.ts';
 import { pauseDigests, pauseNotice, reinstalledNotice } from './pause.ts';
-import type { DigestContext, DigestPorts } from './ports.ts';
-import { acceptBaseline } from './queries/baselines.ts';
 import { findDigest } from './queries/digests.ts';
-import { findSendingRuns, moveRun, type RunRow, type RunState } from './queries/runs.ts';
+import { acceptBaseline, moveRun, type RunRow, type RunState } from './queries/runs.ts';
 import { enqueueRun } from './schedule-runs.ts';
 
 /** A post that was made longer ago than this, and is not sent yet, is made again. */
@@ -53,12 +51,7 @@ export async function putPost(
     doubt: 'look',
     ...(arrives === 'sent' ? { expiresAt: new Date(now.getTime() + staleMs) } : {}),
   });
-  // Files follow their message, so that a failed upload never loses the text.
-  const details = thread.flatMap(({ files, ...message }): Message[] => [
-    message,
-    ...(files ? [{ text: '', files }] : []),
-  ]);
-  for (const [index, body] of details.entries()) {
+  for (const [index, body] of thread.entries()) {
     await outbox.put(trx, {
       id: `${id}:${index + 1}`,
       kind: digestDetail,
@@ -73,7 +66,11 @@ export async function putPost(
 
 /** The posts of a deleted digest are not sent any more; those of a paused one are. */
 export async function cancelPosts(trx: Transaction<Schema>, digestId: string, outbox: Outbox): Promise<void> {
-  for (const run of await findSendingRuns(trx, digestId))
+  const sending = trx
+    .selectFrom('digest_runs')
+    .where('digest_id', '=', digestId)
+    .where('state', '=', 'sending');
+  for (const run of await sending.selectAll().execute())
     if (await outbox.cancel(trx, postId(run))) await moveRun(trx, run, 'sending', 'cancelled');
 }
 
@@ -139,7 +136,7 @@ async function renderRefused(
 ): Promise<Message | undefined> {
   const digest = await findDigest(db, digestId);
   const failure = ports.explain(new SlackFailure('refused', code, { reference }), 'digest');
-  return digest && renderRunFailed({ digest, due: new Date(due), failure });
+  return digest && renderRunFailed(digest, new Date(due), failure);
 }
 
 /** To the owner, else to the configured admins: a person has to look, and decides. */
@@ -167,7 +164,7 @@ const unknownNotice = defineMessage({
   kind: 'digest-unknown',
   async render({ digestId, due }: { digestId: string; due: string }, { db }: DigestContext) {
     const digest = await findDigest(db, digestId);
-    return digest && renderUnknown({ digest, due: new Date(due) });
+    return digest && renderUnknown(digest, new Date(due));
   },
 });
 

@@ -1,4 +1,12 @@
-import type { Person } from '../auth/identity.ts';
+import type { CdnClient } from '../api/cdn.ts';
+import type { ErrorBudget } from '../api/http/retry.ts';
+import type { Audit } from '../auth/audit/audit.ts';
+import type { Installation, People, Person } from '../auth/identity.ts';
+import type { Authorizer } from '../auth/policy/authorizer.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { JobContext } from '../store/queue/define-job.ts';
+import type { Enqueue } from '../store/queue/queue.ts';
+import type { Failure } from '../views/blocks/failure.ts';
 import type { Targets } from './kinds/kind.ts';
 import type { DigestKindName, FiguresByKind } from './kinds/list.ts';
 import type { Schedule } from './schedule.ts';
@@ -52,8 +60,8 @@ export type PauseReason =
   | 'failing';
 
 /** Whether others with the right can take it over: wherever no person paused it. */
-export function canBeTakenOver(reason: PauseReason): boolean {
-  return reason !== 'by-hand' && reason !== 'new';
+export function canBeTakenOver({ paused }: Pick<Digest, 'paused'>): boolean {
+  return paused !== undefined && paused.reason !== 'by-hand' && paused.reason !== 'new';
 }
 
 /** Whether the channel has to be fixed, or another one chosen. */
@@ -61,42 +69,54 @@ export function isChannelReason(reason: PauseReason): boolean {
   return reason === 'bot-removed' || reason.startsWith('channel-');
 }
 
-/** An earlier run: when it was due, and what it found. */
-export interface PastRun {
-  readonly due: Date;
-  readonly figures: Collected;
-}
-
-/** Figures of another version are not compared with. */
-export const figuresVersion = 1;
+/** Figures and baselines of another version are not compared with: the next run is a first one. */
+export const storedVersion = 1;
 
 /** What one run found: plain data, stored as JSON, comparisons included, so that rendering needs nothing else. */
 export interface Collected extends FiguresByKind {
-  readonly version: typeof figuresVersion;
+  readonly version: typeof storedVersion;
   /** ISO text. */
   readonly at: string;
   /** What could not be read; the rest is reported all the same. */
   readonly unread: readonly UnreadPart[];
 }
 
-export interface FailureWords {
-  readonly message: string;
-  readonly reference?: string | undefined;
-}
-
-export interface UnreadPart extends FailureWords {
+export interface UnreadPart extends Pick<Failure, 'message' | 'reference'> {
   readonly kind: DigestKindName;
   /** Which zone, shield zone or app; absent: all of the kind. */
-  readonly what?: string;
+  readonly what?: string | undefined;
   /** As many more that failed. */
   readonly more: number;
 }
 
-/** A baseline of another version is none: the next run is a first one. */
-export const baselineVersion = 1;
-
 /** What a digest remembers of what it last posted, by kind, to name what is new. Stored as JSON, one a digest. */
 export interface DigestBaseline {
-  readonly version: typeof baselineVersion;
+  readonly version: typeof storedVersion;
   readonly byKind: Readonly<Partial<Record<DigestKindName, unknown>>>;
 }
+
+/** What a run compares with: earlier runs by the moment they were due, newest first, and the baseline. */
+export interface DigestPast {
+  readonly history: readonly { readonly due: Date; readonly figures: Collected }[];
+  readonly baseline: DigestBaseline | undefined;
+}
+
+/** Ports of the digests' jobs and messages. */
+export interface DigestPorts {
+  readonly outbox: Outbox;
+  /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
+  readonly cdn: (
+    person: Person,
+    signal: AbortSignal,
+    options?: { readonly allowance?: ErrorBudget },
+  ) => Promise<CdnClient>;
+  /** Decides by the policy of this moment: what was decided when a job was stored is decided again when it runs. */
+  readonly authorizer: (person: Person) => Authorizer;
+  readonly people: (installation: Installation) => People;
+  readonly audit: Audit;
+  readonly enqueue: Enqueue;
+  /** A failure in words for a person, with the reference that is in the log. */
+  readonly explain: (error: unknown, feature: string) => Failure;
+}
+
+export type DigestContext = JobContext<DigestPorts>;

@@ -1,29 +1,44 @@
-import type { Transaction } from 'kysely';
-import type { Audit } from '../auth/audit/audit.ts';
-import type { Installation, People } from '../auth/identity.ts';
+import { type Expression, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Reason } from '../auth/policy/policy.ts';
-import { defineMessage, type Outbox } from '../outbox/outbox.ts';
+import { defineMessage } from '../outbox/outbox.ts';
 import type { Schema } from '../store/schema.ts';
 import { renderReinstalled } from '../views/digests/list.ts';
 import { renderPaused } from '../views/digests/notices.ts';
-import type { Digest, PauseReason } from './model.ts';
-import type { DigestContext } from './ports.ts';
-import { findDigest, moveNotices, type NoticeState, pauseRunningDigests } from './queries/digests.ts';
+import type { Digest, DigestContext, DigestPorts, PauseReason } from './model.ts';
+import { findDigest, readDigest } from './queries/digests.ts';
 
-interface Tools {
-  readonly audit: Audit;
-  readonly outbox: Outbox;
-  readonly people: (installation: Installation) => People;
-}
+type Tools = Pick<DigestPorts, 'audit' | 'outbox' | 'people'>;
+
+/**
+ * How far people were told of a pause: `sending` while its notice is in the outbox, `waiting` while the app is not in the
+ * workspace; in the end `told`, or `nobody` where no place took it.
+ */
+type NoticeState = 'sending' | 'waiting' | 'told' | 'nobody';
 
 /** Pauses a digest, all of a person, or all of a tenant, with its record and one notice each. Returns what it paused. */
 export async function pauseDigests(
   trx: Transaction<Schema>,
-  which: Parameters<typeof pauseRunningDigests>[1],
+  which: { readonly id: string } | { readonly tenant: string; readonly owner?: string },
   { reason, at }: { readonly reason: PauseReason; readonly at: Date },
   tools: Tools,
 ): Promise<Digest[]> {
-  const paused = await pauseRunningDigests(trx, which, { reason, at });
+  const notice: NoticeState = reason === 'uninstalled' ? 'waiting' : 'sending';
+  const rows = await trx
+    .updateTable('digests')
+    .set({
+      paused: reason,
+      paused_by: null,
+      paused_at: at,
+      pause_notice: notice,
+      next_due: null,
+      revision: sql<number>`revision + 1`,
+    })
+    .where((row) => row.and({ ...which }))
+    .where('paused', 'is', null)
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .execute();
+  const paused = rows.map(readDigest);
   for (const digest of paused) {
     const { id: subject, tenant, owner, channel } = digest;
     const detail = { reason, owner: owner.userId, channel };
@@ -32,10 +47,31 @@ export async function pauseDigests(
       { in: trx },
     );
     // Without the app in the workspace there is nobody to tell before it is back.
-    if (reason !== 'uninstalled') await putPauseNotice(trx, digest, tools);
+    if (notice === 'sending') await putPauseNotice(trx, digest, tools);
   }
   return paused;
 }
+
+/** Moves the notices of paused digests on. Returns those that were in that state, oldest first. */
+async function moveNotices(
+  trx: Transaction<Schema>,
+  which: Expression<SqlBool>,
+  from: NoticeState,
+  to: NoticeState,
+): Promise<Digest[]> {
+  const rows = await trx
+    .updateTable('digests')
+    .set({ pause_notice: to })
+    .where('pause_notice', '=', from)
+    .where('paused', 'is not', null)
+    .where('deleted_at', 'is', null)
+    .where(which)
+    .returningAll()
+    .execute();
+  return rows.toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime()).map(readDigest);
+}
+
+const withIds = (ids: readonly string[]) => sql<SqlBool>`id in (${sql.join(ids)})`;
 
 /** A policy decision as the reason of a pause. */
 export function toPauseReason(reason: Reason): PauseReason {
@@ -47,7 +83,7 @@ export function toPauseReason(reason: Reason): PauseReason {
 async function putPauseNotice(
   trx: Transaction<Schema>,
   { id, revision, channel, owner, paused }: Digest,
-  { outbox, people }: Pick<Tools, 'outbox' | 'people'>,
+  { outbox, people }: Omit<Tools, 'audit'>,
   again = '',
 ): Promise<void> {
   const owners = paused?.reason === 'owner-gone' ? [] : [owner.userId];
@@ -61,55 +97,61 @@ async function putPauseNotice(
   });
 }
 
+interface AboutPause {
+  readonly digestId: string;
+  readonly revision: number;
+}
+
 export const pauseNotice = defineMessage({
   kind: 'digest-paused',
-  async render({ digestId, revision }: { digestId: string; revision: number }, context: NoticeContext) {
-    const digest = await findDigest(context.db, digestId);
+  async render({ digestId, revision }: AboutPause, { db, place }: DigestContext & { place: string }) {
+    const digest = await findDigest(db, digestId);
     // Changed since: it runs again, or the change has a notice of its own.
     if (!digest?.paused || digest.deletedAt || digest.revision !== revision) return undefined;
-    const { reason } = digest.paused;
-    return renderPaused({ digest, reason, others: context.place !== digest.owner.userId });
+    return renderPaused(digest, digest.paused.reason, { others: place !== digest.owner.userId });
   },
   async ended(trx, { about: { digestId, revision }, state, reason, code }, { log }: DigestContext) {
     if (reason === 'withdrawn' || (await findDigest(trx, digestId))?.revision !== revision) return;
     const to: NoticeState = state !== 'dead' ? 'told' : reason === 'app-gone' ? 'waiting' : 'nobody';
-    await moveNotices(trx, { ids: [digestId] }, 'sending', to);
+    await moveNotices(trx, withIds([digestId]), 'sending', to);
     if (to === 'nobody')
       log.error({ digest: digestId, code }, 'nobody could be told that a digest is paused');
   },
 });
 
-type NoticeContext = DigestContext & { readonly place: string };
-
 /**
  * The app is back in a workspace: each owner of digests that stopped with it gets one message about all of them; digests
- * that were paused for another reason get their notice.
+ * that were paused for another reason get their notice. Without a tenant: in every workspace that has the app again.
  */
 export async function announceReinstalled(
   tenant: string | undefined,
   { db, ports, now }: DigestContext,
 ): Promise<void> {
+  const which =
+    tenant === undefined
+      ? // The bot that serves one workspace stores no installation.
+        sql<SqlBool>`(exists (select from installations i where i.tenant = digests.tenant)
+          or not exists (select from installations))`
+      : sql<SqlBool>`tenant = ${tenant}`;
   await db.transaction().execute(async (trx) => {
-    const waiting = await moveNotices(trx, { tenant }, 'waiting', 'sending');
+    const waiting = await moveNotices(trx, which, 'waiting', 'sending');
     const at = now().toISOString();
-    const owners = Map.groupBy(
-      waiting.filter(({ paused }) => paused?.reason === 'uninstalled'),
-      ({ tenant, owner }) => `${tenant}:${owner.userId}`,
+    const { uninstalled = [], others = [] } = Object.groupBy(waiting, ({ paused }) =>
+      paused?.reason === 'uninstalled' ? 'uninstalled' : 'others',
     );
-    for (const [key, digests] of owners) {
-      const [first] = digests;
-      if (!first) continue;
+    const byOwner = Map.groupBy(uninstalled, ({ tenant, owner }) => `${tenant}:${owner.userId}`);
+    for (const [key, digests] of byOwner) {
+      const { owner } = digests[0] as Digest;
       await ports.outbox.put(trx, {
         id: `digests-reinstalled:${key}:${at}`,
         kind: reinstalledNotice,
         about: { ids: digests.map(({ id }) => id) },
-        installation: first.owner,
-        to: { places: [first.owner.userId] },
+        installation: owner,
+        to: { places: [owner.userId] },
         doubt: 'once',
       });
     }
-    for (const digest of waiting)
-      if (digest.paused?.reason !== 'uninstalled') await putPauseNotice(trx, digest, ports, `:${at}`);
+    for (const digest of others) await putPauseNotice(trx, digest, ports, `:${at}`);
   });
 }
 
@@ -117,19 +159,19 @@ export const reinstalledNotice = defineMessage({
   kind: 'digests-reinstalled',
   async render({ ids }: { ids: readonly string[] }, { db, ports }: DigestContext) {
     const found = await Promise.all(ids.map((id) => findDigest(db, id)));
-    const digests = found.filter(
-      (digest) => digest?.paused?.reason === 'uninstalled' && !digest.deletedAt,
-    ) as Digest[];
+    const digests = found.filter((digest) => digest?.paused?.reason === 'uninstalled' && !digest.deletedAt);
     const [first] = digests;
     if (!first) return undefined;
     const authorizer = ports.authorizer(first.owner);
     const decision = await authorizer.decide('read', undefined);
-    return renderReinstalled({ digests, hasKey: decision.reason !== 'no-key' });
+    return renderReinstalled(digests as Digest[], { hasKey: decision.reason !== 'no-key' });
   },
   async ended(trx, { about: { ids }, state, reason }, { ports, now }: DigestContext) {
-    if (state !== 'dead') return void (await moveNotices(trx, { ids }, 'sending', 'told'));
     if (reason === 'withdrawn') return;
-    if (reason === 'app-gone') return void (await moveNotices(trx, { ids }, 'sending', 'waiting'));
+    if (state !== 'dead' || reason === 'app-gone') {
+      await moveNotices(trx, withIds(ids), 'sending', state === 'dead' ? 'waiting' : 'told');
+      return;
+    }
     // Its owner cannot be reached: each is announced in its channel.
     for (const id of ids) {
       const digest = await findDigest(trx, id);

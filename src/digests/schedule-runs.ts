@@ -6,7 +6,7 @@ import type { JobRef } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Digest } from './model.ts';
-import type { PlannedRun, RunKey } from './queries/runs.ts';
+import type { RunKey } from './queries/runs.ts';
 import { findNextRun, type Schedule } from './schedule.ts';
 
 export const dueData = z.object({ digestId: z.string() });
@@ -39,8 +39,6 @@ const jitterMs = 50_000;
 const lateMs = 10 * minuteMs;
 /** A run that starts later than this, or than half the way to the next one, is skipped: it would be about another day. */
 const tooOldMs = 6 * hourMs;
-/** Skipped runs that are stored one by one; more are only counted. */
-const mostSkipped = 100;
 
 /** Enqueues the job of the next run, or moves it there; with the transaction that changes `nextDue`. */
 export async function enqueueNextRun(
@@ -58,29 +56,6 @@ export async function enqueueRun(
 ): Promise<void> {
   const data = { digestId, due: due.toISOString() };
   await enqueue(digestRun, data, { ...options, key: `${digestId} ${data.due}` });
-}
-
-/**
- * The run to store for a digest whose first run that is not stored yet is `nextDue`, and the first one after it. Where
- * several are in the past the last one runs (late, or skipped with a message), and those before it are skipped with it.
- */
-export function planRun(
-  digest: { readonly id: string; readonly schedule: Schedule },
-  nextDue: Date,
-  now: Date,
-): { readonly planned: PlannedRun; readonly next: Date } {
-  const skipped: Date[] = [];
-  let missed = 0;
-  let due = nextDue;
-  let next = findNextRun(digest.schedule, due);
-  while (next <= now) {
-    missed += 1;
-    skipped.push(due);
-    if (skipped.length > mostSkipped) skipped.shift();
-    due = next;
-    next = findNextRun(digest.schedule, due);
-  }
-  return { planned: { due, runAt: startOf(digest.id, due), missed, skipped }, next };
 }
 
 /** Without a schedule a person asked for the run. */

@@ -1,160 +1,131 @@
 import { randomInt } from 'node:crypto';
-import type { Kysely } from 'kysely';
-import type { Audit, AuditEvent } from '../auth/audit/audit.ts';
-import type { Installation, People, Person } from '../auth/identity.ts';
+import type { Kysely, Transaction, Updateable } from 'kysely';
+import type { AuditEvent } from '../auth/audit/audit.ts';
+import type { Person } from '../auth/identity.ts';
 import type { OffboardingHook } from '../auth/offboarding.ts';
 import { minuteMs } from '../lib/time.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
 import { cancelPosts } from './messages.ts';
-import type { Digest, DigestBaseline, DigestOrder, PastRun } from './model.ts';
+import type { Digest, DigestOrder, DigestPast, DigestPorts } from './model.ts';
 import { pauseDigests } from './pause.ts';
-import { readBaseline, readPastRun } from './prepare.ts';
-import { findBaseline } from './queries/baselines.ts';
-import {
-  changeDigest,
-  deleteDigest,
-  findDigest,
-  insertDigest,
-  listDigests,
-  ownerColumns,
-  writeDigestBody,
-} from './queries/digests.ts';
-import { deletePlannedRuns, findLastRuns, findPastRuns, reopenRun, storeManualRun } from './queries/runs.ts';
-import { findNextRun } from './schedule.ts';
+import { findDigest, insertDigest, orderColumns, ownerColumns, readDigest } from './queries/digests.ts';
+import { deletePlannedRuns, loadPast, type RunKey, storeManualRun } from './queries/runs.ts';
+import { findNextRun, type Schedule } from './schedule.ts';
 import { enqueueNextRun, enqueueRun } from './schedule-runs.ts';
 
 /** How long a deletion can be undone. */
 export const undoMinutes = 15;
 
-/** A digest in a list, with how its last run ended. */
-export interface ListedDigest {
-  readonly digest: Digest;
-  readonly last: { readonly due: Date; readonly state: string } | undefined;
+interface Options extends Pick<DigestPorts, 'audit' | 'outbox' | 'people' | 'enqueue'> {
+  readonly db: Kysely<Schema>;
+  readonly now: () => Date;
 }
+
+export type DigestService = ReturnType<typeof createDigestService>;
 
 /**
  * Digests as commands work with them. Permissions are the commands' matter; every change is audited in its transaction,
  * and returns undefined where another change of the same digest came first.
  */
-export interface DigestService {
-  /** Stores a new digest. It does not run before `begin`: first its channel is told. */
-  create(owner: Person, order: DigestOrder): Promise<Digest>;
-  begin(digest: Digest, by: Person): Promise<Digest | undefined>;
-  /** Takes back a digest that never began. */
-  discard(digest: Digest): Promise<void>;
-  list(tenant: string): Promise<ListedDigest[]>;
-  /** Deleted ones too, as long as their deletion can be undone. */
-  find(tenant: string, id: string): Promise<Digest | undefined>;
-  /** What a run compares with: earlier runs, newest first, and the baseline. */
-  loadPast(
-    digest: Digest,
-  ): Promise<{ readonly history: PastRun[]; readonly baseline: DigestBaseline | undefined }>;
-  /** The person becomes its owner: it shows what their key can read. A digest that the bot paused runs again. */
-  change(digest: Digest, order: DigestOrder, by: Person): Promise<Digest | undefined>;
-  pause(digest: Digest, by: Person): Promise<Digest | undefined>;
-  resume(digest: Digest, by: Person): Promise<Digest | undefined>;
-  takeOver(digest: Digest, by: Person): Promise<Digest | undefined>;
-  delete(digest: Digest, by: Person): Promise<Digest | undefined>;
-  /** Undoes a deletion, as long as it can be. */
-  restore(digest: Digest, by: Person): Promise<Digest | undefined>;
-  /** Runs at once, whatever the schedule says. False where a run is on its way already. */
-  runNow(digest: Digest, by: Person): Promise<boolean>;
-  /** Runs once more: a person looked, and the post is not there. False where the run is not of unknown fate any more. */
-  postAgain(digest: Digest, due: Date): Promise<boolean>;
-  /** Pauses the digests of a person or a tenant whose keys are gone. */
-  readonly pauseFor: OffboardingHook;
-}
-
-export function createDigestService(options: {
-  readonly db: Kysely<Schema>;
-  readonly audit: Audit;
-  readonly outbox: Outbox;
-  readonly people: (installation: Installation) => People;
-  readonly enqueue: Enqueue;
-  readonly now: () => Date;
-}): DigestService {
+export function createDigestService(options: Options) {
   const { db, audit, enqueue, now } = options;
 
   /** One change of one digest with its record; its next run moves with it. */
-  const change = async (
-    digest: Digest,
+  const change = (
+    { id, revision }: Digest,
     by: Person,
     event: AuditEvent,
-    changesFor: (planned: readonly Date[]) => Parameters<typeof changeDigest>[2],
+    changesFor: (planned: readonly Date[]) => Updateable<Schema['digests']>,
     detail: Readonly<Record<string, string>> = {},
-  ): Promise<Digest | undefined> => {
-    const done = db.transaction().execute(async (trx) => {
-      const planned = await deletePlannedRuns(trx, [digest.id]);
-      const changed = await changeDigest(trx, digest, changesFor(planned));
-      // Thrown, so that planned runs stay.
-      if (!changed) throw new ChangedMeanwhile();
-      const { tenant, id: subject } = digest;
-      await audit.record({ tenant, actor: by.userId, event, subject, detail }, { in: trx });
+  ): Promise<Digest | undefined> =>
+    db.transaction().execute(async (trx) => {
+      const current = trx.selectFrom('digests').where((row) => row.and({ id, revision }));
+      if (!(await current.select('id').forUpdate().executeTakeFirst())) return undefined;
+      const planned = await deletePlannedRuns(trx, [id]);
+      const row = await trx
+        .updateTable('digests')
+        .set({ ...changesFor(planned), failures: 0, revision: revision + 1 })
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await audit.record({ tenant: row.tenant, actor: by.userId, event, subject: id, detail }, { in: trx });
+      const changed = readDigest(row);
       await enqueueNextRun(enqueue, changed, trx);
-      if (changed.deletedAt) await cancelPosts(trx, digest.id, options.outbox);
+      if (changed.deletedAt) await cancelPosts(trx, id, options.outbox);
       return changed;
     });
-    return done.catch((error: unknown) => {
-      if (error instanceof ChangedMeanwhile) return undefined;
-      throw error;
-    });
-  };
-  const running = (schedule: Digest['schedule'], after = now()): { next_due: Date } & typeof notPaused => ({
-    ...notPaused,
+  const running = (schedule: Schedule, after = now()) => ({
+    paused: null,
+    paused_by: null,
+    paused_at: null,
+    pause_notice: null,
     next_due: findNextRun(schedule, after),
   });
   /** Stores or reopens a run, with its job. */
-  const begin = async (
-    { id }: Digest,
-    due: Date,
-    store: (
-      trx: Parameters<typeof storeManualRun>[0],
-      key: { digest_id: string; due: Date },
-    ) => Promise<boolean>,
-  ): Promise<boolean> =>
+  const begin = (key: RunKey, store: (trx: Transaction<Schema>) => Promise<boolean>): Promise<boolean> =>
     db.transaction().execute(async (trx) => {
-      const key = { digest_id: id, due };
-      if (!(await store(trx, key))) return false;
-      await enqueueRun(enqueue, key, { in: trx });
-      return true;
+      const isStored = await store(trx);
+      if (isStored) await enqueueRun(enqueue, key, { in: trx });
+      return isStored;
     });
+  /** Pauses the digests of a person or a tenant whose keys are gone. */
+  const pauseFor: OffboardingHook = async ({ person, tenant }) => {
+    const which = person ? { tenant, owner: person.userId } : { tenant };
+    const pause = { reason: person ? 'owner-gone' : 'uninstalled', at: now() } as const;
+    await db.transaction().execute(async (trx) => {
+      const paused = await pauseDigests(trx, which, pause, options);
+      const ids = paused.map(({ id }) => id);
+      await deletePlannedRuns(trx, ids);
+    });
+  };
 
   return {
-    async create(owner, order) {
-      const columns = {
-        ...ownerColumns(owner),
-        channel: order.channel,
-        body: writeDigestBody(order),
-        revision: 1,
-        paused: 'new',
-        failures: 0,
-        created_at: now(),
-      };
+    pauseFor,
+    /** Stores a new digest. It does not run before `begin`: first its channel is told. */
+    async create(owner: Person, order: DigestOrder): Promise<Digest> {
       for (;;) {
-        const digest = await insertDigest(db, { id: newId(), ...columns });
+        const digest = await insertDigest(db, { id: newId(), owner, order, at: now() });
         if (digest) return digest;
       }
     },
-    begin: (digest, by) =>
+    begin: (digest: Digest, by: Person) =>
       change(digest, by, 'digest-created', () => running(digest.schedule), describe(digest)),
-    discard: (digest) => deleteDigest(db, digest.id),
-    async list(tenant) {
-      const [digests, runs] = [await listDigests(db, tenant), await findLastRuns(db, tenant)];
-      const last = new Map(runs.map((run) => [run.digest_id, run]));
-      return digests.map((digest) => ({ digest, last: last.get(digest.id) }));
+    /** Takes back a digest that never began. */
+    async discard({ id }: Digest): Promise<void> {
+      await db.deleteFrom('digests').where('id', '=', id).execute();
     },
-    async find(tenant, id) {
+    /** Every digest of a tenant that is not deleted, oldest first, with how its last run ended or goes. */
+    async list(tenant: string) {
+      const rows = await db
+        .selectFrom('digests')
+        .selectAll()
+        .where('tenant', '=', tenant)
+        .where('deleted_at', 'is', null)
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute();
+      const runs = await db
+        .selectFrom('digest_runs')
+        .innerJoin('digests', 'digests.id', 'digest_id')
+        .distinctOn('digest_id')
+        .select(['digest_id', 'due', 'state'])
+        .where('tenant', '=', tenant)
+        .where('state', 'not in', ['due', 'cancelled'])
+        .orderBy('digest_id')
+        .orderBy('due', 'desc')
+        .execute();
+      const last = new Map(runs.map((run) => [run.digest_id, run]));
+      return rows.map((row) => ({ digest: readDigest(row), last: last.get(row.id) }));
+    },
+    /** Deleted ones too, as long as their deletion can be undone. */
+    async find(tenant: string, id: string): Promise<Digest | undefined> {
       const digest = await findDigest(db, id);
       return digest?.tenant === tenant ? digest : undefined;
     },
-    async loadPast({ id }) {
-      const stored = await findBaseline(db, id);
-      const runs = await findPastRuns(db, id, now(), 60);
-      return { history: runs.flatMap((run) => readPastRun(run) ?? []), baseline: readBaseline(stored?.body) };
-    },
-    change: (digest, order, by) =>
+    /** What a run at this moment would compare with. */
+    loadPast: ({ id }: Digest): Promise<DigestPast> => loadPast(db, id, now()),
+    /** The person becomes its owner: it shows what their key can read. A digest that the bot paused runs again. */
+    change: (digest: Digest, order: DigestOrder, by: Person) =>
       change(
         digest,
         by,
@@ -162,16 +133,15 @@ export function createDigestService(options: {
         (planned) => {
           // A run that was due a moment ago and has not begun still runs.
           const since = Math.min(...planned.map((due) => due.getTime() - 1), now().getTime());
+          const isPausedByHand = digest.paused?.reason === 'by-hand';
           return {
-            ...ownerColumns(by),
-            channel: order.channel,
-            body: writeDigestBody(order),
-            ...(digest.paused?.reason === 'by-hand' ? {} : running(order.schedule, new Date(since))),
+            ...orderColumns(by, order),
+            ...(isPausedByHand ? {} : running(order.schedule, new Date(since))),
           };
         },
         describe(order),
       ),
-    pause: (digest, by) =>
+    pause: (digest: Digest, by: Person) =>
       change(digest, by, 'digest-paused', () => ({
         paused: 'by-hand',
         paused_by: by.userId,
@@ -179,43 +149,43 @@ export function createDigestService(options: {
         pause_notice: null,
         next_due: null,
       })),
-    resume: (digest, by) =>
+    resume: (digest: Digest, by: Person) =>
       change(digest, by, 'digest-changed', () => running(digest.schedule), { resumed: 'yes' }),
-    takeOver: (digest, by) =>
-      change(digest, by, 'digest-taken-over', () => ({ ...running(digest.schedule), ...ownerColumns(by) }), {
-        from: digest.owner.userId,
-      }),
-    delete: (digest, by) =>
-      change(digest, by, 'digest-deleted', () => ({ deleted_at: now(), next_due: null })),
-    async restore(digest, by) {
-      const { deletedAt } = digest;
-      if (!deletedAt || now().getTime() - deletedAt.getTime() > undoMinutes * minuteMs) return undefined;
-      const runs = digest.paused ? {} : running(digest.schedule);
-      return change(digest, by, 'digest-changed', () => ({ ...runs, deleted_at: null }), { restored: 'yes' });
+    takeOver(digest: Digest, by: Person) {
+      const changes = { ...running(digest.schedule), ...ownerColumns(by) };
+      return change(digest, by, 'digest-taken-over', () => changes, { from: digest.owner.userId });
     },
-    runNow: (digest, by) => begin(digest, now(), (trx, key) => storeManualRun(trx, key, by.userId)),
-    postAgain: (digest, due) => begin(digest, due, (trx, key) => reopenRun(trx, key, now())),
-    async pauseFor({ person, tenant }) {
-      const reason = person ? 'owner-gone' : 'uninstalled';
-      await db.transaction().execute(async (trx) => {
-        const which = { tenant, owner: person?.userId };
-        const paused = await pauseDigests(trx, which, { reason, at: now() }, options);
-        await deletePlannedRuns(
-          trx,
-          paused.map(({ id }) => id),
-        );
+    delete: (digest: Digest, by: Person) =>
+      change(digest, by, 'digest-deleted', () => ({ deleted_at: now(), next_due: null })),
+    /** Undoes a deletion, as long as it can be. */
+    async restore(digest: Digest, by: Person): Promise<Digest | undefined> {
+      const { deletedAt, paused, schedule } = digest;
+      if (!deletedAt || now().getTime() - deletedAt.getTime() > undoMinutes * minuteMs) return undefined;
+      const changes = { ...(paused ? {} : running(schedule)), deleted_at: null };
+      return change(digest, by, 'digest-changed', () => changes, { restored: 'yes' });
+    },
+    /** Runs at once, whatever the schedule says. False where a run is on its way already. */
+    runNow({ id }: Digest, by: Person): Promise<boolean> {
+      const key = { digest_id: id, due: now() };
+      return begin(key, (trx) => storeManualRun(trx, key, by.userId));
+    },
+    /** Runs once more: a person looked, and the post is not there. False where the run's fate is not unknown any more. */
+    postAgain({ id }: Digest, due: Date): Promise<boolean> {
+      const key = { digest_id: id, due };
+      return begin(key, async (trx) => {
+        const reopened = await trx
+          .updateTable('digest_runs')
+          .set({ state: 'due', run_at: now() })
+          .where((row) => row.and({ ...key, state: 'unknown' }))
+          .executeTakeFirst();
+        return reopened.numUpdatedRows === 1n;
       });
     },
   };
 }
 
-/** Another change of the same digest came first. */
-class ChangedMeanwhile extends Error {}
-
-const notPaused = { paused: null, paused_by: null, paused_at: null, pause_notice: null } as const;
-
 /** For the record. */
-function describe({ channel, subject }: DigestOrder): { channel: string; kinds: string } {
+function describe({ channel, subject }: DigestOrder) {
   return { channel, kinds: subject.kinds.join(' ') };
 }
 

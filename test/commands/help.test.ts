@@ -29,7 +29,7 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     What waits for your approval, and what you asked for
     *Digests*
     \`/cdn digest [new|list|run &lt;id&gt;|pause &lt;id&gt;|resume &lt;id&gt;|edit &lt;id&gt;|delete &lt;id&gt;]\`
-    Posts on a schedule: zones, origin errors, upload scanning, app usage, and what changed
+    Posts on a schedule: zones overview, origin errors, upload scanning, app usage, and what changed
     *Connect*
     \`/cdn connect\`
     Connect your own CDN key

@@ -36,10 +36,10 @@ test('the second run compares with the first', async () => {
   await desk.runJobs();
   const rows = await desk.db.selectFrom('digest_runs').select('figures').orderBy('due').execute();
   const [first, second] = rows.map(
-    ({ figures }) => JSON.parse(figures ?? '{}') as { zones: { before?: object } },
+    ({ figures }) => JSON.parse(figures ?? '{}') as { zones: { chargesBefore?: number } },
   );
-  expect(first?.zones.before).toBeUndefined();
-  expect(second?.zones.before).toBeDefined();
+  expect(first?.zones.chargesBefore).toBeUndefined();
+  expect(second?.zones.chargesBefore).toBeDefined();
 });
 
 test('a run that is some hours late says so; one that is too old says that it was skipped', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { acceptBaseline, findBaseline, storePendingBaseline } from '../../src/digests/queries/baselines.ts';
+import { acceptBaseline, findBaseline, storePendingBaseline } from '../../src/digests/queries/runs.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { alice, createDigestHarness, type DigestHarness } from './harness.ts';
 

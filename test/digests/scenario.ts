@@ -4,16 +4,12 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import type { PullZone } from '../../simulator/cdn/zone-fields.ts';
 import { createCdn } from '../../src/api/cdn.ts';
 import { ApiError } from '../../src/api/http/errors.ts';
-import type { DigestSubject, PastRun } from '../../src/digests/model.ts';
-import {
-  baselineAfterSilence,
-  prepareDigest,
-  readBaseline,
-  readPastRun,
-  writeFigures,
-} from '../../src/digests/prepare.ts';
+import type { Collected, DigestBaseline, DigestPast, DigestSubject } from '../../src/digests/model.ts';
+import { baselineAfterSilence, prepareDigest, writeFigures } from '../../src/digests/prepare.ts';
+import { parseStored } from '../../src/digests/queries/runs.ts';
 import { Secret } from '../../src/secrets/secret.ts';
-import type { Message } from '../../src/views/blocks/message.ts';
+import { isChart } from '../../src/views/blocks/chart.ts';
+import type { ChartBlock, Message } from '../../src/views/blocks/message.ts';
 import { findMessageProblems } from '../support/slack-limits.ts';
 
 export const GB = 1e9;
@@ -25,6 +21,7 @@ export interface RunResult {
   readonly top: readonly string[];
   /** In the thread, a text a message. */
   readonly thread: readonly string[];
+  /** The charts of all of them. */
   readonly charts: readonly string[];
   readonly quiet: boolean;
   /** As it is kept for later runs. */
@@ -45,7 +42,7 @@ export interface DigestScenario {
 export async function createDigestScenario(
   subject: Partial<DigestSubject> = {},
   data: Partial<CdnData> = {},
-  how: { readonly patienceMs?: number; readonly signal?: AbortSignal } = {},
+  { signal, ...how }: { readonly patienceMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<DigestScenario> {
   let now = Date.UTC(2026, 10, 2, 9);
   const cdn = await startCdn({ zones: 0, data, now: () => now });
@@ -55,8 +52,8 @@ export async function createDigestScenario(
     originLoggingUrl: cdn.originLoggingUrl,
     now: () => now,
     sleep: () => Promise.resolve(),
-  }).withKey(new Secret(cdn.key));
-  const history: PastRun[] = [];
+  }).withKey(new Secret(cdn.key), signal);
+  const history: DigestPast['history'][number][] = [];
   let remembered: string | undefined;
   const whole: DigestSubject = {
     kinds: ['zones'],
@@ -68,12 +65,12 @@ export async function createDigestScenario(
   const run = async (at: string | Date): Promise<RunResult> => {
     const moment = new Date(at);
     now = moment.getTime();
+    const before = parseStored(remembered) as DigestBaseline | undefined;
     const { collected, baseline, top, thread, quiet } = await prepareDigest(whole, {
       cdn: client,
       now: moment,
       history,
-      baseline: readBaseline(remembered),
-      signal: new AbortController().signal,
+      baseline: before,
       ...how,
       explain: (error) => ({
         message: error instanceof ApiError ? `The CDN said ${error.code}.` : 'Something else failed.',
@@ -87,10 +84,10 @@ export async function createDigestScenario(
     for (const lines of thread.map(linesOf))
       if (new Set(lines).size < lines.length) throw new Error(`a line stands twice in:\n${lines.join('\n')}`);
     const stored = writeFigures(collected);
-    const past = readPastRun({ due: moment, figures: stored });
-    if (past) history.unshift(past);
-    remembered = JSON.stringify(quiet ? baselineAfterSilence(readBaseline(remembered), baseline) : baseline);
-    const charts = thread.flatMap(({ files = [] }) => files.map(({ altText = '' }) => altText));
+    const figures = parseStored(stored) as Collected | undefined;
+    if (figures) history.unshift({ due: moment, figures });
+    remembered = JSON.stringify(quiet ? baselineAfterSilence(before, baseline) : baseline);
+    const charts = [top, ...thread].flatMap((one) => (one.blocks ?? []).filter(isChart).map(describeChart));
     return { top: linesOf(top), thread: thread.map((one) => linesOf(one).join('\n')), charts, quiet, stored };
   };
   return {
@@ -161,6 +158,14 @@ export const limitedBandwidthPerRun = (...amounts: readonly number[]) =>
       makeZone(1001, 'shop', { MonthlyBandwidthUsed: amount * GB, MonthlyBandwidthLimit: 500 * GB }),
     ];
   });
+
+/** `Bandwidth: 40 GB a day (line, GB a day): Bandwidth 9 Nov 38.5, 10 Nov 40`. */
+function describeChart({ title, chart: { type, axis_config, series } }: ChartBlock): string {
+  const lines = series.map(({ name, data }) => {
+    return `${name} ${data.map(({ label, value }) => `${label} ${value}`).join(', ')}`;
+  });
+  return `${title} (${type}, ${axis_config.y_label}): ${lines.join('; ')}`;
+}
 
 function linesOf({ blocks = [] }: Message): string[] {
   return blocks.flatMap((block) => {

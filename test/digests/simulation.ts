@@ -7,8 +7,8 @@ import type { Authorizer } from '../../src/auth/policy/authorizer.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
 import { digestDueJob, digestRunJob } from '../../src/digests/jobs.ts';
 import { digestMessages } from '../../src/digests/messages.ts';
-import type { DigestPorts } from '../../src/digests/ports.ts';
-import { insertDigest, ownerColumns, writeDigestBody } from '../../src/digests/queries/digests.ts';
+import type { DigestPorts } from '../../src/digests/model.ts';
+import { insertDigest } from '../../src/digests/queries/digests.ts';
 import { findNextRuns, type Schedule } from '../../src/digests/schedule.ts';
 import { createDigestService } from '../../src/digests/service.ts';
 import { createDeliverJob } from '../../src/outbox/deliver.ts';
@@ -65,13 +65,9 @@ export class DigestSimulation {
     const channel = `C${id}`;
     const digest = await insertDigest(this.#db, {
       id,
-      ...ownerColumns(owner),
-      channel,
-      body: writeDigestBody({ subject, schedule, channel }),
-      revision: 1,
-      paused: 'new',
-      failures: 0,
-      created_at: this.now(),
+      owner,
+      order: { subject, schedule, channel },
+      at: this.now(),
     });
     const { now } = this;
     const enqueue = enqueueInto(this.#db, now);

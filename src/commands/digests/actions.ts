@@ -21,13 +21,12 @@ async function run(id: string, context: DigestContext): Promise<Message> {
   const digest = await findManagedDigest(id, context);
   if (digest.paused && digest.paused.reason !== 'by-hand') {
     throw new UserError(
-      `The digest ${formatCode(digest.id)} is paused: ${describePause(digest.paused.reason, digest.paused.by)}.`,
+      `The digest ${formatCode(digest.id)} is paused: ${describePause(digest.paused.reason)}.`,
       `Once that is fixed: \`/cdn digest resume ${digest.id}\``,
     );
   }
   await requireOwnersKey(digest, context);
-  const isNew = await context.digests.runNow(digest, context.person);
-  return views.renderRunning(digest, isNew);
+  return views.renderRunning(digest, await context.digests.runNow(digest, context.person));
 }
 
 async function pause(id: string, context: DigestContext): Promise<Message> {
@@ -65,30 +64,32 @@ async function restore(id: string, context: DigestContext): Promise<Message> {
 /** Resumes everything of the person's that was paused when the app was removed. */
 async function resumeAll(_value: string, context: DigestContext): Promise<Message> {
   const { digests, person } = context;
-  const mine = (await digests.list(tenantId(person))).filter(
-    ({ digest: { owner, paused } }) => owner.userId === person.userId && paused?.reason === 'uninstalled',
-  );
+  const listed = await digests.list(tenantId(person));
+  const mine = listed
+    .map(({ digest }) => digest)
+    .filter(({ owner, paused }) => owner.userId === person.userId && paused?.reason === 'uninstalled');
   const [first] = mine;
   if (!first)
     throw new UserError(
       'None of your digests is paused for that any more.',
       '`/cdn digest list` shows them.',
     );
-  await requireOwnersKey(first.digest, context);
+  await requireOwnersKey(first, context);
   const resumed: Digest[] = [];
   // A digest that was changed at this moment stays as it is.
-  for (const { digest } of mine) resumed.push((await digests.resume(digest, person)) ?? digest);
+  for (const digest of mine) resumed.push((await digests.resume(digest, person)) ?? digest);
   return views.renderResumedAll(resumed.filter(({ paused }) => !paused));
 }
 
 async function takeOver(id: string, context: DigestContext): Promise<Message> {
   const { person, digests } = context;
   const digest = await findDigest(id, context);
-  if (!digest.paused || !canBeTakenOver(digest.paused.reason)) {
+  if (!canBeTakenOver(digest)) {
+    const { paused, owner } = digest;
     throw new UserError(
-      digest.paused
-        ? `The digest ${formatCode(digest.id)} is ${describePause(digest.paused.reason, digest.paused.by)}: that is for its owner and admins.`
-        : `The digest ${formatCode(digest.id)} runs again already, with the key of <@${digest.owner.userId}>.`,
+      paused
+        ? `The digest ${formatCode(digest.id)} is ${describePause(paused.reason, paused.by)}: that is for its owner and admins.`
+        : `The digest ${formatCode(digest.id)} runs again already, with the key of <@${owner.userId}>.`,
       '`/cdn digest list` shows its state.',
     );
   }
@@ -105,20 +106,18 @@ async function takeOver(id: string, context: DigestContext): Promise<Message> {
 async function postAgain(value: string, context: DigestContext): Promise<Message> {
   const [id = '', due = ''] = value.split('|');
   const digest = await findManagedDigest(id, context);
-  const at = new Date(due);
-  if (!Number.isNaN(at.getTime()) && (await context.digests.postAgain(digest, at)))
-    return views.renderPostedAgain(digest);
+  if (await context.digests.postAgain(digest, new Date(due))) return views.renderPostedAgain(digest);
   throw new UserError('That run is settled already.', `A new one: \`/cdn digest run ${digest.id}\``);
 }
 
 /** A digest runs with its owner's key, whoever resumes it. */
-async function requireOwnersKey(digest: Digest, context: DigestContext): Promise<void> {
-  if (await context.keyStore.describe(digest.owner)) return;
-  const own = digest.owner.userId === context.person.userId;
+async function requireOwnersKey({ owner }: Digest, { keyStore, person }: DigestContext): Promise<void> {
+  if (await keyStore.describe(owner)) return;
+  if (owner.userId === person.userId)
+    throw new UserError('You have no CDN key connected.', 'Connect yours, then resume it.', 'connect');
   throw new UserError(
-    own ? 'You have no CDN key connected.' : `<@${digest.owner.userId}> has no CDN key connected.`,
-    own ? 'Connect yours, then resume it.' : 'They can connect one; or edit it, and it runs with yours.',
-    ...(own ? (['connect'] as const) : []),
+    `<@${owner.userId}> has no CDN key connected.`,
+    'They can connect one; or edit it, and it runs with yours.',
   );
 }
 
@@ -148,10 +147,10 @@ export async function findManagedDigest(id: string, context: With<'digests'>): P
   return digest;
 }
 
-async function requireManager(digest: Digest, { person, authorizer }: Context): Promise<void> {
-  if (digest.owner.userId === person.userId || (await authorizer.actor()).admin) return;
+async function requireManager({ owner }: Digest, { person, authorizer }: Context): Promise<void> {
+  if (owner.userId === person.userId || (await authorizer.actor()).admin) return;
   throw new UserError(
-    `Only <@${digest.owner.userId}>, whose digest this is, and admins may do that.`,
+    `Only <@${owner.userId}>, whose digest this is, and admins may do that.`,
     'Ask them, or make one of your own: `/cdn digest new`.',
   );
 }
@@ -185,9 +184,10 @@ const beside = { needs: 'none', newMessage: true } as const;
 
 /** Those with `beside` aside, the answer replaces the message that offered the button. */
 export const digestActions: readonly Action<'digests' | 'keyStore'>[] = [
-  ...Object.entries(verbs).map(
-    ([verb, work]): Action<'digests' | 'keyStore'> => ({ id: `digests:${verb}`, ...beside, run: work }),
-  ),
+  { id: 'digests:run', ...beside, run },
+  { id: 'digests:pause', ...beside, run: pause },
+  { id: 'digests:resume', ...beside, run: resume },
+  { id: 'digests:delete', ...beside, run: remove },
   { id: 'digests:undo', needs: 'none', run: restore },
   { id: 'digests:take-over', needs: 'read', run: takeOver },
   { id: 'digests:resume-all', needs: 'read', run: resumeAll },

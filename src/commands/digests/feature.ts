@@ -1,7 +1,7 @@
 import { tenantId } from '../../auth/identity.ts';
+import { digestKinds } from '../../digests/kinds/list.ts';
 import { canBeTakenOver, type Digest } from '../../digests/model.ts';
 import { UserError } from '../../errors.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { digestSkeleton } from '../../views/digests/form.ts';
 import { digestsAtHome, type Row, renderDigestList } from '../../views/digests/list.ts';
@@ -12,16 +12,11 @@ import type { Words } from '../words.ts';
 import { digestActions, verbs } from './actions.ts';
 import { digestForm, editForm, newForm, preview, redraw, targetPicker, timeZonePicker } from './form.ts';
 
-type Verb = keyof typeof verbs;
-
-/** Digests on a page. */
-const pageSize = 10;
-
 const digestCommand: Command<'digests' | 'keyStore'> = {
   name: 'digest',
   aliases: ['digests'],
   usage: 'digest [new|list|run <id>|pause <id>|resume <id>|edit <id>|delete <id>]',
-  summary: 'Posts on a schedule: zones, origin errors, upload scanning, app usage, and what changed',
+  summary: `Posts on a schedule: ${digestKinds.map(({ label }) => label.toLowerCase()).join(', ')}, and what changed`,
   label: 'Digests',
   changesHome: true,
   examples: ['digest new', 'digest list', 'digest run k7f3q'],
@@ -40,17 +35,18 @@ const digestCommand: Command<'digests' | 'keyStore'> = {
     const [verb, id = ''] = readWords(words);
     return verb === 'edit' ? editForm(id, context) : newForm(words.list.slice(1), context);
   },
-  run(words, context) {
+  async run(words, context) {
     const [verb = 'list', id] = readWords(words);
-    if (verb === 'list') return renderPage(Number(id ?? 1), context);
+    if (verb === 'list') {
+      // The person's own, those of this channel, and for admins all.
+      const isHere = ({ channel }: Digest, admin: boolean): boolean => admin || channel === context.channelId;
+      return renderDigestList(await listVisible(context, isHere), Number(id ?? 1), context.now());
+    }
     if (verb !== 'edit' && !isVerb(verb)) throw unknownVerb(verb);
     // With an id, `edit` opens a form instead.
-    if (id === undefined || verb === 'edit')
-      throw new UserError(
-        'Which digest?',
-        `\`/cdn digest list\` shows their ids: \`/cdn digest ${verb} k7f3q\``,
-      );
-    return verbs[verb](id, context);
+    if (id !== undefined && verb !== 'edit') return verbs[verb](id, context);
+    const example = `\`/cdn digest list\` shows their ids: \`/cdn digest ${verb} k7f3q\``;
+    throw new UserError('Which digest?', example);
   },
 };
 
@@ -83,30 +79,11 @@ export const digest: Feature<'digests' | 'keyStore' | 'zoneCache'> = {
   forms: [digestForm],
   pickers: [targetPicker, timeZonePicker],
   /** The person's own, and for admins those of others that the bot paused. */
-  async homeSection(context) {
-    return digestsAtHome(await listVisible(context, isPausedForAdmin));
-  },
+  homeSection: async (context) =>
+    digestsAtHome(await listVisible(context, (digest, admin) => admin && canBeTakenOver(digest))),
 };
 
-function isPausedForAdmin({ paused }: Digest, admin: boolean): boolean {
-  return admin && paused !== undefined && canBeTakenOver(paused.reason);
-}
-
-/** The person's own, those of this channel, and for admins all. */
-async function renderPage(page: number, context: With<'digests'>): Promise<Message> {
-  const seen = await listVisible(context, ({ channel }, admin) => admin || channel === context.channelId);
-  const pages = Math.max(1, Math.ceil(seen.length / pageSize));
-  const at = Number.isInteger(page) ? Math.min(Math.max(page, 1), pages) : 1;
-  return renderDigestList({
-    listed: seen.slice((at - 1) * pageSize, at * pageSize),
-    total: seen.length,
-    page: at,
-    pages,
-    asOf: context.now(),
-  });
-}
-
-/** The person's own, and those of others that `isVisible` picks. */
+/** The person's own digests, and those of others that `isVisible` picks. */
 async function listVisible(
   { person, authorizer, digests }: With<'digests'>,
   isVisible: (digest: Digest, admin: boolean) => boolean,
@@ -133,6 +110,6 @@ function readWords({ list: [verb, id] }: Words): [string | undefined, string | u
   return [word === 'remove' ? 'delete' : word, id];
 }
 
-function isVerb(word: string): word is Verb {
+function isVerb(word: string): word is keyof typeof verbs {
   return Object.hasOwn(verbs, word);
 }

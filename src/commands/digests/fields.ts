@@ -1,124 +1,91 @@
 import { z } from 'zod';
-import { type TargetType, targetTypes } from '../../digests/kinds/kind.ts';
-import {
-  type DigestKindName,
-  digestKindNames,
-  digestKinds,
-  findDigestKind,
-} from '../../digests/kinds/list.ts';
-import type { DigestOrder, Threshold } from '../../digests/model.ts';
+import { type Targets, type TargetType, targetTypes } from '../../digests/kinds/kind.ts';
+import { digestKindNames, findDigestKind } from '../../digests/kinds/list.ts';
+import type { DigestOrder } from '../../digests/model.ts';
 import { isTimeZone, type Schedule } from '../../digests/schedule.ts';
 import { formatInteger } from '../../views/blocks/text.ts';
-import type { FormValues } from '../../views/digests/form.ts';
-import { mostAbove, mostTargets, onlyValues } from '../../views/digests/form.ts';
+import { type FormValues, mostAbove, mostTargets, weekdayChoices } from '../../views/digests/form.ts';
 import type { Fields } from '../context.ts';
 
-const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
-const everyDay = [1, 2, 3, 4, 5, 6, 7];
-
-/** Words for several days. */
-const daySets: Readonly<Record<string, readonly number[]>> = {
-  daily: everyDay,
-  everyday: everyDay,
-  workdays: [1, 2, 3, 4, 5],
-  weekdays: [1, 2, 3, 4, 5],
-  weekend: [6, 7],
+/** The fields of a schedule. A message is the error of its field. */
+const scheduleFields = {
+  time: z
+    .string({ error: 'Pick a time.' })
+    .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, { error: 'A time of day, such as 09:00.' }),
+  days: z.array(z.string(), { error: 'Choose at least one day.' }).transform((words, issues) => {
+    const days = { weekdays: new Set<number>(), monthDays: new Set<number>() };
+    for (const word of words) {
+      const choice = weekdayChoices[word];
+      for (const day of choice?.days ?? []) days.weekdays.add(day);
+      if (!choice) days.monthDays.add(Number(word));
+    }
+    if (words.length === 0) issues.addIssue('Choose at least one day.');
+    if (![...days.monthDays].every((day) => day >= 1 && day <= 31)) issues.addIssue('Choose from the list.');
+    return { weekdays: sortDays(days.weekdays), monthDays: sortDays(days.monthDays) };
+  }),
+  timezone: z
+    .string({ error: 'Pick a time zone.' })
+    .refine(isTimeZone, { error: 'That is no time zone. Type a city, such as Vienna.' }),
 };
 
-// A menu sends a list, a typed line one text.
-const several = (missing: string) =>
-  z
-    .union([z.string(), z.array(z.string())], { error: missing })
-    .transform((given) => (typeof given === 'string' ? given.split(/[,;]/u) : [...given]))
-    .transform((given) => given.map((text) => text.trim()).filter((text) => text !== ''));
-
-/** Parses the form's fields. A message is the error of its field. */
-export const digestFields = z
-  .object({
-    kind: several('Choose at least one.').refine((kinds) => kinds.length > 0, {
-      error: 'Choose at least one.',
-    }),
-    target: several('').default([]),
-    channel: z
-      .string({ error: 'Pick a channel.' })
-      .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' }),
-    time: z
-      .string({ error: 'Pick a time.' })
-      .regex(/^(?:[01]?\d|2[0-3]):[0-5]\d$/, { error: 'A time of day, such as 09:00.' })
-      .transform((time) => time.padStart(5, '0')),
-    days: several('Choose at least one day.'),
-    timezone: z
-      .string({ error: 'Pick a time zone.' })
-      .refine(isTimeZone, { error: 'That is no time zone. Type a city, such as Vienna.' }),
-    only: z.string().default('always'),
-    above: z.string().optional(),
-  })
-  .transform((fields, refinement): DigestOrder => {
-    const wrong = (path: string, message: string): void =>
-      refinement.addIssue({ code: 'custom', path: [path], message });
-
-    const kinds = [...new Set(fields.kind.map(findKind))].filter((kind) => kind !== undefined);
-    if (kinds.length < new Set(fields.kind).size && kinds.length === 0)
-      wrong('kind', 'Choose from the list.');
-    const days = readDays(fields.days);
-    if (!days) wrong('days', 'Choose days from the list.');
-    else if (days.weekdays.length + days.monthDays.length === 0) wrong('days', 'Choose at least one day.');
-    const only = readThreshold(fields.only, fields.above);
-    if (typeof only === 'object' && 'field' in only) wrong(only.field, only.message);
-    const targets = readTargets(fields.target, kinds);
-    if (typeof targets === 'string') wrong('target', targets);
-    else
-      for (const { target, missingTarget } of kinds.map(findDigestKind))
-        if (missingTarget !== undefined && targets[target].length === 0) wrong('target', missingTarget);
-    return {
-      subject: {
-        kinds,
-        targets: typeof targets === 'string' ? { zones: [], shieldZones: [], apps: [] } : targets,
-        only: typeof only === 'object' && 'field' in only ? 'always' : only,
-        timeZone: fields.timezone,
-      },
-      schedule: { time: fields.time, zone: fields.timezone, ...(days ?? { weekdays: [], monthDays: [] }) },
-      channel: fields.channel,
-    };
-  });
-
-/** The form's fields for an existing digest. */
-export function formValuesOfDigest({ subject, schedule, channel }: DigestOrder): FormValues {
-  return {
-    kinds: subject.kinds,
-    targets: targetEntries.flatMap(([type, { prefix }]) =>
-      subject.targets[type].map((id) => `${prefix}:${id}`),
-    ),
-    channel,
-    time: schedule.time,
-    days: formatDays(schedule),
-    timeZone: schedule.zone,
-    ...onlyValues(subject.only),
-  };
-}
-
-/** The form's fields as they are filled in, right or wrong. */
-export function readFormValues(fields: Fields): FormValues {
-  const one = (name: string): string | undefined => [fields[name] ?? []].flat()[0];
-  const all = (name: string): string[] => [fields[name] ?? []].flat();
-  return {
-    kinds: digestKindNames.filter((kind) => all('kind').some((word) => findKind(word) === kind)),
-    targets: all('target'),
-    channel: one('channel'),
-    time: one('time') ?? '09:00',
-    days: all('days'),
-    timeZone: one('timezone') ?? 'UTC',
-    only: one('only') ?? 'always',
-    above: one('above') ?? '10',
-  };
+function sortDays(days: ReadonlySet<number>): number[] {
+  return [...days].toSorted((a, b) => a - b);
 }
 
 /** Undefined until days, time and zone are filled in. */
-export function readSchedule({ days, time, timeZone: zone }: FormValues): Schedule | undefined {
-  const chosen = readDays(days);
-  if (!chosen || chosen.weekdays.length + chosen.monthDays.length === 0) return undefined;
-  return /^\d\d:\d\d$/u.test(time) && isTimeZone(zone) ? { time, zone, ...chosen } : undefined;
+export function readSchedule(fields: Fields): Schedule | undefined {
+  const { data } = z.object(scheduleFields).safeParse(fields);
+  return data && { time: data.time, zone: data.timezone, ...data.days };
 }
+
+const targetEntries = Object.entries(targetTypes) as [TargetType, (typeof targetTypes)[TargetType]][];
+
+/** Parses the form's fields. */
+export const digestFields = z
+  .object({
+    ...scheduleFields,
+    kind: z
+      .array(z.enum(digestKindNames), { error: 'Choose at least one.' })
+      .min(1, { error: 'Choose at least one.' }),
+    target: z
+      .array(z.string())
+      .max(mostTargets, { error: `At most ${mostTargets}.` })
+      .default([])
+      .transform((chosen, issues): Targets => {
+        const ids = targetEntries.map(([type, { prefix, id }]) => {
+          const own = chosen.flatMap((one) =>
+            one.startsWith(`${prefix}:`) ? [one.slice(prefix.length + 1)] : [],
+          );
+          return [type, [...new Set(own)].filter((one) => id.test(one))] as const;
+        });
+        const known = ids.reduce((sum, [, own]) => sum + own.length, 0);
+        if (known < new Set(chosen).size) issues.addIssue('Pick from the list, or type an id.');
+        return Object.fromEntries(ids) as Record<TargetType, string[]>;
+      }),
+    channel: z
+      .string({ error: 'Pick a channel.' })
+      .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' }),
+    only: z.enum(['always', 'changed', 'above'], { error: 'Choose from the list.' }).default('always'),
+    above: z.string().optional(),
+  })
+  .transform((fields, issues): DigestOrder => {
+    const { kind: kinds, target: targets, channel, days, time, timezone, only, above } = fields;
+    const wrong = (field: keyof typeof fields, message: string): void =>
+      issues.addIssue({ code: 'custom', path: [field], message });
+    for (const { target, missingTarget } of kinds.map(findDigestKind))
+      if (missingTarget !== undefined && targets[target].length === 0) wrong('target', missingTarget);
+    // The field for the number appears a moment after the choice.
+    if (only === 'above' && above === undefined)
+      wrong('only', 'Choose it once more, then say above how many.');
+    else if (only === 'above' && !/^\s*\d{1,9}\s*$/u.test(above ?? ''))
+      wrong('above', `A whole number from 0 to ${formatInteger(mostAbove)}.`);
+    const threshold = only === 'above' ? { above: Number(above) } : only;
+    return {
+      subject: { kinds, targets, only: threshold, timeZone: timezone },
+      schedule: { time, zone: timezone, ...days },
+      channel,
+    };
+  });
 
 /** The order that the fields describe, or every problem with them. */
 export function findProblems(fields: Fields): DigestOrder | { readonly problems: readonly string[] } {
@@ -127,78 +94,37 @@ export function findProblems(fields: Fields): DigestOrder | { readonly problems:
   return { problems: [...new Set(parsed.error.issues.map(({ message }) => message))] };
 }
 
-/** `errors`, `Origin errors`, `upload-scanning`: what a kind may be called. */
-export function findKind(word: string): DigestKindName | undefined {
-  return digestKinds.find(({ words }) => words.test(word))?.name;
+/** The form's fields as they are filled in, right or wrong. */
+export function readFormValues(fields: Fields): FormValues {
+  const all = (name: string): string[] => [fields[name] ?? []].flat();
+  const one = (name: string): string | undefined => all(name)[0];
+  return {
+    kind: digestKindNames.filter((kind) => all('kind').includes(kind)),
+    target: all('target'),
+    channel: one('channel'),
+    time: one('time') ?? '09:00',
+    days: all('days'),
+    timezone: one('timezone') ?? 'UTC',
+    only: one('only') ?? 'always',
+    above: one('above') ?? '10',
+  };
 }
 
-function readDays(words: readonly string[]): Pick<Schedule, 'weekdays' | 'monthDays'> | undefined {
-  const weekdays = new Set<number>();
-  const monthDays = new Set<number>();
-  for (const word of words) {
-    const name = word.toLowerCase();
-    const weekday = weekdayNames.findIndex((day) => name.startsWith(day)) + 1;
-    const set = Object.hasOwn(daySets, name) ? daySets[name] : undefined;
-    const inMonth = /^\d{1,2}$/u.test(name) ? Number(name) : 0;
-    if (set) for (const day of set) weekdays.add(day);
-    else if (weekday > 0) weekdays.add(weekday);
-    else if (inMonth >= 1 && inMonth <= 31) monthDays.add(inMonth);
-    else return undefined;
-  }
-  return { weekdays: sortDays(weekdays), monthDays: sortDays(monthDays) };
+/** The form's fields for an existing digest. */
+export function writeFields({ subject: { kinds, targets, only }, schedule, channel }: DigestOrder): Fields {
+  const { weekdays, monthDays, time, zone } = schedule;
+  const chosen = findChoice(weekdays) ?? weekdays.flatMap((day) => findChoice([day]) ?? []);
+  return {
+    kind: kinds,
+    target: targetEntries.flatMap(([type, { prefix }]) => targets[type].map((id) => `${prefix}:${id}`)),
+    channel,
+    time,
+    days: [chosen, monthDays.map(String)].flat(),
+    timezone: zone,
+    ...(typeof only === 'string' ? { only } : { only: 'above', above: String(only.above) }),
+  };
 }
 
-function sortDays(days: ReadonlySet<number>): number[] {
-  return [...days].toSorted((a, b) => a - b);
-}
-
-function formatDays({ weekdays, monthDays }: Schedule): string[] {
-  const same = (set: readonly number[]): boolean =>
-    set.length === weekdays.length && set.every((day) => weekdays.includes(day));
-  const named = same(everyDay)
-    ? ['daily']
-    : same([1, 2, 3, 4, 5])
-      ? ['workdays']
-      : weekdays.map((day) => weekdayNames[day - 1] ?? '');
-  return [...named, ...monthDays.map(String)];
-}
-
-/** The two fields of the threshold, or which one is wrong. Typed on one line, the number stands in the first. */
-function readThreshold(
-  text: string,
-  above: string | undefined,
-): Threshold | { field: 'only' | 'above'; message: string } {
-  if (text === 'always' || text === 'changed') return text;
-  const isApart = text === 'above';
-  // The field for the number appears a moment after the choice.
-  if (isApart && above === undefined)
-    return { field: 'only', message: 'Choose it once more, then say above how many.' };
-  const number = isApart ? (above ?? '').trim() : text;
-  if (/^\d{1,9}$/u.test(number)) return { above: Number(number) };
-  return isApart
-    ? { field: 'above', message: `A whole number from 0 to ${formatInteger(mostAbove)}.` }
-    : { field: 'only', message: 'Choose from the list.' };
-}
-
-const targetEntries = Object.entries(targetTypes) as [TargetType, (typeof targetTypes)[TargetType]][];
-
-/** Ids by their type, or what is wrong with them. `zone:1001` names its type, a plain id takes that of the kinds. */
-function readTargets(
-  words: readonly string[],
-  kinds: readonly DigestKindName[],
-): DigestOrder['subject']['targets'] | string {
-  if (words.length > mostTargets) return `At most ${mostTargets}.`;
-  const found = { zones: new Set<string>(), shieldZones: new Set<string>(), apps: new Set<string>() };
-  const preferred = kinds.map((kind) => findDigestKind(kind).target);
-  for (const word of words) {
-    const [, prefix, id = ''] = /^(?:(\w+):)?(.+)$/u.exec(word) ?? [];
-    const types: TargetType[] =
-      prefix === undefined
-        ? [...preferred, ...targetEntries.map(([type]) => type)]
-        : targetEntries.filter(([, type]) => type.prefix === prefix).map(([type]) => type);
-    const type = types.find((one) => targetTypes[one].id.test(id));
-    if (type === undefined) return 'Pick from the list, or type an id.';
-    found[type].add(id);
-  }
-  return { zones: [...found.zones], shieldZones: [...found.shieldZones], apps: [...found.apps] };
+function findChoice(days: readonly number[]): string | undefined {
+  return Object.keys(weekdayChoices).find((name) => weekdayChoices[name]?.days.join() === days.join());
 }

@@ -1,51 +1,38 @@
-import { digestKindNames } from '../../digests/kinds/list.ts';
+import { digestKinds } from '../../digests/kinds/list.ts';
 import type { Digest, DigestOrder } from '../../digests/model.ts';
 import { prepareDigest } from '../../digests/prepare.ts';
 import { findNextRuns } from '../../digests/schedule.ts';
+import { message, section } from '../../views/blocks/blocks.ts';
+import { option } from '../../views/blocks/inputs.ts';
+import { createNotes, maxOptions } from '../../views/blocks/menu.ts';
 import type { FormResult } from '../../views/blocks/message.ts';
-import * as forms from '../../views/digests/form.ts';
-import * as views from '../../views/digests/post.ts';
-import * as outcomes from '../../views/digests/saved.ts';
+import * as views from '../../views/digests/form.ts';
 import { describeNextRuns } from '../../views/digests/schedule.ts';
-import type { Context, With } from '../context.ts';
+import type { Context, Fields, With } from '../context.ts';
 import { type Action, defineForm, type Picker } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { matchesQuery } from '../zones/query.ts';
 import { findChannelRefusal, findManagedDigest, nextThree, requireChanged } from './actions.ts';
-import {
-  digestFields,
-  findKind,
-  findProblems,
-  formValuesOfDigest,
-  readFormValues,
-  readSchedule,
-} from './fields.ts';
+import { digestFields, findProblems, readFormValues, readSchedule, writeFields } from './fields.ts';
 
 /** `typed`: words behind the command that may name kinds. */
 export async function newForm(typed: readonly string[], context: Context) {
   const { person, people, channelId } = context;
-  const named = typed.map(findKind).filter((kind) => kind !== undefined);
-  const values: forms.FormValues = {
-    kinds: named.length > 0 ? digestKindNames.filter((kind) => named.includes(kind)) : ['zones'],
-    targets: [],
+  const named = digestKinds.filter(({ words }) => typed.some((word) => words.test(word)));
+  const fields = {
+    kind: named.length > 0 ? named.map(({ name }) => name) : ['zones'],
     channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
     time: '09:00',
     days: ['workdays'],
-    timeZone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
-    only: 'always',
-    above: '10',
+    timezone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
   };
-  return forms.renderDigestForm(values, { next: describeNext(values, context) });
+  return renderForm(fields, {}, context);
 }
 
 export async function editForm(id: string, context: With<'digests'>) {
   const digest = await findManagedDigest(id, context);
-  const values = formValuesOfDigest(digest);
-  return forms.renderDigestForm(values, {
-    note: writeNote(digest),
-    says: warnOfTakeover(digest, context),
-    next: describeNext(values, context),
-  });
+  const about = { note: writeNote(digest), says: warnOfTakeover(digest, context) };
+  return renderForm(writeFields(digest), about, context);
 }
 
 /** A choice changes what the form says below it: when the digest runs, and what is counted. */
@@ -55,16 +42,23 @@ export const redraw: Action<'digests'> = {
   needs: 'read',
   preservesInputs: true,
   async redraw(_value, context) {
-    const values = readFormValues(context.modal?.fields ?? {});
-    const note = context.modal?.metadata;
-    const edited = await findEdited(note, context);
-    return forms.renderDigestForm(values, {
-      note,
-      says: edited && warnOfTakeover(edited, context),
-      next: describeNext(values, context),
-    });
+    const edited = await findEdited(context);
+    const says = edited && warnOfTakeover(edited, context);
+    return renderForm(context.modal?.fields ?? {}, { note: context.modal?.metadata, says }, context);
   },
 };
+
+function renderForm(
+  fields: Fields,
+  about: { readonly note?: string | undefined; readonly says?: string | undefined },
+  { now }: Context,
+) {
+  const schedule = readSchedule(fields);
+  const next = schedule
+    ? describeNextRuns(findNextRuns(schedule, now(), 3), schedule.zone)
+    : 'Next: choose its days.';
+  return views.renderDigestForm(readFormValues(fields), { ...about, next });
+}
 
 function warnOfTakeover({ owner }: Digest, { person }: Context): string | undefined {
   return owner.userId === person.userId
@@ -72,47 +66,86 @@ function warnOfTakeover({ owner }: Digest, { person }: Context): string | undefi
     : `This digest is <@${owner.userId}>’s. If you save it, it is yours and runs with your key.`;
 }
 
-function describeNext(values: forms.FormValues, { now }: Context): string {
-  const schedule = readSchedule(values);
-  return schedule
-    ? describeNextRuns(findNextRuns(schedule, now(), 3), schedule.zone)
-    : 'Next: choose its days.';
-}
-
 export const digestForm = defineForm({
   id: 'digests:submit',
   needs: 'read',
   fields: digestFields,
-  loadingView: forms.digestBusy(),
+  loadingView: { ...views.digestSkeleton(), callback_id: 'digests:busy' },
   async run(order, context: With<'digests'>) {
-    const note = context.modal?.metadata;
     const refused = await findChannelRefusal(order.channel, context);
-    if (refused !== undefined) return renderAgain(order, note, refused, context);
-    return note === undefined ? saveNew(order, context) : saveChange(order, note, context);
+    if (refused !== undefined) return renderAgain(refused, context);
+    return context.modal?.metadata === undefined ? saveNew(order, context) : saveChange(order, context);
   },
 });
+
+async function saveNew(order: DigestOrder, context: With<'digests'>): Promise<FormResult> {
+  const { digests, person } = context;
+  const created = await digests.create(person, order);
+  if (!(await announce(created, context))) {
+    await digests.discard(created);
+    return renderInvite(order, context);
+  }
+  return renderSaved(requireChanged(await digests.begin(created, person)), context);
+}
+
+async function saveChange(order: DigestOrder, context: With<'digests'>): Promise<FormResult> {
+  const { digests, person, modal } = context;
+  const edited = await findEdited(context);
+  const before = requireChanged(edited && writeNote(edited) === modal?.metadata ? edited : undefined);
+  const mustTell = before.channel !== order.channel || before.paused?.reason === 'bot-removed';
+  if (mustTell && !(await announce({ ...before, ...order }, context))) return renderInvite(order, context);
+  return renderSaved(requireChanged(await digests.change(before, order, person)), context);
+}
+
+/** Tells the channel of a new or moved digest; false if the bot cannot write there. */
+function announce(digest: Digest, { person, post }: Context): Promise<boolean> {
+  return post(digest.channel, views.renderAnnouncement(digest, person.userId));
+}
+
+function renderInvite({ channel }: DigestOrder, context: Context): FormResult {
+  const says = `The bot cannot write to <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`;
+  return renderAgain(says, context);
+}
+
+/** The form once more, with what is wrong above it: it keeps what was filled in. */
+function renderAgain(problem: string, context: Context): FormResult {
+  const says = `:warning: ${problem}`;
+  const { metadata: note, fields = {} } = context.modal ?? {};
+  return { modal: renderForm(fields, { note, says }, context), message: message(problem, [section(says)]) };
+}
+
+function renderSaved(digest: Digest, context: Context): FormResult {
+  return views.renderSaved(digest, nextThree(digest, context));
+}
+
+/** Which digest a form changes, and its revision when the form was opened. */
+function writeNote({ id, revision }: Digest): string {
+  return `${id}|${revision}`;
+}
+
+async function findEdited(context: With<'digests'>): Promise<Digest | undefined> {
+  const [id] = context.modal?.metadata?.split('|') ?? [];
+  return id === undefined ? undefined : findManagedDigest(id, context);
+}
 
 /** Prepares the digest by the same code as a run, and shows it to this person alone. */
 export const preview: Action<'digests'> = {
   id: 'digests:preview',
   needs: 'read',
-  modal: () => forms.digestSkeleton('Preview'),
+  modal: () => views.digestSkeleton('Preview'),
   async load(_value, context) {
     const order = findProblems(context.modal?.fields ?? {});
-    if ('problems' in order) return outcomes.renderNotYet(order.problems);
-    const edited = await findEdited(context.modal?.metadata, context);
-    const prepared = await prepareDigest(order.subject, {
-      cdn: await context.cdn(),
-      now: context.now(),
-      ...(edited ? await context.digests.loadPast(edited) : { history: [], baseline: undefined }),
-      signal: context.signal,
-      explain: context.explain,
-    });
-    return outcomes.renderPreviewed(prepared satisfies views.RenderedDigest, order);
+    if ('problems' in order) return views.renderNotYet(order.problems);
+    const edited = await findEdited(context);
+    const past = edited ? await context.digests.loadPast(edited) : { history: [], baseline: undefined };
+    const cdn = await context.cdn();
+    const { explain, now } = context;
+    const prepared = await prepareDigest(order.subject, { cdn, now: now(), explain, ...past });
+    return views.renderPreviewed(prepared, order);
   },
 };
 
-const mostOptions = 100;
+const mostApps = 20;
 
 export const targetPicker: Picker<'zoneCache'> = {
   id: 'digests:targets',
@@ -123,37 +156,27 @@ export const targetPicker: Picker<'zoneCache'> = {
     const { zones } = await loadAllZones(context);
     const found = zones.filter((zone) => matchesQuery(zone, search));
     // Other text is not given back: it may be a key that went into the wrong field.
-    const shield = /^\d{1,10}$/u.test(search) ? search : undefined;
-    const app = /^[a-z\d]{8,40}$/u.test(search) ? typed.trim() : undefined;
-    const apps = new Set(found.map(({ appId }) => appId).filter((app) => app !== undefined));
-    const offered = [
-      ...(shield === undefined ? [] : [forms.targetOption(`shield:${shield}`)]),
-      ...(app === undefined || apps.has(app) ? [] : [forms.targetOption(`app:${app}`)]),
-      ...[...apps].slice(0, 20).map((app) => forms.targetOption(`app:${app}`)),
-    ];
-    const room = mostOptions - offered.length - 1;
+    const shieldZones = /^\d{1,10}$/u.test(search) ? [`shield:${search}`] : [];
+    const typedApp = /^[a-z\d]{8,40}$/u.test(search) ? [typed.trim()] : [];
+    const linked = new Set(found.flatMap(({ appId }) => appId ?? []));
+    const apps = [...typedApp.filter((app) => !linked.has(app)), ...[...linked].slice(0, mostApps)];
+    const others = [...shieldZones, ...apps.map((app) => `app:${app}`)].map((one) => views.targetOption(one));
+    const room = maxOptions - others.length - 1;
     const more = found.length - room;
     return [
-      ...found.slice(0, room).map(({ id: zone, name }) => forms.targetOption(`zone:${zone}`, name)),
-      ...offered,
-      ...(more > 0 ? [forms.noteOption(`… and ${more} more zones: keep typing`)] : []),
+      ...found.slice(0, room).map(({ id, name }) => views.targetOption(`zone:${id}`, name)),
+      ...others,
+      ...createNotes(more > 0 ? [`… and ${more} more zones: keep typing`] : []),
     ];
   },
 };
 
 /** Current names of zones that Node lists under their former ones. */
 const renamedZones = [
+  ...['Buenos_Aires', 'Cordoba', 'Mendoza'].map((city) => `America/Argentina/${city}`),
+  ...['Indiana/Indianapolis', 'Kentucky/Louisville', 'Nuuk'].map((city) => `America/${city}`),
+  ...['Ho_Chi_Minh', 'Kathmandu', 'Kolkata', 'Yangon'].map((city) => `Asia/${city}`),
   'Africa/Asmara',
-  'America/Argentina/Buenos_Aires',
-  'America/Argentina/Cordoba',
-  'America/Argentina/Mendoza',
-  'America/Indiana/Indianapolis',
-  'America/Kentucky/Louisville',
-  'America/Nuuk',
-  'Asia/Ho_Chi_Minh',
-  'Asia/Kathmandu',
-  'Asia/Kolkata',
-  'Asia/Yangon',
   'Atlantic/Faroe',
   'Europe/Kyiv',
 ];
@@ -162,77 +185,13 @@ export const timeZonePicker: Picker = {
   id: 'digests:timezones',
   fields: ['timezone'],
   needs: 'none',
-  async run(typed, context) {
+  async run(typed, { people, person }) {
     const wanted = typed.trim().toLowerCase().replaceAll(' ', '_');
-    const own = (await context.people.profile(context.person.userId))?.timeZone;
-    const all = [
-      ...new Set([
-        ...(own === undefined ? [] : [own]),
-        'UTC',
-        ...renamedZones,
-        ...Intl.supportedValuesOf('timeZone'),
-      ]),
-    ];
-    const found = all.filter((zone) => zone.toLowerCase().includes(wanted)).slice(0, mostOptions);
+    const own = (await people.profile(person.userId))?.timeZone ?? 'UTC';
+    const all = new Set([own, 'UTC', ...renamedZones, ...Intl.supportedValuesOf('timeZone')]);
+    const found = [...all].filter((zone) => zone.toLowerCase().includes(wanted)).slice(0, maxOptions);
     return found.length > 0
-      ? found.map((zone) => forms.zoneOption(zone))
-      : [forms.noteOption('No time zone is called so: try a big city nearby')];
+      ? found.map((zone) => option(zone, zone))
+      : createNotes(['No time zone is called so: try a big city nearby']);
   },
 };
-
-async function saveNew(order: DigestOrder, context: With<'digests'>): Promise<FormResult> {
-  const { digests, person } = context;
-  const created = await digests.create(person, order);
-  const isTold = await context.post(order.channel, outcomes.renderAnnouncement(created, person.userId));
-  if (!isTold) {
-    await digests.discard(created);
-    return renderAgain(order, undefined, outcomes.renderInvite(order.channel), context);
-  }
-  return renderSaved(requireChanged(await digests.begin(created, person)), context);
-}
-
-async function saveChange(order: DigestOrder, note: string, context: With<'digests'>): Promise<FormResult> {
-  const { digests, person } = context;
-  const edited = await findEdited(note, context);
-  const before = requireChanged(edited && writeNote(edited) === note ? edited : undefined);
-  if (before.channel !== order.channel || before.paused?.reason === 'bot-removed') {
-    const isTold = await context.post(
-      order.channel,
-      outcomes.renderAnnouncement({ ...before, ...order }, person.userId),
-    );
-    if (!isTold) return renderAgain(order, note, outcomes.renderInvite(order.channel), context);
-  }
-  return renderSaved(requireChanged(await digests.change(before, order, person)), context);
-}
-
-/** The form once more, with what is wrong above it: it keeps what was filled in. */
-function renderAgain(
-  order: DigestOrder,
-  note: string | undefined,
-  says: string,
-  context: Context,
-): FormResult {
-  const values = formValuesOfDigest(order);
-  return {
-    modal: forms.renderDigestForm(values, {
-      note,
-      says: `:warning: ${says}`,
-      next: describeNext(values, context),
-    }),
-    message: outcomes.renderNotSaved(says),
-  };
-}
-
-function renderSaved(digest: Digest, context: Context): FormResult {
-  return outcomes.renderSaved(digest, nextThree(digest, context));
-}
-
-/** Which digest a form changes, and its revision when the form was opened. */
-function writeNote({ id, revision }: Digest): string {
-  return `${id}|${revision}`;
-}
-
-async function findEdited(note: string | undefined, context: With<'digests'>): Promise<Digest | undefined> {
-  const [id] = note?.split('|') ?? [];
-  return id === undefined ? undefined : findManagedDigest(id, context);
-}

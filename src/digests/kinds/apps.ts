@@ -1,39 +1,33 @@
-import {
-  escapeMrkdwn,
-  formatCode,
-  formatInteger,
-  formatMoney,
-  pluralize,
-  truncate,
-} from '../../views/blocks/text.ts';
+import { escapeMrkdwn, formatCode, formatInteger, formatMoney, pluralize } from '../../views/blocks/text.ts';
 import {
   describeChange,
   describeComparison,
   formatDifference,
   formatNumber,
   inBrackets,
+  renderTrend,
   sumReported,
+  withMore,
 } from '../../views/digests/comparisons.ts';
-import { dateRange, renderDetail, trendChart } from '../../views/digests/detail.ts';
-import { flattenName } from '../figures/compact-ids.ts';
 import {
   type Comparison,
   compareWithPast,
   findEarlier,
+  flattenName,
   hasMoved,
   noise,
   type Point,
   trendOf,
-} from '../figures/series.ts';
+} from '../figures.ts';
 import { type CollectInput, type DigestKind, type Finding, readEach } from './kind.ts';
 
-export interface AppsFigures {
+interface AppsFigures {
   readonly apps: readonly AppFigures[];
   /** Apps of the chosen zones beyond the first twenty. */
   readonly more: number;
 }
 
-export interface AppFigures {
+interface AppFigures {
   readonly id: string;
   readonly since?: string | undefined;
   /** Lower case; an open set. */
@@ -49,8 +43,8 @@ export interface AppFigures {
 }
 
 const mostApps = 20;
-/** A chart each; the points of further ones are not stored. */
-const mostCharts = 3;
+/** Lines of the chart; the points of further apps are not stored. */
+const mostCharted = 6;
 
 /** Application usage. Without chosen apps: those that the zones are linked to. */
 export const apps: DigestKind<'apps', AppsFigures> = {
@@ -61,16 +55,12 @@ export const apps: DigestKind<'apps', AppsFigures> = {
   troubles: 'failing apps',
 
   async collect(input) {
-    const ids = input.targets.apps.length > 0 ? input.targets.apps : await linkedApps(input);
-    const { signal } = input;
-    const { results, failures } = await readEach(
-      ids.slice(0, mostApps),
-      { signal, nameOf: (id) => id },
-      (id) => collectApp(id, input),
-    );
-    if (results.length === 0 && ids.length > 0) return { figures: undefined, failures };
-    const drawn = results.map((app, index) => (index < mostCharts ? app : { ...app, trend: [] }));
-    return { figures: { apps: drawn, more: Math.max(0, ids.length - mostApps) }, failures };
+    const { targets } = input;
+    const ids = targets.apps.length > 0 ? targets.apps : await findLinkedApps(input);
+    const chosen = ids.slice(0, mostApps);
+    const { results, failures } = await readEach(chosen, String, (id) => collectApp(id, input));
+    const apps = results?.map((app, index) => (index < mostCharted ? app : { ...app, trend: [] }));
+    return { figures: apps && { apps, more: Math.max(0, ids.length - mostApps) }, failures };
   },
 
   countTroubles: ({ apps }) => apps.filter(isFailing).length,
@@ -80,24 +70,20 @@ export const apps: DigestKind<'apps', AppsFigures> = {
     apps.flatMap((app): Finding[] => {
       const { id, status, wasStatus, latency, average, cost, volumes } = app;
       const found: Finding[] = [];
-      const name = `App ${formatCode(id, 40)}`;
-      const add = (weight: number, about: unknown, text: string): void =>
-        void found.push({ weight, about, line: () => text });
+      const add = (weight: number, about: unknown, sign: string, text: string): void =>
+        void found.push({ weight, about, line: () => `${sign} App ${formatCode(id, 40)}${text}` });
       if (status !== undefined && wasStatus !== undefined && status !== wasStatus) {
-        const sign = isFailing(app) ? ':red_circle:' : ':arrows_counterclockwise:';
-        const text = `${name} is ${escapeMrkdwn(status, 30)}, was ${escapeMrkdwn(wasStatus, 30)}`;
-        add(isFailing(app) ? 1 : 5, app, `${sign} ${text}`);
+        const [sign, weight] = isFailing(app) ? [':red_circle:', 1] : [':arrows_counterclockwise:', 5];
+        add(weight, app, sign, ` is ${escapeMrkdwn(status, 30)}, was ${escapeMrkdwn(wasStatus, 30)}`);
       }
       if (latency?.usual !== undefined)
-        add(4, average, `:snail: ${name}: latency ${describeComparison(latency, formatNumber)}`);
+        add(4, average, ':snail:', `: latency ${describeComparison(latency, formatNumber)}`);
       else if (average && hasMoved(average, noise.latency))
-        add(4, average, `:snail: ${name}: average latency ${describeComparison(average, formatNumber)}`);
-      if (cost && hasMoved(cost, noise.dollars)) {
-        const text = `${formatMoney(cost.now)} a month, ${describeChange(cost, formatMoney)}`;
-        add(5, cost, `:moneybag: ${name}: ${text}`);
-      }
+        add(4, average, ':snail:', `: average latency ${describeComparison(average, formatNumber)}`);
+      if (cost && hasMoved(cost, noise.dollars))
+        add(5, cost, ':moneybag:', `: ${describeComparison(cost, formatMoney, ' a month')}`);
       if (volumes && hasMoved(volumes, 0))
-        add(5, volumes, `:floppy_disk: ${name}: volumes ${describeComparison(volumes, formatGigabytes)}`);
+        add(5, volumes, ':floppy_disk:', `: volumes ${describeComparison(volumes, formatGigabytes)}`);
       return found;
     }),
 
@@ -123,51 +109,35 @@ export const apps: DigestKind<'apps', AppsFigures> = {
     };
   },
 
-  renderThread({ apps, more }, changed, timeZone) {
+  renderDetail({ apps, more }, reported, timeZone) {
     if (apps.length === 0) return undefined;
-    const reported = new Set(changed.map(({ about }) => about));
-    return renderDetail({
-      title: 'App usage',
-      changed,
-      parts: {
-        'By app': [
-          ...apps.map((app) => renderRow(app, reported)),
-          ...(more > 0 ? [`and ${pluralize(more, 'more app')}`] : []),
-        ],
-      },
+    const rows = apps.map((app) => renderRow(app, reported));
+    const trends = apps.map(({ id, trend }) => ({ name: id, points: trend }));
+    const [only] = apps;
+    const about = apps.length > 1 ? '' : `: ${formatNumber(only?.average?.now ?? 0)}`;
+    return {
+      parts: { 'By app': withMore(rows, more, 'app') },
       note: 'Latency as the CDN reports it: it names no unit.',
-      charts: apps.slice(0, mostCharts).map(({ id, trend }) =>
-        trendChart(trend, timeZone, {
-          name: `latency-${id.replaceAll(/[^\w-]/gu, '').slice(0, 60) || 'app'}.png`,
-          title: `Latency of ${truncate(id, 30)}`,
-          axis: 'Average, no unit given',
-          series: 'Latency',
-          altText: `Line chart of the average latency of ${truncate(id, 60)}, ${dateRange(trend, timeZone)}`,
-          format: formatNumber,
-        }),
-      ),
-    });
+      chart: renderTrend({ title: `Average latency${about}`, unit: 'No unit given' }, trends, timeZone),
+    };
   },
 };
 
-async function linkedApps({ targets, zoneList }: CollectInput<AppsFigures, never>): Promise<string[]> {
+async function findLinkedApps({ targets, zoneList }: CollectInput<AppsFigures>): Promise<string[]> {
   const wanted = new Set(targets.zones);
   const { zones } = await zoneList();
-  const linked = zones.flatMap(({ id, appId }) =>
-    appId !== undefined && (wanted.size === 0 || wanted.has(id)) ? [appId] : [],
-  );
-  return [...new Set(linked)];
+  const chosen = zones.filter(({ id }) => wanted.size === 0 || wanted.has(id));
+  return [...new Set(chosen.flatMap(({ appId }) => appId ?? []))];
 }
 
-async function collectApp(id: string, input: CollectInput<AppsFigures, never>): Promise<AppFigures> {
+async function collectApp(id: string, input: CollectInput<AppsFigures>): Promise<AppFigures> {
   const app = await input.cdn.apps.summary(id);
   const past = findEarlier(input, ({ apps }) => apps.find((found) => found.id === id));
   const compare = (
     now: number | undefined,
     read: (found: AppFigures) => Comparison | undefined,
     floor: number,
-  ): Comparison | undefined =>
-    now === undefined ? undefined : compareWithPast(now, past, (found) => read(found)?.now, floor);
+  ): Comparison | undefined => (now === undefined ? undefined : compareWithPast(now, past, read, floor));
   const average = compare(app.averageLatency, (found) => found.average, noise.latency);
   return {
     id,

@@ -1,9 +1,8 @@
 import type { CdnClient } from '../../api/cdn.ts';
-import { ApiError } from '../../api/http/errors.ts';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
-import type { Message } from '../../views/blocks/message.ts';
-import type { Past } from '../figures/series.ts';
+import type { MessageBlock } from '../../views/blocks/message.ts';
+import type { Past } from '../figures.ts';
 
 /** Ids that the form's “Of what” takes. `prefix` marks them in the form's options. */
 export const targetTypes = {
@@ -37,12 +36,12 @@ export interface DigestKind<Name extends string, Figures, Baseline = never> {
   /** When the digest last reported each of its parts, as ISO text; undefined for a part reported the first time. */
   readonly listSince: (figures: Figures) => readonly (string | undefined)[];
   readonly renderLine: (figures: Figures, timeZone: string) => NumberLine;
-  /** The detail in the thread. `changed`: findings that have a line; the rest of the detail does not repeat them. */
-  readonly renderThread: (
+  /** `reported`: what findings above it are about. The detail does not repeat that. */
+  readonly renderDetail: (
     figures: Figures,
-    changed: readonly Finding[],
+    reported: ReadonlySet<unknown>,
     timeZone: string,
-  ) => Message | undefined;
+  ) => Detail | undefined;
   /** Smaller figures where they take too much room: the next run then compares less by name. */
   readonly shrink?: (figures: Figures) => Figures;
   /** The baseline after a run that stayed silent: what was not posted is still to be reported. */
@@ -54,7 +53,7 @@ export interface ZoneList {
   readonly skipped: number;
 }
 
-export interface CollectInput<Figures, Baseline> {
+export interface CollectInput<Figures, Baseline = never> {
   readonly cdn: CdnClient;
   /** The moment that the digest speaks of. */
   readonly now: Date;
@@ -67,10 +66,8 @@ export interface CollectInput<Figures, Baseline> {
   readonly weekBefore: Past<Figures> | undefined;
   /** Undefined in a first run. */
   readonly baseline: Baseline | undefined;
-  /** Aborts when the bot stops or the run took too long. */
-  readonly signal: AbortSignal;
-  /** After so long no further log is requested. Default 90 s. */
-  readonly patienceMs?: number;
+  /** After so long no further log is requested. */
+  readonly patienceMs: number;
 }
 
 export interface CollectResult<Figures, Baseline = never> {
@@ -100,8 +97,10 @@ export interface Finding {
   readonly line?: (mostNames: number) => string;
   /** It alone makes up the total of its kind, so that the total's comparison would say the same again. */
   readonly isWholeTotal?: boolean;
-  /** The part of the figures that it reports: the detail does not repeat that part's comparison. */
+  /** The part of the figures that it reports. */
   readonly about?: unknown;
+  /** That part is reported the first time: it is worth a line, but did not change. */
+  readonly isFirst?: boolean;
 }
 
 /** A kind in numbers: what there is, and how it compares. */
@@ -110,33 +109,35 @@ export interface NumberLine {
   readonly compared: string;
 }
 
+/** A message of a digest's thread, below what changed. */
+export interface Detail {
+  /** The kind's label unless told otherwise. */
+  readonly title?: string;
+  /** Lines under their titles; a part without lines is left out. */
+  readonly parts: Readonly<Record<string, readonly string[]>>;
+  readonly note: string;
+  /** One chart, or nothing. Of all kinds' charts the one that explains most stands in the channel. */
+  readonly chart: readonly MessageBlock[];
+}
+
 const requestsAtOnce = 3;
 
 /** Reads something of each item, three at once; one that fails costs the others nothing. */
 export async function readEach<Item, Result>(
   items: readonly Item[],
-  about: { readonly signal: AbortSignal; readonly nameOf: (item: Item) => string },
+  nameOf: (item: Item) => string,
   read: (item: Item) => Promise<Result>,
-): Promise<{ readonly results: Result[]; readonly failures: ReadFailure[] }> {
+): Promise<{ readonly results: Result[] | undefined; readonly failures: ReadFailure[] }> {
+  const failures: ReadFailure[] = [];
   const settled = await runConcurrently(
     requestsAtOnce,
-    items.map((item) => async () => {
-      throwIfAborted(about.signal);
-      return read(item);
-    }),
+    items.map((item) => () => read(item)),
   );
-  return {
-    results: settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
-    failures: settled.flatMap((one, index): ReadFailure[] => {
-      const item = items[index];
-      return one.status === 'rejected' && item !== undefined
-        ? [{ what: about.nameOf(item), reason: one.reason as unknown }]
-        : [];
-    }),
-  };
-}
-
-/** @throws ApiError `cancelled` once the signal has aborted, as the client does in the middle of a request. */
-export function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw new ApiError({ code: 'cancelled', operation: 'digest', sent: false });
+  const results = settled.flatMap((one, index) => {
+    if (one.status === 'fulfilled') return [one.value];
+    failures.push({ what: nameOf(items[index] as Item), reason: one.reason });
+    return [];
+  });
+  // Undefined where each failed.
+  return { results: results.length === 0 && items.length > 0 ? undefined : results, failures };
 }

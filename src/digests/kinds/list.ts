@@ -9,10 +9,11 @@ const kinds = [zones, originErrors, uploadScanning, apps] as const;
 
 type Kind = (typeof kinds)[number];
 export type DigestKindName = Kind['name'];
-type FiguresOf<K> = K extends DigestKind<string, infer Figures, infer _> ? Figures : never;
 /** What a run found, by kind. */
 export type FiguresByKind = {
-  readonly [Name in DigestKindName]?: FiguresOf<Extract<Kind, { name: Name }>> | undefined;
+  readonly [Name in DigestKindName]?:
+    | Parameters<Extract<Kind, { name: Name }>['countTroubles']>[0]
+    | undefined;
 };
 
 /** Figures and baseline are stored and read back under the kind's own name, so that each kind gets its own. */

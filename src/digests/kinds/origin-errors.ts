@@ -1,19 +1,21 @@
 import { hourMs } from '../../lib/time.ts';
-import type { Attachment } from '../../views/blocks/message.ts';
-import { formatCode, formatInteger, pluralize, truncate, truncateLines } from '../../views/blocks/text.ts';
+import { renderChart, sumBuckets } from '../../views/blocks/chart.ts';
+import type { MessageBlock } from '../../views/blocks/message.ts';
+import { formatCode, formatInteger, pluralize, truncateLines } from '../../views/blocks/text.ts';
 import {
-  describeChange,
+  describeComparison,
   describeName,
   describeRate,
   formatNumber,
   inBrackets,
   isIncrease,
   listNames,
+  mostListed,
+  withMore,
 } from '../../views/digests/comparisons.ts';
-import { attachChart, mostListed, renderDetail } from '../../views/digests/detail.ts';
 import { formatRunTime } from '../../views/digests/schedule.ts';
-import { hasMoved, noise } from '../figures/series.ts';
-import { type DigestKind, type Finding } from './kind.ts';
+import { hasMoved, noise } from '../figures.ts';
+import type { DigestKind, Finding } from './kind.ts';
 import { collectErrors, type ErrorFigures } from './origin-errors/collect.ts';
 import { type CodeBaseline, dropUnreportedCodes } from './origin-errors/new-codes.ts';
 
@@ -38,34 +40,31 @@ export const originErrors: DigestKind<'errors', ErrorFigures, CodeBaseline> = {
   }),
 
   listFindings({ fresh, zones, perDay: total }) {
-    return [
-      ...fresh.map(
-        ({ code, count, zones }): Finding => ({
-          weight: 2,
-          line: (most) =>
-            `:new: ${formatCode(code, 60)} ${pluralize(count, 'time')} in ${listNames(zones, most)}`,
-        }),
-      ),
-      ...zones.flatMap((zone): Finding[] => {
-        const { perDay } = zone;
-        if (!hasMoved(perDay, noise.errors)) return [];
-        const text =
-          perDay.now === 0
-            ? `:white_check_mark: *${describeName(zone)}*: no errors any more`
-            : `${isIncrease(perDay) ? ':boom:' : ':arrow_down:'} *${describeName(zone)}*: ${formatNumber(perDay.now)} errors a day, ${describeChange(perDay, formatNumber)}`;
-        return [{ weight: 3, about: zone, isWholeTotal: perDay.now === total.now, line: () => text }];
-      }),
-      ...(hasMoved(total, noise.errors) ? [{ weight: 7 }] : []),
-    ];
+    const newCodes = fresh.map(({ code, count, zones }): Finding => {
+      const what = `:new: ${formatCode(code, 60)} ${pluralize(count, 'time')} in`;
+      return { weight: 2, line: (most) => `${what} ${listNames(zones, most)}` };
+    });
+    const moved = zones.flatMap((zone): Finding[] => {
+      const { perDay } = zone;
+      if (!hasMoved(perDay, noise.errors)) return [];
+      const name = `*${describeName(zone)}*`;
+      const text =
+        perDay.now === 0
+          ? `:white_check_mark: ${name}: no errors any more`
+          : `${isIncrease(perDay) ? ':boom:' : ':arrow_down:'} ${name}: ${describeComparison(perDay, formatNumber, ' errors a day')}`;
+      return [{ weight: 3, about: zone, isWholeTotal: perDay.now === total.now, line: () => text }];
+    });
+    return [...newCodes, ...moved, ...(hasMoved(total, noise.errors) ? [{ weight: 7 }] : [])];
   },
 
   renderLine({ total, perDay, read, asked, of, zones, from, since }, timeZone) {
     const failing = zones.filter((zone) => zone.total > 0).length;
     const isPartial = total > 0 && (read < asked || zones.some(({ partial }) => partial));
+    const what = total === 0 ? 'No origin errors' : pluralize(total, 'origin error');
     const when = since === undefined ? 'in 24 hours' : `since ${formatRunTime(new Date(from), timeZone)}`;
     return {
       number: [
-        `*${isPartial ? 'At least ' : ''}${total === 0 ? 'No origin errors' : pluralize(total, 'origin error')}* ${when}`,
+        `*${isPartial ? 'At least ' : ''}${what}* ${when}`,
         total > 0 && of !== 1 ? `, in ${formatInteger(failing)} of ${pluralize(read, 'zone')}` : '',
         read < asked ? ` (${formatInteger(read)} of ${pluralize(asked, 'log')} read)` : '',
         asked < of ? ` (the busiest of ${formatInteger(of)})` : '',
@@ -74,44 +73,25 @@ export const originErrors: DigestKind<'errors', ErrorFigures, CodeBaseline> = {
     };
   },
 
-  renderThread(errors, changed, timeZone) {
-    const reported = new Set(changed.map(({ about }) => about));
-    const failing = errors.zones.filter(({ total }) => total > 0);
-    const more = failing.length - mostListed;
-    const partial = errors.zones.filter((zone) => zone.partial);
-    const busiest =
-      errors.asked < errors.of
-        ? `The logs of the ${formatInteger(errors.asked)} busiest of ${pluralize(errors.of, 'zone')}. `
-        : '';
-    return renderDetail({
-      title: 'Origin errors',
-      changed,
-      parts: {
-        'By zone': [
-          ...failing.slice(0, mostListed).map((zone) => {
-            const compared = reported.has(zone) ? '' : inBrackets(zone.perDay, formatNumber);
-            return formatCount(zone.total, `${describeName(zone)}${compared}`);
-          }),
-          ...(more > 0 ? [`and ${pluralize(more, 'more zone')}`] : []),
-        ],
-        'By error': errors.codes.map(([code, times]) =>
-          formatCount(times, code ? formatCode(code, 60) : 'no code'),
-        ),
-        'By address': errors.prefixes.map(([prefix, times]) => formatCount(times, formatCode(prefix, 60))),
-        'The CDN holds more than it gave':
-          partial.length > 0
-            ? [
-                truncateLines(
-                  partial.map((zone) => describeName(zone)),
-                  1000,
-                  ', ',
-                ),
-              ]
-            : [],
-      },
-      note: `${busiest}\`/cdn errors &lt;zone&gt;\` shows samples.`,
-      charts: [renderChart(errors, timeZone)],
+  renderDetail(errors, reported, timeZone) {
+    const { zones, asked, of, codes, prefixes } = errors;
+    const failing = zones.filter(({ total }) => total > 0);
+    const byZone = failing.slice(0, mostListed).map((zone) => {
+      const compared = reported.has(zone) ? '' : inBrackets(zone.perDay, formatNumber);
+      return formatCount(zone.total, `${describeName(zone)}${compared}`);
     });
+    const partial = zones.filter((zone) => zone.partial).map((zone) => describeName(zone));
+    const logs = `The logs of the ${formatInteger(asked)} busiest of ${pluralize(of, 'zone')}. `;
+    return {
+      parts: {
+        'By zone': withMore(byZone, failing.length - mostListed, 'zone'),
+        'By error': codes.map(([code, times]) => formatCount(times, code ? formatCode(code, 60) : 'no code')),
+        'By address': prefixes.map(([prefix, times]) => formatCount(times, formatCode(prefix, 60))),
+        'The CDN holds more than it gave': partial.length > 0 ? [truncateLines(partial, 1000, ', ')] : [],
+      },
+      note: `${asked < of ? logs : ''}\`/cdn errors &lt;zone&gt;\` shows samples.`,
+      chart: renderHourChart(errors, timeZone),
+    };
   },
 };
 
@@ -119,20 +99,22 @@ function formatCount(times: number, what: string): string {
   return `*${formatInteger(times)}* · ${what}`;
 }
 
-function renderChart({ hours, firstHour, total }: ErrorFigures, timeZone: string): Attachment | undefined {
-  const highest = Math.max(0, ...hours);
-  if (highest === 0) return undefined;
-  const at = (hour: number): string => formatRunTime(new Date(firstHour + hour * hourMs), timeZone);
-  const title = pluralize(total, 'origin error');
-  const range = `${at(0)} to ${at(hours.length - 1)}`;
-  return attachChart(
-    'origin-errors.png',
-    {
-      title,
-      subtitle: truncate(`${range}, ${timeZone}`, 50),
-      labels: hours.map((_, hour) => at(hour).slice(-5)),
-      panels: [{ kind: 'bars', name: 'Errors in each hour', series: [{ name: 'errors', values: hours }] }],
-    },
-    `Bar chart of ${title} by hour, ${range}: most at ${at(hours.indexOf(highest))} (${formatInteger(highest)}).`,
-  );
+/** Hours of a bar, so that at most twenty stand beside each other: a run reports at most seven days. */
+const bucketHours = [1, 2, 6, 12] as const;
+
+function renderHourChart({ hours, firstHour, total }: ErrorFigures, timeZone: string): MessageBlock[] {
+  if (hours.every((count) => count === 0)) return [];
+  const size = bucketHours.find((size) => hours.length / size <= 20) ?? 12;
+  const sums = sumBuckets(hours, size);
+  const labels = sums.map((_, nth) => {
+    const [weekday, , , time] = formatRunTime(new Date(firstHour + nth * size * hourMs), timeZone).split(' ');
+    return `${weekday} ${time}${nth === sums.length - 1 ? '–now' : ''}`;
+  });
+  return renderChart({
+    kind: 'bar',
+    title: pluralize(total, 'origin error'),
+    unit: `Errors ${size === 1 ? 'an hour' : `each ${size} hours`}, ${timeZone}`,
+    labels,
+    series: [{ name: 'Errors', values: sums }],
+  });
 }

@@ -1,48 +1,39 @@
-import type { ScanDay, UploadScanningMetrics } from '../../api/upload-scanning.ts';
+import type { UploadScanningMetrics } from '../../api/upload-scanning.ts';
 import { shiftDay, toUtcDay } from '../../lib/time.ts';
+import { renderChart } from '../../views/blocks/chart.ts';
 import { formatShortDay } from '../../views/blocks/dates.ts';
-import type { Attachment } from '../../views/blocks/message.ts';
-import { escapeMrkdwn, formatInteger, formatPercent, pluralize, truncate } from '../../views/blocks/text.ts';
+import type { MessageBlock } from '../../views/blocks/message.ts';
+import { escapeMrkdwn, formatInteger, formatPercent, pluralize } from '../../views/blocks/text.ts';
 import {
-  describeChange,
+  describeComparison,
   describeRate,
   formatNumber,
   inBrackets,
   sumReported,
 } from '../../views/digests/comparisons.ts';
-import { attachChart, fewestPoints, renderDetail } from '../../views/digests/detail.ts';
-import {
-  type Comparison,
-  countDaysSince,
-  findEarlier,
-  findOutlier,
-  hasMoved,
-  noise,
-} from '../figures/series.ts';
+import { type Comparison, countDaysSince, findEarlier, findOutlier, hasMoved, noise } from '../figures.ts';
 import { type CollectInput, type DigestKind, type Finding, readEach } from './kind.ts';
 
 /** Upload scanning of one shield zone: the CDN's own days, the last whole ones since the previous run. */
-export interface ScanFigures {
+interface ScanFigures {
   readonly id: string;
   readonly since?: string | undefined;
   /** `2026-11-20`: the last whole day; absent where the CDN reports none. */
   readonly last?: string | undefined;
   readonly days: number;
   readonly scanned?: number | undefined;
-  readonly logged?: number | undefined;
   readonly blocked?: number | undefined;
   readonly perDay?: Comparison | undefined;
   /** Of the files scanned, where that is meaningful, from 0 to 1. */
   readonly share?: Comparison | undefined;
-  readonly trend: readonly (readonly [day: string, scanned: number | null, blocked: number | null])[];
+  readonly trend: readonly (readonly [day: string, blocked: number | null])[];
 }
 
-type Figures = readonly ScanFigures[];
+/** Of the chart; the days of further shield zones are not stored. */
+const mostCharted = 6;
+const daysCharted = 14;
 
-/** A chart each; the days of further ones are not stored. */
-const mostCharts = 3;
-
-export const uploadScanning: DigestKind<'scanning', Figures> = {
+export const uploadScanning: DigestKind<'scanning', readonly ScanFigures[]> = {
   name: 'scanning',
   label: 'Upload scanning',
   words: /scan/iu,
@@ -51,14 +42,12 @@ export const uploadScanning: DigestKind<'scanning', Figures> = {
   troubles: 'blocked uploads',
 
   async collect(input) {
-    const ids = input.targets.shieldZones;
-    const { signal } = input;
-    const { results, failures } = await readEach(ids, { signal, nameOf: (id) => id }, async (id) =>
-      compareDays(id, await input.cdn.uploadScanning.metrics(id), input),
+    const { cdn, targets } = input;
+    const { results, failures } = await readEach(targets.shieldZones, String, async (id) =>
+      compareDays(id, await cdn.uploadScanning.metrics(id), input),
     );
-    if (results.length === 0 && ids.length > 0) return { figures: undefined, failures };
-    const drawn = results.map((scan, index) => (index < mostCharts ? scan : { ...scan, trend: [] }));
-    return { figures: drawn, failures };
+    const figures = results?.map((scan, index) => (index < mostCharted ? scan : { ...scan, trend: [] }));
+    return { figures, failures };
   },
 
   countTroubles: (scans) => sumReported(scans.map(({ blocked }) => blocked)) ?? 0,
@@ -66,15 +55,23 @@ export const uploadScanning: DigestKind<'scanning', Figures> = {
 
   listFindings: (scans) =>
     scans.flatMap((scan): Finding[] => {
-      const { id, perDay, share, blocked = 0, days } = scan;
+      const { id, since, perDay, share, blocked = 0, days } = scan;
       // A share of few files jumps: it counts only together with a number.
-      const isShareMoved = share && hasMoved(share, noise.share) && blocked > noise.blocked;
-      if (!(perDay && hasMoved(perDay, noise.blocked)) && !isShareMoved) return [];
+      const hasShareMoved = hasMoved(share, noise.share) && blocked > noise.blocked;
+      if (!hasMoved(perDay, noise.blocked) && !hasShareMoved) return [];
       const rate = perDay
-        ? `${formatNumber(perDay.now)} blocked a day, ${describeChange(perDay, formatNumber, daysBefore(days))}`
+        ? describeComparison(perDay, formatNumber, ' blocked a day', daysBefore(days))
         : 'blocked uploads';
-      const text = `:no_entry: Shield zone ${escapeMrkdwn(id, 20)}: ${rate}`;
-      return [{ weight: 4, line: () => text, isWholeTotal: scans.length === 1, about: scan }];
+      return [
+        {
+          weight: 4,
+          line: () => `:no_entry: Shield zone ${escapeMrkdwn(id, 20)}: ${rate}`,
+          isWholeTotal: scans.length === 1,
+          about: scan,
+          // The CDN's own days have something unusual in a first run too.
+          isFirst: since === undefined,
+        },
+      ];
     }),
 
   renderLine(scans) {
@@ -82,13 +79,14 @@ export const uploadScanning: DigestKind<'scanning', Figures> = {
     const scanned = sumReported(scans.map((one) => one.scanned));
     if (blocked === undefined && scanned === undefined)
       return { number: '*Upload scanning:* nothing reported', compared: '' };
-    const [last] = scans.flatMap(({ last }) => last ?? []).toSorted((a, b) => (a < b ? 1 : -1));
+    const last = scans
+      .flatMap(({ last }) => last ?? [])
+      .toSorted()
+      .at(-1);
     const days = Math.max(0, ...scans.map(({ days }) => days));
     const when = last === undefined ? '' : ` ${days > 1 ? 'in' : 'on'} ${describeDays(last, days)}`;
     const share =
-      blocked !== undefined && scanned !== undefined && scanned > 0 && blocked <= scanned
-        ? ` (${formatPercent(blocked, scanned)})`
-        : '';
+      shareOf(blocked, scanned) === undefined ? '' : ` (${formatPercent(blocked ?? 0, scanned ?? 0)})`;
     const files =
       scanned === undefined
         ? 'files scanned: not reported'
@@ -102,22 +100,15 @@ export const uploadScanning: DigestKind<'scanning', Figures> = {
     };
   },
 
-  renderThread(scans, findings) {
+  renderDetail(scans, reported) {
     if (scans.length === 0) return undefined;
-    // The CDN's own days have something unusual in a first run too: then it stands beside the number.
-    const changed = findings.filter(({ about }) => (about as ScanFigures).since !== undefined);
-    const reported = new Set(changed.map(({ about }) => about));
-    return renderDetail({
-      title: 'Upload scanning',
-      changed,
+    return {
       parts: { 'By shield zone': scans.map((scan) => renderRow(scan, reported.has(scan))) },
       note: 'By the CDN’s own days; today is not over and not counted.',
-      charts: scans.slice(0, mostCharts).map(renderChart),
-    });
+      chart: renderDayChart(scans),
+    };
   },
 };
-
-type Member = 'filesScanned' | 'loggedRequests' | 'blockedRequests';
 
 /**
  * One shield zone on the whole days since the previous run. The CDN keeps 28 days, so that even a first run compares:
@@ -126,7 +117,7 @@ type Member = 'filesScanned' | 'loggedRequests' | 'blockedRequests';
 function compareDays(
   id: string,
   metrics: UploadScanningMetrics,
-  input: CollectInput<Figures, never>,
+  input: CollectInput<readonly ScanFigures[]>,
 ): ScanFigures {
   const { now } = input;
   const past = findEarlier(input, (scans) => scans.find((found) => found.id === id));
@@ -135,52 +126,44 @@ function compareDays(
   // Today is not over.
   const whole = [...byDay.keys()].filter((day) => day < toUtcDay(now)).toSorted();
   const last = whole.at(-1);
-  const trend = whole.slice(-28).map((day) => {
-    const found = byDay.get(day);
-    return [day, found?.filesScanned ?? null, found?.blockedRequests ?? null] as const;
-  });
-  const base = { id, since: past.since, days, trend };
-  if (last === undefined) return base;
-  const total = (member: Member, daysBack = 0): number | undefined =>
-    sumDays(
-      Array.from({ length: days }, (_, index) => byDay.get(shiftDay(last, -daysBack - index))),
-      member,
+  const blockedOn = (day: string): number | undefined => byDay.get(day)?.blockedRequests;
+  const trend = whole.slice(-daysCharted).map((day) => [day, blockedOn(day) ?? null] as const);
+  if (last === undefined) return { id, since: past.since, days, trend };
+  /** Of as many days, the last of them so many before the last one. */
+  const sum = (member: 'filesScanned' | 'blockedRequests', daysBack = 0): number | undefined =>
+    sumReported(
+      Array.from({ length: days }, (_, index) => byDay.get(shiftDay(last, -daysBack - index))?.[member]),
     );
+  const compare = (
+    read: (daysBack: number) => number | undefined,
+    series: number[],
+  ): Comparison | undefined => {
+    const [value, before, weekBefore] = [read(0), read(days), read(7)];
+    if (value === undefined) return undefined;
+    const usual = findOutlier(value, { series, weekBefore, floor: noise.blocked });
+    return { now: value, before, weekBefore, usual };
+  };
   const rate = (daysBack: number): number | undefined => {
-    const found = total('blockedRequests', daysBack);
+    const found = sum('blockedRequests', daysBack);
     return found === undefined ? undefined : Math.round((found / days) * 10) / 10;
   };
   const share = (daysBack: number): number | undefined =>
-    shareOf(total('blockedRequests', daysBack), total('filesScanned', daysBack));
-  const series = whole
-    .slice(0, -days)
-    .toReversed()
-    .flatMap((day) => byDay.get(day)?.blockedRequests ?? []);
+    shareOf(sum('blockedRequests', daysBack), sum('filesScanned', daysBack));
+  const earlier = whole.slice(0, -days).toReversed();
   return {
-    ...base,
+    id,
+    since: past.since,
+    days,
+    trend,
     last,
-    scanned: total('filesScanned'),
-    logged: total('loggedRequests'),
-    blocked: total('blockedRequests'),
-    perDay: compare(rate, days, series),
-    share: compare(share, days, []),
+    scanned: sum('filesScanned'),
+    blocked: sum('blockedRequests'),
+    perDay: compare(
+      rate,
+      earlier.flatMap((day) => blockedOn(day) ?? []),
+    ),
+    share: compare(share, []),
   };
-}
-
-function compare(
-  read: (daysBack: number) => number | undefined,
-  days: number,
-  series: readonly number[],
-): Comparison | undefined {
-  const [now, before, weekBefore] = [read(0), read(days), read(7)];
-  if (now === undefined) return undefined;
-  return { now, before, weekBefore, usual: findOutlier(now, { series, weekBefore, floor: noise.blocked }) };
-}
-
-/** Undefined where no day reports it: that is no zero. */
-function sumDays(days: readonly (ScanDay | undefined)[], member: Member): number | undefined {
-  const known = days.flatMap((day) => day?.[member] ?? []);
-  return known.length === 0 ? undefined : sumReported(known);
 }
 
 function shareOf(blocked: number | undefined, scanned: number | undefined): number | undefined {
@@ -199,43 +182,32 @@ function describeDays(last: string, days: number): string {
 
 function renderRow({ id, scanned, blocked, last, days, perDay }: ScanFigures, isReported: boolean): string {
   const when = last === undefined ? 'no day reported' : describeDays(last, days);
+  const [uploads, files] = [blocked, scanned].map((one) =>
+    one === undefined ? 'not reported' : formatInteger(one),
+  );
   const numbers =
     blocked === undefined && scanned === undefined
       ? 'Nothing reported'
-      : `*${formatReported(blocked)}* blocked of ${formatReported(scanned)} files scanned`;
+      : `*${uploads}* blocked of ${files} files scanned`;
   const compared = isReported ? '' : inBrackets(perDay, formatNumber, daysBefore(days));
   return `${numbers}, ${when} · shield zone ${escapeMrkdwn(id, 20)}${compared}`;
 }
 
-function formatReported(number: number | undefined): string {
-  return number === undefined ? 'not reported' : formatInteger(number);
-}
-
-function renderChart({ id, trend }: ScanFigures): Attachment | undefined {
-  const [first, last] = [trend.at(0), trend.at(-1)];
-  const blocked = trend.map(([, , value]) => value);
-  if (!first || !last || trend.length < fewestPoints || !blocked.some((value) => (value ?? 0) > 0))
-    return undefined;
-  const range = `${formatShortDay(first[0])} to ${formatShortDay(last[0])}`;
-  const highest = trend.reduce((best, one) => ((one[2] ?? 0) > (best[2] ?? 0) ? one : best), first);
-  return attachChart(
-    `upload-scanning-${id.replaceAll(/\D/gu, '').slice(0, 20)}.png`,
-    {
-      title: `Blocked uploads, shield zone ${truncate(id, 20)}`,
-      subtitle: range,
-      labels: trend.map(([day]) => formatShortDay(day)),
-      panels: [
-        bars('Blocked', blocked),
-        bars(
-          'Files scanned',
-          trend.map(([, scanned]) => scanned),
-        ),
-      ],
-    },
-    `Bar charts of blocked uploads and files scanned by day, ${range}: most blocked on ${formatShortDay(highest[0])} (${formatInteger(highest[2] ?? 0)}).`,
-  );
-}
-
-function bars(name: string, values: readonly (number | null)[]) {
-  return { kind: 'bars', name, series: [{ name, values }] } as const;
+function renderDayChart(scans: readonly ScanFigures[]): MessageBlock[] {
+  const days = [...new Set(scans.flatMap(({ trend }) => trend.map(([day]) => day)))].toSorted();
+  const all = scans.flatMap(({ trend }) => trend.map(([, blocked]) => blocked ?? 0));
+  if (all.every((blocked) => blocked === 0)) return [];
+  return renderChart({
+    kind: 'bar',
+    title: `Blocked uploads: ${formatInteger(Math.max(...all))} on the worst day`,
+    unit: 'Blocked uploads a day',
+    labels: days.map(formatShortDay),
+    series: scans
+      .filter(({ trend }) => trend.length > 0)
+      .map(({ id, trend }) => {
+        const byDay = new Map(trend);
+        return { name: `Shield zone ${id}`, values: days.map((day) => byDay.get(day) ?? undefined) };
+      }),
+    newest: daysCharted,
+  });
 }

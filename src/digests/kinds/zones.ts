@@ -1,20 +1,19 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sumTotals } from '../../api/zones/summary.ts';
+import { yieldToEventLoop } from '../../lib/time.ts';
 import { sumReported } from '../../views/digests/comparisons.ts';
-import { findEarlier, noise, trendOf } from '../figures/series.ts';
+import { findEarlier, noise, trendOf } from '../figures.ts';
 import type { CollectInput, CollectResult, DigestKind } from './kind.ts';
+import { compareBusiest, compareRate, findLimits, monthOf, roundToCents } from './zones/bandwidth.ts';
 import {
   createZoneBaseline,
+  findZoneNews,
+  groupByState,
   readFlags,
   readZoneBaseline,
   reportedLimit,
   type ZoneBaseline,
 } from './zones/baseline.ts';
-import type { ZoneFigures } from './zones/figures.ts';
-import { findLimits, monthOf } from './zones/limits.ts';
-import { findZoneNews, groupByState } from './zones/news.ts';
-import { listZoneFindings, renderZoneLine, renderZoneThread } from './zones/render.ts';
-import { compareBusiest, compareRate, roundToCents } from './zones/traffic.ts';
+import { listZoneFindings, renderZoneDetail, renderZoneLine, type ZoneFigures } from './zones/render.ts';
 
 /** The overview of some zones, or of all: what there is, what changed, which limits will be reached. */
 export const zones: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
@@ -28,7 +27,7 @@ export const zones: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
   listSince: ({ since }) => [since],
   listFindings: listZoneFindings,
   renderLine: renderZoneLine,
-  renderThread: renderZoneThread,
+  renderDetail: renderZoneDetail,
   shrink: (figures) => ({ ...figures, busiest: figures.busiest.slice(0, 10) }),
   keepUnreported: (before, found) =>
     before.scope === found.scope && before.since === found.since ? before : found,
@@ -47,7 +46,8 @@ async function collectZones(
   const isOtherAccount =
     known && known.count > 0 && zones.length > 0 && !zones.some(({ id }) => known.placeOf(id) !== undefined);
   const before = isOtherAccount ? undefined : known;
-  const since = before && baseline ? baseline.since : now.toISOString();
+  const at = now.toISOString();
+  const since = before && baseline ? baseline.since : at;
   const past = findEarlier(input, (found, at) =>
     before && found.scope === scope && at >= Date.parse(since) ? found : undefined,
   );
@@ -64,11 +64,12 @@ async function collectZones(
     floor: noise.dollars,
   });
   await yieldToEventLoop();
-  const limits = findLimits(zones, now, (id) => reportedLimit(before, id));
+  const { limits, more: moreLimits } = findLimits(zones, now, (id) => reportedLimit(before, id));
   await yieldToEventLoop();
   const busiest = compareBusiest(zones, past, now);
   await yieldToEventLoop();
   const present = new Set(zones.map(({ id }) => id));
+  const isSameMonth = past.previous !== undefined && past.previous.at >= monthOf(now).start;
   const figures: ZoneFigures = {
     scope,
     since: before && baseline ? baseline.at : undefined,
@@ -76,23 +77,19 @@ async function collectZones(
     skipped: list.skipped,
     used,
     charges,
+    chargesBefore: isSameMonth ? past.previous?.figures.charges : undefined,
     attention,
-    before: past.previous && { charges: past.previous.figures.charges },
-    newMonth: past.previous !== undefined && past.previous.at < monthOf(now).start,
     perDay,
     chargesPerDay,
     busiest,
-    limits: limits.limits,
-    moreLimits: limits.more,
+    limits,
+    moreLimits,
     states: groupByState(zones, flags),
     missing: [...wanted].filter((id) => !present.has(id)),
     news: before && (await findZoneNews(zones, flags, before)),
     trend: trendOf(past, now, perDay, (found) => found.perDay),
   };
-  return {
-    figures,
-    baseline: await createZoneBaseline(zones, flags, { scope, at: now.toISOString(), since }),
-  };
+  return { figures, baseline: await createZoneBaseline(zones, flags, { scope, at, since }) };
 }
 
 function sum(numbers: readonly (number | undefined)[]): number | undefined {

@@ -1,7 +1,9 @@
 import { type Insertable, type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Schema } from '../../store/schema.ts';
+import { type Collected, type DigestBaseline, type DigestPast, storedVersion } from '../model.ts';
 
 export type RunRow = Selectable<Schema['digest_runs']>;
+export type RunKey = Pick<RunRow, 'digest_id' | 'due'>;
 
 /**
  * `due` → `collecting` → `sending` (its post is in the outbox) → `sent`; or, in the end, `quiet` (its threshold asks for
@@ -17,39 +19,6 @@ export type RunState =
   | 'failed'
   | 'unknown'
   | 'cancelled';
-
-export type RunKey = Pick<RunRow, 'digest_id' | 'due'>;
-
-/** A run that is due, and those before it that were missed. */
-export interface PlannedRun {
-  readonly due: Date;
-  readonly runAt: Date;
-  readonly missed: number;
-  /** Stored as skipped; the run that is planned reports their number. */
-  readonly skipped: readonly Date[];
-}
-
-/** Stores a due run and moves the digest on to its next one. False where another process or a change came first. */
-export async function storePlannedRun(
-  trx: Transaction<Schema>,
-  digest: { readonly id: string; readonly revision: number; readonly nextDue: Date | undefined },
-  { due, runAt, missed, skipped }: PlannedRun,
-  next: Date,
-): Promise<boolean> {
-  const moved = await trx
-    .updateTable('digests')
-    .set({ next_due: next })
-    .where('id', '=', digest.id)
-    .where('revision', '=', digest.revision)
-    .where('next_due', '=', digest.nextDue ?? null)
-    .executeTakeFirst();
-  if (moved.numUpdatedRows !== 1n) return false;
-  await insertRuns(trx, [
-    ...skipped.map((at) => newRun({ digest_id: digest.id, due: at }, at, { state: 'skipped' })),
-    newRun({ digest_id: digest.id, due }, runAt, { missed }),
-  ]);
-  return true;
-}
 
 /** Presses within this time are one request. */
 const doublePressMs = 5_000;
@@ -71,34 +40,31 @@ export async function storeManualRun(trx: Transaction<Schema>, key: RunKey, by: 
         or (by_hand = ${by} and state = 'sent' and due > ${since}::timestamptz))`,
     )
     .executeTakeFirst();
-  if (underWay) return false;
-  await insertRuns(trx, [newRun(key, key.due, { by_hand: by })]);
-  return true;
+  if (!underWay) await insertRuns(trx, [{ ...key, by_hand: by }]);
+  return !underWay;
 }
 
-function newRun(
-  key: RunKey,
-  runAt: Date,
-  more: Partial<Insertable<Schema['digest_runs']>>,
-): Insertable<Schema['digest_runs']> {
-  return { ...key, run_at: runAt, state: 'due', missed: 0, attempts: 0, ...more };
-}
-
-async function insertRuns(db: Kysely<Schema>, runs: Insertable<Schema['digest_runs']>[]): Promise<void> {
-  // A run that is stored already has run, or will.
-  await db
+/** Stores runs; one that is stored already has run, or will. */
+export async function insertRuns(
+  trx: Transaction<Schema>,
+  runs: readonly (RunKey & Partial<Insertable<Schema['digest_runs']>>)[],
+): Promise<void> {
+  await trx
     .insertInto('digest_runs')
-    .values(runs)
+    .values(runs.map((run) => ({ run_at: run.due, state: 'due', missed: 0, attempts: 0, ...run })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 
 /** Takes back runs that the schedule planned and that have not begun; returns the moments they were due. */
-export async function deletePlannedRuns(db: Kysely<Schema>, digestIds: readonly string[]): Promise<Date[]> {
-  if (digestIds.length === 0) return [];
-  const taken = await db
+export async function deletePlannedRuns(
+  trx: Transaction<Schema>,
+  digests: readonly string[],
+): Promise<Date[]> {
+  if (digests.length === 0) return [];
+  const taken = await trx
     .deleteFrom('digest_runs')
-    .where('digest_id', 'in', [...digestIds])
+    .where('digest_id', 'in', digests)
     .where('state', '=', 'due')
     .where('by_hand', 'is', null)
     .returning('due')
@@ -107,12 +73,11 @@ export async function deletePlannedRuns(db: Kysely<Schema>, digestIds: readonly 
 }
 
 /** Begins an attempt at collecting. Undefined where the run is further already, or was taken back. */
-export function beginAttempt(db: Kysely<Schema>, key: RunKey): Promise<RunRow | undefined> {
+export function beginAttempt(db: Kysely<Schema>, { digest_id, due }: RunKey): Promise<RunRow | undefined> {
   return db
     .updateTable('digest_runs')
     .set({ state: 'collecting', attempts: sql<number>`attempts + 1` })
-    .where('digest_id', '=', key.digest_id)
-    .where('due', '=', key.due)
+    .where((row) => row.and({ digest_id, due }))
     .where('state', 'in', ['due', 'collecting'])
     .returningAll()
     .executeTakeFirst();
@@ -129,77 +94,90 @@ export async function moveRun(
   const result = await db
     .updateTable('digest_runs')
     .set({ ...changes, state: to })
-    .where('digest_id', '=', digest_id)
-    .where('due', '=', due)
-    .where('attempts', '=', attempts)
-    .where('state', '=', from)
+    .where((row) => row.and({ digest_id, due, attempts, state: from }))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
 
-/** A run of unknown fate runs once more: a person decided. False where it is not unknown any more. */
-export async function reopenRun(db: Kysely<Schema>, key: RunKey, now: Date): Promise<boolean> {
-  const result = await db
-    .updateTable('digest_runs')
-    .set({ state: 'due', run_at: now })
-    .where('digest_id', '=', key.digest_id)
-    .where('due', '=', key.due)
-    .where('state', '=', 'unknown')
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
-}
+/** Earlier runs that a run is compared with. */
+const mostHistory = 60;
 
-/** Runs that began to be due so long ago that their job must be lost. */
-export function findStrandedRuns(db: Kysely<Schema>, before: Date): Promise<RunKey[]> {
-  return db
-    .selectFrom('digest_runs')
-    .select(['digest_id', 'due'])
-    .where('state', 'in', ['due', 'collecting'])
-    .where('run_at', '<', before)
-    .execute();
-}
-
-export function findSendingRuns(db: Kysely<Schema>, digestId: string): Promise<RunRow[]> {
-  return db
-    .selectFrom('digest_runs')
-    .selectAll()
-    .where('digest_id', '=', digestId)
-    .where('state', '=', 'sending')
-    .execute();
-}
-
-/** The newest runs that found figures and posted them or stayed silent, newest first. */
-export function findPastRuns(
+/** What a run that is due then compares with: the runs that posted or stayed silent, and the baseline. */
+export async function loadPast(
   db: Kysely<Schema>,
   digestId: string,
   before: Date,
-  most: number,
-): Promise<{ due: Date; figures: string | null }[]> {
-  return db
+): Promise<DigestPast & { readonly revision: number }> {
+  const runs = await db
     .selectFrom('digest_runs')
     .select(['due', 'figures'])
     .where('digest_id', '=', digestId)
     .where('due', '<', before)
-    .where('figures', 'is not', null)
     .where('state', 'in', ['sent', 'quiet'])
     .orderBy('due', 'desc')
-    .limit(most)
+    .limit(mostHistory)
+    .execute();
+  const history = runs.flatMap(({ due, figures }) => {
+    const stored = parseStored(figures) as Collected | undefined;
+    return stored ? [{ due, figures: stored }] : [];
+  });
+  const stored = await findBaseline(db, digestId);
+  const baseline = parseStored(stored?.body) as DigestBaseline | undefined;
+  return { history, baseline, revision: stored?.revision ?? 0 };
+}
+
+/** Figures or a baseline; undefined where there is nothing of this version. */
+export function parseStored(text: string | null | undefined): { readonly version: number } | undefined {
+  const parsed = JSON.parse(text ?? 'null') as { readonly version: number } | null;
+  return parsed?.version === storedVersion ? parsed : undefined;
+}
+
+/** What a digest remembers; `revision` is one higher each time it is replaced. Undefined if it never ran. */
+export function findBaseline(
+  db: Kysely<Schema>,
+  digestId: string,
+): Promise<{ readonly revision: number; readonly body: string | null } | undefined> {
+  return db
+    .selectFrom('digest_baselines')
+    .select(['revision', 'body'])
+    .where('digest_id', '=', digestId)
+    .executeTakeFirst();
+}
+
+/**
+ * Stores the pending baseline, which becomes current when the run is posted. `base` is the revision it was compared with,
+ * 0 for none. Of two runs under way the one that was collected last replaces the other's.
+ */
+export async function storePendingBaseline(
+  db: Kysely<Schema>,
+  { digest_id, due }: RunKey,
+  base: number,
+  body: string,
+): Promise<void> {
+  const next = { next_body: body, next_due: due, next_base: base };
+  await db
+    .insertInto('digest_baselines')
+    .values({ digest_id, revision: 0, ...next })
+    .onConflict((conflict) => conflict.column('digest_id').doUpdateSet(next))
     .execute();
 }
 
-/** The last run of each digest of a tenant that has ended or is under way. */
-export function findLastRuns(
-  db: Kysely<Schema>,
-  tenant: string,
-): Promise<Pick<RunRow, 'digest_id' | 'due' | 'state'>[]> {
-  return db
-    .selectFrom('digest_runs')
-    .innerJoin('digests', 'digests.id', 'digest_id')
-    .distinctOn('digest_id')
-    .select(['digest_id', 'due', 'state'])
-    .where('tenant', '=', tenant)
-    .where('state', 'not in', ['due', 'cancelled'])
-    .orderBy('digest_id')
-    .orderBy('due', 'desc')
-    .execute();
+/**
+ * Makes the pending baseline of a posted run the current one. False, and nothing changes, where another run did so since
+ * this one was collected: its findings may be reported again, and nothing is lost.
+ */
+export async function acceptBaseline(db: Kysely<Schema>, { digest_id, due }: RunKey): Promise<boolean> {
+  const result = await db
+    .updateTable('digest_baselines')
+    .set({
+      revision: sql<number>`revision + 1`,
+      body: sql<string>`next_body`,
+      next_body: null,
+      next_due: null,
+      next_base: null,
+    })
+    .where((row) => row.and({ digest_id, next_due: due }))
+    .whereRef('next_base', '=', 'revision')
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
 }

@@ -7,7 +7,7 @@ import type { KeyStore } from '../../auth/keys/key-store.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Policies } from '../../auth/policy/policies.ts';
 import type { Chart } from '../../charts/charts.ts';
-import type { DigestPorts } from '../../digests/ports.ts';
+import type { DigestPorts } from '../../digests/model.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportPorts } from '../../exports/ports.ts';
 import type { ExportThread } from '../../exports/worker/thread.ts';

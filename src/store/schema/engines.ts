@@ -101,7 +101,7 @@ export const engineTables = defineTables(
       /** It runs with this person's key. */
       owner: 'text not null',
       channel: 'text not null',
-      /** What it reports and when, as JSON: see `writeDigestBody`. */
+      /** What it reports and when, as JSON: see `orderColumns`. */
       body: 'text not null',
       /** One higher with every change that people make. */
       revision: 'integer not null',

@@ -1,50 +1,55 @@
-import { maxNamedIds, type Named, type NamedGroup } from '../../digests/figures/compact-ids.ts';
-import type { Comparison } from '../../digests/figures/series.ts';
+import {
+  type Comparison,
+  maxNamedIds,
+  type Named,
+  type NamedGroup,
+  type Point,
+} from '../../digests/figures.ts';
+import { type Chart, renderChart } from '../blocks/chart.ts';
+import type { MessageBlock } from '../blocks/message.ts';
 import { escapeMrkdwn, formatInteger, pluralize } from '../blocks/text.ts';
+import { formatRunTime } from './schedule.ts';
+
+type Format = (value: number) => string;
 
 /** `+37 % on the same weekday, +3 % on the previous run, unusual: mostly 38 GB`; empty in a first run. */
 export function describeChange(
   { now, before, weekBefore, usual }: Comparison,
-  format: (value: number) => string,
+  format: Format,
   previous = 'the previous run',
 ): string {
-  const [onWeekday, onBefore] = [weekBefore, before].map((other) =>
-    other === undefined ? '' : relate(now, other),
-  );
-  const both = onWeekday && onWeekday === onBefore ? `${onWeekday} the same weekday and ${previous}` : '';
+  const onWeekday = weekBefore === undefined ? '' : relate(now, weekBefore);
+  const onBefore = before === undefined ? '' : relate(now, before);
+  const isSame = onWeekday === onBefore;
   return [
-    ...(both
-      ? [both]
-      : [onWeekday && `${onWeekday} the same weekday`, onBefore && `${onBefore} ${previous}`]),
+    onWeekday && `${onWeekday} the same weekday${isSame ? ` and ${previous}` : ''}`,
+    isSame ? '' : onBefore && `${onBefore} ${previous}`,
     usual === undefined ? '' : `*unusual:* mostly ${format(usual)}`,
   ]
     .filter(Boolean)
     .join(', ');
 }
 
-/** `52 GB, +37 % on the same weekday`. */
+/** `52 GB a day, +37 % on the same weekday`. */
 export function describeComparison(
   compared: Comparison,
-  format: (value: number) => string,
+  format: Format,
+  unit = '',
   previous?: string,
 ): string {
-  return `${format(compared.now)}, ${describeChange(compared, format, previous)}`;
+  return `${format(compared.now)}${unit}, ${describeChange(compared, format, previous)}`;
 }
 
 /** ` (+37 % on the same weekday)`, or nothing. */
-export function inBrackets(
-  compared: Comparison | undefined,
-  format: (value: number) => string,
-  previous?: string,
-): string {
+export function inBrackets(compared: Comparison | undefined, format: Format, previous?: string): string {
   const words = compared ? describeChange(compared, format, previous) : '';
-  return words ? ` (${words})` : '';
+  return words && ` (${words})`;
 }
 
 /** `52.1 GB a day: +37 % on the same weekday`; empty in a first run, and where it always was zero. */
 export function describeRate(
   compared: Comparison | undefined,
-  format: (value: number) => string,
+  format: Format,
   unit: string,
   previous?: string,
 ): string {
@@ -64,19 +69,18 @@ function relate(now: number, before: number): string {
 }
 
 /** ` (+$0.41)`: what was added since; empty where that is nothing, or not known. */
-export function formatDifference(
-  now: number,
-  before: number | undefined,
-  format: (value: number) => string,
-): string {
-  if (before === undefined) return '';
-  const by = now - before;
+export function formatDifference(now: number, before: number | undefined, format: Format): string {
+  const by = now - (before ?? now);
   const words = format(Math.abs(by));
   return words === format(0) ? '' : ` (${by > 0 ? '+' : '−'}${words})`;
 }
 
 export function isAllZero({ now, before = 0, weekBefore = 0 }: Comparison): boolean {
   return now === 0 && before === 0 && weekBefore === 0;
+}
+
+export function isIncrease({ now, before = 0, weekBefore = before }: Comparison): boolean {
+  return now >= weekBefore;
 }
 
 /** A zone's name, else its id. */
@@ -92,9 +96,17 @@ export function listNames({ count, first }: NamedGroup, most: number): string {
   if (first.length === 0) return pluralize(count, 'zone');
   const listed = first.slice(0, most);
   const longest = most < maxNamedIds && listed.length > 1 ? longestListed : 60;
-  const shown = listed.map((one) => describeName(one, longest));
-  const more = count - shown.length;
-  return more > 0 ? `${shown.join(', ')} and ${formatInteger(more)} more` : shown.join(', ');
+  const names = listed.map((one) => describeName(one, longest)).join(', ');
+  const more = count - listed.length;
+  return more > 0 ? `${names} and ${formatInteger(more)} more` : names;
+}
+
+/** Names in one line of a thread, and lines of one part. */
+export const mostListed = 10;
+
+/** The lines, and how many there are beyond them: `and 3 more zones`. */
+export function withMore(lines: readonly string[], more: number, noun: string): string[] {
+  return more > 0 ? [...lines, `and ${pluralize(more, `more ${noun}`)}`] : [...lines];
 }
 
 /** A number without a unit, to two decimals. */
@@ -108,6 +120,20 @@ export function sumReported(numbers: readonly (number | undefined)[]): number | 
   return known.length === 0 && numbers.length > 0 ? undefined : known.reduce((sum, one) => sum + one, 0);
 }
 
-export function isIncrease({ now, before = 0, weekBefore = before }: Comparison): boolean {
-  return now >= weekBefore;
+/** Fewer runs show nothing that words do not. */
+const fewestPoints = 3;
+
+/** A line for each series, run by run; those that lack a run of the longest are left out. */
+export function renderTrend(
+  about: Pick<Chart, 'title' | 'unit'>,
+  trends: readonly { readonly name: string; readonly points: readonly Point[] }[],
+  timeZone: string,
+): MessageBlock[] {
+  const [longest] = trends.toSorted((a, b) => b.points.length - a.points.length);
+  if (!longest || longest.points.length < fewestPoints) return [];
+  const series = trends
+    .filter(({ points }) => longest.points.every(([at]) => points.some((one) => one[0] === at)))
+    .map(({ name, points }) => ({ name, values: points.map(([, value]) => value) }));
+  const labels = longest.points.map(([at]) => formatRunTime(new Date(at), timeZone).slice(4, -6));
+  return renderChart({ kind: 'line', ...about, labels, series });
 }

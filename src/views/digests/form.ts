@@ -1,207 +1,127 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import { targetTypes } from '../../digests/kinds/kind.ts';
-import { type DigestKindName, digestKinds, findDigestKind } from '../../digests/kinds/list.ts';
-import type { Threshold } from '../../digests/model.ts';
-import { actions, button, context, limits, plain, section } from '../blocks/blocks.ts';
-import { plainText } from '../blocks/text.ts';
-import { describeTroubles } from './words.ts';
+import { type DigestKindName, digestKinds } from '../../digests/kinds/list.ts';
+import type { Digest, DigestOrder } from '../../digests/model.ts';
+import { actions, button, context, message, section } from '../blocks/blocks.ts';
+import { replaceCharts } from '../blocks/chart.ts';
+import {
+  channelsOnly,
+  input,
+  modal,
+  multiSearchSelect,
+  multiSelect,
+  numberInput,
+  option,
+  searchSelect,
+  select,
+} from '../blocks/inputs.ts';
+import type { FormResult, Message } from '../blocks/message.ts';
+import { formatCode } from '../blocks/text.ts';
+import type { RenderedDigest } from './post.ts';
+import { describeNextRuns } from './schedule.ts';
+import { describeOrder, describeTroubles } from './words.ts';
 
-/** The form's fields, as far as they are filled in. */
+/** The form's fields by name, as far as they are filled in. */
 export interface FormValues {
-  readonly kinds: readonly DigestKindName[];
-  readonly targets: readonly string[];
+  readonly kind: readonly DigestKindName[];
+  readonly target: readonly string[];
   readonly channel: string | undefined;
-  readonly time: string;
   readonly days: readonly string[];
-  readonly timeZone: string;
+  readonly time: string;
+  readonly timezone: string;
   readonly only: string;
   /** The number, where `only` is `above`. */
   readonly above: string;
 }
 
+export const mostTargets = 20;
+export const mostAbove = 999_999_999;
+
+/** The form's choices of weekdays, 1 = Monday. Behind them it has the days of the month by their number. */
+export const weekdayChoices: Readonly<Record<string, { label: string; days: readonly number[] }>> = {
+  daily: { label: 'Every day', days: [1, 2, 3, 4, 5, 6, 7] },
+  workdays: { label: 'Workdays (Monday to Friday)', days: [1, 2, 3, 4, 5] },
+  mon: { label: 'Mondays', days: [1] },
+  tue: { label: 'Tuesdays', days: [2] },
+  wed: { label: 'Wednesdays', days: [3] },
+  thu: { label: 'Thursdays', days: [4] },
+  fri: { label: 'Fridays', days: [5] },
+  sat: { label: 'Saturdays', days: [6] },
+  sun: { label: 'Sundays', days: [7] },
+};
+
 /** Opens at once; its content follows. */
 export function digestSkeleton(title = 'Digest'): ModalView {
-  return {
-    type: 'modal',
-    callback_id: 'digests:opening',
-    title: plain(title),
-    close: plain('Close'),
-    blocks: [section(':hourglass_flowing_sand: One moment…')],
-  };
+  return modal({ title, callbackId: 'digests:opening' }, [section(':hourglass_flowing_sand: One moment…')]);
 }
 
-export function digestBusy(): ModalView {
-  return { ...digestSkeleton(), callback_id: 'digests:busy' };
-}
-
-/** `note` comes back with the form: which digest it changes. */
 export function renderDigestForm(
-  values: FormValues,
-  more: {
+  { kind, target, channel, days, time, timezone, only, above }: FormValues,
+  about: {
+    /** Comes back with the form: which digest it changes. */
     readonly note?: string | undefined;
     readonly says?: string | undefined;
     /** When it will run, in words. */
-    readonly next?: string | undefined;
-  } = {},
+    readonly next: string;
+  },
 ): ModalView {
-  const { kinds, targets, channel, time, days, timeZone, only } = values;
-  return {
-    type: 'modal',
-    callback_id: 'digests:submit',
-    ...(more.note === undefined ? {} : { private_metadata: more.note }),
-    title: plain(more.note === undefined ? 'New digest' : 'Edit the digest'),
-    submit: plain('Save'),
-    close: plain('Cancel'),
-    blocks: [
-      ...(more.says === undefined ? [] : [section(more.says)]),
-      {
-        type: 'input',
-        block_id: 'kind',
-        dispatch_action: true,
-        label: plain('What'),
-        element: {
-          type: 'multi_static_select',
-          action_id: 'kind',
-          options: digestKinds.map(({ name }) => kindOption(name)),
-          ...(kinds.length > 0 ? { initial_options: kinds.map(kindOption) } : {}),
-        },
-      },
-      {
-        type: 'input',
-        block_id: 'target',
-        optional: true,
-        label: plain('Of what'),
-        hint: plain(
-          'Type a zone’s name, or the id of a shield zone or app. Empty = every zone and its apps; origin errors of the 25 busiest.',
-        ),
-        element: {
-          type: 'multi_external_select',
-          action_id: 'target',
-          min_query_length: 0,
-          max_selected_items: mostTargets,
-          placeholder: plain('Zones, shield zones, apps'),
-          ...(targets.length > 0 ? { initial_options: targets.map((target) => targetOption(target)) } : {}),
-        },
-      },
-      {
-        type: 'input',
-        block_id: 'channel',
-        label: plain('Where'),
-        hint: plain('Everybody in there sees what your key can read. Invite the bot first.'),
-        element: {
-          type: 'conversations_select',
-          action_id: 'channel',
-          filter: { include: ['public', 'private'], exclude_bot_users: true },
-          ...(channel === undefined ? {} : { initial_conversation: channel }),
-        },
-      },
-      {
-        type: 'input',
-        block_id: 'days',
-        dispatch_action: true,
-        label: plain('Days'),
-        element: {
-          type: 'multi_static_select',
-          action_id: 'days',
-          options: dayOptions(),
-          ...(days.length > 0
-            ? { initial_options: dayOptions().filter(({ value }) => days.includes(value ?? '')) }
-            : {}),
-        },
-      },
-      {
-        type: 'input',
-        block_id: 'time',
-        dispatch_action: true,
-        label: plain('Time'),
-        element: { type: 'timepicker', action_id: 'time', initial_time: time },
-      },
-      {
-        type: 'input',
-        block_id: 'timezone',
-        dispatch_action: true,
-        label: plain('Time zone'),
-        element: {
-          type: 'external_select',
-          action_id: 'timezone',
-          min_query_length: 0,
-          initial_option: option(timeZone, timeZone),
-        },
-      },
-      ...(more.next === undefined ? [] : [context(more.next)]),
-      {
-        type: 'input',
-        block_id: 'only',
-        dispatch_action: true,
-        optional: true,
-        label: plain('Post'),
-        element: {
-          type: 'static_select',
-          action_id: 'only',
-          options: onlyOptions(),
-          initial_option: onlyOptions().find(({ value }) => value === only) ?? option('Always', 'always'),
-        },
-      },
-      ...(only === 'above' ? [aboveBlock(values)] : []),
-      actions(button('Preview', 'digests:preview', 'preview')),
-    ],
-  };
-}
-
-export const mostTargets = 20;
-
-export const mostAbove = 999_999_999;
-
-/** A threshold as the form's fields hold it. */
-export function onlyValues(only: Threshold): Pick<FormValues, 'only' | 'above'> {
-  return typeof only === 'string' ? { only, above: '10' } : { only: 'above', above: String(only.above) };
-}
-
-function onlyOptions(): PlainTextOption[] {
-  return [
+  const thresholds = [
     option('Always', 'always'),
     option('Only if something changed', 'changed'),
     option('Only above a number', 'above'),
   ];
-}
-
-function aboveBlock({ above, kinds }: FormValues): KnownBlock {
-  return {
-    type: 'input',
-    block_id: 'above',
-    label: plain('Above'),
-    hint: plain(`How many ${describeTroubles(kinds)}: it posts from one more on. 0 = if there are any.`),
-    element: {
-      type: 'number_input',
-      action_id: 'above',
-      is_decimal_allowed: false,
-      min_value: '0',
-      max_value: String(mostAbove),
-      ...(/^\d{1,9}$/u.test(above) ? { initial_value: above } : {}),
+  return modal(
+    {
+      title: about.note === undefined ? 'New digest' : 'Edit the digest',
+      callbackId: 'digests:submit',
+      metadata: about.note,
+      submit: 'Save',
     },
-  };
+    [
+      ...(about.says === undefined ? [] : [section(about.says)]),
+      multiSelect(
+        'kind',
+        'What',
+        digestKinds.map(({ name, label }) => option(label, name)),
+        { chosen: kind, dispatch: true },
+      ),
+      multiSearchSelect('target', 'Of what', mostTargets, {
+        optional: true,
+        hint: 'Type a zone’s name, or the id of a shield zone or app. Empty = every zone and its apps; origin errors of the 25 busiest.',
+        placeholder: 'Zones, shield zones, apps',
+        chosen: target.map((one) => targetOption(one)),
+      }),
+      input(
+        'channel',
+        'Where',
+        { type: 'conversations_select', filter: channelsOnly, initial_conversation: channel },
+        { hint: 'Everybody in there sees what your key can read. Invite the bot first.' },
+      ),
+      multiSelect('days', 'Days', dayOptions(), { chosen: days, dispatch: true }),
+      input('time', 'Time', { type: 'timepicker', initial_time: time }, { dispatch: true }),
+      searchSelect('timezone', 'Time zone', { chosen: option(timezone, timezone), dispatch: true }),
+      context(about.next),
+      select('only', 'Post', thresholds, { chosen: only, dispatch: true, optional: true }),
+      ...(only === 'above'
+        ? [
+            numberInput('above', 'Above', [0, mostAbove], {
+              hint: `How many ${describeTroubles(kind)}: it posts from one more on. 0 = if there are any.`,
+              initial: /^\d{1,9}$/u.test(above) ? above : undefined,
+            }),
+          ]
+        : []),
+      actions(button('Preview', 'digests:preview', 'preview')),
+    ],
+  );
 }
-
-const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
-const weekdayNames = ['Mondays', 'Tuesdays', 'Wednesdays', 'Thursdays', 'Fridays', 'Saturdays', 'Sundays'];
 
 function dayOptions(): PlainTextOption[] {
-  return [
-    option('Every day', 'daily'),
-    option('Workdays (Monday to Friday)', 'workdays'),
-    ...weekdays.map((day, index) => option(weekdayNames[index] ?? day, day)),
-    ...Array.from({ length: 31 }, (_, index) => {
-      const day = index + 1;
-      return option(
-        day > 28 ? `Day ${day} of the month, or its last` : `Day ${day} of the month`,
-        String(day),
-      );
-    }),
-  ];
-}
-
-function kindOption(name: DigestKindName): PlainTextOption {
-  return option(findDigestKind(name).label, name);
+  const weekdays = Object.entries(weekdayChoices).map(([name, { label }]) => option(label, name));
+  const monthDays = Array.from({ length: 31 }, (_, index) => {
+    const label = `Day ${index + 1} of the month`;
+    return option(index < 28 ? label : `${label}, or its last`, String(index + 1));
+  });
+  return [...weekdays, ...monthDays];
 }
 
 /** `target` as the form holds it: `zone:1001`. */
@@ -212,15 +132,51 @@ export function targetOption(target: string, name?: string): PlainTextOption {
   return option(name === undefined ? words : `${name} · ${words.toLowerCase()}`, target);
 }
 
-export function zoneOption(timeZone: string): PlainTextOption {
-  return option(timeZone, timeZone);
+export function renderSaved(digest: Digest, runs: readonly Date[]): FormResult {
+  const { id, paused, schedule } = digest;
+  const text = paused ? `Saved: the digest ${id} stays paused.` : `Saved: ${describeOrder(digest)}.`;
+  const blocks: KnownBlock[] = [
+    section(`:white_check_mark: ${text}`),
+    ...(paused ? [] : [section(describeNextRuns(runs, schedule.zone))]),
+    actions(button('Run now', 'digests:run', id)),
+    context(`Digest ${formatCode(id)} · it runs with your key · \`/cdn digest list\` shows all`),
+  ];
+  return {
+    modal: modal({ title: 'Digest', callbackId: 'digests:done', close: 'Done' }, blocks),
+    message: message(text, blocks),
+  };
 }
 
-/** A line in a menu that is no choice. */
-export function noteOption(text: string): PlainTextOption {
-  return option(text, 'note');
+/** For the channel of a new or moved digest. */
+export function renderAnnouncement(digest: Digest, by: string): Message {
+  const text = `<@${by}> sends a digest here: ${describeOrder(digest)}.`;
+  const footer = `Digest ${formatCode(digest.id)} · it shows what <@${by}>’s key can read`;
+  return message(text, [section(text), context(footer)]);
 }
 
-function option(text: string, value: string): PlainTextOption {
-  return { text: plain(plainText(text, limits.option)), value };
+const mostBlocks = 100;
+
+/** What the channel would see, then its thread; charts in words, since a modal takes none. */
+export function renderPreviewed({ top, thread, quiet }: RenderedDigest, order: DigestOrder): ModalView {
+  const blocks = replaceCharts([
+    ...(quiet
+      ? [section(':zipper_mouth_face: *It would stay silent now:* its threshold is not reached.')]
+      : []),
+    ...(top.blocks ?? []),
+    ...(thread.length > 0 ? [{ type: 'divider' } as const, context('*In its thread*')] : []),
+    ...thread.flatMap((shown) => shown.blocks ?? []),
+  ]);
+  const footer = context(`Only you see this. ${describeOrder(order)}.`);
+  return renderPreview([...blocks.slice(0, mostBlocks - 1), footer]);
+}
+
+export function renderNotYet(problems: readonly string[]): ModalView {
+  return renderPreview([
+    section(`:warning: *Not yet*\n${problems.map((line) => `• ${line}`).join('\n')}`),
+    context('Go back and fix that.'),
+  ]);
+}
+
+function renderPreview(blocks: KnownBlock[]): ModalView {
+  return modal({ title: 'Preview', callbackId: 'digests:previewed', close: 'Back' }, blocks);
 }

@@ -1,4 +1,4 @@
-import type { Button, KnownBlock } from '@slack/types';
+import type { ActionsBlock, Button, ContextBlock } from '@slack/types';
 import { canBeTakenOver, type Digest, isChannelReason, type PauseReason } from '../../digests/model.ts';
 import { actions, button, connectButton, context, message, plain, section } from '../blocks/blocks.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
@@ -7,8 +7,7 @@ import { formatCode, pluralize } from '../blocks/text.ts';
 import { describeSchedule, formatRunTime } from './schedule.ts';
 import { describePause } from './words.ts';
 
-interface Framed {
-  readonly digest: Digest;
+interface Run {
   readonly due: Date;
   /** When it was made, if late. */
   readonly late: Date | undefined;
@@ -16,109 +15,82 @@ interface Framed {
   readonly missed: number;
   /** The person who asked for it. */
   readonly byHand: string | undefined;
-  readonly next: Date | undefined;
 }
 
 /** A post with notes about this run, its footer and buttons. */
-export function renderPost(top: Message, frame: Framed): Message {
-  const { digest, late, missed, byHand, next } = frame;
-  const { zone } = digest.schedule;
+export function renderPost(top: Message, digest: Digest, { due, late, missed, byHand }: Run): Message {
+  const time = (at: Date): string => formatRunTime(at, digest.schedule.zone);
   const notes = [
-    ...(late
-      ? [
-          `:warning: Late: due ${formatRunTime(frame.due, zone)}, made ${formatRunTime(late, zone)}. The bot was down or busy.`,
-        ]
-      : []),
+    ...(late ? [`:warning: Late: due ${time(due)}, made ${time(late)}. The bot was down or busy.`] : []),
     ...(missed > 0
       ? [`:warning: Skipped while the bot was down: ${pluralize(missed, 'run')} before this one.`]
       : []),
   ];
-  const source = byHand === undefined ? '' : `asked for by <@${byHand}> · `;
-  const footer = context(`Digest ${formatCode(digest.id)} · ${source}${nextWords(digest, next)}`);
   return {
-    ...top,
     text: [...notes, top.text].join('\n'),
     blocks: [
       ...notes.map((note) => context(note)),
-      ...(top.blocks ?? [section(top.text)]),
-      footer,
+      ...(top.blocks ?? []),
+      footer(digest, byHand === undefined ? '' : `asked for by <@${byHand}> · `),
       runButtons(digest.id),
     ],
   };
 }
 
 /** For a run that is too old to be useful. */
-export function renderSkipped(about: { digest: Digest; due: Date; missed: number }): Message {
-  const { digest, due, missed } = about;
+export function renderSkipped(digest: Digest, due: Date, missed: number): Message {
   const before = missed > 0 ? ` So were ${pluralize(missed, 'run')} before it.` : '';
   const text = `Skipped while I was down: the digest of ${formatRunTime(due, digest.schedule.zone)}.${before}`;
-  return message(text, [
-    section(`:zzz: ${text}`),
-    context(`Digest ${formatCode(digest.id)} · ${nextWords(digest, digest.nextDue)}`),
-    runButtons(digest.id),
-  ]);
+  return message(text, [section(`:zzz: ${text}`), footer(digest), runButtons(digest.id)]);
 }
 
 /** For a run that failed after all attempts. */
-export function renderRunFailed(about: { digest: Digest; due: Date; failure: Failure }): Message {
-  const { digest, due } = about;
-  const { message: what, hint, reference } = about.failure;
-  const told = renderFailure({
-    message: `The digest of ${formatRunTime(due, digest.schedule.zone)} could not be made. ${what}`,
-    hint,
-    reference,
-  });
-  return {
-    ...told,
-    blocks: [
-      ...(told.blocks ?? []),
-      context(`Digest ${formatCode(digest.id)} · ${nextWords(digest, digest.nextDue)}`),
-      runButtons(digest.id),
-    ],
-  };
+export function renderRunFailed(
+  digest: Digest,
+  due: Date,
+  { message: what, hint, reference }: Failure,
+): Message {
+  const text = `The digest of ${formatRunTime(due, digest.schedule.zone)} could not be made. ${what}`;
+  const failed = renderFailure({ message: text, hint, reference });
+  return { ...failed, blocks: [...(failed.blocks ?? []), footer(digest), runButtons(digest.id)] };
 }
 
 /** Why a digest is paused and what can be done about it. `others`: other people than its owner read it. */
-export function renderPaused(stop: { digest: Digest; reason: PauseReason; others: boolean }): Message {
-  const { digest, reason, others } = stop;
-  const text = `The digest ${formatCode(digest.id)} is paused: ${describePause(reason)}.`;
-  const about = `It went to <#${digest.channel}> ${describeSchedule(digest.schedule)}, with the key of <@${digest.owner.userId}>.`;
+export function renderPaused(digest: Digest, reason: PauseReason, { others }: { others: boolean }): Message {
+  const { id, channel, owner, schedule } = digest;
+  const text = `The digest ${formatCode(id)} is paused: ${describePause(reason)}.`;
+  const about = `It went to <#${channel}> ${describeSchedule(schedule)}, with the key of <@${owner.userId}>.`;
+  const isAboutKey = reason === 'key-missing' || reason === 'key-refused';
   return message(text, [
-    section(`:double_vertical_bar: *${text}*\n${about}\n${nextStep(reason)}`),
-    actions(...stepButtons(digest, reason, others)),
+    section(`:double_vertical_bar: *${text}*\n${about}\n${nextStep(digest, reason)}`),
+    actions(
+      ...(others && canBeTakenOver(digest) ? [takeOverButton(id)] : []),
+      resumeButton(id),
+      ...(isAboutKey ? [connectButton('Connect my key')] : []),
+      button('Edit', 'digests:edit', id),
+      deleteButton(id),
+    ),
   ]);
 }
 
-function nextStep(reason: PauseReason): string {
+function nextStep(digest: Digest, reason: PauseReason): string {
   if (reason === 'bot-removed')
     return 'Invite the bot there (`/invite @cdn`) and resume it, or edit it to go elsewhere.';
   if (isChannelReason(reason)) return 'Edit it to go to another channel.';
   if (reason === 'owner-gone') return 'Anybody who may read here can take it over, with their own key.';
-  return canBeTakenOver(reason)
+  return canBeTakenOver(digest)
     ? 'Its owner can fix that and resume it; anybody who may read here can take it over, with their own key.'
     : 'It can be resumed.';
 }
 
-function stepButtons({ id }: Digest, reason: PauseReason, others: boolean): Button[] {
-  const key = reason === 'key-missing' || reason === 'key-refused';
-  return [
-    ...(others && canBeTakenOver(reason) ? [takeOverButton(id)] : []),
-    resumeButton(id),
-    ...(key ? [connectButton('Connect my key')] : []),
-    button('Edit', 'digests:edit', id),
-    deleteButton(id),
-  ];
-}
-
 /** For the owner: only a person can decide whether to post again. */
-export function renderUnknown({ digest, due }: { digest: Digest; due: Date }): Message {
+export function renderUnknown(digest: Digest, due: Date): Message {
   const text = `I cannot tell whether your digest of ${formatRunTime(due, digest.schedule.zone)} arrived in <#${digest.channel}>.`;
+  const why = 'Slack did not answer when it was posted, and does not let me look.';
   return message(text, [
-    section(
-      `:grey_question: *${text}*\nSlack did not answer when it was posted, and does not let me look. If it is not there, post it again.`,
-    ),
+    section(`:grey_question: *${text}*\n${why} If it is not there, post it again.`),
     actions(button('Post it again', 'digests:again', `${digest.id}|${due.toISOString()}`)),
-    context(`Digest ${formatCode(digest.id)} · ${nextWords(digest, digest.nextDue)}`),
+    footer(digest),
   ]);
 }
 
@@ -142,7 +114,7 @@ function deleteButton(id: string): Button {
 }
 
 /** Under every post, for its owner and admins. */
-function runButtons(id: string): KnownBlock {
+function runButtons(id: string): ActionsBlock {
   return actions(
     button('Run now', 'digests:run', id),
     button('Pause', 'digests:pause', id),
@@ -151,8 +123,7 @@ function runButtons(id: string): KnownBlock {
   );
 }
 
-function nextWords(digest: Digest, next: Date | undefined): string {
-  if (digest.paused || !next) return 'paused';
-  const { zone } = digest.schedule;
-  return `next ${formatRunTime(next, zone)} ${zone}`;
+function footer({ id, paused, nextDue, schedule: { zone } }: Digest, source = ''): ContextBlock {
+  const next = paused || !nextDue ? 'paused' : `next ${formatRunTime(nextDue, zone)} ${zone}`;
+  return context(`Digest ${formatCode(id)} · ${source}${next}`);
 }

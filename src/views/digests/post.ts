@@ -1,17 +1,22 @@
-import type { KnownBlock } from '@slack/types';
-import { isFirstRun, isQuiet, listFindings, listReported, listSince } from '../../digests/findings.ts';
-import { type NumberLine, targetTypes } from '../../digests/kinds/kind.ts';
-import { findDigestKind } from '../../digests/kinds/list.ts';
+import { type Detail, type Finding, type NumberLine, targetTypes } from '../../digests/kinds/kind.ts';
+import { digestKinds, findDigestKind } from '../../digests/kinds/list.ts';
 import type { Collected, DigestSubject, UnreadPart } from '../../digests/model.ts';
 import { context, message, section } from '../blocks/blocks.ts';
-import type { Message } from '../blocks/message.ts';
-import { escapeMrkdwn, formatInteger, sanitizeMrkdwn, truncate, truncateLines } from '../blocks/text.ts';
+import type { Message, MessageBlock } from '../blocks/message.ts';
+import {
+  escapeMrkdwn,
+  formatInteger,
+  sanitizeMrkdwn,
+  truncateLines,
+  truncateMarkup,
+} from '../blocks/text.ts';
+import { mostListed } from './comparisons.ts';
 import { formatRunTime } from './schedule.ts';
 
 export interface RenderedDigest {
   /** A few lines for the channel; its frame (buttons, late, skipped) comes on top. */
   readonly top: Message;
-  /** The detail, in its thread, in order. A file of a message in here is a chart, never bytes. */
+  /** The detail, in its thread, in order. */
   readonly thread: readonly Message[];
   /** Its threshold asks for silence: nothing is posted. A preview is shown all the same. */
   readonly quiet: boolean;
@@ -21,46 +26,79 @@ export interface RenderedDigest {
 const mostLines = 6;
 /** Names in one of them. */
 const mostNames = 3;
+/** Where a phone would start a fourth line. */
 const longestLine = 220;
 
 /** Pure: the same for a preview and for a run. */
-export function renderDigest(collected: Collected, subject: DigestSubject): RenderedDigest {
-  const { timeZone } = subject;
+export function renderDigest(collected: Collected, { only, timeZone }: DigestSubject): RenderedDigest {
   const { unread } = collected;
-  const reported = listReported(collected);
-  const numbers = reported.map(({ kind, figures }) => kind.renderLine(figures, timeZone));
-  const findings = listFindings(reported);
-  const isFirst = isFirstRun(collected);
-  const quiet = isQuiet(collected, subject);
+  const reported = digestKinds.flatMap((kind) => {
+    const figures = collected[kind.name];
+    if (figures === undefined) return [];
+    const findings = kind.listFindings(figures).toSorted((a, b) => a.weight - b.weight);
+    return [{ kind, figures, findings, number: kind.renderLine(figures, timeZone) }];
+  });
+  // Everything that counts as a change, the most urgent first; smaller differences are noise.
+  const findings = reported.flatMap((one) => one.findings).toSorted((a, b) => a.weight - b.weight);
+  const since = reported.flatMap(({ kind, figures }) => kind.listSince(figures));
+  const isFirst = since.length > 0 && since.every((at) => at === undefined);
+  const isSame = findings.length === 0 && !isFirst;
+  const troubles = reported.reduce((sum, { kind, figures }) => sum + kind.countTroubles(figures), 0);
+  // Parts that could not be read are never kept quiet, nor is a first run by “only if something changed”: from then on
+  // people know what silence means.
+  const isBelow = only === 'changed' ? isSame : only !== 'always' && troubles <= only.above;
+  const quiet = isBelow && unread.length === 0;
   // Above a number people want to see what it is made of, new or not.
-  const isAbove = typeof subject.only === 'object' && !quiet;
-  const isUnchanged = findings.length === 0 && unread.length === 0 && !isFirst && !isAbove;
+  const isUnchanged = isSame && unread.length === 0 && (typeof only === 'string' || quiet);
   // The line of a zone that makes up the whole total says the same as the total's.
   const hidesTotals = findings.some(({ isWholeTotal }) => isWholeTotal);
-  const changes = findings.flatMap(({ line }) => line?.(mostNames) ?? []);
+  const numbers = reported.map(({ number }) => (hidesTotals ? { ...number, compared: '' } : number));
   const lines = isUnchanged
-    ? [renderUnchanged(collected, numbers, timeZone)]
-    : renderTop(hidesTotals ? numbers.map((one) => ({ ...one, compared: '' })) : numbers, changes, unread);
-  const blocks: KnownBlock[] = [
-    section(truncateLines(lines, 2800)),
-    ...(isFirst ? [context('The first run: the next one tells what changed.')] : []),
-  ];
-  const detail = reported.flatMap(({ kind, figures }) => {
-    const changed = listFindings([{ kind, figures }]).filter(({ line }) => line !== undefined);
-    return kind.renderThread(figures, changed, timeZone) ?? [];
+    ? [renderUnchanged(numbers, since, timeZone)]
+    : renderTop(numbers, listLines(findings, mostNames), unread);
+  const text = truncateLines(lines, 2800);
+  const details = reported.flatMap(({ kind, figures, findings }) => {
+    // What is unusual in a first run did not change: the detail has it in its place.
+    const changed = findings.filter(({ line, isFirst }) => line && !isFirst);
+    const detail = kind.renderDetail(figures, new Set(changed.map(({ about }) => about)), timeZone);
+    const urgency = findings[0]?.weight ?? Number.POSITIVE_INFINITY;
+    return detail ? [{ title: kind.label, ...detail, changed, urgency }] : [];
   });
+  // One chart stands in the channel: of what is most urgent.
+  const [lead] = details.filter(({ chart }) => chart.length > 0).toSorted((a, b) => a.urgency - b.urgency);
+  const thread = details.map((detail) => renderDetail(detail, detail === lead ? [] : detail.chart));
   return {
-    top: message(truncateLines(lines, 2800), blocks),
-    thread: isUnchanged ? [] : [...detail, ...renderUnread(unread)],
+    top: message(text, [
+      section(text),
+      ...(lead && !isUnchanged ? lead.chart : []),
+      ...(isFirst ? [context('The first run: the next one tells what changed.')] : []),
+    ]),
+    thread: isUnchanged ? [] : [...thread, ...renderUnread(unread)],
     quiet,
   };
 }
 
-function renderUnchanged(collected: Collected, numbers: readonly NumberLine[], timeZone: string): string {
-  const [since] = listSince(collected)
-    .filter((at) => at !== undefined)
-    .toSorted();
-  const when = since === undefined ? '' : ` since ${formatRunTime(new Date(since), timeZone)}`;
+function renderDetail(
+  { title, changed, parts, note }: Detail & { readonly title: string; readonly changed: readonly Finding[] },
+  chart: readonly MessageBlock[],
+): Message {
+  const blocks = Object.entries({ Changed: listLines(changed, mostListed), ...parts })
+    .filter(([, lines]) => lines.length > 0)
+    .map(([name, lines]) => section(`*${name}*\n${truncateLines(lines, 2700)}`));
+  return message(title, [section(`*${title}*`), ...blocks, ...chart, context(note)]);
+}
+
+function listLines(findings: readonly Finding[], most: number): string[] {
+  return findings.flatMap(({ line }) => line?.(most) ?? []);
+}
+
+function renderUnchanged(
+  numbers: readonly NumberLine[],
+  since: readonly (string | undefined)[],
+  timeZone: string,
+): string {
+  const [oldest] = since.flatMap((at) => at ?? []).toSorted();
+  const when = oldest === undefined ? '' : ` since ${formatRunTime(new Date(oldest), timeZone)}`;
   const what = numbers.map(({ number }) => number).join(' · ');
   return what ? `:zzz: Nothing changed${when}: ${what}` : 'Nothing to report.';
 }
@@ -82,7 +120,7 @@ function renderTop(
   return [
     ...numbers.map(({ number }) => number),
     ...ownLine,
-    ...shown.map((line) => shortenLine(line)),
+    ...shown.map((line) => truncateMarkup(line, longestLine)),
     ...(more > 0 ? [`and ${formatInteger(more)} more in the thread`] : []),
     ...missing,
   ];
@@ -91,10 +129,10 @@ function renderTop(
 function renderUnreadLine(unread: readonly UnreadPart[]): string {
   const [one] = unread;
   const all = unread.reduce((sum, { more }) => sum + 1 + more, 0);
-  const references = unread.flatMap(({ reference }) => (reference ? [escapeMrkdwn(reference, 20)] : []));
   const what = all === 1 && one ? nameUnread(one) : `${formatInteger(all)} parts`;
-  const reference = references[0] ? ` (reference ${references[0]})` : '';
-  return `:grey_question: Not read: ${what}${reference}, more in the thread`;
+  const reference = unread.find(({ reference }) => reference)?.reference;
+  const logged = reference ? ` (reference ${escapeMrkdwn(reference, 20)})` : '';
+  return `:grey_question: Not read: ${what}${logged}, more in the thread`;
 }
 
 function renderUnread(unread: readonly UnreadPart[]): Message[] {
@@ -113,9 +151,4 @@ function nameUnread({ kind: name, what }: UnreadPart): string {
   if (what === undefined) return label.toLowerCase();
   const noun = target === 'zones' ? '' : `${targetTypes[target].noun.toLowerCase()} `;
   return `${label.toLowerCase()} of ${noun}${escapeMrkdwn(what, 60)}`;
-}
-
-/** Truncated where a phone would start a fourth line, never inside an escape. */
-function shortenLine(line: string): string {
-  return line.length <= longestLine ? line : truncate(line, longestLine).replace(/&[a-z]*…$/u, '…');
 }

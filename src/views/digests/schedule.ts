@@ -1,7 +1,6 @@
 import type { Schedule } from '../../digests/schedule.ts';
 
 const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
-const workdays = [1, 2, 3, 4, 5];
 
 /** `every workday at 09:00, Europe/Vienna`. */
 export function describeSchedule({ time, zone, weekdays, monthDays }: Schedule): string {
@@ -9,46 +8,11 @@ export function describeSchedule({ time, zone, weekdays, monthDays }: Schedule):
   return `${days} at ${time}, ${zone}`;
 }
 
-/** `Mon 23 Nov 09:00`, by the clock of a zone. */
-export function formatRunTime(at: Date, zone: string): string {
-  const parts = new Map(
-    formatIn(zone)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, value]),
-  );
-  const part = (name: string): string => parts.get(name as Intl.DateTimeFormatPartTypes) ?? '';
-  return `${part('weekday')} ${part('day')} ${part('month')} ${part('hour')}:${part('minute')}`;
-}
-
-// Creating a format takes longer than rendering a message; there are some hundred zones.
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function formatIn(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known) return known;
-  const made = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  formats.set(timeZone, made);
-  return made;
-}
-
-/** `Next: Mon 23 Nov 09:00, Tue 24 Nov 09:00 and Wed 25 Nov 09:00`. */
-export function describeNextRuns(runs: readonly Date[], zone: string): string {
-  return `Next: ${joinWords(runs.map((at) => formatRunTime(at, zone)))}`;
-}
-
 function describeWeekdays(days: readonly number[]): string {
   if (days.length === 0) return '';
   if (days.length === 7) return 'every day';
-  if (days.length === 5 && workdays.every((day) => days.includes(day))) return 'every workday';
-  return `every ${joinWords(days.toSorted((a, b) => a - b).map((day) => dayNames[day - 1] ?? ''))}`;
+  if (days.length === 5 && Math.max(...days) === 5) return 'every workday';
+  return `every ${joinWords(dayNames.filter((_, index) => days.includes(index + 1)))}`;
 }
 
 function describeMonthDays(days: readonly number[]): string {
@@ -58,6 +22,32 @@ function describeMonthDays(days: readonly number[]): string {
   return sorted.some((day) => day > 28) ? `${words} (the last day where a month is shorter)` : words;
 }
 
-function joinWords(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+/** `Next: Mon 23 Nov 09:00, Tue 24 Nov 09:00 and Wed 25 Nov 09:00`. */
+export function describeNextRuns(runs: readonly Date[], zone: string): string {
+  return `Next: ${joinWords(runs.map((at) => formatRunTime(at, zone)))}`;
+}
+
+// Creating a format takes longer than rendering a message; there are some hundred zones.
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** `Mon 23 Nov 09:00`, by the clock of a zone. */
+export function formatRunTime(at: Date, timeZone: string): string {
+  const format =
+    formats.get(timeZone) ??
+    new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    });
+  formats.set(timeZone, format);
+  return format.format(at).replaceAll(',', '');
+}
+
+/** `a, b and c`. */
+export function joinWords(words: readonly string[], joint = 'and'): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
 }

@@ -1,16 +1,13 @@
 import { type DigestKindName, digestKinds, findDigestKind } from '../../digests/kinds/list.ts';
 import type { DigestOrder, PauseReason, Threshold } from '../../digests/model.ts';
 import { formatInteger } from '../blocks/text.ts';
-import { describeSchedule } from './schedule.ts';
+import { describeSchedule, joinWords } from './schedule.ts';
 
 /** `Zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */
-export function describeOrder({ subject, schedule }: DigestOrder): string {
-  const kinds = subject.kinds
-    .map((name) => findDigestKind(name).label)
-    .map((label, index) => (index === 0 ? label : label.toLowerCase()))
-    .join(', ');
-  const threshold = describeThreshold(subject.only, subject.kinds);
-  return `${kinds} ${describeSchedule(schedule)}${threshold ? `, ${threshold}` : ''}`;
+export function describeOrder({ subject: { kinds, only }, schedule }: DigestOrder): string {
+  const [first = '', ...others] = kinds.map((name) => findDigestKind(name).label);
+  const what = [first, ...others.map((label) => label.toLowerCase())].join(', ');
+  return [`${what} ${describeSchedule(schedule)}`, describeThreshold(only, kinds)].filter(Boolean).join(', ');
 }
 
 /** `only above 10 origin errors`; empty for always. */
@@ -24,13 +21,12 @@ export function describeThreshold(only: Threshold, kinds: readonly DigestKindNam
 
 /** What “above N” counts for these kinds: `origin errors and failing apps together`. */
 export function describeTroubles(kinds: readonly DigestKindName[]): string {
-  return kinds.length > 1 ? `${listTroubles(kinds, 'and')} together` : listTroubles(kinds, 'and');
+  return `${listTroubles(kinds, 'and')}${kinds.length > 1 ? ' together' : ''}`;
 }
 
 function listTroubles(kinds: readonly DigestKindName[], joint: 'and' | 'or'): string {
   const words = digestKinds.filter(({ name }) => kinds.includes(name)).map(({ troubles }) => troubles);
-  if (words.length < 2) return words[0] ?? 'troubles';
-  return `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
+  return joinWords(words, joint) || 'troubles';
 }
 
 /** Why a digest is paused, in mrkdwn. */

@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  digestFields,
-  formValuesOfDigest,
-  readFormValues,
-  readSchedule,
-} from '../../../src/commands/digests/fields.ts';
+import { digestFields, readSchedule, writeFields } from '../../../src/commands/digests/fields.ts';
 import { describeThreshold } from '../../../src/views/digests/words.ts';
 
 const filled = {
@@ -22,13 +17,11 @@ test.each([
   [{ only: 'above', above: '0' }, { above: 0 }],
   [{ only: 'above', above: ' 2500 ' }, { above: 2500 }],
   [{ only: 'above', above: '999999999' }, { above: 999_999_999 }],
-  // As it was typed before there was a field for it.
-  [{ only: '100' }, { above: 100 }],
 ])('a threshold: %j', (fields, only) => {
   const order = digestFields.parse({ ...filled, ...fields });
   expect(order.subject.only).toEqual(only);
   // What was ordered is what the form shows when it is edited, and what it shows is ordered again.
-  const { only: again, above } = formValuesOfDigest(order);
+  const { only: again, above } = writeFields(order);
   expect(digestFields.parse({ ...filled, only: again, above }).subject.only).toEqual(only);
 });
 
@@ -48,14 +41,14 @@ test.each([
 
 test('a form says when it would run as far as it is filled in', () => {
   const chosen = { ...filled, days: ['mon', '31'] };
-  expect(readSchedule(readFormValues(chosen))).toEqual({
+  expect(readSchedule(chosen)).toEqual({
     time: '09:00',
     zone: 'Europe/Vienna',
     weekdays: [1],
     monthDays: [31],
   });
   for (const wrong of [{ days: [] }, { days: ['someday'] }, { timezone: 'note' }])
-    expect(readSchedule(readFormValues({ ...filled, ...wrong }))).toBeUndefined();
+    expect(readSchedule({ ...filled, ...wrong })).toBeUndefined();
 });
 
 test('a threshold in words says what is counted', () => {

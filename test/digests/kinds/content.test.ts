@@ -57,7 +57,7 @@ test('a spike in a flat series is unusual', async () => {
   `);
   expect(told.charts).toMatchInlineSnapshot(`
     [
-      "Line chart of bandwidth a day, 4 Nov to 10 Nov: lowest 39 GB, highest 120 GB, last 120 GB.",
+      "Bandwidth: 120 GB a day (line, GB a day): Bandwidth 4 Nov 40, 5 Nov 40, 6 Nov 40, 7 Nov 41, 8 Nov 39, 9 Nov 40, 10 Nov 120",
     ]
   `);
 });

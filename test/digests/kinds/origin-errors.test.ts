@@ -54,7 +54,7 @@ test('origin errors since the previous run: each entry in one digest, a new code
   `);
   expect(second.charts).toMatchInlineSnapshot(`
     [
-      "Bar chart of 16 origin errors by hour, Tue 3 Nov 10:00 to Wed 4 Nov 10:00: most at Wed 4 Nov 04:00 (8).",
+      "16 origin errors (bar, Errors each 2 hours, Europe/Vienna): Errors Tue 10:00 5, Tue 12:00 0, Tue 14:00 0, Tue 16:00 0, Tue 18:00 0, Tue 20:00 0, Tue 22:00 0, Wed 00:00 0, Wed 02:00 0, Wed 04:00 11, Wed 06:00 0, Wed 08:00 0, Wed 10:00–now 0",
     ]
   `);
   const third = await errors.run('2026-11-05T09:00:00Z');

@@ -6,11 +6,19 @@ import {
 import type { OriginError } from '../../../api/origin-errors/origin-errors.ts';
 import { createSeenIds } from '../../../api/origin-errors/seen-ids.ts';
 import { dayMs, hourMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
-import { flattenName, type Named, toNamed } from '../../figures/compact-ids.ts';
-import { type Comparison, compareWithPast, type Earlier, findEarlier, noise } from '../../figures/series.ts';
+import {
+  type Comparison,
+  compareWithPast,
+  type Earlier,
+  findEarlier,
+  flattenName,
+  type Named,
+  noise,
+  toNamed,
+} from '../../figures.ts';
 import { type CollectInput, type CollectResult, OutOfTime, readEach } from '../kind.ts';
-import { findBusiest } from '../zones/traffic.ts';
-import { type CodeBaseline, findNewCodes, type NewCode, updateCodeBaseline } from './new-codes.ts';
+import { findBusiest } from '../zones/bandwidth.ts';
+import { type CodeBaseline, findNewCodes, type NewCode } from './new-codes.ts';
 
 export interface ErrorFigures {
   /** The chosen zones; empty for all. Figures of another scope are not compared with. */
@@ -47,37 +55,36 @@ const mostZones = 25;
 const mostDays = 7;
 const mostCodes = 12;
 const mostPrefixes = 5;
-const defaultPatienceMs = 90_000;
 
-export async function collectErrors(
-  input: CollectInput<ErrorFigures, CodeBaseline>,
-): Promise<CollectResult<ErrorFigures, CodeBaseline>> {
+type Input = CollectInput<ErrorFigures, CodeBaseline>;
+
+export async function collectErrors(input: Input): Promise<CollectResult<ErrorFigures, CodeBaseline>> {
+  const { now, patienceMs, baseline: before } = input;
   const { zones, of } = await chooseZones(input);
   const scope = input.targets.zones.toSorted().join(' ');
   const past = findEarlier(input, (errors) => (errors.scope === scope ? errors : undefined));
-  const window = windowSince(past, input.now);
-  const { signal, patienceMs = defaultPatienceMs } = input;
+  const from = past.base ? Math.max(past.base.at, now.getTime() - mostDays * dayMs) : now.getTime() - dayMs;
   const begun = performance.now();
-  const { results, failures } = await readEach(
-    zones,
-    { signal, nameOf: ({ name, id }) => name || id },
-    async (zone) => {
-      if (performance.now() - begun >= patienceMs) throw new OutOfTime();
-      return readZone(input, zone, window);
-    },
-  );
-  if (results.length === 0 && zones.length > 0) return { figures: undefined, failures };
-  const codes = results.map(({ zone, counts }) => ({ zone, codes: counts.codes }));
-  const fresh = findNewCodes(codes, input.baseline, input.now);
-  const figures = summarize(results, { ...window, of, scope, fresh, asked: zones.length }, past);
-  return { figures, baseline: updateCodeBaseline(codes, input.baseline, input.now), failures };
+  const { results, failures } = await readEach(zones, nameOrId, async (zone) => {
+    if (performance.now() - begun >= patienceMs) throw new OutOfTime();
+    return readZone(input, zone, from);
+  });
+  if (!results) return { figures: undefined, failures };
+  const { fresh, baseline } = findNewCodes(results, before, now);
+  const sums = summarize(results, { from, now, past });
+  const figures = { scope, since: past.since, asked: zones.length, of, fresh, ...sums };
+  return { figures, baseline, failures };
+}
+
+function nameOrId({ name, id }: Named): string {
+  return name || id;
 }
 
 /** The chosen zones, whose ids are enough where the list cannot be read; else the busiest of all. */
-async function chooseZones({ targets, zoneList }: CollectInput<ErrorFigures, CodeBaseline>): Promise<{
-  readonly zones: readonly Named[];
-  readonly of: number;
-}> {
+async function chooseZones({
+  targets,
+  zoneList,
+}: Input): Promise<{ readonly zones: readonly Named[]; readonly of: number }> {
   if (targets.zones.length === 0) {
     const { zones } = await zoneList();
     return { zones: findBusiest(zones, mostZones), of: zones.length };
@@ -88,85 +95,73 @@ async function chooseZones({ targets, zoneList }: CollectInput<ErrorFigures, Cod
   return { zones: zones.slice(0, mostZones), of: zones.length };
 }
 
-/** Which entries count, and their hours; in ms. */
-interface Window {
-  readonly from: number;
-  readonly until: number;
-  readonly firstHour: number;
-  readonly hours: number;
+/** Counts by hour from the hour of that moment on. */
+function createCounter(from: number, now: Date): OriginErrorCounter {
+  const start = startOfHour(from);
+  return createOriginErrorCounter({ start, hours: Math.ceil((now.getTime() - start) / hourMs) });
 }
 
-function windowSince({ base }: Earlier<ErrorFigures>, now: Date): Window {
-  const until = now.getTime();
-  const from = base ? Math.max(base.at, until - mostDays * dayMs) : until - dayMs;
-  const firstHour = Math.floor(from / hourMs) * hourMs;
-  return { from, until, firstHour, hours: Math.ceil((until - firstHour) / hourMs) };
+function startOfHour(at: number): number {
+  return Math.floor(at / hourMs) * hourMs;
 }
 
 interface ReadZone {
   readonly zone: Named;
   readonly counter: OriginErrorCounter;
-  readonly counts: ReturnType<OriginErrorCounter['result']>;
+  readonly total: number;
+  readonly codes: ReadonlyMap<string, number>;
   readonly partial: boolean;
 }
 
-async function readZone(
-  { cdn }: CollectInput<ErrorFigures, CodeBaseline>,
-  zone: Named,
-  { from, until, firstHour, hours }: Window,
-): Promise<ReadZone> {
-  const counter = createOriginErrorCounter({ start: firstHour, hours });
+async function readZone({ cdn, now }: Input, zone: Named, from: number): Promise<ReadZone> {
+  const counter = createCounter(from, now);
   const ids = createSeenIds();
   let partial = false;
-  const last = toUtcDay(new Date(until));
-  for (let day = toUtcDay(new Date(from)); day <= last; day = shiftDay(day, 1)) {
+  for (let day = toUtcDay(new Date(from)); day <= toUtcDay(now); day = shiftDay(day, 1)) {
     // An entry without a time belongs to its day; the previous run reported most of the first day.
     const isWholeDay = startOfDay(day) >= from;
     const isWanted = ({ at }: OriginError): boolean => (at === undefined ? isWholeDay : at >= from);
     const { moreExist } = await countDay(cdn.originErrors, zone.id, day, ids, counter, isWanted);
     partial ||= moreExist;
   }
-  return { zone, counter, counts: counter.result(), partial };
+  const { total, codes } = counter.result();
+  return { zone, counter, total, codes, partial };
 }
 
 function summarize(
-  zones: readonly ReadZone[],
-  about: Window & Pick<ErrorFigures, 'of' | 'asked' | 'scope' | 'fresh'>,
-  past: Earlier<ErrorFigures>,
-): ErrorFigures {
-  const { of, asked, scope, fresh, from, until, firstHour } = about;
-  const whole = createOriginErrorCounter({ start: firstHour, hours: about.hours });
-  for (const { counter } of zones) whole.merge(counter);
+  read: readonly ReadZone[],
+  { from, now, past }: { readonly from: number; readonly now: Date; readonly past: Earlier<ErrorFigures> },
+) {
+  const whole = createCounter(from, now);
+  for (const { counter } of read) whole.merge(counter);
   const { total, hours, codes, prefixes } = whole.result();
-  const compare = (count: number, read: (found: ErrorFigures) => number | undefined): Comparison => {
-    const perDay = Math.round((count / ((until - from) / dayMs)) * 10) / 10;
-    return compareWithPast(perDay, past, read, noise.errors);
+  const compare = (count: number, find: (found: ErrorFigures) => Comparison | undefined): Comparison => {
+    const perDay = Math.round((count / ((now.getTime() - from) / dayMs)) * 10) / 10;
+    return compareWithPast(perDay, past, find, noise.errors);
   };
-  const byZone = zones.map(
-    ({ zone, partial, counts }): ZoneErrors => ({
-      ...toNamed(zone),
-      total: counts.total,
-      perDay: compare(counts.total, (found) => found.zones.find(({ id }) => id === zone.id)?.perDay.now),
-      ...(partial ? { partial } : {}),
-    }),
-  );
+  const zones = read.map(({ zone, partial, total }): ZoneErrors => {
+    const perDay = compare(total, (found) => found.zones.find(({ id }) => id === zone.id)?.perDay);
+    return { ...toNamed(zone), total, perDay, ...(partial ? { partial } : {}) };
+  });
   return {
-    scope,
-    since: past.since,
     from: new Date(from).toISOString(),
     total,
-    perDay: compare(total, (found) => found.perDay.now),
-    read: zones.length,
-    asked,
-    of,
-    zones: byZone.toSorted((a, b) => b.total - a.total),
-    codes: [...codes]
-      .toSorted((a, b) => b[1] - a[1])
-      .slice(0, mostCodes)
-      .map(([code, count]) => [flattenName(code), count] as const),
-    fresh,
-    prefixes: prefixes.slice(0, mostPrefixes).map(([prefix, count]) => [flattenName(prefix), count] as const),
+    perDay: compare(total, (found) => found.perDay),
+    read: read.length,
+    zones: zones.toSorted((a, b) => b.total - a.total),
+    codes: flattenNames(
+      [...codes].toSorted((a, b) => b[1] - a[1]),
+      mostCodes,
+    ),
+    prefixes: flattenNames(prefixes, mostPrefixes),
     hours,
-    firstHour,
+    firstHour: startOfHour(from),
   };
+}
+
+function flattenNames(
+  counts: readonly (readonly [name: string, count: number])[],
+  most: number,
+): (readonly [string, number])[] {
+  return counts.slice(0, most).map(([name, count]) => [flattenName(name), count]);
 }

@@ -1,5 +1,5 @@
 import { dayMs } from '../../../lib/time.ts';
-import { flattenName, groupNames, type Named, type NamedGroup } from '../../figures/compact-ids.ts';
+import { flattenName, groupNames, type Named, type NamedGroup } from '../../figures.ts';
 
 /** A code that a zone did not have for 28 days, as far as this digest has read its log. */
 export interface NewCode {
@@ -9,14 +9,12 @@ export interface NewCode {
 }
 
 /** The error codes that a digest has seen, by zone: each with the last day (UTC, counted from 1970) it was seen on. */
-export type CodeBaseline = readonly ZoneCodes[];
-
-interface ZoneCodes {
+export type CodeBaseline = readonly {
   readonly id: string;
   /** The last day that the zone's log was read. */
   readonly read: number;
   readonly codes: readonly (readonly [code: string, seen: number])[];
-}
+}[];
 
 /** A code that was not seen for longer counts as new; a zone that was not read for longer is dropped. */
 const rememberedDays = 28;
@@ -26,51 +24,49 @@ const mostCodes = 40;
 const mostNewCodes = 10;
 
 /** A zone whose log was read: its entries by code, `''` where none was reported. */
-export interface ReadCodes {
+interface ReadCodes {
   readonly zone: Named;
   readonly codes: ReadonlyMap<string, number>;
 }
 
-/** Codes that a zone did not have for 28 days. A zone that is read for the first time has no new ones. */
+/**
+ * Codes that a zone did not have for 28 days, and the baseline after these logs were read. A zone that is read for the
+ * first time has no new codes.
+ */
 export function findNewCodes(
   read: readonly ReadCodes[],
-  baseline: CodeBaseline | undefined,
+  before: CodeBaseline = [],
   now: Date,
-): NewCode[] {
-  const before = new Map(keepCurrent(baseline, now).map((zone) => [zone.id, zone]));
+): { readonly fresh: NewCode[]; readonly baseline: CodeBaseline } {
+  const today = Math.floor(now.getTime() / dayMs);
+  const oldest = today - rememberedDays;
+  const zones = new Map<string, CodeBaseline[number]>();
+  for (const { codes, ...zone } of before.filter((zone) => zone.read >= oldest))
+    zones.set(zone.id, { ...zone, codes: codes.filter(([, seen]) => seen >= oldest) });
   const fresh = new Map<string, { count: number; zones: Named[] }>();
   for (const { zone, codes } of read) {
-    const known = before.get(zone.id);
+    const known = new Map(zones.get(zone.id)?.codes);
+    const seen = new Map(known);
     // Beyond the bound some known codes were dropped: a new one cannot be told from them.
-    if (!known || known.codes.length >= mostCodes) continue;
-    const seen = new Set(known.codes.map(([code]) => code));
+    const isComparable = zones.has(zone.id) && known.size < mostCodes;
     for (const [code, count] of codes) {
       const name = flattenName(code);
-      if (name === '' || seen.has(name)) continue;
-      const one = fresh.get(name) ?? { count: 0, zones: [] };
-      fresh.set(name, { count: one.count + count, zones: [...one.zones, zone] });
+      if (name === '') continue;
+      if (isComparable && !known.has(name)) {
+        const one = fresh.get(name) ?? { count: 0, zones: [] };
+        fresh.set(name, { count: one.count + count, zones: [...one.zones, zone] });
+      }
+      seen.set(name, today);
     }
-  }
-  return [...fresh]
-    .map(([code, { count, zones }]) => ({ code, count, zones: groupNames(zones) }))
-    .toSorted((a, b) => b.count - a.count)
-    .slice(0, mostNewCodes);
-}
-
-/** The baseline after these logs were read. */
-export function updateCodeBaseline(
-  read: readonly ReadCodes[],
-  baseline: CodeBaseline | undefined,
-  now: Date,
-): CodeBaseline {
-  const today = dayNumber(now);
-  const zones = new Map(keepCurrent(baseline, now).map((zone) => [zone.id, zone]));
-  for (const { zone, codes } of read) {
-    const seen = new Map(zones.get(zone.id)?.codes);
-    for (const code of codes.keys()) if (flattenName(code) !== '') seen.set(flattenName(code), today);
     zones.set(zone.id, { id: zone.id, read: today, codes: newest([...seen], ([, day]) => day, mostCodes) });
   }
-  return newest([...zones.values()], ({ read: day }) => day, mostZones);
+  return {
+    fresh: [...fresh]
+      .map(([code, { count, zones }]) => ({ code, count, zones: groupNames(zones) }))
+      .toSorted((a, b) => b.count - a.count)
+      .slice(0, mostNewCodes),
+    baseline: newest([...zones.values()], (zone) => zone.read, mostZones),
+  };
 }
 
 /** After a silent run: codes that are new to it are still to be reported. */
@@ -82,17 +78,6 @@ export function dropUnreportedCodes(before: CodeBaseline, found: CodeBaseline): 
   });
 }
 
-function keepCurrent(baseline: CodeBaseline = [], now: Date): ZoneCodes[] {
-  const oldest = dayNumber(now) - rememberedDays;
-  return baseline
-    .filter(({ read }) => read >= oldest)
-    .map((zone) => ({ ...zone, codes: zone.codes.filter(([, seen]) => seen >= oldest) }));
-}
-
-function newest<T>(all: readonly T[], day: (one: T) => number, most: number): T[] {
-  return all.length <= most ? [...all] : all.toSorted((a, b) => day(b) - day(a)).slice(0, most);
-}
-
-function dayNumber(at: Date): number {
-  return Math.floor(at.getTime() / dayMs);
+function newest<T>(all: readonly T[], day: (one: T) => number, most: number): readonly T[] {
+  return all.length <= most ? all : all.toSorted((a, b) => day(b) - day(a)).slice(0, most);
 }

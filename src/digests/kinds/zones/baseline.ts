@@ -1,7 +1,7 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { attentionReasons, type ZoneSummary } from '../../../api/zones/summary.ts';
-import { flattenName, type Named, packIds, unpackIds } from '../../figures/compact-ids.ts';
-import { findLimit, type LimitBaseline } from './limits.ts';
+import { type Attention, attentionReasons, type ZoneSummary } from '../../../api/zones/summary.ts';
+import { yieldToEventLoop } from '../../../lib/time.ts';
+import { flattenName, maxNamedIds, type Named, type NamedGroup, toNamed } from '../../figures.ts';
+import { findLimit, type LimitBaseline } from './bandwidth.ts';
 
 /** What a digest remembers of every zone it last reported, by column: three texts, whatever the number of zones. */
 export interface ZoneBaseline {
@@ -19,40 +19,38 @@ export interface ZoneBaseline {
   readonly names: string;
 }
 
-/** Why a zone needs attention, and what was reported of its monthly limit. */
-const flagNames = [
-  'suspended',
-  'disabled',
-  'near-limit',
-  'no-certificate',
-  'limit-foretold',
-  'limit-reached',
-] as const;
+const states = ['suspended', 'disabled', 'near-limit', 'no-certificate'] as const satisfies Attention[];
+/** Why a zone needs attention, and what was reported of its monthly limit: a bit each. */
+const flagNames = [...states, 'limit-foretold', 'limit-reached'] as const;
 type Flag = (typeof flagNames)[number];
 
-// 64 characters that JSON does not escape.
-const characters = Array.from({ length: 64 }, (_, bits) =>
-  String.fromCharCode(bits < 44 ? 48 + bits : 49 + bits),
-);
-const bitsOf = new Map(characters.map((character, bits) => [character, bits]));
+/** As many as there are combinations of flags. */
+const characters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-export function hasFlag(flags: number, flag: Flag): boolean {
-  return (flags & (1 << flagNames.indexOf(flag))) !== 0;
+export function hasFlag(flags: number, ...wanted: readonly Flag[]): boolean {
+  return wanted.some((flag) => (flags & (1 << flagNames.indexOf(flag))) !== 0);
 }
 
 /** Fifty thousand zones are worked on in pieces, so that deliveries of Slack get their turn. */
-export const chunk = 5_000;
+async function forEachInPieces<T>(
+  items: readonly T[],
+  visit: (item: T, index: number) => void,
+): Promise<void> {
+  for (const [index, item] of items.entries()) {
+    visit(item, index);
+    if (index % 2_500 === 0) await yieldToEventLoop();
+  }
+}
 
 /** The flags of each zone now, in their order. */
 export async function readFlags(zones: readonly ZoneSummary[], now: Date): Promise<Uint8Array> {
   const flags = new Uint8Array(zones.length);
-  for (const [index, zone] of zones.entries()) {
+  await forEachInPieces(zones, (zone, index) => {
     const limit = findLimit(zone, now);
     const names: Flag[] = attentionReasons(zone);
     if (limit) names.push(limit.reaches ? 'limit-foretold' : 'limit-reached');
-    for (const name of names) flags[index] = (flags[index] ?? 0) | (1 << flagNames.indexOf(name));
-    if (index % chunk === chunk - 1) await yieldToEventLoop();
-  }
+    flags[index] = names.reduce((bits, name) => bits | (1 << flagNames.indexOf(name)), 0);
+  });
   return flags;
 }
 
@@ -63,18 +61,40 @@ export async function createZoneBaseline(
   about: Pick<ZoneBaseline, 'scope' | 'at' | 'since'>,
 ): Promise<ZoneBaseline> {
   const ids = packIds(zones.map(({ id }) => id));
-  await yieldToEventLoop();
   const names: string[] = [];
-  for (const [index, { name }] of zones.entries()) {
-    names.push(flattenName(name));
-    if (index % chunk === chunk - 1) await yieldToEventLoop();
-  }
-  await yieldToEventLoop();
-  const written = Array.from(flags, (bits) => characters[bits] ?? '0').join('');
+  await forEachInPieces(zones, ({ name }) => names.push(flattenName(name)));
+  const written = Array.from(flags, (bits) => characters.charAt(bits)).join('');
   return { ...about, ids, flags: written, names: names.join('\n') };
 }
 
-export interface ZoneBaselineReader {
+// Half of what a number holds exactly, so that the distance between two of them is exact too.
+const largest = 2 ** 52;
+
+/** Ids in a few characters each, in their order: numbers as the distance to the one before, other ids as they are. */
+export function packIds(ids: readonly string[]): string {
+  let last = 0;
+  return ids
+    .map((id) => {
+      const number = Number(id);
+      if (!Number.isInteger(number) || Math.abs(number) > largest || String(number) !== id) return `=${id}`;
+      const distance = number - last;
+      last = number;
+      return distance.toString(36);
+    })
+    .join(' ');
+}
+
+export function unpackIds(text: string): string[] {
+  if (text === '') return [];
+  let last = 0;
+  return text.split(' ').map((part) => {
+    if (part.startsWith('=')) return part.slice(1);
+    last += Number.parseInt(part, 36) || 0;
+    return String(last);
+  });
+}
+
+interface ZoneBaselineReader {
   readonly count: number;
   readonly placeOf: (id: string) => number | undefined;
   readonly flagsAt: (place: number) => number;
@@ -91,15 +111,86 @@ export async function readZoneBaseline(baseline: ZoneBaseline): Promise<ZoneBase
   return {
     count: ids.length,
     placeOf: (id) => places.get(id),
-    flagsAt: (place) => bitsOf.get(baseline.flags.charAt(place)) ?? 0,
+    flagsAt: (place) => characters.indexOf(baseline.flags.charAt(place)),
     at: (place) => ({ id: ids[place] ?? '', name: names[place] ?? '' }),
   };
 }
 
 export function reportedLimit(before: ZoneBaselineReader | undefined, id: string): LimitBaseline {
   const place = before?.placeOf(id);
-  if (before === undefined || place === undefined) return 'nothing';
-  const flags = before.flagsAt(place);
+  const flags = place === undefined ? 0 : (before?.flagsAt(place) ?? 0);
   if (hasFlag(flags, 'limit-reached')) return 'reached';
   return hasFlag(flags, 'limit-foretold') ? 'foretold' : 'nothing';
+}
+
+export type ByAttention = Readonly<Record<Attention, NamedGroup>>;
+
+/** The zones that need attention, by reason. `flags` are those of `zones`, in the same order. */
+export function groupByState(zones: readonly ZoneSummary[], flags: Uint8Array): ByAttention {
+  const groups = createGroups();
+  for (const [index, zone] of zones.entries()) {
+    const bits = flags[index] ?? 0;
+    if (bits === 0) continue;
+    for (const state of states) if (hasFlag(bits, state)) add(groups[state], zone, nameFor(zone, state));
+  }
+  return groups;
+}
+
+export interface ZoneNews {
+  readonly joined: NamedGroup;
+  readonly left: NamedGroup;
+  readonly became: ByAttention;
+  readonly recovered: ByAttention;
+}
+
+/** What differs from what the digest last reported. */
+export async function findZoneNews(
+  zones: readonly ZoneSummary[],
+  flags: Uint8Array,
+  before: ZoneBaselineReader,
+): Promise<ZoneNews> {
+  const [joined, left, became, recovered] = [createGroup(), createGroup(), createGroups(), createGroups()];
+  const isHere = new Uint8Array(before.count);
+  await forEachInPieces(zones, (zone, index) => {
+    const place = before.placeOf(zone.id);
+    const were = place === undefined ? 0 : before.flagsAt(place);
+    const are = flags[index] ?? 0;
+    if (place === undefined) add(joined, zone);
+    else isHere[place] = 1;
+    if (were === are) return;
+    for (const state of states) {
+      const [was, is] = [hasFlag(were, state), hasFlag(are, state)];
+      // A line about its limit says more.
+      const hasLine = state === 'near-limit' && hasFlag(are, 'limit-reached', 'limit-foretold');
+      if (is && !was && !hasLine) add(became[state], zone, nameFor(zone, state));
+      if (was && !is) add(recovered[state], zone);
+    }
+  });
+  for (const [place, here] of isHere.entries()) if (here === 0) add(left, before.at(place));
+  return { joined, left, became, recovered };
+}
+
+/** A missing certificate is fixed by hostname. */
+function nameFor({ name, hostnamesWithoutCertificate: without }: ZoneSummary, state: Attention): string {
+  if (state !== 'no-certificate' || without.length === 0) return name;
+  return `${name} (${without[0]}${without.length > 1 ? ` and ${without.length - 1} more` : ''})`;
+}
+
+/** Counts zones and keeps the names of the first. */
+interface Group {
+  count: number;
+  readonly first: Named[];
+}
+
+function createGroup(): Group {
+  return { count: 0, first: [] };
+}
+
+function createGroups(): Record<Attention, Group> {
+  return Object.fromEntries(states.map((state) => [state, createGroup()])) as Record<Attention, Group>;
+}
+
+function add(group: Group, { id, name }: Named, shown = name): void {
+  group.count += 1;
+  if (group.first.length < maxNamedIds) group.first.push(toNamed({ id, name: shown }));
 }

@@ -1,6 +1,5 @@
 import type { Attention } from '../../../api/zones/summary.ts';
 import { formatShortDay } from '../../../views/blocks/dates.ts';
-import type { Message } from '../../../views/blocks/message.ts';
 import {
   escapeMrkdwn,
   formatBytes,
@@ -9,7 +8,7 @@ import {
   pluralize,
 } from '../../../views/blocks/text.ts';
 import {
-  describeChange,
+  describeComparison,
   describeName,
   describeRate,
   formatDifference,
@@ -17,107 +16,118 @@ import {
   isAllZero,
   isIncrease,
   listNames,
+  mostListed,
+  renderTrend,
+  withMore,
 } from '../../../views/digests/comparisons.ts';
-import { dateRange, mostListed, renderDetail, trendChart } from '../../../views/digests/detail.ts';
-import type { NamedGroup } from '../../figures/compact-ids.ts';
-import { type Comparison, hasMoved, noise } from '../../figures/series.ts';
-import type { Finding, NumberLine } from '../kind.ts';
-import type { LimitFigures, ZoneFigures } from './figures.ts';
+import { type Comparison, hasMoved, type NamedGroup, noise, type Point } from '../../figures.ts';
+import type { Detail, Finding, NumberLine } from '../kind.ts';
+import type { LimitFigures, ZoneUse } from './bandwidth.ts';
+import type { ByAttention, ZoneNews } from './baseline.ts';
 
-interface StateWords {
-  readonly sign: string;
-  readonly weight: number;
-  readonly is: string;
-  readonly became: string;
-  readonly recovered: string;
+export interface ZoneFigures {
+  /** The chosen zones; empty for all. Figures of another scope are not compared with. */
+  readonly scope: string;
+  /** When the digest last reported them, as ISO text; absent in the first run. */
+  readonly since?: string | undefined;
+  readonly zones: number;
+  readonly skipped: number;
+  /** Bytes this month; absent where no zone reports any. */
+  readonly used?: number | undefined;
+  /** Dollars this month, likewise. */
+  readonly charges?: number | undefined;
+  /** Those of the previous run, where they are of this month. */
+  readonly chargesBefore?: number | undefined;
+  readonly attention: number;
+  /** Bytes a day since the last run that is at least six hours old. */
+  readonly perDay?: Comparison | undefined;
+  /** Dollars a day likewise. */
+  readonly chargesPerDay?: Comparison | undefined;
+  /** Those that used most, the most first. */
+  readonly busiest: readonly ZoneUse[];
+  /** Zones that reached their monthly limit, or will, the soonest first. */
+  readonly limits: readonly LimitFigures[];
+  readonly moreLimits: number;
+  readonly states: ByAttention;
+  /** Chosen, and not in the account. */
+  readonly missing: readonly string[];
+  /** Against what the digest last reported; absent in the first run. */
+  readonly news?: ZoneNews | undefined;
+  /** Bytes a day, run by run. */
+  readonly trend: readonly Point[];
 }
 
-/** The most urgent first. */
-const states: Readonly<Record<Attention, StateWords>> = {
-  suspended: {
-    sign: ':no_entry:',
-    weight: 0,
-    is: 'suspended',
-    became: 'newly suspended',
-    recovered: 'no longer suspended',
-  },
-  disabled: {
-    sign: ':rotating_light:',
-    weight: 0,
-    is: 'disabled',
-    became: 'newly disabled',
-    recovered: 'enabled again',
-  },
-  'no-certificate': {
-    sign: ':unlock:',
-    weight: 2,
-    is: 'without certificate',
-    became: 'newly without certificate',
-    recovered: 'with certificate again',
-  },
-  'near-limit': {
-    sign: ':warning:',
-    weight: 3,
-    is: 'above 80 % of the limit',
-    became: 'now above 80 % of the limit',
-    recovered: 'below 80 % of the limit again',
-  },
-};
-const stateWords = Object.entries(states) as [Attention, StateWords][];
+const limit = '80 % of the limit';
+/** What states are called, the most urgent first. */
+const stateWords = (
+  [
+    ['suspended', 0, ':no_entry:', 'suspended', 'newly suspended', 'no longer suspended'],
+    ['disabled', 0, ':rotating_light:', 'disabled', 'newly disabled', 'enabled again'],
+    [
+      'no-certificate',
+      2,
+      ':unlock:',
+      'without certificate',
+      'newly without certificate',
+      'with certificate again',
+    ],
+    ['near-limit', 3, ':warning:', `above ${limit}`, `now above ${limit}`, `below ${limit} again`],
+  ] as const satisfies [Attention, number, ...string[]][]
+).map(([state, weight, sign, is, became, recovered]) => ({ state, weight, sign, is, became, recovered }));
 
-export function listZoneFindings(figures: ZoneFigures): Finding[] {
-  const { news, limits, busiest, perDay, chargesPerDay } = figures;
+export function listZoneFindings({
+  since,
+  news,
+  limits,
+  busiest,
+  perDay: total,
+  chargesPerDay,
+}: ZoneFigures): Finding[] {
+  const newLimits = limits
+    .filter(({ isNew }) => isNew)
+    .map(
+      (limit): Finding => ({
+        weight: limit.reaches === undefined ? 0 : 3,
+        about: limit,
+        isFirst: since === undefined,
+        line: () => renderLimit(limit),
+      }),
+    );
+  const moved = busiest.flatMap((zone): Finding[] => {
+    const { perDay } = zone;
+    if (!perDay || !hasMoved(perDay, noise.bytes)) return [];
+    const sign = isIncrease(perDay) ? ':chart_with_upwards_trend:' : ':chart_with_downwards_trend:';
+    const text = `${sign} *${describeName(zone)}*: ${describeComparison(perDay, formatBytes, ' a day')}`;
+    return [{ weight: 5, about: zone, isWholeTotal: perDay.now === total?.now, line: () => text }];
+  });
   return [
-    ...limits
-      .filter(({ isNew }) => isNew)
-      .map(
-        (limit): Finding => ({
-          weight: limit.reaches === undefined ? 0 : 3,
-          about: limit,
-          line: () => renderLimit(limit),
-        }),
-      ),
-    ...(news
-      ? [
-          ...stateWords.flatMap(([state, words]) =>
-            listGroup(words.weight, news.became[state], words.sign, words.became),
-          ),
-          ...stateWords.flatMap(([state, { recovered }]) =>
-            listGroup(6, news.recovered[state], ':white_check_mark:', recovered),
-          ),
-          ...listGroup(4, news.left, ':heavy_minus_sign:', 'gone'),
-          ...listGroup(6, news.joined, ':heavy_plus_sign:', 'new'),
-        ]
-      : []),
-    ...busiest.flatMap((zone): Finding[] => {
-      if (!zone.perDay || !hasMoved(zone.perDay, noise.bytes)) return [];
-      const sign = isIncrease(zone.perDay) ? ':chart_with_upwards_trend:' : ':chart_with_downwards_trend:';
-      const rate = `${formatBytes(zone.perDay.now)} a day, ${describeChange(zone.perDay, formatBytes)}`;
-      return [
-        {
-          weight: 5,
-          about: zone,
-          isWholeTotal: zone.perDay.now === perDay?.now,
-          line: () => `${sign} *${describeName(zone)}*: ${rate}`,
-        },
-      ];
-    }),
-    ...(perDay && hasMoved(perDay, noise.bytes) ? [{ weight: 7 }] : []),
-    ...(chargesPerDay && hasMoved(chargesPerDay, noise.dollars) ? [{ weight: 7 }] : []),
+    ...newLimits,
+    ...(news ? listNews(news) : []),
+    ...moved,
+    ...(hasMoved(total, noise.bytes) ? [{ weight: 7 }] : []),
+    ...(hasMoved(chargesPerDay, noise.dollars) ? [{ weight: 7 }] : []),
   ];
 }
 
-function listGroup(weight: number, zones: NamedGroup, sign: string, what: string): Finding[] {
-  return zones.count === 0
-    ? []
-    : [{ weight, about: zones, line: (most) => `${sign} ${describeGroup(zones, what, most)}` }];
+function listNews(news: ZoneNews): Finding[] {
+  return [
+    ...stateWords.flatMap(({ state, weight, sign, became }) =>
+      listGroup(weight, news.became[state], sign, became),
+    ),
+    ...stateWords.flatMap(({ state, recovered }) =>
+      listGroup(6, news.recovered[state], ':white_check_mark:', recovered),
+    ),
+    ...listGroup(4, news.left, ':heavy_minus_sign:', 'gone'),
+    ...listGroup(6, news.joined, ':heavy_plus_sign:', 'new'),
+  ];
 }
 
 /** `Newly disabled: shop`; of several the number first: `*3* newly disabled: shop, docs and media`. */
-function describeGroup(zones: NamedGroup, what: string, most: number): string {
-  const words =
-    zones.count > 1 ? `*${formatInteger(zones.count)}* ${what}` : what[0]?.toUpperCase() + what.slice(1);
-  return `${words}: ${listNames(zones, most)}`;
+function listGroup(weight: number, zones: NamedGroup, sign: string, what: string): Finding[] {
+  if (zones.count === 0) return [];
+  const capital = what.charAt(0).toUpperCase() + what.slice(1);
+  const words = zones.count > 1 ? `*${formatInteger(zones.count)}* ${what}` : capital;
+  return [{ weight, about: zones, line: (most) => `${sign} ${words}: ${listNames(zones, most)}` }];
 }
 
 /** `At this rate shop reaches its limit of 500 GB on 27 Nov`. */
@@ -129,13 +139,9 @@ function renderLimit(limit: LimitFigures): string {
 }
 
 export function renderZoneLine(figures: ZoneFigures): NumberLine {
-  const { zones, used, charges, attention, before, newMonth, perDay, chargesPerDay, skipped } = figures;
+  const { zones, used, charges, chargesBefore, attention, perDay, chargesPerDay, skipped } = figures;
   if (zones === 0 && skipped === 0) return { number: '*No zones*', compared: '' };
-  const chargesBefore = newMonth ? undefined : before?.charges;
-  const onlyChargesMoved =
-    chargesPerDay !== undefined &&
-    hasMoved(chargesPerDay, noise.dollars) &&
-    !(perDay && hasMoved(perDay, noise.bytes));
+  const onlyChargesMoved = hasMoved(chargesPerDay, noise.dollars) && !hasMoved(perDay, noise.bytes);
   return {
     number: [
       `*${pluralize(zones, 'zone')}*`,
@@ -154,25 +160,23 @@ export function renderZoneLine(figures: ZoneFigures): NumberLine {
   };
 }
 
-export function renderZoneThread(
-  zones: ZoneFigures,
-  findings: readonly Finding[],
+export function renderZoneDetail(
+  figures: ZoneFigures,
+  reported: ReadonlySet<unknown>,
   timeZone: string,
-): Message {
-  const { limits, moreLimits, busiest, missing, perDay, chargesPerDay, trend } = zones;
-  // In a first run nothing changed.
-  const changed = zones.since === undefined ? [] : findings;
-  const reported = new Set(changed.map(({ about }) => about));
-  const forecast = 'A limit’s day: if the rest of the month goes like the month so far.';
-  return renderDetail({
+): Detail {
+  const { limits, moreLimits, busiest, missing, perDay, chargesPerDay, trend } = figures;
+  const isTotalReported = busiest.some((zone) => reported.has(zone) && zone.perDay?.now === perDay?.now);
+  const limitLines = limits.filter((limit) => !reported.has(limit)).map(renderLimit);
+  const notInAccount = missing.slice(0, 30).map((id) => escapeMrkdwn(id, 20));
+  const forecast = ' A limit’s day: if the rest of the month goes like the month so far.';
+  const title = `Bandwidth: ${formatBytes(perDay?.now ?? 0)} a day`;
+  const points = trend.map(([at, bytes]): Point => [at, Math.round(bytes / 1e7) / 100]);
+  return {
     title: 'Zones',
-    changed,
     parts: {
-      Limits: [
-        ...limits.filter((limit) => !reported.has(limit)).map(renderLimit),
-        ...(moreLimits > 0 ? [`and ${pluralize(moreLimits, 'more zone')}`] : []),
-      ],
-      'Needs attention': listAttention(zones, reported),
+      Limits: withMore(limitLines, moreLimits, 'zone'),
+      'Needs attention': listAttention(figures, reported),
       'Most bandwidth this month': busiest.slice(0, mostListed).map((zone) => {
         const { perDay: rate } = zone;
         const isShown = rate && !isAllZero(rate) && !reported.has(zone);
@@ -180,37 +184,19 @@ export function renderZoneThread(
         return `*${formatBytes(zone.used)}* · ${describeName(zone)}${compared}`;
       }),
       'All together': [
-        ...(changed.some(({ isWholeTotal }) => isWholeTotal) ? [] : listTotal(perDay, formatBytes)),
+        ...(isTotalReported ? [] : listTotal(perDay, formatBytes)),
         ...listTotal(chargesPerDay, formatMoney),
       ],
-      'Not in the account':
-        missing.length > 0
-          ? [
-              missing
-                .slice(0, 30)
-                .map((id) => escapeMrkdwn(id, 20))
-                .join(', '),
-            ]
-          : [],
+      'Not in the account': missing.length > 0 ? [notInAccount.join(', ')] : [],
     },
-    note: `Months are UTC, as the CDN counts them.${limits.length > 0 ? ` ${forecast}` : ''}`,
-    charts: [
-      trendChart(trend, timeZone, {
-        name: 'bandwidth.png',
-        title: 'Bandwidth a day',
-        axis: 'GB a day',
-        series: 'Bandwidth',
-        altText: `Line chart of bandwidth a day, ${dateRange(trend, timeZone)}`,
-        format: formatBytes,
-        unit: 1e9,
-      }),
-    ],
-  });
+    note: `Months are UTC, as the CDN counts them.${limits.length > 0 ? forecast : ''}`,
+    chart: renderTrend({ title, unit: 'GB a day' }, [{ name: 'Bandwidth', points }], timeZone),
+  };
 }
 
 /** Zones that need attention now, without those whose line of the changes lists all of them. */
 function listAttention({ states: groups, news }: ZoneFigures, reported: ReadonlySet<unknown>): string[] {
-  return stateWords.flatMap(([state, { is }]) => {
+  return stateWords.flatMap(({ state, is }) => {
     const zones = groups[state];
     const became = news?.became[state];
     const isReported = reported.has(became) && became?.count === zones.count;

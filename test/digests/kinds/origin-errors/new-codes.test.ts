@@ -3,7 +3,6 @@ import {
   type CodeBaseline,
   dropUnreportedCodes,
   findNewCodes,
-  updateCodeBaseline,
 } from '../../../../src/digests/kinds/origin-errors/new-codes.ts';
 
 const at = (day: number): Date => new Date(Date.UTC(2026, 0, day, 9));
@@ -14,11 +13,12 @@ const read = (...codes: readonly string[]) => [
 
 /** What is new in the last of these runs: a day, and the codes that came on it. */
 function told(...runs: readonly (readonly [day: number, ...codes: string[]])[]): string[] | undefined {
-  let book: CodeBaseline | undefined;
+  let baseline: CodeBaseline | undefined;
   let fresh: string[] | undefined;
   for (const [day, ...codes] of runs) {
-    fresh = findNewCodes(read(...codes), book, at(day)).map(({ code }) => code);
-    book = updateCodeBaseline(read(...codes), book, at(day));
+    const found = findNewCodes(read(...codes), baseline, at(day));
+    fresh = found.fresh.map(({ code }) => code);
+    baseline = found.baseline;
   }
   return fresh;
 }
@@ -55,17 +55,19 @@ test.each([
 });
 
 test('what a silent run saw was seen; what was new to it is still to be told', () => {
-  const before = updateCodeBaseline(read('dns'), undefined, at(1));
-  const silent = dropUnreportedCodes(before, updateCodeBaseline(read('dns', 'tls'), before, at(20)));
-  expect(findNewCodes(read('dns', 'tls'), silent, at(40)).map(({ code }) => code)).toEqual(['tls']);
+  const before = findNewCodes(read('dns'), undefined, at(1)).baseline;
+  const silent = dropUnreportedCodes(before, findNewCodes(read('dns', 'tls'), before, at(20)).baseline);
+  expect(findNewCodes(read('dns', 'tls'), silent, at(40)).fresh.map(({ code }) => code)).toEqual(['tls']);
 });
 
 test('a memory has its bounds: of a zone with more codes than it holds nothing is new', () => {
   const many = Array.from({ length: 60 }, (_, index) => `code ${index}`);
-  let book = updateCodeBaseline(read(...many), undefined, at(1));
-  expect(findNewCodes(read('another'), book, at(2))).toEqual([]);
-  for (let zone = 0; zone < 300; zone += 1)
-    book = updateCodeBaseline([{ zone: { id: String(zone), name: '' }, codes: new Map() }], book, at(2));
-  expect(book).toHaveLength(100);
-  expect(book.every(({ codes }) => codes.length <= 40)).toBe(true);
+  let { baseline } = findNewCodes(read(...many), undefined, at(1));
+  expect(findNewCodes(read('another'), baseline, at(2)).fresh).toEqual([]);
+  for (let zone = 0; zone < 300; zone += 1) {
+    const empty = { zone: { id: String(zone), name: '' }, codes: new Map<string, number>() };
+    baseline = findNewCodes([empty], baseline, at(2)).baseline;
+  }
+  expect(baseline).toHaveLength(100);
+  expect(baseline.every(({ codes }) => codes.length <= 40)).toBe(true);
 });

@@ -1,12 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { flattenName, packIds, unpackIds } from '../../../src/digests/figures/compact-ids.ts';
+import { flattenName } from '../../../../src/digests/figures.ts';
 import {
   createZoneBaseline,
   hasFlag,
+  packIds,
   readFlags,
   readZoneBaseline,
-} from '../../../src/digests/kinds/zones/baseline.ts';
+  unpackIds,
+} from '../../../../src/digests/kinds/zones/baseline.ts';
 
 test('ids that are packed come out again, in their order', () => {
   const id = fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.nat()).map(String);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countDaysSince, findOutlier, hasMoved } from '../../../src/digests/figures/series.ts';
+import { countDaysSince, findOutlier, hasMoved } from '../../src/digests/figures.ts';
 
 test.each([
   ['four runs are too few', 100, [1, 1, 1, 1], undefined],

@@ -1,4 +1,34 @@
-import { dayMs } from '../../lib/time.ts';
+import { dayMs } from '../lib/time.ts';
+
+/** An id with its name (flattened, bounded; may be empty). */
+export interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** How many there are, and the first ten of them. */
+export interface NamedGroup {
+  readonly count: number;
+  readonly first: readonly Named[];
+}
+
+const longestName = 60;
+/** As many are listed by name; the rest is a number. */
+export const maxNamedIds = 10;
+
+export function toNamed({ id, name }: Named): Named {
+  return { id, name: flattenName(name) };
+}
+
+/** A name that JSON stores without escapes, at most 60 characters. */
+export function flattenName(text: string): string {
+  const flat = text.replaceAll(/[\p{C}\p{Z}"\\]+/gu, ' ').trim();
+  return flat.length > longestName ? flat.slice(0, longestName).replace(/[\uD800-\uDBFF]$/u, '') : flat;
+}
+
+export function groupNames(all: readonly Named[]): NamedGroup {
+  return { count: all.length, first: all.slice(0, maxNamedIds).map(toNamed) };
+}
 
 /** Runs closer together than this (somebody pressed “Run now”) repeat each other: the newest of them counts. */
 export const apartMs = dayMs / 4;
@@ -45,20 +75,20 @@ export function findEarlier<F, T>(
   };
   const all = past.flatMap(read);
   const series: Past<T>[] = [];
-  for (const one of all) {
-    const later = series.at(-1)?.at ?? now.getTime();
-    if (later - one.at >= apartMs) series.push(one);
-  }
+  for (const one of all) if ((series.at(-1)?.at ?? now.getTime()) - one.at >= apartMs) series.push(one);
+  const [previous] = all;
   const week = weekBefore && read(weekBefore)[0];
   return {
-    since: all[0] && new Date(all[0].at).toISOString(),
-    previous: all[0],
+    since: previous && new Date(previous.at).toISOString(),
+    previous,
     base: series[0],
     // Of a weekly digest the previous run is that one: it is reported once.
     weekBefore: week?.at === series[0]?.at ? undefined : week,
     series,
   };
 }
+
+const mostPoints = 20;
 
 /** The values of a chart: those of earlier runs, oldest first, then the latest. */
 export function trendOf<T>(
@@ -67,16 +97,13 @@ export function trendOf<T>(
   latest: Comparison | undefined,
   read: (figures: T) => Comparison | undefined,
 ): Point[] {
-  const points = series.flatMap(({ at, figures }): Point[] => {
-    const value = read(figures)?.now;
-    return value === undefined ? [] : [[at, value]];
-  });
-  return [
-    ...points.slice(0, mostPoints - 1).toReversed(),
-    ...(latest ? [[now.getTime(), latest.now] as const] : []),
+  const all: Past<Comparison | undefined>[] = [
+    { at: now.getTime(), figures: latest },
+    ...series.map(({ at, figures }) => ({ at, figures: read(figures) })),
   ];
+  const points = all.flatMap(({ at, figures }): Point[] => (figures ? [[at, figures.now]] : []));
+  return points.slice(0, mostPoints).toReversed();
 }
-const mostPoints = 30;
 
 /** The whole days that a run reports: those since the previous run, from 1 to 7. */
 export function countDaysSince(base: Past<unknown> | undefined, now: Date): number {
@@ -88,12 +115,12 @@ export function countDaysSince(base: Past<unknown> | undefined, now: Date): numb
 export function compareWithPast<T>(
   now: number,
   past: Earlier<T>,
-  read: (figures: T) => number | undefined,
+  read: (figures: T) => Comparison | undefined,
   floor: number,
 ): Comparison {
-  const before = past.base && read(past.base.figures);
-  const weekBefore = past.weekBefore && read(past.weekBefore.figures);
-  const series = past.series.flatMap(({ figures }) => read(figures) ?? []);
+  const before = past.base && read(past.base.figures)?.now;
+  const weekBefore = past.weekBefore && read(past.weekBefore.figures)?.now;
+  const series = past.series.flatMap(({ figures }) => read(figures)?.now ?? []);
   return { now, before, weekBefore, usual: findOutlier(now, { series, weekBefore, floor }) };
 }
 
@@ -113,22 +140,20 @@ const smallestSpread = 0.05;
  */
 export function findOutlier(
   value: number,
-  past: {
-    readonly series: readonly number[];
-    readonly weekBefore?: number | undefined;
-    readonly floor: number;
-  },
+  {
+    series: all,
+    weekBefore,
+    floor,
+  }: { series: readonly number[]; weekBefore?: number | undefined; floor: number },
 ): number | undefined {
-  const series = past.series.slice(0, newestRuns);
+  const series = all.slice(0, newestRuns);
   if (series.length < fewestRuns) return undefined;
   const middle = median(series);
   const mad = median(series.map((one) => Math.abs(one - middle)));
   const spread = Math.max(mad, Math.abs(middle) * smallestSpread);
   const distance = Math.abs(value - middle);
-  if (distance <= past.floor || consistency * distance <= threshold * spread) return undefined;
-  const { weekBefore } = past;
-  if (weekBefore !== undefined && !differs(value, weekBefore, past.floor)) return undefined;
-  return middle;
+  if (distance <= floor || consistency * distance <= threshold * spread) return undefined;
+  return weekBefore !== undefined && !differs(value, weekBefore, floor) ? undefined : middle;
 }
 
 /**
@@ -136,10 +161,10 @@ export function findOutlier(
  * weekday where that is known, else the previous run) and by more than noise; or it is an outlier. A smaller difference
  * stands beside the number and breaks no silence.
  */
-export function hasMoved({ now, before, weekBefore, usual }: Comparison, floor: number): boolean {
-  if (usual !== undefined) return true;
-  const other = weekBefore ?? before;
-  return other !== undefined && differs(now, other, floor);
+export function hasMoved(compared: Comparison | undefined, floor: number): boolean {
+  if (!compared) return false;
+  const { now, before, weekBefore: other = before, usual } = compared;
+  return usual !== undefined || (other !== undefined && differs(now, other, floor));
 }
 
 function differs(one: number, other: number, floor: number): boolean {
@@ -148,14 +173,7 @@ function differs(one: number, other: number, floor: number): boolean {
 }
 
 /** Smaller differences are noise: bytes, dollars, errors and blocked uploads a day; a share; latency as reported. */
-export const noise = {
-  bytes: 1e9,
-  dollars: 1,
-  errors: 10,
-  blocked: 5,
-  share: 0.01,
-  latency: 0,
-} as const;
+export const noise = { bytes: 1e9, dollars: 1, errors: 10, blocked: 5, share: 0.01, latency: 0 } as const;
 
 function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
