@@ -3,29 +3,16 @@ import { UserError } from '../errors.ts';
 import { canonicalJson, type Json } from '../lib/canonical-json.ts';
 import { Secret } from '../secrets/secret.ts';
 import { flag, id, omitMissing, readAnswer, text } from './http/lenient.ts';
-import { checkNumericId, pathOf } from './http/paths.ts';
+import { checkNumericId, createNumericKind, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
-
-/** Members that change; the others stay as they are. */
-export interface VariableChange {
-  /** At most 4096 characters; the service may allow fewer. */
-  readonly value?: Secret | undefined;
-  readonly required?: boolean | undefined;
-}
 
 const maxValueLength = 4096;
 const answer = z.object({ Id: id.nullish(), Name: text, Required: flag, DefaultValue: text });
 
 /** The path of a variable, as it is sealed and sent. @throws UserError for an id that cannot be one. */
 export function variablePath(scriptId: string, variableId: string): string {
-  const script = checkNumericId(scriptId, 'int64', {
-    noun: 'a script id',
-    hint: 'A script id is a whole number, such as 301.',
-  });
-  const variable = checkNumericId(variableId, 'int64', {
-    noun: 'a variable id',
-    hint: 'A variable id is a whole number, such as 12.',
-  });
+  const script = checkNumericId(scriptId, 'int64', createNumericKind('script id', 301));
+  const variable = checkNumericId(variableId, 'int64', createNumericKind('variable id', 12));
   return pathOf('compute', 'script', script, 'variables', variable);
 }
 
@@ -35,12 +22,10 @@ export function variablePath(scriptId: string, variableId: string): string {
  *
  * @throws UserError for an empty change or a value that is too long.
  */
-export function variableBody({ value, required }: VariableChange): string {
-  if (value === undefined && required === undefined)
-    throw new UserError(
-      'Nothing would change.',
-      'Give a new value, or say whether the variable is required.',
-    );
+export function variableBody(change: { value?: Secret | undefined; required?: boolean | undefined }): string {
+  const { value, required } = change;
+  const hint = 'Give a new value, or say whether the variable is required.';
+  if (value === undefined && required === undefined) throw new UserError('Nothing would change.', hint);
   const length = value?.reveal().length ?? 0;
   if (length > maxValueLength)
     throw new UserError(`The value has ${length} characters.`, `A variable holds at most ${maxValueLength}.`);

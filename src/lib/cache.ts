@@ -10,23 +10,10 @@ export interface CacheOptions<V> {
   readonly ttlMs?: number | ((value: V) => number);
 }
 
-export interface Cache<V> {
-  readonly get: (key: string) => V | undefined;
-  readonly set: (key: string, value: V) => void;
-  /**
-   * The cached value, else the one that `load` brings. Concurrent callers share one load; a failed one is not cached.
-   * `fresh` starts a new load: one that is under way may have read an older state.
-   */
-  readonly load: (key: string, load: () => Promise<V>, options?: { readonly fresh?: boolean }) => Promise<V>;
-  /** Forgets these entries. Loads under way for them still answer their callers, but are not cached. */
-  readonly drop: (key: string | ((key: string) => boolean)) => void;
-  readonly size: () => number;
-}
+export type Cache<V extends object | string | number | boolean> = ReturnType<typeof createCache<V>>;
 
 /** A bounded cache in this process; the least recently used entry is evicted first. */
-export function createCache<V extends object | string | number | boolean>(
-  options: CacheOptions<V>,
-): Cache<V> {
+export function createCache<V extends object | string | number | boolean>(options: CacheOptions<V>) {
   const { now, maxEntries, maxSize, sizeOf, ttlMs } = options;
   const values = new LRUCache<string, V>({
     max: maxEntries ?? 0,
@@ -48,9 +35,13 @@ export function createCache<V extends object | string | number | boolean>(
   };
 
   return {
-    get: (key) => values.get(key),
+    get: (key: string): V | undefined => values.get(key),
     set,
-    load(key, load, { fresh = false } = {}) {
+    /**
+     * The cached value, else the one that `load` brings. Concurrent callers share one load; a failed one is not cached.
+     * `fresh` starts a new load: one that is under way may have read an older state.
+     */
+    load(key: string, load: () => Promise<V>, { fresh = false } = {}): Promise<V> {
       const known = fresh ? undefined : (values.get(key) ?? loads.get(key));
       if (known !== undefined) return Promise.resolve(known);
       const started: Promise<V> = load()
@@ -64,16 +55,14 @@ export function createCache<V extends object | string | number | boolean>(
       loads.set(key, started);
       return started;
     },
-    drop(which) {
-      if (typeof which === 'string') {
-        values.delete(which);
-        loads.delete(which);
-        return;
-      }
+    /** Forgets these entries. Loads under way for them still answer their callers, but are not cached. */
+    drop(which: string | ((key: string) => boolean)): void {
       values.purgeStale();
-      for (const key of [...values.keys()].filter(which)) values.delete(key);
-      for (const key of [...loads.keys()].filter(which)) loads.delete(key);
+      for (const all of [values, loads]) {
+        const keys = typeof which === 'string' ? [which] : [...all.keys()].filter(which);
+        for (const key of keys) all.delete(key);
+      }
     },
-    size: () => values.size,
+    size: (): number => values.size,
   };
 }

@@ -1,56 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { hourMs } from './time.ts';
 
-/** A file while it is written. */
-export interface TempFile {
-  readonly path: string;
-  /** Buffers text; returns a promise if the writer should wait before it writes more. */
-  readonly write: (text: string) => void | Promise<void>;
-  readonly finish: () => Promise<void>;
-  /** Closes and deletes an unfinished file. */
-  readonly discard: () => Promise<void>;
-}
-
-const batchLength = 256 * 1024;
+const bufferedBytes = 256 * 1024;
 
 /** A new file in `directory`, readable only by the bot's own user. The sender deletes it. */
-export async function createTempFile(directory: string): Promise<TempFile> {
+export async function createTempFile(directory: string) {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await sweep(directory);
   const path = join(directory, `${randomUUID()}.spool`);
-  const file = await open(path, 'wx', 0o600);
-  let waiting: string[] = [];
-  let length = 0;
-  let writing = Promise.resolve();
-  const flush = (): Promise<void> => {
-    const batch = waiting.join('');
-    waiting = [];
-    length = 0;
-    writing = writeAfter(writing, batch);
-    // The next await reports a full disk; if the writer failed meanwhile, none follows.
-    writing.catch(() => undefined);
-    return writing;
-  };
-  const writeAfter = async (earlier: Promise<void>, batch: string): Promise<void> => {
-    await earlier;
-    await file.appendFile(batch);
-  };
+  const stream = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: bufferedBytes });
+  // The next call reports a full disk; if the writer failed meanwhile, none follows.
+  stream.on('error', () => undefined);
+  await once(stream, 'open');
   return {
     path,
-    write(text) {
-      waiting.push(text);
-      length += text.length;
-      return length < batchLength ? undefined : flush();
+    /** Buffers text, and waits while the disk is behind. */
+    async write(text: string): Promise<void> {
+      if (stream.errored) throw stream.errored;
+      if (!stream.write(text)) await once(stream, 'drain');
     },
-    async finish() {
-      await flush();
-      await file.close();
+    async finish(): Promise<void> {
+      stream.end();
+      await finished(stream);
     },
-    async discard() {
-      await writing.catch(() => undefined);
-      await file.close().catch(() => undefined);
+    /** Closes and deletes an unfinished file. */
+    async discard(): Promise<void> {
+      stream.destroy();
+      await finished(stream).catch(() => undefined);
       await rm(path, { force: true });
     },
   };

@@ -100,23 +100,17 @@ export function findUnknown(body: unknown, known: object): string[] {
   return unknown.slice(0, 50).map((name) => name.slice(0, 80));
 }
 
-export interface SeriesPoint {
-  /** The service's key: a day, a time, or something else. */
-  readonly key: string;
-  readonly value: unknown;
-}
-
 // Names of the key member, should the map ever become a list.
 const keyNames = ['date', 'day', 'time', 'timestamp', 'key', 'x'];
 
 /**
- * The points of a map by day or time. The specification leaves its form open: an object, a list of pairs and a list of
+ * The points of a map by day, time or something else. The specification leaves its form open: an object, a list of pairs and a list of
  * objects are read, other entries are left out.
  */
-export function readSeries(raw: unknown): SeriesPoint[] {
+export function readSeries(raw: unknown): { key: string; value: unknown }[] {
   if (isObject(raw)) return Object.entries(raw).map(([key, value]) => ({ key, value }));
   if (!Array.isArray(raw)) return [];
-  return raw.flatMap((entry: unknown): SeriesPoint[] => {
+  return raw.flatMap((entry: unknown) => {
     if (Array.isArray(entry)) {
       const [key, value] = entry as readonly unknown[];
       return isKey(key) ? [{ key: String(key), value }] : [];

@@ -7,6 +7,11 @@ export interface IdKind {
   readonly hint: string;
 }
 
+/** `createNumericKind('script id', 301)` */
+export function createNumericKind(name: string, example: number): IdKind {
+  return { noun: `a ${name}`, hint: `A ${name} is a whole number, such as ${example}.` };
+}
+
 const maxIds = { int32: 2n ** 31n - 1n, int64: 2n ** 63n - 1n };
 
 /** Throws a UserError for anything but digits in range. */

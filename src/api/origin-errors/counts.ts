@@ -73,15 +73,11 @@ export function createOriginErrorCounter(options: { readonly start: number; read
     },
     /** Adds the counts of another counter. */
     merge({ state: other }: { readonly state: typeof state }): void {
-      for (const more of other.groups)
-        grow(
-          findGroup(more) ?? createGroup(more, more.sample),
-          more.count,
-          more.first,
-          more.last,
-          more.sample,
-        );
-      grow(ungrouped, other.ungrouped.count, other.ungrouped.first, other.ungrouped.last, undefined);
+      for (const more of other.groups) {
+        const { count, first, last, sample } = more;
+        grow(findGroup(more) ?? createGroup(more, sample), count, first, last, sample);
+      }
+      grow(ungrouped, other.ungrouped.count, other.ungrouped.first, other.ungrouped.last);
       for (const [hour, count] of other.hours.entries()) hours[hour] = (hours[hour] ?? 0) + count;
       for (const entry of other.newest) addNewest(state.newest, entry);
       const { words, missed } = other.prefixes.top();

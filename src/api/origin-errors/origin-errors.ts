@@ -2,7 +2,7 @@ import { parseJson } from '../../lib/canonical-json.ts';
 import { toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
 import { isObject, toSentence } from '../http/errors.ts';
 import { omitMissing } from '../http/lenient.ts';
-import { checkNumericId, pathOf, redactUrl } from '../http/paths.ts';
+import { checkNumericId, createNumericKind, pathOf, redactUrl } from '../http/paths.ts';
 import type { Send } from '../http/request.ts';
 import { readList } from '../json/lists.ts';
 
@@ -52,8 +52,8 @@ export function createOriginErrors(send: Send) {
       day: string,
       visit: (entry: OriginError) => void | Promise<void>,
     ): Promise<OriginErrorDay> {
-      const kind = { noun: 'a zone id', hint: 'A zone id is a whole number, such as 1001.' };
-      const path = pathOf(checkNumericId(zoneId, 'int64', kind), formatPathDay(day));
+      const id = checkNumericId(zoneId, 'int64', createNumericKind('zone id', 1001));
+      const path = pathOf(id, formatPathDay(day));
       const request = { operation: 'Get origin error logs', host: 'originLoggingUrl', path } as const;
       let entries = 0;
       let skipped = 0;
