@@ -110,7 +110,8 @@ export function createEventLogs(send: Send, now: () => number = Date.now) {
         // A POST that only reads.
         method: 'POST',
         path: pathOf('shield', 'event-logs', id, 'export'),
-        accept: 'text/csv',
+        // Many servers write an error's body only for those who accept its type.
+        accept: 'text/csv, application/problem+json;q=0.9, application/json;q=0.9',
         body: JSON.stringify({
           from: from.getTime(),
           to: Math.min(to.getTime(), now()),

@@ -28,7 +28,10 @@ test('an export is one POST that asks for CSV, with the window in ms', async () 
     {
       method: 'POST',
       path: '/shield/event-logs/501/export',
-      headers: { accept: 'text/csv', 'content-type': 'application/json' },
+      headers: {
+        accept: 'text/csv, application/problem+json;q=0.9, application/json;q=0.9',
+        'content-type': 'application/json',
+      },
     },
   ]);
   expect(JSON.parse(cdn.requests[0]?.body ?? '')).toEqual({
@@ -97,6 +100,16 @@ test('a 401 about the window is not about the key', async () => {
   );
   expect(await expectApiError(cdn.client(options).eventLogs.export('501', lastHour))).toMatchObject({
     code: 'refused',
+  });
+});
+
+test('a server that writes error bodies only for those who accept JSON says that the window is wrong', async () => {
+  const cdn = await startStubCdn(({ headers }, response) =>
+    sendBody(response, 401, /\bjson\b/.test(headers.accept ?? '') ? { errorResponse: refusal } : ''),
+  );
+  expect(await expectApiError(cdn.client(options).eventLogs.export('501', lastHour))).toMatchObject({
+    code: 'refused',
+    serviceMessage: 'You can only view the past 72 hours.',
   });
 });
 
