@@ -66,13 +66,15 @@ const changedKey = {
 
 type Explanation = Pick<Failure, 'message' | 'offer'> & { readonly hint: string };
 
-/** The service's own text appears only where it explains a refusal, escaped and truncated. */
+/** The service's own text appears where it explains a refusal or stands beside our sentence, escaped and truncated. */
 export function describeApiError(error: ApiError): Explanation {
+  const { code, status, serviceMessage, requestId } = error;
   const { message, hint, offer } = describeCode(error);
-  const lookUp = error.requestId
-    ? ` The CDN's support can look up the request ${formatCode(error.requestId, 80)}.`
-    : '';
-  return { message, hint: `${hint}${lookUp}`, offer };
+  // A 401 is about the key and nothing else, in as many words.
+  const isQuoted = serviceMessage && code !== 'refused' && status !== 401;
+  const says = isQuoted ? ` The CDN says${quoteService(error)}.` : '';
+  const lookUp = requestId ? ` The CDN's support can look up the request ${formatCode(requestId, 80)}.` : '';
+  return { message, hint: `${hint}${says}${lookUp}`, offer };
 }
 
 function describeCode(error: ApiError): Explanation {
@@ -118,9 +120,14 @@ function describeRefusal(error: ApiError): string {
     : 'Nothing was changed. Check what you typed.';
 }
 
-/** The service's message, else its error key. */
-function quoteService({ serviceMessage, errorKey }: ApiError): string {
-  if (serviceMessage) return `: “${escapeMrkdwn(serviceMessage, 300)}”`;
+/** The service's message and those of single fields, else its error key. */
+function quoteService({ serviceMessage, errorKey, fieldErrors }: ApiError): string {
+  const fields = fieldErrors
+    .filter(({ message }) => message !== serviceMessage)
+    .slice(0, 5)
+    .map(({ field, message }) => (field ? `${escapeMrkdwn(field, 60)}: ` : '') + escapeMrkdwn(message, 200));
+  const more = fields.length > 0 ? ` (${fields.join('; ')})` : '';
+  if (serviceMessage) return `: “${escapeMrkdwn(serviceMessage, 300)}”${more}`;
   return errorKey ? ` (${formatCode(errorKey, 80)}).` : '.';
 }
 
