@@ -51,8 +51,8 @@ export interface MissingScope {
  * gives the reason. Never throws.
  */
 export interface People {
-  /** Undefined where Slack has or gives no profile. */
-  profile(userId: string): Promise<Profile | undefined>;
+  /** Undefined where Slack has or gives no profile; at most minutes old, `fresh` read now. */
+  profile(userId: string, options?: { readonly fresh?: boolean }): Promise<Profile | undefined>;
   /** The ids of a user group's members; at most minutes old, `fresh` read now. */
   members(groupId: string, options?: { readonly fresh?: boolean }): Promise<readonly string[]>;
   /** Every user group. */

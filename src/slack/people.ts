@@ -97,11 +97,11 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       forget: (userId) => profiles.drop(`${tenant}/${userId}`),
       missingScopes: () =>
         (['admins', 'groups'] as const).flatMap((lookup) => missing.get(`${tenant}/${lookup}`) ?? []),
-      async profile(userId) {
+      async profile(userId, fresh) {
         const read = async (client: WebClient): Promise<Profile | undefined> =>
           toProfile((await client.users.info({ user: userId })).user ?? {}, workspace);
         const load = () => ask('admins', read, undefined, ['user_not_found', 'user_not_visible']);
-        return (await profiles.load(`${tenant}/${userId}`, load)).value;
+        return (await profiles.load(`${tenant}/${userId}`, load, fresh)).value;
       },
       async members(groupId, fresh) {
         const read = async (client: WebClient): Promise<readonly string[]> =>

@@ -42,8 +42,8 @@ export function createAuthorizer(options: {
   const policy = (fresh?: ReadOptions): Promise<Policy> => policies.current(tenantId(person), fresh);
   const isLinked = async (userId: string): Promise<boolean> =>
     userId === person.userId ? linked() : (await keyStore.describe({ ...person, userId })) !== undefined;
-  const isAdmin = async (userId: string): Promise<boolean> =>
-    people.configuredAdmins.includes(userId) || (await people.profile(userId))?.admin === true;
+  const isAdmin = async (userId: string, fresh: boolean): Promise<boolean> =>
+    people.configuredAdmins.includes(userId) || (await people.profile(userId, { fresh }))?.admin === true;
 
   return {
     policy,
@@ -54,7 +54,7 @@ export function createAuthorizer(options: {
       const among = [...new Set([...operatorGroups, ...approverGroups])];
       const [hasKey, admin, groups, profile] = await Promise.all([
         isLinked(userId),
-        isAdmin(userId),
+        isAdmin(userId, false),
         findGroups(people, userId, among, { fresh }),
         own ? undefined : people.profile(userId),
       ]);
@@ -64,7 +64,7 @@ export function createAuthorizer(options: {
       const { userId } = person;
       if (foreign || needs === 'none') return decide(initialPolicy, self, channelId, needs);
       if (needs === 'admin')
-        return decide(initialPolicy, { ...self, admin: await isAdmin(userId) }, channelId, needs);
+        return decide(initialPolicy, { ...self, admin: await isAdmin(userId, fresh) }, channelId, needs);
       const [rules, hasKey] = await Promise.all([policy({ fresh: fresh || needs !== 'read' }), linked()]);
       const named = needs === 'read' || rules.operators.includes(userId);
       const groups = named ? [] : await findGroups(people, userId, rules.operatorGroups, { fresh });

@@ -13,6 +13,7 @@ import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm, type Feature, type Picker } from '../define.ts';
+import { assertAllowed } from '../operations/proposals.ts';
 
 const settingsCommand: Command<'policies'> = {
   name: 'settings',
@@ -165,6 +166,7 @@ export const settings: Feature<'policies'> = {
 
 async function save(before: Policy, after: Policy, context: With<'policies'>): Promise<FormResult> {
   const { person, policies } = context;
+  assertAllowed(await context.decide('admin', { fresh: true }), context);
   const changes = diffPolicies(before, after);
   if (changes.length === 0) return views.renderNothingChanged();
   const found = await findConsequences(before, after, context);

@@ -279,6 +279,19 @@ describe('where Slack does not tell', () => {
   });
 });
 
+test('settings are saved by those who are admins in Slack at that moment', async () => {
+  const bot = await startBot({ zones: 1 });
+  const admin = bot.slack.as(alice, ops);
+  await admin.slash('settings');
+  await admin.waitForModal('settings:submit');
+  for (const record of bot.slack.world.people) Object.assign(record, { admin: false });
+  await admin.submit({ expiryMinutes: '90' });
+  await admin.waitForModal(/Only admins may do this/);
+  for (const record of bot.slack.world.people) Object.assign(record, { admin: true });
+  expect(await save(bot.slack.as(bob, ops), { expiryMinutes: '90' })).toMatch(/30 → 90/);
+  await bot.stop();
+});
+
 test('what is denied is in the record once a minute, each change of settings with its difference', async () => {
   const bot = await startBot({ zones: 1 });
   const { env } = bot;
