@@ -78,7 +78,8 @@ export const executeOperationJob = defineJob({
     }
     if (begun.kind !== 'begun') return;
     const settlement = cdn ? await send(begun.request, cdn, ports) : noKey;
-    log.info({ operation: id, state: settlement.state, word: settlement.outcome.word }, 'operation executed');
+    const { word, instances } = settlement.outcome;
+    log.info({ operation: id, state: settlement.state, word, instances }, 'operation executed');
     await settleWithRetries(ledger, id, settlement, signal);
   },
 });
@@ -122,7 +123,7 @@ async function send(
     if (ids === undefined) return { state: 'succeeded', outcome: { word: 'done', requestId } };
     return ids.length === 0
       ? { state: 'failed', outcome: { word: 'nothing-deleted', requestId } }
-      : { state: 'succeeded', outcome: { word: 'done', requestId, facts: { instances: ids.length } } };
+      : { state: 'succeeded', outcome: { word: 'done', requestId, instances: ids } };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { state, outcome } = classifyError(error, kind);

@@ -84,7 +84,9 @@ export const outcomeShape = z.object({
   why: voidReason.optional(),
   /** The approver's reason for a denial. Typed by a person: escape it. */
   reason: z.string().optional(),
-  /** Further facts to show: a count of instances. */
+  /** Ids of the deleted instances of a volume. */
+  instances: z.array(z.string()).optional(),
+  /** Further facts to show: a reference. */
   facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).optional()).optional(),
 });
 export type OperationOutcome = Readonly<z.output<typeof outcomeShape>>;

@@ -158,6 +158,7 @@ export function toAuditInput(logged: LoggedOperation, { to, by, outcome }: Step)
       outcome: outcome?.word,
       why: outcome?.why,
       status: outcome?.status,
+      instances: outcome?.instances?.map(withholdSecret).join(' '),
       attemptOf: row.attempt_of ?? undefined,
     },
     requestId: outcome?.requestId === undefined ? undefined : withholdSecret(outcome.requestId),

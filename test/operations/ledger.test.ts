@@ -71,7 +71,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
         kind: 'already',
         operation: { state: 'executing' },
       });
-      const outcome = { word: 'done', status: 200, requestId: 'abc123', facts: { instances: 2 } };
+      const outcome = { word: 'done', status: 200, requestId: 'abc123', instances: ['i-1', 'i-2'] };
       expect(await settle(ledger, asked.id, { state: 'succeeded', outcome: outcome })).toMatchObject({
         kind: 'settled',
       });
@@ -99,6 +99,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
         need: 1,
         outcome: 'done',
         status: 200,
+        instances: 'i-1 i-2',
       });
     });
 

@@ -40,6 +40,12 @@ describe('a volume is deleted', () => {
       ({ ts, reads }) => ts === card.ts && /done.*2 instances deleted/s.test(reads),
     );
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
+    const done = await team.alice.waitForMessage(/Your request.*done.*2 instances deleted/s);
+    const log = team.bot.logs.find((line) => line.includes('operation executed'));
+    for (const instance of [`${volume.volumeId}-1`, `${volume.volumeId}-2`]) {
+      expect(done.reads).toContain(instance);
+      expect(log).toContain(instance);
+    }
 
     await team.alice.slash('approvals');
     expect((await team.alice.waitForMessage(/What you asked for/)).reads).toMatch(/done/);

@@ -10,7 +10,14 @@ import type { Operation, OperationOutcome, OperationState, VoidReason } from '..
 import { button, section } from '../blocks/blocks.ts';
 import { modal } from '../blocks/inputs.ts';
 import type { Message } from '../blocks/message.ts';
-import { escapeMrkdwn, formatCode, formatInteger, formatMoney, pluralize } from '../blocks/text.ts';
+import {
+  escapeMrkdwn,
+  formatCode,
+  formatInteger,
+  formatMoney,
+  pluralize,
+  truncateLines,
+} from '../blocks/text.ts';
 
 /** `delete every instance of volume `data` of app `app0``, in mrkdwn. */
 export function describeRequest({ request }: Pick<Operation, 'request'>): string {
@@ -139,7 +146,7 @@ const results: Readonly<Record<string, string>> = {
 
 function describeResult(
   kind: Operation['kind'],
-  { word, status, why, reason, facts }: OperationOutcome,
+  { word, status, why, reason, instances, facts }: OperationOutcome,
 ): string {
   const isVolume = kind === 'volume-delete';
   const says = facts?.['says'];
@@ -148,10 +155,9 @@ function describeResult(
   switch (word) {
     case 'done': {
       if (!isVolume) return 'The variable is set.';
-      const instances = facts?.['instances'];
-      return typeof instances === 'number'
-        ? `${pluralize(instances, 'instance')} deleted.`
-        : 'Deleted. The CDN did not say how many instances there were.';
+      if (!instances) return 'Deleted. The CDN did not say how many instances there were.';
+      const ids = instances.map((id) => formatCode(id, 60));
+      return `${pluralize(ids.length, 'instance')} deleted: ${truncateLines(ids, 1000, ', ')}.`;
     }
     case 'not-found':
       return isVolume
