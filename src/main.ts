@@ -29,10 +29,8 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
 async function serve(role: Role): Promise<void> {
   const { readConfig } = await import('./app/config.ts');
   const config = readConfig(process.env);
-  const [{ createLogger }, { buildApp }] = await Promise.all([
-    import('./telemetry/log.ts'),
-    import('./app/build-app.ts'),
-  ]);
+  const { createLogger } = await import('./telemetry/log.ts');
+  const { buildApp } = await import('./app/build-app.ts');
   const log = createLogger(config.logLevel);
   // Slack's Socket Mode client rejects unhandled on `app_rate_limited`: that must not end the process.
   process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection'));
@@ -60,21 +58,16 @@ function onSignals(app: ChatApp, stopping: () => void): void {
     }
     askedAt = performance.now();
     stopping();
-    app.stop().then(
-      () => process.exit(0),
-      (error: unknown) => fail(error),
-    );
+    app.stop().then(() => process.exit(0), fail);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 }
 
 async function migrate(): Promise<void> {
-  const [{ readStoreConfig }, { createLogger }, { openDatabase }] = await Promise.all([
-    import('./app/config.ts'),
-    import('./telemetry/log.ts'),
-    import('./store/database.ts'),
-  ]);
+  const { readStoreConfig } = await import('./app/config.ts');
+  const { createLogger } = await import('./telemetry/log.ts');
+  const { openDatabase } = await import('./store/database.ts');
   const config = readStoreConfig(process.env);
   const log = createLogger(config.logLevel);
   const database = await openDatabase({ ...config.store, log });
@@ -86,29 +79,21 @@ async function migrate(): Promise<void> {
   }
 }
 
+// Prints its own lines in the terminal, and warnings and errors of the log.
 async function keys(words: readonly string[]): Promise<void> {
-  const [{ readStoreConfig }, { createLogger }, { keysCommand }] = await Promise.all([
-    import('./app/config.ts'),
-    import('./telemetry/log.ts'),
-    import('./cli/keys.ts'),
-  ]);
-  const config = readStoreConfig(process.env);
-  // Prints its own lines in the terminal, and warnings and errors of the log.
-  await keysCommand(words, config, createLogger('warn'), (line) => console.log(line));
+  const { readStoreConfig } = await import('./app/config.ts');
+  const { createLogger } = await import('./telemetry/log.ts');
+  const { keysCommand } = await import('./cli/keys.ts');
+  await keysCommand(words, readStoreConfig(process.env), createLogger('warn'), console.log);
 }
 
 /** Exit code 0 where the record is whole, 1 where it is not, 2 where it cannot be checked. */
 async function audit(words: readonly string[]): Promise<void> {
-  const [{ readCheckConfig }, { createLogger }, { auditCommand }] = await Promise.all([
-    import('./app/config.ts'),
-    import('./telemetry/log.ts'),
-    import('./cli/audit.ts'),
-  ]);
-  const options = {
-    config: () => readCheckConfig(process.env),
-    log: createLogger('warn'),
-    print: (line: string) => console.log(line),
-  };
+  const { readStoreConfig } = await import('./app/config.ts');
+  const { createLogger } = await import('./telemetry/log.ts');
+  const { auditCommand } = await import('./cli/audit.ts');
+  const config = () => readStoreConfig(process.env, { needsKeyring: false });
+  const options = { config, log: createLogger('warn'), print: console.log };
   const verdict = await auditCommand(words, options).catch((error: unknown) => fail(error, 2));
   process.exitCode = verdict === 'whole' ? 0 : 1;
 }

@@ -1,59 +1,64 @@
+import { once } from 'node:events';
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
+import { json } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import type { Log } from '../telemetry/log.ts';
+import type { StoreConfig } from './config.ts';
 
 // The embedded database serves one process. While it runs, commands of an operator are sent to it over a socket in a
 // directory that only its own user may enter.
 
 /** Runs a command; `print` writes a line in the operator's terminal. */
-type Run = (words: readonly string[], print: (line: string) => void) => Promise<void>;
+export type RunCommand = (words: readonly string[], print: (line: string) => void) => Promise<void>;
 
+const commandWords = z.array(z.string().max(200)).max(10);
+
+/** One line of an answer: printed, or the last. */
 const answer = z.union([
   z.object({ line: z.string() }),
   z.object({ refused: z.string(), hint: z.string().optional() }),
   z.object({ done: z.literal(true) }),
 ]);
 
-/** The socket of the process that uses this data directory; undefined where there can be none. */
-export function controlPath(dataDir: string): string | undefined {
+/** The socket of the process that uses the embedded database; undefined where there can be none. */
+export function controlPath({ databaseUrl, dataDir }: StoreConfig['store']): string | undefined {
   const path = join(dataDir, 'control', 'socket');
   // The system cuts longer names off silently.
-  return process.platform === 'win32' || Buffer.byteLength(path) > 100 ? undefined : path;
+  const isPossible = process.platform !== 'win32' && Buffer.byteLength(path) <= 100;
+  return isPossible && !databaseUrl ? path : undefined;
 }
 
-/** Listens until it is closed. For the one process that holds the data directory. */
-export async function serveControl(path: string, run: Run, log: Log): Promise<() => Promise<void>> {
+/** Listens until the returned function is called. For the one process that holds the data directory. */
+export async function serveControl(path: string, run: RunCommand, log: Log): Promise<() => Promise<void>> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await chmod(dirname(path), 0o700);
   // Left over from a process that was killed.
   await rm(path, { force: true });
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing, run, log));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, resolve);
-  });
-  server.unref();
-  return () =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+  server.listen(path).unref();
+  await once(server, 'listening');
+  return async () => {
+    const closed = promisify(server.close.bind(server))();
+    server.closeAllConnections();
+    await closed;
+  };
 }
 
 /** Never rejects: a failure is logged and reported to the operator. */
-async function serve(incoming: IncomingMessage, outgoing: ServerResponse, run: Run, log: Log): Promise<void> {
+async function serve(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  run: RunCommand,
+  log: Log,
+): Promise<void> {
   const say = (value: z.input<typeof answer>): void => void outgoing.write(`${JSON.stringify(value)}\n`);
   try {
-    const words = z
-      .array(z.string().max(200))
-      .max(10)
-      .parse(JSON.parse(await text(incoming)));
-    await run(words, (line) => say({ line }));
+    await run(commandWords.parse(await json(incoming)), (line) => say({ line }));
     say({ done: true });
   } catch (error) {
     if (error instanceof UserError) say({ refused: error.message, hint: error.hint });
@@ -61,9 +66,8 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, run: R
       log.error({ error }, 'operator command failed');
       say({ refused: 'It failed; the log of the running bot says why.' });
     }
-  } finally {
-    outgoing.end();
   }
+  outgoing.end();
 }
 
 /**
@@ -76,14 +80,11 @@ export async function requestControl(
   words: readonly string[],
   print: (line: string) => void,
 ): Promise<boolean> {
-  const asking = request({ socketPath: path, method: 'POST', path: '/' });
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage | undefined>();
-  asking.once('response', resolve);
-  asking.once('error', (error: NodeJS.ErrnoException) =>
-    error.code === 'ENOENT' || error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),
-  );
-  asking.end(JSON.stringify(words));
-  const incoming = await promise;
+  const asking = request({ socketPath: path, method: 'POST', path: '/' }).end(JSON.stringify(words));
+  const [incoming] = (await once(asking, 'response').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return [];
+    throw error;
+  })) as [IncomingMessage?];
   if (!incoming) return false;
   for await (const line of createInterface(incoming)) {
     const said = answer.parse(JSON.parse(line));

@@ -9,41 +9,17 @@ import { tenantIdOfWorkspace } from '../slack/sender.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { createClaims } from '../store/deliveries.ts';
-import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
-import type { Config } from './config.ts';
 import type { Features } from './features.ts';
 import type { Services } from './services.ts';
-import type { Stores } from './stores.ts';
+import type { Base, Stores } from './stores.ts';
 
 export type Edges = ReturnType<typeof createEdges>;
 
 /** Last stage: Slack's deliveries over a socket or HTTP, the connect page, health and metrics. */
-export function createEdges(options: {
-  config: Config;
-  log: Log;
-  fetch: typeof globalThis.fetch;
-  now: () => Date;
-  stores: Stores;
-  services: Services;
-  features: Features;
-}) {
-  const { config, log, fetch, now, stores, services, features } = options;
-  const { database, audit, installations, keyStore, links, policies } = stores;
-  const {
-    access,
-    cdn,
-    charts,
-    clients,
-    egress,
-    inFlight,
-    logger,
-    people,
-    sendNativeBlocks,
-    slackFetch,
-    zoneCache,
-  } = services;
-  const { digests, exports, ledger, offboarding, tempDirectory } = features;
+export function createEdges(base: Base, stores: Stores, services: Services, features: Features) {
+  const { config, log, fetch, now } = base;
+  const { access, charts, egress, inFlight, logger, slackFetch } = services;
   const { apiUrl, appToken, signingSecret } = config.slack;
   const { publicUrl } = config.web;
 
@@ -58,46 +34,33 @@ export function createEdges(options: {
     slackConnections: () => socket?.connected() ?? 0,
   });
 
-  const tell = createDirectMessenger({ access, clients });
+  const tell = createDirectMessenger(services);
   const connectPage =
     publicUrl === undefined
       ? undefined
-      : createConnectPage({ publicUrl, links, keyStore, cdn, zoneCache, audit, tell, inFlight, log, now });
+      : createConnectPage({ ...stores, ...services, publicUrl, tell, log, now });
 
   const ends: LifecycleHandlers = {
-    person: offboarding.person,
-    team: offboarding.team,
-    changed: (workspace, userId) => people(workspace).forget(userId),
+    person: features.offboarding.person,
+    team: features.offboarding.team,
+    changed: (workspace, userId) => services.people(workspace).forget(userId),
     async uninstalled(workspace, cause) {
-      await offboarding.tenant(tenantIdOfWorkspace(workspace), cause);
+      await features.offboarding.tenant(tenantIdOfWorkspace(workspace), cause);
       const { teamId, enterpriseId, isEnterpriseInstall } = workspace;
-      await installations.remove({ teamId, enterpriseId, isEnterpriseInstall });
+      await stores.installations.remove({ teamId, enterpriseId, isEnterpriseInstall });
     },
   };
   const bolt = createBolt({
+    ...stores,
+    ...services,
+    ...features,
     receiver,
-    logger,
     ends,
-    access,
-    clients,
-    sendNativeBlocks,
-    keyStore,
-    cdn,
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
-    zoneCache,
-    policies,
-    people,
-    audit,
-    ledger,
-    exports,
-    digests,
-    apiUrl,
     renderChart: charts.draw,
     createFileScanner: () => egress.file(),
-    tempDirectory,
     shouldRecordDenial: oncePerMinute(now),
-    claim: createClaims(database.db, now),
-    inFlight,
+    claim: createClaims(stores.database.db, now),
     metrics,
     log,
     now,
@@ -114,7 +77,7 @@ export function createEdges(options: {
     connectPage,
     async unready() {
       const reasons: string[] = [];
-      await database.ping().catch(() => reasons.push('the database does not answer'));
+      await stores.database.ping().catch(() => reasons.push('the database does not answer'));
       if (socket && socket.connected() === 0) reasons.push('no connection to Slack');
       return reasons;
     },

@@ -13,7 +13,7 @@ import { registerSecrets, type Secret } from '../secrets/secret.ts';
 import type { Database } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { StoreConfig } from './config.ts';
-import { controlPath, serveControl } from './control-socket.ts';
+import { controlPath, type RunCommand, serveControl } from './control-socket.ts';
 
 /** Every table with sealed rows. Rotation, the check at start and the status know a new one by its line here. */
 export const sealedTables: readonly SealedTable[] = [
@@ -31,8 +31,6 @@ export interface KeyringService {
   start(): Promise<void>;
   /** Call before the database is closed. */
   stop(): Promise<void>;
-  /** Ends the search for the keys in everything that is sent. Call last. */
-  release(): void;
 }
 
 /**
@@ -40,12 +38,11 @@ export interface KeyringService {
  *
  * @throws UserError where it is missing, wrong, or does not open what is stored.
  */
-export async function openKeyringService(options: {
-  config: StoreConfig;
-  database: Database;
-  log: Log;
-}): Promise<KeyringService> {
-  const { config, database, log } = options;
+export async function openKeyringService(
+  config: StoreConfig,
+  database: Database,
+  log: Log,
+): Promise<KeyringService> {
   const { db, engine } = database;
   const source = keyringSource(config);
   const first = await readKeyring({ ...source, inUse: (await countKeyUse(db, sealedTables)).length > 0 });
@@ -57,7 +54,7 @@ export async function openKeyringService(options: {
   if (first.warning) log.warn({ file: first.path }, first.warning);
   await checkKeyring(db, first.keyring, sealedTables);
 
-  let release = registerKeyringSecrets(first.keys.map(({ entry }) => entry));
+  let release = registerKeys(first.keys.map(({ entry }) => entry));
   const watch = createKeyringWatch({
     db,
     tables: sealedTables,
@@ -67,19 +64,19 @@ export async function openKeyringService(options: {
     log,
     onChange(entries) {
       const releaseOld = release;
-      release = registerKeyringSecrets(entries);
+      release = registerKeys(entries);
       releaseOld();
     },
   });
   // Only this process can use an embedded database, so it runs the commands that operators type elsewhere.
-  const control = engine === 'embedded' ? controlPath(config.store.dataDir) : undefined;
+  const control = controlPath(config.store);
   let close: (() => Promise<void>) | undefined;
   return {
     keyring: watch.keyring,
     async start() {
       await watch.start();
       if (control === undefined) return;
-      const run: Parameters<typeof serveControl>[1] = async (words, print) => {
+      const run: RunCommand = async (words, print) => {
         await runKeysOn(database, source, words, print);
         await watch.refresh();
       };
@@ -92,8 +89,8 @@ export async function openKeyringService(options: {
     async stop() {
       await close?.();
       await watch.stop();
+      release();
     },
-    release: () => release(),
   };
 }
 
@@ -115,11 +112,9 @@ export function runKeysOn(
   return runKeys(words, { db, tables: sealedTables, withLock, source, audit, now, print });
 }
 
-/** Registers the keys of a keyring (`kid:base64key`, also several in one). */
-export function registerKeyringSecrets(entries: readonly Secret[]): () => void {
-  const keys = entries
-    .flatMap((entry) => entry.reveal().split(/[\s,]+/u))
-    .map((entry) => entry.replace(/^[^:]*:/u, ''));
+/** Has everything that is sent searched for these keys (`kid:base64key`), until the returned function is called. */
+function registerKeys(entries: readonly Secret[]): () => void {
+  const keys = entries.map((entry) => entry.reveal().replace(/^[^:]*:/u, ''));
   return registerSecrets({
     'encryption-key': keys.flatMap((key) => [key, Buffer.from(key, 'base64').toString('hex')]),
   });

@@ -1,12 +1,10 @@
 import { reconcileDigestsJob } from '../digests/jobs.ts';
 import { UserError } from '../errors.ts';
-import type { Log } from '../telemetry/log.ts';
-import type { Config } from './config.ts';
 import type { Edges } from './edges.ts';
 import type { Features } from './features.ts';
 import { jobs } from './jobs.ts';
 import type { Services } from './services.ts';
-import type { Stores } from './stores.ts';
+import type { Base, Stores } from './stores.ts';
 
 /** `web` answers Slack, `worker` runs jobs, `all` does both. */
 export type Role = 'web' | 'worker' | 'all';
@@ -24,58 +22,26 @@ export interface ChatApp {
 const graceMs = 15_000;
 
 /** The order in which the parts start and stop. Starts nothing by itself. */
-export function createLifecycle(parts: {
-  config: Config;
-  log: Log;
-  role: Role;
-  stores: Stores;
-  services: Services;
-  features: Features;
-  edges: Edges;
-  release: () => void;
-}): ChatApp {
-  const { config, log, role, stores, services, features, edges } = parts;
-  const { database, queue, keyring } = stores;
-  const { access, charts, inFlight, zoneCache } = services;
-  const { ports } = features;
-  const { bolt, receiver, web } = edges;
+export function createLifecycle(
+  { config, log }: Base,
+  role: Role,
+  stages: { stores: Stores; services: Services; features: Features; edges: Edges },
+  release: () => void,
+): ChatApp {
+  const { database, queue, keyring } = stages.stores;
+  const { access, charts, inFlight, zoneCache } = stages.services;
+  const { ports } = stages.features;
+  const { bolt, receiver, web, transport, endpointsNeeded } = stages.edges;
   let port: number | undefined;
   let stopping: Promise<void> | undefined;
   const answersSlack = role !== 'worker';
   const runsJobs = role !== 'web';
-  return {
-    port: () => port,
-    async start() {
-      await keyring.start();
-      if (answersSlack) {
-        await access.verify();
-        await bolt.init();
-      }
-      // Before anyone is answered: starting it keeps the embedded database, and with it this thread, busy.
-      await queue.start({ jobs, ports, work: runsJobs });
-      if (runsJobs) {
-        // Work that was due while nothing ran starts now, not with the next minute.
-        await queue.enqueue(reconcileDigestsJob, {});
-      }
-      if (answersSlack) {
-        port = await web.listen().catch(continueWithoutEndpoints);
-        await bolt.start();
-      }
-      log.info({ role, port, transport: edges.transport, store: database.engine }, 'ready');
-    },
-    stop() {
-      stopping ??= stopAll();
-      return stopping;
-    },
-  };
 
-  function continueWithoutEndpoints(error: unknown): undefined {
-    if (edges.endpointsNeeded || !(error instanceof UserError)) throw error;
+  const continueWithoutEndpoints = (error: unknown): undefined => {
+    if (endpointsNeeded || !(error instanceof UserError)) throw error;
     log.warn({ port: config.web.port }, 'no HTTP endpoints: the port is taken; set PORT to a free one');
-    return undefined;
-  }
-
-  async function stopAll(): Promise<void> {
+  };
+  const stopAll = async (): Promise<void> => {
     // No new deliveries first, so that the number of those under way only falls.
     await receiver.stop();
     const closed = web.close();
@@ -86,7 +52,26 @@ export function createLifecycle(parts: {
     await queue.stop();
     await keyring.stop();
     await database.close();
-    keyring.release();
-    parts.release();
-  }
+    release();
+  };
+  return {
+    port: () => port,
+    async start() {
+      await keyring.start();
+      if (answersSlack) {
+        await access.verify();
+        await bolt.init();
+      }
+      // Before anyone is answered: starting it keeps the embedded database, and with it this thread, busy.
+      await queue.start({ jobs, ports, work: runsJobs });
+      // Work that was due while nothing ran starts now, not with the next minute.
+      if (runsJobs) await queue.enqueue(reconcileDigestsJob, {});
+      if (answersSlack) {
+        port = await web.listen().catch(continueWithoutEndpoints);
+        await bolt.start();
+      }
+      log.info({ role, port, transport, store: database.engine }, 'ready');
+    },
+    stop: () => (stopping ??= stopAll()),
+  };
 }

@@ -8,9 +8,7 @@ import { createInFlight } from '../slack/receive/in-flight.ts';
 import { createClients } from '../slack/send/clients.ts';
 import { createEgress } from '../slack/send/egress.ts';
 import { createNativeBlocks } from '../slack/send/native-blocks.ts';
-import type { Log } from '../telemetry/log.ts';
-import type { Config } from './config.ts';
-import type { Stores } from './stores.ts';
+import type { Base, Stores } from './stores.ts';
 
 export type Services = ReturnType<typeof createServices>;
 
@@ -18,15 +16,7 @@ export type Services = ReturnType<typeof createServices>;
  * Second stage: Slack, the CDN and what is read from them. Every way out of the process goes through one egress, which
  * lets keys and tokens out to their own origins only.
  */
-export function createServices(options: {
-  config: Config;
-  log: Log;
-  fetch: typeof globalThis.fetch;
-  now: () => Date;
-  stores: Stores;
-}) {
-  const { config, log, fetch, now } = options;
-  const { installations } = options.stores;
+export function createServices({ config, log, fetch, now }: Base, { installations }: Stores) {
   const { apiUrl, installing } = config.slack;
   const egress = createEgress({ log });
   const logger = createBoltLog(log);
@@ -55,6 +45,7 @@ export function createServices(options: {
     body: () => true,
   });
   return {
+    apiUrl,
     egress,
     logger,
     slackFetch,

@@ -5,6 +5,7 @@ import { createKeyLinks } from '../auth/keys/links.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { createPolicies } from '../auth/policy/policies.ts';
 import { reconcileDigestsJob } from '../digests/jobs.ts';
+import type { ExportLimits } from '../exports/worker/gather.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import type { Database } from '../store/database.ts';
 import { createQueue } from '../store/queue/queue.ts';
@@ -12,15 +13,23 @@ import type { Log } from '../telemetry/log.ts';
 import type { Config } from './config.ts';
 import { openKeyringService } from './keyring-service.ts';
 
+/** What every stage is made with. */
+export interface Base {
+  readonly config: Config;
+  readonly log: Log;
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => Date;
+  readonly exportLimits: ExportLimits;
+}
+
 export type Stores = Awaited<ReturnType<typeof openStores>>;
 
 /** First stage: everything that owns rows. The queue takes jobs from here on and runs them when it starts. */
-export async function openStores(options: { config: Config; database: Database; log: Log; now: () => Date }) {
-  const { config, database, log, now } = options;
+export async function openStores({ config, log, now }: Base, database: Database) {
   const { db, withLock } = database;
   await database.migrate();
   const queue = createQueue({ database, log, now });
-  const keyring = await openKeyringService({ config, database, log });
+  const keyring = await openKeyringService(config, database, log);
   const sealer = createSealer(keyring.keyring);
   const audit = createAudit({ db, now });
   const installations = createInstallations({

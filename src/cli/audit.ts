@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,11 +31,13 @@ const usage = [
 /** `broken`: a fault was found and printed. A record that cannot be checked throws. */
 export type AuditVerdict = 'whole' | 'broken';
 
+type Print = (line: string) => void;
+
 interface Options {
   /** Called only where it is needed: a file can be checked anywhere. */
   readonly config: () => StoreConfig;
   readonly log: Log;
-  readonly print: (line: string) => void;
+  readonly print: Print;
 }
 
 /**
@@ -44,57 +47,38 @@ interface Options {
  * @throws UserError where it cannot be checked.
  */
 export async function auditCommand(words: readonly string[], options: Options): Promise<AuditVerdict> {
-  const given = parseWords(words);
-  const checkpoints = (await Promise.all(given.checkpoints.map(findCheckpoints))).flat();
+  const { tenant, file, ...given } = parseWords(words);
+  const checkpoints = (await Promise.all(given.checkpoint.map(findCheckpoints))).flat();
   const key = given.key === undefined ? undefined : await readKey(given.key);
-  if (given.file !== undefined) {
-    if (given.showKey) throw new UserError('The public key is in the database, not in a file.', usage);
+  if (file !== undefined) {
+    if (given['public-key']) throw new UserError('The public key is in the database, not in a file.', usage);
     if (checkpoints.length > 0 && !key) {
       throw new UserError(
         'Whether a checkpoint is genuine cannot be told without the public key.',
         'Add --key: each checkpoint in Slack names it, and npm run audit:verify -- --public-key prints it.',
       );
     }
-    const report = await checkFile(given.file, { tenant: given.tenant, checkpoints, key });
-    return printReports([report], options.print);
+    return printReports([await checkFile(file, { tenant, checkpoints, key })], options.print);
   }
   const config = options.config();
   const database = await openExisting(config, options.log);
   try {
-    if (given.showKey) return await showKey(await loadOwnKey(database, config), options.print);
-    // Only signatures need the keyring; the chain is checked without.
-    const own = await loadOwnKey(database, config).catch((error: unknown) =>
-      allowMissingKey(error, checkpoints, key),
-    );
-    const reports = await checkDatabase(database.db, { tenant: given.tenant, checkpoints, key: key ?? own });
+    const ownKey = loadOwnKey(database, config);
+    if (given['public-key']) return printKey(await ownKey, options.print);
+    const own = await ownKey.catch((error: unknown) => {
+      // The chain is checked without the keyring; given checkpoints cannot be told from forged ones without a key.
+      if (checkpoints.length > 0 && key === undefined) throw error;
+      return undefined;
+    });
+    const reports = await checkDatabase(database.db, { tenant, checkpoints, key: key ?? own });
     return printReports(reports, options.print);
   } finally {
     await database.close();
   }
 }
 
-function printReports(reports: readonly AuditReport[], print: (line: string) => void): AuditVerdict {
-  for (const report of reports) {
-    const { tenant, records, head, broken, malformed, checkpoints } = report;
-    const whose = /^[\w-]{1,64}$/u.test(tenant) ? tenant : JSON.stringify(tenant);
-    if (malformed)
-      print(`${whose}: BROKEN at record ${malformed.seq} (line ${malformed.line}): ${malformed.why}`);
-    else if (broken)
-      print(`${whose}: BROKEN at record ${broken.seq} (${broken.problem}): ${describeBroken(broken)}`);
-    else
-      print(`${whose}: whole, ${pluralize(records, 'record')}${head === undefined ? '' : `, head ${head}`}`);
-    if (broken?.noted)
-      print(`  the checkpoint says record ${broken.noted.seq} has hash ${broken.noted.hash}`);
-    for (const { checkpoint, genuine } of checkpoints) {
-      const { seq, at, kid } = checkpoint;
-      const name = `checkpoint of ${at.toISOString()}, record ${seq}, key ${kid}`;
-      if (genuine === 'no') print(`  ${name}: FORGED or altered: its signature is not of the key given`);
-      else if (!broken && !malformed)
-        print(
-          `  ${name}: contained${genuine === 'yes' ? ', signature good' : ', signature NOT checked (no key)'}`,
-        );
-    }
-  }
+function printReports(reports: readonly AuditReport[], print: Print): AuditVerdict {
+  for (const report of reports) printReport(report, print);
   const wrong = reports.filter(
     ({ broken, malformed, checkpoints }) =>
       broken || malformed || checkpoints.some(({ genuine }) => genuine === 'no'),
@@ -105,13 +89,25 @@ function printReports(reports: readonly AuditReport[], print: (line: string) => 
   return wrong.length === 0 ? 'whole' : 'broken';
 }
 
-function parseWords(words: readonly string[]): {
-  readonly file: string | undefined;
-  readonly tenant: string | undefined;
-  readonly checkpoints: readonly string[];
-  readonly key: string | undefined;
-  readonly showKey: boolean;
-} {
+function printReport(report: AuditReport, print: Print): void {
+  const { tenant, records, head, broken, malformed, checkpoints } = report;
+  const whose = /^[\w-]{1,64}$/u.test(tenant) ? tenant : JSON.stringify(tenant);
+  if (malformed)
+    print(`${whose}: BROKEN at record ${malformed.seq} (line ${malformed.line}): ${malformed.why}`);
+  else if (broken)
+    print(`${whose}: BROKEN at record ${broken.seq} (${broken.problem}): ${describeBroken(broken)}`);
+  else print(`${whose}: whole, ${pluralize(records, 'record')}${head === undefined ? '' : `, head ${head}`}`);
+  if (broken?.noted) print(`  the checkpoint says record ${broken.noted.seq} has hash ${broken.noted.hash}`);
+  for (const { checkpoint, genuine } of checkpoints) {
+    const { seq, at, kid } = checkpoint;
+    const name = `checkpoint of ${at.toISOString()}, record ${seq}, key ${kid}`;
+    const signature = genuine === 'yes' ? 'signature good' : 'signature NOT checked (no key)';
+    if (genuine === 'no') print(`  ${name}: FORGED or altered: its signature is not of the key given`);
+    else if (!broken && !malformed) print(`  ${name}: contained, ${signature}`);
+  }
+}
+
+function parseWords(words: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({
       args: [...words],
@@ -124,13 +120,11 @@ function parseWords(words: readonly string[]): {
         'public-key': { type: 'boolean', default: false },
       },
     });
-    if (positionals.join(' ') !== 'verify') throw new UserError('Say what to do: verify.', usage);
-    const { file, tenant, checkpoint, key, 'public-key': showKey } = values;
-    return { file, tenant, checkpoints: checkpoint, key, showKey };
+    if (positionals.join(' ') === 'verify') return values;
   } catch (error) {
-    if (error instanceof UserError) throw error;
     throw new UserError(error instanceof Error ? error.message : 'These words cannot be read.', usage);
   }
+  throw new UserError('Say what to do: verify.', usage);
 }
 
 const largestText = 64 * 1024 * 1024;
@@ -152,7 +146,7 @@ async function findCheckpoints(word: string): Promise<Checkpoint[]> {
   );
 }
 
-async function readKey(word: string): Promise<NonNullable<ReturnType<typeof readPublicKey>>> {
+async function readKey(word: string): Promise<KeyObject> {
   const key = readPublicKey(await readText(word));
   if (key) return key;
   throw new UserError(
@@ -162,41 +156,30 @@ async function readKey(word: string): Promise<NonNullable<ReturnType<typeof read
 }
 
 /** Opens the database as it is: no migrations, and no new database where there is none. */
-async function openExisting(config: StoreConfig, log: Log): Promise<Database> {
-  const { databaseUrl, dataDir } = config.store;
+async function openExisting({ store }: StoreConfig, log: Log): Promise<Database> {
+  const { databaseUrl, dataDir } = store;
   if (!databaseUrl && !existsSync(join(dataDir, 'database'))) {
     throw new UserError(
       `There is no database in ${dataDir}.`,
       'Set DATA_DIR or DATABASE_URL as the bot has them, or check an exported file with --file.',
     );
   }
-  return openDatabase({ ...config.store, log }).catch((error: unknown) => {
+  return openDatabase({ ...store, log }).catch((error: unknown) => {
     if (databaseUrl || !(error instanceof UserError)) throw error;
-    const instead =
-      'The embedded database serves one process: stop the bot, check, start it again. Or check a file that /cdn audit exports.';
-    throw new UserError(error.message, instead);
+    throw new UserError(
+      error.message,
+      'The embedded database serves one process: stop the bot, check, start it again. Or check a file that /cdn audit exports.',
+    );
   });
 }
 
-async function loadOwnKey(
-  { db }: Database,
-  config: StoreConfig,
-): Promise<Awaited<ReturnType<typeof loadPublicSigningKey>>> {
+async function loadOwnKey({ db }: Database, config: StoreConfig): Promise<KeyObject | undefined> {
   if (!(await hasTable(db, 'audit_signing_keys'))) return undefined;
   const { keyring } = await readKeyring({ ...keyringSource(config), inUse: true });
   return loadPublicSigningKey(db, createSealer(keyring));
 }
 
-/** Without a key, given checkpoints cannot be told from forged ones. */
-function allowMissingKey(error: unknown, checkpoints: readonly Checkpoint[], key: unknown): undefined {
-  if (checkpoints.length > 0 && key === undefined) throw error;
-  return undefined;
-}
-
-async function showKey(
-  key: Awaited<ReturnType<typeof loadPublicSigningKey>>,
-  print: (line: string) => void,
-): Promise<AuditVerdict> {
+function printKey(key: KeyObject | undefined, print: Print): AuditVerdict {
   if (!key) {
     throw new UserError(
       'No checkpoint was ever signed, so there is no key yet.',

@@ -16,7 +16,7 @@ export async function keysCommand(
   log: Log,
   print: (line: string) => void,
 ): Promise<void> {
-  const path = config.store.databaseUrl ? undefined : controlPath(config.store.dataDir);
+  const path = controlPath(config.store);
   if (path !== undefined && (await requestControl(path, words, print))) return;
   const database = await openDatabase({ ...config.store, log });
   try {

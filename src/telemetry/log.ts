@@ -12,7 +12,8 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
 
 /**
  * A logger that writes one JSON line per entry, to standard output by default, and a secret at no level: members that
@@ -67,13 +68,8 @@ function cleanMembers(fields: object, depth: number): Record<string, unknown> {
 
 // An allow-list: other members of thrown errors hold requests, headers and query parameters.
 function errorFields(error: Error): Record<string, unknown> {
-  const code = 'code' in error ? error.code : undefined;
-  return {
-    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
-    name: error.name,
-    message: error.message,
-    stack: error.stack,
-  };
+  const { code, name, message, stack } = error as NodeJS.ErrnoException;
+  return { ...(['string', 'number'].includes(typeof code) && { code }), name, message, stack };
 }
 
 // Applied once to each finished line, so also to messages, stacks and text of libraries.

@@ -5,7 +5,7 @@ import { UserError } from '../../src/errors.ts';
 const key = Buffer.alloc(32, 7).toString('base64');
 const enough = { SLACK_BOT_TOKEN: 'xoxb-1', SLACK_APP_TOKEN: 'xapp-1' };
 
-function refusal(env: Record<string, string>): string {
+function readProblems(env: Record<string, string>): string {
   try {
     readConfig(env);
   } catch (error) {
@@ -16,7 +16,7 @@ function refusal(env: Record<string, string>): string {
 }
 
 test('everything that is wrong is named at once, each by its variable, and no value is repeated', () => {
-  const said = refusal({
+  const said = readProblems({
     SLACK_APP_TOKEN: 'xoxb-swapped',
     SLACK_API_URL: 'http://slack.example.com/api/',
     CDN_API_URL: 'ftp://cdn.example.com',
@@ -68,7 +68,7 @@ test.each([
     },
   ],
 ])('%s is accepted', (_what, env) => {
-  expect(refusal(env)).toBe('accepted');
+  expect(readProblems(env)).toBe('accepted');
 });
 
 test.each([
@@ -81,14 +81,14 @@ test.each([
   ['one workspace and many', { ...enough, SLACK_CLIENT_ID: '1' }, 'exclude each other'],
   ['half of OAuth', { SLACK_CLIENT_ID: '1', SLACK_APP_TOKEN: 'xapp-1' }, 'SLACK_CLIENT_SECRET'],
 ])('%s is refused', (_what, env, word) => {
-  expect(refusal(env)).toContain(word);
+  expect(readProblems(env)).toContain(word);
 });
 
 test.each(['SLACK_SIGNING_SECRET', 'SLACK_STATE_SECRET'])('a short %s is refused by its name', (name) => {
   const secrets = { SLACK_SIGNING_SECRET: 's'.repeat(16), SLACK_STATE_SECRET: 's'.repeat(16) };
   const oauth = { SLACK_CLIENT_ID: '1', SLACK_CLIENT_SECRET: 'c', ...secrets };
-  expect(refusal(oauth)).toBe('accepted');
-  const said = refusal({ ...oauth, [name]: 'hunter22hunter2' });
+  expect(readProblems(oauth)).toBe('accepted');
+  const said = readProblems({ ...oauth, [name]: 'hunter22hunter2' });
   expect(said).toContain(`${name} is too short: at least 16 characters`);
   expect(said).not.toContain('hunter22');
 });

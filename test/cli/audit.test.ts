@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { readCheckConfig } from '../../src/app/config.ts';
+import { readStoreConfig } from '../../src/app/config.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
 import { signCheckpoint, writeCheckpoint } from '../../src/auth/audit/checkpoint.ts';
 import { loadSigningKey } from '../../src/auth/audit/checkpoints.ts';
@@ -33,7 +33,7 @@ interface Printed {
 async function verify(env: Env, ...words: string[]): Promise<Printed> {
   const lines: string[] = [];
   const options = {
-    config: () => readCheckConfig(env),
+    config: () => readStoreConfig(env, { needsKeyring: false }),
     log: createMemoryLog(),
     print: (line: string) => void lines.push(line),
   };

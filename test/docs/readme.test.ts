@@ -17,7 +17,7 @@ test('the command table lists exactly what the registry has; paste the expected 
 
 test('the configuration table names every variable the code reads', () => {
   const config = readFileSync(new URL('../../src/app/config.ts', import.meta.url), 'utf8');
-  const names = new Set([...config.matchAll(/'([A-Z][A-Z_]{3,})'/g)].map(([, name]) => name ?? ''));
+  const names = new Set([...config.matchAll(/^ {2}([A-Z][A-Z_]{3,}): /gmu)].map(([, name]) => name ?? ''));
   expect(names.size).toBeGreaterThan(12);
   for (const name of names) expect(readme).toContain(`\`${name}\``);
 });

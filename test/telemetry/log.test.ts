@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Secret } from '../../src/secrets/secret.ts';
 import { createLogger, type LogLevel } from '../../src/telemetry/log.ts';
 
-function written(level: LogLevel = 'debug') {
+function createCapturedLog(level: LogLevel = 'debug') {
   const lines: string[] = [];
   return { lines, log: createLogger(level, { write: (line) => lines.push(line) }) };
 }
@@ -36,7 +36,7 @@ test.each([
   'CertificateKey',
   'databaseUrl',
 ])('a member named %s is masked at any depth', (name) => {
-  const { lines, log } = written();
+  const { lines, log } = createCapturedLog();
   log.debug({ [name]: secret }, 'top');
   log.info({ request: { headers: [{ [name]: secret }] } }, 'deep');
   log.warn({ [name]: { nested: secret } }, 'an object');
@@ -46,7 +46,7 @@ test.each([
 });
 
 test('what was typed into a view is masked, a state that is a word is not', () => {
-  const { lines, log } = written();
+  const { lines, log } = createCapturedLog();
   log.debug({ view: { state: { values: { accessKey: { accessKey: { value: secret } } } } } }, 'submitted');
   log.debug({ values: { field: secret } }, 'fields');
   log.debug({ state: 'approved' }, 'moved');
@@ -66,7 +66,7 @@ const tokenShapes = [
 ];
 
 test.each(tokenShapes)('a string that holds %s shows the rest only', (token) => {
-  const { lines, log } = written();
+  const { lines, log } = createCapturedLog();
   log.info({ reason: `refused ${token}, twice`, list: [token] }, `message with ${token}`);
   log.error({ error: new Error(`failed with ${token}`) }, 'failed');
   expect(lines.join('')).not.toContain(token);
@@ -74,13 +74,13 @@ test.each(tokenShapes)('a string that holds %s shows the rest only', (token) => 
 });
 
 test('an id of an app or a volume, a plain UUID, stays readable', () => {
-  const { lines, log } = written();
+  const { lines, log } = createCapturedLog();
   log.info({ app: '0b1c2d3e-1111-4222-8333-444455556666' }, 'x');
   expect(lines[0]).toContain('0b1c2d3e-1111-4222-8333-444455556666');
 });
 
 test('credentials in addresses are masked, the rest of the address stays', () => {
-  const { lines, log } = written();
+  const { lines, log } = createCapturedLog();
   log.info(
     { a: `postgres://bot:${secret}@db.example:5432/bot`, b: new URL(`https://u:${secret}@cdn.example/x`) },
     'x',
@@ -95,7 +95,7 @@ test('a Secret, bytes and objects with a life of their own are named, not shown'
   class Client {
     readonly options = { auth: secret };
   }
-  const { lines, log } = written();
+  const { lines, log } = createCapturedLog();
   log.info(
     { s: new Secret(secret), client: new Client(), bytes: Buffer.from(secret), map: new Map([[1, secret]]) },
     'x',
@@ -114,7 +114,7 @@ test('of an error only code, name, message and stack are written, wherever it is
     options: { headers: { AccessKey: secret } },
     params: [secret],
   });
-  const { lines, log } = written();
+  const { lines, log } = createCapturedLog();
   log.error({ error: failed, tried: [failed] }, 'x');
   log.error(failed, 'y');
   const line = JSON.parse(lines[0] ?? '');
@@ -127,7 +127,7 @@ test('of an error only code, name, message and stack are written, wherever it is
 });
 
 test('cycles and depth end, and large numbers are written', () => {
-  const { lines, log } = written();
+  const { lines, log } = createCapturedLog();
   const loop: Record<string, unknown> = { bytes: 2n ** 60n };
   loop['self'] = loop;
   log.info(loop, 'round');
@@ -136,7 +136,7 @@ test('cycles and depth end, and large numbers are written', () => {
 });
 
 test('a line is one JSON object with level by name, moment and message', () => {
-  const { lines, log } = written();
+  const { lines, log } = createCapturedLog();
   log.warn({ zone: 7 }, 'slow');
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     level: 'warn',
@@ -148,12 +148,12 @@ test('a line is one JSON object with level by name, moment and message', () => {
 });
 
 test('what is below the level is not written', () => {
-  const { lines, log } = written('warn');
+  const { lines, log } = createCapturedLog('warn');
   log.debug({}, 'no');
   log.info({}, 'no');
   log.warn({}, 'yes');
   expect(lines).toHaveLength(1);
-  const silent = written('silent');
+  const silent = createCapturedLog('silent');
   silent.log.error({}, 'no');
   expect(silent.lines).toEqual([]);
 });
