@@ -10,13 +10,14 @@ import {
   end,
   type Row,
   render,
+  retryOrReplace,
   takeSlot,
   tryAgain,
 } from './delivery.ts';
 import { showEdit } from './edit.ts';
 import { type MessageKind, tell } from './outbox.ts';
-import { pauseMethod } from './pace.ts';
-import type { Marker, Posted } from './slack-port.ts';
+import type { Method } from './pace.ts';
+import type { Posted } from './slack-port.ts';
 
 /** A row that is `sending` for longer was left by a killed process, or its answer was lost. A call takes 10 s at most. */
 const lostMs = 20_000;
@@ -103,7 +104,7 @@ async function send(delivery: Delivery): Promise<void> {
   const { db, now, signal, log } = context;
   if (row.state === 'sending') return lookForMessage(delivery);
   if (row.expires_at <= now()) return end(delivery, { state: 'dead', reason: 'expired' });
-  if (!(await takeSlot(delivery, row.has_files ? 'files.share' : 'chat.postMessage'))) return;
+  if (!(await takeSlot(delivery, methodOf(row)))) return;
   let message: Message | undefined;
   try {
     message = await render(delivery);
@@ -142,40 +143,30 @@ async function send(delivery: Delivery): Promise<void> {
     if (row.has_files) {
       await slack.share(message.files ?? [], { channel: place, thread });
       posted = { channel: place };
-    } else posted = await slack.post(place, message, { marker: markerOf(row), thread });
+    } else posted = await slack.post(place, message, { id: row.id, thread });
   } catch (error) {
     return sendFailed(sending, error);
   }
   await end(sending, { state: 'sent', ...posted });
 }
 
+// Nothing was posted: any attempt may take the row.
+const released = { state: 'due', claim: null, slot: null } as const;
+
 async function sendFailed(delivery: Delivery, error: unknown): Promise<void> {
-  const { row, kind, context, place } = delivery;
-  const { db, now, log } = context;
+  const { row, context, place } = delivery;
+  const { now, log } = context;
   const failure = classifySlackFailure(error);
-  const again = { state: 'due', claim: null, slot: null } as const;
-  switch (failure.kind) {
-    case 'retry': {
-      const until = new Date(now().getTime() + failure.afterMs);
-      await pauseMethod(db, row.tenant, row.has_files ? 'files.share' : 'chat.postMessage', until);
-      return tryAgain(delivery, until, again);
-    }
-    case 'unknown':
-      log.warn({ message: row.id, place, code: failure.code }, 'message may have been posted or not');
-      return tryAgain(delivery, new Date(now().getTime() + lostMs), {});
-    case 'not-sent':
-      log.error({ message: row.id, error }, 'message could not be sent');
-      return tryAgain(delivery, backOff(row, now()), { ...again, attempts: row.attempts + 1 });
-    case 'refused':
-      if (kind.renderInstead && row.refusal === null) {
-        const { code, reference } = failure;
-        return tryAgain(delivery, now(), { ...again, refusal: JSON.stringify({ code, reference }) });
-      }
-      return refuse(delivery, failure);
-    case 'place-gone':
-    case 'app-gone':
-      return refuse(delivery, failure);
+  if (await retryOrReplace(delivery, failure, methodOf(row), released)) return;
+  if (failure.kind === 'unknown') {
+    log.warn({ message: row.id, place, code: failure.code }, 'message may have been posted or not');
+    return tryAgain(delivery, new Date(now().getTime() + lostMs), {});
   }
+  if (failure.kind === 'not-sent') {
+    log.error({ message: row.id, error }, 'message could not be sent');
+    return tryAgain(delivery, backOff(row, now()), { ...released, attempts: row.attempts + 1 });
+  }
+  if (failure.kind !== 'retry') await refuse(delivery, failure);
 }
 
 /** Goes on with the next place; the last one's refusal ends the message. */
@@ -189,15 +180,8 @@ async function refuse(
   const first = row.code ?? code;
   if (kind === 'app-gone' || row.place + 1 >= places.length)
     return end(delivery, { state: 'dead', reason: kind, code: first });
-  await tryAgain(delivery, context.now(), {
-    state: 'due',
-    claim: null,
-    slot: null,
-    first_at: null,
-    looks: 0,
-    place: row.place + 1,
-    code: first,
-  });
+  const next = { place: row.place + 1, first_at: null, looks: 0, code: first };
+  await tryAgain(delivery, context.now(), { ...released, ...next });
 }
 
 /** Looks for a message whose process died, or whose answer was lost, before anything is posted again. */
@@ -210,24 +194,16 @@ async function lookForMessage(delivery: Delivery): Promise<void> {
   const looked = { looks: row.looks + 1 };
   let found: Posted | undefined;
   try {
-    found = await slack.find(markerOf(row), { channel: place, since: row.first_at ?? now(), thread });
+    found = await slack.find(row.id, { channel: place, since: row.first_at ?? now(), thread });
   } catch (error) {
     const failure = classifySlackFailure(error);
-    switch (failure.kind) {
-      case 'retry':
-        return tryAgain(delivery, new Date(now().getTime() + failure.afterMs), looked);
-      case 'unknown':
-      case 'not-sent':
-        return tryAgain(delivery, new Date(now().getTime() + lostMs), looked);
-      case 'refused':
-        return endInDoubt(delivery, failure.code);
-      case 'place-gone':
-      case 'app-gone':
-        return refuse(delivery, failure);
-    }
+    if (failure.kind === 'refused') return endInDoubt(delivery, failure.code);
+    if (failure.kind === 'place-gone' || failure.kind === 'app-gone') return refuse(delivery, failure);
+    const afterMs = failure.kind === 'retry' ? failure.afterMs : lostMs;
+    return tryAgain(delivery, new Date(now().getTime() + afterMs), looked);
   }
   if (found) return end(delivery, { state: 'sent', ...found });
-  await tryAgain(delivery, now(), { ...looked, state: 'due', claim: null, slot: null });
+  await tryAgain(delivery, now(), { ...released, ...looked });
 }
 
 async function endInDoubt(delivery: Delivery, code: string): Promise<void> {
@@ -237,6 +213,6 @@ async function endInDoubt(delivery: Delivery, code: string): Promise<void> {
   await end(delivery, { state: 'unknown', code });
 }
 
-function markerOf({ id }: Row): Marker {
-  return { type: 'cdn_chatops', payload: { id } };
+function methodOf({ has_files: hasFiles }: Row): Method {
+  return hasFiles ? 'files.share' : 'chat.postMessage';
 }

@@ -4,8 +4,9 @@ import type { JobContext } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Message } from '../views/blocks/message.ts';
+import type { FailureClass } from './classify-failure.ts';
 import { type Ended, type MessageKind, type Refusal, tell } from './outbox.ts';
-import { type Method, reserveSlot } from './pace.ts';
+import { type Method, pauseMethod, reserveSlot } from './pace.ts';
 import type { OpenSlack, SlackPort } from './slack-port.ts';
 
 /** A reservation that was missed by more is made again, so that messages that waited do not leave together. */
@@ -72,6 +73,27 @@ export async function tryAgain({ row, context }: Delivery, at: Date, change: Cha
       .executeTakeFirst();
     if (moved) await ports.enqueue(tell, { id: row.id }, { in: trx, key: row.id, at });
   });
+}
+
+/** What a failed post and a failed edit have in common: waits where Slack asks for it, or says something else instead. */
+export async function retryOrReplace(
+  delivery: Delivery,
+  failure: FailureClass,
+  method: Method,
+  released: Change,
+): Promise<boolean> {
+  const { row, kind, context } = delivery;
+  const { db, now } = context;
+  if (failure.kind === 'retry') {
+    const until = new Date(now().getTime() + failure.afterMs);
+    await pauseMethod(db, row.tenant, method, until);
+    await tryAgain(delivery, until, released);
+    return true;
+  }
+  if (failure.kind !== 'refused' || !kind.renderInstead || row.refusal !== null) return false;
+  const { code, reference } = failure;
+  await tryAgain(delivery, now(), { ...released, refusal: JSON.stringify({ code, reference }) });
+  return true;
 }
 
 export function backOff({ attempts }: Row, now: Date): Date {

@@ -1,15 +1,14 @@
 import { sql, type Transaction } from 'kysely';
 import type { Schema } from '../store/schema.ts';
 import { classifySlackFailure } from './classify-failure.ts';
-import { backOff, type Delivery, render, takeSlot, tryAgain } from './delivery.ts';
+import { backOff, type Delivery, render, retryOrReplace, takeSlot, tryAgain } from './delivery.ts';
 import { tell } from './outbox.ts';
-import { pauseMethod } from './pace.ts';
 
 const mostEditAttempts = 16;
 
 /** Shows the newest body of a message that was sent. */
 export async function showEdit(delivery: Delivery): Promise<void> {
-  const { row, kind, context, slack } = delivery;
+  const { row, context, slack } = delivery;
   const { db, now, log } = context;
   if (row.wanted <= row.shown) return;
   if (row.posted_in === null || row.ts === null) return giveUpEdit(delivery, 'no_message');
@@ -19,18 +18,10 @@ export async function showEdit(delivery: Delivery): Promise<void> {
     if (message) await slack.update({ channel: row.posted_in, ts: row.ts }, message);
   } catch (error) {
     const failure = classifySlackFailure(error);
-    if (failure.kind === 'retry') {
-      const until = new Date(now().getTime() + failure.afterMs);
-      await pauseMethod(db, row.tenant, 'chat.update', until);
-      return tryAgain(delivery, until, { slot: null });
-    }
+    if (await retryOrReplace(delivery, failure, 'chat.update', { slot: null })) return;
     if (failure.kind === 'not-sent') log.error({ message: row.id, error }, 'message could not be edited');
     if ((failure.kind === 'unknown' || failure.kind === 'not-sent') && row.attempts < mostEditAttempts)
       return tryAgain(delivery, backOff(row, now()), { slot: null, attempts: row.attempts + 1 });
-    if (failure.kind === 'refused' && kind.renderInstead && row.refusal === null) {
-      const { code, reference } = failure;
-      return tryAgain(delivery, now(), { slot: null, refusal: JSON.stringify({ code, reference }) });
-    }
     log.info({ message: row.id, code: failure.code }, 'message can no longer be edited');
     return giveUpEdit(delivery, failure.code);
   }

@@ -1,7 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
-import type { Installation } from '../auth/identity.ts';
-import { tenantId } from '../auth/identity.ts';
+import { type Installation, tenantId } from '../auth/identity.ts';
 import { dayMs } from '../lib/time.ts';
 import type { JobContext, JobRef } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
@@ -27,34 +26,7 @@ import type { Posted } from './slack-port.ts';
  * 6. A reply waits for its parent and for earlier replies to that parent, and goes where the parent went.
  * 7. `ended` of its kind runs in the transaction in which the row first is sent, unknown or dead, and never again.
  *
- * ```ts
- * // In the engine: a kind says how its messages look and what happens when one has ended.
- * export const pauseNotice = defineMessage({
- *   kind: 'digest-paused',
- *   async render({ digestId }: { digestId: string }, { db, place }: RenderContext<DigestPorts>) {
- *     const digest = await findDigest(db, digestId);
- *     return digest && renderPaused(digest, { others: place !== digest.owner.userId });  // undefined: nothing to tell
- *   },
- *   async ended(trx, { about, state, reason, code, posted }, { ports }) {
- *     if (state === 'unknown') await ports.outbox.put(trx, { … });
- *   },
- * });
- * // In `app/jobs.ts`: one line in `messageKinds`.
- *
- * await db.transaction().execute(async (trx) => {
- *   await pauseDigest(trx, digest);
- *   await ports.outbox.put(trx, {
- *     id: `digest-paused:${digest.id}:${digest.revision}`,
- *     kind: pauseNotice,
- *     about: { digestId: digest.id },
- *     installation: digest.owner,
- *     to: { places: [digest.channel, digest.owner.userId, ...admins] },
- *     doubt: 'once',
- *   });
- * });
- * await ports.outbox.edit(trx, id);                       // show what `render` gives now, once it is sent
- * await ports.outbox.put(trx, { …, to: { parent: id } }); // a reply in its thread
- * ```
+ * `digests/pause.ts` has a small kind and its `put`.
  */
 export interface Outbox {
   /** Stores a message. False where its id is there already: nothing changes then. */
@@ -96,13 +68,9 @@ export interface MessageKind<in About, in Ports = never> {
   /** Its name in the database: renaming it strands what waits there. */
   readonly kind: string;
   /** The message as it is to be read now. Undefined: there is nothing to tell any more. Not called where a body is stored. */
-  readonly render?: (about: About, context: RenderContext<Ports>) => Rendered | Promise<Rendered>;
+  readonly render?: (about: About, context: RenderContext<Ports>) => Rendered;
   /** What to say in the place of a message that Slack or the secret scanner refuses as it is. Tried once. */
-  readonly renderInstead?: (
-    about: About,
-    refusal: Refusal,
-    context: RenderContext<Ports>,
-  ) => Rendered | Promise<Rendered>;
+  readonly renderInstead?: (about: About, refusal: Refusal, context: RenderContext<Ports>) => Rendered;
   /** Runs in the transaction in which the message ends, once. */
   readonly ended?: (
     trx: Transaction<Schema>,
@@ -117,7 +85,7 @@ export interface MessageKind<in About, in Ports = never> {
   ) => Promise<void>;
 }
 
-type Rendered = Message | undefined;
+type Rendered = Message | undefined | Promise<Message | undefined>;
 
 export type RenderContext<Ports> = JobContext<Ports> & {
   /** The channel or the user id that it goes to. */
@@ -149,10 +117,8 @@ export interface Ended<About> {
 export type DeadReason = 'place-gone' | 'app-gone' | 'refused' | 'expired' | 'parent' | 'withdrawn';
 
 export interface OutboxMessage {
-  readonly state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead';
+  readonly state: 'due' | 'sending' | Ended<unknown>['state'];
   readonly posted: Posted | undefined;
-  /** Whether the newest edit is shown. */
-  readonly isCurrent: boolean;
 }
 
 /** Ties a kind's functions to one type of `about` and the ports they need. */
@@ -230,13 +196,12 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
     async find(db, id) {
       const row = await db
         .selectFrom('outbox')
-        .select(['state', 'posted_in as channel', 'ts', 'wanted', 'shown'])
+        .select(['state', 'posted_in as channel', 'ts'])
         .where('id', '=', id)
         .executeTakeFirst();
       if (!row) return undefined;
-      const { state, channel, ts, wanted, shown } = row;
-      const posted = channel !== null && ts !== null ? { channel, ts } : undefined;
-      return { state, posted, isCurrent: wanted === shown };
+      const { state, channel, ts } = row;
+      return { state, posted: channel !== null && ts !== null ? { channel, ts } : undefined };
     },
   };
 }

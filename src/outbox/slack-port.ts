@@ -10,24 +10,17 @@ export interface Posted {
   readonly ts: string;
 }
 
-/** Metadata by which a message is found again. Never a secret: every app in the channel may read it. */
-export interface Marker {
-  /** Lower case with underscores: `digest_run`. */
-  readonly type: string;
-  readonly payload: Readonly<Record<string, string | number | boolean>>;
-}
-
 /** Slack for jobs: its own clients, which never delay an answer to a person. Every method throws `SlackFailure`. */
 export interface SlackPort {
   /** Posts into a channel the bot is in, or, with a user's id, into their direct messages. Never retries. */
-  post(channel: string, message: Message, options?: PostOptions): Promise<Posted>;
+  post(channel: string, message: Message, options: PostOptions): Promise<Posted>;
   /** Replaces a message that was posted. */
   update(at: Posted, message: Message): Promise<void>;
   /**
-   * Looks for a message of the bot's with this marker, posted before a crash or without an answer. Undefined: it is
+   * Looks for a message of the bot's with this id, posted before a crash or without an answer. Undefined: it is
    * certainly not there. Fails with `missing_scope` where the workspace does not let the bot read.
    */
-  find(marker: Marker, where: FindWhere): Promise<Posted | undefined>;
+  find(id: string, where: FindWhere): Promise<Posted | undefined>;
   /** Shares files with one message. Spooled files are deleted, however it ends. */
   share(files: readonly Attachment[], target: ShareTarget): Promise<{ readonly fileIds: readonly string[] }>;
   /** Deletes a file from Slack; one that is gone already is no failure. */
@@ -35,9 +28,10 @@ export interface SlackPort {
 }
 
 export interface PostOptions {
+  /** Metadata by which the message is found again. Never a secret: every app in the channel may read it. */
+  readonly id: string;
   /** Answers in the thread of that message. */
   readonly thread?: string | undefined;
-  readonly marker?: Marker | undefined;
 }
 
 export interface FindWhere {

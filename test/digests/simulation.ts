@@ -14,7 +14,7 @@ import { createDigestService } from '../../src/digests/service.ts';
 import { createDeliverJob } from '../../src/outbox/deliver.ts';
 import type { DeliverPorts } from '../../src/outbox/delivery.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
-import type { Marker, SlackPort } from '../../src/outbox/slack-port.ts';
+import type { SlackPort } from '../../src/outbox/slack-port.ts';
 import type { Job, JobContext } from '../../src/store/queue/define-job.ts';
 import type { Schema } from '../../src/store/schema.ts';
 import { createMemoryLog } from '../support/engines.ts';
@@ -37,7 +37,7 @@ interface Post {
 export class DigestSimulation {
   readonly #db: Kysely<Schema>;
   readonly #from: number;
-  readonly #markers = new Set<string>();
+  readonly #ids = new Set<string>();
   readonly schedules = new Map<string, Schedule>();
   /** The posts in the channels, by `digest due`. */
   readonly posted = new Map<string, Post[]>();
@@ -100,17 +100,17 @@ export class DigestSimulation {
   /** What a process works with in one of its lives. */
   createContext({ db, callOutside }: KillableProcess): JobContext<Ports> {
     const slack: Pick<SlackPort, 'post' | 'find'> = {
-      post: async (channel, { text }, { marker } = {}) => {
+      post: async (channel, { text }, { id }) => {
         await callOutside();
-        const key = marker ? keyOf(marker) : 'without a marker';
+        const key = keyOf(id);
         this.posted.set(key, [...(this.posted.get(key) ?? []), { at: this.at, text }]);
-        this.#markers.add(String(marker?.payload['id']));
+        this.#ids.add(id);
         await callOutside();
         return { channel, ts: '1.000001' };
       },
-      find: async (marker, { channel }) => {
+      find: async (id, { channel }) => {
         await callOutside();
-        return this.#markers.has(String(marker.payload['id'])) ? { channel, ts: '1.000001' } : undefined;
+        return this.#ids.has(id) ? { channel, ts: '1.000001' } : undefined;
       },
     };
     const authorizer = {
@@ -131,7 +131,7 @@ export class DigestSimulation {
       outbox: createOutbox({ enqueue, now: this.now }),
     } as unknown as Ports;
     const { signal } = new AbortController();
-    return { db, ports, log: createMemoryLog(), now: this.now, signal, attempt: 1, lastAttempt: false };
+    return { db, ports, log: createMemoryLog(), now: this.now, signal, attempt: 1 };
   }
 
   /** The moments of all runs before that one, or of some, in order, each once. */
@@ -166,8 +166,8 @@ export class DigestSimulation {
 }
 
 /** `digest:<id>:<due>:<attempt>`: posts of several attempts at one run are one run's. */
-function keyOf({ payload }: Marker): string {
-  const [, id, due] = /^digest:(\w+):(.+):\d+$/u.exec(String(payload['id'])) ?? [];
+function keyOf(postId: string): string {
+  const [, id, due] = /^digest:(\w+):(.+):\d+$/u.exec(postId) ?? [];
   return `${id} ${due}`;
 }
 

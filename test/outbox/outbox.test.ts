@@ -53,7 +53,7 @@ beforeEach(async () => {
     now,
   });
   const { db, ports, log } = harness;
-  context = { db, ports, log, now, signal: new AbortController().signal, attempt: 1, lastAttempt: false };
+  context = { db, ports, log, now, signal: new AbortController().signal, attempt: 1 };
   ended = [];
   failedEdits = [];
   shown = undefined;
@@ -100,7 +100,7 @@ function read(channel = ops, user = alice): (readonly [string, string | undefine
   return all.map(({ text, threadTs }) => [text, threadTs && texts.get(threadTs)] as const);
 }
 
-const calls = (method: string): SlackSimulator['calls'] =>
+const findCalls = (method: string): SlackSimulator['calls'] =>
   harness.slack.calls.filter((call) => call.method === method);
 
 describe('a message', () => {
@@ -112,7 +112,7 @@ describe('a message', () => {
     expect(ended).toMatchObject([{ id: 'one', state: 'sent', place: ops, posted: { channel: ops } }]);
     expect(await harness.ports.outbox.find(harness.db, 'one')).toMatchObject({
       state: 'sent',
-      isCurrent: true,
+      posted: { channel: ops },
     });
   });
 
@@ -187,7 +187,7 @@ describe('places', () => {
     await run(5);
     expect(read()).toEqual([]);
     expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'is_archived' }]);
-    expect(calls('chat.postMessage')).toHaveLength(2);
+    expect(findCalls('chat.postMessage')).toHaveLength(2);
   });
 
   test('that all refuse end the message with the word of the first', async () => {
@@ -203,7 +203,7 @@ describe('places', () => {
     await put('one', { to: { places: [ops, alice] } });
     await run(5);
     expect(ended).toMatchObject([{ state: 'dead', reason: 'app-gone', code: 'account_inactive' }]);
-    expect(calls('chat.postMessage')).toHaveLength(1);
+    expect(findCalls('chat.postMessage')).toHaveLength(1);
   });
 });
 
@@ -242,7 +242,7 @@ describe('edits', () => {
     await edit('one', 'third');
     await run(5);
     expect(read()).toEqual([['third', undefined]]);
-    expect(calls('chat.update').map(({ args }) => args['text'])).toEqual(['third']);
+    expect(findCalls('chat.update').map(({ args }) => args['text'])).toEqual(['third']);
   });
 
   test('are repeated where the answer was lost or Slack asks for a pause', async () => {
@@ -252,7 +252,7 @@ describe('edits', () => {
     harness.slack.script.fail('chat.update', 'internal_error', 1, 503);
     await edit('one', 'second');
     await run(2);
-    expect(calls('chat.update')).toHaveLength(1);
+    expect(findCalls('chat.update')).toHaveLength(1);
     await run(20);
     expect(read()).toEqual([['second', undefined]]);
   });
@@ -264,7 +264,7 @@ describe('edits', () => {
     await edit('one', 'second');
     await run(60);
     expect(failedEdits).toEqual(['message_not_found']);
-    expect(calls('chat.update')).toHaveLength(1);
+    expect(findCalls('chat.update')).toHaveLength(1);
   });
 });
 
@@ -308,7 +308,7 @@ describe('replies', () => {
     });
     await run(10);
     expect(ended).toMatchObject([{ id: 'top' }, { id: 'files', state: 'sent', posted: undefined }]);
-    expect(calls('files.completeUploadExternal')).toHaveLength(1);
+    expect(findCalls('files.completeUploadExternal')).toHaveLength(1);
   });
 });
 
@@ -328,7 +328,7 @@ describe('pace', () => {
     await put('one');
     await put('two', { to: { places: [alice] } });
     await run(9);
-    expect(calls('chat.postMessage')).toHaveLength(1);
+    expect(findCalls('chat.postMessage')).toHaveLength(1);
     await run(5);
     expect(ended.map(({ state }) => state)).toEqual(['sent', 'sent']);
   });
@@ -339,7 +339,7 @@ describe('a lost answer', () => {
     harness.slack.script.drop('chat.postMessage');
     await put('one');
     await run(60);
-    expect(calls('chat.postMessage')).toHaveLength(read().length);
+    expect(findCalls('chat.postMessage')).toHaveLength(read().length);
     expect(ended).toMatchObject([{ state: 'sent' }]);
   });
 
@@ -354,7 +354,7 @@ describe('a lost answer', () => {
       { id: 'one', state: 'unknown', code: 'cannot_look' },
       { id: 'two', state: 'sent', posted: undefined },
     ]);
-    expect(calls('chat.postMessage')).toHaveLength(2);
+    expect(findCalls('chat.postMessage')).toHaveLength(2);
   });
 });
 

@@ -1,26 +1,23 @@
 import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
 import { z } from 'zod';
 import { minuteMs } from '../../lib/time.ts';
-import {
-  type FindWhere,
-  type Marker,
-  type Posted,
-  SlackFailure,
-  type SlackPort,
-} from '../../outbox/slack-port.ts';
+import { type FindWhere, type Posted, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import { UploadError, type Uploads } from './uploads.ts';
 
+// The type of a message's metadata: lower case with underscores.
+const markerType = 'cdn_chatops';
+
 /** Slack for jobs. Every method throws `SlackFailure` if Slack or the network fails. */
 export function createSlackPort(client: () => Promise<WebClient>, uploads: Uploads): SlackPort {
   return {
-    post: (channel, message, { thread, marker } = {}) =>
+    post: (channel, message, { id, thread }) =>
       classifyErrors(async () => {
         const posted = await postMessage(await client(), channel, message, {
           ...(thread === undefined ? {} : { thread_ts: thread }),
-          ...(marker ? { metadata: { event_type: marker.type, event_payload: marker.payload } } : {}),
+          metadata: { event_type: markerType, event_payload: { id } },
         });
         return { channel: posted.channel ?? channel, ts: posted.ts ?? '' };
       }),
@@ -29,7 +26,7 @@ export function createSlackPort(client: () => Promise<WebClient>, uploads: Uploa
         // An update without blocks would keep the old ones.
         await (await client()).chat.update({ channel, ts, text, blocks });
       }),
-    find: (marker, where) => classifyErrors(async () => findMarked(await client(), marker, where)),
+    find: (id, where) => classifyErrors(async () => findMessage(await client(), id, where)),
     share: (files, target) => classifyErrors(() => uploads.share(files, target)),
     deleteFile: (file) =>
       classifyErrors(async () => {
@@ -50,14 +47,14 @@ const maxPages = 5;
 const clockSkewMs = 2 * minuteMs;
 
 /**
- * The bot's message with this marker in a channel or thread, since `since`. Messages of others do not count: every app
+ * The bot's message with this id in a channel or thread, since `since`. Messages of others do not count: every app
  * of the channel can copy metadata.
  *
  * @throws what Slack answers, and SlackFailure `too_much` if the end was not reached.
  */
-async function findMarked(
+async function findMessage(
   client: WebClient,
-  marker: Marker,
+  id: string,
   { channel, since, thread }: FindWhere,
 ): Promise<Posted | undefined> {
   const { bot_id: own, response_metadata: about } = await client.auth.test();
@@ -78,7 +75,7 @@ async function findMarked(
         ? await client.conversations.history(query)
         : await client.conversations.replies({ ...query, ts: thread });
     for (const { bot_id: bot, metadata, ts } of answer.messages ?? []) {
-      if (bot === own && ts !== undefined && hasMarker(metadata, marker)) return { channel, ts };
+      if (bot === own && ts !== undefined && hasId(metadata, id)) return { channel, ts };
     }
     cursor = answer.response_metadata?.next_cursor || undefined;
     if (cursor === undefined) return undefined;
@@ -86,12 +83,13 @@ async function findMarked(
   throw new SlackFailure('refused', 'too_much');
 }
 
-const markedMetadata = z.object({ event_type: z.string(), event_payload: z.record(z.string(), z.unknown()) });
+const markedMetadata = z.object({
+  event_type: z.literal(markerType),
+  event_payload: z.object({ id: z.string() }),
+});
 
-function hasMarker(metadata: unknown, { type, payload }: Marker): boolean {
-  const found = markedMetadata.safeParse(metadata).data;
-  if (found?.event_type !== type) return false;
-  return Object.entries(payload).every(([name, value]) => found.event_payload[name] === value);
+function hasId(metadata: unknown, id: string): boolean {
+  return markedMetadata.safeParse(metadata).data?.event_payload.id === id;
 }
 
 async function classifyErrors<T>(call: () => Promise<T>): Promise<T> {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Marker, SlackFailure, type SlackPort } from '../../../src/outbox/slack-port.ts';
+import { SlackFailure, type SlackPort } from '../../../src/outbox/slack-port.ts';
 import { registerSecrets } from '../../../src/secrets/secret.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { createPortsHarness, type PortsHarness } from './ports-harness.ts';
 
 const { embedded } = await prepareEngines();
 const acme = { teamId: 'T0ACME000' };
-const marker: Marker = { type: 'digest_run', payload: { digest: 'k7f3q', part: 0 } };
+const id = 'digest:k7f3q:0';
 const longAgo = new Date(0);
 
 let desk: PortsHarness;
@@ -38,9 +38,9 @@ function inOps() {
 }
 
 test('posts into a channel, in a thread, and into direct messages; and puts another message in its place', async () => {
-  const posted = await port.post('C0OPS0000', { text: 'The digest' }, { marker });
-  const detail = await port.post('C0OPS0000', { text: 'The detail' }, { thread: posted.ts });
-  const direct = await port.post('U0BOB0000', { text: 'For Bob' });
+  const posted = await port.post('C0OPS0000', { text: 'The digest' }, { id });
+  const detail = await port.post('C0OPS0000', { text: 'The detail' }, { id: 'detail', thread: posted.ts });
+  const direct = await port.post('U0BOB0000', { text: 'For Bob' }, { id: 'any' });
   await port.update(posted, { text: 'The digest, mended' });
   expect(inOps().map(({ text, threadTs }) => [text, threadTs])).toEqual([
     ['The digest, mended', undefined],
@@ -52,7 +52,7 @@ test('posts into a channel, in a thread, and into direct messages; and puts anot
 });
 
 test('shares a file in a thread, and takes it out again, also twice', async () => {
-  const posted = await port.post('C0OPS0000', { text: 'With a file' });
+  const posted = await port.post('C0OPS0000', { text: 'With a file' }, { id: 'any' });
   const content = new TextEncoder().encode('a,b\n1,2\n');
   const { fileIds } = await port.share(
     [{ name: 'report.csv', title: 'Report', mimetype: 'text/csv', content }],
@@ -65,12 +65,12 @@ test('shares a file in a thread, and takes it out again, also twice', async () =
   expect(desk.slack.calls.filter(({ method }) => method === 'files.delete')).toHaveLength(2);
 });
 
-describe('finding a message by its marker', () => {
+describe('finding a message by its id', () => {
   test('in a channel and in a thread, never a thread’s in the channel', async () => {
-    const first: Marker = { type: 'digest_run', payload: { digest: 'aaaaa', part: 0 } };
-    const second: Marker = { type: 'digest_run', payload: { digest: 'aaaaa', part: 1 } };
-    const top = await port.post('C0OPS0000', { text: 'one' }, { marker: first });
-    const reply = await port.post('C0OPS0000', { text: 'two' }, { marker: second, thread: top.ts });
+    const first = 'digest:aaaaa:0';
+    const second = 'digest:aaaaa:1';
+    const top = await port.post('C0OPS0000', { text: 'one' }, { id: first });
+    const reply = await port.post('C0OPS0000', { text: 'two' }, { id: second, thread: top.ts });
     const channel = 'C0OPS0000';
     expect(await port.find(first, { channel, since: longAgo })).toEqual(top);
     expect(await port.find(second, { channel, since: longAgo })).toBeUndefined();
@@ -78,8 +78,8 @@ describe('finding a message by its marker', () => {
   });
 
   test('not one that is older than asked for', async () => {
-    const old: Marker = { type: 'digest_run', payload: { digest: 'bbbbb', part: 0 } };
-    await port.post('C0OPS0000', { text: 'old' }, { marker: old });
+    const old = 'digest:bbbbb:0';
+    await port.post('C0OPS0000', { text: 'old' }, { id: old });
     const soon = new Date(Date.now() + 60_000);
     const later = new Date(Date.now() + 180_000);
     expect(await port.find(old, { channel: 'C0OPS0000', since: later })).toBeUndefined();
@@ -88,9 +88,9 @@ describe('finding a message by its marker', () => {
   });
 
   test('behind more messages than one page holds', async () => {
-    const deep: Marker = { type: 'digest_run', payload: { digest: 'ccccc', part: 0 } };
-    const posted = await port.post('C0DEPLOY0', { text: 'deep' }, { marker: deep });
-    for (let n = 0; n < 230; n += 1) await port.post('C0DEPLOY0', { text: `noise ${n}` });
+    const deep = 'digest:ccccc:0';
+    const posted = await port.post('C0DEPLOY0', { text: 'deep' }, { id: deep });
+    for (let n = 0; n < 230; n += 1) await port.post('C0DEPLOY0', { text: `noise ${n}` }, { id: 'any' });
     expect(await port.find(deep, { channel: 'C0DEPLOY0', since: longAgo })).toEqual(posted);
     const asked = desk.slack.calls.filter(({ method }) => method === 'conversations.history');
     expect(asked).toHaveLength(2);
@@ -98,7 +98,7 @@ describe('finding a message by its marker', () => {
 
   test('without the scope to read, a search fails instead of finding nothing', async () => {
     desk.slack.script.fail('conversations.history', 'missing_scope');
-    const failure = await failing(port.find(marker, { channel: 'C0OPS0000', since: longAgo }));
+    const failure = await failing(port.find(id, { channel: 'C0OPS0000', since: longAgo }));
     expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
   });
 });
@@ -113,7 +113,7 @@ test('a token that may not read metadata finds nothing, and says that it cannot 
   };
   await using narrow = await createPortsHarness({ database: await embedded.emptyDatabase(), enqueue, fetch });
   const blind = narrow.ports.slack(acme, AbortSignal.timeout(20_000));
-  const failure = await failing(blind.find(marker, { channel: 'C0OPS0000', since: longAgo }));
+  const failure = await failing(blind.find(id, { channel: 'C0OPS0000', since: longAgo }));
   expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
 });
 
@@ -122,23 +122,27 @@ describe('classification of failures', () => {
     '%s: Slack did not do it',
     async (code) => {
       desk.slack.script.fail('chat.postMessage', code);
-      const failure = await failing(port.post('C0OPS0000', { text: 'x' }));
+      const failure = await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }));
       expect(failure).toMatchObject({ outcome: 'refused', code, retryAfterSeconds: undefined });
     },
   );
 
   test('a channel the bot is not in, and one that is archived', async () => {
-    expect(await failing(port.post('C0RANDOM0', { text: 'x' }))).toMatchObject({ code: 'not_in_channel' });
+    expect(await failing(port.post('C0RANDOM0', { text: 'x' }, { id: 'any' }))).toMatchObject({
+      code: 'not_in_channel',
+    });
     const channel = desk.slack.world.channels.get('C0RANDOM0');
     if (!channel) throw new Error('there is no #random');
     channel.archived = true;
-    expect(await failing(port.post('C0RANDOM0', { text: 'x' }))).toMatchObject({ code: 'is_archived' });
+    expect(await failing(port.post('C0RANDOM0', { text: 'x' }, { id: 'any' }))).toMatchObject({
+      code: 'is_archived',
+    });
     channel.archived = false;
   });
 
   test('429: not done, and when it may be tried again; and never tried by itself', async () => {
     desk.slack.script.rateLimit('chat.postMessage', 7);
-    const failure = await failing(port.post('C0OPS0000', { text: 'x' }));
+    const failure = await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }));
     expect(failure).toMatchObject({ outcome: 'refused', code: 'ratelimited', retryAfterSeconds: 7 });
     expect(desk.slack.calls).toHaveLength(1);
   });
@@ -147,7 +151,7 @@ describe('classification of failures', () => {
     '%s: the outcome is unknown',
     async (code) => {
       desk.slack.script.fail('chat.postMessage', code);
-      expect(await failing(port.post('C0OPS0000', { text: 'x' }))).toMatchObject({
+      expect(await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }))).toMatchObject({
         outcome: 'unknown',
         code,
       });
@@ -157,7 +161,7 @@ describe('classification of failures', () => {
   test('a connection that breaks after Slack took the message: unknown, and the message is there once', async () => {
     const before = inOps().length;
     desk.slack.script.drop('chat.postMessage');
-    const failure = await failing(port.post('C0OPS0000', { text: 'taken' }));
+    const failure = await failing(port.post('C0OPS0000', { text: 'taken' }, { id: 'any' }));
     expect(failure).toMatchObject({ outcome: 'unknown', code: 'no_answer' });
     expect(inOps()).toHaveLength(before + 1);
   });
@@ -165,7 +169,7 @@ describe('classification of failures', () => {
   test('a message that holds a secret never leaves', async () => {
     const release = registerSecrets({ 'cdn-key': ['s3cr3t-value-that-must-not-leave-0001'] });
     const failure = await failing(
-      port.post('C0OPS0000', { text: 'it is s3cr3t-value-that-must-not-leave-0001' }),
+      port.post('C0OPS0000', { text: 'it is s3cr3t-value-that-must-not-leave-0001' }, { id: 'any' }),
     );
     expect(failure).toMatchObject({ outcome: 'refused', code: 'held_back' });
     expect(desk.slack.calls).toEqual([]);
