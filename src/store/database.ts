@@ -5,8 +5,7 @@ import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { openEmbedded } from './embedded.ts';
 import { openPostgres } from './postgres.ts';
-import type { Schema } from './schema.ts';
-import { migrationProvider } from './schema.ts';
+import { migrationProvider, type Schema } from './schema.ts';
 
 /** The engine itself, for the job queue, which does not use Kysely. */
 export type Engine =
@@ -23,7 +22,10 @@ export interface Database {
   migrate(): Promise<void>;
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
-  /** Runs work under a lock: no other process of this database runs work under the same name meanwhile. */
+  /**
+   * Runs work under a lock that ends with its process: no other process of this database runs work under the same name
+   * meanwhile. The work may use `db` freely.
+   */
   readonly withLock: WithLock;
   /** Waits for queries that run, then closes. */
   close(): Promise<void>;
@@ -40,32 +42,19 @@ export async function openDatabase(options: {
   log: Log;
 }): Promise<Database> {
   const { databaseUrl, dataDir, log } = options;
-  if (databaseUrl) {
-    const { db, withoutLimits, close } = await openPostgres(databaseUrl, log);
-    const native: Engine = { kind: 'postgres', url: databaseUrl };
-    return assemble(native, db, () => withoutLimits((unlimited) => migrate(unlimited, log)), close);
-  }
-  const { pglite, db, close } = await openEmbedded(dataDir, log);
-  return assemble({ kind: 'embedded', pglite }, db, () => migrate(db, log), close);
-}
-
-function assemble(
-  native: Engine,
-  db: Kysely<Schema>,
-  migrate: () => Promise<void>,
-  close: () => Promise<void>,
-): Database {
+  const opened = databaseUrl ? await openPostgres(databaseUrl, log) : await openEmbedded(dataDir, log);
+  const { db, native, unlimited } = opened;
   let closing: Promise<void> | undefined;
   return {
     engine: native.kind,
     native,
     db,
-    migrate,
+    migrate: () => migrate(unlimited ?? db, log),
     async ping() {
       await sql`select 1`.execute(db);
     },
-    withLock: createLocks(native.kind, db),
-    close: () => (closing ??= close()),
+    withLock: createLocks(unlimited),
+    close: () => (closing ??= opened.close()),
   };
 }
 
@@ -86,63 +75,46 @@ async function migrate(db: Kysely<Schema>, log: Log): Promise<void> {
   throw new Error('The database could not be changed to this version', { cause: error });
 }
 
-/** Whether a database that may be of an older version has this table. */
-export async function hasTable(db: Kysely<Schema>, name: keyof Schema): Promise<boolean> {
-  const { rows } = await sql<{ there: boolean }>`select to_regclass(${name}) is not null as there`.execute(
-    db,
-  );
-  return rows[0]?.there === true;
-}
-
 // Checked first at every start: the migrator itself takes 150 ms in the embedded database.
 async function isUpToDate(db: Kysely<Schema>): Promise<boolean> {
-  const { rows: tables } = await sql<{ there: boolean }>`
-    select to_regclass('kysely_migration') is not null as there`.execute(db);
-  if (!tables[0]?.there) return false;
+  if (!(await hasTable(db, 'kysely_migration'))) return false;
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
   const wanted = Object.keys(await migrationProvider.getMigrations()).toSorted();
   return rows.map(({ name }) => name).join() === wanted.join();
 }
 
-// Each holder on PostgreSQL keeps one connection of the pool while its work needs others.
-const maxHolders = 3;
+/** Whether a database that may be of an older version has this table. */
+export async function hasTable(
+  db: Kysely<Schema>,
+  name: keyof Schema | 'kysely_migration',
+): Promise<boolean> {
+  const found = await sql<{ found: boolean }>`select to_regclass(${name}) is not null as found`.execute(db);
+  return found.rows[0]?.found === true;
+}
 
-/**
- * Locks by name that end with their process, among all processes of a database. Work under a lock may use `db` freely.
- */
-function createLocks(engine: 'embedded' | 'postgres', db: Kysely<Schema>): WithLock {
+/** `pool` is of connections that only locks wait on; without one this process is the only one. */
+function createLocks(pool: Kysely<Schema> | undefined): WithLock {
   const last = new Map<string, Promise<unknown>>();
-  const inOrder = async <T>(name: string, run: () => Promise<T>): Promise<T> => {
-    const before = last.get(name);
-    const { promise: mine, resolve: done } = Promise.withResolvers<void>();
-    last.set(name, mine);
+  const lock: WithLock = async (name, run) => {
+    if (!pool) return run();
+    return pool.transaction().execute(async (trx) => {
+      // Another process may hold it for a while, but not forever.
+      await sql`set local statement_timeout = '60s'`.execute(trx);
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/${name}`}, 0))`.execute(trx);
+      return run();
+    });
+  };
+  // In this process one after the other, so that each name takes one connection.
+  return async (name, run) => {
+    const earlier = last.get(name);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    last.set(name, ended);
+    await earlier;
     try {
-      await before;
-      return await run();
+      return await lock(name, run);
     } finally {
-      if (last.get(name) === mine) last.delete(name);
-      done();
+      if (last.get(name) === ended) last.delete(name);
+      end();
     }
   };
-  if (engine === 'embedded') return inOrder;
-
-  let holders = 0;
-  const waiting: (() => void)[] = [];
-  return (name, run) =>
-    inOrder(name, async () => {
-      if (holders >= maxHolders) await new Promise<void>((resolve) => waiting.push(resolve));
-      else holders += 1;
-      try {
-        return await db.transaction().execute(async (trx) => {
-          // Another process may hold it for longer than a statement may take otherwise.
-          await sql`set local statement_timeout = '60s'`.execute(trx);
-          await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/${name}`}, 0))`.execute(trx);
-          return run();
-        });
-      } finally {
-        const next = waiting.shift();
-        if (next) next();
-        else holders -= 1;
-      }
-    });
 }

@@ -13,7 +13,9 @@ import { parsers } from './postgres.ts';
 import type { Schema } from './schema.ts';
 
 export interface Embedded {
-  readonly pglite: PGlite;
+  readonly native: { readonly kind: 'embedded'; readonly pglite: PGlite };
+  /** No other process can use this database, and no query has a time limit. */
+  readonly unlimited: undefined;
   readonly db: Kysely<Schema>;
   readonly close: () => Promise<void>;
 }
@@ -36,12 +38,13 @@ export async function openEmbedded(dataDir: string, log: Log): Promise<Embedded>
       await chmod(directory, 0o700);
     });
     const pglite = createYieldingPglite(await openPglite(directory));
-    const maintenance = startMaintenance({ pglite, directory: join(dataDir, 'backups'), log });
+    const stopMaintenance = startMaintenance({ pglite, directory: join(dataDir, 'backups'), log });
     return {
-      pglite,
+      native: { kind: 'embedded', pglite },
+      unlimited: undefined,
       db: new Kysely<Schema>({ dialect: new PGliteDialect({ pglite }) }),
       async close() {
-        await maintenance.stop();
+        await stopMaintenance();
         if (!pglite.closed) await pglite.close();
         release();
       },
@@ -106,13 +109,8 @@ async function openPglite(directory: string): Promise<PGlite> {
  * process leaves nothing that the next start would take for a database.
  */
 async function createDatabase(directory: string): Promise<void> {
-  if (
-    await readdir(directory).then(
-      (names) => names.length > 0,
-      () => false,
-    )
-  )
-    return;
+  const files = await readdir(directory).catch(() => []);
+  if (files.length > 0) return;
   const unfinished = `${directory}.new`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { mode: 0o700 });
@@ -132,11 +130,11 @@ const creation = `
 `;
 
 // DATA_DIR itself may be mounted or shared, so its mode is left alone; only the files in it belong to the bot.
-async function checkWritable<T>(dataDir: string, make: () => Promise<T>): Promise<T> {
+async function checkWritable(dataDir: string, make: () => Promise<void>): Promise<void> {
   try {
-    return await make();
+    await make();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const { code } = error as NodeJS.ErrnoException;
     if (typeof code !== 'string' || !code.startsWith('E')) throw error;
     throw new UserError(
       `The data directory ${dataDir} cannot be written (${code}).`,

@@ -1,13 +1,8 @@
-import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { dayMs, minuteMs, yieldToEventLoop } from '../lib/time.ts';
 import type { Log } from '../telemetry/log.ts';
-
-export interface Maintenance {
-  /** Stops the timer and waits for the round that runs. */
-  stop(): Promise<void>;
-}
 
 interface Options {
   readonly pglite: PGlite;
@@ -21,34 +16,26 @@ interface Options {
 const roundMs = 5 * minuteMs;
 const backupsKept = 2;
 
-/** Vacuums and backs up the embedded database on a timer that does not keep the process alive. */
-export function startMaintenance(options: Options): Maintenance {
+/**
+ * Vacuums and backs up the embedded database on a timer that does not keep the process alive. The returned function
+ * stops it and waits for the round that runs.
+ */
+export function startMaintenance(options: Options): () => Promise<void> {
   let running = Promise.resolve();
-  let ended = false;
-  const next = async (before: Promise<void>): Promise<void> => {
-    await before;
-    if (!ended) await runMaintenance(options);
-  };
+  let stopped = false;
   const timer = setInterval(() => {
-    running = next(running);
-  }, roundMs);
-  timer.unref();
-  return {
-    async stop() {
-      ended = true;
-      clearInterval(timer);
-      await running;
-    },
+    running = running.then(() => (stopped ? undefined : runMaintenance(options)));
+  }, roundMs).unref();
+  return async () => {
+    stopped = true;
+    clearInterval(timer);
+    await running;
   };
 }
 
 /** One round: vacuum, a checkpoint, and a backup where the last is a day old. Logs failures instead of throwing. */
-export async function runMaintenance({
-  pglite,
-  directory,
-  log,
-  now = () => new Date(),
-}: Options): Promise<void> {
+export async function runMaintenance(options: Options): Promise<void> {
+  const { pglite, directory, log, now = () => new Date() } = options;
   try {
     await vacuum(pglite);
     await pglite.exec('checkpoint');
@@ -80,21 +67,12 @@ async function vacuum(pglite: PGlite): Promise<void> {
 async function backUp(pglite: PGlite, directory: string, at: Date): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const dump = await pglite.dumpDataDir('gzip');
-  const name = `database-${at.toISOString().replaceAll(':', '-')}.tar.gz`;
-  const unfinished = join(directory, `${name}.tmp`);
-  const file = await open(unfinished, 'w', 0o600);
-  try {
-    await file.writeFile(dump.stream());
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(unfinished, join(directory, name));
-  const folder = await open(directory, 'r');
-  try {
+  const path = join(directory, `database-${at.toISOString().replaceAll(':', '-')}.tar.gz`);
+  await writeFile(`${path}.tmp`, dump.stream(), { mode: 0o600, flush: true });
+  await rename(`${path}.tmp`, path);
+  {
+    await using folder = await open(directory, 'r');
     await folder.sync();
-  } finally {
-    await folder.close();
   }
   for (const old of (await listBackups(directory)).slice(0, -backupsKept)) await unlink(join(directory, old));
 }

@@ -6,9 +6,10 @@ import type { Log } from '../telemetry/log.ts';
 import type { Schema } from './schema.ts';
 
 export interface Postgres {
+  readonly native: { readonly kind: 'postgres'; readonly url: Secret };
   readonly db: Kysely<Schema>;
-  /** Runs on one connection without a statement timeout: a migration may take minutes, and wait for another process. */
-  readonly withoutLimits: <T>(run: (db: Kysely<Schema>) => Promise<T>) => Promise<T>;
+  /** Connections without a statement timeout: a migration may take minutes, and wait for another process. */
+  readonly unlimited: Kysely<Schema>;
   readonly close: () => Promise<void>;
 }
 
@@ -25,8 +26,9 @@ export const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   1082: (text) => text,
 };
 
-// Small servers allow 20 to 100 connections in all, and every process of the bot has a pool.
-const maxConnections = 10;
+// Small servers allow 20 to 100 connections in all, and every process of the bot has these two pools and the queue's.
+const maxConnections = 8;
+const maxUnlimited = 3;
 // A person waits for each of these queries; the longest takes milliseconds.
 const statementTimeoutMs = 15_000;
 
@@ -40,7 +42,6 @@ export async function openPostgres(databaseUrl: Secret, log: Log): Promise<Postg
   const common: PoolConfig = {
     connectionString: databaseUrl.reveal(),
     application_name: 'cdn-chatops',
-    connectionTimeoutMillis: 5_000,
     keepAlive: true,
     types: {
       getTypeParser: (id: number, format?: string) =>
@@ -58,30 +59,26 @@ export async function openPostgres(databaseUrl: Secret, log: Log): Promise<Postg
     return pool;
   };
 
-  const address = describeAddress(databaseUrl.reveal());
-  let pool: Pool;
   try {
-    pool = createPool({
+    const pool = createPool({
       max: maxConnections,
+      connectionTimeoutMillis: 5_000,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: 60_000,
     });
     await pool.query('select 1');
+    const unlimited = createPool({ max: maxUnlimited, connectionTimeoutMillis: 60_000 });
+    return {
+      native: { kind: 'postgres', url: databaseUrl },
+      db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
+      unlimited: new Kysely({ dialect: new PostgresDialect({ pool: unlimited }) }),
+      async close() {
+        await Promise.all([pool.end(), unlimited.end()]);
+      },
+    };
   } catch (error) {
-    throw toUserError(error, address);
+    throw toUserError(error, describeAddress(databaseUrl.reveal()));
   }
-  return {
-    db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
-    async withoutLimits(run) {
-      const single = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createPool({ max: 1 }) }) });
-      try {
-        return await run(single);
-      } finally {
-        await single.destroy();
-      }
-    },
-    close: () => pool.end(),
-  };
 }
 
 /** The server's address without user and password. */
@@ -91,32 +88,30 @@ function describeAddress(databaseUrl: string): string {
   return `${hostname || 'this machine'}:${port || '5432'}${pathname}`;
 }
 
-const settings = 'Check DATABASE_URL, or leave it out to use the embedded database.';
-const refusals: Record<string, (address: string) => UserError> = {
-  ECONNREFUSED: (at) => new UserError(`No database answers at ${at} (connection refused).`, settings),
-  ENOTFOUND: (at) => new UserError(`The database's host cannot be found: ${at}.`, settings),
-  EAI_AGAIN: (at) => new UserError(`The database's host cannot be found at the moment: ${at}.`, settings),
-  ENOENT: (at) => new UserError(`There is no database socket for ${at}.`, settings),
-  '28P01': (at) =>
-    new UserError(`The database at ${at} refuses the user or password in DATABASE_URL.`, settings),
-  '28000': (at) => new UserError(`The database at ${at} refuses the user in DATABASE_URL.`, settings),
-  '3D000': (at) =>
-    new UserError(`The server has no such database: ${at}.`, 'Create it, or correct DATABASE_URL.'),
-  '53300': (at) =>
-    new UserError(`The database at ${at} has no connection left.`, 'Raise max_connections there.'),
-  ERR_INVALID_URL: () =>
-    new UserError(
-      'DATABASE_URL cannot be read as an address.',
-      'Special characters in the password must be percent-encoded.',
-    ),
+/** By the code of the driver or the server: the problem, and the next step where it is not to check the address. */
+const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: string]>> = {
+  ECONNREFUSED: ['No database answers at {address} (connection refused).'],
+  ENOTFOUND: ["The database's host cannot be found: {address}."],
+  EAI_AGAIN: ["The database's host cannot be found at the moment: {address}."],
+  ENOENT: ['There is no database socket for {address}.'],
+  '28P01': ['The database at {address} refuses the user or password in DATABASE_URL.'],
+  '28000': ['The database at {address} refuses the user in DATABASE_URL.'],
+  '3D000': ['The server has no such database: {address}.', 'Create it, or correct DATABASE_URL.'],
+  '53300': ['The database at {address} has no connection left.', 'Raise max_connections there.'],
+  ERR_INVALID_URL: [
+    'DATABASE_URL cannot be read as an address.',
+    'Special characters in the password must be percent-encoded.',
+  ],
 };
 
 // The driver's own error is not kept as a cause: where an address cannot be parsed, it holds the address.
 function toUserError(error: unknown, address: string): UserError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const refusal = refusals[code];
-  return (
-    refusal?.(address) ??
-    new UserError(`The database at ${address} cannot be used (${code || 'no answer'}).`, settings)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
+  const [problem, nextStep = 'Check DATABASE_URL, or leave it out to use the embedded database.'] = refusals[
+    code
+  ] ?? [`The database at {address} cannot be used (${code}).`];
+  return new UserError(
+    problem.replace('{address}', () => address),
+    nextStep,
   );
 }

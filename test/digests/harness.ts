@@ -46,7 +46,7 @@ export async function createDigestHarness(
   const desk = await createPortsHarness({ database, enqueue, now, ...options });
   const { db, ports, log, audit } = desk;
   const signal = new AbortController().signal;
-  const context: JobContext<Ports> = { db, ports, log, now, signal, attempt: 1, lastAttempt: false };
+  const context: JobContext<Ports> = { db, ports, log, now, signal, attempt: 1 };
   const createService = (more: Partial<Parameters<typeof createDigestService>[0]> = {}): DigestService =>
     createDigestService({ db, audit, outbox: ports.outbox, people: ports.people, enqueue, now, ...more });
   const digests = createService();

@@ -55,7 +55,6 @@ async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
     now: () => new Date(now),
     signal,
     attempt: 1,
-    lastAttempt: false,
   };
   await bench.keyStore.link(requester, new Secret(bench.cdn.key, 'cdn-key'));
   const wanted: Policy = {

@@ -114,7 +114,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase, 
   );
 });
 
-async function timeLimitOn(db: Kysely<Schema>): Promise<unknown> {
+async function readTimeLimit(db: Kysely<Schema>): Promise<unknown> {
   return (await sql`show statement_timeout`.execute(db)).rows;
 }
 
@@ -144,9 +144,9 @@ describe.skipIf(engines.postgres.skip)('PostgreSQL alone', () => {
 
   test('changing tables is not under the time limit of queries', async () => {
     const server = await engines.postgres.server();
-    const { db, withoutLimits, close } = await openPostgres(await server.createDatabase(), createMemoryLog());
-    expect(await timeLimitOn(db)).toEqual([{ statement_timeout: '15s' }]);
-    expect(await withoutLimits(timeLimitOn)).toEqual([{ statement_timeout: '0' }]);
+    const { db, unlimited, close } = await openPostgres(await server.createDatabase(), createMemoryLog());
+    expect(await readTimeLimit(db)).toEqual([{ statement_timeout: '15s' }]);
+    expect(await readTimeLimit(unlimited)).toEqual([{ statement_timeout: '0' }]);
     await close();
   });
 

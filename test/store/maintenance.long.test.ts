@@ -13,7 +13,7 @@ const { embedded } = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const hours = (count: number): Date => new Date(at.getTime() + count * 3_600_000);
 
-async function opened(): Promise<{ database: Database; pglite: PGlite; directory: string }> {
+async function openParts(): Promise<{ database: Database; pglite: PGlite; directory: string }> {
   const database = await embedded.emptyDatabase();
   if (database.native.kind !== 'embedded') throw new Error('not the embedded engine');
   return {
@@ -24,7 +24,7 @@ async function opened(): Promise<{ database: Database; pglite: PGlite; directory
 }
 
 test('a round gives back the room of deleted rows, so a busy table stays small', async () => {
-  const { database, pglite, directory } = await opened();
+  const { database, pglite, directory } = await openParts();
   const round = async (): Promise<number> => {
     await sql`insert into deliveries select 'id' || n, ${at} from generate_series(1, 5000) n`.execute(
       database.db,
@@ -43,7 +43,7 @@ test('a round gives back the room of deleted rows, so a busy table stays small',
 });
 
 test('a daily copy opens as a database with everything in it', async () => {
-  const { database, pglite, directory } = await opened();
+  const { database, pglite, directory } = await openParts();
   await createClaims(database.db, () => at)('Ev1');
   await runMaintenance({ pglite, directory, log: createMemoryLog(), now: () => at });
   const names = await readdir(directory);
@@ -58,7 +58,7 @@ test('a daily copy opens as a database with everything in it', async () => {
 });
 
 test('a copy is made once a day, two are kept, and what was never finished is not counted', async () => {
-  const { pglite, directory } = await opened();
+  const { pglite, directory } = await openParts();
   const log = createMemoryLog();
   await mkdir(directory, { mode: 0o700 });
   await writeFile(join(directory, 'database-2027-01-01T00-00-00.000Z.tar.gz.tmp'), 'half');
@@ -78,7 +78,7 @@ test('a copy is made once a day, two are kept, and what was never finished is no
 });
 
 test('a round that fails is logged and does not end the process', async () => {
-  const { pglite, directory } = await opened();
+  const { pglite, directory } = await openParts();
   await writeFile(directory, 'a file where a directory should be');
   const log = createMemoryLog();
   await runMaintenance({ pglite, directory, log, now: () => at });

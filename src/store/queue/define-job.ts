@@ -5,7 +5,7 @@ import type { Schema } from '../schema.ts';
 
 /** `Ports`: what the job reaches outwards with, handed in at start, so that no job knows how Slack or the CDN is reached. */
 export interface JobContext<out Ports = unknown> {
-  /** Aborts when the bot stops and has waited long enough, when the job is cancelled, or when its claim was lost. */
+  /** Aborts when the bot stops and has waited long enough, or when the job's claim was lost. */
   readonly signal: AbortSignal;
   readonly db: Kysely<Schema>;
   readonly ports: Ports;
@@ -13,8 +13,6 @@ export interface JobContext<out Ports = unknown> {
   readonly now: () => Date;
   /** 1 for the first. Kills count. */
   readonly attempt: number;
-  /** No attempt follows this one: a failure must be told now. */
-  readonly lastAttempt: boolean;
 }
 
 export interface JobSettings {
@@ -31,8 +29,6 @@ export interface JobSettings {
   readonly onePerKey?: 'waiting' | 'running';
   /** How soon a deferred job or a retry is noticed. New jobs are notified at once. Default 2. */
   readonly pollSeconds?: number;
-  /** How soon `cancel` aborts the signal of a job that runs, at least 1. Default 3. */
-  readonly heartbeatSeconds?: number;
 }
 
 /** What it takes to enqueue a job. */
@@ -53,23 +49,15 @@ export interface Job<in Data, in Ports = never> extends JobRef<Data> {
 /**
  * Ties a job's data to its `run` by a schema, read when the job is enqueued and again when it runs. Data never holds a
  * secret; it is readable in the database.
- *
- * ```ts
- * export const digest = defineJob({
- *   name: 'digest', data: z.object({ scheduleId: z.string() }),
- *   async run({ scheduleId }, { db, ports, signal }: JobContext<DigestPorts>) { … },
- * });
- * ```
  */
-export function defineJob<Schema extends z.ZodType<object>, Ports>(
-  job: JobSettings & {
-    name: string;
-    data: Schema;
-    cron?: string;
-    run: (data: z.output<Schema>, context: JobContext<Ports>) => Promise<void>;
-  },
-): Job<z.input<Schema>, Ports> {
-  const { data, run, ...rest } = job;
+export function defineJob<Schema extends z.ZodType<object>, Ports>({
+  data,
+  run,
+  ...rest
+}: Omit<JobRef<never>, 'encode'> & {
+  data: Schema;
+  run: (data: z.output<Schema>, context: JobContext<Ports>) => Promise<void>;
+}): Job<z.input<Schema>, Ports> {
   return {
     ...rest,
     encode(given) {

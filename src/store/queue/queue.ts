@@ -17,19 +17,16 @@ export interface Queue {
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /** Stores a run of a job and answers its id. */
   readonly enqueue: Enqueue;
-  /** Takes back the jobs under a key that wait, and aborts the signal of the one that runs, on whichever process. */
-  readonly cancel: Cancel;
 }
 
 export type Enqueue = <Data>(job: JobRef<Data>, data: Data, options?: EnqueueOptions) => Promise<string>;
-export type Cancel = (job: JobRef<never>, key: string, options?: Pick<EnqueueOptions, 'in'>) => Promise<void>;
 
 export interface EnqueueOptions {
   /** Together with the rows of that transaction, or not at all. */
   readonly in?: Transaction<Schema> | undefined;
   /** Not before. */
   readonly at?: Date | undefined;
-  /** See `onePerKey`; also what `cancel` finds it by. */
+  /** See `onePerKey`. */
   readonly key?: string | undefined;
 }
 
@@ -43,41 +40,32 @@ interface StartOptions<Ports> {
 
 // Aborted jobs still have to store how far they came.
 const lastMomentMs = 3_000;
-const dayInSeconds = 24 * 60 * 60;
 
-export function createQueue({
-  database,
-  log,
-  now,
-}: {
+export function createQueue(options: {
   readonly database: Database;
   readonly log: Log;
   readonly now: () => Date;
 }): Queue {
+  const { database, log, now } = options;
   const ending = new AbortController();
-  let boss: PgBoss | undefined;
-  let fromKysely: typeof import('pg-boss').fromKysely | undefined;
+  let started:
+    | { readonly boss: PgBoss; readonly fromKysely: typeof import('pg-boss').fromKysely }
+    | undefined;
 
   const run = async <Ports>(
     job: Job<never, Ports>,
     ports: Ports,
-    { id, data, retryCount, signal }: StoredJob<unknown>,
+    { id, data, retryCount, signal: lost }: StoredJob<unknown>,
   ): Promise<void> => {
-    const context = {
-      db: database.db,
-      ports,
-      log,
-      now,
-      signal: AbortSignal.any([signal, ending.signal]),
-      attempt: retryCount + 1,
-      lastAttempt: retryCount >= retriesOf(job),
-    };
+    const signal = AbortSignal.any([lost, ending.signal]);
+    const attempt = retryCount + 1;
+    const context = { db: database.db, ports, log, now, signal, attempt };
     const failure = await withSecrets(() => job.run(data, context)).then(
       () => undefined,
       (error: unknown) => ({ error }),
     );
     if (!failure) return;
-    log.error({ job: job.name, id, attempt: retryCount + 1, ...failure }, 'job failed');
+    log.error({ job: job.name, id, attempt, ...failure }, 'job failed');
     // pg-boss stores a thrown error with all its members; those of a failed request hold its headers.
     const name = failure.error instanceof Error ? failure.error.name : 'Error';
     throw new Error(`${name}: the log has it under the job's id`);
@@ -96,7 +84,7 @@ export function createQueue({
         {
           pollingIntervalSeconds: pollSeconds,
           notifyPollingIntervalSeconds: index === 0 ? pollSeconds : 30,
-          heartbeatRefreshSeconds: job.heartbeatSeconds ?? 3,
+          heartbeatRefreshSeconds: 3,
         },
         async ([stored]) => {
           if (!stored) return;
@@ -127,20 +115,13 @@ export function createQueue({
     }
   };
 
-  const started = (): { boss: PgBoss; within: (trx: Transaction<Schema> | undefined) => object } => {
-    const adapt = fromKysely;
-    if (!boss || !adapt) throw new Error('The job queue is not started');
-    return { boss, within: (trx) => (trx ? { db: adapt(trx) } : {}) };
-  };
-
   return {
     async start(options) {
       const { jobs, work: worksHere = true } = options;
       // Imported here: it takes a while, and the bot answers before its queue runs.
-      const library = await import('pg-boss');
-      fromKysely = library.fromKysely;
-      const opened = new library.PgBoss({
-        ...connection(database.native, library.fromPglite),
+      const { PgBoss, fromKysely, fromPglite } = await import('pg-boss');
+      const boss = new PgBoss({
+        ...connection(database.native, fromPglite),
         useListenNotify: worksHere,
         supervise: worksHere,
         schedule: worksHere,
@@ -150,55 +131,42 @@ export function createQueue({
         monitorIntervalSeconds: 2,
         registerInstance: false,
       });
-      opened.on('error', (error: { code?: unknown; message?: string }) =>
+      boss.on('error', (error: { code?: unknown; message?: string }) =>
         log.error({ code: error.code, reason: error.message }, 'job queue error'),
       );
-      opened.on('warning', ({ message }) => log.warn({ reason: message }, 'job queue warning'));
-      await opened.start();
-      boss = opened;
+      boss.on('warning', ({ message }) => log.warn({ reason: message }, 'job queue warning'));
+      await boss.start();
+      started = { boss, fromKysely };
       for (const job of jobs) {
         const { policy, ...settings } = queueSettings(job);
-        await opened.createQueue(job.name, { policy, ...settings });
+        await boss.createQueue(job.name, { policy, ...settings });
         // A queue that exists already keeps its policy and gets the other settings.
-        await opened.updateQueue(job.name, settings);
+        await boss.updateQueue(job.name, settings);
       }
-      if (worksHere) await work(opened, options);
+      if (worksHere) await work(boss, options);
     },
     async stop({ graceMs = 10_000 } = {}) {
-      if (!boss) return;
+      if (!started) return;
       const timer = setTimeout(() => ending.abort(), graceMs);
-      await boss.stop({ graceful: true, timeout: graceMs + lastMomentMs });
+      await started.boss.stop({ graceful: true, timeout: graceMs + lastMomentMs });
       clearTimeout(timer);
-      boss = undefined;
+      started = undefined;
     },
     async enqueue(job, data, { in: trx, at, key } = {}) {
-      const { boss, within } = started();
+      if (!started) throw new Error('The job queue is not started');
+      const { boss, fromKysely } = started;
+      const stored = job.encode(data);
       const options = {
-        ...within(trx),
-        ...(at ? { startAfter: at } : {}),
-        ...(key === undefined ? {} : { singletonKey: key }),
+        ...(trx && { db: fromKysely(trx) }),
+        ...(key !== undefined && { singletonKey: key }),
       };
       if (job.onePerKey === 'waiting' && key !== undefined) {
-        const { jobs } = await boss.upsert(job.name, job.encode(data), {
-          ...options,
-          startAfter: at ?? new Date(0),
-        });
+        const { jobs } = await boss.upsert(job.name, stored, { ...options, startAfter: at ?? new Date(0) });
         return jobs[0] ?? '';
       }
-      const id = await boss.send(job.name, job.encode(data), options);
+      const id = await boss.send(job.name, stored, { ...options, ...(at && { startAfter: at }) });
       if (id === null) throw new Error(`The job ${job.name} was not stored`);
       return id;
-    },
-    async cancel(job, key, { in: trx } = {}) {
-      const { boss, within } = started();
-      const found = await boss.findJobs(job.name, { key, ...within(trx) });
-      const open = found.filter(({ state }) => ['created', 'retry', 'active'].includes(state));
-      if (open.length > 0)
-        await boss.cancel(
-          job.name,
-          open.map(({ id }) => id),
-          within(trx),
-        );
     },
   };
 }
@@ -227,10 +195,6 @@ function connection(
   return { connectionString: engine.url.reveal(), application_name: 'cdn-chatops jobs', max: 4 };
 }
 
-function retriesOf({ retries = 3 }: JobRef<never>): number {
-  return retries;
-}
-
 const policies = { waiting: 'short', running: 'singleton' } as const;
 
 function queueSettings(job: JobRef<never>) {
@@ -238,13 +202,13 @@ function queueSettings(job: JobRef<never>) {
     policy: job.onePerKey ? policies[job.onePerKey] : 'standard',
     notify: true,
     heartbeatSeconds: 10,
-    retryLimit: retriesOf(job),
+    retryLimit: job.retries ?? 3,
     // Short at first, since a killed process counts as a failure too.
     retryDelay: 1,
     retryBackoff: true,
     retryDelayMax: 300,
     expireInSeconds: job.timeLimitSeconds ?? 900,
     // Finished jobs are kept for a look at what happened; the record that lasts is the audit.
-    deleteAfterSeconds: dayInSeconds,
+    deleteAfterSeconds: 24 * 60 * 60,
   };
 }

@@ -65,18 +65,3 @@ describe('the job of a process that is killed', () => {
     expect((await second.says('begun 2')) - ready).toBeLessThan(5_000);
   }, 120_000);
 });
-
-test.skipIf(engines.postgres.skip)(
-  'cancelling aborts a job that runs on another process, which does not run again',
-  async () => {
-    const { dataDir, databaseUrl } = await engines.postgres.createLocation();
-    const worker = await startWorker(dataDir, databaseUrl?.reveal());
-    worker.child.send('enqueue');
-    await worker.says('begun 1');
-    const other = await startWorker(dataDir, databaseUrl?.reveal());
-    const cancelled = performance.now();
-    other.child.send('cancel');
-    expect((await worker.says('aborted')) - cancelled).toBeLessThan(8_000);
-  },
-  120_000,
-);

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const queue of queues.splice(0)) await queue.stop({ graceMs: 0 });
 });
 
-async function started(
+async function startQueue(
   database: Database,
   jobs: readonly Job<never, Ports>[],
   { work = true, log = createMemoryLog() } = {},
@@ -27,7 +27,7 @@ async function started(
 }
 
 /** A job that writes down what it was given, and says when it has seen a number of runs. */
-function counting(expected = 1) {
+function createCountingJob(expected = 1) {
   const seen: number[] = [];
   const { promise: done, resolve } = Promise.withResolvers<number[]>();
   const job = defineJob({
@@ -41,7 +41,7 @@ function counting(expected = 1) {
   return { job, seen, done };
 }
 
-async function stored(database: Database) {
+async function listJobs(database: Database) {
   const { rows } = await sql<{ name: string; state: string; output: unknown }>`
     select name, state, output from pgboss.job order by created_on`.execute(database.db);
   return rows;
@@ -51,8 +51,8 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
   describe.skipIf(skip)('the queue', () => {
     test('a job runs with the data it was given', async () => {
       const database = await emptyDatabase();
-      const { job, done } = counting();
-      const queue = await started(database, [job]);
+      const { job, done } = createCountingJob();
+      const queue = await startQueue(database, [job]);
       await queue.enqueue(job, { n: 7 });
       expect(await done).toEqual([7]);
     });
@@ -65,7 +65,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
         data: z.object({}),
         run: async (_data, { db }) => resolve(await db.selectFrom('deliveries').select('id').execute()),
       });
-      const queue = await started(database, [job]);
+      const queue = await startQueue(database, [job]);
       await database.db.transaction().execute(async (trx) => {
         await queue.enqueue(job, {}, { in: trx });
         await trx.insertInto('deliveries').values({ id: 'row', seen_at: new Date() }).execute();
@@ -75,8 +75,8 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
 
     test('a transaction that fails takes its job with it', async () => {
       const database = await emptyDatabase();
-      const { job, seen, done } = counting();
-      const queue = await started(database, [job]);
+      const { job, seen, done } = createCountingJob();
+      const queue = await startQueue(database, [job]);
       const failing = database.db.transaction().execute(async (trx) => {
         await queue.enqueue(job, { n: 1 }, { in: trx });
         throw new Error('changed my mind');
@@ -85,17 +85,17 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       await queue.enqueue(job, { n: 2 });
       await done;
       expect(seen).toEqual([2]);
-      expect(await stored(database)).toHaveLength(1);
+      expect(await listJobs(database)).toHaveLength(1);
     });
 
     test('a process that only enqueues leaves the work to the others', async () => {
       const there = await createLocation();
       const database = await there.open();
-      const { job, seen, done } = counting();
-      const front = await started(database, [job], { work: false });
+      const { job, seen, done } = createCountingJob();
+      const front = await startQueue(database, [job], { work: false });
       await front.enqueue(job, { n: 1 });
       expect(seen).toEqual([]);
-      await started(database.engine === 'postgres' ? await there.open() : database, [job]);
+      await startQueue(database.engine === 'postgres' ? await there.open() : database, [job]);
       expect(await done).toEqual([1]);
     });
 
@@ -103,9 +103,9 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       const there = await createLocation();
       const first = await there.open();
       const second = first.engine === 'postgres' ? await there.open() : first;
-      const { job, seen, done } = counting(100);
-      const queue = await started(first, [job]);
-      await started(second, [job]);
+      const { job, seen, done } = createCountingJob(100);
+      const queue = await startQueue(first, [job]);
+      await startQueue(second, [job]);
       for (let n = 0; n < 100; n += 1) await queue.enqueue(job, { n });
       await done;
       expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, n) => n));
@@ -123,11 +123,11 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
           throw Object.assign(new TypeError('refused'), { options: { headers: { AccessKey: 'S3CRET' } } });
         },
       });
-      const queue = await started(database, [job], { log });
+      const queue = await startQueue(database, [job], { log });
       await queue.enqueue(job, {});
       await failed;
       await queue.stop();
-      const [row] = await stored(database);
+      const [row] = await listJobs(database);
       expect(row?.state).toBe('retry');
       expect(JSON.stringify(row)).toContain("TypeError: the log has it under the job's id");
       expect(JSON.stringify(row)).not.toContain('S3CRET');
@@ -138,12 +138,12 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
 
     test('data that is not as the job wants it is refused where it is enqueued', async () => {
       const database = await emptyDatabase();
-      const { job } = counting();
-      const queue = await started(database, [job], { work: false });
+      const { job } = createCountingJob();
+      const queue = await startQueue(database, [job], { work: false });
       await expect(queue.enqueue(job, { n: 'seven' as unknown as number })).rejects.toThrow(
         /expected number/,
       );
-      expect(await stored(database)).toEqual([]);
+      expect(await listJobs(database)).toEqual([]);
     });
 
     test('a stop waits for what runs', async () => {
@@ -158,13 +158,13 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
           await goOn.promise;
         },
       });
-      const queue = await started(database, [job]);
+      const queue = await startQueue(database, [job]);
       await queue.enqueue(job, {});
       await begun.promise;
       const stopping = queue.stop();
       goOn.resolve();
       await stopping;
-      expect(await stored(database)).toMatchObject([{ state: 'completed' }]);
+      expect(await listJobs(database)).toMatchObject([{ state: 'completed' }]);
     });
 
     test('what runs longer than the grace of a stop is told to end and gets a moment', async () => {
@@ -179,14 +179,14 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
           await createClaims(db, () => new Date())('last words');
         },
       });
-      const queue = await started(database, [job]);
+      const queue = await startQueue(database, [job]);
       await queue.enqueue(job, {});
       await begun;
       await queue.stop({ graceMs: 0 });
       expect(await database.db.selectFrom('deliveries').select('id').execute()).toEqual([
         { id: 'last words' },
       ]);
-      expect(await stored(database)).toMatchObject([{ state: 'completed' }]);
+      expect(await listJobs(database)).toMatchObject([{ state: 'completed' }]);
     });
 
     test('jobs with a time of their own are scheduled, and no longer once they are gone', async () => {
@@ -197,17 +197,17 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
         .filter(({ cron }) => cron !== undefined)
         .map(({ name, cron }) => ({ name, cron, timezone: 'UTC' }))
         .toSorted((one, other) => one.name.localeCompare(other.name));
-      const queue = await started(database, registered);
+      const queue = await startQueue(database, registered);
       expect(wanted).toContainEqual({ name: 'housekeeping', cron: '*/15 * * * *', timezone: 'UTC' });
       expect(await scheduled()).toEqual(wanted);
       await queue.stop();
-      await started(database, []);
+      await startQueue(database, []);
       expect(await scheduled()).toEqual([]);
     });
 
     test('nothing is stored before the start or after the stop', async () => {
       const database = await emptyDatabase();
-      const { job } = counting();
+      const { job } = createCountingJob();
       const queue = createQueue({
         database,
         log: createMemoryLog(),
