@@ -32,10 +32,8 @@ const collectingMs = 3 * minuteMs;
 const firstPauseMs = 20_000;
 const longestPauseMs = 10 * minuteMs;
 
-interface Attempt {
-  readonly digest: Digest;
-  readonly run: RunRow;
-}
+/** One attempt at collecting a run, with what it works with. */
+type Attempt = DigestContext & { readonly digest: Digest; readonly run: RunRow };
 
 /** Collects a run and puts its post into the outbox, or finds that it stays silent. */
 export async function collectRun(key: RunKey, context: DigestContext): Promise<void> {
@@ -47,32 +45,27 @@ export async function collectRun(key: RunKey, context: DigestContext): Promise<v
     await moveRun(db, run, 'collecting', 'cancelled');
     return;
   }
-  const attempt = { digest, run };
+  const attempt = { ...context, digest, run };
   const lateness = classifyLateness(run.by_hand === null ? digest.schedule : undefined, run.due, now());
   if (lateness === 'too old')
-    return postInstead(attempt, 'skipped', renderSkipped(digest, run.due, run.missed), context);
+    return postInstead(attempt, 'skipped', renderSkipped(digest, run.due, run.missed));
   // An attempt counts as a failed request although its process may have died in it.
   const before = run.attempts - 1;
   const budget = createErrorBudget(Math.max(1, mostFailedRequests - before));
   try {
-    const refused = await findRefusal(digest, context);
-    if (refused) return await pauseRun(attempt, refused, context);
-    await collectInTime(attempt, { isLate: lateness === 'late', budget }, context);
+    const refused = await findRefusal(attempt);
+    if (refused) return await pauseRun(attempt, refused);
+    await collectInTime(attempt, budget, lateness === 'late');
   } catch (error) {
     // The bot stops: the job runs again.
     if (context.signal.aborted) throw error;
-    await handleFailure(error, before + Math.max(1, budget.spent()), attempt, context);
+    await handleFailure(attempt, error, before + Math.max(1, budget.spent()));
   }
 }
 
-async function collectInTime(
-  attempt: Attempt,
-  { isLate, budget }: { readonly isLate: boolean; readonly budget: ErrorBudget },
-  context: DigestContext,
-): Promise<void> {
-  const { db, ports, now } = context;
-  const { digest, run } = attempt;
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(collectingMs)]);
+async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: boolean): Promise<void> {
+  const { digest, run, db, ports, now } = attempt;
+  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(collectingMs)]);
   const cdn = await ports.cdn(digest.owner, signal, { allowance: budget });
   const { revision, ...past } = await loadPast(db, digest.id, run.due);
   const explain = (error: unknown) => ports.explain(error, 'digest');
@@ -94,12 +87,12 @@ async function collectInTime(
       missed: run.missed,
       byHand: run.by_hand ?? undefined,
     });
-    await putPost(trx, { ...attempt, arrives: 'sent', top: framed, thread, now: now() }, ports);
+    await putPost(trx, { digest, run, arrives: 'sent', top: framed, thread, now: now() }, ports);
   });
 }
 
 /** Decided again at each run: what was allowed when it was ordered may not be any more. */
-async function findRefusal(digest: Digest, { ports }: DigestContext): Promise<PauseReason | undefined> {
+async function findRefusal({ digest, ports }: Attempt): Promise<PauseReason | undefined> {
   const authorizer = ports.authorizer(digest.owner);
   const { channel } = digest;
   const decision = await authorizer.decide('read', channel, { fresh: true });
@@ -109,29 +102,22 @@ async function findRefusal(digest: Digest, { ports }: DigestContext): Promise<Pa
 }
 
 /** `failures`: failed requests of all attempts of this run, at least 1. */
-async function handleFailure(
-  error: unknown,
-  failures: number,
-  attempt: Attempt,
-  context: DigestContext,
-): Promise<void> {
-  const { db, now, log, ports } = context;
-  const { digest, run } = attempt;
+async function handleFailure(attempt: Attempt, error: unknown, failures: number): Promise<void> {
+  const { digest, run, db, now, log, ports } = attempt;
   const found = classifyCdnFailure(error, failures);
-  if (typeof found === 'string') return pauseRun(attempt, found, context);
+  if (typeof found === 'string') return pauseRun(attempt, found);
   if (found) {
     log.warn({ digest: digest.id, failures, error }, 'digest run is retried later');
     const at = new Date(now().getTime() + found.retryAfterMs);
-    await db.transaction().execute(async (trx) => {
+    return db.transaction().execute(async (trx) => {
       if (await moveRun(trx, run, 'collecting', 'due', { run_at: at, attempts: failures }))
         await enqueueRun(ports.enqueue, run, { in: trx, at });
     });
-    return;
   }
   const failure = ports.explain(error, 'digest');
   if (run.by_hand === null && (await countFailure(db, digest.id)) >= mostFailures)
-    return pauseRun(attempt, 'failing', context);
-  await postInstead(attempt, 'failed', renderRunFailed(digest, run.due, failure), context);
+    return pauseRun(attempt, 'failing');
+  await postInstead(attempt, 'failed', renderRunFailed(digest, run.due, failure));
 }
 
 /** Why to pause, or when to try again; undefined where another attempt would end the same. */
@@ -145,30 +131,24 @@ function classifyCdnFailure(
   if (error.code === 'key_refused') return 'key-refused';
   // `cancelled`: the attempt took too long.
   if (failures >= mostFailedRequests || !(isTransient(error) || error.code === 'cancelled')) return undefined;
-  const askedMs = (error.retryAfterSeconds ?? 0) * 1000;
-  return {
-    retryAfterMs: Math.min(longestPauseMs, Math.max(askedMs, firstPauseMs * 2 ** (failures - 1))),
-  };
+  const pauseMs = Math.max((error.retryAfterSeconds ?? 0) * 1000, firstPauseMs * 2 ** (failures - 1));
+  return { retryAfterMs: Math.min(longestPauseMs, pauseMs) };
 }
 
 /** Posts why there is no report. */
 async function postInstead(
-  attempt: Attempt,
+  { digest, run, db, now, ports }: Attempt,
   arrives: 'skipped' | 'failed',
   top: Message,
-  { db, now, ports }: DigestContext,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    if (await moveRun(trx, attempt.run, 'collecting', 'sending'))
-      await putPost(trx, { ...attempt, arrives, top, now: now() }, ports);
+    if (await moveRun(trx, run, 'collecting', 'sending'))
+      await putPost(trx, { digest, run, arrives, top, now: now() }, ports);
   });
 }
 
-async function pauseRun(
-  { digest: { id }, run }: Attempt,
-  reason: PauseReason,
-  { db, now, log, ports }: DigestContext,
-): Promise<void> {
+async function pauseRun({ digest, run, db, now, log, ports }: Attempt, reason: PauseReason): Promise<void> {
+  const { id } = digest;
   await db.transaction().execute(async (trx) => {
     if (await moveRun(trx, run, 'collecting', 'failed'))
       await pauseDigests(trx, { id }, { reason, at: now() }, ports);

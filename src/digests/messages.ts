@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
-import { defineMessage, type Ended, type Outbox } from '../outbox/outbox.ts';
+import { minuteMs } from '../lib/time.ts';
+import { type DeadReason, defineMessage, type Outbox } from '../outbox/outbox.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Message } from '../views/blocks/message.ts';
@@ -11,7 +12,7 @@ import { acceptBaseline, moveRun, type RunRow, type RunState } from './queries/r
 import { enqueueRun } from './schedule-runs.ts';
 
 /** A post that was made longer ago than this, and is not sent yet, is made again. */
-const staleMs = 10 * 60_000;
+const staleMs = 10 * minuteMs;
 
 interface AboutRun {
   readonly digestId: string;
@@ -83,34 +84,30 @@ const digestPost = defineMessage<AboutRun, DigestPorts>({
   async renderInstead(about, refusal, context) {
     return about.arrives === 'failed' ? undefined : renderRefused(about, refusal, context);
   },
-  async ended(trx, message, context) {
-    const { digestId, due, attempt, arrives } = message.about;
-    const run = { digest_id: digestId, due: new Date(due), attempts: attempt };
-    const { state, runsAgain, pause } = outcomeOf(message);
-    const changes = runsAgain ? { run_at: context.now() } : {};
-    if (!(await moveRun(trx, run, 'sending', state, changes))) return;
+  async ended(trx, { about, state, reason, code }, context) {
+    const { digestId: id, due, attempt, arrives } = about;
+    const run = { digest_id: id, due: new Date(due), attempts: attempt };
+    const { ports, now } = context;
+    if (reason === 'expired') {
+      if (await moveRun(trx, run, 'sending', 'due', { run_at: now() }))
+        await enqueueRun(ports.enqueue, run, { in: trx });
+      return;
+    }
+    // With a code: in its place went a message that says why.
+    const hasArrived = state === 'sent' && code === undefined;
+    const to = state === 'unknown' ? state : hasArrived ? arrives : 'failed';
+    if (!(await moveRun(trx, run, 'sending', to))) return;
     // People were told: the next run compares with this one.
-    if (state === 'sent' && arrives === 'sent') await acceptBaseline(trx, run);
-    if (runsAgain) await enqueueRun(context.ports.enqueue, run, { in: trx });
-    if (pause) await pauseDigests(trx, { id: digestId }, { reason: pause, at: context.now() }, context.ports);
-    if (state === 'unknown') await putUnknownNotice(trx, message.about, context);
+    if (to === 'sent') await acceptBaseline(trx, run);
+    if (to === 'unknown') await putUnknownNotice(trx, about, context);
+    const pause = pauseReasonOf(reason, code);
+    if (pause) await pauseDigests(trx, { id }, { reason: pause, at: now() }, ports);
   },
 });
 
-interface Outcome {
-  readonly state: RunState;
-  readonly runsAgain?: boolean;
-  readonly pause?: PauseReason;
-}
-
-function outcomeOf({ about, state, reason, code }: Ended<AboutRun>): Outcome {
-  if (state === 'unknown') return { state };
-  // With a code: in its place went a message that says why.
-  if (state === 'sent') return { state: code === undefined ? about.arrives : 'failed' };
-  if (reason === 'expired') return { state: 'due', runsAgain: true };
-  if (reason === 'app-gone') return { state: 'failed', pause: 'uninstalled' };
-  if (reason === 'place-gone') return { state: 'failed', pause: pauseReasons[code ?? ''] ?? 'channel-gone' };
-  return { state: 'failed' };
+function pauseReasonOf(reason: DeadReason | undefined, code = ''): PauseReason | undefined {
+  if (reason === 'app-gone') return 'uninstalled';
+  return reason === 'place-gone' ? (pauseReasons[code] ?? 'channel-gone') : undefined;
 }
 
 /** By Slack's error code. */

@@ -7,7 +7,6 @@ import {
   type Earlier,
   type Named,
   noise,
-  type Past,
   toNamed,
 } from '../../figures.ts';
 
@@ -64,7 +63,11 @@ interface Counter {
   readonly perDay?: Comparison | undefined;
 }
 
-/** How fast a monthly counter grows, compared with earlier runs. */
+/**
+ * How fast a monthly counter grows a day, compared with earlier runs: since the last one; after the start of a new month, in
+ * this month, from six hours on. Undefined where it cannot be known: the counter fell within a month, or did not fall with
+ * a new one, since it may have grown past its earlier value or not have started again yet.
+ */
 export function compareRate<Figures>(
   used: number | undefined,
   about: {
@@ -75,29 +78,16 @@ export function compareRate<Figures>(
   },
 ): Comparison | undefined {
   const { past, now, find, floor } = about;
-  const rate = ratePerDay(used, past.base, now, find);
-  return rate === undefined ? undefined : compareWithPast(rate, past, (found) => find(found)?.perDay, floor);
-}
-
-/**
- * What a monthly counter grows a day since an earlier run; after the start of a new month, a day in this month, from six
- * hours on. Undefined where it cannot be known: the counter fell within a month, or did not fall with a new one, since it
- * may have grown past its earlier value or not have started again yet.
- */
-function ratePerDay<Figures>(
-  used: number | undefined,
-  base: Past<Figures> | undefined,
-  now: Date,
-  find: (found: Figures) => Counter | undefined,
-): number | undefined {
+  const { base } = past;
   const before = base && find(base.figures)?.used;
   if (used === undefined || base === undefined || before === undefined) return undefined;
   const { start } = monthOf(now);
   const isNewMonth = base.at < start;
   if (isNewMonth !== used < before) return undefined;
   const elapsed = now.getTime() - (isNewMonth ? start : base.at);
-  const grown = isNewMonth ? used : used - before;
-  return elapsed < apartMs ? undefined : roundToCents((grown / elapsed) * dayMs);
+  if (elapsed < apartMs) return undefined;
+  const rate = roundToCents(((isNewMonth ? used : used - before) / elapsed) * dayMs);
+  return compareWithPast(rate, past, (found) => find(found)?.perDay, floor);
 }
 
 /** Two decimals: floating-point noise behind them would differ from run to run. */

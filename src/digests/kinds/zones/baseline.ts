@@ -94,14 +94,9 @@ export function unpackIds(text: string): string[] {
   });
 }
 
-interface ZoneBaselineReader {
-  readonly count: number;
-  readonly placeOf: (id: string) => number | undefined;
-  readonly flagsAt: (place: number) => number;
-  readonly at: (place: number) => Named;
-}
+type ZoneBaselineReader = Awaited<ReturnType<typeof readZoneBaseline>>;
 
-export async function readZoneBaseline(baseline: ZoneBaseline): Promise<ZoneBaselineReader> {
+export async function readZoneBaseline(baseline: ZoneBaseline) {
   const ids = unpackIds(baseline.ids);
   await yieldToEventLoop();
   const places = new Map(ids.map((id, place) => [id, place]));
@@ -110,9 +105,9 @@ export async function readZoneBaseline(baseline: ZoneBaseline): Promise<ZoneBase
   const names = baseline.names.split('\n');
   return {
     count: ids.length,
-    placeOf: (id) => places.get(id),
-    flagsAt: (place) => characters.indexOf(baseline.flags.charAt(place)),
-    at: (place) => ({ id: ids[place] ?? '', name: names[place] ?? '' }),
+    placeOf: (id: string) => places.get(id),
+    flagsAt: (place: number) => characters.indexOf(baseline.flags.charAt(place)),
+    at: (place: number): Named => ({ id: ids[place] ?? '', name: names[place] ?? '' }),
   };
 }
 
