@@ -23,7 +23,7 @@ const clockSkewMs = 5_000;
 export const digestDueJob = defineJob({
   ...digestDue,
   data: dueData,
-  run: ({ digestId }, context: DigestContext) => scheduleDueRun(digestId, context),
+  run: scheduleDueRun,
 });
 
 export const digestRunJob = defineJob({
@@ -40,7 +40,10 @@ const mostSkipped = 100;
  * Stores the run that is due, its job and the job of the next one, in one transaction. Where several runs are in the past
  * the last one runs (late, or skipped with a message), and those before it are skipped with it.
  */
-async function scheduleDueRun(id: string, { db, ports, now, log }: DigestContext): Promise<void> {
+async function scheduleDueRun(
+  { digestId: id }: { digestId: string },
+  { db, ports, now, log }: DigestContext,
+): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const digest = await findDigest(trx, id);
     if (!digest?.nextDue || digest.paused || digest.deletedAt) return;

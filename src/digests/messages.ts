@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import { minuteMs } from '../lib/time.ts';
-import { type DeadReason, defineMessage, type Outbox } from '../outbox/outbox.ts';
+import { type DeadReason, defineMessage, type Outbox, type Refusal } from '../outbox/outbox.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Message } from '../views/blocks/message.ts';
@@ -81,9 +81,7 @@ function postId({ digest_id, due, attempts }: Pick<RunRow, 'digest_id' | 'due' |
 
 const digestPost = defineMessage<AboutRun, DigestPorts>({
   kind: 'digest-post',
-  async renderInstead(about, refusal, context) {
-    return about.arrives === 'failed' ? undefined : renderRefused(about, refusal, context);
-  },
+  renderInstead: renderRefused,
   async ended(trx, { about, state, reason, code }, context) {
     const { digestId: id, due, attempt, arrives } = about;
     const run = { digest_id: id, due: new Date(due), attempts: attempt };
@@ -120,17 +118,15 @@ const pauseReasons: Readonly<Record<string, PauseReason>> = {
 };
 
 /** The rest of a post, in its thread. */
-const digestDetail = defineMessage({
-  kind: 'digest-detail',
-  renderInstead: renderRefused,
-});
+const digestDetail = defineMessage({ kind: 'digest-detail', renderInstead: renderRefused });
 
 /** Says in the place of a message that Slack refuses as it is. */
 async function renderRefused(
-  { digestId, due }: AboutRun,
-  { code, reference }: { readonly code: string; readonly reference?: string | undefined },
+  { digestId, due, arrives }: AboutRun,
+  { code, reference }: Refusal,
   { db, ports }: DigestContext,
 ): Promise<Message | undefined> {
+  if (arrives === 'failed') return undefined;
   const digest = await findDigest(db, digestId);
   const failure = ports.explain(new SlackFailure('refused', code, { reference }), 'digest');
   return digest && renderRunFailed(digest, new Date(due), failure);

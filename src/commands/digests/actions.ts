@@ -1,7 +1,6 @@
 import { tenantId } from '../../auth/identity.ts';
 import { decideDestination } from '../../auth/policy/policy.ts';
 import { canBeTakenOver, type Digest, isChannelReason } from '../../digests/model.ts';
-import { findNextRuns } from '../../digests/schedule.ts';
 import { undoMinutes } from '../../digests/service.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/message.ts';
@@ -37,11 +36,17 @@ async function pause(id: string, context: DigestContext): Promise<Message> {
 
 async function resume(id: string, context: DigestContext): Promise<Message> {
   const digest = await findManagedDigest(id, context);
-  if (!digest.paused) return views.renderResumed(digest, nextThree(digest, context));
+  if (!digest.paused) return views.renderResumed(digest, context.now());
   await requireOwnersKey(digest, context);
-  if (isChannelReason(digest.paused.reason)) await announceResumed(digest, context);
+  // Where the channel takes no message, the next run would only pause the digest once more.
+  const notice = views.renderUnchanged(digest, context.person.userId);
+  if (isChannelReason(digest.paused.reason) && !(await context.post(digest.channel, notice)))
+    throw new UserError(
+      `I cannot write into <#${digest.channel}>, so the digest ${formatCode(digest.id)} stays paused.`,
+      `Invite me there (\`/invite @cdn\`) and resume it, or let it go elsewhere: \`/cdn digest edit ${digest.id}\``,
+    );
   const resumed = requireChanged(await context.digests.resume(digest, context.person));
-  return views.renderResumed(resumed, nextThree(resumed, context));
+  return views.renderResumed(resumed, context.now());
 }
 
 async function remove(id: string, context: DigestContext): Promise<Message> {
@@ -54,7 +59,7 @@ async function restore(id: string, context: DigestContext): Promise<Message> {
   const digest = await context.digests.find(tenantId(context.person), id);
   if (digest) await requireManager(digest, context);
   const restored = digest?.deletedAt ? await context.digests.restore(digest, context.person) : digest;
-  if (restored) return views.renderRestored(restored, nextThree(restored, context));
+  if (restored) return views.renderRestored(restored, context.now());
   throw new UserError(
     `The digest ${formatCode(id, 20)} is gone: deletions can be undone for ${undoMinutes} minutes.`,
     'Make a new one: `/cdn digest new`.',
@@ -96,7 +101,7 @@ async function takeOver(id: string, context: DigestContext): Promise<Message> {
   const refused = await findChannelRefusal(digest.channel, context);
   if (refused !== undefined) throw new UserError(refused, 'An admin can change that with `/cdn settings`.');
   const taken = requireChanged(await digests.takeOver(digest, person));
-  const notice = views.renderTakenOver(taken, person.userId, nextThree(taken, context));
+  const notice = views.renderTakenOver(taken, person.userId, context.now());
   // Its channel sees it in the place of the notice; pressed elsewhere, the channel is told.
   const isSeen = context.message?.channel === taken.channel || (await context.post(taken.channel, notice));
   return isSeen ? notice : views.takenOverOnly(taken);
@@ -118,15 +123,6 @@ async function requireOwnersKey({ owner }: Digest, { keyStore, person }: DigestC
   throw new UserError(
     `<@${owner.userId}> has no CDN key connected.`,
     'They can connect one; or edit it, and it runs with yours.',
-  );
-}
-
-/** Where the channel takes no message, the next run would only pause the digest once more. */
-async function announceResumed(digest: Digest, context: Context): Promise<void> {
-  if (await context.post(digest.channel, views.renderUnchanged(digest, context.person.userId))) return;
-  throw new UserError(
-    `I cannot write into <#${digest.channel}>, so the digest ${formatCode(digest.id)} stays paused.`,
-    `Invite me there (\`/invite @cdn\`) and resume it, or let it go elsewhere: \`/cdn digest edit ${digest.id}\``,
   );
 }
 
@@ -173,10 +169,6 @@ export function requireChanged(digest: Digest | undefined): Digest {
     'Somebody changed this digest a moment ago, so nothing was changed.',
     'Look again with `/cdn digest list`.',
   );
-}
-
-export function nextThree({ paused, schedule }: Digest, { now }: Context): Date[] {
-  return paused ? [] : findNextRuns(schedule, now(), 3);
 }
 
 /** Answered beside the message, which everybody in the channel shares. Needs no key: the owner's is used. */

@@ -65,17 +65,16 @@ const menu: Action<'digests' | 'keyStore'> = {
   },
 };
 
-const edit: Action<'digests'> = {
-  id: 'digests:edit',
-  needs: 'read',
-  modal: () => digestSkeleton('Edit the digest'),
-  load: editForm,
-};
-
 export const digest: Feature<'digests' | 'keyStore' | 'zoneCache'> = {
   name: 'digests',
   commands: [digestCommand],
-  actions: [preview, redraw, menu, edit, ...digestActions],
+  actions: [
+    preview,
+    redraw,
+    menu,
+    { id: 'digests:edit', needs: 'read', modal: () => digestSkeleton('Edit the digest'), load: editForm },
+    ...digestActions,
+  ],
   forms: [digestForm],
   pickers: [targetPicker, timeZonePicker],
   /** The person's own, and for admins those of others that the bot paused. */

@@ -87,13 +87,6 @@ export const digestFields = z
     };
   });
 
-/** The order that the fields describe, or every problem with them. */
-export function findProblems(fields: Fields): DigestOrder | { readonly problems: readonly string[] } {
-  const parsed = digestFields.safeParse(fields);
-  if (parsed.success) return parsed.data;
-  return { problems: [...new Set(parsed.error.issues.map(({ message }) => message))] };
-}
-
 /** The form's fields as they are filled in, right or wrong. */
 export function readFormValues(fields: Fields): FormValues {
   const all = (name: string): string[] => [fields[name] ?? []].flat();

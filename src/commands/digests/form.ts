@@ -1,7 +1,6 @@
 import { digestKinds } from '../../digests/kinds/list.ts';
 import type { Digest, DigestOrder } from '../../digests/model.ts';
 import { prepareDigest } from '../../digests/prepare.ts';
-import { findNextRuns } from '../../digests/schedule.ts';
 import { message, section } from '../../views/blocks/blocks.ts';
 import { option } from '../../views/blocks/inputs.ts';
 import { createNotes, maxOptions } from '../../views/blocks/menu.ts';
@@ -12,8 +11,8 @@ import type { Context, Fields, With } from '../context.ts';
 import { type Action, defineForm, type Picker } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { matchesQuery } from '../zones/query.ts';
-import { findChannelRefusal, findManagedDigest, nextThree, requireChanged } from './actions.ts';
-import { digestFields, findProblems, readFormValues, readSchedule, writeFields } from './fields.ts';
+import { findChannelRefusal, findManagedDigest, requireChanged } from './actions.ts';
+import { digestFields, readFormValues, readSchedule, writeFields } from './fields.ts';
 
 /** `typed`: words behind the command that may name kinds. */
 export async function newForm(typed: readonly string[], context: Context) {
@@ -54,9 +53,7 @@ function renderForm(
   { now }: Context,
 ) {
   const schedule = readSchedule(fields);
-  const next = schedule
-    ? describeNextRuns(findNextRuns(schedule, now(), 3), schedule.zone)
-    : 'Next: choose its days.';
+  const next = schedule ? describeNextRuns(schedule, now()) : 'Next: choose its days.';
   return views.renderDigestForm(readFormValues(fields), { ...about, next });
 }
 
@@ -85,7 +82,7 @@ async function saveNew(order: DigestOrder, context: With<'digests'>): Promise<Fo
     await digests.discard(created);
     return renderInvite(order, context);
   }
-  return renderSaved(requireChanged(await digests.begin(created, person)), context);
+  return views.renderSaved(requireChanged(await digests.begin(created, person)), context.now());
 }
 
 async function saveChange(order: DigestOrder, context: With<'digests'>): Promise<FormResult> {
@@ -94,7 +91,7 @@ async function saveChange(order: DigestOrder, context: With<'digests'>): Promise
   const before = requireChanged(edited && writeNote(edited) === modal?.metadata ? edited : undefined);
   const mustTell = before.channel !== order.channel || before.paused?.reason === 'bot-removed';
   if (mustTell && !(await announce({ ...before, ...order }, context))) return renderInvite(order, context);
-  return renderSaved(requireChanged(await digests.change(before, order, person)), context);
+  return views.renderSaved(requireChanged(await digests.change(before, order, person)), context.now());
 }
 
 /** Tells the channel of a new or moved digest; false if the bot cannot write there. */
@@ -114,10 +111,6 @@ function renderAgain(problem: string, context: Context): FormResult {
   return { modal: renderForm(fields, { note, says }, context), message: message(problem, [section(says)]) };
 }
 
-function renderSaved(digest: Digest, context: Context): FormResult {
-  return views.renderSaved(digest, nextThree(digest, context));
-}
-
 /** Which digest a form changes, and its revision when the form was opened. */
 function writeNote({ id, revision }: Digest): string {
   return `${id}|${revision}`;
@@ -134,8 +127,8 @@ export const preview: Action<'digests'> = {
   needs: 'read',
   modal: () => views.digestSkeleton('Preview'),
   async load(_value, context) {
-    const order = findProblems(context.modal?.fields ?? {});
-    if ('problems' in order) return views.renderNotYet(order.problems);
+    const { data: order, error } = digestFields.safeParse(context.modal?.fields ?? {});
+    if (!order) return views.renderNotYet([...new Set(error.issues.map(({ message }) => message))]);
     const edited = await findEdited(context);
     const past = edited ? await context.digests.loadPast(edited) : { history: [], baseline: undefined };
     const cdn = await context.cdn();

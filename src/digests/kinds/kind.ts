@@ -1,5 +1,4 @@
 import type { CdnClient } from '../../api/cdn.ts';
-import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
 import type { MessageBlock } from '../../views/blocks/message.ts';
 import type { Past } from '../figures.ts';
@@ -48,10 +47,7 @@ export interface DigestKind<Name extends string, Figures, Baseline = never> {
   readonly keepUnreported?: (before: Baseline, found: Baseline) => Baseline;
 }
 
-export interface ZoneList {
-  readonly zones: readonly ZoneSummary[];
-  readonly skipped: number;
-}
+export type ZoneList = Awaited<ReturnType<CdnClient['pullZones']['all']>>;
 
 export interface CollectInput<Figures, Baseline = never> {
   readonly cdn: CdnClient;

@@ -44,7 +44,7 @@ async function collectZones(
   const known = baseline?.scope === scope ? await readZoneBaseline(baseline) : undefined;
   // Another owner's account has none of the known zones.
   const isOtherAccount =
-    known && known.count > 0 && zones.length > 0 && !zones.some(({ id }) => known.placeOf(id) !== undefined);
+    known && known.size > 0 && zones.length > 0 && !zones.some(({ id }) => known.has(id));
   const before = isOtherAccount ? undefined : known;
   const at = now.toISOString();
   const since = before && baseline ? baseline.since : at;

@@ -133,10 +133,7 @@ export function parseStored(text: string | null | undefined): { readonly version
 }
 
 /** What a digest remembers; `revision` is one higher each time it is replaced. Undefined if it never ran. */
-export function findBaseline(
-  db: Kysely<Schema>,
-  digestId: string,
-): Promise<{ readonly revision: number; readonly body: string | null } | undefined> {
+export function findBaseline(db: Kysely<Schema>, digestId: string) {
   return db
     .selectFrom('digest_baselines')
     .select(['revision', 'body'])

@@ -132,12 +132,12 @@ export function targetOption(target: string, name?: string): PlainTextOption {
   return option(name === undefined ? words : `${name} · ${words.toLowerCase()}`, target);
 }
 
-export function renderSaved(digest: Digest, runs: readonly Date[]): FormResult {
+export function renderSaved(digest: Digest, now: Date): FormResult {
   const { id, paused, schedule } = digest;
   const text = paused ? `Saved: the digest ${id} stays paused.` : `Saved: ${describeOrder(digest)}.`;
   const blocks: KnownBlock[] = [
     section(`:white_check_mark: ${text}`),
-    ...(paused ? [] : [section(describeNextRuns(runs, schedule.zone))]),
+    ...(paused ? [] : [section(describeNextRuns(schedule, now))]),
     actions(button('Run now', 'digests:run', id)),
     context(`Digest ${formatCode(id)} · it runs with your key · \`/cdn digest list\` shows all`),
   ];

@@ -118,8 +118,8 @@ export function renderPausedByHand({ id, paused }: Digest): Message {
   return say(text, actions(resumeButton(id)));
 }
 
-export function renderResumed(digest: Digest, runs: readonly Date[]): Message {
-  return say(`The digest ${formatCode(digest.id)} runs ${describeOrder(digest)}.`, ...next(digest, runs));
+export function renderResumed(digest: Digest, now: Date): Message {
+  return say(`The digest ${formatCode(digest.id)} runs ${describeOrder(digest)}.`, ...next(digest, now));
 }
 
 /** For its channel. */
@@ -127,9 +127,9 @@ export function renderUnchanged({ id }: Digest, by: string): Message {
   return say(`<@${by}> resumed the digest ${formatCode(id)}: it comes here again.`);
 }
 
-export function renderTakenOver(digest: Digest, by: string, runs: readonly Date[]): Message {
+export function renderTakenOver(digest: Digest, by: string, now: Date): Message {
   const text = `<@${by}> took over the digest ${formatCode(digest.id)}: it runs with their key now.`;
-  return say(text, ...next(digest, runs));
+  return say(text, ...next(digest, now));
 }
 
 /** It was taken over, and its channel still takes no message. */
@@ -144,16 +144,16 @@ export function renderDeleted({ id }: Digest, minutes: number): Message {
   return say(`The digest ${formatCode(id)} is deleted.`, undo, context(`Undo works for ${minutes} minutes.`));
 }
 
-export function renderRestored(digest: Digest, runs: readonly Date[]): Message {
-  return say(`The digest ${formatCode(digest.id)} is back.`, ...next(digest, runs));
+export function renderRestored(digest: Digest, now: Date): Message {
+  return say(`The digest ${formatCode(digest.id)} is back.`, ...next(digest, now));
 }
 
 export function renderPostedAgain({ channel }: Digest): Message {
   return say(`It is on its way to <#${channel}>.`);
 }
 
-function next({ schedule }: Digest, runs: readonly Date[]): KnownBlock[] {
-  return runs.length > 0 ? [context(describeNextRuns(runs, schedule.zone))] : [];
+function next({ paused, schedule }: Digest, now: Date): KnownBlock[] {
+  return paused ? [] : [context(describeNextRuns(schedule, now))];
 }
 
 function say(text: string, ...blocks: KnownBlock[]): Message {

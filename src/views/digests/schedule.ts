@@ -1,4 +1,4 @@
-import type { Schedule } from '../../digests/schedule.ts';
+import { findNextRuns, type Schedule } from '../../digests/schedule.ts';
 
 const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
@@ -23,8 +23,9 @@ function describeMonthDays(days: readonly number[]): string {
 }
 
 /** `Next: Mon 23 Nov 09:00, Tue 24 Nov 09:00 and Wed 25 Nov 09:00`. */
-export function describeNextRuns(runs: readonly Date[], zone: string): string {
-  return `Next: ${joinWords(runs.map((at) => formatRunTime(at, zone)))}`;
+export function describeNextRuns(schedule: Schedule, after: Date): string {
+  const runs = findNextRuns(schedule, after, 3).map((at) => formatRunTime(at, schedule.zone));
+  return `Next: ${joinWords(runs)}`;
 }
 
 // Creating a format takes longer than rendering a message; there are some hundred zones.

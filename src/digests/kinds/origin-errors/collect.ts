@@ -81,10 +81,7 @@ function nameOrId({ name, id }: Named): string {
 }
 
 /** The chosen zones, whose ids are enough where the list cannot be read; else the busiest of all. */
-async function chooseZones({
-  targets,
-  zoneList,
-}: Input): Promise<{ readonly zones: readonly Named[]; readonly of: number }> {
+async function chooseZones({ targets, zoneList }: Input) {
   if (targets.zones.length === 0) {
     const { zones } = await zoneList();
     return { zones: findBusiest(zones, mostZones), of: zones.length };
@@ -105,15 +102,9 @@ function startOfHour(at: number): number {
   return Math.floor(at / hourMs) * hourMs;
 }
 
-interface ReadZone {
-  readonly zone: Named;
-  readonly counter: OriginErrorCounter;
-  readonly total: number;
-  readonly codes: ReadonlyMap<string, number>;
-  readonly partial: boolean;
-}
+type ReadZone = Awaited<ReturnType<typeof readZone>>;
 
-async function readZone({ cdn, now }: Input, zone: Named, from: number): Promise<ReadZone> {
+async function readZone({ cdn, now }: Input, zone: Named, from: number) {
   const counter = createCounter(from, now);
   const ids = createSeenIds();
   let partial = false;

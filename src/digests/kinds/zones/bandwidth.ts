@@ -58,11 +58,6 @@ function usedBy(zone: ZoneSummary | undefined): number {
   return zone?.bandwidthUsed ?? 0;
 }
 
-interface Counter {
-  readonly used?: number | undefined;
-  readonly perDay?: Comparison | undefined;
-}
-
 /**
  * How fast a monthly counter grows a day, compared with earlier runs: since the last one; after the start of a new month, in
  * this month, from six hours on. Undefined where it cannot be known: the counter fell within a month, or did not fall with
@@ -73,7 +68,9 @@ export function compareRate<Figures>(
   about: {
     readonly past: Earlier<Figures>;
     readonly now: Date;
-    readonly find: (found: Figures) => Counter | undefined;
+    readonly find: (
+      found: Figures,
+    ) => { readonly used?: number | undefined; readonly perDay?: Comparison | undefined } | undefined;
     readonly floor: number;
   },
 ): Comparison | undefined {

@@ -94,26 +94,20 @@ export function unpackIds(text: string): string[] {
   });
 }
 
-type ZoneBaselineReader = Awaited<ReturnType<typeof readZoneBaseline>>;
+/** What the digest last reported, by the zone's id. */
+type KnownZones = ReadonlyMap<string, { readonly name: string; readonly flags: number }>;
 
-export async function readZoneBaseline(baseline: ZoneBaseline) {
-  const ids = unpackIds(baseline.ids);
-  await yieldToEventLoop();
-  const places = new Map(ids.map((id, place) => [id, place]));
-  await yieldToEventLoop();
-  // A name has no line break, and an empty baseline no line.
-  const names = baseline.names.split('\n');
-  return {
-    count: ids.length,
-    placeOf: (id: string) => places.get(id),
-    flagsAt: (place: number) => characters.indexOf(baseline.flags.charAt(place)),
-    at: (place: number): Named => ({ id: ids[place] ?? '', name: names[place] ?? '' }),
-  };
+export async function readZoneBaseline({ ids, flags, names }: ZoneBaseline): Promise<KnownZones> {
+  const known = new Map<string, { name: string; flags: number }>();
+  const lines = names.split('\n');
+  await forEachInPieces(unpackIds(ids), (id, index) =>
+    known.set(id, { name: lines[index] ?? '', flags: characters.indexOf(flags.charAt(index)) }),
+  );
+  return known;
 }
 
-export function reportedLimit(before: ZoneBaselineReader | undefined, id: string): LimitBaseline {
-  const place = before?.placeOf(id);
-  const flags = place === undefined ? 0 : (before?.flagsAt(place) ?? 0);
+export function reportedLimit(before: KnownZones | undefined, id: string): LimitBaseline {
+  const flags = before?.get(id)?.flags ?? 0;
   if (hasFlag(flags, 'limit-reached')) return 'reached';
   return hasFlag(flags, 'limit-foretold') ? 'foretold' : 'nothing';
 }
@@ -142,16 +136,16 @@ export interface ZoneNews {
 export async function findZoneNews(
   zones: readonly ZoneSummary[],
   flags: Uint8Array,
-  before: ZoneBaselineReader,
+  before: KnownZones,
 ): Promise<ZoneNews> {
   const [joined, left, became, recovered] = [createGroup(), createGroup(), createGroups(), createGroups()];
-  const isHere = new Uint8Array(before.count);
+  const missing = new Map(before);
   await forEachInPieces(zones, (zone, index) => {
-    const place = before.placeOf(zone.id);
-    const were = place === undefined ? 0 : before.flagsAt(place);
+    const known = before.get(zone.id);
+    const were = known?.flags ?? 0;
     const are = flags[index] ?? 0;
-    if (place === undefined) add(joined, zone);
-    else isHere[place] = 1;
+    if (known) missing.delete(zone.id);
+    else add(joined, zone);
     if (were === are) return;
     for (const state of states) {
       const [was, is] = [hasFlag(were, state), hasFlag(are, state)];
@@ -161,7 +155,7 @@ export async function findZoneNews(
       if (was && !is) add(recovered[state], zone);
     }
   });
-  for (const [place, here] of isHere.entries()) if (here === 0) add(left, before.at(place));
+  for (const [id, { name }] of missing) add(left, { id, name });
   return { joined, left, became, recovered };
 }
 
