@@ -18,25 +18,25 @@ const { embedded } = await prepareEngines();
 const minute = 60_000;
 const requester = { teamId: 'T0ACME000', userId: alice };
 
-interface Desk extends PortsHarness {
+interface ClockHarness extends PortsHarness {
   readonly context: JobContext<Ports>;
-  readonly ask: () => Promise<Operation>;
-  /** Runs the jobs that were enqueued, each at its time, until there are none. */
-  readonly settle: () => Promise<void>;
-  readonly later: (ms: number) => void;
-  /** What somebody sees of this kind. */
-  readonly said: (
+  readonly proposeDeletion: () => Promise<Operation>;
+  /** Runs the enqueued jobs, each at its time, until there are none. */
+  readonly runJobs: () => Promise<void>;
+  readonly advance: (ms: number) => void;
+  /** The messages that a person sees and that match. */
+  readonly findMessages: (
     userId: string,
     what: RegExp,
   ) => readonly { readonly reads: string; readonly ts: string; readonly threadTs?: string | undefined }[];
   readonly policy: Policy;
 }
 
-async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
+async function startHarness(settings: Partial<Policy> = {}): Promise<ClockHarness> {
   const database = await embedded.emptyDatabase();
   let now = Date.parse('2026-11-21T03:00:00Z');
   const due: { readonly at: number; readonly run: () => Promise<void> }[] = [];
-  const bench = await createPortsHarness({
+  const harness = await createPortsHarness({
     database,
     now: () => new Date(now),
     async enqueue(job, data, { at } = {}) {
@@ -46,7 +46,7 @@ async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
       return '';
     },
   });
-  const { db, ports, log } = bench;
+  const { db, ports, log } = harness;
   const { signal } = new AbortController();
   const context: JobContext<Ports> = {
     db,
@@ -56,7 +56,7 @@ async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
     signal,
     attempt: 1,
   };
-  await bench.keyStore.link(requester, new Secret(bench.cdn.key, 'cdn-key'));
+  await harness.keyStore.link(requester, new Secret(harness.cdn.key, 'cdn-key'));
   const wanted: Policy = {
     ...initialPolicy,
     operators: [alice],
@@ -64,7 +64,7 @@ async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
     approvalChannel: deploys,
     ...settings,
   };
-  const saved = await bench.policies.save({
+  const saved = await harness.policies.save({
     tenant: requester.teamId,
     base: 0,
     policy: wanted,
@@ -74,23 +74,23 @@ async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
   if (!saved.saved) throw new Error('the settings were not saved');
   const { policy } = saved;
   onTestFinished(() => {
-    expect(bench.slack.problems).toEqual([]);
+    expect(harness.slack.problems).toEqual([]);
   });
-  onTestFinished(() => bench[Symbol.asyncDispose]());
+  onTestFinished(() => harness[Symbol.asyncDispose]());
   return {
-    ...bench,
-    said: (userId, what) =>
-      bench.slack
+    ...harness,
+    findMessages: (userId, what) =>
+      harness.slack
         .as(userId)
         .messages()
         .filter(({ reads }) => what.test(reads)),
     context,
     policy,
-    later: (ms) => {
+    advance: (ms) => {
       now += ms;
     },
-    ask: () =>
-      propose(bench.ledger, {
+    proposeDeletion: () =>
+      propose(harness.ledger, {
         requester,
         channelId: undefined,
         request: { kind: 'volume-delete', appId: 'app0api00000001', volumeId: 'data' },
@@ -99,7 +99,7 @@ async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
         policy,
         approvers: [bob, dave],
       }),
-    async settle() {
+    async runJobs() {
       for (;;) {
         due.sort((a, b) => a.at - b.at);
         const next = due.shift();
@@ -112,19 +112,19 @@ async function desk(settings: Partial<Policy> = {}): Promise<Desk> {
 }
 
 test('approvers are reminded once, at half time, below the card', async () => {
-  const { ask, settle, later, context, said } = await desk();
-  await ask();
-  await settle();
-  const [card] = said(bob, /asks to delete every instance/);
-  const before = said(bob, /This still waits/).length;
-  later(14 * minute);
+  const { proposeDeletion, runJobs, advance, context, findMessages } = await startHarness();
+  await proposeDeletion();
+  await runJobs();
+  const [card] = findMessages(bob, /asks to delete every instance/);
+  const before = findMessages(bob, /This still waits/).length;
+  advance(14 * minute);
   await operationClockJob.run({}, context);
-  expect(said(bob, /This still waits/)).toHaveLength(before);
-  later(2 * minute);
+  expect(findMessages(bob, /This still waits/)).toHaveLength(before);
+  advance(2 * minute);
   await operationClockJob.run({}, context);
   await operationClockJob.run({}, context);
-  await settle();
-  const reminders = said(bob, /This still waits/).slice(before);
+  await runJobs();
+  const reminders = findMessages(bob, /This still waits/).slice(before);
   expect(reminders.map(({ reads }) => reads)).toEqual([
     expect.stringMatching(/@Bob Brown @Dave Dunn This still waits/),
   ]);
@@ -132,56 +132,62 @@ test('approvers are reminded once, at half time, below the card', async () => {
 });
 
 test('a request without approval expires, and its messages say so', async () => {
-  const { ask, settle, later, context, ledger, said, cdn } = await desk();
-  const operation = await ask();
-  await settle();
-  later(30 * minute);
+  const { proposeDeletion, runJobs, advance, context, ledger, findMessages, cdn } = await startHarness();
+  const operation = await proposeDeletion();
+  await runJobs();
+  advance(30 * minute);
   await operationClockJob.run({}, context);
-  await settle();
+  await runJobs();
   expect(await findOperation(ledger, operation.tenant, operation.id)).toMatchObject({ state: 'expired' });
-  expect(said(alice, /Your request[^]*expired[^]*Nothing was sent to the CDN/).length).toBeGreaterThan(0);
-  expect(said(bob, /asked to delete[^]*expired/).length).toBeGreaterThan(0);
+  expect(
+    findMessages(alice, /Your request[^]*expired[^]*Nothing was sent to the CDN/).length,
+  ).toBeGreaterThan(0);
+  expect(findMessages(bob, /asked to delete[^]*expired/).length).toBeGreaterThan(0);
   expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
 });
 
 test('an approval channel that refuses the card: every approver gets it directly', async () => {
-  const { ask, settle, said } = await desk({ approvalChannel: 'C0GONE000' });
+  const { proposeDeletion, runJobs, findMessages } = await startHarness({ approvalChannel: 'C0GONE000' });
   const before = {
-    bob: said(bob, /asks to delete/).length,
-    dave: said(dave, /asks to delete/).length,
+    bob: findMessages(bob, /asks to delete/).length,
+    dave: findMessages(dave, /asks to delete/).length,
   };
-  await ask();
-  await settle();
-  expect(said(bob, /asks to delete/)).toHaveLength(before.bob + 1);
-  expect(said(dave, /asks to delete/)).toHaveLength(before.dave + 1);
+  await proposeDeletion();
+  await runJobs();
+  expect(findMessages(bob, /asks to delete/)).toHaveLength(before.bob + 1);
+  expect(findMessages(dave, /asks to delete/)).toHaveLength(before.dave + 1);
 });
 
 test('a post whose answer is lost is repeated only where the bot cannot look for it', async () => {
-  const { ask, settle, said, slack } = await desk();
-  const before = { alice: said(alice, /Your request/).length, bob: said(bob, /asks to delete/).length };
+  const { proposeDeletion, runJobs, findMessages, slack } = await startHarness();
+  const before = {
+    alice: findMessages(alice, /Your request/).length,
+    bob: findMessages(bob, /asks to delete/).length,
+  };
   slack.script.drop('chat.postMessage', 2);
-  await ask();
-  await settle();
+  await proposeDeletion();
+  await runJobs();
   // The card is in a channel, where its marker is found; the requester's direct messages cannot be read.
-  expect(said(bob, /asks to delete/)).toHaveLength(before.bob + 1);
-  expect(said(alice, /Your request/)).toHaveLength(before.alice + 2);
+  expect(findMessages(bob, /asks to delete/)).toHaveLength(before.bob + 1);
+  expect(findMessages(alice, /Your request/)).toHaveLength(before.alice + 2);
 });
 
 test('a key that is gone at execution: the requester is told, nothing is sent', async () => {
-  const { ask, settle, ledger, keyStore, context, policy, said, cdn } = await desk();
-  const operation = await ask();
-  await settle();
+  const { proposeDeletion, runJobs, ledger, keyStore, context, policy, findMessages, cdn } =
+    await startHarness();
+  const operation = await proposeDeletion();
+  await runJobs();
   const facts = await loadDecisionContext(context.ports.authorizer(requester), operation, bob);
   expect(facts.policy.version).toBe(policy.version);
   expect(await approve(ledger, operation.id, { ...requester, userId: bob }, facts)).toMatchObject({
     kind: 'approved',
   });
   await keyStore.forget(requester, { cause: 'disconnect' });
-  await settle();
+  await runJobs();
   const after = await findOperation(ledger, operation.tenant, operation.id);
   expect(after).toMatchObject({ state: 'failed', outcome: { word: 'void', why: 'requester-may-not' } });
-  expect(said(alice, /voided and will not run: the requester may no longer do this/).length).toBeGreaterThan(
-    0,
-  );
+  expect(
+    findMessages(alice, /voided and will not run: the requester may no longer do this/).length,
+  ).toBeGreaterThan(0);
   expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
 });

@@ -102,7 +102,7 @@ export interface Scenario {
 }
 
 export function createScenario(
-  bench: LedgerHarness,
+  harness: LedgerHarness,
   processes: readonly Ledger[],
   step: () => Promise<unknown>,
 ): Scenario {
@@ -121,7 +121,7 @@ export function createScenario(
   type OnWorld = (on: Ledger, by: Person, n: number) => unknown;
   const onWorld: Partial<Record<Does, OnWorld>> = {
     propose: (on, by, n) => (ids.length < 4 ? proposeOne(on, by, n) : undefined),
-    wait: (_on, _by, n) => bench.advance([1, 5, 11, 31][n % 4] ?? 1),
+    wait: (_on, _by, n) => harness.advance([1, 5, 11, 31][n % 4] ?? 1),
     setPolicy: (_on, _by, n) => void (rules = Object.values(settings)[n % 3] ?? rules),
     expire: (on) => expireOverdue(on),
     stop: (on, by, n) => (n < 5 ? cancelUnbegun(on, { person: by, tenant: acme }) : undefined),
@@ -152,7 +152,7 @@ export function createScenario(
       if (answer.kind === 'proposed') ids.push(answer.operation.id);
     },
     async tamper(_on, id) {
-      const changed = await bench.database.db
+      const changed = await harness.database.db
         .updateTable('operations')
         .set({ reason: 'something else' })
         .where('id', '=', id)
@@ -164,14 +164,14 @@ export function createScenario(
 
   return {
     async begin(steps) {
-      const id = await proposeOne(bench.ledger, olivia, 0);
-      await proposeOne(bench.ledger, anna, 0, settings.two);
-      if (steps > 0) await approveNow(bench.ledger, id, ben, rules);
-      if (steps > 1 && (await beginNow(bench.ledger, id, rules)).kind === 'begun') begun.push(id);
-      if (steps > 2) await settle(bench.ledger, id, { state: 'unknown', outcome: { word: 'unknown' } });
+      const id = await proposeOne(harness.ledger, olivia, 0);
+      await proposeOne(harness.ledger, anna, 0, settings.two);
+      if (steps > 0) await approveNow(harness.ledger, id, ben, rules);
+      if (steps > 1 && (await beginNow(harness.ledger, id, rules)).kind === 'begun') begun.push(id);
+      if (steps > 2) await settle(harness.ledger, id, { state: 'unknown', outcome: { word: 'unknown' } });
     },
     async run({ does, by: name, n }) {
-      const on = processes[n % processes.length] ?? bench.ledger;
+      const on = processes[n % processes.length] ?? harness.ledger;
       const by = people[name];
       await step();
       await onWorld[does]?.(on, by, n);
@@ -184,18 +184,18 @@ export function createScenario(
       await pressed(on, seen.id, by, facts, n);
     },
     async check() {
-      const records = await bench.audit();
+      const records = await harness.audit();
       const words: string[] = [];
       for (const id of ids) {
-        const log = await findEvents(bench.ledger, acme, id);
+        const log = await findEvents(harness.ledger, acme, id);
         words.push(...log.map(({ what }) => what));
-        await expectLogMatchesRow(bench.ledger, id, log);
+        await expectLogMatchesRow(harness.ledger, id, log);
         // One record in the audit for each, in their order.
         const about = records.filter(({ detail }) => detail['operation'] === id);
         expect(about.map(({ event, actor }) => [event, actor])).toEqual(
           log.map(({ what, actor }) => [`operation-${what}`, actor]),
         );
-        await expectEnoughApprovals(bench, id, log);
+        await expectEnoughApprovals(harness, id, log);
         const executing = log.filter(({ what }) => what === 'executing');
         expect(executing.length).toBeLessThanOrEqual(1);
         expect(begun.filter((one) => one === id)).toHaveLength(executing.length);
@@ -204,7 +204,7 @@ export function createScenario(
       expect(records.filter(({ event }) => event === 'operation-proposed')).toHaveLength(ids.length);
       for (const on of processes)
         for (const id of ids)
-          expect(await findOperation(on, acme, id)).toEqual(await findOperation(bench.ledger, acme, id));
+          expect(await findOperation(on, acme, id)).toEqual(await findOperation(harness.ledger, acme, id));
       return words;
     },
   };
@@ -236,11 +236,11 @@ async function expectLogMatchesRow(
 
 /** By enough others, each once, in time; then one job, which began in time. */
 async function expectEnoughApprovals(
-  bench: LedgerHarness,
+  harness: LedgerHarness,
   id: string,
   log: readonly OperationEvent[],
 ): Promise<void> {
-  const operation = await findOperation(bench.ledger, acme, id);
+  const operation = await findOperation(harness.ledger, acme, id);
   if (!operation) throw new Error('An operation is gone.');
   const given = log.filter(
     ({ what, actor }) => actor !== 'system' && (what === 'approval' || what === 'approved'),
@@ -250,7 +250,7 @@ async function expectEnoughApprovals(
   for (const who of [operation.requester.userId, ...nobodyApproves]) expect(by).not.toContain(who);
   for (const { at } of given) expect(at < operation.expiresAt).toBe(true);
   const approved = log.find(({ what }) => what === 'approved');
-  expect(bench.enqueued.filter((queued) => queued === id)).toHaveLength(approved ? 1 : 0);
+  expect(harness.enqueued.filter((queued) => queued === id)).toHaveLength(approved ? 1 : 0);
   if (approved) expect(by).toHaveLength(operation.approvalsNeeded);
   else expect(by.length).toBeLessThan(operation.approvalsNeeded);
   const began = log.find(({ what }) => what === 'executing');

@@ -65,7 +65,7 @@ const mutations: Readonly<Record<string, string>> = {
 const moving = ['id', 'state', 'seq', 'moved_by', 'moved_at', 'outcome', 'approvers', 'reminded_at'];
 
 /** One that tries another again, so that every column holds something. */
-async function waits({ ledger }: LedgerHarness): Promise<string> {
+async function proposeWaiting({ ledger }: LedgerHarness): Promise<string> {
   const first = await propose(ledger, makeProposal(edit('one'), olivia, freely));
   await beginNow(ledger, first.id, rules);
   await settle(ledger, first.id, { state: 'failed', outcome: { word: 'refused' } });
@@ -94,10 +94,10 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     test.each(Object.entries(mutations))(
       'a changed %s voids it, at the click and when it runs',
       async (column, to) => {
-        const bench = await createLedgerHarness(await emptyDatabase());
-        const { ledger, enqueued, tamper } = bench;
+        const harness = await createLedgerHarness(await emptyDatabase());
+        const { ledger, enqueued, tamper } = harness;
         const why = column === 'key_id' ? 'key-gone' : 'changed';
-        const clicked = await waits(bench);
+        const clicked = await proposeWaiting(harness);
         const before = await findOperation(ledger, acme, clicked);
         if (!before) throw new Error('It is there.');
         await tamper(`update operations set ${column} = ${to} where id = '${clicked}'`);
@@ -113,7 +113,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
           operation: { state: 'failed' },
         });
 
-        const running = await waits(bench);
+        const running = await proposeWaiting(harness);
         await approveNow(ledger, running, ben, rules);
         await tamper(`update operations set ${column} = ${to} where id = '${running}'`);
         expect(await begin(ledger, running, { ...facts, approvers: [facts.clicker] })).toMatchObject({
@@ -188,8 +188,8 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     });
 
     test('the value of another request, or a missing one, voids it', async () => {
-      const bench = await createLedgerHarness(await emptyDatabase());
-      const { ledger, tamper } = bench;
+      const harness = await createLedgerHarness(await emptyDatabase());
+      const { ledger, tamper } = harness;
       const proposeEdit = async (value: string) => {
         const { id } = await propose(ledger, makeProposal(edit(value), olivia, freely));
         return id;

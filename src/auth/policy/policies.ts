@@ -11,11 +11,6 @@ export interface PolicyVersion {
   readonly at: Date;
 }
 
-type Saved =
-  | { readonly saved: true; readonly policy: Policy }
-  /** Another admin saved meanwhile; undefined where the base version never existed. */
-  | { readonly saved: false; readonly meanwhile: PolicyVersion | undefined };
-
 /** A change of settings, from the version `base`. */
 interface PolicyChange {
   readonly tenant: string;
@@ -49,9 +44,9 @@ export function createPolicies({
       Number.isSafeInteger(version) ? findVersion(db, tenant, version) : undefined,
     /**
      * Saves the version after `base`, with its audit record in the same transaction. Of two admins who save at once the
-     * second receives the version of the first.
+     * second receives the version of the first, or undefined where the base version never existed.
      */
-    async save({ tenant, base, policy, by, difference }: PolicyChange): Promise<Saved> {
+    async save({ tenant, base, policy, by, difference }: PolicyChange) {
       const next = { ...policy, version: base + 1 };
       const { version, ...body } = next;
       const saved = await db.transaction().execute(async (trx) => {
@@ -70,7 +65,8 @@ export function createPolicies({
       });
       // Also a read that is under way is not kept: it may have begun before.
       cache.drop(tenant);
-      return saved ? { saved, policy: next } : { saved, meanwhile: await findVersion(db, tenant) };
+      if (saved) return { saved, policy: next } as const;
+      return { saved, meanwhile: await findVersion(db, tenant) } as const;
     },
   };
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../../api/http/errors.ts';
 import { tenantId } from '../../auth/identity.ts';
 import { decideApproval } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
-import { approve, cancel, confirmOutcome, deny, longestReason } from '../../operations/decide.ts';
+import { approve, cancel, confirmOutcome, deny } from '../../operations/decide.ts';
 import type { Answer, DecisionContext, Operation } from '../../operations/model.ts';
 import { retry } from '../../operations/propose.ts';
 import { findOperation, findRequestedBy, findWaitingFor } from '../../operations/queries.ts';
@@ -17,7 +17,7 @@ import * as forms from '../../views/operations/forms.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm, type Feature } from '../define.ts';
 import { loadAffectedByScript, loadAffectedByVolume } from '../zones/lookup.ts';
-import { assertAllowed, assertMayPropose, findApprovalNeeds } from './proposals.ts';
+import { assertAllowed, assertMayPropose, findApprovalNeeds, reasonField } from './proposals.ts';
 
 const mostRequested = 8;
 
@@ -85,14 +85,11 @@ const denyAction: Action<'ledger'> = {
   },
 };
 
-const whyNot = { error: 'Say why: the requester reads it.' };
-const tooLong = { error: `At most ${longestReason} characters.` };
-
 const denyForm = defineForm({
   id: 'approvals:deny-submit',
   changesHome: true,
   needs: 'none',
-  fields: z.object({ reason: z.string(whyNot).trim().min(1, whyNot).max(longestReason, tooLong) }),
+  fields: z.object({ reason: reasonField('Say why: the requester reads it.') }),
   async run({ reason }, context: With<'ledger'>) {
     const { ledger, person, modal } = context;
     const id = modal?.metadata ?? '';

@@ -1,8 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
 import { tenantId } from '../../auth/identity.ts';
 import { computeQuorum, findApproverCandidates } from '../../auth/policy/authorizer.ts';
 import type { Decision } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
+import { longestReason } from '../../operations/decide.ts';
 import { type Operation, type OperationKind, type Proposal, requiredRight } from '../../operations/model.ts';
 import { propose } from '../../operations/propose.ts';
 import { findOperation } from '../../operations/queries.ts';
@@ -10,6 +12,13 @@ import { renderRefusal } from '../../views/blocks/failure.ts';
 import { pluralize } from '../../views/blocks/text.ts';
 import type { ApprovalNeeds } from '../../views/operations/describe.ts';
 import type { Context, With } from '../context.ts';
+
+/** A required reason, as the ledger keeps it. */
+export function reasonField(missing: string) {
+  const error = { error: missing };
+  const tooLong = { error: `At most ${longestReason} characters.` };
+  return z.string(error).trim().min(1, error).max(longestReason, tooLong);
+}
 
 /**
  * The approvals that a request would need, with the policy that says so, read afresh.

@@ -12,7 +12,7 @@ import type { With } from '../context.ts';
 import { type Command, defineForm, type Feature } from '../define.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByVolume } from '../zones/lookup.ts';
-import { findApprovalNeeds, proposeChange } from './proposals.ts';
+import { findApprovalNeeds, proposeChange, reasonField } from './proposals.ts';
 
 const volumeCommand: Command<'zoneCache'> = {
   name: 'volume',
@@ -47,8 +47,6 @@ function isTextId(value: string): boolean {
   }
 }
 
-const sayWhy = { error: 'Say why: the approvers read it.' };
-
 const id = (noun: string) =>
   z
     .string({ error: `Type the ${noun}.` })
@@ -65,7 +63,7 @@ const fields = z
     }),
     volumeId: id('volume id'),
     confirmVolumeId: z.string({ error: 'Type the volume id once more.' }).trim(),
-    reason: z.string(sayWhy).trim().min(1, sayWhy).max(500, { error: 'At most 500 characters.' }),
+    reason: reasonField('Say why: the approvers read it.'),
   })
   .refine(({ volumeId, confirmVolumeId }) => volumeId === confirmVolumeId, {
     path: ['confirmVolumeId'],

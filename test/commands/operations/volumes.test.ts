@@ -4,7 +4,7 @@ import {
   countDeleteRequests,
   requestDeletion,
   startApprovalWorkspace,
-} from './workspace.ts';
+} from '../../operations/workspace.ts';
 
 describe('a volume is deleted', () => {
   let team: ApprovalWorkspace;

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type ApprovalWorkspace, configure, startApprovalWorkspace } from './workspace.ts';
+import { type ApprovalWorkspace, configure, startApprovalWorkspace } from '../../operations/workspace.ts';
 
 const secretValue = 'CANARY-variable-value-7f3a9c';
 

@@ -6,7 +6,7 @@ import {
   requestDeletion,
   startApprovalWorkspace,
   type Volumes,
-} from './workspace.ts';
+} from '../../operations/workspace.ts';
 
 describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
   let team: ApprovalWorkspace;
