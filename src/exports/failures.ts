@@ -34,67 +34,43 @@ export function classifyFailure(
   attempt: number,
   now: Date,
 ): FailureVerdict {
-  const pause = pausesMs[attempt - 1];
-  const again = (why: string, seconds?: number): FailureVerdict | undefined => {
-    const ms = Math.max(pause ?? 0, (seconds ?? 0) * 1000);
-    return pause === undefined || ms > longestPauseMs ? undefined : { retryAfterMs: ms, why };
-  };
+  const why = describePause(error);
+  const seconds = error instanceof ApiError || error instanceof SlackFailure ? error.retryAfterSeconds : 0;
+  const pauseMs = Math.max(pausesMs[attempt - 1] ?? Number.POSITIVE_INFINITY, (seconds ?? 0) * 1000);
+  if (why !== undefined && pauseMs <= longestPauseMs) return { retryAfterMs: pauseMs, why };
+
   const same: Offer = { from: request.from, to: request.to, split: request.split };
   const change: Offer = { ...same, change: true };
-  if (error instanceof ApiError) {
-    const retry = canComeBack.has(error.code)
-      ? again(whyPaused[error.code] ?? 'The CDN did not answer.', error.retryAfterSeconds)
-      : undefined;
-    if (retry) return retry;
-    if (isWindowError(error)) return { tell: error, offers: [...corrected(request, now), change] };
-    return { tell: error, offers: [isAboutWhatWasTyped(error) ? change : same] };
-  }
+  if (error instanceof ApiError && isWindowError(error))
+    return { tell: error, offers: [...corrected(request, now), change] };
+  if (error instanceof ApiError) return { tell: error, offers: [isAboutWhatWasTyped(error) ? change : same] };
   if (error instanceof ExportTooLarge)
     return { tell: tooLarge(error, request), offers: [...smaller(error, request), change] };
-  if (error instanceof ExportOverdue) return { tell: overdue, offers: [...halves(request), change] };
+  if (error instanceof ExportOverdue) return { tell: overdue, offers: [...cutIn(2, request), change] };
   if (error instanceof SlackFailure && error.code === 'held_back')
     return { tell: heldBack(error), offers: [change] };
   if (error instanceof SlackFailure) {
-    const passes =
-      error.code === 'ratelimited' || error.outcome === 'unknown' || error.code === 'upload_failed';
-    const retry = passes ? again('Slack did not take the file.', error.retryAfterSeconds) : undefined;
-    return retry ?? { tell: slackWords(error), offers: afterSlack(error, request, { same, change }) };
+    const { code } = error;
+    if (tooLargeForSlack.has(code))
+      return { tell: describeRefusedUpload(error), offers: [...cutIn(2, request), change] };
+    const isWrongPlace = wrongPlace.has(code);
+    const offers = code === 'is_archived' ? [change] : isWrongPlace ? [same, change] : [same];
+    return { tell: describeRefusedUpload(error), offers };
   }
-  if (isDiskFull(error)) {
-    const full = new UserError(
-      'The bot’s disk is full, so the export was given up.',
-      'Tell whoever runs this bot, or choose a smaller window.',
-    );
-    return { tell: full, offers: halves(request) };
-  }
-  if (error instanceof UserError) {
-    return {
-      tell: error,
-      offers: [...(request.from < findEarliestStart(now) ? corrected(request, now) : []), change],
-    };
-  }
-  return { tell: error, offers: [] };
+  if (isDiskFull(error)) return { tell: diskFull, offers: cutIn(2, request) };
+  const isTooEarly = error instanceof UserError && request.from < findEarliestStart(now);
+  const offers = error instanceof UserError ? [...(isTooEarly ? corrected(request, now) : []), change] : [];
+  return { tell: error, offers };
 }
 
-/** True if the same request would be refused again. */
-function isAboutWhatWasTyped(error: ApiError): boolean {
-  return error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
+/** Why another attempt may succeed. Undefined if it would not. */
+function describePause(error: unknown): string | undefined {
+  if (error instanceof ApiError) return whyPaused[error.code];
+  if (!(error instanceof SlackFailure)) return undefined;
+  const passes = error.outcome === 'unknown' || ['ratelimited', 'upload_failed'].includes(error.code);
+  return passes && error.code !== 'held_back' ? 'Slack did not take the file.' : undefined;
 }
 
-const tooLargeForSlack = new Set(['file_upload_size_restricted', 'upload_too_large']);
-const wrongPlace = new Set(['not_in_channel', 'channel_not_found', 'is_archived']);
-
-function afterSlack(
-  { code }: SlackFailure,
-  request: ExportRequest,
-  { same, change }: { readonly same: Offer; readonly change: Offer },
-): readonly Offer[] {
-  if (tooLargeForSlack.has(code)) return [...halves(request), change];
-  if (code === 'is_archived') return [change];
-  return wrongPlace.has(code) ? [same, change] : [same];
-}
-
-const canComeBack = new Set(['cut', 'timeout', 'unavailable', 'unreachable', 'rate_limited']);
 const whyPaused: Readonly<Record<string, string>> = {
   cut: 'The CDN’s answer broke off.',
   timeout: 'The CDN took too long.',
@@ -102,6 +78,19 @@ const whyPaused: Readonly<Record<string, string>> = {
   unreachable: 'The CDN cannot be reached.',
   rate_limited: 'The CDN asks for a pause.',
 };
+
+const diskFull = new UserError(
+  'The bot’s disk is full, so the export was given up.',
+  'Tell whoever runs this bot, or choose a smaller window.',
+);
+
+/** True if the same request would be refused again. */
+function isAboutWhatWasTyped(error: ApiError): boolean {
+  return error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
+}
+
+const tooLargeForSlack = new Set(['file_upload_size_restricted', 'upload_too_large']);
+const wrongPlace = new Set(['not_in_channel', 'channel_not_found']);
 
 /**
  * Windows to offer instead of a refused one: the part that the CDN keeps. If the window is valid by our clock, the CDN's
@@ -137,10 +126,6 @@ function smaller({ bytes: size, announced, limit }: ExportTooLarge, request: Exp
   return [...splitting, ...cutIn(pieces, request)];
 }
 
-function halves(request: ExportRequest): Offer[] {
-  return cutIn(2, request);
-}
-
 function cutIn(pieces: number, { from, to, split }: ExportRequest): Offer[] {
   const step = Math.ceil((to.getTime() - from.getTime()) / pieces / minuteMs) * minuteMs;
   return Array.from({ length: pieces }, (_, index) => ({
@@ -171,7 +156,7 @@ const slackSteps: Readonly<Record<string, string>> = {
   channel_not_found: 'Type `/invite @cdn` in that channel, then export again.',
 };
 
-function slackWords(error: SlackFailure): UserError {
+function describeRefusedUpload(error: SlackFailure): UserError {
   if (error.code === 'is_archived') {
     return new UserError(
       'The channel was archived meanwhile, so nothing was posted.',

@@ -1,10 +1,12 @@
 import type { Kysely, Transaction } from 'kysely';
+import { z } from 'zod';
 import { defineMessage, type Refusal, type RenderContext } from '../outbox/outbox.ts';
 import type { Schema } from '../store/schema.ts';
+import type { Failure } from '../views/blocks/failure.ts';
 import type { Message } from '../views/blocks/message.ts';
 import { renderProgress } from '../views/exports/exports.ts';
-import { type NotifiedWhere, renderBlocked } from '../views/exports/outcome-messages.ts';
-import { type ExportOutcome, outcomeColumns, readOutcome, renderOutcome } from './outcome.ts';
+import * as views from '../views/exports/outcome-messages.ts';
+import type { ExportState } from './model.ts';
 import type { ExportPorts } from './ports.ts';
 import {
   type ExportMove,
@@ -14,6 +16,72 @@ import {
   moveExport,
   toExportSummary,
 } from './queries.ts';
+
+const failure = z.object({
+  message: z.string(),
+  hint: z.string().optional(),
+  offer: z
+    .union([
+      z.enum(['connect', 'why']),
+      z.array(z.object({ label: z.string(), types: z.string() })).readonly(),
+    ])
+    .optional(),
+  why: z.string().optional(),
+  reference: z.string().optional(),
+}) satisfies z.ZodType<Failure>;
+
+const offer = z.object({
+  from: z.coerce.date(),
+  to: z.coerce.date(),
+  split: z.boolean(),
+  change: z.literal(true).optional(),
+});
+
+const stored = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('done'),
+    files: z.int(),
+    /** See `EventStats`. */
+    hours: z.array(z.tuple([z.number(), z.number()]).readonly()).readonly(),
+  }),
+  z.object({ kind: z.literal('unknown') }),
+  z.object({ kind: z.literal('cancelled'), by: z.string() }),
+  z.object({ kind: z.literal('failed'), failure, offers: z.array(offer).readonly() }),
+  z.object({ kind: z.literal('not-begun') }),
+]);
+
+/** The outcome of an export as stored: what its message needs beside the other columns. */
+export type ExportOutcome = z.output<typeof stored>;
+
+/** The columns of an ended export. */
+function outcomeColumns(outcome: ExportOutcome): {
+  readonly state: ExportState;
+  readonly ending: string;
+} {
+  const state = outcome.kind === 'not-begun' ? 'failed' : outcome.kind;
+  return { state, ending: JSON.stringify(stored.parse(outcome)) };
+}
+
+/** Undefined if the export has not ended, or its outcome was erased. */
+export function readOutcome({ ending }: ExportRow): ExportOutcome | undefined {
+  return ending === null ? undefined : stored.parse(JSON.parse(ending));
+}
+
+export function renderOutcome(row: ExportRow, outcome: ExportOutcome, told: views.NotifiedWhere): Message {
+  const one = toExportSummary(row);
+  switch (outcome.kind) {
+    case 'done':
+      return views.renderDone(one, { ...outcome, told });
+    case 'unknown':
+      return views.renderUnknown(one, told);
+    case 'cancelled':
+      return views.renderCancelled(one, outcome.by);
+    case 'failed':
+      return views.renderFailed(one, outcome.failure, outcome.offers);
+    case 'not-begun':
+      return views.renderNotBegun(one);
+  }
+}
 
 /** What ending an export needs. */
 export interface FinishContext {
@@ -86,14 +154,15 @@ export const endNotice = defineMessage({
 export async function renderExport(
   db: Kysely<Schema>,
   id: string,
-  told: NotifiedWhere,
+  told: views.NotifiedWhere,
   refusal?: Refusal,
 ): Promise<Message | undefined> {
   const row = await findExport(db, id);
   if (!row || row.request === null) return undefined;
   const one = toExportSummary(row);
   const outcome = readOutcome(row);
-  if (refusal?.code === 'held_back') return outcome && renderBlocked(one, outcome.kind, refusal.reference);
+  if (refusal?.code === 'held_back')
+    return outcome && views.renderBlocked(one, outcome.kind, refusal.reference);
   const first = { phase: 'starting', rows: 0, bytes: 0, elapsedMs: 0, attempt: 1 } as const;
   return outcome ? renderOutcome(row, outcome, told) : renderProgress(one, first);
 }

@@ -5,18 +5,7 @@ import type { ExportContext } from './ports.ts';
 import { moveExport } from './queries.ts';
 import type { ExportProgress } from './worker/gather.ts';
 
-/** Runs beside an attempt: stores and shows its progress, and aborts it when it has to end. */
-export interface ProgressReporter {
-  readonly signal: AbortSignal;
-  /** `toSend`: bytes of the files, in the phase `sending`. */
-  readonly setPhase: (phase: Phase, toSend?: number) => void;
-  /** `lost`: the export was cancelled, or another attempt has it. `overdue`: it is close to the job's time limit. */
-  readonly abortReason: () => 'lost' | 'overdue' | undefined;
-  /** When Slack last answered to progress, epoch ms; 0 if never. */
-  readonly shownAt: () => number;
-  /** Resolves once no request is under way, so that no older message replaces the last one. */
-  readonly stop: () => Promise<void>;
-}
+export type ProgressReporter = ReturnType<typeof startProgressReporter>;
 
 /** The job's time limit. */
 export const attemptSeconds = 2 * 60 * 60;
@@ -26,6 +15,7 @@ const storeEveryMs = 1_000;
 // Slack accepts about fifty edits of messages a minute, for all exports together.
 const showEveryMs = 3_000;
 
+/** Runs beside an attempt: stores and shows its progress, and aborts it when it has to end. */
 export function startProgressReporter(options: {
   readonly one: ExportSummary;
   readonly run: string;
@@ -34,7 +24,7 @@ export function startProgressReporter(options: {
   readonly slack: Pick<SlackPort, 'update'>;
   readonly progress: () => ExportProgress;
   readonly context: ExportContext;
-}): ProgressReporter {
+}) {
   const { one, run, attempt, at, slack, progress, context } = options;
   const { db, log, now } = context;
   const controller = new AbortController();
@@ -96,13 +86,17 @@ export function startProgressReporter(options: {
 
   return {
     signal: AbortSignal.any([context.signal, controller.signal]),
-    setPhase(next, bytes) {
+    /** `bytes`: of the files, in the phase `sending`. */
+    setPhase(next: Phase, bytes?: number): void {
       phase = next;
       toSend = bytes;
     },
+    /** `lost`: the export was cancelled, or another attempt has it. `overdue`: it is close to the job's time limit. */
     abortReason: () => reason,
+    /** When Slack last answered to progress, epoch ms; 0 if never. */
     shownAt: () => shownAt,
-    async stop() {
+    /** Resolves once no request is under way, so that no older message replaces the last one. */
+    async stop(): Promise<void> {
       isStopped = true;
       clearTimeout(timer);
       await ticking;

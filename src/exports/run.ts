@@ -7,10 +7,9 @@ import { type Posted, SlackFailure } from '../outbox/slack-port.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
 import { renderRefusal } from '../views/blocks/failure.ts';
 import { renderWaiting } from '../views/exports/exports.ts';
-import { createAttachments } from './attachments.ts';
+import { createAttachments } from '../views/exports/report.ts';
 import { classifyFailure, ExportOverdue } from './failures.ts';
-import { exportMessageId, finishExport } from './finish.ts';
-import type { ExportOutcome } from './outcome.ts';
+import { type ExportOutcome, exportMessageId, finishExport } from './finish.ts';
 import type { ExportContext, ExportPorts } from './ports.ts';
 import { attemptSeconds, type ProgressReporter, startProgressReporter } from './progress.ts';
 import {
@@ -89,7 +88,8 @@ async function attempt(about: Attempt): Promise<void> {
     });
     await reporter.stop();
     const { stats, sha256 } = gathered;
-    const outcome = { kind: 'done', files: stats.empty ? 0 : gathered.files.length } as const;
+    const count = stats.empty ? 0 : gathered.files.length;
+    const outcome = { kind: 'done', files: count, hours: stats.hours } as const;
     const columns = { row_count: stats.rows, byte_count: stats.bytes, files: JSON.stringify(files) };
     await finish(about, outcome, { columns, sha256 });
   } catch (error) {

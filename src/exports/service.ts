@@ -6,10 +6,9 @@ import { UserError } from '../errors.ts';
 import type { Posted } from '../outbox/slack-port.ts';
 import type { Schema } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
-import { endNoticeId, exportMessageId, finishExport } from './finish.ts';
+import { endNoticeId, exportMessageId, finishExport, readOutcome, renderOutcome } from './finish.ts';
 import { putExportMessage } from './messages.ts';
 import { type ExportRequest, type ExportSummary, isUnderWay, underWay } from './model.ts';
-import { readOutcome, renderOutcome } from './outcome.ts';
 import type { ExportPorts } from './ports.ts';
 import {
   addExport,
@@ -24,38 +23,20 @@ import {
   writeRequest,
 } from './queries.ts';
 
-/** Exports of event logs, from the form to the file. */
-export interface ExportService {
-  /**
-   * Stores an export, which begins when its message is posted, and waits for that for some seconds: it shows whether the
-   * bot may post there. The caller has checked the person's permission.
-   *
-   * @throws UserError if the message cannot be posted, or the person has too many exports under way.
-   */
-  ask(person: Person, wanted: ExportRequest, channel: string | undefined): Promise<void>;
-  /** Within the person's tenant. Undefined if there is none, or its request was erased. */
-  find(person: Person, id: string): Promise<ExportSummary | undefined>;
-  /** The person's exports, newest first. */
-  list(person: Person, most: number): Promise<readonly ExportSummary[]>;
-  /** Ends it at once; a process that works on it notices within a second. `late`: Slack is asked to show the files. */
-  cancel(person: Person, id: string): Promise<'cancelled' | 'late' | 'over'>;
-  /** Finds an export whose button was pressed in the message `at`, which shows the outcome if it is outdated. */
-  look(person: Person, id: string, at: Posted | undefined): Promise<ExportSummary | undefined>;
-  /** Cancels the exports of a person whose key is gone, or of a whole tenant. */
-  endFor(ended: { readonly person: Person | undefined; readonly tenant: string }): Promise<void>;
-}
+export type ExportService = ReturnType<typeof createExportService>;
 
 const mostUnderWay = 3;
 // Slack answers in less than a second, unless it wants a pause. Then the message and the export come later.
 const mostWaitMs = 3_000;
 const lookEveryMs = 50;
 
+/** Exports of event logs, from the form to the file. */
 export function createExportService(options: {
   readonly db: Kysely<Schema>;
   readonly ports: Pick<ExportPorts, 'slack' | 'outbox' | 'audit'>;
   readonly log: Log;
   readonly now: () => Date;
-}): ExportService {
+}) {
   const { db, ports, log, now } = options;
 
   async function findIn(tenant: string, id: string): Promise<ExportRow | undefined> {
@@ -88,7 +69,8 @@ export function createExportService(options: {
 
   /** Waits until the message of an export is posted or refused. */
   async function waitForBegin(id: string): Promise<ExportRow | undefined> {
-    for (let waited = 0; waited < mostWaitMs; waited += lookEveryMs) {
+    const until = performance.now() + mostWaitMs;
+    while (performance.now() < until) {
       await sleep(lookEveryMs);
       const row = await findExport(db, id);
       if (row?.state !== 'asked') return row;
@@ -97,7 +79,13 @@ export function createExportService(options: {
   }
 
   return {
-    async ask(person, wanted, channel) {
+    /**
+     * Stores an export, which begins when its message is posted, and waits for that for some seconds: it shows whether
+     * the bot may post there. The caller has checked the person's permission.
+     *
+     * @throws UserError if the message cannot be posted, or the person has too many exports under way.
+     */
+    async ask(person: Person, wanted: ExportRequest, channel: string | undefined): Promise<void> {
       const tenant = tenantId(person);
       const { userId } = person;
       const id = randomBytes(9).toString('base64url');
@@ -131,23 +119,27 @@ export function createExportService(options: {
       const { message, hint = '', reference } = outcome.failure;
       throw new UserError(message, hint, undefined, reference);
     },
-    async find(person, id) {
+    /** Within the person's tenant. Undefined if there is none, or its request was erased. */
+    async find(person: Person, id: string): Promise<ExportSummary | undefined> {
       const row = await findIn(tenantId(person), id);
       return row && toExportSummary(row);
     },
-    async list(person, most) {
+    /** The person's exports, newest first. */
+    async list(person: Person, most: number): Promise<ExportSummary[]> {
       const rows = await findExportsOf(db, { tenant: tenantId(person), userId: person.userId }, most);
       return rows.map(toExportSummary);
     },
-    async look(person, id, at) {
+    /** Finds an export whose button was pressed in the message `at`, which shows the outcome if it is outdated. */
+    async look(person: Person, id: string, at: Posted | undefined): Promise<ExportSummary | undefined> {
       const row = await findIn(tenantId(person), id);
       if (row && at) await showOutcome(row, at);
       return row && toExportSummary(row);
     },
-    async cancel(person, id) {
-      return (await findIn(tenantId(person), id)) ? stop(id, person.userId) : 'over';
-    },
-    async endFor({ person, tenant }) {
+    /** Ends it at once; a process that works on it notices within a second. `late`: Slack is asked to show the files. */
+    cancel: async (person: Person, id: string) =>
+      (await findIn(tenantId(person), id)) ? stop(id, person.userId) : 'over',
+    /** Cancels the exports of a person whose key is gone, or of a whole tenant. */
+    async endFor({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
       const rows = await findUnfinishedExports(db, { tenant, userId: person?.userId });
       for (const row of rows) if (isUnderWay(toExportSummary(row).state)) await stop(row.id, 'system');
     },

@@ -32,9 +32,12 @@ describe('a file arrives', () => {
     const done = await waitForPost(ops, /200 events.*in 1 file below/);
     const [message, ...more] = newFiles(ops);
     expect(more).toEqual([]);
-    const [csv, chart] = message?.files ?? [];
+    const [csv, ...others] = message?.files ?? [];
+    expect(others).toEqual([]);
     expect(csv?.name).toMatch(/^events-501-\d{8}T\d{4}Z-\d{8}T\d{4}Z\.csv$/);
-    expect(chart).toMatchObject({ mimetype: 'image/png', altText: expect.stringContaining('200 events') });
+    expect(done.blocks).toContainEqual(
+      expect.objectContaining({ type: 'data_visualization', title: '200 events by hour (UTC)' }),
+    );
     const bytes = await download(bot.slack, csv?.url ?? '');
     expect(bytes.equals(await sentByService())).toBe(true);
     for (const words of [

@@ -6,11 +6,11 @@ import { useExportHarness } from './harness.ts';
 
 const { alice } = users;
 const { ops } = channels;
-const desk = useExportHarness();
-const { exportRequests, exportTo, expectNothingLeft, waitForPost } = desk;
+const harness = useExportHarness();
+const { exportRequests, exportTo, expectNothingLeft, waitForPost } = harness;
 let bot: Bot;
 beforeAll(() => {
-  bot = desk.bot();
+  bot = harness.bot();
 });
 
 type Person = ReturnType<Bot['slack']['as']>;

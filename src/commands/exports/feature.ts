@@ -1,6 +1,6 @@
 import { decideExport } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
-import type { ExportRequest, ExportSummary } from '../../exports/model.ts';
+import type { ExportRequest } from '../../exports/model.ts';
 import { message, section } from '../../views/blocks/blocks.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
 import type { FormResult, Message } from '../../views/blocks/message.ts';
@@ -10,8 +10,8 @@ import { renderAlreadyEnded } from '../../views/exports/outcome-messages.ts';
 import type { Context, With } from '../context.ts';
 import type { Action, Command, Feature, Form } from '../define.ts';
 import type { Words } from '../words.ts';
-import { toFilterRows } from './filter-rows.ts';
-import { type AskedExport, createBlankForm, formActions, readExport } from './form.ts';
+import { toFilterRows } from './filters.ts';
+import { type AskedExport, formActions, readExport } from './form.ts';
 import { clampWindow, defaultWindow, readWindow } from './window.ts';
 
 const mostListed = 10;
@@ -30,21 +30,18 @@ const exportCommand: Command<'exports'> = {
     const hasZone = /^#?\d+$/u.test(first);
     const typed = (hasZone ? rest.join(' ') : words.text).trim();
     const form = await blank(context, hasZone ? first.replace('#', '') : '');
-    if (typed === '') return forms.renderExportForm(form);
-    return forms.renderExportForm({ ...form, ...windowTyped(typed, context, form.timeZone) });
+    return forms.renderExportForm(
+      typed === '' ? form : { ...form, ...windowTyped(typed, context, form.timeZone) },
+    );
   },
-  run: (words, context) => {
+  async run(words, { exports, person, now }) {
     if (!isList(words)) throw new Error('the form opens instead');
-    return list(context);
+    return views.renderExportList(await exports.list(person, mostListed), now());
   },
 };
 
 function isList({ list }: Words): boolean {
   return ['list', 'mine', 'running'].includes(list[0]?.toLowerCase() ?? '');
-}
-
-async function list(context: With<'exports'>): Promise<Message> {
-  return views.renderExportList(await context.exports.list(context.person, mostListed), context.now());
 }
 
 /** Reads a typed window; the default one and the reason if it cannot be read. */
@@ -57,38 +54,46 @@ function windowTyped(
     const window = readWindow(typed, now(), timeZone ?? 'UTC');
     const kept = clampWindow(window, now());
     if (!kept)
-      return {
-        ...defaultWindow(now()),
-        problem: 'The CDN keeps events for 72 hours only: that window lies before them.',
-      };
+      throw new UserError('The CDN keeps events for 72 hours only: that window lies before them.', '');
     const said = [
       ...(window.swapped ? ['The window you typed ends before it begins: start and end were swapped.'] : []),
       ...(kept.from > window.from
         ? ['The CDN keeps events for 72 hours only: the start was moved to the earliest there is.']
         : []),
     ];
-    return { from: kept.from, to: kept.to, problem: said.length > 0 ? said.join(' ') : undefined };
+    return { ...kept, problem: said.join(' ') };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return { ...defaultWindow(now()), problem: [error.message, error.hint].filter(Boolean).join(' ') };
+    return { ...defaultWindow(now()), problem: `${error.message} ${error.hint}`.trim() };
   }
 }
 
 async function blank({ person, people, now }: Context, shieldZoneId: string): Promise<forms.ExportForm> {
   const profile = await people.profile(person.userId);
-  return createBlankForm({ shieldZoneId, timeZone: profile?.timeZone, now: now() });
+  return {
+    shieldZoneId,
+    ...defaultWindow(now()),
+    query: '',
+    ...toFilterRows([]),
+    channel: undefined,
+    spreadsheetSafe: false,
+    pseudonyms: false,
+    split: false,
+    timeZone: profile?.timeZone,
+    drawn: 0,
+  };
 }
 
 const form: Form<'exports'> = {
   id: 'event-logs:submit',
   needs: 'export',
   loadingView: forms.exportBusy(),
-  read: (fields, about) => readExport(fields, about),
+  read: readExport,
   async run(values, context): Promise<FormResult> {
     const { request, channel, warnings, form: typed } = values as AskedExport;
     try {
       await start(request, channel, context);
-      return started(views.renderStarted(channel, warnings));
+      return forms.exportStarted(views.renderStarted(channel, warnings));
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       // The form comes back with its values and the problem.
@@ -103,19 +108,6 @@ const form: Form<'exports'> = {
     }
   },
 };
-
-function started(told: Message): FormResult {
-  return {
-    modal: {
-      type: 'modal',
-      callback_id: 'event-logs:started',
-      title: { type: 'plain_text', text: 'Export events' },
-      close: { type: 'plain_text', text: 'Done' },
-      blocks: told.blocks ?? [],
-    },
-    message: told,
-  };
-}
 
 async function start(
   request: ExportRequest,
@@ -132,9 +124,12 @@ async function start(
   await exports.ask(person, request, channel);
 }
 
-async function foundBefore(id: string, { exports, person }: With<'exports'>): Promise<ExportSummary> {
+/** The value of a button: an export, and the window to repeat it with. */
+async function readButton(value: string, { exports, person }: With<'exports'>) {
+  const [id = '', from, to, split] = value.split('|');
   const before = await exports.find(person, id);
-  if (before) return before;
+  const window = { from: new Date(Number(from)), to: new Date(Number(to)) };
+  if (before) return { before, window, isSplit: split === 'split' };
   throw new UserError('What was exported here is forgotten.', 'Fill in the form again.', [
     { label: 'Export events', types: 'export' },
   ]);
@@ -146,24 +141,18 @@ const again: Action<'exports'> = {
   needs: 'export',
   newMessage: true,
   async run(value, context) {
-    const [id = '', from, to, split] = value.split('|');
-    const before = await foundBefore(id, context);
-    const window = clampWindow({ from: new Date(Number(from)), to: new Date(Number(to)) }, context.now());
-    if (!window) {
+    const { before, window, isSplit } = await readButton(value, context);
+    const { channel, request } = before;
+    const kept = clampWindow(window, context.now());
+    if (!kept) {
       throw new UserError(
         'The CDN keeps events for 72 hours, and that window lies before them.',
         'Choose a later one.',
-        [
-          {
-            label: 'Export the last 24 hours',
-            types: `export ${before.request.shieldZoneId} last 24h`,
-          },
-        ],
+        [{ label: 'Export the last 24 hours', types: `export ${request.shieldZoneId} last 24h` }],
       );
     }
     // An export to direct messages goes to the person who presses.
-    const { channel, request } = before;
-    await start({ ...request, ...window, split: split === 'split' }, channel, context);
+    await start({ ...request, ...kept, split: isSplit }, channel, context);
     return views.renderStarted(channel, []);
   },
 };
@@ -174,11 +163,9 @@ const change: Action<'exports'> = {
   needs: 'export',
   modal: () => forms.exportSkeleton(),
   async load(value, context) {
-    const [id = '', from, to] = value.split('|');
-    const before = await foundBefore(id, context);
+    const { before, window } = await readButton(value, context);
     const { request, channel } = before;
     const form = await blank(context, request.shieldZoneId);
-    const window = { from: new Date(Number(from)), to: new Date(Number(to)) };
     const kept = clampWindow(window, context.now());
     return forms.renderExportForm({
       ...form,

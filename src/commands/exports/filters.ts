@@ -1,10 +1,134 @@
 import { isIP } from 'node:net';
 import { type EventLogFilter, eventLogFields, eventLogOps } from '../../api/event-logs.ts';
+import { another, type FilterRow, rowIds } from '../../views/exports/form.ts';
+import type { Fields } from '../context.ts';
 
 /** Filters of one export. */
-export const mostFilters = 20;
+const mostFilters = 20;
 const mostValues = 50;
 const longestValue = 500;
+
+/** The rows of a form, and the id of the next one. */
+export interface Rows {
+  readonly filters: readonly FilterRow[];
+  readonly nextRow: number;
+}
+
+const empty = { drawn: 0, field: '', otherField: '', op: 'in', otherOp: '', values: '' };
+
+/** One row per filter; an empty one if there is none. */
+export function toFilterRows(filters: readonly EventLogFilter[], first = 1): Rows {
+  if (filters.length === 0) return { filters: [{ ...empty, id: first }], nextRow: first + 1 };
+  const rows = filters.map(({ field, op, value }, nth): FilterRow => {
+    const [hasField, hasOp] = [isKnownField(field), isKnownOp(op)];
+    return {
+      id: first + nth,
+      drawn: 0,
+      field: hasField ? field : another,
+      otherField: hasField ? '' : field,
+      op: hasOp ? op : another,
+      otherOp: hasOp ? '' : op,
+      values: joinValues(value),
+    };
+  });
+  return { filters: rows, nextRow: first + rows.length };
+}
+
+export function addRow({ filters, nextRow }: Rows): Rows {
+  if (filters.length >= mostFilters) return { filters, nextRow };
+  return { filters: [...filters, { ...empty, id: nextRow }], nextRow: nextRow + 1 };
+}
+
+export function removeRow({ filters, nextRow }: Rows, id: number): Rows {
+  const left = filters.filter((row) => row.id !== id);
+  return left.length > 0 ? { filters: left, nextRow } : toFilterRows([], nextRow);
+}
+
+/** True if the choice of a field adds or removes an input, or changes a menu or hint. */
+export function needsRedraw(rows: readonly FilterRow[], fields: Fields): boolean {
+  return rows.some(
+    (row) =>
+      (row.field === another) !== rowIds(row.id).field in fields || row.op === 'cidr' || isUnusual(row),
+  );
+}
+
+/** A URL or User-Agent is searched for a part: the default operation becomes `contains`. */
+export function withDefaultOps({ filters, nextRow }: Rows): Rows {
+  const usual = filters.map((row) => (isUnusual(row) ? { ...row, op: 'contains', drawn: 1 } : row));
+  return { filters: usual, nextRow };
+}
+
+function isUnusual({ field, op, drawn }: FilterRow): boolean {
+  return ['url', 'ua'].includes(field) && op === 'in' && drawn === 0;
+}
+
+/** Reads the inputs of the rows. `drawn`: their ids, and how often their menus were drawn. */
+export function readTypedRows(
+  fields: Fields,
+  drawn: readonly (readonly [id: number, drawn: number])[],
+): FilterRow[] {
+  const text = (name: string): string => {
+    const value = fields[name];
+    return typeof value === 'string' ? value : '';
+  };
+  return drawn.map(([id, times]) => {
+    const ids = rowIds(id);
+    return {
+      id,
+      drawn: times,
+      field: text(ids.fieldMenu),
+      otherField: text(ids.field),
+      op: text(ids.opMenu),
+      otherOp: text(ids.op),
+      values: text(ids.values),
+    };
+  });
+}
+
+type Problem = readonly [block: string, problem: string];
+
+/** The filters of the rows. */
+export interface ReadRows {
+  readonly filters: readonly EventLogFilter[];
+  readonly problems: readonly Problem[];
+  /** Names whose input was not drawn yet when the form was sent. */
+  readonly missing: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Reads the rows. `fields` shows which inputs for other names the form has. */
+export function readRows(rows: readonly FilterRow[], fields: Fields): ReadRows {
+  const read = rows.map((row) => readRow(row, fields));
+  const filters = read.flatMap(({ filter }) => filter ?? []);
+  const problems = read.flatMap(({ problem }) => (problem ? [problem] : []));
+  if (filters.length > mostFilters)
+    problems.push([rowIds(rows[0]?.id ?? 1).values, `At most ${mostFilters} filters.`]);
+  const missing = read.flatMap((row) => row.missing ?? []);
+  return { filters, problems, missing, warnings: filters.flatMap(describeUnknownNames) };
+}
+
+function readRow(
+  row: FilterRow,
+  fields: Fields,
+): { readonly filter?: EventLogFilter; readonly problem?: Problem; readonly missing?: string } {
+  const ids = rowIds(row.id);
+  const isEmpty = row.values.trim() === '';
+  if (row.field === '')
+    return isEmpty ? {} : { problem: [ids.values, 'Choose a field above for these values, or remove them.'] };
+  const hidden = [
+    ...(row.field === another && !(ids.field in fields) ? ['its field'] : []),
+    ...(row.op === another && !(ids.op in fields) ? ['its operation'] : []),
+  ];
+  if (hidden.length > 0) return { missing: `a filter still needs the name of ${hidden.join(' and of ')}` };
+  const field = row.field === another ? row.otherField.trim() : row.field;
+  const op = row.op === another ? row.otherOp.trim() : row.op || 'in';
+  if (field === '') return { problem: [ids.field, 'Type the name of the field, such as method.'] };
+  if (op === '') return { problem: [ids.op, 'Type the name of the operation, such as startsWith.'] };
+  if (isEmpty) return { problem: [ids.values, 'Type a value, or remove this filter.'] };
+  const filter = readFilter(field, op, row.values);
+  if (typeof filter !== 'string') return { filter };
+  return { problem: [ids.values, `${filter.charAt(0).toUpperCase()}${filter.slice(1)}.`] };
+}
 
 /** Removes what phones and pasting leave in a text: invisible characters, wide spaces, other line breaks. */
 function normalize(typed: string): string {
@@ -45,65 +169,37 @@ function canonicalName(typed: string, names: readonly string[]): string {
   return names.find((name) => name.toLowerCase() === typed.toLowerCase()) ?? typed;
 }
 
-const closers: Readonly<Record<string, string>> = { '"': '"“”', '“': '"“”', '”': '"“”', '„': '"“”' };
+// A value in quotes, straight or curly, with doubled ones inside; or up to the next comma.
+const nextValue = / *(?:["“”„]((?:[^"“”]|["“”]{2})+)["“”] *|([^,]*))(?:,|$)/uy;
 
 function readValues(text: string): string[] | string {
   const values: string[] = [];
-  for (let at = 0; at <= text.length; ) {
-    while (text[at] === ' ') at += 1;
-    const closing = closers[text.charAt(at)];
-    if (closing === undefined) {
-      const end = (text.indexOf(',', at) + 1 || text.length + 1) - 1;
-      const value = text.slice(at, end).trim();
-      if (value === '') return 'a value is missing between two commas or at the end';
-      values.push(value);
-      at = end + 1;
-      continue;
-    }
-    const quoted = readQuoted(text, at, closing);
-    if (!quoted) return 'a quote does not close; a quote inside a value is doubled: "a ""b"""';
-    values.push(quoted.value);
-    at = quoted.end + 1;
+  nextValue.lastIndex = 0;
+  for (let isLast = false; !isLast; ) {
+    const [all = '', quoted, bare = ''] = nextValue.exec(text) ?? [];
+    const value = quoted?.replaceAll(/(["“”])["“”]/gu, '$1') ?? bare.trim();
+    if (value === '') return 'a value is missing between two commas or at the end';
+    if (quoted === undefined && /^["“”„]/u.test(value))
+      return 'a quote does not close; a quote inside a value is doubled: "a ""b"""';
+    values.push(value);
+    isLast = !all.endsWith(',');
   }
   return values;
 }
 
-/** Reads from the quote at `at` to the comma after the closing quote. */
-function readQuoted(
-  text: string,
-  at: number,
-  closing: string,
-): { readonly value: string; readonly end: number } | undefined {
-  let value = '';
-  for (let here = at + 1; here < text.length; here += 1) {
-    const sign = text.charAt(here);
-    if (!closing.includes(sign)) value += sign;
-    else if (closing.includes(text.charAt(here + 1)) && here + 1 < text.length) {
-      value += sign;
-      here += 1;
-    } else {
-      const behind = text.slice(here + 1).match(/^ *(,|$)/u);
-      if (!behind || value === '') return undefined;
-      const [all, comma = ''] = behind;
-      return { value, end: here + 1 + all.length - comma.length };
-    }
-  }
-  return undefined;
-}
-
 /** Warnings about names that the CDN does not document. */
 export function describeUnknownNames({ field, op }: Pick<EventLogFilter, 'field' | 'op'>): string[] {
-  const warnings: string[] = [];
-  if (!isKnownField(field)) warnings.push(`the field ${field} is not a known one`);
-  if (!isKnownOp(op)) warnings.push(`the operation ${op} is not a known one`);
-  return warnings;
+  return [
+    ...(isKnownField(field) ? [] : [`the field ${field} is not a known one`]),
+    ...(isKnownOp(op) ? [] : [`the operation ${op} is not a known one`]),
+  ];
 }
 
-export function isKnownField(field: string): boolean {
+function isKnownField(field: string): boolean {
   return eventLogFields.some((name) => name === field);
 }
 
-export function isKnownOp(op: string): boolean {
+function isKnownOp(op: string): boolean {
   return eventLogOps.some((name) => name === op);
 }
 

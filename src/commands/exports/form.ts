@@ -1,20 +1,12 @@
 import { z } from 'zod';
-import { checkEventLogWindow, findEarliestStart } from '../../api/event-logs.ts';
-import { UserError } from '../../errors.ts';
+import { findEarliestStart } from '../../api/event-logs.ts';
 import type { ExportRequest } from '../../exports/model.ts';
+import { minuteMs } from '../../lib/time.ts';
 import * as forms from '../../views/exports/form.ts';
-import type { Fields, OpenModal } from '../context.ts';
+import type { Context, Fields } from '../context.ts';
 import type { Action, ReadResult, SubmitInfo } from '../define.ts';
-import {
-  addRow,
-  needsRedraw,
-  readRows,
-  readTypedRows,
-  removeRow,
-  toFilterRows,
-  withDefaultOps,
-} from './filter-rows.ts';
-import { clampWindow, correctWindow, defaultWindow, readWindow } from './window.ts';
+import { addRow, needsRedraw, readRows, readTypedRows, removeRow, withDefaultOps } from './filters.ts';
+import { clampWindow, correctWindow, readWindow, type Window } from './window.ts';
 
 /** The submitted form. */
 export interface AskedExport {
@@ -25,30 +17,6 @@ export interface AskedExport {
   readonly warnings: readonly string[];
   /** Shown again if the export cannot start. */
   readonly form: forms.ExportForm;
-}
-
-export function createBlankForm(about: {
-  shieldZoneId: string;
-  timeZone: string | undefined;
-  now: Date;
-}): forms.ExportForm {
-  return {
-    shieldZoneId: about.shieldZoneId,
-    ...defaultWindow(about.now),
-    query: '',
-    ...toFilterRows([]),
-    channel: undefined,
-    spreadsheetSafe: false,
-    pseudonyms: false,
-    split: false,
-    timeZone: about.timeZone,
-    drawn: 0,
-  };
-}
-
-/** Reads an open form, to render it again with a change. */
-function createFormFor(modal: OpenModal | undefined): forms.ExportForm {
-  return typedForm(unnumbered(modal?.fields ?? {}).fields, modal?.metadata);
 }
 
 /** Reads the submitted form. Each problem goes to its field. */
@@ -68,11 +36,8 @@ export function readExport(typed: Fields, { now, metadata: note }: SubmitInfo): 
   }
   if (!form.from) wrong('from', 'Choose when the window begins.');
   if (!form.to) wrong('to', 'Choose when the window ends.');
-  if (form.from && form.to) {
-    const { from, to } = form;
-    const problem = problemOf({ from, to }, now, form.timeZone);
-    if (problem) wrong(...problem);
-  }
+  if (form.from && form.to)
+    for (const problem of findWindowProblem(form.from, form.to, now, form.timeZone)) wrong(...problem);
   if (form.channel !== undefined && !/^[CG][A-Z0-9]+$/u.test(form.channel)) {
     wrong('channel', 'Choose a channel, or leave it empty to get the file yourself.');
   }
@@ -84,56 +49,37 @@ export function readExport(typed: Fields, { now, metadata: note }: SubmitInfo): 
     return { again: forms.renderExportForm({ ...form, problem }) };
   }
   const { from, to, channel, shieldZoneId, query, pseudonyms, spreadsheetSafe, split } = form;
-  const request = {
-    shieldZoneId,
-    from,
-    // A window that ends now may be ahead of the bot's clock.
-    to: to > now ? now : to,
-    query,
-    filters,
-    pseudonyms,
-    spreadsheetSafe,
-    split,
-  };
+  // A window that ends now may be ahead of the bot's clock.
+  const window = { from, to: to > now ? now : to };
+  const request = { shieldZoneId, ...window, query, filters, pseudonyms, spreadsheetSafe, split };
   return { values: { request, channel, warnings, form } satisfies AskedExport };
 }
 
-function problemOf(
-  window: { readonly from: Date; readonly to: Date },
+function findWindowProblem(
+  from: Date,
+  to: Date,
   now: Date,
-  timeZone: string | undefined,
-): [field: string, message: string] | undefined {
-  try {
-    checkEventLogWindow(window, now.getTime());
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    const press = `press “${forms.correctWindowButton.label}” above`;
-    if (window.to <= window.from)
-      return ['to', `The end has to lie after the start: ${press} to swap them, or choose another end.`];
-    if (window.to > now) return ['to', `The window ends in the future: ${press}, or end it earlier.`];
-    const earliest = findEarliestStart(now);
-    return [
+  timeZone = 'UTC',
+): (readonly [field: string, message: string])[] {
+  const press = `press “${forms.correctWindowButton.label}” above`;
+  if (to <= from)
+    return [['to', `The end has to lie after the start: ${press} to swap them, or choose another end.`]];
+  if (to.getTime() > now.getTime() + minuteMs)
+    return [['to', `The window ends in the future: ${press}, or end it earlier.`]];
+  // Between this margin and the one of the button a person has five minutes.
+  if (from >= findEarliestStart(now, 5 * minuteMs)) return [];
+  const earliest = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'short' });
+  const words = `${earliest.format(findEarliestStart(now))}${timeZone === 'UTC' ? ' UTC' : ''}`;
+  return [
+    [
       'from',
-      `The CDN keeps events for 72 hours. The earliest start now is ${inWords(earliest, timeZone)}: ${press}, or begin later.`,
-    ];
-  }
+      `The CDN keeps events for 72 hours. The earliest start now is ${words}: ${press}, or begin later.`,
+    ],
+  ];
 }
 
-function inWords(at: Date, timeZone = 'UTC'): string {
-  const words = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  }).format(at);
-  return timeZone === 'UTC' ? `${words} UTC` : words;
-}
-
-function typedForm(fields: Fields, note: string | undefined): forms.ExportForm {
-  const { zone, drawn, rows, next } = noteOf(note);
+function typedForm(fields: Fields, metadata: string | undefined): forms.ExportForm {
+  const { zone, drawn, rows, next } = note.parse(JSON.parse(metadata ?? '{}'));
   const text = (name: string): string => {
     const value = fields[name];
     return typeof value === 'string' ? value.trim() : '';
@@ -179,68 +125,46 @@ function unnumbered(typed: Fields): { readonly fields: Fields; readonly blocks: 
 const whole = z.number().int().nonnegative();
 const note = z.object({
   zone: z.string().optional(),
-  drawn: whole,
-  rows: z.array(z.tuple([whole, whole])),
-  next: whole,
+  drawn: whole.default(0),
+  rows: z.array(z.tuple([whole, whole])).default([[1, 0]]),
+  next: whole.default(2),
 });
 
-function noteOf(text: string | undefined): z.output<typeof note> {
-  try {
-    return note.parse(JSON.parse(text ?? ''));
-  } catch {
-    return { drawn: 0, rows: [[1, 0]], next: 2 };
-  }
+/** A button or menu that draws the open form anew. */
+function redraw(
+  verb: string,
+  change: (form: forms.ExportForm, value: string, context: Context) => forms.ExportForm | undefined,
+): Action {
+  return {
+    id: `event-logs:${verb}`,
+    needs: 'export',
+    async redraw(value, context) {
+      const { fields = {}, metadata } = context.modal ?? {};
+      const form = change(typedForm(unnumbered(fields).fields, metadata), value, context);
+      return form && forms.renderExportForm(form);
+    },
+  };
 }
 
-/** Sets one of the usual windows. */
-const chooseWindow: Action = {
-  id: 'event-logs:window',
-  needs: 'export',
-  async redraw(value, context) {
-    const form = createFormFor(context.modal);
-    const drawn = form.drawn + 1;
-    if (value === forms.correctWindowButton.value)
-      return forms.renderExportForm({ ...form, ...correctWindow(form.from, form.to, context.now()), drawn });
-    const label = Object.hasOwn(forms.windowChoices, value) ? value : '24h';
-    const window = readWindow(`last ${label}`, context.now(), 'UTC');
-    return forms.renderExportForm({ ...form, ...(clampWindow(window, context.now()) ?? window), drawn });
-  },
-};
-
-const addFilter: Action = {
-  id: 'event-logs:filter',
-  needs: 'export',
-  async redraw(_, context) {
-    const form = createFormFor(context.modal);
-    return forms.renderExportForm({ ...form, ...addRow(form) });
-  },
-};
-
-const removeFilter: Action = {
-  id: 'event-logs:filter-remove',
-  needs: 'export',
-  async redraw(value, context) {
-    const form = createFormFor(context.modal);
-    return forms.renderExportForm({ ...form, ...removeRow(form, Number(value)) });
-  },
-};
-
-const chooseField: Action = {
-  id: 'event-logs:filter-field',
-  needs: 'export',
-  async redraw(_, context) {
-    const form = createFormFor(context.modal);
-    return needsRedraw(form.filters, context.modal?.fields ?? {})
-      ? forms.renderExportForm({ ...form, ...withDefaultOps(form) })
-      : undefined;
-  },
-};
-
-const chooseOp: Action = {
-  id: 'event-logs:filter-op',
-  needs: 'export',
-  redraw: async (_, context) => forms.renderExportForm(createFormFor(context.modal)),
-};
-
 /** Buttons and menus that change the open form. */
-export const formActions: readonly Action[] = [chooseWindow, addFilter, removeFilter, chooseField, chooseOp];
+export const formActions: readonly Action[] = [
+  redraw('window', (form, value, { now }) => ({
+    ...form,
+    ...(value === forms.correctWindowButton.value
+      ? correctWindow(form.from, form.to, now())
+      : chooseWindow(value, now())),
+    drawn: form.drawn + 1,
+  })),
+  redraw('filter', (form) => ({ ...form, ...addRow(form) })),
+  redraw('filter-remove', (form, id) => ({ ...form, ...removeRow(form, Number(id)) })),
+  redraw('filter-field', (form, _, { modal }) =>
+    needsRedraw(form.filters, modal?.fields ?? {}) ? { ...form, ...withDefaultOps(form) } : undefined,
+  ),
+  redraw('filter-op', (form) => form),
+];
+
+/** One of the usual windows. */
+function chooseWindow(value: string, now: Date): Window {
+  const window = readWindow(`last ${Object.hasOwn(forms.windowChoices, value) ? value : '24h'}`, now, 'UTC');
+  return clampWindow(window, now) ?? window;
+}

@@ -29,21 +29,13 @@ export function eventColumns(header: readonly string[]): {
   readonly time: number;
   readonly subjects: readonly (readonly [EventSubject, number])[];
 } {
-  const { time, ...subjects } = names;
   const plain = header.map(plainName);
-  const columnOf = (known: readonly string[]): number => {
-    const found = known.find((name) => plain.includes(name));
+  const columnOf = (subject: keyof typeof names): number => {
+    const found = names[subject].find((name) => plain.includes(name));
     return found === undefined ? -1 : plain.indexOf(found);
   };
-  return {
-    time: columnOf(time),
-    subjects: (Object.entries(subjects) as [EventSubject, readonly string[]][]).flatMap(
-      ([subject, known]) => {
-        const column = columnOf(known);
-        return column < 0 ? [] : [[subject, column] as const];
-      },
-    ),
-  };
+  const subjects = eventSubjects.map((subject) => [subject, columnOf(subject)] as const);
+  return { time: columnOf('time'), subjects: subjects.filter(([, column]) => column >= 0) };
 }
 
 /** Columns that hold an IP address and nothing else. */

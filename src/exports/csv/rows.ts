@@ -1,18 +1,22 @@
 import { UserError } from '../../errors.ts';
-import { type CsvRow, cellKinds } from './cells.ts';
 
-export interface CsvRows {
-  /** The next piece of the file, cut anywhere. */
-  readonly write: (piece: Uint8Array) => void;
-  /** After the last piece: the last row may have no line break. */
-  readonly end: () => void;
-}
+/** How a cell is written: bare, quoted, quoted with doubled quotes inside, or with stray quotes. */
+export const cellKinds = { bare: 0, quoted: 1, doubled: 2, stray: 3 } as const;
 
-export interface CsvRowsOptions {
-  /** Longest row that is buffered, in bytes. Default 1 MiB. */
-  readonly longest?: number;
-  /** A longer row is passed on without cells, or refused with a UserError. Default `pass`. */
-  readonly longer?: 'pass' | 'refuse';
+/** The current row. Its memory is reused for the next row: copy what has to stay. */
+export interface CsvRow {
+  bytes: Buffer;
+  /** The range of the row in the bytes, including a byte order mark and its line break. */
+  start: number;
+  end: number;
+  /** 0: an empty line (also a byte order mark alone), or a row too long to be read. */
+  cells: number;
+  /** The range of each cell's text, without its quotes (with them if some are stray), and its kind. */
+  from: Int32Array;
+  to: Int32Array;
+  kinds: Uint8Array;
+  /** Quotes in the wrong place, or a row too long to be read. */
+  broken: boolean;
 }
 
 const quote = 0x22;
@@ -23,6 +27,8 @@ const byteOrderMark = Buffer.from('\u{feff}');
 /** Larger pieces are read in slices of this size. */
 const slice = 65_536;
 const mostCells = 16_384;
+// Checked between two slices, and a cell takes at least one byte.
+const roomForCells = mostCells + slice + 1;
 
 /** Where in a cell the next byte is. */
 const places = { first: 0, bare: 1, quoted: 2, behindQuote: 3, behindBreak: 4, behindReturn: 5 } as const;
@@ -32,14 +38,22 @@ const ends = { unknown: 0, lf: 1, cr: 2 } as const;
 
 /**
  * Finds the rows and cells of a CSV file (RFC 4180) in pieces of bytes: line breaks and doubled quotes between quotes,
- * CRLF, LF and, where the first row ends so, CR alone; a byte order mark. It never fails over a broken file: what follows a closing quote belongs to the cell
- * (as spreadsheets read it), a quote inside a bare cell is a character, and either marks the row as broken.
+ * CRLF, LF and, where the first row ends so, CR alone; a byte order mark. It never fails over a broken file: what follows
+ * a closing quote belongs to the cell (as spreadsheets read it), a quote inside a bare cell is a character, and either
+ * marks the row as broken.
  *
  * Tests compare it with csv-parse, which makes a string of every cell and is 40 times slower:
  * docs/performance.md. Nothing is decoded here.
  */
-export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOptions = {}): CsvRows {
-  const { longest = 1_048_576, longer = 'pass' } = options;
+export function createCsvRows(
+  onRow: (row: CsvRow) => void,
+  {
+    /** Longest row that is buffered, in bytes. */
+    longest = 1_048_576,
+    /** A longer row is passed on without cells, or refused with a UserError. */
+    longer = 'pass',
+  }: { readonly longest?: number; readonly longer?: 'pass' | 'refuse' } = {},
+) {
   const row = newRow();
   // State between two pieces: bytes buffered, bytes read, and the position in the current cell.
   let held = 0;
@@ -171,7 +185,8 @@ export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOpti
   };
 
   return {
-    write(piece) {
+    /** The next piece of the file, cut anywhere. */
+    write(piece: Uint8Array): void {
       for (let taken = 0; taken < piece.length; taken += slice) {
         const part = piece.subarray(taken, taken + slice);
         if (held + part.length > row.bytes.length) enlargeBytes(row, held + part.length);
@@ -183,7 +198,8 @@ export function createCsvRows(onRow: (row: CsvRow) => void, options: CsvRowsOpti
         keepRest();
       }
     },
-    end() {
+    /** After the last piece: the last row may have no line break. */
+    end(): void {
       if (!hasBegun) {
         begin();
         scan();
@@ -201,34 +217,34 @@ function newRow(): CsvRow {
     start: 0,
     end: 0,
     cells: 0,
-    from: new Int32Array(64),
-    to: new Int32Array(64),
-    kinds: new Uint8Array(64),
+    from: new Int32Array(roomForCells),
+    to: new Int32Array(roomForCells),
+    kinds: new Uint8Array(roomForCells),
     broken: false,
   };
 }
 
 function endCell(row: CsvRow, from: number, to: number, kind: number): void {
-  const nth = row.cells;
-  if (nth === row.from.length) enlargeCells(row);
+  const nth = row.cells++;
   row.from[nth] = from;
   row.to[nth] = to;
   row.kinds[nth] = kind;
-  row.cells = nth + 1;
-}
-
-function enlargeCells(row: CsvRow): void {
-  const { from, to, kinds } = row;
-  row.from = new Int32Array(from.length * 2);
-  row.to = new Int32Array(to.length * 2);
-  row.kinds = new Uint8Array(kinds.length * 2);
-  row.from.set(from);
-  row.to.set(to);
-  row.kinds.set(kinds);
 }
 
 function enlargeBytes(row: CsvRow, needed: number): void {
   const larger = Buffer.allocUnsafeSlow(Math.max(needed, row.bytes.length * 2));
   row.bytes.copy(larger);
   row.bytes = larger;
+}
+
+/** The decoded text of a cell; as `latin1`, one character per byte. */
+export function cellText(row: CsvRow, nth: number, encoding: 'utf8' | 'latin1' = 'utf8'): string {
+  const { bytes, from, to, kinds } = row;
+  const text = bytes.toString(encoding, from[nth], to[nth]);
+  const kind = kinds[nth];
+  if (kind === cellKinds.doubled) return text.replaceAll('""', '"');
+  if (kind !== cellKinds.stray) return text;
+  // `"a ""b"" c"d "e"`: up to the closing quote as between quotes, behind it as it stands.
+  const [, between = '', behind = ''] = /^"((?:[^"]|"")*)"?(.*)$/su.exec(text) ?? [];
+  return between.replaceAll('""', '"') + behind;
 }

@@ -1,6 +1,6 @@
 import { formulaPrefixes, isFormula, isSeparator } from '../../lib/csv.ts';
-import { cellKinds, cellText } from './cells.ts';
 import { type CsvRewriter, createCsvRewriter } from './rewrite.ts';
+import { cellKinds, cellText } from './rows.ts';
 
 const quote = 0x22;
 const apostrophe = 0x27;

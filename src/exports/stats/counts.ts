@@ -1,30 +1,26 @@
 import { randomBytes } from 'node:crypto';
 
-/** Counts the most frequent values in bounded memory. Values are bytes; only the result is decoded. */
-export interface GroupCounts {
-  readonly add: (bytes: Uint8Array, from: number, to: number) => void;
-  /** The most frequent first. Each occurred `count` to `count + missed` times. */
-  readonly top: (most: number) => {
-    readonly words: readonly (readonly [word: string, count: number])[];
-    readonly missed: number;
-  };
+export interface TopValues {
+  readonly words: readonly (readonly [word: string, count: number])[];
+  /** 0: the counts are exact. */
+  readonly missed: number;
 }
 
-export interface GroupCountsOptions {
-  /** Values that are kept when there are twice as many. */
-  readonly kept?: number;
-  /** Values that agree in so many bytes count as one. */
-  readonly longest?: number;
-}
+export type GroupCounts = ReturnType<typeof createGroupCounts>;
 
 /**
- * Misra-Gries heavy hitters: exact up to `2 × kept` different values. A hash table over bytes instead of a Map of
+ * Counts the most frequent values in bounded memory. Misra-Gries heavy hitters: exact up to `2 × kept` different values. A hash table over bytes instead of a Map of
  * strings, which takes five times as long: a million rows have five million values.
  *
  * Attackers choose the values: the hash is seeded per process, and values are compared byte by byte, so that they cannot
  * merge two values, or collide all of them.
  */
-export function createGroupCounts({ kept = 4096, longest = 256 }: GroupCountsOptions = {}): GroupCounts {
+export function createGroupCounts({
+  /** Values that are kept when there are twice as many. */
+  kept = 4096,
+  /** Values that agree in so many bytes count as one. */
+  longest = 256,
+} = {}) {
   const most = kept * 2;
   const places = 2 ** Math.ceil(Math.log2(most * 2));
   const mask = places - 1;
@@ -53,16 +49,10 @@ export function createGroupCounts({ kept = 4096, longest = 256 }: GroupCountsOpt
     }
   };
 
-  const put = (
-    place: number,
-    hash: number,
-    bytes: Uint8Array,
-    from: number,
-    length: number,
-    count: number,
-  ): void => {
+  const put = (place: number, hash: number, value: Uint8Array, count: number): void => {
+    const { length } = value;
     if (written + length > letters.length) letters = enlarged(letters, written + length);
-    letters.set(bytes.subarray(from, from + length), written);
+    letters.set(value, written);
     table[place] = words + 1;
     hashes[words] = hash;
     starts[words] = written;
@@ -89,33 +79,33 @@ export function createGroupCounts({ kept = 4096, longest = 256 }: GroupCountsOpt
   const thin = (): void => {
     const ranks = ranked();
     missed += counts[ranks[kept] as number] as number;
-    const staying = ranks.slice(0, kept).map((word) => ({
-      hash: hashes[word] as number,
-      count: counts[word] as number,
-      from: starts[word] as number,
-      length: lengths[word] as number,
-    }));
     const before = letters;
+    const staying = ranks.slice(0, kept).map((word) => {
+      const from = starts[word] as number;
+      const value = before.subarray(from, from + (lengths[word] as number));
+      return { hash: hashes[word] as number, count: counts[word] as number, value };
+    });
     letters = Buffer.allocUnsafeSlow(before.length);
     table = new Int32Array(places);
     words = 0;
     written = 0;
-    for (const { hash, count, from, length } of staying)
-      put(-1 - find(hash, before, from, length), hash, before, from, length, count);
+    for (const { hash, count, value } of staying)
+      put(-1 - find(hash, value, 0, value.length), hash, value, count);
   };
 
   return {
-    add(bytes, from, to) {
+    add(bytes: Uint8Array, from: number, to: number): void {
       const length = Math.min(to - from, longest);
       const hash = hashOf(bytes, from, from + length, seed);
       const word = find(hash, bytes, from, length);
       if (word >= 0) counts[word] = (counts[word] as number) + 1;
       else {
-        put(-1 - word, hash, bytes, from, length, 1);
+        put(-1 - word, hash, bytes.subarray(from, from + length), 1);
         if (words === most) thin();
       }
     },
-    top: (most) => ({ words: ranked().slice(0, most).map(shown), missed }),
+    /** The most frequent first. Each occurred `count` to `count + missed` times; only these are decoded. */
+    top: (most: number): TopValues => ({ words: ranked().slice(0, most).map(shown), missed }),
   };
 }
 

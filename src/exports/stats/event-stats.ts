@@ -1,19 +1,11 @@
 import { createHash } from 'node:crypto';
 import { hourMs } from '../../lib/time.ts';
 import { createAddressNormalizer } from '../csv/addresses.ts';
-import { type CsvRow, cellKinds, cellText, unescapeQuotes } from '../csv/cells.ts';
 import { type EventSubject, eventColumns } from '../csv/columns.ts';
-import { createCsvRows } from '../csv/rows.ts';
-import { createGroupCounts, type GroupCounts } from './counts.ts';
+import { type CsvRow, cellKinds, cellText, createCsvRows } from '../csv/rows.ts';
+import { createGroupCounts, type GroupCounts, type TopValues } from './counts.ts';
 import { createTimeReader } from './time.ts';
 import { redactUrl, type Span } from './urls.ts';
-
-/** The most frequent values of a column, at most five. Empty cells are not counted. */
-export interface TopValues {
-  readonly words: readonly (readonly [word: string, count: number])[];
-  /** 0: the counts are exact. Otherwise each value occurred `count` to `count + missed` times. */
-  readonly missed: number;
-}
 
 export interface EventStats {
   /** Without the header and empty lines; a line break in quotes begins no row. */
@@ -29,22 +21,13 @@ export interface EventStats {
   readonly untimed: number;
   /** The file has no events: it is empty, or has only a header that can be read. */
   readonly empty: boolean;
-  /** undefined: the file has no such column. URLs are counted as `redactUrl` leaves them. */
-  readonly top: Readonly<Record<EventSubject, TopValues | undefined>>;
+  /** At most five values a column; undefined: there is no such column. Empty cells are not counted; URLs are counted as `redactUrl` leaves them. */
+  readonly top: Readonly<Partial<Record<EventSubject, TopValues | undefined>>>;
 }
 
 export interface EventStatsOptions {
-  /** Whether to hash the bytes, an eighth of the time. Default true. */
+  /** Whether to hash the bytes, an eighth of the time. */
   readonly hashes?: boolean;
-}
-
-export interface EventCounter {
-  /** Takes the next piece of the file, cut anywhere. The piece is not kept. */
-  readonly add: (piece: Uint8Array) => void;
-  /** Counted so far. */
-  readonly rows: () => number;
-  /** Once, after the last piece. */
-  readonly result: () => EventStats;
 }
 
 /** 32 days. An export covers three days at most; times further apart are no event times. */
@@ -52,7 +35,7 @@ const mostHours = 24 * 32;
 const shown = 5;
 
 /** Counts an event log in CSV as a stream, in bounded memory. Columns may be in any order, and any may be missing. */
-export function createEventStats({ hashes = true }: EventStatsOptions = {}): EventCounter {
+export function createEventStats({ hashes = true }: EventStatsOptions = {}) {
   const hash = hashes ? createHash('sha256') : undefined;
   const times = createTimeReader();
   const hours = new Map<number, number>();
@@ -142,23 +125,19 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}): Eve
 
   const reader = createCsvRows(onRow);
   return {
-    add(piece) {
+    /** Takes the next piece of the file, cut anywhere. The piece is not kept. */
+    add(piece: Uint8Array): void {
       bytes += piece.length;
       hash?.update(piece);
       reader.write(piece);
     },
+    /** Counted so far. */
     rows: () => rows,
-    result() {
+    /** Once, after the last piece. */
+    result(): EventStats {
       reader.end();
       leaveHour();
-      const top: Record<EventSubject, TopValues | undefined> = {
-        action: undefined,
-        country: undefined,
-        rule: undefined,
-        ip: undefined,
-        url: undefined,
-      };
-      for (const { subject, counts } of columns) top[subject] = counts.top(shown);
+      const top = columns.map(({ subject, counts }) => [subject, counts.top(shown)] as const);
       return {
         rows,
         broken,
@@ -167,7 +146,7 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}): Eve
         hours: timed > 0 ? fillGaps(hours, first, last) : [],
         untimed: rows - timed,
         empty: rows === 0 && (width < 0 || timeColumn >= 0 || columns.length > 0),
-        top,
+        top: Object.fromEntries(top),
       };
     },
   };
@@ -180,4 +159,16 @@ function fillGaps(hours: ReadonlyMap<number, number>, first: number, last: numbe
     const start = begin + nth * hourMs;
     return [start, hours.get(start) ?? 0];
   });
+}
+
+/** Writes a cell of the kind `doubled` with single quotes to `room`, as much as fits. Returns its length. */
+function unescapeQuotes({ bytes, from, to }: CsvRow, nth: number, room: Buffer): number {
+  const end = to[nth] as number;
+  let length = 0;
+  for (let at = from[nth] as number; at < end && length < room.length; at += 1) {
+    const byte = bytes[at] as number;
+    room[length++] = byte;
+    if (byte === 0x22) at += 1;
+  }
+  return length;
 }

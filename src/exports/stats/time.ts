@@ -1,11 +1,5 @@
 import { minuteMs } from '../../lib/time.ts';
 
-/** Reads times from bytes. */
-export interface TimeReader {
-  /** Epoch ms; NaN if the text is no time. */
-  readonly read: (bytes: Buffer, from: number, to: number) => number;
-}
-
 const zero = 0x30;
 
 /**
@@ -13,7 +7,7 @@ const zero = 0x30;
  * midnight is computed once. Also reads times without `Z` (as UTC), in seconds, milliseconds or microseconds since the
  * epoch, and anything else that `Date.parse` reads.
  */
-export function createTimeReader(): TimeReader {
+export function createTimeReader() {
   let dayKey = -1;
   let midnight = Number.NaN;
 
@@ -30,7 +24,8 @@ export function createTimeReader(): TimeReader {
   };
 
   return {
-    read(bytes, from, to) {
+    /** Epoch ms; NaN if the text is no time. */
+    read(bytes: Buffer, from: number, to: number): number {
       const length = to - from;
       // 2026-11-20T10:15:30, and what may follow: .123, Z
       if (length >= 19 && length <= 31 && bytes[from + 4] === 0x2d && bytes[from + 7] === 0x2d) {

@@ -3,24 +3,16 @@ import { closeSync, constants, mkdirSync, openSync, readSync, unlinkSync, writeS
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
-/** A file that is written once, then read. Synchronous: use only in worker threads. */
-export interface EncryptedTempFile {
-  readonly length: () => number;
-  readonly write: (piece: Uint8Array) => void;
-  /** Once, after the last piece. Returns the SHA-256 of the plain bytes, hexadecimal. */
-  readonly finish: () => string;
-  /** The whole file, from the beginning. `onRead` gets the length of each piece that is read. */
-  readonly read: (onRead?: (bytes: number) => void) => Readable;
-  readonly discard: () => void;
-}
+export type EncryptedTempFile = ReturnType<typeof createEncryptedTempFile>;
 
 const pieceLength = 256 * 1024;
 
 /**
  * A file for personal data. It has no name, so the system removes it with this process, however the process ends. It is
- * encrypted under a key that only this process's memory holds, so what remains on the disk cannot be read.
+ * encrypted under a key that only this process's memory holds, so what remains on the disk cannot be read. Written once,
+ * then read. Synchronous: use only in worker threads.
  */
-export function createEncryptedTempFile(directory: string): EncryptedTempFile {
+export function createEncryptedTempFile(directory: string) {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = openUnnamed(directory);
   // The key is used for this one file, so a counter from zero never repeats.
@@ -33,15 +25,17 @@ export function createEncryptedTempFile(directory: string): EncryptedTempFile {
 
   return {
     length: () => length,
-    write(piece) {
+    write(piece: Uint8Array): void {
       hash.update(piece);
       const sealed = cipher.update(piece);
       for (let at = 0; at < sealed.length; ) at += writeSync(file, sealed, at);
       length += sealed.length;
       detachBuffer(sealed);
     },
+    /** Once, after the last piece. Returns the SHA-256 of the plain bytes, hexadecimal. */
     finish: () => hash.digest('hex'),
-    read(onRead) {
+    /** The whole file, from the beginning. `onRead` gets the length of each piece that is read. */
+    read(onRead?: (bytes: number) => void): Readable {
       const decipher = createDecipheriv('aes-256-ctr', key, counter);
       // One buffer for all pieces: decrypting copies.
       const buffer = Buffer.allocUnsafeSlow(pieceLength);
@@ -58,7 +52,7 @@ export function createEncryptedTempFile(directory: string): EncryptedTempFile {
         },
       });
     },
-    discard() {
+    discard(): void {
       if (isOpen) closeSync(file);
       isOpen = false;
     },

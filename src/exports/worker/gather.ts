@@ -1,6 +1,6 @@
 import { createFileScanner } from '../../secrets/scanner.ts';
-import { createCsvSplitter } from '../csv/parts.ts';
-import { createPseudonymizer } from '../csv/pseudonyms.ts';
+import { createPseudonymizer } from '../csv/addresses.ts';
+import { createCsvSplitter } from '../csv/rewrite.ts';
 import { createSpreadsheetEscaper } from '../csv/spreadsheet-safe.ts';
 import type { ExportRequest } from '../model.ts';
 import type { EventStats } from '../stats/event-stats.ts';
@@ -15,7 +15,7 @@ export interface ExportLimits {
   readonly partBytes: number;
   /** Parts of one export. */
   readonly parts: number;
-  /** Files of one message, including the chart. */
+  /** Files of one message. */
   readonly files: number;
 }
 
@@ -92,13 +92,6 @@ export interface ExportProgress {
   readonly sent: number;
 }
 
-export interface GatherOptions {
-  readonly wanted: Pick<ExportRequest, 'pseudonyms' | 'spreadsheetSafe' | 'split'>;
-  readonly limits: ExportLimits;
-  readonly directory: string;
-  readonly onProgress: (progress: Pick<ExportProgress, 'bytes' | 'rows'>) => void;
-}
-
 type TempFile = GatheredFile & { readonly content: EncryptedTempFile };
 
 /**
@@ -107,9 +100,19 @@ type TempFile = GatheredFile & { readonly content: EncryptedTempFile };
  */
 export async function gatherLog(
   source: { readonly body: AsyncIterable<Uint8Array>; readonly length: number | undefined },
-  { wanted, limits, directory, onProgress }: GatherOptions,
+  {
+    wanted,
+    limits,
+    directory,
+    onProgress,
+  }: {
+    readonly wanted: Pick<ExportRequest, 'pseudonyms' | 'spreadsheetSafe' | 'split'>;
+    readonly limits: ExportLimits;
+    readonly directory: string;
+    readonly onProgress: (progress: Pick<ExportProgress, 'bytes' | 'rows'>) => void;
+  },
 ): Promise<GatheredLog<TempFile>> {
-  const mostParts = Math.min(limits.parts, Math.floor((limits.files - 1) / (wanted.spreadsheetSafe ? 2 : 1)));
+  const mostParts = Math.min(limits.parts, Math.floor(limits.files / (wanted.spreadsheetSafe ? 2 : 1)));
   const limit = wanted.split ? limits.partBytes * mostParts : limits.fileBytes;
   if (source.length !== undefined && source.length > limit)
     throw new ExportTooLarge({ bytes: source.length, announced: true, limit });

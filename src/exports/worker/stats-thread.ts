@@ -2,18 +2,6 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { createEventStats, type EventStats, type EventStatsOptions } from '../stats/event-stats.ts';
 import { detachBuffer } from './encrypted-temp-file.ts';
 
-/** An `EventCounter` that counts in a thread of its own. */
-export interface StatsThread {
-  /** Takes the memory of the piece: it is empty afterwards. Resolves when more may come. */
-  readonly add: (piece: Uint8Array) => Promise<void>;
-  /** Counted so far. */
-  readonly rows: () => number;
-  /** Once, after the last piece. */
-  readonly result: () => Promise<EventStats>;
-  /** Gives up counting. */
-  readonly cancel: () => void;
-}
-
 type ToStats = { readonly begin: EventStatsOptions } | { readonly pieces: readonly Uint8Array[] } | 'end';
 type FromStats = { readonly rows: number } | { readonly stats: EventStats };
 
@@ -29,7 +17,7 @@ let thread: Worker | undefined;
  * Counting takes as long as receiving, hashing, encrypting and writing together, so it has a thread of its own. Pieces
  * are handed over without a copy. A log below 1 MB is counted here: starting the thread would take longer.
  */
-export function startStatsThread(options: EventStatsOptions): StatsThread {
+export function startStatsThread(options: EventStatsOptions) {
   let batch: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   let underWay = 0;
@@ -82,15 +70,18 @@ export function startStatsThread(options: EventStatsOptions): StatsThread {
   };
 
   return {
-    async add(piece) {
+    /** Takes the memory of the piece: it is empty afterwards. Resolves when more may come. */
+    async add(piece: Uint8Array): Promise<void> {
       batch.push(ownsMemory(piece) ? piece : new Uint8Array(piece));
       length += piece.length;
       if (length < batchBytes) return;
       flush();
       await until(() => underWay < mostBatches);
     },
+    /** Counted so far. */
     rows: () => rows,
-    async result() {
+    /** Once, after the last piece. */
+    async result(): Promise<EventStats> {
       if (!worker) {
         const counter = createEventStats(options);
         for (const piece of batch) counter.add(piece);
@@ -101,7 +92,8 @@ export function startStatsThread(options: EventStatsOptions): StatsThread {
       await until(() => stats !== undefined);
       return stats as EventStats;
     },
-    cancel() {
+    /** Gives up counting. */
+    cancel(): void {
       thread = undefined;
       void worker?.terminate();
     },

@@ -9,45 +9,32 @@ import {
   type ExportLimits,
   type ExportProgress,
   ExportTooLarge,
-  type GatheredFile,
   type GatheredLog,
   SecretFound,
 } from './gather.ts';
 import type { FromWorker, PackedFailure, ToWorker } from './worker.ts';
 
-/**
- * The worker thread of one export. It downloads the log, scans it for live secrets, counts its events, writes encrypted
- * files and uploads them. The thread that answers people never sees the bytes.
- */
-export interface ExportThread {
-  /**
-   * Once per thread. When the signal aborts, the thread ends and its connections close.
-   *
-   * @throws ApiError, UserError, ExportTooLarge, SecretFound; other errors keep their code only.
-   */
-  readonly gather: (
-    key: Secret,
-    request: ExportRequest,
-    signal: AbortSignal,
-  ) => Promise<GatheredLog<GatheredFile & { readonly spooled: Spooled }>>;
-  /** The latest report of the thread. */
-  readonly progress: () => ExportProgress;
-  /** Removes the files and ends what is under way. */
-  readonly close: () => Promise<void>;
-}
-
-export interface ExportThreadOptions {
-  readonly cdn: { readonly apiUrl: string; readonly originLoggingUrl: string };
-  readonly limits: ExportLimits;
-  readonly directory: string;
-  readonly now: () => Date;
-}
+export type ExportThread = ReturnType<typeof startExportThread>;
 
 // Starting a thread and compiling its code takes 0.2 s of a processor, as much as an export of 10 MB.
 const idleMs = 60_000;
 let idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
 
-export function startExportThread({ cdn, limits, directory, now }: ExportThreadOptions): ExportThread {
+/**
+ * The worker thread of one export. It downloads the log, scans it for live secrets, counts its events, writes encrypted
+ * files and uploads them. The thread that answers people never sees the bytes.
+ */
+export function startExportThread({
+  cdn,
+  limits,
+  directory,
+  now,
+}: {
+  readonly cdn: { readonly apiUrl: string; readonly originLoggingUrl: string };
+  readonly limits: ExportLimits;
+  readonly directory: string;
+  readonly now: () => Date;
+}) {
   const worker = takeIdleWorker() ?? new Worker(new URL('./worker.ts', import.meta.url));
   let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
   let task: PromiseWithResolvers<unknown> | undefined;
@@ -99,8 +86,14 @@ export function startExportThread({ cdn, limits, directory, now }: ExportThreadO
   }
 
   return {
+    /** The latest report of the thread. */
     progress: () => progress,
-    async gather(key, request, signal) {
+    /**
+     * Once per thread. When the signal aborts, the thread ends and its connections close.
+     *
+     * @throws ApiError, UserError, ExportTooLarge, SecretFound; other errors keep their code only.
+     */
+    async gather(key: Secret, request: ExportRequest, signal: AbortSignal) {
       sendSecrets();
       const { apiUrl, originLoggingUrl } = cdn;
       const task = {
@@ -117,7 +110,8 @@ export function startExportThread({ cdn, limits, directory, now }: ExportThreadO
         files: log.files.map((file, nth) => ({ ...file, spooled: spooledFile(nth, file.length) })),
       };
     },
-    async close() {
+    /** Removes the files and ends what is under way. */
+    async close(): Promise<void> {
       if (failure || task) {
         fail(new Error('the thread of an export was closed'));
         await worker.terminate();

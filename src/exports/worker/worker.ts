@@ -48,19 +48,6 @@ export type FromWorker =
   | { readonly result: GatheredLog | Taken }
   | { readonly failure: PackedFailure };
 
-/** An error as it crosses threads. Of unknown errors only the code does: their messages may quote what was sent. */
-export type PackedFailure =
-  | { readonly kind: 'api'; readonly facts: ApiErrorFacts }
-  | { readonly kind: 'user'; readonly message: string; readonly hint: string | undefined }
-  | {
-      readonly kind: 'too-large';
-      readonly bytes: number;
-      readonly announced: boolean;
-      readonly limit: number;
-    }
-  | { readonly kind: 'secret'; readonly kinds: readonly string[] }
-  | { readonly kind: 'other'; readonly code: string | undefined };
-
 const progressEveryMs = 100;
 
 let files: readonly (GatheredFile & { readonly content: EncryptedTempFile })[] = [];
@@ -133,15 +120,19 @@ async function run(task: Promise<GatheredLog | Taken>): Promise<void> {
   tell(outcome);
 }
 
-function pack(error: unknown): PackedFailure {
-  if (error instanceof ApiError) return { kind: 'api', facts: Object.assign({}, error) };
-  if (error instanceof UserError) return { kind: 'user', message: error.message, hint: error.hint };
+export type PackedFailure = ReturnType<typeof pack>;
+
+/** An error as it crosses threads. Of unknown errors only the code does: their messages may quote what was sent. */
+function pack(error: unknown) {
+  if (error instanceof ApiError)
+    return { kind: 'api', facts: Object.assign({}, error) as ApiErrorFacts } as const;
+  if (error instanceof UserError) return { kind: 'user', message: error.message, hint: error.hint } as const;
   if (error instanceof ExportTooLarge) {
     const { bytes, announced, limit } = error;
-    return { kind: 'too-large', bytes, announced, limit };
+    return { kind: 'too-large', bytes, announced, limit } as const;
   }
-  if (error instanceof SecretFound) return { kind: 'secret', kinds: error.kinds };
-  return { kind: 'other', code: readCode(error) };
+  if (error instanceof SecretFound) return { kind: 'secret', kinds: error.kinds } as const;
+  return { kind: 'other', code: readCode(error) } as const;
 }
 
 function readCode(error: unknown): string | undefined {

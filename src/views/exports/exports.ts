@@ -46,31 +46,27 @@ export function renderProgress(one: ExportSummary, progress: Progress): Message 
     elapsed(elapsedMs),
     ...(attempt > 1 ? [`attempt ${attempt}`] : []),
   ];
-  const text = `:hourglass_flowing_sand: ${parts.join(' · ')}`;
-  return message(`Exporting events of shield zone ${one.request.shieldZoneId}`, [
-    section(
-      `*Export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}* by <@${one.userId}>\n${text}`,
-    ),
-    context(describeWindow(one)),
-    ...(phase === 'sharing' ? [] : [actions(cancelButton(one.id))]),
-  ]);
+  return renderUnderWay(one, parts.join(' · '), phase !== 'sharing');
 }
 
 /** The export waits for a restart, or for a pause to end. */
 export function renderWaiting(one: ExportSummary, why: string): Message {
-  return message(`Exporting events of shield zone ${one.request.shieldZoneId}`, [
+  return renderUnderWay(one, why, true);
+}
+
+function renderUnderWay(one: ExportSummary, text: string, canCancel: boolean): Message {
+  const zone = one.request.shieldZoneId;
+  return message(`Exporting events of shield zone ${zone}`, [
     section(
-      `*Export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}* by <@${one.userId}>\n:hourglass_flowing_sand: ${why}`,
+      `*Export of shield zone ${escapeMrkdwn(zone, 20)}* by <@${one.userId}>\n:hourglass_flowing_sand: ${text}`,
     ),
     context(describeWindow(one)),
-    actions(cancelButton(one.id)),
+    ...(canCancel ? [actions(cancelButton(one.id))] : []),
   ]);
 }
 
 function cancelButton(id: string, nth = 0): Button {
-  return button('Cancel', `event-logs:cancel:${nth}`, id, {
-    style: 'danger',
-  });
+  return button('Cancel', `event-logs:cancel:${nth}`, id, { style: 'danger' });
 }
 
 /** `18 Nov 10:00 to 18 Nov 12:00` in the reader's time zone, with search and filters. */

@@ -1,7 +1,10 @@
-import type { InputBlock, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
+import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
+import type { eventLogFields, eventLogOps } from '../../api/event-logs.ts';
 import { actions, button, context, plain, section } from '../blocks/blocks.ts';
+import { replaceCharts } from '../blocks/chart.ts';
+import { channelsOnly, checkbox, input, modal, option, textInput } from '../blocks/inputs.ts';
+import type { FormResult, Message } from '../blocks/message.ts';
 import { sanitizeMrkdwn } from '../blocks/text.ts';
-import { type FilterRow, filterRows } from './filter-rows.ts';
 
 /** Values of the form. */
 export interface ExportForm {
@@ -24,7 +27,21 @@ export interface ExportForm {
   readonly problem?: string | undefined;
 }
 
-const title = plain('Export events');
+/** A row of the form. */
+export interface FilterRow {
+  /** Part of its block ids: Slack keeps the value of a block whose id stays. */
+  readonly id: number;
+  /** How often its menus were rendered with another choice than the person's. */
+  readonly drawn: number;
+  /** A name of the CDN, `another`, or empty. */
+  readonly field: string;
+  readonly otherField: string;
+  readonly op: string;
+  readonly otherOp: string;
+  readonly values: string;
+}
+
+const title = 'Export events';
 
 /** Opens at once; the form follows with the person's time zone. */
 export function exportSkeleton(): ModalView {
@@ -35,14 +52,14 @@ export function exportBusy(): ModalView {
   return waiting('Starting the export…', 'event-logs:busy');
 }
 
-function waiting(text: string, id: string): ModalView {
-  return {
-    type: 'modal',
-    callback_id: id,
-    title,
-    close: plain('Close'),
-    blocks: [section(`:hourglass_flowing_sand: ${text}`)],
-  };
+function waiting(text: string, callbackId: string): ModalView {
+  return modal({ title, callbackId }, [section(`:hourglass_flowing_sand: ${text}`)]);
+}
+
+/** Replaces the submitted form. */
+export function exportStarted(message: Message): FormResult {
+  const settings = { title, callbackId: 'event-logs:started', close: 'Done' };
+  return { modal: modal(settings, replaceCharts(message.blocks ?? [])), message };
 }
 
 /** Buttons of usual windows: labels by the words of the command. */
@@ -51,94 +68,84 @@ export const windowChoices = { '1h': 'Last hour', '6h': '6 hours', '24h': '24 ho
 /** The button that corrects an invalid window. */
 export const correctWindowButton = { value: 'correct', label: 'Correct the window' };
 
-/** The form's state in its private metadata. Typed values are not in it. */
-export interface FormNote {
-  readonly zone?: string | undefined;
-  readonly drawn: number;
-  readonly rows: readonly (readonly [id: number, drawn: number])[];
-  readonly next: number;
-}
-
 /** Renders the form. An input that gets another value gets a new block id: Slack keeps the value of a known block. */
 export function renderExportForm(form: ExportForm): ModalView {
-  const note: FormNote = {
+  // Typed values are not in it.
+  const note = {
     zone: form.timeZone,
     drawn: form.drawn,
     rows: form.filters.map(({ id, drawn }) => [id, drawn]),
     next: form.nextRow,
   };
-  const banner: KnownBlock[] = form.problem ? [section(`:warning: ${sanitizeMrkdwn(form.problem)}`)] : [];
-  const id = (name: string): string => (form.drawn === 0 ? name : `${name}:${form.drawn}`);
-  return {
-    type: 'modal',
-    callback_id: 'event-logs:submit',
-    private_metadata: JSON.stringify(note),
+  const { value, label } = correctWindowButton;
+  const windows = Object.entries({ ...windowChoices, [value]: label });
+  const settings = {
     title,
-    submit: plain('Export'),
-    close: plain('Cancel'),
-    blocks: [
-      ...banner,
-      {
-        type: 'input',
-        block_id: 'shieldZoneId',
-        label: plain('Shield zone id'),
-        hint: plain('A whole number, such as 501. It is not the pull zone’s id.'),
-        element: {
-          type: 'plain_text_input',
-          action_id: 'shieldZoneId',
-          max_length: 20,
-          ...(form.shieldZoneId === '' ? {} : { initial_value: form.shieldZoneId.slice(0, 20) }),
-        },
-      },
-      actions(
-        ...Object.entries(windowChoices).map(([value, label]) =>
-          button(label, `event-logs:window:${value}`, value),
-        ),
-        button(
-          correctWindowButton.label,
-          `event-logs:window:${correctWindowButton.value}`,
-          correctWindowButton.value,
-        ),
-      ),
-      moment(id('from'), 'from', 'From', form.from, 'The CDN keeps events for 72 hours.'),
-      moment(id('to'), 'to', 'To', form.to, zoneHint(form.timeZone)),
-      search(form.query),
-      ...filterRows(form.filters),
-      {
-        type: 'input',
-        block_id: 'channel',
-        optional: true,
-        label: plain('Channel'),
-        hint: plain('Everybody in it can open the file. Empty = only me, as a direct message.'),
-        element: {
-          type: 'conversations_select',
-          action_id: 'channel',
-          placeholder: plain('Only me'),
-          filter: {
-            include: ['public', 'private'],
-            exclude_bot_users: true,
-            // Members of other organisations read there.
-            exclude_external_shared_channels: true,
-          },
-          ...(form.channel === undefined ? {} : { initial_conversation: form.channel }),
-        },
-      },
-      choice('pseudonyms', 'Personal data', form.pseudonyms, {
-        label: 'Replace IP addresses by pseudonyms',
-        description: 'The same address gets the same one. The raw file is not sent.',
-      }),
-      choice('spreadsheetSafe', 'Spreadsheets', form.spreadsheetSafe, {
-        label: 'Add a spreadsheet-safe copy',
-        description: 'Attackers write these cells: in the copy none runs as a formula.',
-      }),
-      choice('split', 'Large exports', form.split, {
-        label: 'Split into several files',
-        description: 'Slack takes files up to 1 GB. Without this a larger export stops.',
-      }),
-      context('Events hold IP addresses, URLs and User-Agents of visitors: personal data.'),
-    ],
+    callbackId: 'event-logs:submit',
+    submit: 'Export',
+    metadata: JSON.stringify(note),
   };
+  return modal(settings, [
+    ...(form.problem ? [section(`:warning: ${sanitizeMrkdwn(form.problem)}`)] : []),
+    textInput('shieldZoneId', 'Shield zone id', {
+      hint: 'A whole number, such as 501. It is not the pull zone’s id.',
+      maxLength: 20,
+      initial: form.shieldZoneId,
+    }),
+    actions(...windows.map(([window, words]) => button(words, `event-logs:window:${window}`, window))),
+    moment('from', 'From', form, 'The CDN keeps events for 72 hours.'),
+    moment('to', 'To', form, zoneHint(form.timeZone)),
+    textInput('query', 'Search', {
+      hint: 'In IP, rule id, rule name, URL and User-Agent. Empty = everything.',
+      optional: true,
+      maxLength: 3000,
+      initial: form.query,
+    }),
+    context('*Filters*: every one has to match.'),
+    ...form.filters.flatMap((row, nth) => filterRow(row, nth + 1)),
+    ...(form.filters.length < mostRows ? [actions(button('Add a filter', 'event-logs:filter', 'add'))] : []),
+    input(
+      'channel',
+      'Channel',
+      {
+        type: 'conversations_select',
+        // Members of other organisations read in shared channels.
+        filter: { ...channelsOnly, exclude_external_shared_channels: true },
+        initial_conversation: form.channel,
+      },
+      {
+        hint: 'Everybody in it can open the file. Empty = only me, as a direct message.',
+        placeholder: 'Only me',
+        optional: true,
+      },
+    ),
+    ...choices.map(([name, words, box, description]) =>
+      checkbox(name, words, option(box, 'yes', description), { checked: form[name] }),
+    ),
+    context('Events hold IP addresses, URLs and User-Agents of visitors: personal data.'),
+  ]);
 }
+
+const choices = [
+  [
+    'pseudonyms',
+    'Personal data',
+    'Replace IP addresses by pseudonyms',
+    'The same address gets the same one. The raw file is not sent.',
+  ],
+  [
+    'spreadsheetSafe',
+    'Spreadsheets',
+    'Add a spreadsheet-safe copy',
+    'Attackers write these cells: in the copy none runs as a formula.',
+  ],
+  [
+    'split',
+    'Large exports',
+    'Split into several files',
+    'Slack takes files up to 1 GB. Without this a larger export stops.',
+  ],
+] as const;
 
 function zoneHint(zone: string | undefined): string {
   return zone === undefined
@@ -146,57 +153,94 @@ function zoneHint(zone: string | undefined): string {
     : `Times are in your time zone, ${zone.slice(0, 60)}.`;
 }
 
-function moment(block: string, name: string, label: string, at: Date | undefined, hint: string): InputBlock {
+function moment(name: 'from' | 'to', label: string, form: ExportForm, hint: string): InputBlock {
+  const at = form[name];
+  const seconds = at && Math.floor(at.getTime() / 1000);
+  const blockId = form.drawn === 0 ? name : `${name}:${form.drawn}`;
+  return input(name, label, { type: 'datetimepicker', initial_date_time: seconds }, { hint, blockId });
+}
+
+/** The choice for a name that the CDN does not document: it is typed below. */
+export const another = 'another';
+
+/** Slack allows a hundred blocks in a form. */
+export const mostRows = 20;
+
+const fieldWords: Readonly<Record<(typeof eventLogFields)[number], string>> = {
+  action: 'Action',
+  country: 'Country',
+  ip: 'IP address',
+  ruleId: 'Rule id',
+  url: 'URL',
+  ua: 'User-Agent',
+  asn: 'Network (ASN)',
+  feature: 'Feature',
+  ja4: 'JA4 fingerprint',
+};
+
+const opWords: Readonly<Record<(typeof eventLogOps)[number], string>> = {
+  in: 'is one of',
+  eq: 'is',
+  contains: 'contains',
+  wildcard: 'looks like …*…',
+  cidr: 'is in network (IP only)',
+};
+
+/** Block ids of a row's inputs, and action ids of its menus; `filters` is the first row's values. */
+export function rowIds(id: number) {
   return {
-    type: 'input',
-    block_id: block,
-    label: plain(label),
-    hint: plain(hint),
-    element: {
-      type: 'datetimepicker',
-      action_id: name,
-      ...(at ? { initial_date_time: Math.floor(at.getTime() / 1000) } : {}),
-    },
+    values: id === 1 ? 'filters' : `filters-${id}`,
+    field: `filter-field-${id}`,
+    op: `filter-op-${id}`,
+    fieldMenu: `event-logs:filter-field:${id}`,
+    opMenu: `event-logs:filter-op:${id}`,
   };
 }
 
-function search(value: string): InputBlock {
-  return {
-    type: 'input',
-    block_id: 'query',
-    optional: true,
-    label: plain('Search'),
-    hint: plain('In IP, rule id, rule name, URL and User-Agent. Empty = everything.'),
-    element: {
-      type: 'plain_text_input',
-      action_id: 'query',
-      max_length: 3000,
-      ...(value === '' ? {} : { initial_value: value.slice(0, 3000) }),
+function filterRow(row: FilterRow, nth: number): KnownBlock[] {
+  const ids = rowIds(row.id);
+  return [
+    {
+      ...actions(
+        menu(ids.fieldMenu, 'Field', row.field, { ...fieldWords, [another]: 'Another field …' }),
+        menu(ids.opMenu, 'Operation', row.op, { ...opWords, [another]: 'Another operation …' }),
+        button('Remove', `event-logs:filter-remove:${row.id}`, String(row.id)),
+      ),
+      block_id: `filter-${row.id}-${row.drawn}`,
     },
-  };
+    ...(row.field === another ? [otherName(ids.field, `Field of filter ${nth}`, row.otherField)] : []),
+    ...(row.op === another ? [otherName(ids.op, `Operation of filter ${nth}`, row.otherOp)] : []),
+    textInput(ids.values, `Values of filter ${nth}`, {
+      hint: valuesHint(row, nth),
+      initial: row.values,
+      optional: true,
+      multiline: true,
+      maxLength: 3000,
+    }),
+  ];
 }
 
-function choice(
-  name: string,
-  label: string,
-  isOn: boolean,
-  words: { label: string; description: string },
-): InputBlock {
-  const option: PlainTextOption = {
-    text: plain(words.label),
-    description: plain(words.description),
-    value: 'yes',
-  };
+function valuesHint({ field, op }: FilterRow, nth: number): string {
+  if (op === 'cidr')
+    return field === 'ip' || field === ''
+      ? 'Networks: 203.0.113.0/24, 2001:db8::/32'
+      : ':warning: Networks work with IP addresses only.';
+  return nth === 1 ? 'Separate values by commas or lines: one has to match.' : '';
+}
+
+function otherName(block: string, label: string, name: string): InputBlock {
+  const hint = ':warning: Not a name the CDN tells of. It is sent as you type it; the CDN may refuse it.';
+  return textInput(block, label, { hint, initial: name, optional: true, maxLength: 60 });
+}
+
+function menu(id: string, placeholder: string, chosen: string, words: Readonly<Record<string, string>>) {
+  const options = Object.entries(words).map(([value, label]) => option(label, value));
+  const initial = options.find(({ value }) => value === chosen);
   return {
-    type: 'input',
-    block_id: name,
-    optional: true,
-    label: plain(label),
-    element: {
-      type: 'checkboxes',
-      action_id: name,
-      options: [option],
-      ...(isOn ? { initial_options: [option] } : {}),
-    },
+    type: 'static_select' as const,
+    action_id: id,
+    placeholder: plain(placeholder),
+    options,
+    ...(initial ? { initial_option: initial } : {}),
   };
 }

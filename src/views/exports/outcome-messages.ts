@@ -1,32 +1,44 @@
-import type { Button } from '@slack/types';
+import type { Button, KnownBlock } from '@slack/types';
 import type { ExportSummary } from '../../exports/model.ts';
+import type { EventStats } from '../../exports/stats/event-stats.ts';
 import { actions, button, context, message, section } from '../blocks/blocks.ts';
 import { formatShortMoments } from '../blocks/dates.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatBytes, pluralize } from '../blocks/text.ts';
 import { describeWindow } from './exports.ts';
+import { renderEventChart } from './report.ts';
 
 interface Done {
+  /** 0: no event matched. */
   readonly files: number;
-  readonly empty: boolean;
+  readonly hours?: EventStats['hours'];
   readonly told?: NotifiedWhere;
 }
 
 /** Where the outcome is shown: in the export's message, or directly to the person if that is gone. */
 export type NotifiedWhere = 'there' | 'directly';
 
-/** `empty`: no event matched, so there is no file. */
-export function renderDone(one: ExportSummary, { files, empty, told = 'there' }: Done): Message {
+export function renderDone(one: ExportSummary, { files, hours = [], told = 'there' }: Done): Message {
+  const empty = files === 0;
   const where = told === 'there' ? 'below' : placeInWords(one);
   const text = empty
-    ? `No event of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)} matches, so there is no file.`
-    : `*${pluralize(one.rows, 'event')}* of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}, ${formatBytes(one.bytes)}, in ${pluralize(files, 'file')} ${where}.`;
+    ? `No event of ${zoneOf(one)} matches, so there is no file.`
+    : `*${pluralize(one.rows, 'event')}* of ${zoneOf(one)}, ${formatBytes(one.bytes)}, in ${pluralize(files, 'file')} ${where}.`;
   return message(text, [
     section(`:white_check_mark: ${text}`),
-    context(`Asked by <@${one.userId}>. ${describeWindow(one)}`),
+    ...renderEventChart({ hours, rows: one.rows }),
+    askedBy(one),
     ...(empty ? [actions(offerButton(one, { ...one.request, change: true }))] : []),
   ]);
+}
+
+function zoneOf({ request }: ExportSummary): string {
+  return `shield zone ${escapeMrkdwn(request.shieldZoneId, 20)}`;
+}
+
+function askedBy(one: ExportSummary): KnownBlock {
+  return context(`Asked by <@${one.userId}>. ${describeWindow(one)}`);
 }
 
 /** The place of the files, in words. */
@@ -43,19 +55,19 @@ export function renderAlreadyEnded(one: ExportSummary): Message {
     nothing: 'has ended already; nothing was posted',
   };
   const end = one.state === 'done' || one.state === 'unknown' ? one.state : 'nothing';
-  const text = `This export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)} ${ends[end]}.`;
+  const text = `This export of ${zoneOf(one)} ${ends[end]}.`;
   return message(text, [section(text)]);
 }
 
 export function renderCancelled(one: ExportSummary, by: string): Message {
   const who = by === 'system' ? 'It ended with the key or the person it ran for.' : `Cancelled by <@${by}>.`;
-  const text = `The export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)} was stopped; nothing was posted.`;
+  const text = `The export of ${zoneOf(one)} was stopped; nothing was posted.`;
   return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${describeWindow(one)}`)]);
 }
 
 /** The first message may not have arrived. */
 export function renderNotBegun(one: ExportSummary): Message {
-  const text = `Your export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)} did not begin: the bot was stopped at that moment.`;
+  const text = `Your export of ${zoneOf(one)} did not begin: the bot was stopped at that moment.`;
   return message(text, [
     section(`:warning: ${text}\nFill in the form again; a message that still says it is under way is wrong.`),
     context(describeWindow(one)),
@@ -69,9 +81,9 @@ export function renderUnknown(one: ExportSummary, told: NotifiedWhere = 'there')
   const text = `The files of this export *may have been posted*: the bot or Slack broke off at that very moment.`;
   return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
     section(
-      `:grey_question: ${text}\nLook ${where} for files of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}. It is not tried again by itself, so that nothing is posted twice.`,
+      `:grey_question: ${text}\nLook ${where} for files of ${zoneOf(one)}. It is not tried again by itself, so that nothing is posted twice.`,
     ),
-    context(`Asked by <@${one.userId}>. ${describeWindow(one)}`),
+    askedBy(one),
     actions(againButton(one, one.request, { label: 'Not there: export again' })),
   ]);
 }
@@ -92,11 +104,9 @@ const mostOffers = 6;
 export function renderFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
   const told = renderFailure(failed);
   return message(told.text, [
-    section(
-      `*The export of shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)} did not work; nothing was posted.*`,
-    ),
+    section(`*The export of ${zoneOf(one)} did not work; nothing was posted.*`),
     ...(told.blocks ?? []),
-    context(`Asked by <@${one.userId}>. ${describeWindow(one)}`),
+    askedBy(one),
     ...(offers.length > 0
       ? [actions(...offers.slice(0, mostOffers).map((offer, nth) => offerButton(one, offer, nth)))]
       : []),

@@ -1,26 +1,59 @@
 import { type EventSubject, eventSubjects } from '../../exports/csv/columns.ts';
-import type { ExportSummary } from '../../exports/model.ts';
-import type { EventStats, TopValues } from '../../exports/stats/event-stats.ts';
+import type { ExportRequest, ExportSummary } from '../../exports/model.ts';
+import type { TopValues } from '../../exports/stats/counts.ts';
+import type { EventStats } from '../../exports/stats/event-stats.ts';
+import type { GatheredFile, GatheredLog } from '../../exports/worker/gather.ts';
+import { renderChart, sumBuckets } from '../blocks/chart.ts';
 import { formatMoment, formatShortMoments } from '../blocks/dates.ts';
-import type { Attachment } from '../blocks/message.ts';
+import type { Attachment, MessageBlock, Spooled } from '../blocks/message.ts';
 import {
   escapeMrkdwn,
   formatBytes,
   formatCode,
   formatInteger,
   pluralize,
-  truncate,
   truncateLines,
 } from '../blocks/text.ts';
 import { describeWindow } from './exports.ts';
 
-/** A file in the comment. */
-export interface ReportedFile {
-  readonly name: string;
-  readonly kind: 'raw' | 'safe';
-  readonly bytes: number;
-  readonly sha256: string;
+/** The files of one message, and the comment above them. */
+export function createAttachments(
+  one: ExportSummary,
+  { files, parts, stats, sha256 }: GatheredLog<GatheredFile & { readonly spooled: Spooled }>,
+): { readonly files: readonly Attachment[]; readonly comment: string; readonly bytes: number } {
+  const named = files.map((file) => ({ ...file, name: fileName(one.request, file, parts) }));
+  return {
+    files: named.map(({ name, spooled }) => ({
+      name,
+      title: name,
+      mimetype: 'text/csv',
+      content: { spooled },
+    })),
+    comment: renderFileComment(one, stats, { files: named, sha256 }),
+    bytes: files.reduce((sum, { length }) => sum + length, 0),
+  };
 }
+
+/** `events-501-20261118T1000Z-20261118T1200Z-part1of3-spreadsheet.csv` */
+function fileName(
+  { shieldZoneId, from, to }: ExportRequest,
+  { kind, part }: GatheredFile,
+  parts: number,
+): string {
+  return [
+    `events-${shieldZoneId}-${compact(from)}-${compact(to)}`,
+    ...(parts > 1 ? [`part${part}of${parts}`] : []),
+    ...(kind === 'safe' ? ['spreadsheet'] : []),
+  ]
+    .join('-')
+    .concat('.csv');
+}
+
+function compact(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replaceAll(/[-:]/gu, '')}Z`;
+}
+
+type ReportedFile = Pick<GatheredFile, 'kind' | 'length' | 'sha256'> & { readonly name: string };
 
 // Slack documents no limit for this comment; messages are cut at 4,000 characters in places.
 const longestComment = 3_500;
@@ -32,7 +65,7 @@ export function renderFileComment(
   { files, sha256 }: { readonly files: readonly ReportedFile[]; readonly sha256: string },
 ): string {
   const { request } = one;
-  const size = files.filter(({ kind }) => kind === 'raw').reduce((sum, file) => sum + file.bytes, 0);
+  const size = files.filter(({ kind }) => kind === 'raw').reduce((sum, { length }) => sum + length, 0);
   const lines = [
     `*${pluralize(figures.rows, 'event')}* of shield zone ${escapeMrkdwn(request.shieldZoneId, 20)}, ${formatBytes(size)}, for <@${one.userId}>`,
     describeWindow(one),
@@ -71,8 +104,8 @@ function hashLines(files: readonly ReportedFile[], whole: string, arePseudonyms:
   const of = arePseudonyms ? 'of the parts joined' : 'of the bytes the CDN sent, which are the parts joined';
   return [
     ...raw.map(
-      ({ name, sha256, bytes: size }) =>
-        `${formatCode(name, 80)} ${formatBytes(size)}, SHA-256 ${formatCode(sha256, 64)}`,
+      ({ name, sha256, length }) =>
+        `${formatCode(name, 80)} ${formatBytes(length)}, SHA-256 ${formatCode(sha256, 64)}`,
     ),
     `SHA-256 ${of}, with one header row: ${formatCode(whole, 64)}`,
   ];
@@ -118,33 +151,26 @@ function peakOf(hours: EventStats['hours']): readonly [start: number, count: num
   return hours.reduce((most, hour) => (hour[1] > most[1] ? hour : most));
 }
 
-/** Events per hour; undefined if no time can be read. */
-export function exportChart(one: ExportSummary, figures: EventStats): Attachment | undefined {
-  const { hours } = figures;
-  if (hours.length === 0) return undefined;
-  const title = pluralize(figures.rows, 'event');
-  const [peakAt, peak] = peakOf(hours);
-  const labels = formatShortMoments(hours.map(([start]) => start));
-  const zone = truncate(one.request.shieldZoneId, 20);
-  const between = `${labels.at(0)} to ${labels.at(-1)} UTC`;
-  return {
-    name: `events-${zone}-by-hour.png`,
-    title: `Events by hour, shield zone ${zone}`,
-    altText: `Bar chart of ${title} of shield zone ${zone} by hour, ${between}: most at ${formatShortMoments([peakAt])[0]} UTC (${formatInteger(peak)}).`,
-    mimetype: 'image/png',
-    content: {
-      chart: {
-        title,
-        subtitle: `Shield zone ${zone}, by hour (UTC)`,
-        labels,
-        panels: [
-          {
-            kind: 'bars',
-            name: 'Events in each hour',
-            series: [{ name: 'events', values: hours.map(([, number]) => number) }],
-          },
-        ],
+// A chart holds twenty points.
+const mostBars = 20;
+
+/** Events by hour, or by several hours where there are more than twenty. Nothing if no time can be read. */
+export function renderEventChart({ hours, rows }: Pick<EventStats, 'hours' | 'rows'>): MessageBlock[] {
+  const size = Math.max(1, Math.ceil(hours.length / mostBars));
+  const starts = hours.filter((_, nth) => nth % size === 0).map(([start]) => start);
+  return renderChart({
+    kind: 'bar',
+    title: `${pluralize(rows, 'event')} by hour (UTC)`,
+    unit: size === 1 ? 'Events each hour' : `Events each ${size} hours`,
+    labels: formatShortMoments(starts),
+    series: [
+      {
+        name: 'events',
+        values: sumBuckets(
+          hours.map(([, count]) => count),
+          size,
+        ),
       },
-    },
-  };
+    ],
+  });
 }

@@ -3,8 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UserError } from '../../../src/errors.ts';
-import { cellText } from '../../../src/exports/csv/cells.ts';
-import { type CsvRowsOptions, createCsvRows } from '../../../src/exports/csv/rows.ts';
+import { cellText, createCsvRows } from '../../../src/exports/csv/rows.ts';
 import { csvFormat, cuts, splitBytes, table } from './arbitraries.ts';
 
 interface Read {
@@ -14,7 +13,7 @@ interface Read {
   readonly bytes: string;
 }
 
-function read(pieces: readonly Uint8Array[], options?: CsvRowsOptions): Read {
+function read(pieces: readonly Uint8Array[], options?: Parameters<typeof createCsvRows>[1]): Read {
   const rows: string[][] = [];
   const broken: boolean[] = [];
   const bytes: string[] = [];

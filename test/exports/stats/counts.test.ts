@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createGroupCounts, type GroupCountsOptions } from '../../../src/exports/stats/counts.ts';
+import { createGroupCounts } from '../../../src/exports/stats/counts.ts';
 
-function counted(words: readonly string[], options?: GroupCountsOptions) {
+function counted(words: readonly string[], options?: Parameters<typeof createGroupCounts>[0]) {
   const tally = createGroupCounts(options);
   for (const word of words) {
     const bytes = Buffer.from(`(${word})`);

@@ -1,15 +1,15 @@
 import { afterEach, expect, test } from 'vitest';
 import { csvHeader, csvLine, generateEventRows } from '../../../simulator/cdn/event-rows.ts';
 import { createEventStats, type EventStats } from '../../../src/exports/stats/event-stats.ts';
-import { type StatsThread, startStatsThread } from '../../../src/exports/worker/stats-thread.ts';
+import { startStatsThread } from '../../../src/exports/worker/stats-thread.ts';
 import { splitBytes } from '../csv/arbitraries.ts';
 
-const threads: StatsThread[] = [];
+const threads: ReturnType<typeof startStatsThread>[] = [];
 afterEach(() => {
   for (const thread of threads.splice(0)) thread.cancel();
 });
 
-function newThread(): StatsThread {
+function newThread(): ReturnType<typeof startStatsThread> {
   const thread = startStatsThread({});
   threads.push(thread);
   return thread;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ExportSummary, exportStates } from '../../../src/exports/model.ts';
-import type { EventStats, TopValues } from '../../../src/exports/stats/event-stats.ts';
+import type { TopValues } from '../../../src/exports/stats/counts.ts';
+import type { EventStats } from '../../../src/exports/stats/event-stats.ts';
 import * as views from '../../../src/views/exports/exports.ts';
-import { another, mostRows } from '../../../src/views/exports/filter-rows.ts';
-import { renderExportForm } from '../../../src/views/exports/form.ts';
+import { another, mostRows, renderExportForm } from '../../../src/views/exports/form.ts';
 import * as ends from '../../../src/views/exports/outcome-messages.ts';
-import { exportChart, renderFileComment } from '../../../src/views/exports/report.ts';
+import { renderEventChart, renderFileComment } from '../../../src/views/exports/report.ts';
 import { findMessageProblems, findViewProblems } from '../../support/slack-limits.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 600 });
@@ -41,12 +41,15 @@ const top: fc.Arbitrary<TopValues | undefined> = fc.option(
   fc.record({ words: fc.array(fc.tuple(text, fc.nat()), { maxLength: 5 }), missed: fc.nat({ max: 2 }) }),
   { nil: undefined },
 );
+const hourly: fc.Arbitrary<EventStats['hours']> = fc
+  .array(fc.nat(), { maxLength: 24 * 32 })
+  .map((counts) => counts.map((count, nth) => [Date.UTC(2026, 10, 20, nth), count]));
 const figures: fc.Arbitrary<EventStats> = fc.record({
   rows: fc.nat(),
   broken: fc.nat({ max: 3 }),
   bytes: fc.nat(),
   sha256: fc.constant('0'.repeat(64)),
-  hours: fc.array(fc.tuple(fc.constant(Date.UTC(2026, 10, 20)), fc.nat()), { maxLength: 73 }),
+  hours: hourly,
   untimed: fc.nat(),
   empty: fc.boolean(),
   top: fc.record({ action: top, country: top, rule: top, ip: top, url: top }),
@@ -57,21 +60,21 @@ const foreignMarkup = /<(?!!date\^\d|@U0ALICE00>|#C0OPS0000>)/u;
 
 test('whatever was asked for, every message of an export is one that Slack takes, with nobody else’s markup', () => {
   fc.assert(
-    fc.property(summary, fc.array(summary, { maxLength: 10 }), text, (one, others, words) => {
+    fc.property(summary, fc.array(summary, { maxLength: 10 }), text, hourly, (one, others, words, hours) => {
       const offer = { from: one.request.from, to: one.request.to, split: true };
       const progress = { phase: 'reading', rows: 1, bytes: 2, of: 3, elapsedMs: 61_000, attempt: 2 } as const;
       for (const message of [
         views.renderProgress(one, progress),
         views.renderWaiting(one, 'The CDN asks for a pause.'),
-        ends.renderDone(one, { files: 20, empty: false }),
-        ends.renderDone(one, { files: 0, empty: true }),
+        ends.renderDone(one, { files: 20, hours }),
+        ends.renderDone(one, { files: 0 }),
         ends.renderCancelled(one, 'U0ALICE00'),
         ends.renderCancelled(one, 'system'),
         ends.renderNotBegun(one),
         ends.renderUnknown(one),
         ends.renderUnknown(one, 'directly'),
         ends.renderAlreadyEnded(one),
-        ends.renderDone(one, { files: 1, empty: false, told: 'directly' }),
+        ends.renderDone(one, { files: 1, hours, told: 'directly' }),
         ends.renderBlocked(one, 'failed', 'ABCD2345'),
         ends.renderFailed(
           one,
@@ -99,7 +102,7 @@ test('whatever the log holds, the words beside the file stay short and harmless,
       const files = Array.from({ length: parts }, (_, nth) => ({
         name: `events-501-part${nth}.csv`,
         kind: 'raw' as const,
-        bytes: 1,
+        length: 1,
         sha256: String(nth).repeat(64),
       }));
       const comment = renderFileComment(one, counted, { files, sha256: 'f'.repeat(64) });
@@ -108,9 +111,6 @@ test('whatever the log holds, the words beside the file stay short and harmless,
       expect(comment.includes('f'.repeat(64))).toBe(parts > 1);
       expect(comment).not.toMatch(foreignMarkup);
       expect(comment).toMatch(/^\*(?:no events|[\d,]+ events?)\* of shield zone/);
-      const chart = exportChart(one, counted);
-      expect(chart === undefined).toBe(counted.hours.length === 0);
-      expect(chart?.altText?.length ?? 0).toBeLessThanOrEqual(1000);
     }),
     { numRuns: 60 },
   );
@@ -137,6 +137,22 @@ test('whatever was typed, the form that comes back is one that Slack takes', () 
         problem: typed,
       });
       expect(findViewProblems(form)).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('every hour of a log is in its chart, in at most twenty bars', () => {
+  fc.assert(
+    fc.property(hourly, (hours) => {
+      const [chart, ...more] = renderEventChart({ hours, rows: 7 });
+      expect(more).toEqual([]);
+      expect(chart === undefined).toBe(hours.length === 0);
+      const data = chart?.type === 'data_visualization' ? (chart.chart.series[0]?.data ?? []) : [];
+      expect(data.length > 0).toBe(hours.length > 0);
+      expect(data.length).toBeLessThanOrEqual(20);
+      const all = hours.reduce((sum, [, count]) => sum + count, 0);
+      expect(data.reduce((sum, { value }) => sum + value, 0)).toBe(all);
     }),
     { numRuns: 60 },
   );

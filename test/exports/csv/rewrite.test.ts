@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UserError } from '../../../src/errors.ts';
-import { createCsvSplitter } from '../../../src/exports/csv/parts.ts';
+import { createCsvSplitter } from '../../../src/exports/csv/rewrite.ts';
 import { csvFormat, cuts, splitBytes, table } from './arbitraries.ts';
 
 function parts(pieces: readonly Buffer[], mostBytes: number): Buffer[] {

@@ -2,8 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { replaceAddresses } from '../../../src/exports/csv/addresses.ts';
-import { createPseudonymizer } from '../../../src/exports/csv/pseudonyms.ts';
+import { createPseudonymizer, replaceAddresses } from '../../../src/exports/csv/addresses.ts';
 import { cell, csvFormat, cuts, rewrite, splitBytes, table } from './arbitraries.ts';
 
 const made = (file: Uint8Array, cuts: readonly number[] = []): string =>
