@@ -37,15 +37,6 @@ export interface EventLogExport {
   readonly filters?: readonly EventLogFilter[];
 }
 
-export interface EventLogFile {
-  /** The file while it arrives. Cancel it if it is not read to the end. Fails with ApiError: cut, timeout, cancelled. */
-  readonly body: ReadableStream<Uint8Array>;
-  readonly contentType: string;
-  /** Bytes, if the service says. */
-  readonly length: number | undefined;
-  readonly requestId: string | undefined;
-}
-
 export const shieldZoneIdKind: IdKind = {
   noun: 'a shield zone id',
   hint: 'A shield zone id is a whole number, such as 501. It is not the pull zone’s id.',
@@ -99,7 +90,7 @@ export function createEventLogs(send: Send, now: () => number = Date.now) {
      * Export Event Logs as CSV. The rows hold personal data. Throws a UserError for a bad id, window or filter; ApiError
      * `refused` if the service's 200 is a refusal.
      */
-    async export(shieldZoneId: string, wanted: EventLogExport): Promise<EventLogFile> {
+    async export(shieldZoneId: string, wanted: EventLogExport) {
       const { from, to, query, filters = [] } = wanted;
       const id = checkNumericId(shieldZoneId, 'int32', shieldZoneIdKind);
       checkEventLogWindow({ from, to }, now(), minuteMs);
@@ -129,7 +120,7 @@ export function createEventLogs(send: Send, now: () => number = Date.now) {
 const maxRefusalLength = 65_536;
 
 /** Reads the beginning to tell a file from a refusal or a web page with status 200. */
-async function readFileReply(reply: Reply): Promise<EventLogFile> {
+async function readFileReply(reply: Reply) {
   const { headers, requestId } = reply;
   const contentType = headers.get('content-type') ?? 'application/octet-stream';
   const chunks = reply.chunks();
@@ -162,7 +153,8 @@ async function readFileReply(reply: Reply): Promise<EventLogFile> {
     return: () => chunks.return(),
   };
   return {
-    // It does not read ahead: a file of a gigabyte must not gather here.
+    // The file while it arrives, not read ahead. Cancel it if it is not read to the end. Fails with ApiError: cut, timeout,
+    // cancelled.
     body: ReadableStream.from({ [Symbol.asyncIterator]: () => rest }),
     contentType,
     // The length of a compressed answer is not that of the file.

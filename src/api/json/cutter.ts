@@ -14,13 +14,6 @@ export interface Outside {
   readonly document: unknown;
 }
 
-export interface Cutter {
-  /** Calls `take` with each element that ends in this chunk. */
-  readonly push: (chunk: Uint8Array, take: (element: unknown) => void) => void;
-  /** Call it after the last chunk. Throws a SyntaxError if the document is incomplete. */
-  readonly end: () => Outside;
-}
-
 /** Parses the text of a JSON list. Throws a SyntaxError if it is none. */
 export type ParseList = (json: string) => readonly unknown[];
 
@@ -33,10 +26,7 @@ const maxOutsideLength = 1_000_000;
  * as a list and checks the rest. Throws a SyntaxError for invalid JSON, after `take` got the elements before it. One
  * JSON.parse of the whole document would block the event loop for seconds (docs/performance.md).
  */
-export function createCutter(
-  member: string,
-  parse: ParseList = (json) => JSON.parse(json) as unknown[],
-): Cutter {
+export function createCutter(member: string, parse: ParseList = (json) => JSON.parse(json) as unknown[]) {
   let isInList = false;
   let found: Outside['found'] = 'nowhere';
   let opening: Opening | undefined;
@@ -50,11 +40,13 @@ export function createCutter(
   const position: Position = { depth: 0, isText: false, isEscaped: false };
 
   return {
-    push(input, take) {
+    /** Calls `take` with each element that ends in this chunk. */
+    push(input: Uint8Array, take: (element: unknown) => void): void {
       const chunk = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
       for (let at = 0; at < chunk.length; ) at = isInList ? cutList(chunk, at, take) : readOutside(chunk, at);
     },
-    end() {
+    /** Call it after the last chunk. Throws a SyntaxError if the document is incomplete. */
+    end(): Outside {
       if (isInList) throw new SyntaxError('The list has no end.');
       const text = new TextDecoder().decode(Buffer.from(outside, 'latin1'));
       return { found, document: JSON.parse(text) };

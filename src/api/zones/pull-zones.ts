@@ -4,28 +4,13 @@ import { registerZoneSecrets } from './fields.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
 import { readZone, type Zone } from './zone.ts';
 
-export interface FirstPage {
-  readonly zones: ZoneSummary[];
-  /** Number of zones; undefined if the service does not say. */
-  readonly total: number | undefined;
-  readonly more: boolean;
-  /** Unreadable zones that are left out. */
-  readonly skipped: number;
-}
-
 /** List Pull Zones. `search` is the service's own: it matches names, perhaps hostnames. */
 export function createPullZones(send: Send) {
   const pages = createPages(send, { operation: 'List Pull Zones', path: '/pullzone' });
 
   return {
-    /** One small page; `perPage` 5 to 1000. */
-    async firstPage({
-      search,
-      perPage = 10,
-    }: {
-      search?: string;
-      perPage?: number;
-    } = {}): Promise<FirstPage> {
+    /** One small page; `perPage` 5 to 1000. `total` is undefined if the service does not say. */
+    async firstPage({ search, perPage = 10 }: { search?: string; perPage?: number } = {}) {
       const query = { page: 1, perPage: Math.min(Math.max(Math.trunc(perPage), 5), 1000), search };
       const row = createSummaryRow();
       const project = (raw: unknown, reply: Reply) => {
