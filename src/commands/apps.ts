@@ -32,55 +32,22 @@ const appPicker = defineZonePicker({
 });
 
 const appFields = z
-  .object({
-    app: z.string().optional(),
-    appId: z.string().trim().optional(),
-  })
+  .object({ app: z.string().default(''), appId: z.string().trim().default('') })
   .transform(({ app, appId }, fields) => {
-    if (appId && app && app !== appId)
-      fields.addIssue({
-        code: 'custom',
-        path: ['appId'],
-        message: 'You also picked another app. Clear one of them.',
-      });
-    if (appId) {
-      if (/[\s/\\]/u.test(appId))
-        fields.addIssue({
-          code: 'custom',
-          path: ['appId'],
-          message: 'An id has no spaces or slashes in it.',
-        });
-      return appId;
-    }
-    if (app === undefined || app === '')
-      fields.addIssue({
-        code: 'custom',
-        path: ['appId'],
-        message: 'Pick an app above, or type its id here.',
-      });
-    if (app !== undefined && isNote(app))
-      fields.addIssue({ code: 'custom', path: ['app'], message: 'This line is no app. Pick one.' });
-    return app ?? '';
+    const refuse = (field: 'app' | 'appId', message: string): void =>
+      fields.addIssue({ code: 'custom', path: [field], message });
+    if (appId && app && app !== appId) refuse('appId', 'You also picked another app. Clear one of them.');
+    if (/[\s/\\]/u.test(appId)) refuse('appId', 'An id has no spaces or slashes in it.');
+    if (!appId && !app) refuse('appId', 'Pick an app above, or type its id here.');
+    if (!appId && isNote(app)) refuse('app', 'This line is no app. Pick one.');
+    return appId || app;
   });
 
 export const apps: Feature<'zoneCache'> = {
   name: 'apps',
   commands: [appCommand],
-  actions: [
-    {
-      id: 'apps:refresh',
-      needs: 'read',
-      run: showApp,
-    },
-  ],
-  forms: [
-    defineForm({
-      id: 'apps:submit',
-      needs: 'read',
-      fields: appFields,
-      run: showApp,
-    }),
-  ],
+  actions: [{ id: 'apps:refresh', needs: 'read', run: showApp }],
+  forms: [defineForm({ id: 'apps:submit', needs: 'read', fields: appFields, run: showApp })],
   pickers: [appPicker],
 };
 

@@ -4,12 +4,12 @@ import { formatMoment } from './blocks/dates.ts';
 import type { Attachment, Message } from './blocks/message.ts';
 import { escapeMrkdwn, formatCode, formatInteger, pluralize, truncateLines } from './blocks/text.ts';
 
-export interface ApiKeyList {
+interface ApiKeyList {
   readonly keys: readonly ApiKey[];
   /** Unreadable ones, left out. */
   readonly skipped: number;
   readonly asOf: Date;
-  /** What its Refresh button carries. */
+  /** The value of the Refresh button. */
   readonly refresh: string;
 }
 
@@ -18,31 +18,29 @@ const shownKeys = 60;
 const linesInSection = 20;
 
 /** The keys of the account, the reader's own first. */
-export function renderApiKeys(list: ApiKeyList): Message {
-  const { skipped } = list;
-  const keys = list.keys.toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn));
-  const shown = keys.slice(0, shownKeys);
-  const rest = keys.length - shown.length;
-  const headline = `${pluralize(keys.length, 'API key')}${yours(keys)}`;
-  const parts = Array.from({ length: Math.ceil(shown.length / linesInSection) }, (_, part) =>
-    section(truncateLines(shown.slice(part * linesInSection, (part + 1) * linesInSection).map(line), 2900)),
+export function renderApiKeys({ keys: all, skipped, asOf, refresh }: ApiKeyList): Message {
+  const keys = all.toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn));
+  const lines = keys.slice(0, shownKeys).map(renderKey);
+  const rest = keys.length - lines.length;
+  const headline = `${pluralize(keys.length, 'API key')}${describeOwnKey(keys)}`;
+  const parts = Array.from({ length: Math.ceil(lines.length / linesInSection) }, (_, part) =>
+    section(truncateLines(lines.slice(part * linesInSection, (part + 1) * linesInSection), 2900)),
   );
   const notes = [
-    rest > 0 ? `${formatInteger(rest)} more are in the file` : '',
-    skipped > 0
-      ? `:warning: ${pluralize(skipped, 'key')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out`
-      : '',
+    rest > 0 && `${formatInteger(rest)} more are in the file`,
+    skipped > 0 &&
+      `:warning: ${pluralize(skipped, 'key')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out`,
     'The CDN names no owner, date or last use of a key',
-    `as of ${formatMoment(list.asOf)}`,
+    `as of ${formatMoment(asOf)}`,
   ];
   return {
     ...message(`${headline}.`, [
       section(`*${headline}*`),
       ...parts,
       context(notes.filter(Boolean).join(' · ')),
-      actions(button('Refresh', 'api-keys:refresh', list.refresh)),
+      actions(button('Refresh', 'api-keys:refresh', refresh)),
     ]),
-    ...(rest > 0 ? { files: [file(keys)] } : {}),
+    ...(rest > 0 ? { files: [createFile(keys)] } : {}),
   };
 }
 
@@ -64,26 +62,26 @@ export function describeRole(name: string): string {
   return `sub-user${kind ? ' API' : ''}: ${words === 'dns' ? 'DNS' : words}`;
 }
 
-function line(key: ApiKey): string {
-  const [most, ...more] = [key.roles.slice(0, 8).map(describeRole), key.roles.slice(8)];
-  const roles = most.join(', ') || 'no roles';
-  const others = more.flat().length;
-  return `${key.isOwn ? ':point_right: ' : ''}*${escapeMrkdwn(key.id, 20)}* ${masked(key)} · ${roles}${others > 0 ? ` and ${formatInteger(others)} more` : ''}${key.isOwn ? ' · *yours*' : ''}`;
+function renderKey({ id, tail, roles, isOwn }: ApiKey): string {
+  const more = roles.length - 8;
+  const may = roles.slice(0, 8).map(describeRole).join(', ') || 'no roles';
+  const facts = [
+    `${isOwn ? ':point_right: ' : ''}*${escapeMrkdwn(id, 20)}* ${tail ? formatCode(`…${tail}`, 8) : '(hidden)'}`,
+    more > 0 ? `${may} and ${formatInteger(more)} more` : may,
+    isOwn && '*yours*',
+  ];
+  return facts.filter(Boolean).join(' · ');
 }
 
-function masked(key: ApiKey): string {
-  return key.tail ? formatCode(`…${key.tail}`, 8) : '(hidden)';
-}
-
-function yours(keys: readonly ApiKey[]): string {
-  const mine = keys.find((key) => key.isOwn);
-  if (mine) return `, yours is ${escapeMrkdwn(mine.id, 20)}`;
+function describeOwnKey(keys: readonly ApiKey[]): string {
+  const own = keys.find(({ isOwn }) => isOwn);
+  if (own) return `, yours is ${escapeMrkdwn(own.id, 20)}`;
   return keys.length > 0 ? ', yours is not among them' : '';
 }
 
-function file(keys: readonly ApiKey[]): Attachment {
-  const rows = keys.map(({ id, tail, roles, isOwn: mine }) =>
-    [id, tail ? `…${tail}` : '(hidden)', roles.join(', '), mine ? 'yours' : ''].join('\t').trimEnd(),
+function createFile(keys: readonly ApiKey[]): Attachment {
+  const rows = keys.map(({ id, tail, roles, isOwn }) =>
+    [id, tail ? `…${tail}` : '(hidden)', roles.join(', '), isOwn ? 'yours' : ''].join('\t').trimEnd(),
   );
   return {
     name: 'api-keys.txt',

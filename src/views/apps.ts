@@ -19,20 +19,24 @@ export interface App {
 }
 
 /** Latency first: it is the reason for most alarms. */
-export function renderApp({ id, app, zones, asOf }: App): Message {
-  const facts = [
-    `Latency now: *${formatLatency(app.currentLatency)}* · average: ${formatLatency(app.averageLatency)}${compareWithAverage(app)}`,
-    `Volumes: ${app.totalVolumeSizeInGb === undefined ? 'not reported' : `${formatNumber(app.totalVolumeSizeInGb)} GB`}`,
-    `Monthly cost: ${app.monthlyCost === undefined ? 'not reported' : formatMoney(app.monthlyCost)}`,
-    ...(zones && zones.length > 0
-      ? [`${zones.length === 1 ? 'Zone' : 'Zones'}: ${joinList(zones.map(({ name }) => name))}`]
-      : []),
-  ];
-  const status = app.status === undefined ? '' : ` · ${formatStatus(app.status)}`;
+export function renderApp({ id, app, zones = [], asOf }: App): Message {
+  const { currentLatency, averageLatency, totalVolumeSizeInGb: volumes, monthlyCost, status } = app;
+  const now = formatLatency(currentLatency);
+  const average = formatLatency(averageLatency);
+  const size = volumes === undefined ? 'not reported' : `${formatNumber(volumes)} GB`;
+  const cost = monthlyCost === undefined ? 'not reported' : formatMoney(monthlyCost);
   const range = describeRange(app.latencyChart);
-  const plainFacts = `latency now ${formatLatency(app.currentLatency)}, average ${formatLatency(app.averageLatency)}, volumes ${app.totalVolumeSizeInGb === undefined ? 'not reported' : `${formatNumber(app.totalVolumeSizeInGb)} GB`}, monthly cost ${app.monthlyCost === undefined ? 'not reported' : formatMoney(app.monthlyCost)}`;
-  return message(`App ${escapeMrkdwn(id, 60)}: ${plainFacts}. ${range}`, [
-    section(`*App* ${formatCode(id, 60)}${status}\n${facts.join('\n')}`),
+  const facts = [
+    `*App* ${formatCode(id, 60)}${status === undefined ? '' : ` · ${formatStatus(status)}`}`,
+    `Latency now: *${now}* · average: ${average}${compareWithAverage(app)}`,
+    `Volumes: ${size}`,
+    `Monthly cost: ${cost}`,
+    zones.length > 0 &&
+      `${zones.length === 1 ? 'Zone' : 'Zones'}: ${joinList(zones.map(({ name }) => name))}`,
+  ];
+  const text = `App ${escapeMrkdwn(id, 60)}: latency now ${now}, average ${average}, volumes ${size}, monthly cost ${cost}. ${range}`;
+  return message(text, [
+    section(facts.filter(Boolean).join('\n')),
     ...renderLatencyChart(app),
     context(
       `${range} Latency as the CDN reports it: it names no unit. Cost in US dollars, by its price list. As of ${formatMoment(asOf)}`,
@@ -40,9 +44,9 @@ export function renderApp({ id, app, zones, asOf }: App): Message {
     actions(
       button('Refresh', 'apps:refresh', id),
       commandButton('Another app', 'app'),
-      ...(zones?.[0]
-        ? [commandButton(`Zone ${plainText(zones[0].name, 40)}`, `zone ${zones[0].id}`, 1)]
-        : []),
+      ...zones
+        .slice(0, 1)
+        .map((zone) => commandButton(`Zone ${plainText(zone.name, 40)}`, `zone ${zone.id}`, 1)),
     ),
   ]);
 }
@@ -113,12 +117,6 @@ function createLabels(shown: readonly LatencyPoint[]): string[] {
     : shown.map(({ label }) => truncate(label, 40));
 }
 
-export interface ListedApp {
-  readonly id: string;
-  /** Names of the zones that lead to it. */
-  readonly zones: readonly string[];
-}
-
 /** The form that asks for an app: a menu of those that the zones name, and a field for any other id. */
 export function renderAppForm(): ModalView {
   return modal({ callbackId: 'apps:submit', title: 'Show an app', submit: 'Show' }, [
@@ -133,7 +131,7 @@ export function renderAppForm(): ModalView {
   ]);
 }
 
-/** An option of that menu. */
-export function renderAppOption({ id, zones }: ListedApp): Option {
+/** An option of that menu, with the names of the zones that lead to the app. */
+export function renderAppOption({ id, zones }: { id: string; zones: readonly string[] }): Option {
   return option(id, id, `Zone ${firstOf(zones)}`);
 }

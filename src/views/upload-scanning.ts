@@ -15,22 +15,22 @@ export interface Scanning {
 
 /** Totals, the blocked share, and the newest days as a chart. */
 export function renderScanning({ id, metrics, asOf }: Scanning): Message {
-  const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
-  const totals = `${formatAmount(scanned)} files scanned, ${formatAmount(logged)} requests logged, ${formatAmount(blocked)} blocked`;
+  const logged = formatAmount(metrics.totalLoggedRequests);
+  const blocked = formatAmount(metrics.totalBlockedRequests);
+  const scanned = formatAmount(metrics.totalFilesScanned);
   const headline = `Upload scanning of shield zone ${escapeMrkdwn(id, 20)}`;
-  const share = describeBlockedShare(metrics);
   const worstDay = describeWorstDay(metrics.days);
-  return message([`${headline}: ${totals}.`, worstDay].filter(Boolean).join(' '), [
-    section(
-      [
-        `*${headline}*`,
-        `Files scanned: *${formatAmount(scanned)}*`,
-        `Requests logged: *${formatAmount(logged)}*`,
-        `Requests blocked: *${formatAmount(blocked)}*`,
-        `Blocked share: ${share}`,
-        ...(worstDay ? [worstDay] : []),
-      ].join('\n'),
-    ),
+  const facts = [
+    `*${headline}*`,
+    `Files scanned: *${scanned}*`,
+    `Requests logged: *${logged}*`,
+    `Requests blocked: *${blocked}*`,
+    `Blocked share: ${describeBlockedShare(metrics)}`,
+    worstDay,
+  ];
+  const text = `${headline}: ${scanned} files scanned, ${logged} requests logged, ${blocked} blocked. ${worstDay}`;
+  return message(text.trim(), [
+    section(facts.filter(Boolean).join('\n')),
     ...renderDayChart(metrics),
     context(`The past 28 days, by the CDN’s own days · as of ${formatMoment(asOf)}`),
     actions(
@@ -84,26 +84,24 @@ function formatDay(day: ScanDay): string {
   return day.day ? formatLongDay(day.day) : escapeMrkdwn(day.label, 40) || '(no day)';
 }
 
-function renderDayChart({
-  totalLoggedRequests: logged,
-  totalBlockedRequests: blocked,
-  totalFilesScanned: scanned,
-  days,
-}: UploadScanningMetrics): MessageBlock[] {
-  const hasRequests = days.some((day) => (day.loggedRequests ?? day.blockedRequests) !== undefined);
+function renderDayChart(metrics: UploadScanningMetrics): MessageBlock[] {
+  const { totalLoggedRequests, totalBlockedRequests, totalFilesScanned, days } = metrics;
+  const labels = days.map(({ day, label }) => (day ? formatShortDay(day) : label));
+  const series = (name: string, member: 'loggedRequests' | 'blockedRequests' | 'filesScanned') => ({
+    name,
+    values: days.map((day) => day[member]),
+  });
+  if (days.every((day) => (day.loggedRequests ?? day.blockedRequests) === undefined)) {
+    const title = `Files scanned by day: ${formatAmount(totalFilesScanned)}`;
+    const scanned = [series('Files scanned', 'filesScanned')];
+    return renderChart({ kind: 'bar', title, unit: 'Files a day', labels, series: scanned, newest: 14 });
+  }
   return renderChart({
     kind: 'bar',
-    title: hasRequests
-      ? `${formatAmount(blocked)} of ${formatAmount(logged)} requests blocked`
-      : `Files scanned by day: ${formatAmount(scanned)}`,
-    unit: `${hasRequests ? 'Requests' : 'Files'} a day`,
-    labels: days.map((day) => (day.day ? formatShortDay(day.day) : day.label)),
-    series: hasRequests
-      ? [
-          { name: 'Logged', values: days.map((day) => day.loggedRequests) },
-          { name: 'Blocked', values: days.map((day) => day.blockedRequests) },
-        ]
-      : [{ name: 'Files scanned', values: days.map((day) => day.filesScanned) }],
+    title: `${formatAmount(totalBlockedRequests)} of ${formatAmount(totalLoggedRequests)} requests blocked`,
+    unit: 'Requests a day',
+    labels,
+    series: [series('Logged', 'loggedRequests'), series('Blocked', 'blockedRequests')],
     newest: 14,
   });
 }

@@ -10,7 +10,7 @@ import {
   renderOriginErrorForm,
 } from '../../views/origin-errors/forms.ts';
 import * as views from '../../views/origin-errors/origin-errors.ts';
-import { fileKinds, renderFile, renderNoFile, type ZoneName } from '../../views/origin-errors/report.ts';
+import { fileKinds, renderFile, renderNoFile } from '../../views/origin-errors/report.ts';
 import { renderUnclearZone } from '../../views/zones/rows.ts';
 import type { Context, With } from '../context.ts';
 import { type Action, type Command, defineForm, type Feature, type Shortcut } from '../define.ts';
@@ -20,7 +20,7 @@ import { pickedZone } from '../zones/details.ts';
 import { findLinkedHosts, lookUpZone } from '../zones/lookup.ts';
 import { maxDays, readDays, readRequestedDays } from './days.ts';
 import { writeEntries, writeRows } from './file.ts';
-import { type CountedReport, createReport, getCachedReport } from './report.ts';
+import { type CountedReport, createReport, findCachedReport } from './report.ts';
 
 const errorsCommand: Command<'zoneCache'> = {
   name: 'errors',
@@ -48,7 +48,7 @@ const showDay: Action<'zoneCache'> = {
   needs: 'read',
   async run(value, context) {
     const { zone, days, fresh } = parseButton(value, context.now());
-    const known = fresh ? undefined : getCachedReport(zone, days, context);
+    const known = fresh ? undefined : findCachedReport(zone, days, context).value;
     return renderReport(known ?? (await createReport(zone, days, context)), context);
   },
 };
@@ -64,7 +64,7 @@ const sendFile: Action<'tempDirectory' | 'zoneCache'> = {
   async run(value, context) {
     const { zone, days, as = 'csv' } = parseButton(value, context.now());
     const today = toUtcDay(context.now());
-    const report = getCachedReport(zone, days, context);
+    const { value: report } = findCachedReport(zone, days, context);
     const asOf = report?.takenAt ?? context.now();
     const { rows, skipped = 0, incomplete = [] } = report ?? {};
     const file = rows
@@ -158,7 +158,7 @@ function renderFormFor(words: Words): ReturnType<NonNullable<Command['modal']>> 
 }
 
 function renderReport(report: CountedReport, context: Context): Message {
-  return views.renderOriginErrors({ report, today: toUtcDay(context.now()), value: encodeButton });
+  return views.renderOriginErrors(report, toUtcDay(context.now()));
 }
 
 function formatDays(days: DayRange, context: Context): string {
@@ -166,17 +166,6 @@ function formatDays(days: DayRange, context: Context): string {
   // A typed number of days ends today.
   const behind = (startOfDay(toUtcDay(context.now())) - startOfDay(days.first)) / dayMs + 1;
   return `last ${behind} days`;
-}
-
-function encodeButton(zone: ZoneName, days: DayRange, more: Readonly<Record<string, string>> = {}): string {
-  const name = zone.name.slice(0, 100).toWellFormed();
-  return new URLSearchParams({
-    zone: zone.id,
-    name,
-    first: days.first,
-    days: String(days.count),
-    ...more,
-  }).toString();
 }
 
 const buttonSchema = z.object({

@@ -4,7 +4,7 @@ import {
   createOriginErrorCounter,
   type OriginErrorCounter,
 } from '../../api/origin-errors/counts.ts';
-import { createSeenIds, type SeenIds } from '../../api/origin-errors/seen-ids.ts';
+import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
 import { type DayRange, listDays, shiftDay, startOfDay } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
@@ -20,20 +20,11 @@ export interface CountedReport extends Report {
 /** Days read at once; each is one answer of up to hundreds of megabytes. */
 const concurrentDays = 3;
 
-/** Cached reports by their zone and days. Call it before resolving the key. */
-function cachedReports({ zoneCache, person }: With<'zoneCache'>, zone: Pick<ZoneName, 'id'>, days: DayRange) {
-  const reports = zoneCache.forPerson(person).results<CountedReport>('origin-errors');
+/** The cached report of a zone and days. Call it before resolving the key. */
+export function findCachedReport(zone: { readonly id: string }, days: DayRange, context: With<'zoneCache'>) {
+  const reports = context.zoneCache.forPerson(context.person).results<CountedReport>('origin-errors');
   const key = `${zone.id} ${days.first} ${days.count}`;
-  return { get: () => reports.get(key), set: (report: CountedReport) => reports.set(key, report) };
-}
-
-/** The cached report, if any. */
-export function getCachedReport(
-  zone: Pick<ZoneName, 'id'>,
-  days: DayRange,
-  context: With<'zoneCache'>,
-): CountedReport | undefined {
-  return cachedReports(context, zone, days).get();
+  return { value: reports.get(key), set: (report: CountedReport) => reports.set(key, report) };
 }
 
 /** Counts now and caches the report for the buttons. Rethrows the read error if no day could be read. */
@@ -42,12 +33,15 @@ export async function createReport(
   days: DayRange,
   context: With<'zoneCache'>,
 ): Promise<CountedReport> {
-  const cached = cachedReports(context, zone, days);
+  const cached = findCachedReport(zone, days, context);
   const report = await countDays(zone, days, context);
   // An incomplete report is not cached, so that trying again reads again.
   if (report.unread.length === 0 && report.before) cached.set(report);
   return report;
 }
+
+// About half a megabyte; a larger report is read again for its file.
+const maxRows = 2_000;
 
 async function countDays(zone: ZoneName, days: DayRange, context: Context): Promise<CountedReport> {
   const { originErrors } = await context.cdn();
@@ -55,16 +49,24 @@ async function countDays(zone: ZoneName, days: DayRange, context: Context): Prom
   const wanted = listDays(days);
   const dayBefore = shiftDay(days.first, -1);
   const ids = createSeenIds();
+  let rows: FileRow[] | undefined = [];
   const newCounter = () =>
     createOriginErrorCounter({ start: startOfDay(days.first), hours: days.count * 24 });
-  const kept = createRowCollector();
-  const read = (day: string, ids: SeenIds) =>
-    countDay(originErrors, zone.id, day, ids, day === dayBefore ? newCounter() : kept.beside(newCounter()));
-  const [before, ...results] = await runConcurrently(concurrentDays, [
+  /** Also collects the rows of the file, up to a bound. */
+  const newRowCounter = (): OriginErrorCounter => {
+    const counter = newCounter();
+    const add: OriginErrorCounter['add'] = (entry) => {
+      counter.add(entry);
+      if (rows && rows.push(toFileRow(entry)) > maxRows) rows = undefined;
+    };
+    return { ...counter, add };
+  };
+  const results = await runConcurrently(concurrentDays, [
+    ...wanted.map((day) => () => countDay(originErrors, zone.id, day, ids, newRowCounter())),
     // Last, because it matters least.
-    ...wanted.map((day) => () => read(day, ids)),
-    () => read(dayBefore, createSeenIds()),
-  ]).then((all) => [all.at(-1), ...all.slice(0, -1)]);
+    () => countDay(originErrors, zone.id, dayBefore, createSeenIds(), newCounter()),
+  ]);
+  const before = results.pop();
 
   const whole = newCounter();
   const unread: { day: string; why: Failure }[] = [];
@@ -73,45 +75,27 @@ async function countDays(zone: ZoneName, days: DayRange, context: Context): Prom
   let repeated = 0;
   for (const [index, result] of results.entries()) {
     const day = wanted[index] ?? '';
-    if (result?.status === 'rejected') {
-      if (results.every((other) => other?.status === 'rejected')) throw result.reason;
+    if (result.status === 'rejected') {
+      if (results.every(({ status }) => status === 'rejected')) throw result.reason;
       unread.push({ day, why: context.explain(result.reason) });
-    } else if (result) {
-      whole.merge(result.value.counter);
-      skipped += result.value.skipped;
-      repeated += result.value.repeated;
-      if (result.value.moreExist) incomplete.push(day);
+      continue;
     }
+    whole.merge(result.value.counter);
+    skipped += result.value.skipped;
+    repeated += result.value.repeated;
+    if (result.value.moreExist) incomplete.push(day);
   }
   return {
     zone,
     days,
     takenAt,
     counts: whole.result(),
-    rows: unread.length === 0 ? kept.rows() : undefined,
+    rows: unread.length === 0 ? rows : undefined,
     repeated,
     skipped,
     incomplete,
     unread,
     before: before?.status === 'fulfilled' ? toDayBefore(dayBefore, before.value) : undefined,
-  };
-}
-
-// About half a megabyte; a larger report is read again for its file.
-const maxRows = 2_000;
-
-/** Collects the rows of the file while entries are counted, up to a bound. */
-function createRowCollector() {
-  let rows: FileRow[] | undefined = [];
-  return {
-    rows: () => rows,
-    beside: (counter: OriginErrorCounter): OriginErrorCounter => ({
-      ...counter,
-      add(entry) {
-        counter.add(entry);
-        if (rows && rows.push(toFileRow(entry)) > maxRows) rows = undefined;
-      },
-    }),
   };
 }
 

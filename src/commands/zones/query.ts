@@ -137,13 +137,10 @@ function createInsteads(
   const other = name === 'sort' ? 'only' : 'sort';
   const kept = [zoneSorts, zoneFilters].flat().find((choice) => choice === named[other]?.toLowerCase());
   const search = list.join(' ').trim();
+  const before = search === '' ? 'zones' : `zones ${quoteWord(search)}`;
+  const behind = kept === undefined ? '' : ` ${other}:${kept}`;
   return allowed.map((choice) => ({
     label: `${name}:${choice}`,
-    types: [
-      'zones',
-      ...(search === '' ? [] : [quoteWord(search)]),
-      `${name}:${choice}`,
-      ...(kept === undefined ? [] : [`${other}:${kept}`]),
-    ].join(' '),
+    types: `${before} ${name}:${choice}${behind}`,
   }));
 }

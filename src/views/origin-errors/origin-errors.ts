@@ -20,28 +20,20 @@ import { describeDays, type Report, type ZoneName } from './report.ts';
 /** Offered days; each can be typed as well. */
 export const dayChoices = ['today', 'yesterday', 'last 3 days', 'last 7 days'] as const;
 
-interface Shown {
-  readonly report: Report;
-  /** The current UTC day: `2026-11-21`. */
-  readonly today: string;
-  /** Encodes a zone and days for a button. */
-  readonly value: (zone: ZoneName, days: DayRange, more?: Readonly<Record<string, string>>) => string;
-}
-
 const maxGroups = 8;
 const maxPrefixes = 6;
 
 /** The origin errors of a zone on some days: the number first, then codes, addresses, hours and samples. */
-export function renderOriginErrors(shown: Shown): Message {
-  const { counts, zone, days, takenAt, incomplete, unread } = shown.report;
+export function renderOriginErrors(report: Report, today: string): Message {
+  const { counts, zone, days, takenAt, incomplete, unread } = report;
   const name = escapeMrkdwn(zone.name, 80) || `zone ${escapeMrkdwn(zone.id, 20)}`;
-  const when = describeDays(days, shown.today);
+  const when = describeDays(days, today);
   const atLeast = incomplete.length > 0 || unread.length > 0 ? 'At least ' : '';
   const headline = capitalize(`${atLeast}${pluralize(counts.total, 'origin error')} ${when} in ${name}`);
   const peak = describePeak(counts, days);
   const topCodes = formatTopCodes(counts);
   const text = `${headline}${topCodes && `: ${topCodes}`}${peak && `; ${peak}`}`;
-  const value = (more: Readonly<Record<string, string>>): string => shown.value(zone, days, more);
+  const value = (more: Readonly<Record<string, string>>): string => encodeButton(zone, days, more);
   const files =
     counts.total > 0
       ? [
@@ -50,13 +42,13 @@ export function renderOriginErrors(shown: Shown): Message {
         ]
       : [];
   return message(text, [
-    section([`*${headline}*`, renderSummary(shown.report)].filter(Boolean).join('\n')),
-    ...renderWarnings(shown.report).map((warning) => section(warning)),
+    section([`*${headline}*`, renderSummary(report)].filter(Boolean).join('\n')),
+    ...renderWarnings(report).map((warning) => section(warning)),
     ...renderPart('By error', renderGroups(counts), 2500),
     ...renderPart('By address', renderPrefixes(counts), 1200),
     ...renderHourChart(counts, days, `${atLeast}${pluralize(counts.total, 'error')} ${when}`, takenAt),
     ...renderPart(counts.samples.length === 1 ? 'Sample' : 'Samples', counts.samples.map(renderSample), 2600),
-    actions(...renderDayButtons(shown)),
+    actions(...renderDayButtons(report, today)),
     actions(
       ...files,
       button('Refresh', 'origin-errors:day:refresh', value({ fresh: '1' })),
@@ -66,6 +58,16 @@ export function renderOriginErrors(shown: Shown): Message {
       `As of ${formatMoment(takenAt)}. Days and hours are UTC. Query values in addresses are never shown.`,
     ),
   ]);
+}
+
+/** The value of a button that shows or sends these days of a zone. */
+function encodeButton(
+  { id, name }: ZoneName,
+  { first, count }: DayRange,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const fields = { zone: id, name: name.slice(0, 100).toWellFormed(), first, days: String(count), ...more };
+  return new URLSearchParams(fields).toString();
 }
 
 /** First and last error, the peak, and the comparison with the day before. */
@@ -153,8 +155,7 @@ function renderSample(entry: Sample): string {
   return [what, details].map((facts) => facts.filter(Boolean).join(' · ')).join('\n');
 }
 
-function renderDayButtons({ report, today, value }: Shown): Button[] {
-  const { first, count } = report.days;
+function renderDayButtons({ zone, days: { first, count } }: Report, today: string): Button[] {
   const yesterday = shiftDay(today, -1);
   const offered: [label: string, id: string, first: string, count: number][] = [
     ['Today', 'today', today, 1],
@@ -165,7 +166,7 @@ function renderDayButtons({ report, today, value }: Shown): Button[] {
   return offered
     .filter(([, , day, days]) => day !== first || days !== count)
     .map(([label, id, day, days]) =>
-      button(label, `origin-errors:day:${id}`, value(report.zone, { first: day, count: days })),
+      button(label, `origin-errors:day:${id}`, encodeButton(zone, { first: day, count: days })),
     );
 }
 

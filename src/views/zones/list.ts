@@ -89,15 +89,14 @@ export interface FirstZones {
 
 /** The first rows, while the rest is being read. */
 export function renderFirstZones(first: FirstZones): Message {
-  const { headline, text } = formatFirstHeadline(first, 'counting…');
-  return message(text, [section(headline), ...first.zones.map(renderRow)]);
+  const start = describeFirst(first);
+  return message(`${start}, counting…`, [section(`*${start}* · counting…`), ...first.zones.map(renderRow)]);
 }
 
 /** The first rows, after reading the rest failed, with a button to try again. */
 export function renderFirstZonesOnly(first: FirstZones, why: Failure, query: ZoneQuery): Message {
-  const { headline } = formatFirstHeadline(first, 'the rest could not be read');
   return message(`Only the first zones could be read. ${why.message}`, [
-    section(headline),
+    section(`*${describeFirst(first)}* · the rest could not be read`),
     ...first.zones.map(renderRow),
     section(
       [`:warning: ${why.message}`, why.hint].filter(Boolean).join('\n'),
@@ -105,6 +104,12 @@ export function renderFirstZonesOnly(first: FirstZones, why: Failure, query: Zon
     ),
     ...(why.reference ? [context(`Reference ${why.reference}`)] : []),
   ]);
+}
+
+function describeFirst({ zones, total, search }: FirstZones): string {
+  const of = total === undefined ? '' : ` of ${formatInteger(total)}`;
+  const what = search ? `zones matching ${formatCode(search, 60)}` : 'zones';
+  return `First ${formatInteger(zones.length)}${of} ${what}`;
 }
 
 /** Shown before any row is known in the requested order. */
@@ -182,11 +187,4 @@ function describeFilter(query: ZoneQuery, of: number): string {
 function describeAttentionCount(zones: number): string {
   if (zones === 0) return 'none needs attention';
   return `${formatInteger(zones)} ${zones === 1 ? 'needs' : 'need'} attention`;
-}
-
-function formatFirstHeadline(first: FirstZones, then: string): { headline: string; text: string } {
-  const of = first.total === undefined ? '' : ` of ${formatInteger(first.total)}`;
-  const what = first.search ? `zones matching ${formatCode(first.search, 60)}` : 'zones';
-  const start = `First ${formatInteger(first.zones.length)}${of} ${what}`;
-  return { headline: `*${start}* · ${then}`, text: `${start}, ${then}` };
 }
