@@ -81,12 +81,7 @@ async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: bool
     if (!(await moveRun(trx, run, 'collecting', isSilent ? 'quiet' : 'sending', { figures }))) return;
     await storePendingBaseline(trx, run, revision, JSON.stringify(remembered));
     if (isSilent) return void (await acceptBaseline(trx, run));
-    const framed = renderPost(top, digest, {
-      due: run.due,
-      late: isLate ? now() : undefined,
-      missed: run.missed,
-      byHand: run.by_hand ?? undefined,
-    });
+    const framed = renderPost(top, digest, run, isLate ? now() : undefined);
     await putPost(trx, { digest, run, arrives: 'sent', top: framed, thread, now: now() }, ports);
   });
 }

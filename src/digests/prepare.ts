@@ -26,22 +26,16 @@ interface PrepareOptions extends DigestPast {
   readonly patienceMs?: number;
 }
 
-interface PreparedDigest extends RenderedDigest {
-  readonly collected: Collected;
-  /** What the digest remembers once this is posted. */
-  readonly baseline: DigestBaseline;
-}
-
 /**
  * Collects and renders a digest: the same code for a run and for a preview. Each kind reads from the CDN and compares with
- * earlier runs.
+ * earlier runs. `baseline` is what the digest remembers once this is posted.
  *
  * @throws ApiError where the key is refused, where requests were cancelled, and where nothing at all could be read.
  */
 export async function prepareDigest(
   subject: DigestSubject,
   { cdn, now, explain, patienceMs = 90_000, ...past }: PrepareOptions,
-): Promise<PreparedDigest> {
+): Promise<RenderedDigest & { readonly collected: Collected; readonly baseline: DigestBaseline }> {
   // Runs are compared by name through the baseline: without it this is a first run.
   const history = past.baseline ? past.history : [];
   const week = findWeekBefore(history, now);

@@ -1,5 +1,6 @@
 import type { ActionsBlock, Button, ContextBlock } from '@slack/types';
 import { canBeTakenOver, type Digest, isChannelReason, type PauseReason } from '../../digests/model.ts';
+import type { RunRow } from '../../digests/queries/runs.ts';
 import { actions, button, connectButton, context, message, plain, section } from '../blocks/blocks.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
@@ -7,18 +8,9 @@ import { formatCode, pluralize } from '../blocks/text.ts';
 import { describeSchedule, formatRunTime } from './schedule.ts';
 import { describePause } from './words.ts';
 
-interface Run {
-  readonly due: Date;
-  /** When it was made, if late. */
-  readonly late: Date | undefined;
-  /** Runs before it that were skipped. */
-  readonly missed: number;
-  /** The person who asked for it. */
-  readonly byHand: string | undefined;
-}
-
-/** A post with notes about this run, its footer and buttons. */
-export function renderPost(top: Message, digest: Digest, { due, late, missed, byHand }: Run): Message {
+/** A post with notes about this run, its footer and buttons. `late`: when it was made, if late. */
+export function renderPost(top: Message, digest: Digest, run: RunRow, late: Date | undefined): Message {
+  const { due, missed, by_hand: byHand } = run;
   const time = (at: Date): string => formatRunTime(at, digest.schedule.zone);
   const notes = [
     ...(late ? [`:warning: Late: due ${time(due)}, made ${time(late)}. The bot was down or busy.`] : []),
@@ -31,7 +23,7 @@ export function renderPost(top: Message, digest: Digest, { due, late, missed, by
     blocks: [
       ...notes.map((note) => context(note)),
       ...(top.blocks ?? []),
-      footer(digest, byHand === undefined ? '' : `asked for by <@${byHand}> · `),
+      footer(digest, byHand === null ? '' : `asked for by <@${byHand}> · `),
       runButtons(digest.id),
     ],
   };
