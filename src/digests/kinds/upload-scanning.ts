@@ -134,22 +134,17 @@ function compareDays(
     sumReported(
       Array.from({ length: days }, (_, index) => byDay.get(shiftDay(last, -daysBack - index))?.[member]),
     );
-  const compare = (
-    read: (daysBack: number) => number | undefined,
-    series: number[],
-  ): Comparison | undefined => {
-    const [value, before, weekBefore] = [read(0), read(days), read(7)];
-    if (value === undefined) return undefined;
-    const usual = findOutlier(value, { series, weekBefore, floor: noise.blocked });
-    return { now: value, before, weekBefore, usual };
+  const compare = (read: (daysBack: number) => number | undefined): Comparison | undefined => {
+    const value = read(0);
+    return value === undefined ? undefined : { now: value, before: read(days), weekBefore: read(7) };
   };
-  const rate = (daysBack: number): number | undefined => {
+  const perDay = compare((daysBack) => {
     const found = sum('blockedRequests', daysBack);
     return found === undefined ? undefined : Math.round((found / days) * 10) / 10;
-  };
-  const share = (daysBack: number): number | undefined =>
-    shareOf(sum('blockedRequests', daysBack), sum('filesScanned', daysBack));
+  });
   const earlier = whole.slice(0, -days).toReversed();
+  const series = earlier.flatMap((day) => blockedOn(day) ?? []);
+  const outlier = { series, weekBefore: perDay?.weekBefore, floor: noise.blocked };
   return {
     id,
     since: past.since,
@@ -158,11 +153,8 @@ function compareDays(
     last,
     scanned: sum('filesScanned'),
     blocked: sum('blockedRequests'),
-    perDay: compare(
-      rate,
-      earlier.flatMap((day) => blockedOn(day) ?? []),
-    ),
-    share: compare(share, []),
+    perDay: perDay && { ...perDay, usual: findOutlier(perDay.now, outlier) },
+    share: compare((daysBack) => shareOf(sum('blockedRequests', daysBack), sum('filesScanned', daysBack))),
   };
 }
 
