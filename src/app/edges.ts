@@ -42,7 +42,7 @@ export function createEdges(base: Base, stores: Stores, services: Services, feat
 
   const ends: LifecycleHandlers = {
     person: features.offboarding.person,
-    team: features.offboarding.team,
+    team: (tenant, teamId) => features.offboarding.team(tenant, teamId),
     changed: (workspace, userId) => services.people(workspace).forget(userId),
     async uninstalled(workspace, cause) {
       await features.offboarding.tenant(tenantIdOfWorkspace(workspace), cause);

@@ -2,7 +2,7 @@ import { createAudit } from '../auth/audit/audit.ts';
 import { signingKeysTable } from '../auth/audit/checkpoints.ts';
 import { installationsTable, installationUsersTable } from '../auth/installations.ts';
 import { checkKeyring } from '../auth/keyring/check.ts';
-import { type Keyring, type KeyringSource, readKeyring } from '../auth/keyring/keyring.ts';
+import { type KeyringSource, readKeyring } from '../auth/keyring/keyring.ts';
 import { runKeys } from '../auth/keyring/rotation.ts';
 import { countKeyUse } from '../auth/keyring/sealed-tables.ts';
 import { createKeyringWatch } from '../auth/keyring/watch.ts';
@@ -24,25 +24,12 @@ export const sealedTables: readonly SealedTable[] = [
   signingKeysTable,
 ];
 
-export interface KeyringService {
-  /** Always the newest: a changed key file is read again. */
-  readonly keyring: Keyring;
-  /** Reports to other processes which keys this one knows, and listens for operators' commands. */
-  start(): Promise<void>;
-  /** Call before the database is closed. */
-  stop(): Promise<void>;
-}
-
 /**
  * The keyring that opens this database, for as long as the process runs.
  *
  * @throws UserError where it is missing, wrong, or does not open what is stored.
  */
-export async function openKeyringService(
-  config: StoreConfig,
-  database: Database,
-  log: Log,
-): Promise<KeyringService> {
+export async function openKeyringService(config: StoreConfig, database: Database, log: Log) {
   const { db, engine } = database;
   const source = keyringSource(config);
   const first = await readKeyring({ ...source, inUse: (await countKeyUse(db, sealedTables)).length > 0 });
@@ -72,8 +59,10 @@ export async function openKeyringService(
   const control = controlPath(config.store);
   let close: (() => Promise<void>) | undefined;
   return {
+    /** Always the newest: a changed key file is read again. */
     keyring: watch.keyring,
-    async start() {
+    /** Reports to other processes which keys this one knows, and listens for operators' commands. */
+    async start(): Promise<void> {
       await watch.start();
       if (control === undefined) return;
       const run: RunCommand = async (words, print) => {
@@ -86,7 +75,8 @@ export async function openKeyringService(
         return undefined;
       });
     },
-    async stop() {
+    /** Call before the database is closed. */
+    async stop(): Promise<void> {
       await close?.();
       await watch.stop();
       release();

@@ -15,7 +15,7 @@ import {
   tryAgain,
 } from './delivery.ts';
 import { showEdit } from './edit.ts';
-import { type MessageKind, tell } from './outbox.ts';
+import { deliverMessage, type MessageKind } from './outbox.ts';
 import type { Method } from './pace.ts';
 import type { Posted } from './slack-port.ts';
 
@@ -34,7 +34,7 @@ export function createDeliverJob<Ports extends DeliverPorts>(
     kinds.map((kind) => [kind.kind, kind as unknown as MessageKind<never, DeliverPorts>]),
   );
   return {
-    ...tell,
+    ...deliverMessage,
     async run(stored, context) {
       const { id } = stored as { id: string };
       const { db, ports, now, signal } = context;
@@ -44,7 +44,7 @@ export function createDeliverJob<Ports extends DeliverPorts>(
       if (!kind) throw new Error(`the outbox has no message kind ${row.kind}`);
       // Woken early: by an edit, or by a clock that is ahead of this one.
       if (row.next_at.getTime() - now().getTime() > 1_000)
-        return void (await ports.enqueue(tell, { id }, { key: id, at: row.next_at }));
+        return void (await ports.enqueue(deliverMessage, { id }, { key: id, at: row.next_at }));
       const installation = { enterpriseId: row.enterprise_id ?? undefined, teamId: row.team_id };
       const slack = ports.slack(installation, signal);
       const places = JSON.parse(row.places) as string[];
@@ -74,7 +74,7 @@ export const sweepOutboxJob = defineJob({
       .orderBy('next_at')
       .limit(500)
       .execute();
-    for (const { id } of late) await ports.enqueue(tell, { id }, { key: id });
+    for (const { id } of late) await ports.enqueue(deliverMessage, { id }, { key: id });
     if (late.length > 0) log.info({ messages: late.length }, 'outbox messages enqueued again');
   },
 });

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Schema } from '../store/schema.ts';
 import { classifySlackFailure } from './classify-failure.ts';
 import { backOff, type Delivery, render, retryOrReplace, takeSlot, tryAgain } from './delivery.ts';
-import { tell } from './outbox.ts';
+import { deliverMessage } from './outbox.ts';
 
 const mostEditAttempts = 16;
 
@@ -25,20 +25,20 @@ export async function showEdit(delivery: Delivery): Promise<void> {
     log.info({ message: row.id, code: failure.code }, 'message can no longer be edited');
     return giveUpEdit(delivery, failure.code);
   }
-  await db.transaction().execute((trx) => settleEdit(delivery, trx));
+  await db.transaction().execute((trx) => storeEdit(delivery, trx));
 }
 
 async function giveUpEdit(delivery: Delivery, code: string): Promise<void> {
   const { row, kind, context } = delivery;
   await context.db.transaction().execute(async (trx) => {
-    await settleEdit(delivery, trx);
+    await storeEdit(delivery, trx);
     await kind.editFailed?.(trx, { id: row.id, about: JSON.parse(row.about) as never, code }, context);
   });
 }
 
-async function settleEdit({ row, context }: Delivery, trx: Transaction<Schema>): Promise<void> {
+async function storeEdit({ row, context }: Delivery, trx: Transaction<Schema>): Promise<void> {
   const { ports, now } = context;
-  const settled = await trx
+  const stored = await trx
     .updateTable('outbox')
     .set({
       shown: row.wanted,
@@ -52,5 +52,5 @@ async function settleEdit({ row, context }: Delivery, trx: Transaction<Schema>):
     .where('shown', '<', row.wanted)
     .returning('next_at')
     .executeTakeFirst();
-  if (settled?.next_at) await ports.enqueue(tell, { id: row.id }, { in: trx, key: row.id });
+  if (stored?.next_at) await ports.enqueue(deliverMessage, { id: row.id }, { in: trx, key: row.id });
 }

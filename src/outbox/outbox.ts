@@ -9,7 +9,7 @@ import type { Message } from '../views/blocks/message.ts';
 import type { Posted } from './slack-port.ts';
 
 /**
- * The outbox: every message that Slack must get exactly once. `put` stores a row and its job (`tell`) in the transaction
+ * The outbox: every message that Slack must get exactly once. `put` stores a row and its job in the transaction
  * of what the message tells about; `deliver.ts` brings it to Slack.
  *
  *   due → sending → sent        posted; later edits only raise `wanted`, and the newest body is shown
@@ -125,8 +125,8 @@ export interface OutboxMessage {
 export const defineMessage = <About, Ports>(kind: MessageKind<About, Ports>): typeof kind => kind;
 
 /** Brings one row to Slack (`deliver.ts`). */
-export const tell: JobRef<{ id: string }> = {
-  name: 'tell',
+export const deliverMessage: JobRef<{ id: string }> = {
+  name: 'deliver-message',
   onePerKey: 'running',
   // Kills count; the row itself knows when to give up.
   retries: 30,
@@ -164,7 +164,7 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
         .onConflict((conflict) => conflict.column('id').doNothing())
         .executeTakeFirst();
       if (numInsertedOrUpdatedRows === 0n) return false;
-      await enqueue(tell, { id }, { in: trx, key: id, at: notBefore });
+      await enqueue(deliverMessage, { id }, { in: trx, key: id, at: notBefore });
       return true;
     },
     async edit(trx, id, body) {
@@ -181,7 +181,7 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
         .where('state', 'in', ['due', 'sending', 'sent'])
         .returning('state')
         .executeTakeFirst();
-      if (row?.state === 'sent') await enqueue(tell, { id }, { in: trx, key: id });
+      if (row?.state === 'sent') await enqueue(deliverMessage, { id }, { in: trx, key: id });
       return row !== undefined;
     },
     async cancel(trx, id) {

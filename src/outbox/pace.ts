@@ -35,15 +35,15 @@ export async function reserveSlot(
 async function reserve(
   db: Kysely<Schema>,
   tenant: string,
-  lane: string,
+  bucket: string,
   { everyMs, burstMs }: Rate,
   from: Date,
 ): Promise<Date> {
   const earliest = new Date(from.getTime() - burstMs);
   const { rows } = await sql<{ free_at: Date }>`
-    insert into slack_pace (tenant, lane, free_at)
-    values (${tenant}, ${lane}, ${new Date(earliest.getTime() + everyMs)}::timestamptz)
-    on conflict (tenant, lane) do update set free_at =
+    insert into slack_pace (tenant, bucket, free_at)
+    values (${tenant}, ${bucket}, ${new Date(earliest.getTime() + everyMs)}::timestamptz)
+    on conflict (tenant, bucket) do update set free_at =
       greatest(slack_pace.free_at, ${earliest}::timestamptz) + ${everyMs} * interval '1 millisecond'
     returning free_at`.execute(db);
   const slot = (rows[0]?.free_at ?? from).getTime() - everyMs;
@@ -58,8 +58,8 @@ export async function pauseMethod(
   until: Date,
 ): Promise<void> {
   await sql`
-    insert into slack_pace (tenant, lane, free_at) values (${tenant}, ${method}, ${until}::timestamptz)
-    on conflict (tenant, lane) do update set free_at = greatest(slack_pace.free_at, excluded.free_at)`.execute(
+    insert into slack_pace (tenant, bucket, free_at) values (${tenant}, ${method}, ${until}::timestamptz)
+    on conflict (tenant, bucket) do update set free_at = greatest(slack_pace.free_at, excluded.free_at)`.execute(
     db,
   );
   await db

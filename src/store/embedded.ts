@@ -12,20 +12,12 @@ import { startMaintenance } from './maintenance.ts';
 import { parsers } from './postgres.ts';
 import type { Schema } from './schema.ts';
 
-export interface Embedded {
-  readonly native: { readonly kind: 'embedded'; readonly pglite: PGlite };
-  /** No other process can use this database, and no query has a time limit. */
-  readonly unlimited: undefined;
-  readonly db: Kysely<Schema>;
-  readonly close: () => Promise<void>;
-}
-
 /**
  * Opens the embedded PostgreSQL in `dataDir`, for this process alone.
  *
  * @throws UserError when another process uses the directory, or it cannot be written.
  */
-export async function openEmbedded(dataDir: string, log: Log): Promise<Embedded> {
+export async function openEmbedded(dataDir: string, log: Log) {
   const directory = join(dataDir, 'database');
   await checkWritable(dataDir, async () => {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -40,10 +32,11 @@ export async function openEmbedded(dataDir: string, log: Log): Promise<Embedded>
     const pglite = createYieldingPglite(await openPglite(directory));
     const stopMaintenance = startMaintenance({ pglite, directory: join(dataDir, 'backups'), log });
     return {
-      native: { kind: 'embedded', pglite },
+      native: { kind: 'embedded' as const, pglite },
+      // No query has a time limit.
       unlimited: undefined,
       db: new Kysely<Schema>({ dialect: new PGliteDialect({ pglite }) }),
-      async close() {
+      async close(): Promise<void> {
         await stopMaintenance();
         if (!pglite.closed) await pglite.close();
         release();

@@ -5,14 +5,6 @@ import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Schema } from './schema.ts';
 
-export interface Postgres {
-  readonly native: { readonly kind: 'postgres'; readonly url: Secret };
-  readonly db: Kysely<Schema>;
-  /** Connections without a statement timeout: a migration may take minutes, and wait for another process. */
-  readonly unlimited: Kysely<Schema>;
-  readonly close: () => Promise<void>;
-}
-
 /** Parsers by type id, for the types that the two engines would return differently. */
 export const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   // int8: a number while it is exact, beyond that a bigint.
@@ -37,7 +29,7 @@ const statementTimeoutMs = 15_000;
  *
  * @throws UserError when the server cannot be reached or refuses; its message never holds the password.
  */
-export async function openPostgres(databaseUrl: Secret, log: Log): Promise<Postgres> {
+export async function openPostgres(databaseUrl: Secret, log: Log) {
   const { default: pg } = await import('pg');
   const common: PoolConfig = {
     connectionString: databaseUrl.reveal(),
@@ -69,10 +61,11 @@ export async function openPostgres(databaseUrl: Secret, log: Log): Promise<Postg
     await pool.query('select 1');
     const unlimited = createPool({ max: maxUnlimited, connectionTimeoutMillis: 60_000 });
     return {
-      native: { kind: 'postgres', url: databaseUrl },
-      db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
-      unlimited: new Kysely({ dialect: new PostgresDialect({ pool: unlimited }) }),
-      async close() {
+      native: { kind: 'postgres' as const, url: databaseUrl },
+      db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
+      // Without a statement timeout: a migration may take minutes, and wait for another process.
+      unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
+      async close(): Promise<void> {
         await Promise.all([pool.end(), unlimited.end()]);
       },
     };

@@ -52,13 +52,13 @@ export const slackTables = defineTables(
       changed_at: 'timestamptz not null',
     },
     /** When the next call may be made, for each channel and method of a workspace: one table for all processes. */
-    slack_pace: { tenant: 'text not null', lane: 'text not null', free_at: 'timestamptz not null' },
+    slack_pace: { tenant: 'text not null', bucket: 'text not null', free_at: 'timestamptz not null' },
   },
   [
     'create index deliveries_seen_at on deliveries (seen_at)',
     'create index outbox_next_at on outbox (next_at) where next_at is not null',
     'create index outbox_replies on outbox (parent, seq) where parent is not null',
     'create index outbox_changed_at on outbox (changed_at)',
-    'alter table slack_pace add primary key (tenant, lane)',
+    'alter table slack_pace add primary key (tenant, bucket)',
   ],
 );

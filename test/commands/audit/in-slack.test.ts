@@ -120,7 +120,7 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
     await Promise.all(Array.from({ length: 6 }, () => queue.enqueue(auditCheckpoint, {})));
     for (;;) {
       const { rows } = await sql<{ open: number }>`select count(*)::int as open from pgboss.job
-        where name in ('audit-checkpoint', 'tell') and state in ('created', 'retry', 'active')`.execute(
+        where name in ('audit-checkpoint', 'deliver-message') and state in ('created', 'retry', 'active')`.execute(
         database.db,
       );
       if (rows[0]?.open === 0) return;
