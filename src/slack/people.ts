@@ -81,7 +81,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
         const late = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
           throw new Error('Slack did not answer in time');
         });
-        const value = await Promise.race([call(await options.client(workspace)), late]);
+        const value = await Promise.race([options.client(workspace).then(call), late]);
         missing.delete(`${tenant}/${lookup}`);
         return { value };
       } catch (error) {
