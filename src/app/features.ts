@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createCheckpoints } from '../auth/audit/checkpoints.ts';
-import { createOffboarding } from '../auth/offboarding.ts';
+import { createOffboarding } from '../auth/keys/key-store.ts';
 import { createDigestService } from '../digests/service.ts';
 import { createExportService } from '../exports/service.ts';
 import { startExportThread } from '../exports/worker/thread.ts';

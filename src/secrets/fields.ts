@@ -15,26 +15,13 @@ const exactNames = new Set(
   [
     ...zoneSecretFields,
     ...hostnameSecretFields,
-    'certificates',
-    'authorization',
-    'proxyAuthorization',
-    'key',
-    'cookie',
-    'setCookie',
-    'passphrase',
-    'signature',
-    'ticket',
+    ...'certificates authorization proxyAuthorization key cookie setCookie passphrase signature ticket'.split(
+      ' ',
+    ),
     // Slack: each lets its holder act or read for a while.
-    'response_url',
-    'response_urls',
-    'trigger_id',
-    'private_metadata',
-    'xSlackSignature',
+    ...'response_url response_urls trigger_id private_metadata xSlackSignature'.split(' '),
     // Typed by people: keys and values of variables among it.
-    'initial_value',
-    'defaultValue',
-    'databaseUrl',
-    'connectionString',
+    ...'initial_value defaultValue databaseUrl connectionString'.split(' '),
   ].map(normalizeName),
 );
 const endings = /(?:token|secret|password|accesskey|apikey|signingkey|privatekey)$/;

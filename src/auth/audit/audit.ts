@@ -1,19 +1,19 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { yieldToEventLoop } from '../../lib/time.ts';
 import { secretShapes } from '../../secrets/fields.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import type { Schema } from '../../store/schema.ts';
 import { type ChainVerdict, type Link, verifyChain } from './chain.ts';
-import { type CheckpointRow, findLastCheckpoint, findLastCheckpointDay } from './checkpoint.ts';
+import { findLastCheckpoint, findLastCheckpointDay } from './checkpoint.ts';
 import {
   type AuditFilter,
   type AuditRecord,
   type Details,
-  findAuditAfter,
+  findNextAudit,
   findRecentAudit,
   genesisHash,
   hashRecord,
   isDetail,
+  readAudit,
 } from './record.ts';
 
 /** The events that can be recorded. A new one is a word here and a sentence in `views/audit/words.ts`. */
@@ -61,52 +61,34 @@ export interface AuditInput {
   readonly requestId?: string | undefined;
 }
 
-/** The state of a tenant's chain. */
-export interface AuditState {
-  /** The newest record; undefined = there are none. */
-  readonly head: Link | undefined;
-  readonly verdict: ChainVerdict;
-  /** The record from which on the chain was read; 1 = all of it. */
-  readonly since: number;
-  /** The newest checkpoint in a channel. */
-  readonly checkpoint: { readonly seq: number; readonly at: Date; readonly channel: string } | undefined;
-  /** The newest day's checkpoint, posted or not; undefined = there never was one. */
-  readonly lastDay: Pick<CheckpointRow, 'day' | 'state' | 'channel' | 'code'> | undefined;
-}
+export type Audit = ReturnType<typeof createAudit>;
 
-/** The append-only audit record, a hash chain in each tenant. */
-export interface Audit {
-  /**
-   * Appends a record: in `options.in`, as the last step of the transaction of the change it records, else in a
-   * transaction of its own. With the embedded database never without `in` while a transaction is open.
-   *
-   * @throws Error where a value looks like a key or token; then nothing is written.
-   */
-  record(entry: AuditInput, options?: { readonly in?: Transaction<Schema> | undefined }): Promise<void>;
-  /** The newest `most` records of a tenant that pass the filter, newest first, for display. */
-  recent(tenant: string, most: number, filter?: AuditFilter): Promise<AuditRecord[]>;
-  /** Verifies the newest `most` records and the last checkpoint: quick for a chain of any length. */
-  check(tenant: string, most: number): Promise<AuditState>;
-  /** Every record up to a number that passes the filter, oldest first, in pieces of a bounded size. */
-  pieces(tenant: string, upTo: number, filter?: AuditFilter): AsyncIterable<readonly AuditRecord[]>;
-}
+/** The state of a tenant's chain. */
+export type AuditState = Awaited<ReturnType<Audit['check']>>;
 
 /** The tenant of events of the whole deployment. No Slack id is a lower-case word. */
 export const deployment = 'deployment';
 
-const pieceSize = 500;
-
-export function createAudit({ db, now }: { db: Kysely<Schema>; now: () => Date }): Audit {
+/** The append-only audit record, a hash chain in each tenant. */
+export function createAudit({ db, now }: { db: Kysely<Schema>; now: () => Date }) {
   return {
-    async record(entry, { in: trx } = {}) {
+    /**
+     * Appends a record: in `options.in`, as the last step of the transaction of the change it records, else in a
+     * transaction of its own. With the embedded database never without `in` while a transaction is open.
+     *
+     * @throws Error where a value looks like a key or token; then nothing is written.
+     */
+    async record(entry: AuditInput, options: { in?: Transaction<Schema> | undefined } = {}): Promise<void> {
       const facts = toFacts(entry);
-      if (trx) await append(trx, facts, now);
-      else await db.transaction().execute((own) => append(own, facts, now));
+      if (options.in) await append(options.in, facts, now);
+      else await db.transaction().execute((trx) => append(trx, facts, now));
     },
-    async recent(tenant, most, filter) {
+    /** The newest `most` records of a tenant that pass the filter, newest first, for display. */
+    async recent(tenant: string, most: number, filter?: AuditFilter): Promise<AuditRecord[]> {
       return (await findRecentAudit(db, tenant, most, filter)).map(makeReadable);
     },
-    async check(tenant, most) {
+    /** Verifies the newest `most` records and the last checkpoint: quick for a chain of any length. */
+    async check(tenant: string, most: number) {
       const [[newest], checkpoint, lastDay] = await Promise.all([
         findRecentAudit(db, tenant, 1),
         findLastCheckpoint(db, tenant),
@@ -117,21 +99,23 @@ export function createAudit({ db, now }: { db: Kysely<Schema>; now: () => Date }
       const older = noted && noted.seq < since ? noted : undefined;
       const verdict = await verifyChain(db, tenant, { since, noted: noted && !older ? [noted] : [] });
       return {
+        /** The newest record; undefined = there are none. */
         head: newest && { seq: newest.seq, hash: newest.hash },
         verdict: (older && (await findMismatch(db, tenant, older))) ?? verdict,
+        /** The record from which on the chain was read; 1 = all of it. */
         since,
+        /** The newest checkpoint in a channel. */
         checkpoint,
+        /** The newest day's checkpoint, posted or not; undefined = there never was one. */
         lastDay,
       };
     },
-    async *pieces(tenant, upTo, filter) {
-      for (let last = 0; last < upTo; ) {
-        const records = await findAuditAfter(db, tenant, last, pieceSize, filter);
+    /** Every record up to a number that passes the filter, oldest first, in pieces of a bounded size. */
+    async *pieces(tenant: string, upTo: number, filter?: AuditFilter): AsyncGenerator<AuditRecord[], void> {
+      for await (const records of readAudit(db, tenant, 0, filter)) {
         const wanted = records.filter(({ seq }) => seq <= upTo);
         if (wanted.length > 0) yield wanted;
-        if (records.length < pieceSize) return;
-        last = records.at(-1)?.seq ?? upTo;
-        await yieldToEventLoop();
+        if (wanted.length < records.length) return;
       }
     },
   };
@@ -141,25 +125,15 @@ type Facts = Omit<AuditRecord, 'seq' | 'at' | 'prevHash' | 'hash'>;
 
 /** Must take the last lock of a transaction: others of the same tenant wait for its end. */
 async function append(trx: Transaction<Schema>, facts: Facts, now: () => Date): Promise<void> {
-  const { requestId, tenant } = facts;
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/audit/${tenant}`}, 0))`.execute(trx);
-  const [last] = await findRecentAudit(trx, tenant, 1);
+  const lock = `cdn-chatops/audit/${facts.tenant}`;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(trx);
+  const [last] = await findRecentAudit(trx, facts.tenant, 1);
   const record = { ...facts, seq: (last?.seq ?? 0) + 1, at: now(), prevHash: last?.hash ?? genesisHash };
-  const { actor, event, subject, seq, at, prevHash } = record;
+  const { detail, requestId: request_id, prevHash: prev_hash, ...columns } = record;
+  const encoded = { detail: JSON.stringify(detail), request_id, prev_hash, hash: hashRecord(record) };
   await trx
     .insertInto('audit_records')
-    .values({
-      tenant,
-      seq,
-      at,
-      actor,
-      event,
-      subject,
-      detail: JSON.stringify(facts.detail),
-      request_id: requestId,
-      prev_hash: prevHash,
-      hash: hashRecord(record),
-    })
+    .values({ ...columns, ...encoded })
     .execute();
 }
 
@@ -169,7 +143,7 @@ async function findMismatch(
   tenant: string,
   noted: Link,
 ): Promise<ChainVerdict | undefined> {
-  const [record] = await findAuditAfter(db, tenant, noted.seq - 1, 1);
+  const record = await findNextAudit(db, tenant, noted.seq - 1);
   if (record?.seq === noted.seq && record.hash === noted.hash) return undefined;
   return { ok: false, broken: { tenant, seq: noted.seq, problem: 'rewritten', noted } };
 }
@@ -178,21 +152,16 @@ async function findMismatch(
 function makeReadable(record: AuditRecord): AuditRecord {
   const at: unknown = record.at;
   const isDate = at instanceof Date && !Number.isNaN(at.getTime());
-  return {
-    ...record,
-    at: isDate ? at : new Date(0),
-    detail: isDetail(record.detail) ? record.detail : {},
-  };
+  const detail = isDetail(record.detail) ? record.detail : {};
+  return { ...record, at: isDate ? at : new Date(0), detail };
 }
 
 /** The entry in the form that both engines store and return. @throws Error where it holds a secret. */
 function toFacts({ tenant, actor, event, subject, detail, requestId }: AuditInput): Facts {
-  const given = Object.entries(detail ?? {}).filter(
-    (member): member is [string, Details[string]] => member[1] !== undefined,
-  );
+  const given = Object.entries(detail ?? {}).filter(([, value]) => value !== undefined);
   const facts: Record<string, Details[string]> = {};
   if (given.length > maxDetails) facts['left_out'] = given.length - maxDetails;
-  for (const [name, value] of given.slice(0, maxDetails)) {
+  for (const [name, value = ''] of given.slice(0, maxDetails)) {
     if (typeof value === 'number' && !Number.isFinite(value))
       throw new Error(`An audit record's ${name} is not a finite number.`);
     facts[cleanText('member name', name)] = typeof value === 'string' ? cleanText(name, value) : value;

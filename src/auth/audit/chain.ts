@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
-import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Schema } from '../../store/schema.ts';
-import { type AuditRecord, findAuditAfter, genesisHash, isIntact } from './record.ts';
+import { type AuditRecord, findNextAudit, genesisHash, isIntact, readAudit } from './record.ts';
 
 /** A record's number and hash. */
 export interface Link {
@@ -30,7 +29,7 @@ export interface Broken {
  */
 export function createChainCheck(
   tenant: string,
-  { from = start, noted = [] }: { from?: Link; noted?: readonly Link[] } = {},
+  { from = { seq: 0, hash: genesisHash }, noted = [] }: { from?: Link; noted?: readonly Link[] } = {},
 ) {
   let reached = from;
   const expected = Map.groupBy(noted, ({ seq }) => seq);
@@ -64,13 +63,9 @@ export function createChainCheck(
   };
 }
 
-const start: Link = { seq: 0, hash: genesisHash };
-
 export type ChainVerdict =
   | { readonly ok: true; readonly records: number; readonly head: string | undefined }
   | { readonly ok: false; readonly broken: Broken };
-
-const batch = 500;
 
 /**
  * Reads a tenant's chain and reports the first wrong record. Starts at record `since` and trusts the earlier ones. The
@@ -82,18 +77,14 @@ export async function verifyChain(
   tenant: string,
   { since = 1, noted = [] }: { readonly since?: number; readonly noted?: readonly Link[] } = {},
 ): Promise<ChainVerdict> {
-  let records = await findAuditAfter(db, tenant, since - 1, batch);
-  const from = since === 1 ? start : { seq: since - 1, hash: records[0]?.prevHash ?? genesisHash };
+  const first = since === 1 ? undefined : await findNextAudit(db, tenant, since - 1);
+  const from = { seq: since - 1, hash: first?.prevHash ?? genesisHash };
   const check = createChainCheck(tenant, { from, noted });
-  for (;;) {
+  for await (const records of readAudit(db, tenant, since - 1)) {
     for (const record of records) {
       const broken = check.next(record);
       if (broken) return { ok: false, broken };
     }
-    if (records.length < batch) break;
-    // In the embedded database nothing else runs between queries otherwise.
-    await yieldToEventLoop();
-    records = await findAuditAfter(db, tenant, check.reached.seq, batch);
   }
   const broken = check.end();
   if (broken) return { ok: false, broken };

@@ -108,12 +108,12 @@ export function createCheckpoints(options: Options) {
     async recordResult(
       trx: Kysely<Schema>,
       { tenant, day, kind }: { tenant: string; day: string; kind: CheckpointReport['kind'] },
-      { state, code = null }: { state: CheckpointResult['state']; code?: string | null | undefined },
+      { state, code }: CheckpointResult,
     ): Promise<void> {
       const kept = kind === 'broken' && state !== 'failed' ? 'broken' : state;
       await trx
         .updateTable('audit_checkpoints')
-        .set({ state: kept, code })
+        .set({ state: kept, code: code ?? null })
         .where((is) => is.and({ tenant, day }))
         .execute();
     },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { canonicalJson, parseJson } from '../../lib/canonical-json.ts';
+import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Schema } from '../../store/schema.ts';
 
 export type Details = Readonly<Record<string, string | number | boolean>>;
@@ -94,15 +95,32 @@ export function findRecentAudit(
   return selectRecords(db, tenant, filter).orderBy('seq', 'desc').limit(limit).execute();
 }
 
-/** The records of a tenant after a place, oldest first. */
-export function findAuditAfter(
+/** The first record of a tenant after a place. */
+export function findNextAudit(
   db: Kysely<Schema>,
   tenant: string,
   seq: number,
-  limit: number,
+): Promise<AuditRecord | undefined> {
+  return selectRecords(db, tenant, {}).where('seq', '>', seq).orderBy('seq').limit(1).executeTakeFirst();
+}
+
+const pieceSize = 500;
+
+/** The records of a tenant after a place, oldest first, in pieces of a bounded size. */
+export async function* readAudit(
+  db: Kysely<Schema>,
+  tenant: string,
+  after: number,
   filter: AuditFilter = {},
-): Promise<AuditRecord[]> {
-  return selectRecords(db, tenant, filter).where('seq', '>', seq).orderBy('seq').limit(limit).execute();
+): AsyncGenerator<AuditRecord[], void> {
+  const query = selectRecords(db, tenant, filter).orderBy('seq').limit(pieceSize);
+  for (let last: number | undefined = after; last !== undefined; ) {
+    const records: AuditRecord[] = await query.where('seq', '>', last).execute();
+    if (records.length > 0) yield records;
+    last = records.length < pieceSize ? undefined : records.at(-1)?.seq;
+    // In the embedded database nothing else runs between queries otherwise.
+    await yieldToEventLoop();
+  }
 }
 
 function selectRecords(db: Kysely<Schema>, tenant: string, { who, events }: AuditFilter) {

@@ -18,17 +18,7 @@ export interface SealContext extends Slot {
   readonly version?: number | undefined;
 }
 
-export interface Sealer {
-  /** The key that new values are sealed under. It may change; `readKeyId` gives the key of a sealed value. */
-  readonly keyId: string;
-  seal(secret: Secret, context: SealContext): Promise<string>;
-  /** @throws SealError */
-  open(sealed: string, context: SealContext): Promise<Secret>;
-  /** Authenticates facts that are stored in the clear. The order of the parts counts. */
-  sign(parts: readonly (string | number)[]): Signature;
-  /** @throws SealError `unknown_key` where the keyring does not hold that key. */
-  verify(parts: readonly (string | number)[], signature: Signature): boolean;
-}
+export type Sealer = ReturnType<typeof createSealer>;
 
 export interface Signature {
   readonly keyId: string;
@@ -64,7 +54,7 @@ const encryption = 'A256GCM';
  * supplied again at opening, so a row that was copied to another person fails by itself.
  * Stored as `v1.<protected>.<encrypted key>.<iv>.<ciphertext>.<tag>`.
  */
-export function createSealer(keyring: Keyring): Sealer {
+export function createSealer(keyring: Keyring) {
   const requireKey = (keyId: string): KeyringKey => {
     const key = keyring.find(keyId);
     if (key) return key;
@@ -72,10 +62,11 @@ export function createSealer(keyring: Keyring): Sealer {
     throw new SealError('unknown_key', problem, keyId);
   };
   return {
-    get keyId() {
+    /** The key that new values are sealed under. It may change; `readKeyId` gives the key of a sealed value. */
+    get keyId(): string {
       return keyring.primary.id;
     },
-    async seal(secret, context) {
+    async seal(secret: Secret, context: SealContext): Promise<string> {
       const { id, key } = keyring.primary;
       const jwe = await new FlattenedEncrypt(Buffer.from(secret.reveal()))
         .setProtectedHeader({ alg: wrapping, enc: encryption, kid: id })
@@ -83,7 +74,8 @@ export function createSealer(keyring: Keyring): Sealer {
         .encrypt(key);
       return [format, jwe.protected, jwe.encrypted_key, jwe.iv, jwe.ciphertext, jwe.tag].join('.');
     },
-    async open(sealed, context) {
+    /** @throws SealError */
+    async open(sealed: string, context: SealContext): Promise<Secret> {
       const { keyId, jwe } = readParts(sealed);
       const { key } = requireKey(keyId);
       try {
@@ -99,11 +91,13 @@ export function createSealer(keyring: Keyring): Sealer {
         throw new SealError('refused', problem, keyId);
       }
     },
-    sign(parts) {
+    /** Authenticates facts that are stored in the clear. The order of the parts counts. */
+    sign(parts: readonly (string | number)[]): Signature {
       const { id, macKey } = keyring.primary;
       return { keyId: id, mac: macOf(macKey, parts).toString('hex') };
     },
-    verify(parts, { keyId, mac }) {
+    /** @throws SealError `unknown_key` where the keyring does not hold that key. */
+    verify(parts: readonly (string | number)[], { keyId, mac }: Signature): boolean {
       const expected = macOf(requireKey(keyId).macKey, parts);
       const given = Buffer.from(mac, 'hex');
       return given.length === expected.length && timingSafeEqual(given, expected);

@@ -20,7 +20,7 @@ import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import { pluralize, stripMarkup } from '../../views/blocks/text.ts';
-import { renderConnectedOnPage, renderPageOffer } from '../../views/connect/connect.ts';
+import { type KeyProblem, renderConnectedOnPage, renderPageOffer } from '../../views/connect/connect.ts';
 import * as views from '../../views/connect/page.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { InFlight } from '../receive/in-flight.ts';
@@ -100,13 +100,13 @@ export function createConnectPage(options: ConnectPageOptions) {
 
   const show = (
     { token, link, form }: Visit,
-    problem?: views.PageProblem,
+    problem?: KeyProblem,
     status = problem ? 422 : 200,
   ): pages.Page => {
     const { state, shownFor } = link;
     const formToken = createFormToken(token);
     if (state !== 'open')
-      return { status: 410, html: views.renderLinkEnded({ state, formToken, renewAt: `${form}/renew` }) };
+      return { status: 410, html: views.renderLinkEnded(state, formToken, `${form}/renew`) };
     const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / minuteMs);
     return {
       status,
@@ -160,7 +160,7 @@ export function createConnectPage(options: ConnectPageOptions) {
         await options.audit.record({ tenant, actor: 'system', event: 'key-entry-refused', subject, detail });
       }
       const tries = refused ? `${pluralize(left, 'try', 'tries')} left on this page. ` : '';
-      const problem = { message: stripMarkup(why.message), hint: tries + stripMarkup(why.hint) };
+      const problem = { message: stripMarkup(why.message), hint: tries + stripMarkup(why.hint ?? '') };
       return showCurrent(here, (current) => show(current, problem, refused ? 422 : 502));
     }
     // From here on the link is used up: it must never link two keys.
@@ -168,7 +168,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     const { fingerprint } = await linkKey(key, { ...options, person }, 'page');
     const { zones } = checked;
     await tell(person, renderConnectedOnPage({ fingerprint, zones }));
-    return { status: 200, html: views.renderKeyConnected({ shownFor, fingerprint, zones }) };
+    return { status: 200, html: views.renderKeyConnected(shownFor, { fingerprint, zones }) };
   };
 
   const sendNewLink = async (here: Visit): Promise<pages.Page> => {

@@ -86,7 +86,7 @@ export function sendPage(
 
 /** A page with one message. `back` is the address of the form, relative to the page. */
 export function notice(status: number, title: string, message: string, back?: string): Page {
-  return { status, html: renderNotice({ title, message, back }) };
+  return { status, html: renderNotice(title, message, back) };
 }
 
 /** The same answer for every address that is no link, so that it reveals nothing. */

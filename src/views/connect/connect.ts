@@ -17,14 +17,14 @@ import type { FormResult, Message } from '../blocks/message.ts';
 import { formatCode, pluralize } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
 
-/** The reason for which a key was not connected, in mrkdwn. */
+/** The reason for which a key was not connected: mrkdwn in Slack, plain text on the page. */
 export interface KeyProblem {
   readonly message: string;
-  readonly hint: string;
+  readonly hint?: string;
 }
 
 /** A key that was connected; `zones` says how many it sees. */
-interface Connected extends Pick<LinkedKey, 'fingerprint'> {
+export interface Connected extends Pick<LinkedKey, 'fingerprint'> {
   readonly zones: string;
 }
 
@@ -35,7 +35,7 @@ export function keyButtons(): [replace: Button, forget: Button] {
 
 /** The form for a key. `problem` is the reason for showing it again; the typed key is never put back. */
 export function renderConnectForm(problem?: KeyProblem): ModalView {
-  const banner = problem ? [section(`:warning: *${problem.message}*\n${problem.hint}`)] : [];
+  const banner = problem ? [section(`:warning: *${problem.message}*\n${problem.hint ?? ''}`)] : [];
   return modal({ callbackId: 'connect:submit', title: 'Connect your CDN key', submit: 'Connect' }, [
     ...banner,
     section(
@@ -112,7 +112,7 @@ export function renderConnected({ fingerprint, zones }: Connected): FormResult {
 
 /** For a person who closed the form before the check failed. */
 export function renderNotConnected(why: KeyProblem): Message {
-  const text = `${why.message} ${why.hint}`;
+  const text = `${why.message} ${why.hint ?? ''}`;
   return message(text, [section(`:warning: ${text}`), actions(connectButton('Open the form again'))]);
 }
 

@@ -1,10 +1,5 @@
 import { pluralize } from '../blocks/text.ts';
-
-/** The reason for which a key was not connected. */
-export interface PageProblem {
-  readonly message: string;
-  readonly hint?: string | undefined;
-}
+import type { Connected, KeyProblem } from './connect.ts';
 
 /** The form. A refused key is never put back. */
 export function renderKeyForm(page: {
@@ -13,7 +8,7 @@ export function renderKeyForm(page: {
   readonly minutesLeft: number;
   /** Where the form posts to, relative to the page. */
   readonly postTo: string;
-  readonly problem?: PageProblem | undefined;
+  readonly problem?: KeyProblem | undefined;
 }): string {
   const { problem } = page;
   return renderDocument(
@@ -34,23 +29,19 @@ ${problem ? renderNote('bad', problem) : ''}
   );
 }
 
-export function renderKeyConnected(done: {
-  readonly shownFor: string;
-  readonly fingerprint: string;
-  readonly zones: string;
-}): string {
+export function renderKeyConnected(shownFor: string, { fingerprint, zones }: Connected): string {
   return renderDocument(
     'Connected',
     html`<h1>Connected</h1>
-${renderNote('good', { message: 'Your key works and is kept encrypted.', hint: `It sees ${done.zones}.` })}
-<p class="who"><span>Connected for</span><strong>${done.shownFor}</strong></p>
+${renderNote('good', { message: 'Your key works and is kept encrypted.', hint: `It sees ${zones}.` })}
+<p class="who"><span>Connected for</span><strong>${shownFor}</strong></p>
 <p>You can close this page. Back in Slack, type</p>
 <ul>
 <li><code>/cdn zones</code> for the list of your zones</li>
 <li><code>/cdn help</code> for the rest</li>
 <li><code>/cdn disconnect</code> to make the bot forget the key</li>
 </ul>
-<p class="soft">Fingerprint <code>${done.fingerprint}</code> tells this key from others; <code>/cdn whoami</code> shows it.</p>`,
+<p class="soft">Fingerprint <code>${fingerprint}</code> tells this key from others; <code>/cdn whoami</code> shows it.</p>`,
   );
 }
 
@@ -70,20 +61,15 @@ const endings = {
   refused: ['This link is closed', 'The CDN refused five keys that were entered here. Nothing was stored.'],
 } as const;
 
-/** A link that has ended, with the button that sends a new one to its person in Slack. */
-export function renderLinkEnded(page: {
-  readonly state: keyof typeof endings;
-  readonly formToken: string;
-  /** Where the button posts to, relative to the page. */
-  readonly renewAt: string;
-}): string {
-  const [title, why] = endings[page.state];
+/** A link that has ended, with the button that sends a new one to its person; it posts to `renewAt`, relative to the page. */
+export function renderLinkEnded(state: keyof typeof endings, formToken: string, renewAt: string): string {
+  const [title, why] = endings[state];
   return renderDocument(
     title,
     html`<h1>${title}</h1>
 <p>${why}</p>
-<form method="post" action="${page.renewAt}">
-<input type="hidden" name="formToken" value="${page.formToken}">
+<form method="post" action="${renewAt}">
+<input type="hidden" name="formToken" value="${formToken}">
 <button type="submit">Send me a new link in Slack</button>
 </form>
 <p class="soft">It comes as a direct message from the bot. Or type <code>/cdn connect</code> in Slack.</p>`,
@@ -99,14 +85,8 @@ ${renderNote('good', { message: 'Sent.', hint: 'Look at your direct messages fro
   );
 }
 
-/** Any other notice: a sentence, and a link back to the form if there is one. */
-export function renderNotice(page: {
-  readonly title: string;
-  readonly message: string;
-  /** Address of the form, relative to the page. */
-  readonly back?: string | undefined;
-}): string {
-  const { title, message, back } = page;
+/** Any other notice: a sentence, and a link to the form at `back` (relative to the page) if there is one. */
+export function renderNotice(title: string, message: string, back?: string): string {
   return renderDocument(
     title,
     html`<h1>${title}</h1>
@@ -116,7 +96,7 @@ ${back === undefined ? '' : html`<p><a class="button" href="${back}">Back to the
   );
 }
 
-function renderNote(kind: 'good' | 'bad', { message, hint }: PageProblem): Html {
+function renderNote(kind: 'good' | 'bad', { message, hint }: KeyProblem): Html {
   return html`<div class="note ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}"><strong>${message}</strong>${hint ?? ''}</div>`;
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Broken, verifyChain } from '../../../src/auth/audit/chain.ts';
-import { findAuditAfter, hashRecord, readRecord, writeRecord } from '../../../src/auth/audit/record.ts';
+import { findNextAudit, hashRecord, readRecord, writeRecord } from '../../../src/auth/audit/record.ts';
 import { checkFile } from '../../../src/auth/audit/verify.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { acme, beta, insertRecords, readExportedLines, runWithoutTriggers } from './tampering.ts';
@@ -134,7 +134,7 @@ describe.each(engines.both)('a chain on $name', ({ skip, emptyDatabase }) => {
     test('a record that was changed with its own hash made anew is noticed at the next one', async () => {
       const database = await emptyDatabase();
       await insertRecords(database, 4);
-      const [row] = await findAuditAfter(database.db, acme, 1, 1);
+      const row = await findNextAudit(database.db, acme, 1);
       if (!row) throw new Error('no second record');
       const hash = hashRecord({ ...row, actor: 'U9' });
       await runWithoutTriggers(
