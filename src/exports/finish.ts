@@ -6,7 +6,6 @@ import type { Failure } from '../views/blocks/failure.ts';
 import type { Message } from '../views/blocks/message.ts';
 import { renderProgress } from '../views/exports/exports.ts';
 import * as views from '../views/exports/outcome-messages.ts';
-import type { ExportState } from './model.ts';
 import type { ExportPorts } from './ports.ts';
 import {
   type ExportMove,
@@ -16,19 +15,6 @@ import {
   moveExport,
   toExportSummary,
 } from './queries.ts';
-
-const failure = z.object({
-  message: z.string(),
-  hint: z.string().optional(),
-  offer: z
-    .union([
-      z.enum(['connect', 'why']),
-      z.array(z.object({ label: z.string(), types: z.string() })).readonly(),
-    ])
-    .optional(),
-  why: z.string().optional(),
-  reference: z.string().optional(),
-}) satisfies z.ZodType<Failure>;
 
 const offer = z.object({
   from: z.coerce.date(),
@@ -46,21 +32,12 @@ const stored = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('unknown') }),
   z.object({ kind: z.literal('cancelled'), by: z.string() }),
-  z.object({ kind: z.literal('failed'), failure, offers: z.array(offer).readonly() }),
+  z.object({ kind: z.literal('failed'), failure: z.custom<Failure>(), offers: z.array(offer).readonly() }),
   z.object({ kind: z.literal('not-begun') }),
 ]);
 
 /** The outcome of an export as stored: what its message needs beside the other columns. */
 export type ExportOutcome = z.output<typeof stored>;
-
-/** The columns of an ended export. */
-function outcomeColumns(outcome: ExportOutcome): {
-  readonly state: ExportState;
-  readonly ending: string;
-} {
-  const state = outcome.kind === 'not-begun' ? 'failed' : outcome.kind;
-  return { state, ending: JSON.stringify(stored.parse(outcome)) };
-}
 
 /** Undefined if the export has not ended, or its outcome was erased. */
 export function readOutcome({ ending }: ExportRow): ExportOutcome | undefined {
@@ -103,8 +80,12 @@ export async function finishExport(
     readonly sha256?: string;
   } = {},
 ): Promise<boolean> {
-  const change = { ...done.columns, ...outcomeColumns(outcome), ended_at: now() };
-  const row = await moveExport(trx, move, change);
+  const row = await moveExport(trx, move, {
+    ...done.columns,
+    state: outcome.kind === 'not-begun' ? 'failed' : outcome.kind,
+    ending: JSON.stringify(outcome),
+    ended_at: now(),
+  });
   if (!row) return false;
   if (!(await ports.outbox.edit(trx, exportMessageId(row.id)))) await putEndNotice(trx, row, { ports, now });
   await ports.audit.record(recordOf(row, outcome, done.sha256), { in: trx });

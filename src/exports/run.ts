@@ -154,7 +154,7 @@ async function handleFailure(
     await wait(why, {}, new Date(now().getTime() + verdict.retryAfterMs));
     return undefined;
   }
-  const { retry: _, ...failure } = ports.explain(verdict.tell, 'event-logs');
+  const failure = ports.explain(verdict.tell, 'event-logs');
   return { kind: 'failed', failure, offers: verdict.offers };
 }
 
