@@ -144,10 +144,10 @@ describe.skipIf(engines.postgres.skip)('PostgreSQL alone', () => {
 
   test('changing tables is not under the time limit of queries', async () => {
     const server = await engines.postgres.server();
-    const { db, unlimited, close } = await openPostgres(await server.createDatabase(), createMemoryLog());
-    expect(await readTimeLimit(db)).toEqual([{ statement_timeout: '15s' }]);
-    expect(await readTimeLimit(unlimited)).toEqual([{ statement_timeout: '0' }]);
-    await close();
+    const database = await openPostgres(await server.createDatabase(), createMemoryLog());
+    expect(await readTimeLimit(database.db)).toEqual([{ statement_timeout: '15s' }]);
+    expect(await readTimeLimit(database.unlimited)).toEqual([{ statement_timeout: '0' }]);
+    await database.close();
   });
 
   test('a database that is not there is named, without user and password', async () => {

@@ -9,7 +9,8 @@ import { createTempDirectory } from '../support/temp-directory.ts';
 test('whoever asks one thing after the other lets others in, within a transaction too', async () => {
   const dataDir = await createTempDirectory();
   await copyEmbeddedDatabase(dataDir);
-  const { db, close } = await openEmbedded(dataDir, createLogger('silent'));
+  const database = await openEmbedded(dataDir, createLogger('silent'));
+  const { db } = database;
   let turns = 0;
   const over = new AbortController();
   const others = (async () => {
@@ -26,7 +27,7 @@ test('whoever asks one thing after the other lets others in, within a transactio
   });
   over.abort();
   await others;
-  await close();
+  await database.close();
   expect(without).toBeGreaterThan(1);
   expect(turns - without).toBeGreaterThan(2);
 });

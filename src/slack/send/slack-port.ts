@@ -107,10 +107,10 @@ const uncertainCodes = new Set(['internal_error', 'fatal_error', 'service_unavai
 function classifyError(error: unknown): unknown {
   if (error instanceof UploadError) {
     const inner = classifyError(error.cause);
-    const { message, retryAfterSeconds } = error;
-    if (!(inner instanceof SlackFailure))
-      return new SlackFailure('refused', error.code, { cause: error, message, retryAfterSeconds });
-    return new SlackFailure(inner.outcome, inner.code, { ...inner, cause: error, message });
+    const { message } = error;
+    const { outcome, code, retryAfterSeconds, reference } =
+      inner instanceof SlackFailure ? inner : new SlackFailure('refused', error.code, error);
+    return new SlackFailure(outcome, code, { cause: error, message, retryAfterSeconds, reference });
   }
   if (error instanceof SecretLeakBlocked) return toHeldBack(error);
   const code = readSlackError(error);
