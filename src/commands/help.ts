@@ -23,23 +23,18 @@ export const unknownCommand: Command<'features'> = {
   summary: 'Answers words that are no command',
   examples: [],
   needs: 'none',
-  run: (words, { features }) => {
-    const [typed = '', ...rest] = words.list;
-    const following = [...rest, ...Object.entries(words.named).map(([name, value]) => `${name}:${value}`)];
+  run: ({ raw, list: [typed = '', ...rest], named }, { features }) => {
+    // `findCommand` refuses keys; if one gets here, it is not shown.
+    const isKey = looksLikeKey(raw);
+    const following = [...rest, ...Object.entries(named).map(([name, value]) => `${name}:${value}`)];
     const answers = findByKeyword(typed, features);
     const near =
       answers.length > 0 ? answers : findNearest(typed, features).map((name) => ({ name, words: name }));
+    const isName = /^[\w-]+(?:\.[\w-]+)*$/u.test(typed) && rest.length === 0;
     return views.renderUnknownCommand({
-      // `findCommand` refuses keys; if one gets here, it is not shown.
-      typed: looksLikeKey(words.raw) ? undefined : typed,
-      near: near.map((found) => ({
-        name: found.name,
-        words: looksLikeKey(words.raw) ? found.name : toTypedText(found.words, following),
-      })),
-      zone:
-        /^[\w-]+(?:\.[\w-]+)*$/u.test(typed) && rest.length === 0 && !looksLikeKey(words.raw)
-          ? typed
-          : undefined,
+      typed: isKey ? undefined : typed,
+      near: near.map(({ name, words }) => ({ name, words: isKey ? name : joinTyped([words, ...following]) })),
+      zone: isName && !isKey ? typed : undefined,
     });
   },
 };
@@ -70,10 +65,8 @@ async function searchHelp(search: string, context: With<'features'>): Promise<Me
   if (mine.length > 0)
     return views.renderHelp({ search: wanted, groups: groupByFeature(mine), linked, others: others.length });
   if (others.length > 0) return views.renderOtherHelp(others);
-  return views.renderNoHelp({
-    search: looksLikeKey(search) ? '' : search,
-    near: findNearest(wanted.split(' ')[0] ?? '', features),
-  });
+  const near = findNearest(wanted.split(' ')[0] ?? '', features);
+  return views.renderNoHelp(looksLikeKey(search) ? '' : search, near);
 }
 
 function groupByFeature(
@@ -117,6 +110,8 @@ function findNearest(typed: string, features: readonly views.HelpGroup[]): strin
   return [...new Set(findClosest(typed, names.keys(), 5).map((word) => names.get(word) ?? word))].slice(0, 3);
 }
 
-function toTypedText(name: string, following: readonly string[]): string {
-  return [name, ...following.map((word) => (/\s/u.test(word) ? `"${word}"` : word))].join(' ').slice(0, 1000);
+function joinTyped([words = '', ...following]: readonly string[]): string {
+  return [words, ...following.map((word) => (/\s/u.test(word) ? `"${word}"` : word))]
+    .join(' ')
+    .slice(0, 1000);
 }

@@ -1,5 +1,5 @@
 import type { HomeView } from '@slack/types';
-import { type Actor, computeRights, decide, type Policy } from '../auth/policy/policy.ts';
+import { computeRights, decide } from '../auth/policy/policy.ts';
 import type { CommandSummary } from '../views/help.ts';
 import * as views from '../views/home.ts';
 import type { Service, With } from './context.ts';
@@ -15,11 +15,10 @@ export const homeTab: Feature<'features'> = {
       name: 'CDN menu',
       description: 'Everything you may run, as buttons',
       needs: 'none',
-      modal: () => views.menuSkeleton(),
-      async load(_, context) {
-        const { authorizer } = context;
-        const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
-        return views.renderMenu({ groups: groupsFor(policy, actor, context), linked: actor.linked });
+      modal: () => views.menuSkeleton,
+      load: async (_, context) => {
+        const { linked, groups } = await findAllowed(context);
+        return views.renderMenu(groups, linked);
       },
     },
   ],
@@ -30,37 +29,27 @@ export async function loadHome(
   context: With<Service>,
   features: readonly Feature<Service>[],
 ): Promise<HomeView> {
-  const { keyStore, now, person, authorizer } = context;
-  const [linked, policy, actor, sections] = await Promise.all([
+  const { keyStore, now, person } = context;
+  const [linked, { groups, rights }, sections] = await Promise.all([
     keyStore.describe(person),
-    authorizer.policy(),
-    authorizer.actor(),
+    findAllowed(context),
     loadSections(context, features),
   ]);
-  return views.renderHome({
-    userId: person.userId,
-    linked,
-    rights: computeRights(policy, actor, undefined),
-    groups: groupsFor(policy, actor, context),
-    sections,
-    asOf: now(),
-  });
+  return views.renderHome({ userId: person.userId, linked, rights, groups, sections, asOf: now() });
 }
 
 /** Shown with the key itself. */
 const keyCommands = new Set(['connect', 'disconnect']);
 
-/** The commands that this person may run, by their effect. */
-function groupsFor(
-  policy: Policy,
-  actor: Actor,
-  { channelId, features }: With<'features'>,
-): views.CommandGroup[] {
-  const mine = features
+/** The person's rights, and the commands that they may run, by their effect. */
+async function findAllowed({ authorizer, channelId, features }: With<'features'>) {
+  const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
+  const allowed = features
     .flatMap(({ commands }) => commands)
     .filter(({ name }) => !keyCommands.has(name))
     .filter((command) => decide(policy, actor, channelId, command.needs).allowed);
-  return [...Map.groupBy(mine, groupOf)].map(([title, commands]) => ({ title, commands }));
+  const groups = [...Map.groupBy(allowed, groupOf)].map(([title, commands]) => ({ title, commands }));
+  return { linked: actor.linked, rights: computeRights(policy, actor, undefined), groups };
 }
 
 function groupOf({ needs }: CommandSummary): string {

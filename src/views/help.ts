@@ -1,7 +1,16 @@
+import type { Button } from '@slack/types';
 import type { Decision, Right } from '../auth/policy/policy.ts';
 import { actions, commandButton, connectButton, context, message, section } from './blocks/blocks.ts';
 import type { Message } from './blocks/message.ts';
-import { escapeMarkup, escapeMrkdwn, formatCode, pluralize, truncate, truncateLines } from './blocks/text.ts';
+import {
+  capitalize,
+  escapeMarkup,
+  escapeMrkdwn,
+  formatCode,
+  pluralize,
+  truncate,
+  truncateLines,
+} from './blocks/text.ts';
 
 /** What help, menus and the Home tab show of a command. */
 export interface CommandSummary {
@@ -40,16 +49,26 @@ export function renderHelp(found: {
   const next = linked
     ? 'Answers are private to you unless they say otherwise.'
     : ':key: *Connect your CDN key first*: commands marked with a key need it.';
+  const more = `\`/cdn help all\` shows ${pluralize(others, 'more command')} and why you may not run ${others === 1 ? 'it' : 'them'}.`;
+  const runnable = commands
+    .filter((command) => command.name !== 'help' && !isLocked(command, linked))
+    .map(({ name }) => name);
   return message(`${what}: ${commands.map(({ name }) => `/cdn ${name}`).join(', ')}`, [
-    section(`*${what}*\n${next}`, ...(linked ? [] : [connectButton()])),
+    section(`*${what}*\n${next}`, linked ? undefined : connectButton()),
     ...groups
       .slice(0, 40)
-      .map((group) => section(`*${title(group.name)}*\n${lines(group, linked, isDetailed)}`)),
-    actions(...nextSteps(commands, linked)),
+      .map((group) => section(`*${formatTitle(group.name)}*\n${describe(group, linked, isDetailed)}`)),
+    actions(...(runnable.length > 0 ? runnable.slice(0, 4).map(runButton) : [allCommands])),
     context(
-      `A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do.${others > 0 ? ` \`/cdn help all\` shows ${pluralize(others, 'more command')} and why you may not run ${others === 1 ? 'it' : 'them'}.` : ''}`,
+      `A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do.${others > 0 ? ` ${more}` : ''}`,
     ),
   ]);
+}
+
+const allCommands = commandButton('All commands', 'help', 9);
+
+function runButton(name: string, nth: number): Button {
+  return commandButton(`/cdn ${name}`, name, nth);
 }
 
 /** The commands that the person may not run, each with the rule that refuses. */
@@ -64,11 +83,11 @@ export function renderOtherHelp(
   const text = `${pluralize(found.length, 'command')} you may not run`;
   const described = found.map(({ command, decision }) => {
     const failed = decision.trace.filter(({ ok }) => !ok).map(({ says }) => says);
-    return `\`/cdn ${escapeMarkup(command.usage)}\`\n${escapeMrkdwn(command.summary, 200)}\n:no_entry: ${failed.join('; ')}`;
+    return `${describeUsage(command)}\n${escapeMrkdwn(command.summary, 200)}\n:no_entry: ${failed.join('; ')}`;
   });
   const whys = found
     .slice(0, 3)
-    .map(({ command }, index) => commandButton(`Why ${command.name}?`, `why ${command.name}`, index));
+    .map(({ command: { name } }, nth) => commandButton(`Why ${name}?`, `why ${name}`, nth));
   return message(text, [
     section(`*${text}*`),
     section(truncateLines(described, 2800)),
@@ -77,14 +96,11 @@ export function renderOtherHelp(
 }
 
 /** Nothing matches the search. */
-export function renderNoHelp(found: { readonly search: string; readonly near: readonly string[] }): Message {
-  const text = `No command is about ${found.search ? formatCode(found.search, 60) : 'that'}.`;
+export function renderNoHelp(search: string, near: readonly string[]): Message {
+  const text = `No command is about ${search ? formatCode(search, 60) : 'that'}.`;
   return message(text, [
-    section(found.near.length > 0 ? `${text} Did you mean one of these?` : text),
-    actions(
-      ...found.near.map((name, index) => commandButton(`/cdn ${name}`, name, index)),
-      commandButton('All commands', 'help', 9),
-    ),
+    section(near.length > 0 ? `${text} Did you mean one of these?` : text),
+    actions(...near.map(runButton), allCommands),
   ]);
 }
 
@@ -96,31 +112,31 @@ export function renderUnknownCommand(unknown: {
 }): Message {
   const { typed, near, zone } = unknown;
   const text = typed === undefined ? 'That is not a command.' : `${formatCode(typed, 40)} is not a command.`;
-  return message(
-    near.length > 0 ? `${text} Did you mean ${near.map(({ name }) => name).join(' or ')}?` : text,
-    [
-      section(`${text}${near.length > 0 ? ' Did you mean:' : ' These may help:'}`),
-      actions(
-        ...near.map(({ words }, index) => commandButton(`/cdn ${truncate(words, 60)}`, words, index)),
-        ...(zone === undefined || near.length > 0
-          ? []
-          : [commandButton(`Find the zone ${truncate(zone, 50)}`, `zone ${zone}`, 8)]),
-        commandButton('All commands', 'help', 9),
-      ),
-    ],
-  );
+  const isZone = zone !== undefined && near.length === 0;
+  const meant = near.length > 0 ? ` Did you mean ${near.map(({ name }) => name).join(' or ')}?` : '';
+  return message(`${text}${meant}`, [
+    section(`${text}${near.length > 0 ? ' Did you mean:' : ' These may help:'}`),
+    actions(
+      ...near.map(({ words }, nth) => commandButton(`/cdn ${truncate(words, 60)}`, words, nth)),
+      ...(isZone ? [commandButton(`Find the zone ${truncate(zone, 50)}`, `zone ${zone}`, 8)] : []),
+      allCommands,
+    ),
+  ]);
 }
 
-function lines(group: HelpGroup, linked: boolean, isDetailed: boolean): string {
-  const described = group.commands.map((command) => {
+function describeUsage({ usage }: CommandSummary): string {
+  return `\`/cdn ${escapeMarkup(usage)}\``;
+}
+
+function describe({ commands }: HelpGroup, linked: boolean, isDetailed: boolean): string {
+  const described = commands.map((command) => {
+    const { aliases = [], examples, summary } = command;
     const locked = isLocked(command, linked) ? ' :key: connect first' : '';
-    const usage = `\`/cdn ${escapeMarkup(command.usage)}\`${locked}\n${escapeMrkdwn(command.summary, 200)}`;
+    const usage = `${describeUsage(command)}${locked}\n${escapeMrkdwn(summary, 200)}`;
     if (!isDetailed) return usage;
-    const examples = command.examples.map((example) => `\`/cdn ${escapeMarkup(example)}\``).join(', ');
-    const aliases = command.aliases?.length
-      ? `\nAlso: ${command.aliases.map((alias) => formatCode(alias)).join(', ')}`
-      : '';
-    return `${usage}\nFor example ${examples}${aliases}`;
+    const typed = examples.map((example) => `\`/cdn ${escapeMarkup(example)}\``).join(', ');
+    const others = aliases.map((alias) => formatCode(alias)).join(', ');
+    return `${usage}\nFor example ${typed}${others && `\nAlso: ${others}`}`;
   });
   return truncateLines(described, 2800);
 }
@@ -130,13 +146,6 @@ function isLocked({ needs }: CommandSummary, linked: boolean): boolean {
   return !linked && needs !== 'none' && needs !== 'admin';
 }
 
-function nextSteps(commands: readonly CommandSummary[], linked: boolean) {
-  const runnable = commands.filter((command) => command.name !== 'help' && !isLocked(command, linked));
-  const buttons = runnable.slice(0, 4).map(({ name }, index) => commandButton(`/cdn ${name}`, name, index));
-  return buttons.length > 0 ? buttons : [commandButton('All commands', 'help', 9)];
-}
-
-function title(feature: string): string {
-  const words = feature.replaceAll('-', ' ').replace(/^api\b/u, 'API');
-  return escapeMrkdwn(words.charAt(0).toUpperCase() + words.slice(1));
+function formatTitle(feature: string): string {
+  return escapeMrkdwn(capitalize(feature.replaceAll('-', ' ').replace(/^api\b/u, 'API')));
 }

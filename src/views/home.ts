@@ -1,18 +1,10 @@
 import type { HomeView, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../auth/policy/policy.ts';
-import {
-  actions,
-  commandButton,
-  connectButton,
-  context,
-  header,
-  limits,
-  plain,
-  section,
-} from './blocks/blocks.ts';
+import { actions, commandButton, connectButton, context, header, limits, section } from './blocks/blocks.ts';
 import { replaceCharts } from './blocks/chart.ts';
 import { formatMoment } from './blocks/dates.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
+import { modal } from './blocks/inputs.ts';
 import { capitalize, escapeMrkdwn, formatCode } from './blocks/text.ts';
 import { keyButtons } from './connect/connect.ts';
 import type { CommandSummary } from './help.ts';
@@ -30,7 +22,14 @@ export interface CommandGroup {
 }
 
 /** The Home tab: person, key and rights, the sections of features, and a button for each allowed command. */
-export function renderHome(me: {
+export function renderHome({
+  userId,
+  linked,
+  rights,
+  groups,
+  sections,
+  asOf,
+}: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
   readonly rights: Rights;
@@ -38,47 +37,34 @@ export function renderHome(me: {
   readonly sections: readonly HomeSection[];
   readonly asOf: Date;
 }): HomeView {
-  const { linked, rights } = me;
   const state = linked
-    ? `<@${me.userId}>, *your CDN key is connected.*\nFingerprint ${formatCode(linked.fingerprint)} · since ${formatMoment(linked.linkedAt)}\n${rightsLine(rights)}`
-    : `<@${me.userId}>, *no CDN key is connected for you.*\nConnect yours, and the bot shows you what your key may see.\n${rightsLine(rights)}`;
+    ? `*your CDN key is connected.*\nFingerprint ${formatCode(linked.fingerprint)} · since ${formatMoment(linked.linkedAt)}`
+    : '*no CDN key is connected for you.*\nConnect yours, and the bot shows you what your key may see.';
   const top: KnownBlock[] = [
     header('Your content delivery, from Slack'),
-    section(state),
+    section(`<@${userId}>, ${state}\n${rightsLine(rights)}`),
     ...(linked ? [] : [actions(connectButton())]),
   ];
   const bottom = [
-    ...commandButtons(me.groups),
+    ...commandButtons(groups),
     ...(linked ? [section('*Your key*'), actions(...keyButtons())] : []),
-    context(`Type \`/cdn\` anywhere. As of ${formatMoment(me.asOf)}.`),
+    context(`Type \`/cdn\` anywhere. As of ${formatMoment(asOf)}.`),
   ];
   const room = limits.homeBlocks - top.length - bottom.length;
-  return { type: 'home', blocks: [...top, ...truncateSections(me.sections, room), ...bottom] };
+  return { type: 'home', blocks: [...top, ...truncateSections(sections, room), ...bottom] };
 }
 
 /** The same buttons as a modal, for Slack's ⚡ menu. */
-export function renderMenu(mine: {
-  readonly groups: readonly CommandGroup[];
-  readonly linked: boolean;
-}): ModalView {
-  const first = mine.linked
-    ? []
-    : [
-        section('*No CDN key is connected for you.*\nConnect yours, and there is more to do.'),
-        actions(connectButton()),
-      ];
-  return { ...menuSkeleton(), blocks: [...first, ...commandButtons(mine.groups)] };
+export function renderMenu(groups: readonly CommandGroup[], linked: boolean): ModalView {
+  const connect = [
+    section('*No CDN key is connected for you.*\nConnect yours, and there is more to do.'),
+    actions(connectButton()),
+  ];
+  return modal({ title: 'CDN' }, [...(linked ? [] : connect), ...commandButtons(groups)]);
 }
 
 /** Shown until the allowed commands are known. */
-export function menuSkeleton(): ModalView {
-  return {
-    type: 'modal',
-    title: plain('CDN'),
-    close: plain('Close'),
-    blocks: [section('Looking up what you may run…')],
-  };
-}
+export const menuSkeleton = modal({ title: 'CDN' }, [section('Looking up what you may run…')]);
 
 /** Replaces a section that could not be loaded. */
 export function renderFailedSection(name: string, failed: Failure): KnownBlock[] {

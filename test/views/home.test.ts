@@ -74,6 +74,6 @@ test.each([0, 1, 5, 30, 150])(
       asOf: new Date(0),
     });
     expect(findViewProblems(view)).toEqual([]);
-    expect(findViewProblems(renderMenu({ groups, linked: false }))).toEqual([]);
+    expect(findViewProblems(renderMenu(groups, false))).toEqual([]);
   },
 );

@@ -4,6 +4,7 @@ import type { Action, Answer, Setup } from '../../commands/define.ts';
 import { findPicker } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
+import { capitalize } from '../../views/blocks/text.ts';
 import type { Responder } from '../send/responder.ts';
 import { type Flow, type Interaction, sendAnswer } from './dispatch.ts';
 import { openModal, type SubmittedView, toModal, updateModal, writeModalState } from './modals.ts';
@@ -118,5 +119,5 @@ export function answerInModal(
 
 /** Shown in a modal until its answer is ready. */
 export function renderWaiting(title: string): ModalView {
-  return toModal(title.charAt(0).toUpperCase() + title.slice(1), { text: 'Working on it…' });
+  return toModal(capitalize(title), { text: 'Working on it…' });
 }

@@ -78,20 +78,14 @@ interface TextSettings extends InputSettings {
   readonly multiline?: boolean;
 }
 
-export function textInput(
-  name: string,
-  label: string,
-  { initial, maxLength = 200, multiline, ...settings }: TextSettings = {},
-): InputBlock {
+export function textInput(name: string, label: string, settings: TextSettings = {}): InputBlock {
+  const { initial, maxLength = 200, multiline } = settings;
+  const initialValue = initial?.slice(0, maxLength);
+  const type = 'plain_text_input';
   return input(
     name,
     label,
-    {
-      type: 'plain_text_input',
-      max_length: maxLength,
-      multiline,
-      initial_value: initial?.slice(0, maxLength),
-    },
+    { type, max_length: maxLength, multiline, initial_value: initialValue },
     settings,
   );
 }
@@ -101,30 +95,22 @@ export function numberInput(
   name: string,
   label: string,
   [least, most]: readonly [number, number],
-  { initial, ...settings }: InputSettings & { readonly initial?: string | undefined } = {},
+  settings: InputSettings & { readonly initial?: string | undefined } = {},
 ): InputBlock {
-  return input(
-    name,
-    label,
-    {
-      type: 'number_input',
-      is_decimal_allowed: false,
-      min_value: String(least),
-      max_value: String(most),
-      initial_value: initial,
-    },
-    settings,
-  );
+  const range = { is_decimal_allowed: false, min_value: String(least), max_value: String(most) };
+  return input(name, label, { type: 'number_input', ...range, initial_value: settings.initial }, settings);
 }
+
+type Chosen<Type> = InputSettings & { readonly chosen?: Type | undefined };
 
 /** A menu; `chosen` is the value of an option. */
 export function select(
   name: string,
   label: string,
   options: PlainTextOption[],
-  { chosen, ...settings }: InputSettings & { readonly chosen?: string | undefined } = {},
+  settings: Chosen<string> = {},
 ): InputBlock {
-  const initial = options.find(({ value }) => value === chosen);
+  const initial = options.find(({ value }) => value === settings.chosen);
   return input(name, label, { type: 'static_select', options, initial_option: initial }, settings);
 }
 
@@ -132,9 +118,9 @@ export function multiSelect(
   name: string,
   label: string,
   options: PlainTextOption[],
-  { chosen = [], ...settings }: InputSettings & { readonly chosen?: readonly string[] } = {},
+  settings: Chosen<readonly string[]> = {},
 ): InputBlock {
-  const initial = options.filter(({ value }) => chosen.includes(value ?? ''));
+  const initial = options.filter(({ value }) => settings.chosen?.includes(value ?? ''));
   return input(name, label, { type: 'multi_static_select', options, initial_options: initial }, settings);
 }
 
@@ -142,14 +128,10 @@ export function multiSelect(
 export function searchSelect(
   name: string,
   label: string,
-  { chosen, ...settings }: InputSettings & { readonly chosen?: PlainTextOption | undefined } = {},
+  settings: Chosen<PlainTextOption> = {},
 ): InputBlock {
-  return input(
-    name,
-    label,
-    { type: 'external_select', min_query_length: 0, initial_option: chosen },
-    settings,
-  );
+  const type = 'external_select';
+  return input(name, label, { type, min_query_length: 0, initial_option: settings.chosen }, settings);
 }
 
 /** `max`: how many options can be chosen. */
@@ -157,17 +139,13 @@ export function multiSearchSelect(
   name: string,
   label: string,
   max: number,
-  { chosen, ...settings }: InputSettings & { readonly chosen?: PlainTextOption[] } = {},
+  settings: Chosen<PlainTextOption[]> = {},
 ): InputBlock {
+  const limits = { min_query_length: 0, max_selected_items: max };
   return input(
     name,
     label,
-    {
-      type: 'multi_external_select',
-      min_query_length: 0,
-      max_selected_items: max,
-      initial_options: chosen,
-    },
+    { type: 'multi_external_select', ...limits, initial_options: settings.chosen },
     settings,
   );
 }
@@ -179,12 +157,9 @@ export function checkbox(
   box: PlainTextOption,
   { checked, ...settings }: InputSettings & { readonly checked?: boolean } = {},
 ): InputBlock {
-  return input(
-    name,
-    label,
-    { type: 'checkboxes', options: [box], initial_options: checked ? [box] : [] },
-    { optional: true, ...settings },
-  );
+  const initial = checked ? [box] : [];
+  const element = { type: 'checkboxes' as const, options: [box], initial_options: initial };
+  return input(name, label, element, { optional: true, ...settings });
 }
 
 /** The `filter` of menus of channels. */
