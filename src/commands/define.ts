@@ -12,34 +12,29 @@ export type Answer = Message | Promise<Message> | AsyncIterable<Message>;
 /** The setup of this bot, which may decide a modal beside the words or the value. */
 export type Setup = Pick<Services, 'keyPage'>;
 
-export interface Command<Needs extends Service = never> extends CommandSummary {
-  /** The right for some of its words, if it differs from `needs`: stopping something needs no key. */
-  readonly needsFor?: (words: Words) => Right;
-  /** Allows UUIDs after a command without a right; elsewhere a UUID is taken for a key. */
-  readonly ids?: true;
+/** What a command or an action does with its words or its value. */
+export interface Entry<Input, Needs extends Service = never> {
+  /** The right for some of its inputs, if it differs from `needs`: stopping something needs no key. */
+  readonly needsFor?: (input: Input) => Right;
   /** A modal to open instead of running. No I/O, so that it opens at once. */
-  readonly modal?: (words: Words, setup: Setup) => ModalView | undefined;
+  readonly modal?: (input: Input, setup: Setup) => ModalView | undefined;
   /** With `modal`: the view that replaces it. The modal is then a skeleton that opens before the policy decides. */
-  readonly load?: (words: Words, context: With<Needs>) => Promise<ModalView>;
-  readonly run?: (words: Words, context: With<Needs>) => Answer;
-  readonly changesHome?: ChangesHome;
+  readonly load?: (input: Input, context: With<Needs>) => Promise<ModalView>;
+  readonly run?: (input: Input, context: With<Needs>) => Answer;
+  /** The Home tab shows what this changes, so it is published again after the answer. */
+  readonly changesHome?: true;
 }
 
-/** The Home tab shows what this changes, so it is published again after the answer. */
-type ChangesHome = true;
+export interface Command<Needs extends Service = never> extends CommandSummary, Entry<Words, Needs> {
+  /** Allows UUIDs after a command without a right; elsewhere a UUID is taken for a key. */
+  readonly ids?: true;
+}
 
-export interface Action<Needs extends Service = never> {
+/** `value` is the button's value or the chosen option's. The answer replaces the message or modal of the button. */
+export interface Action<Needs extends Service = never> extends Entry<string, Needs> {
   /** `feature:verb`, the action_id. Slack wants ids unique in a block: `feature:verb:anything` also routes here. */
   readonly id: string;
   readonly needs: Right;
-  /** As for a command. */
-  readonly needsFor?: (value: string) => Right;
-  /** A modal to open instead of running. No I/O. */
-  readonly modal?: (value: string, setup: Setup) => ModalView | undefined;
-  /** With `modal`, as for a command. */
-  readonly load?: (value: string, context: With<Needs>) => Promise<ModalView>;
-  /** `value` is the button's value or the chosen option's. The answer replaces the message or modal of the button. */
-  readonly run?: (value: string, context: With<Needs>) => Answer;
   /**
    * For an element in a form: the form's next view, drawn from `context.modal.fields`; undefined = unchanged. Slack
    * keeps the input of an unchanged block id, so an input that must show something else gets another one: `from:2` is
@@ -54,7 +49,6 @@ export interface Action<Needs extends Service = never> {
   readonly newMessage?: true;
   /** `value` is a typed command: it runs, or opens its modal, with that command's own right. */
   readonly runsCommand?: true;
-  readonly changesHome?: ChangesHome;
 }
 
 export interface Form<Needs extends Service = never> {
@@ -70,7 +64,7 @@ export interface Form<Needs extends Service = never> {
    * form itself if that was on top of another modal or in no channel.
    */
   readonly run: (values: unknown, context: With<Needs>) => Answer | Promise<FormResult>;
-  readonly changesHome?: ChangesHome;
+  readonly changesHome?: true;
   /** A CDN key may be typed into it. In every other form a key is a field error before anything is read. */
   readonly takesKeys?: true;
 }

@@ -3,7 +3,7 @@ import { apps } from './apps.ts';
 import { audit } from './audit.ts';
 import { connect, refusePastedKey } from './connect.ts';
 import type { Service } from './context.ts';
-import type { Action, Command, Feature, Form, Picker, Shortcut } from './define.ts';
+import type { Command, Feature } from './define.ts';
 import { digest } from './digests/feature.ts';
 import { exportFeature } from './exports/feature.ts';
 import { help, unknownCommand } from './help.ts';
@@ -45,10 +45,10 @@ const commands = new Map<string, Command<Service>>();
 for (const command of features.flatMap((feature) => feature.commands)) {
   for (const word of [command.name, ...(command.aliases ?? [])]) commands.set(word, command);
 }
-const actions = byIdAndField(features.flatMap((feature) => feature.actions ?? []));
-const forms = byId(features.flatMap((feature) => feature.forms ?? []));
-const shortcuts = byId(features.flatMap((feature) => feature.shortcuts ?? []));
-const pickers = byIdAndField(features.flatMap((feature) => feature.pickers ?? []));
+export const findAction = byRoute(features.flatMap(({ actions = [] }) => actions));
+export const findForm = byRoute(features.flatMap(({ forms = [] }) => forms));
+export const findPicker = byRoute(features.flatMap(({ pickers = [] }) => pickers));
+export const findShortcut = byRoute(features.flatMap(({ shortcuts = [] }) => shortcuts));
 
 /**
  * The typed command and the words after its name. Always finds one: an empty text is help, an unknown word gets
@@ -65,35 +65,14 @@ export function findCommand(typed: Words): { readonly command: Command<Service>;
   return { command, words: withoutFirst(typed) };
 }
 
-export function findAction(actionId: string): Action<Service> | undefined {
-  return actions.get(routeOf(actionId));
-}
-
-export function findForm(callbackId: string): Form<Service> | undefined {
-  return forms.get(routeOf(callbackId));
-}
-
-export function findPicker(actionId: string): Picker<Service> | undefined {
-  return pickers.get(routeOf(actionId));
-}
-
-export function findShortcut(callbackId: string): Shortcut<Service> | undefined {
-  return shortcuts.get(callbackId);
-}
-
-/** `feature:verb:anything` → `feature:verb`. */
-function routeOf(id: string): string {
-  return id.split(':', 2).join(':');
-}
-
-function byId<Entry extends { readonly id: string }>(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
-  return new Map(entries.map((entry) => [entry.id, entry]));
-}
-
-function byIdAndField<Entry extends { readonly id: string; readonly fields?: readonly string[] }>(
+/** Finds an entry by its id, also as `feature:verb:anything`, or by one of its fields. */
+function byRoute<Entry extends { readonly id: string; readonly fields?: readonly string[] }>(
   entries: readonly Entry[],
-): ReadonlyMap<string, Entry> {
-  return new Map(entries.flatMap((entry) => [entry.id, ...(entry.fields ?? [])].map((id) => [id, entry])));
+): (id: string) => Entry | undefined {
+  const routes = new Map(
+    entries.flatMap((entry) => [entry.id, ...(entry.fields ?? [])].map((id) => [id, entry])),
+  );
+  return (id) => routes.get(id.split(':', 2).join(':'));
 }
 
 const noWords: Words = { raw: '', list: [], named: {}, text: '' };

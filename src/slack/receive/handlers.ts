@@ -83,15 +83,11 @@ export async function runAction(
 /** An entry of Slack's ⚡ menu or of a message's menu, already acknowledged. */
 export async function runShortcut(deps: SlackDeps, body: SlackShortcut): Promise<void> {
   const shortcut = findShortcut(body.callback_id);
-  const triggerId = body.trigger_id;
-  const {
-    channel,
-    response_url: responseUrl,
-    message,
-  } = body.type === 'message_action'
-    ? body
-    : { ...body, channel: undefined, response_url: undefined, message: undefined };
-  const channelId = channel?.id;
+  const { trigger_id: triggerId } = body;
+  // Only the entry of a message's menu has a place.
+  const from = body.type === 'message_action' ? body : undefined;
+  const channelId = from?.channel?.id;
+  const work = shortcut ?? refuseOutdated('shortcut');
   await perform(
     deps,
     {
@@ -101,13 +97,9 @@ export async function runShortcut(deps: SlackDeps, body: SlackShortcut): Promise
       body,
       claim: triggerId,
       needs: shortcut?.needs ?? 'none',
-      route: { responseUrl, channelId },
+      route: { responseUrl: from?.response_url, channelId },
     },
-    createModalFlow<unknown>(shortcut ?? refuseOutdated('shortcut'), message, {
-      triggerId,
-      channelId,
-      opensEarly: true,
-    }),
+    createModalFlow<unknown>(work, from?.message, { triggerId, channelId, opensEarly: true }),
   );
 }
 

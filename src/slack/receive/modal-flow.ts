@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { Service, With } from '../../commands/context.ts';
-import type { Action, Answer, Setup } from '../../commands/define.ts';
+import type { Action, Answer, Entry, Setup } from '../../commands/define.ts';
 import { findPicker } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
@@ -9,10 +9,8 @@ import type { Responder } from '../send/responder.ts';
 import { type Flow, type Interaction, sendAnswer } from './dispatch.ts';
 import { openModal, type SubmittedView, toModal, updateModal, writeModalState } from './modals.ts';
 
-/** A command, an action or a shortcut with its input: words, the value of the button, or the message. */
-interface Entry<Input> extends Pick<Action, 'preservesInputs'> {
-  readonly modal?: (input: Input, setup: Setup) => ModalView | undefined;
-  readonly load?: (input: Input, context: With<Service>) => Promise<ModalView>;
+/** A command, an action or a shortcut. */
+interface Work<Input> extends Omit<Entry<Input, Service>, 'run'>, Pick<Action, 'preservesInputs'> {
   readonly run?: (input: Input, context: With<Service>) => Answer | undefined;
   readonly redraw?: (input: Input, context: With<Service>) => Promise<ModalView | undefined>;
 }
@@ -34,7 +32,7 @@ interface Origin {
  * looked up, since a trigger lives for three seconds; its content, or the failure, replaces it. A button in a modal is
  * answered in that modal, or on top of it.
  */
-export function createModalFlow<Input>(entry: Entry<Input>, input: Input, origin: Origin): Flow {
+export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin: Origin): Flow {
   const { triggerId, channelId, below, newModal } = origin;
   const where = { channelId, above: below?.id };
   /** The modal that was opened before authorization. Its id is undefined if Slack did not say it. */
