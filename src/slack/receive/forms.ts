@@ -59,7 +59,8 @@ export async function runForm(
       feature: form.id,
       requested: form.id.split(':')[0],
       body,
-      claim: `${view.id}:${view.hash}:${body.trigger_id}`,
+      // A form that is sent twice is one request: each new view of it has another hash.
+      claim: `${view.id}:${view.hash}`,
       needs: form.needs,
       route: { channelId: channel },
       modal: { metadata, fields: readFields(view) },

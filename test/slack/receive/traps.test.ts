@@ -108,6 +108,31 @@ describe('signed HTTP', () => {
     expect(uses()).toBe(before + 2);
   });
 
+  test('a form that is sent again is worked on once, its next view anew', async () => {
+    const answers = (): number =>
+      bot.slack.calls.filter(({ method }) => method === 'chat.postEphemeral').length;
+    const submit = (hash: string, triggerId: string): Promise<Response> => {
+      const chosen = { text: { type: 'plain_text', text: 'shop' }, value: '1001' };
+      const view = {
+        id: 'V0TWICE00',
+        hash,
+        type: 'modal',
+        callback_id: 'zones:submit',
+        title: { type: 'plain_text', text: 'Show a zone' },
+        private_metadata: JSON.stringify({ channel: ops }),
+        state: { values: { zone: { 'zones:pick': { type: 'external_select', selected_option: chosen } } } },
+      };
+      const [user, team] = [{ id: alice }, { id: 'T0ACME000', domain: 'acme' }];
+      const body = { type: 'view_submission', user, team, trigger_id: triggerId, view };
+      return post(`payload=${encodeURIComponent(JSON.stringify(body))}`);
+    };
+    const before = answers();
+    await Promise.all(['1.1.a', '1.1.b', '1.1.c'].map((triggerId) => submit('1.first', triggerId)));
+    await submit('2.next', '1.1.d');
+    await bot.slack.as(alice, ops).waitForMessage(() => answers() > before + 1);
+    expect(answers()).toBe(before + 2);
+  });
+
   test('Slack’s check of the address is answered', async () => {
     const response = await post(JSON.stringify({ type: 'url_verification', challenge: 'c1' }), {
       type: 'application/json',
