@@ -9,16 +9,16 @@ import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 const scriptPicker = defineZonePicker({
   id: 'scripts:pick',
   fields: ['scriptId'],
-  list: scriptsOf,
+  list: listScripts,
   toCandidate: ({ id, runsOn, middlewareOf }) => ({ id, names: [id, ...runsOn, ...middlewareOf] }),
-  toOption: scriptOption,
+  toOption: renderOption,
   idShape: /^\d{1,19}$/u,
   messages: { none: 'Your zones run no script: type its id', noMatch: 'No script of your zones matches' },
 });
 
 export const scripts: Feature<'zoneCache'> = { name: 'scripts', commands: [], pickers: [scriptPicker] };
 
-function scriptsOf(zones: readonly ZoneSummary[]): ListedScript[] {
+function listScripts(zones: readonly ZoneSummary[]) {
   const runsOn = createNameIndex(zones, ({ edgeScriptId }) => edgeScriptId);
   const middlewareOf = createNameIndex(zones, ({ middlewareScriptId }) => middlewareScriptId);
   const ids = new Set([...runsOn.keys(), ...middlewareOf.keys()]);
@@ -29,16 +29,8 @@ function scriptsOf(zones: readonly ZoneSummary[]): ListedScript[] {
   }));
 }
 
-interface ListedScript {
-  readonly id: string;
-  /** Names of the zones that run it at the edge. */
-  readonly runsOn: readonly string[];
-  /** Names of the zones whose middleware it is. */
-  readonly middlewareOf: readonly string[];
-}
-
-/** An option of the menu of scripts. The CDN reports no names of scripts, so the zones identify them. */
-function scriptOption({ id, runsOn, middlewareOf }: ListedScript): Option {
+/** The CDN reports no names of scripts, so the names of their zones identify them. */
+function renderOption({ id, runsOn, middlewareOf }: ReturnType<typeof listScripts>[number]): Option {
   const runs = runsOn.length > 0 ? [`Runs on ${firstOf(runsOn)}`] : [];
   const middleware = middlewareOf.length > 0 ? [`Middleware of ${firstOf(middlewareOf)}`] : [];
   return option(id, id, [...runs, ...middleware].join(' · '));

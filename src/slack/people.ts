@@ -65,11 +65,6 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       const [place, userId] = entry.includes('/') ? entry.split('/', 2) : [tenant, entry];
       return userId !== undefined && (place === tenant || place === workspace.teamId) ? [userId] : [];
     });
-    const readGroups = async (client: WebClient): Promise<readonly Group[]> =>
-      ((await client.usergroups.list(team)).usergroups ?? []).flatMap(
-        ({ id, name, handle, date_delete: deletedAt }) =>
-          id && !deletedAt ? [{ id, name: name ?? id, handle: handle ?? id }] : [],
-      );
     /** Slack's answer; `otherwise` if it fails. The codes in `absent` are an answer too: there is no such thing. */
     const ask = async <T>(
       lookup: MissingScope['lookup'],
@@ -98,19 +93,24 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       missingScopes: () =>
         (['admins', 'groups'] as const).flatMap((lookup) => missing.get(`${tenant}/${lookup}`) ?? []),
       async profile(userId, fresh) {
-        const read = async (client: WebClient): Promise<Profile | undefined> =>
-          toProfile((await client.users.info({ user: userId })).user ?? {}, workspace);
+        const read = async ({ users }: WebClient): Promise<Profile | undefined> =>
+          toProfile((await users.info({ user: userId })).user ?? {}, workspace);
         const load = () => ask('admins', read, undefined, ['user_not_found', 'user_not_visible']);
         return (await profiles.load(`${tenant}/${userId}`, load, fresh)).value;
       },
       async members(groupId, fresh) {
-        const read = async (client: WebClient): Promise<readonly string[]> =>
-          (await client.usergroups.users.list({ usergroup: groupId, ...team })).users ?? [];
+        const read = async ({ usergroups }: WebClient): Promise<readonly string[]> =>
+          (await usergroups.users.list({ usergroup: groupId, ...team })).users ?? [];
         const load = () => ask('groups', read, [], ['no_such_subteam', 'subteam_disabled']);
         return (await members.load(`${scope}/${groupId}`, load, fresh)).value;
       },
       async groups() {
-        return (await groupLists.load(scope, () => ask('groups', readGroups, []))).value;
+        const read = async ({ usergroups }: WebClient): Promise<readonly Group[]> =>
+          ((await usergroups.list(team)).usergroups ?? []).flatMap(
+            ({ id, name, handle, date_delete: deletedAt }) =>
+              id && !deletedAt ? [{ id, name: name ?? id, handle: handle ?? id }] : [],
+          );
+        return (await groupLists.load(scope, () => ask('groups', read, []))).value;
       },
     };
   };
