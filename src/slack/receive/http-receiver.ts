@@ -29,14 +29,15 @@ export function createHttpReceiver(options: {
   const signingSecret = options.signingSecret.reveal();
   let app: App | undefined;
 
-  const isGenuine = ({ headers }: IncomingMessage, body: string): boolean => {
-    const signature = headers['x-slack-signature'];
+  const isFresh = ({ headers }: IncomingMessage): boolean => {
     const timestamp = Number(headers['x-slack-request-timestamp']);
-    if (typeof signature !== 'string' || !Number.isInteger(timestamp)) return false;
-    if (Math.abs(timestamp - now().getTime() / 1000) > clockSkewSeconds) return false;
+    return Math.abs(timestamp - now().getTime() / 1000) <= clockSkewSeconds;
+  };
+  const isGenuine = ({ headers }: IncomingMessage, body: string): boolean => {
+    const timestamp = Number(headers['x-slack-request-timestamp']);
     const digest = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex');
     const expected = Buffer.from(`v0=${digest}`);
-    const given = Buffer.from(signature);
+    const given = Buffer.from(String(headers['x-slack-signature']));
     return given.length === expected.length && timingSafeEqual(given, expected);
   };
 
@@ -58,15 +59,18 @@ export function createHttpReceiver(options: {
     start: async () => undefined,
     stop: async () => undefined,
     async handle(request, response) {
-      const read = await readBody(request, maxBytes).catch(() => undefined);
+      const isSigned = request.headers['x-slack-signature'] !== undefined && isFresh(request);
+      // Of strangers no more is read than the check of a certificate has.
+      const read = await readBody(request, isSigned ? maxBytes : longestCheck).catch(() => undefined);
       if (!Buffer.isBuffer(read)) {
-        answer(response, read === 'too-slow' ? 408 : 413);
-        request.destroy();
-        return;
+        const status = read === 'too-slow' ? 408 : 413;
+        response.setHeader('connection', 'close');
+        request.resume();
+        return answer(response, isSigned ? status : 401);
       }
       const raw = read.toString('utf8');
       if (isCertificateCheck(request, raw)) return answer(response, 200);
-      if (!isGenuine(request, raw)) {
+      if (!isSigned || !isGenuine(request, raw)) {
         log.warn({ status: 401 }, 'request refused: wrong signature, or a clock is off');
         return answer(response, 401);
       }
@@ -89,7 +93,7 @@ export function createHttpReceiver(options: {
  * Source: https://docs.slack.dev/interactivity/implementing-slash-commands
  */
 function isCertificateCheck({ headers }: IncomingMessage, raw: string): boolean {
-  if (headers['x-slack-signature'] !== undefined || raw.length > longestCheck) return false;
+  if (headers['x-slack-signature'] !== undefined) return false;
   if (!headers['content-type']?.startsWith('application/x-www-form-urlencoded')) return false;
   const form = new URLSearchParams(raw);
   return form.get('ssl_check') === '1' && !form.has('command') && !form.has('payload');

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
@@ -56,6 +58,19 @@ describe('signed HTTP', () => {
       body: form,
     });
     expect(response.status).toBe(401);
+  });
+
+  test.each([
+    ['without a signature', {}],
+    ['with an old timestamp', { 'x-slack-signature': 'v0=0', 'x-slack-request-timestamp': '1700000000' }],
+  ])('a request %s is refused before its body arrives', async (_how, headers) => {
+    const announced = { 'content-length': String(1024 * 1024), ...headers };
+    const address = { host: '127.0.0.1', port: bot.app.port(), path: '/slack/events', method: 'POST' };
+    const waiting = request({ ...address, headers: announced });
+    waiting.flushHeaders();
+    const [response] = (await once(waiting, 'response')) as [IncomingMessage];
+    waiting.destroy();
+    expect(response.statusCode).toBe(401);
   });
 
   const unsigned = (body: string, type = 'application/x-www-form-urlencoded'): Promise<Response> =>
