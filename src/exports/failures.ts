@@ -42,13 +42,13 @@ export function classifyFailure(
   const same: Offer = { from: request.from, to: request.to, split: request.split };
   const change: Offer = { ...same, change: true };
   if (error instanceof ApiError && isWindowError(error))
-    return { tell: error, offers: [...corrected(request, now), change] };
+    return { tell: error, offers: [...correctWindow(request, now), change] };
   if (error instanceof ApiError) return { tell: error, offers: [isAboutWhatWasTyped(error) ? change : same] };
   if (error instanceof ExportTooLarge)
     return { tell: tooLarge(error, request), offers: [...smaller(error, request), change] };
   if (error instanceof ExportOverdue) return { tell: overdue, offers: [...cutIn(2, request), change] };
   if (error instanceof SlackFailure && error.code === 'held_back')
-    return { tell: heldBack(error), offers: [change] };
+    return { tell: createHeldBackError(error), offers: [change] };
   if (error instanceof SlackFailure) {
     const { code } = error;
     if (tooLargeForSlack.has(code))
@@ -59,7 +59,8 @@ export function classifyFailure(
   }
   if (isDiskFull(error)) return { tell: diskFull, offers: cutIn(2, request) };
   const isTooEarly = error instanceof UserError && request.from < findEarliestStart(now);
-  const offers = error instanceof UserError ? [...(isTooEarly ? corrected(request, now) : []), change] : [];
+  const offers =
+    error instanceof UserError ? [...(isTooEarly ? correctWindow(request, now) : []), change] : [];
   return { tell: error, offers };
 }
 
@@ -96,7 +97,7 @@ const wrongPlace = new Set(['not_in_channel', 'channel_not_found']);
  * Windows to offer instead of a refused one: the part that the CDN keeps. If the window is valid by our clock, the CDN's
  * clock differs: the window is narrowed at both ends, or recent windows are offered.
  */
-function corrected({ from, to, split }: ExportRequest, now: Date): readonly Offer[] {
+function correctWindow({ from, to, split }: ExportRequest, now: Date): readonly Offer[] {
   const earliest = findEarliestStart(now);
   if (from < earliest && to > earliest) return [{ from: earliest, to, split }];
   const first = findEarliestStart(now, hourMs);
@@ -172,7 +173,7 @@ function describeRefusedUpload(error: SlackFailure): UserError {
 }
 
 /** A retry would be held back again. */
-function heldBack({ reference }: SlackFailure): UserError {
+function createHeldBackError({ reference }: SlackFailure): UserError {
   return new UserError(
     'The files were held back: a key or token that is in use stands in them, or in the words beside them.',
     'Trying again would end the same. Tell whoever runs this bot the reference below, or filter those events out.',

@@ -123,7 +123,7 @@ async function handleFailure(
   }
   const wait = async (why: string, change: { attempt?: number }, due?: Date): Promise<void> => {
     const isMoved = await db.transaction().execute(async (trx) => {
-      if (!(await moveExport(trx, ownedBy(about), { ...change, state: 'waiting' }))) return false;
+      if (!(await moveExport(trx, moveOfOwner(about), { ...change, state: 'waiting' }))) return false;
       if (due) await ports.enqueue(runExportJob, { id: one.id }, { in: trx, at: due, key: one.id });
       return true;
     });
@@ -159,7 +159,7 @@ async function handleFailure(
 }
 
 /** Matches until the export was cancelled, or another attempt has it. */
-function ownedBy({ row: { id }, run }: Attempt): ExportMove {
+function moveOfOwner({ row: { id }, run }: Attempt): ExportMove {
   return { id, run, from: ['running', 'sharing'] };
 }
 
@@ -169,7 +169,9 @@ async function finish(
   done: Parameters<typeof finishExport>[4],
 ): Promise<void> {
   const { db } = about.context;
-  await db.transaction().execute((trx) => finishExport(trx, about.context, ownedBy(about), outcome, done));
+  await db
+    .transaction()
+    .execute((trx) => finishExport(trx, about.context, moveOfOwner(about), outcome, done));
 }
 
 // Between the clocks of two processes.

@@ -142,17 +142,17 @@ const failures: Partial<Record<ApiError['code'], string>> = {
 /** Whether the CDN did what was asked, as far as its error says. */
 function classifyError(error: ApiError, kind: OperationKind): Settlement {
   const { code, status, requestId, serviceMessage, sent } = error;
-  const failed = (word: string, says?: string): Settlement => ({
+  const fail = (word: string, says?: string): Settlement => ({
     state: 'failed',
     outcome: { word, status, requestId, facts: { says } },
   });
   const known = failures[code];
-  if (known) return failed(known);
+  if (known) return fail(known);
   if (code === 'refused') {
     const isAttached = kind === 'volume-delete' && status === 400 && /detach/iu.test(serviceMessage ?? '');
-    return isAttached ? failed('not-detached') : failed('refused', serviceMessage?.slice(0, 300));
+    return isAttached ? fail('not-detached') : fail('refused', serviceMessage?.slice(0, 300));
   }
-  return sent ? { state: 'unknown', outcome: { word: 'unanswered', status, requestId } } : failed('not-sent');
+  return sent ? { state: 'unknown', outcome: { word: 'unanswered', status, requestId } } : fail('not-sent');
 }
 
 const settleAttempts = 6;

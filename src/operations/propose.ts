@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Person, tenantId } from '../auth/identity.ts';
-import { requiredApprovals } from '../auth/policy/policy.ts';
+import { countRequiredApprovals } from '../auth/policy/policy.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { minuteMs } from '../lib/time.ts';
 import { queueExecution } from './execute.ts';
@@ -14,7 +14,7 @@ import {
   requiredRight,
 } from './model.ts';
 import { lockOperation, readOperation, toStorable } from './queries.ts';
-import { computeSeal, findSealProblem, signedParts, toSealedRequest } from './seal.ts';
+import { collectSignedParts, computeSeal, findSealProblem, toSealedRequest } from './seal.ts';
 import {
   appendEvent,
   inTransaction,
@@ -77,14 +77,14 @@ async function storeProposal(
     reason: reason === undefined ? null : toStorable(reason),
     snapshot: canonicalJson(snapshot),
     policy_version: policy.version,
-    approvals_needed: requiredApprovals(policy, requiredRight[request.kind]),
+    approvals_needed: countRequiredApprovals(policy, requiredRight[request.kind]),
     attempt_of: attemptOf ?? null,
     created_at: at,
     expires_at: new Date(at.getTime() + policy.expiryMinutes * minuteMs),
   };
   const { id } = sealed;
   const seal = computeSeal(sealed);
-  const { keyId, mac } = tx.sealer.sign(signedParts({ id, seal }));
+  const { keyId, mac } = tx.sealer.sign(collectSignedParts({ id, seal }));
   const by = requester.userId;
   const row: OperationRow = {
     ...sealed,

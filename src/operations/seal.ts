@@ -111,7 +111,7 @@ type Sealed = Pick<OperationRow, 'id' | 'seal'>;
  * What is signed of a seal: the database alone, without the keyring, is not enough to make one. With an approval: what is
  * signed of it.
  */
-export function signedParts({ id, seal }: Sealed, approval?: Approval): string[] {
+export function collectSignedParts({ id, seal }: Sealed, approval?: Approval): string[] {
   if (!approval) return ['cdn-chatops operation v1', id, seal];
   return ['cdn-chatops approval v1', id, seal, approval.by, approval.at.toISOString()];
 }
@@ -122,7 +122,7 @@ export function findSealProblem(sealer: Sealer, row: OperationRow): 'changed' | 
     () =>
       computeSeal(row) === row.seal &&
       readRequest(row) !== undefined &&
-      sealer.verify(signedParts(row), { keyId: row.key_id, mac: row.mac }),
+      sealer.verify(collectSignedParts(row), { keyId: row.key_id, mac: row.mac }),
   );
 }
 
@@ -133,7 +133,7 @@ export function findApprovalProblem(
   { actor: by, at, key_id: keyId, mac }: EventRow,
 ): 'changed' | 'key-gone' | undefined {
   if (keyId === null || mac === null) return 'changed';
-  return ifGenuine(() => sealer.verify(signedParts(row, { by, at }), { keyId, mac }));
+  return ifGenuine(() => sealer.verify(collectSignedParts(row, { by, at }), { keyId, mac }));
 }
 
 function ifGenuine(verify: () => boolean): 'changed' | 'key-gone' | undefined {

@@ -16,7 +16,7 @@ import {
   type VoidReason,
 } from './model.ts';
 import { findApprovals, type LoggedOperation, lockOperation, readOperation } from './queries.ts';
-import { signedParts } from './seal.ts';
+import { collectSignedParts } from './seal.ts';
 import { destroyValue, type ValueStore } from './values.ts';
 
 /**
@@ -97,7 +97,7 @@ export async function transition(
   // The row is locked; the comparison is repeated because a deletion depends on it.
   if (numUpdatedRows !== 1n) throw new Error('an operation moved while it was locked');
   const isApproval = step.by !== 'system' && (step.to === 'approval' || step.to === 'approved');
-  const signed = isApproval ? tx.sealer.sign(signedParts(row, { by: step.by, at })) : undefined;
+  const signed = isApproval ? tx.sealer.sign(collectSignedParts(row, { by: step.by, at })) : undefined;
   const event = await appendEvent(tx, { ...row, ...moved }, step.to, signed);
   const after = { ...logged, row: { ...row, ...moved }, events: [...events, event] };
   if (row.value_mac !== null && isFinal(step)) await destroyValue(tx, row);

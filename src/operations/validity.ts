@@ -1,5 +1,5 @@
 import type { Authorizer } from '../auth/policy/authorizer.ts';
-import { decide, decideApproval, requiredApprovals } from '../auth/policy/policy.ts';
+import { countRequiredApprovals, decide, decideApproval } from '../auth/policy/policy.ts';
 import { minuteMs } from '../lib/time.ts';
 import {
   type DecisionContext,
@@ -92,7 +92,7 @@ function findRightsProblem(
 ): VoidReason | undefined {
   const needs = requiredRight[kind];
   if (!decide(policy, requester, channelId, needs).allowed) return 'requester-may-not';
-  if (requiredApprovals(policy, needs) > approvalsNeeded) return 'more-approvals';
+  if (countRequiredApprovals(policy, needs) > approvalsNeeded) return 'more-approvals';
   for (const { by } of approvals) {
     const approver = approvers.find(({ userId }) => userId === by);
     // While it is proposed, another approval may have been counted after the context was read.

@@ -24,7 +24,7 @@ export function encodingsOf(value: string): readonly string[] {
   const parts = piecesOf(value).filter(isDistinctive);
   const pieces = parts.length > 0 ? parts : [value];
   // Encoded it would be as a whole, and so with its first piece.
-  const spelled = [...pieces.flatMap(escapedForms), ...encodedForms(pieces[0] ?? value)];
+  const spelled = [...pieces.flatMap(listEscapedForms), ...listEncodedForms(pieces[0] ?? value)];
   const forms = spelled.map((form) => form.toLowerCase());
   return forms.filter(
     (form, nth) => form.length >= Math.min(shortest, value.length) && forms.indexOf(form) === nth,
@@ -33,7 +33,7 @@ export function encodingsOf(value: string): readonly string[] {
 
 /** The spellings of the whole value but for encodings, to be masked before its pieces. */
 export function wholeEncodings(value: string): readonly string[] {
-  return escapedForms(value).map((form) => form.toLowerCase());
+  return listEscapedForms(value).map((form) => form.toLowerCase());
 }
 
 const pieceLength = 24;
@@ -54,15 +54,15 @@ function piecesOf(value: string): string[] {
   });
 }
 
-function escapedForms(piece: string): string[] {
+function listEscapedForms(piece: string): string[] {
   if (/^[\w.-]*$/u.test(piece)) return [piece];
   const slack = piece.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  const once = quoted(piece);
-  const spelled = [piece, once, quoted(once), slack];
+  const once = quote(piece);
+  const spelled = [piece, once, quote(once), slack];
   const form = new URLSearchParams({ v: piece }).toString().slice(2);
   return [
     ...spelled,
-    quoted(slack),
+    quote(slack),
     // As views show foreign words.
     slack.replaceAll('`', 'ˋ').replaceAll(/\s+/gu, ' '),
     slack.replaceAll('"', '&quot;').replaceAll("'", '&#39;'),
@@ -73,11 +73,11 @@ function escapedForms(piece: string): string[] {
   ];
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function encodedForms(piece: string): string[] {
+function listEncodedForms(piece: string): string[] {
   const hex = Buffer.from(piece).toString('hex');
   const bytes = hex.length / 2;
   const base64 = ['', '\0', '\0\0'].map((before, offset) => {

@@ -1,5 +1,5 @@
 import { encodingsOf, isDistinctive, wholeEncodings } from './encodings.ts';
-import { knownSecrets, type NotedSecret, type NotedSecrets } from './secret.ts';
+import { findKnownSecrets, type NotedSecret, type NotedSecrets } from './secret.ts';
 
 /**
  * The kinds of live secrets that a text contains in any encoding, or a piece of a file; kinds that may leave now do not
@@ -67,7 +67,7 @@ function literally(form: string): string {
 }
 
 function findSecrets(data: string | Uint8Array): NotedSecret[] {
-  const { lists, carried } = knownSecrets();
+  const { lists, carried } = findKnownSecrets();
   const filled = lists.filter((list) => list.length > 0);
   if (filled.length === 0) return [];
   const bytes = typeof data === 'string' ? Buffer.from(data.toLowerCase()) : data;

@@ -110,7 +110,7 @@ export function allowSecrets<T>(kinds: readonly string[], run: () => T): T {
 }
 
 /** The secrets to search for in outgoing data, and the kinds that may leave now. */
-export function knownSecrets(): { readonly lists: readonly NotedSecrets[]; readonly carried: Kinds } {
+export function findKnownSecrets(): { readonly lists: readonly NotedSecrets[]; readonly carried: Kinds } {
   const store = work.getStore();
   const lists = store?.scope ? [...held, store.scope.noted] : [...held];
   return { lists, carried: store?.carried ?? nothing };

@@ -17,19 +17,19 @@ export type CheckpointRow = Selectable<Schema['audit_checkpoints']>;
 /** Signs with the private key (Ed25519). */
 export function signCheckpoint(facts: Omit<Checkpoint, 'signature' | 'kid'>, key: KeyObject): Checkpoint {
   const named = { ...facts, kid: publicKeyId(createPublicKey(key)) };
-  return { ...named, signature: sign(null, Buffer.from(signedText(named)), key).toString('base64') };
+  return { ...named, signature: sign(null, Buffer.from(formatSignedText(named)), key).toString('base64') };
 }
 
 /** Whether this key's private half signed it and it is unchanged. */
 export function isSignedBy(key: KeyObject, checkpoint: Checkpoint): boolean {
   if (checkpoint.kid !== publicKeyId(key)) return false;
   const signature = Buffer.from(checkpoint.signature, 'base64');
-  return verify(null, Buffer.from(signedText(checkpoint)), key, signature);
+  return verify(null, Buffer.from(formatSignedText(checkpoint)), key, signature);
 }
 
 /** One line; the signature covers everything before ` sig=`. */
 export function writeCheckpoint(checkpoint: Checkpoint): string {
-  return `${signedText(checkpoint)} sig=${checkpoint.signature}`;
+  return `${formatSignedText(checkpoint)} sig=${checkpoint.signature}`;
 }
 
 /** Finds every checkpoint in a text: a message, a mail, a file with one a day. */
@@ -72,7 +72,7 @@ export function readPublicKey(text: string): KeyObject | undefined {
   }
 }
 
-function signedText({ tenant, seq, head, at, kid }: Omit<Checkpoint, 'signature'>): string {
+function formatSignedText({ tenant, seq, head, at, kid }: Omit<Checkpoint, 'signature'>): string {
   return `cdn-chatops audit checkpoint v1 tenant=${tenant} seq=${seq} head=${head} at=${at.toISOString()} kid=${kid}`;
 }
 

@@ -3,6 +3,7 @@ import type { KeyStore } from '../keys/key-store.ts';
 import type { Policies } from './policies.ts';
 import {
   type Actor,
+  countRequiredApprovals,
   type Decision,
   decide,
   decideApproval,
@@ -10,7 +11,6 @@ import {
   initialPolicy,
   type Policy,
   type Right,
-  requiredApprovals,
 } from './policy.ts';
 
 interface ReadOptions {
@@ -110,7 +110,7 @@ export function computeQuorum(
   candidates: readonly Actor[],
   requesterId: string,
 ) {
-  const needed = requiredApprovals(policy, needs);
+  const needed = countRequiredApprovals(policy, needs);
   const able = findAble(policy, candidates, [requesterId]);
   return { needed, able, reachable: able.length >= needed };
 }

@@ -2,10 +2,10 @@ import {
   type Actor,
   channelCap,
   computeRights,
+  countRequiredApprovals,
   decideApproval,
   type Policy,
   type Right,
-  requiredApprovals,
 } from './policy.ts';
 
 const listFields = [
@@ -161,6 +161,6 @@ export type Quorum = ReturnType<typeof findUnreachableQuorums>[number];
 /** Classes that need more approvals than there are approvers: such a request can only expire. */
 export function findUnreachableQuorums(policy: Policy, approvers: number) {
   return (['destroy', 'change'] as const)
-    .map((right) => ({ class: right, needed: requiredApprovals(policy, right), approvers }))
+    .map((right) => ({ class: right, needed: countRequiredApprovals(policy, right), approvers }))
     .filter(({ needed }) => needed > approvers);
 }

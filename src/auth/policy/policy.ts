@@ -162,7 +162,7 @@ export function computeRights(policy: Policy, actor: Actor, channelId: string | 
 }
 
 /** Approvals by others that an action of this class needs. */
-export function requiredApprovals(policy: Policy, needs: Right): number {
+export function countRequiredApprovals(policy: Policy, needs: Right): number {
   if (needs === 'destroy') return policy.destroyApprovals;
   return needs === 'change' ? policy.changeApprovals : 0;
 }
@@ -226,7 +226,7 @@ function capStep(policy: Policy, channelId: string | undefined, needs: Right): J
 /** Never refuses: it tells what follows the decision. */
 function approvalSteps(policy: Policy, needs: Right): JudgedStep[] {
   if (needs === 'export') return [];
-  const needed = requiredApprovals(policy, needs);
+  const needed = countRequiredApprovals(policy, needs);
   const others = needed === 1 ? '1 other person has' : `${needed} other people have`;
   const says =
     needed === 0

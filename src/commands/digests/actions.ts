@@ -104,7 +104,7 @@ async function takeOver(id: string, context: DigestContext): Promise<Message> {
   const notice = views.renderTakenOver(taken, person.userId, context.now());
   // Its channel sees it in the place of the notice; pressed elsewhere, the channel is told.
   const isSeen = context.message?.channel === taken.channel || (await context.post(taken.channel, notice));
-  return isSeen ? notice : views.takenOverOnly(taken);
+  return isSeen ? notice : views.renderTakenOverOnly(taken);
 }
 
 /** Runs once more where nobody knows whether the post arrived: a person has looked. */

@@ -187,23 +187,23 @@ const cancel: Action<'exports'> = {
   newMessage: true,
   async run(id, context) {
     const one = await context.exports.look(context.person, id, context.message);
-    if (!one) return said('This export is long over.');
+    if (!one) return renderText('This export is long over.');
     if (one.endedAt) return renderAlreadyEnded(one);
     if (one.userId !== context.person.userId && !(await context.authorizer.actor()).admin) {
       throw new UserError(`This is an export of <@${one.userId}>.`, 'They can cancel it, or an admin.');
     }
     switch (await context.exports.cancel(context.person, id)) {
       case 'cancelled':
-        return said('The export was cancelled; nothing was posted.');
+        return renderText('The export was cancelled; nothing was posted.');
       case 'late':
-        return said('Too late: Slack is being told to show the file.');
+        return renderText('Too late: Slack is being told to show the file.');
       case 'over':
-        return said('This export has ended already.');
+        return renderText('This export has ended already.');
     }
   },
 };
 
-function said(text: string): Message {
+function renderText(text: string): Message {
   return message(text, [section(text)]);
 }
 

@@ -21,12 +21,12 @@ export interface AskedExport {
 
 /** Reads the submitted form. Each problem goes to its field. */
 export function readExport(typed: Fields, { now, metadata: note }: SubmitInfo): ReadResult {
-  const { fields, blocks } = unnumbered(typed);
+  const { fields, blocks } = withoutNumbers(typed);
   const errors: Record<string, string> = {};
   const wrong = (field: string, message: string): void => {
     errors[blocks[field] ?? field] ??= message;
   };
-  const form = typedForm(fields, note);
+  const form = readForm(fields, note);
   if (
     !/^\d{1,10}$/u.test(form.shieldZoneId) ||
     Number(form.shieldZoneId) > 2_147_483_647 ||
@@ -78,7 +78,7 @@ function findWindowProblem(
   ];
 }
 
-function typedForm(fields: Fields, metadata: string | undefined): forms.ExportForm {
+function readForm(fields: Fields, metadata: string | undefined): forms.ExportForm {
   const { zone, drawn, rows, next } = note.parse(JSON.parse(metadata ?? '{}'));
   const text = (name: string): string => {
     const value = fields[name];
@@ -111,7 +111,7 @@ function momentOf(text: string): Date | undefined {
 }
 
 /** Maps `from:2` (`from`, rendered again) to `from`; `blocks` maps back, for errors. */
-function unnumbered(typed: Fields): { readonly fields: Fields; readonly blocks: Record<string, string> } {
+function withoutNumbers(typed: Fields): { readonly fields: Fields; readonly blocks: Record<string, string> } {
   const fields: Record<string, Fields[string]> = {};
   const blocks: Record<string, string> = {};
   for (const [block, value] of Object.entries(typed)) {
@@ -140,7 +140,7 @@ function redraw(
     needs: 'export',
     async redraw(value, context) {
       const { fields = {}, metadata } = context.modal ?? {};
-      const form = change(typedForm(unnumbered(fields).fields, metadata), value, context);
+      const form = change(readForm(withoutNumbers(fields).fields, metadata), value, context);
       return form && forms.renderExportForm(form);
     },
   };

@@ -35,15 +35,15 @@ const settingsCommand: Command<'policies'> = {
   },
 };
 
-const chosen = (shape: RegExp, refused: string) =>
+const idList = (shape: RegExp, refused: string) =>
   z
     .array(z.string().regex(shape, { error: refused }))
     .max(forms.mostEntries, { error: `At most ${forms.mostEntries}.` })
     .transform((ids) => [...new Set(ids)])
     .optional();
-const users = chosen(/^[UW][A-Z0-9]+$/, 'Pick people from the list.');
-const groups = chosen(/^S[A-Z0-9]+$/, 'That line is no user group. Pick one, or leave the field empty.');
-const channels = chosen(/^[CG][A-Z0-9]+$/, 'Pick channels, not conversations between people.');
+const users = idList(/^[UW][A-Z0-9]+$/, 'Pick people from the list.');
+const groups = idList(/^S[A-Z0-9]+$/, 'That line is no user group. Pick one, or leave the field empty.');
+const channels = idList(/^[CG][A-Z0-9]+$/, 'Pick channels, not conversations between people.');
 const channel = z
   .string()
   .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' })

@@ -97,7 +97,7 @@ export const apps: DigestKind<'apps', AppsFigures> = {
       cost === undefined
         ? 'cost not reported'
         : `${formatMoney(cost)} a month${formatDifference(cost, before, formatMoney)}`;
-    const compared = latency && describeChange(latency, formatNumber);
+    const formatComparison = latency && describeChange(latency, formatNumber);
     return {
       number: [
         `*${pluralize(apps.length, 'app')}*${more > 0 ? ` of ${formatInteger(apps.length + more)}` : ''}`,
@@ -105,7 +105,7 @@ export const apps: DigestKind<'apps', AppsFigures> = {
         ...(latency ? [`latency ${formatNumber(latency.now)}`] : []),
         ...(failing > 0 ? [`:red_circle: ${formatInteger(failing)} failing`] : []),
       ].join(' · '),
-      compared: compared ? `Latency: ${compared}` : '',
+      compared: formatComparison ? `Latency: ${formatComparison}` : '',
     };
   },
 
@@ -158,14 +158,14 @@ function isFailing({ status }: AppFigures): boolean {
 
 function renderRow(app: AppFigures, reported: ReadonlySet<unknown>): string {
   const { id, status, latency, average, cost, volumes } = app;
-  const compared = (one: Comparison, format: (value: number) => string): string =>
+  const formatComparison = (one: Comparison, format: (value: number) => string): string =>
     reported.has(one) ? '' : inBrackets(one, format);
   return [
     `${formatCode(id, 40)}${status === undefined ? '' : ` ${escapeMrkdwn(status, 30)}`}`,
     `latency ${latency ? formatNumber(latency.now) : 'not reported'}`,
-    `average ${average ? `${formatNumber(average.now)}${compared(average, formatNumber)}` : 'not reported'}`,
+    `average ${average ? `${formatNumber(average.now)}${formatComparison(average, formatNumber)}` : 'not reported'}`,
     cost
-      ? `${formatMoney(cost.now)} a month${cost.before === cost.now ? '' : compared(cost, formatMoney)}`
+      ? `${formatMoney(cost.now)} a month${cost.before === cost.now ? '' : formatComparison(cost, formatMoney)}`
       : 'cost not reported',
     ...(volumes ? [`volumes ${formatGigabytes(volumes.now)}`] : []),
   ].join(' · ');

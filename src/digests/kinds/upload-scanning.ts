@@ -126,8 +126,8 @@ function compareDays(
   // Today is not over.
   const whole = [...byDay.keys()].filter((day) => day < toUtcDay(now)).toSorted();
   const last = whole.at(-1);
-  const blockedOn = (day: string): number | undefined => byDay.get(day)?.blockedRequests;
-  const trend = whole.slice(-daysCharted).map((day) => [day, blockedOn(day) ?? null] as const);
+  const countBlockedOn = (day: string): number | undefined => byDay.get(day)?.blockedRequests;
+  const trend = whole.slice(-daysCharted).map((day) => [day, countBlockedOn(day) ?? null] as const);
   if (last === undefined) return { id, since: past.since, days, trend };
   /** Of as many days, the last of them so many before the last one. */
   const sum = (member: 'filesScanned' | 'blockedRequests', daysBack = 0): number | undefined =>
@@ -143,7 +143,7 @@ function compareDays(
     return found === undefined ? undefined : Math.round((found / days) * 10) / 10;
   });
   const earlier = whole.slice(0, -days).toReversed();
-  const series = earlier.flatMap((day) => blockedOn(day) ?? []);
+  const series = earlier.flatMap((day) => countBlockedOn(day) ?? []);
   const outlier = { series, weekBefore: perDay?.weekBefore, floor: noise.blocked };
   return {
     id,

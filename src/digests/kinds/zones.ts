@@ -6,11 +6,11 @@ import type { CollectInput, CollectResult, DigestKind } from './kind.ts';
 import { compareBusiest, compareRate, findLimits, monthOf, roundToCents } from './zones/bandwidth.ts';
 import {
   createZoneBaseline,
+  findReportedLimit,
   findZoneNews,
   groupByState,
   readFlags,
   readZoneBaseline,
-  reportedLimit,
   type ZoneBaseline,
 } from './zones/baseline.ts';
 import { listZoneFindings, renderZoneDetail, renderZoneLine, type ZoneFigures } from './zones/render.ts';
@@ -64,7 +64,7 @@ async function collectZones(
     floor: noise.dollars,
   });
   await yieldToEventLoop();
-  const { limits, more: moreLimits } = findLimits(zones, now, (id) => reportedLimit(before, id));
+  const { limits, more: moreLimits } = findLimits(zones, now, (id) => findReportedLimit(before, id));
   await yieldToEventLoop();
   const busiest = compareBusiest(zones, past, now);
   await yieldToEventLoop();

@@ -34,8 +34,8 @@ export function createSpreadsheetEscaper(): CsvRewriter {
       if (mayBegin[bytes[first] as number] === 1 && isFormula(cellText(row, nth))) room[at++] = apostrophe;
       if (kind === cellKinds.stray || (kind === cellKinds.bare && row.broken)) {
         const text = Buffer.from(cellText(row, nth, 'latin1').replaceAll('"', '""'), 'latin1');
-        at = copied(text, 0, text.length, room, at);
-      } else at = copied(bytes, first, last, room, at);
+        at = copyQuoted(text, 0, text.length, room, at);
+      } else at = copyQuoted(bytes, first, last, room, at);
       room[at++] = quote;
     }
     if (end > start && bytes[end - 1] === lf) {
@@ -48,7 +48,7 @@ export function createSpreadsheetEscaper(): CsvRewriter {
 }
 
 /** Writes a cell whose quotes are doubled, from `at` on. Returns the position after it. */
-function copied(bytes: Buffer, from: number, to: number, room: Buffer, at: number): number {
+function copyQuoted(bytes: Buffer, from: number, to: number, room: Buffer, at: number): number {
   let end = at;
   let next = from;
   while (next < to) {

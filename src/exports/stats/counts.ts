@@ -51,7 +51,7 @@ export function createGroupCounts({
 
   const put = (place: number, hash: number, value: Uint8Array, count: number): void => {
     const { length } = value;
-    if (written + length > letters.length) letters = enlarged(letters, written + length);
+    if (written + length > letters.length) letters = enlarge(letters, written + length);
     letters.set(value, written);
     table[place] = words + 1;
     hashes[words] = hash;
@@ -62,12 +62,12 @@ export function createGroupCounts({
     written += length;
   };
 
-  const ranked = (): number[] =>
+  const rankWords = (): number[] =>
     Array.from({ length: words }, (_, word) => word).sort(
       (one, other) => (counts[other] as number) - (counts[one] as number),
     );
 
-  const shown = (word: number): readonly [string, number] => {
+  const readWord = (word: number): readonly [string, number] => {
     const start = starts[word] as number;
     const length = lengths[word] as number;
     const text = letters.toString('utf8', start, start + length);
@@ -77,7 +77,7 @@ export function createGroupCounts({
 
   /** Drops the rarer half. */
   const thin = (): void => {
-    const ranks = ranked();
+    const ranks = rankWords();
     missed += counts[ranks[kept] as number] as number;
     const before = letters;
     const staying = ranks.slice(0, kept).map((word) => {
@@ -105,7 +105,7 @@ export function createGroupCounts({
       }
     },
     /** The most frequent first. Each occurred `count` to `count + missed` times; only these are decoded. */
-    top: (most: number): TopValues => ({ words: ranked().slice(0, most).map(shown), missed }),
+    top: (most: number): TopValues => ({ words: rankWords().slice(0, most).map(readWord), missed }),
   };
 }
 
@@ -128,7 +128,7 @@ function hashOf(bytes: Uint8Array, from: number, to: number, seed: number): numb
   return hash ^ (hash >>> 16);
 }
 
-function enlarged(bytes: Buffer, needed: number): Buffer<ArrayBuffer> {
+function enlarge(bytes: Buffer, needed: number): Buffer<ArrayBuffer> {
   const larger = Buffer.allocUnsafeSlow(Math.max(needed, bytes.length * 2));
   bytes.copy(larger);
   return larger;

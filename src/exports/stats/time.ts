@@ -50,7 +50,7 @@ export function createTimeReader() {
             );
         }
       }
-      return length > 64 ? Number.NaN : parsed(bytes.toString('latin1', from, to).trim());
+      return length > 64 ? Number.NaN : parseTime(bytes.toString('latin1', from, to).trim());
     },
   };
 }
@@ -58,7 +58,7 @@ export function createTimeReader() {
 // 1973 in milliseconds, 5138 in seconds: no time of a log is both.
 const leastMilliseconds = 1e11;
 
-function parsed(text: string): number {
+function parseTime(text: string): number {
   if (/^\d{9,16}(?:\.\d+)?$/u.test(text)) {
     const number = Number(text);
     // Microseconds have sixteen digits.

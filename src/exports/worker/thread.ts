@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Worker } from 'node:worker_threads';
 import { ApiError } from '../../api/http/errors.ts';
 import { UserError } from '../../errors.ts';
-import { knownSecrets, type NotedSecret, type Secret } from '../../secrets/secret.ts';
+import { findKnownSecrets, type NotedSecret, type Secret } from '../../secrets/secret.ts';
 import type { Spooled, Taken } from '../../views/blocks/message.ts';
 import type { ExportRequest } from '../model.ts';
 import {
@@ -50,7 +50,7 @@ export function startExportThread({
   };
   const post = (message: ToWorker): void => worker.postMessage(message);
   const sendSecrets = (): void => {
-    const secrets = inJob(() => knownSecrets().lists.flat()).filter((secret) => !sentSecrets.has(secret));
+    const secrets = inJob(() => findKnownSecrets().lists.flat()).filter((secret) => !sentSecrets.has(secret));
     if (secrets.length > 0) post({ secrets });
     for (const secret of secrets) sentSecrets.add(secret);
   };
@@ -107,7 +107,7 @@ export function startExportThread({
       const log = await run<GatheredLog>({ gather: task }, signal);
       return {
         ...log,
-        files: log.files.map((file, nth) => ({ ...file, spooled: spooledFile(nth, file.length) })),
+        files: log.files.map((file, nth) => ({ ...file, spooled: createSpooled(nth, file.length) })),
       };
     },
     /** Removes the files and ends what is under way. */
@@ -123,7 +123,7 @@ export function startExportThread({
     },
   };
 
-  function spooledFile(file: number, length: number): Spooled {
+  function createSpooled(file: number, length: number): Spooled {
     return {
       length: () => length,
       async send({ url, headers, signal, moved }) {

@@ -63,9 +63,9 @@ const otherSentence = '{who}: {event}{other}{rest}';
 
 /** What the sentences are filled with. */
 const facts = {
-  who: ({ actor }) => (actor === 'system' ? 'The bot' : named(actor)),
+  who: ({ actor }) => (actor === 'system' ? 'The bot' : formatId(actor)),
   actor: ({ actor }) => nameActor(actor),
-  whom: ({ subject }) => named(subject),
+  whom: ({ subject }) => formatId(subject),
   it: ({ subject }) => formatCode(subject ?? '', 40),
   operation: nameOperation,
   Operation: (record) => capitalize(nameOperation(record)),
@@ -77,7 +77,7 @@ const facts = {
       .filter((word) => word !== undefined && word !== 'done')
       .map((word) => escapeMrkdwn(String(word), 60));
     const behind = words.length > 0 ? `: ${words.join(', ')}` : '';
-    return actor === 'system' ? behind : `${behind} · said by ${named(actor)}`;
+    return actor === 'system' ? behind : `${behind} · said by ${formatId(actor)}`;
   },
   version: ({ subject }) => {
     const version = /^policy v(\d+)$/u.exec(subject ?? '')?.[1];
@@ -85,10 +85,10 @@ const facts = {
   },
   changes: ({ detail }) =>
     Object.values(detail)
-      .map((change) => mentioned(String(change), 300))
+      .map((change) => linkIds(String(change), 300))
       .join('; '),
   command: ({ subject }) => formatCode(`/cdn ${subject ?? ''}`, 60),
-  place: ({ detail: { channel } }) => (typeof channel === 'string' ? ` in ${named(channel)}` : ''),
+  place: ({ detail: { channel } }) => (typeof channel === 'string' ? ` in ${formatId(channel)}` : ''),
   reason: ({ detail: { reason } }) => {
     const word = typeof reason === 'string' ? reason : 'no reason recorded';
     return Object.hasOwn(reasons, word) ? (reasons[word] ?? '') : escapeMrkdwn(word, 60);
@@ -96,10 +96,10 @@ const facts = {
   events: ({ detail: { rows } }) => (typeof rows === 'number' ? `${formatInteger(rows)} events` : 'events'),
   window: ({ detail: { from, to } }) =>
     [from, to].map((at) => (typeof at === 'string' ? at.slice(0, 16).replace('T', ' ') : '?')).join(' to '),
-  channel: ({ detail: { channel } }) => named(String(channel ?? '')),
+  channel: ({ detail: { channel } }) => formatId(String(channel ?? '')),
   stopper: ({ detail: { by } }) => nameActor(String(by)),
   event: ({ event }) => escapeMrkdwn(event.replaceAll('-', ' '), 60),
-  other: ({ subject, actor }) => (subject === null || subject === actor ? '' : ` · ${named(subject)}`),
+  other: ({ subject, actor }) => (subject === null || subject === actor ? '' : ` · ${formatId(subject)}`),
   /** The facts beside it, but for those that the sentence has said. */
   rest: ({ detail }, said) => {
     const others = Object.entries(detail).filter(([name]) => !said.includes(name));
@@ -123,18 +123,18 @@ function nameOperation({ detail, subject }: AuditRecord): string {
       : typeof variable === 'string'
         ? `of variable ${formatCode(variable, 30)} of script ${formatCode(String(script), 30)}`
         : '',
-    subject === null ? '' : `(${named(subject)})`,
+    subject === null ? '' : `(${formatId(subject)})`,
   ]
     .filter(Boolean)
     .join(' ');
 }
 
 function nameActor(actor: string): string {
-  return actor === 'system' ? 'the bot' : named(actor);
+  return actor === 'system' ? 'the bot' : formatId(actor);
 }
 
 /** An id of a person or channel as a mention, a seal by its first characters, anything else as it is. */
-function named(id: string | null): string {
+function formatId(id: string | null): string {
   if (id === null) return 'nobody named';
   if (/^[UW][A-Z0-9]{2,40}$/u.test(id)) return `<@${id}>`;
   if (/^[CG][A-Z0-9]{8,40}$/u.test(id)) return `<#${id}>`;
@@ -144,7 +144,7 @@ function named(id: string | null): string {
 function nameFact([name, value]: [string, unknown]): string {
   const label = escapeMrkdwn(name.replaceAll(/[-_]/gu, ' '), 40);
   const text = String(value);
-  return `${label} ${isSeal(text) ? formatCode(text.slice(0, 12)) : mentioned(text, 200)}`;
+  return `${label} ${isSeal(text) ? formatCode(text.slice(0, 12)) : linkIds(text, 200)}`;
 }
 
 function isSeal(text: string): boolean {
@@ -152,7 +152,7 @@ function isSeal(text: string): boolean {
 }
 
 /** Foreign text in which ids of people and channels are mentions. One that was cut is no id. */
-function mentioned(text: string, length: number): string {
+function linkIds(text: string, length: number): string {
   return escapeMrkdwn(text, length).replaceAll(
     /(?<![\w&])(?=[A-Z]*\d)(?:([UW][A-Z0-9]{8,40})|([CG][A-Z0-9]{8,40}))(?![\w…;])/gu,
     (_, person?: string, channel?: string) => (person === undefined ? `<#${channel}>` : `<@${person}>`),

@@ -133,7 +133,7 @@ export function renderTakenOver(digest: Digest, by: string, now: Date): Message 
 }
 
 /** It was taken over, and its channel still takes no message. */
-export function takenOverOnly({ id, channel }: Digest): Message {
+export function renderTakenOverOnly({ id, channel }: Digest): Message {
   const text = `The digest ${formatCode(id)} is yours now, but I cannot write into <#${channel}>.`;
   const what = 'Invite me there (`/invite @cdn`), or edit it to go to another channel.';
   return message(text, [section(`:warning: ${text}\n${what}`), actions(button('Edit', 'digests:edit', id))]);

@@ -43,7 +43,7 @@ export function renderProgress(one: ExportSummary, progress: Progress): Message 
     phases[phase],
     ...(progress.bytes > 0 ? [much] : []),
     ...(rows > 0 ? [pluralize(rows, 'event')] : []),
-    elapsed(elapsedMs),
+    formatElapsed(elapsedMs),
     ...(attempt > 1 ? [`attempt ${attempt}`] : []),
   ];
   return renderUnderWay(one, parts.join(' · '), phase !== 'sharing');
@@ -71,11 +71,11 @@ function cancelButton(id: string, nth = 0): Button {
 
 /** `18 Nov 10:00 to 18 Nov 12:00` in the reader's time zone, with search and filters. */
 export function describeWindow({ request }: Pick<ExportSummary, 'request'>): string {
-  return `${formatMoment(request.from)} to ${formatMoment(request.to)} · ${narrowed(request.query, request.filters)}`;
+  return `${formatMoment(request.from)} to ${formatMoment(request.to)} · ${describeFilters(request.query, request.filters)}`;
 }
 
 /** Search and filters in words. */
-function narrowed(query: string, filters: readonly EventLogFilter[]): string {
+function describeFilters(query: string, filters: readonly EventLogFilter[]): string {
   const parts = [
     ...(query === '' ? [] : [`“${escapeMrkdwn(query, 100)}”`]),
     ...filters.map((filter) => filterInWords(filter)),
@@ -124,7 +124,7 @@ export function renderExportList(exports: readonly ExportSummary[], now: Date): 
     const where = one.channel === undefined ? 'in your direct messages' : `in <#${one.channel}>`;
     const much = one.bytes > 0 ? ` · ${pluralize(one.rows, 'event')}, ${formatBytes(one.bytes)}` : '';
     const gone = one.filesDeletedAt ? ' · files deleted' : '';
-    const line = `*Shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}* · ${stateWords[one.state]}${much}${gone}\n${describeWindow(one)} · ${where} · ${elapsed((one.endedAt ?? now).getTime() - one.askedAt.getTime())}`;
+    const line = `*Shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}* · ${stateWords[one.state]}${much}${gone}\n${describeWindow(one)} · ${where} · ${formatElapsed((one.endedAt ?? now).getTime() - one.askedAt.getTime())}`;
     return section(line, isUnderWay(one.state) ? cancelButton(one.id, nth) : undefined);
   });
   return message(text, [section(`*${text}*`), ...blocks, actions(commandButton('Export events', 'export'))]);
@@ -148,7 +148,7 @@ export function renderStarted(channel: string | undefined, warnings: readonly st
 }
 
 /** `12 s`, `3 min 5 s`. */
-function elapsed(ms: number): string {
+function formatElapsed(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

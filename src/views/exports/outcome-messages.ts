@@ -28,7 +28,7 @@ export function renderDone(one: ExportSummary, { files, hours = [], told = 'ther
   return message(text, [
     section(`:white_check_mark: ${text}`),
     ...renderEventChart({ hours, rows: one.rows }),
-    askedBy(one),
+    renderAskedBy(one),
     ...(empty ? [actions(offerButton(one, { ...one.request, change: true }))] : []),
   ]);
 }
@@ -37,7 +37,7 @@ function zoneOf({ request }: ExportSummary): string {
   return `shield zone ${escapeMrkdwn(request.shieldZoneId, 20)}`;
 }
 
-function askedBy(one: ExportSummary): KnownBlock {
+function renderAskedBy(one: ExportSummary): KnownBlock {
   return context(`Asked by <@${one.userId}>. ${describeWindow(one)}`);
 }
 
@@ -83,7 +83,7 @@ export function renderUnknown(one: ExportSummary, told: NotifiedWhere = 'there')
     section(
       `:grey_question: ${text}\nLook ${where} for files of ${zoneOf(one)}. It is not tried again by itself, so that nothing is posted twice.`,
     ),
-    askedBy(one),
+    renderAskedBy(one),
     actions(againButton(one, one.request, { label: 'Not there: export again' })),
   ]);
 }
@@ -106,7 +106,7 @@ export function renderFailed(one: ExportSummary, failed: Failure, offers: readon
   return message(told.text, [
     section(`*The export of ${zoneOf(one)} did not work; nothing was posted.*`),
     ...(told.blocks ?? []),
-    askedBy(one),
+    renderAskedBy(one),
     ...(offers.length > 0
       ? [actions(...offers.slice(0, mostOffers).map((offer, nth) => offerButton(one, offer, nth)))]
       : []),

@@ -4,6 +4,7 @@ import {
   type Actor,
   channelCap,
   computeRights,
+  countRequiredApprovals,
   decide,
   decideApproval,
   decideDestination,
@@ -11,7 +12,6 @@ import {
   type Policy,
   type Reason,
   type Right,
-  requiredApprovals,
   rights,
 } from '../../../src/auth/policy/policy.ts';
 
@@ -175,7 +175,7 @@ describe('approvals and destinations', () => {
   });
 
   test('a deletion needs one approval until an admin says otherwise, a change none', () => {
-    expect(classes.map((needs) => requiredApprovals(initialPolicy, needs))).toEqual([0, 0, 0, 0, 1, 0]);
+    expect(classes.map((needs) => countRequiredApprovals(initialPolicy, needs))).toEqual([0, 0, 0, 0, 1, 0]);
   });
 });
 

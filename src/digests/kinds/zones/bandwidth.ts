@@ -32,7 +32,7 @@ export function compareBusiest(
   const used = zones.filter(({ bandwidthUsed }) => (bandwidthUsed ?? 0) > 0);
   return findBusiest(used, mostBusiest).map((zone) => ({
     ...toNamed(zone),
-    used: usedBy(zone),
+    used: bandwidthOf(zone),
     perDay: compareRate(zone.bandwidthUsed, {
       past,
       now,
@@ -46,15 +46,15 @@ export function compareBusiest(
 export function findBusiest(zones: readonly ZoneSummary[], most: number): ZoneSummary[] {
   const found: ZoneSummary[] = [];
   for (const zone of zones) {
-    if (found.length >= most && usedBy(zone) <= usedBy(found.at(-1))) continue;
-    const at = found.findIndex((other) => usedBy(other) < usedBy(zone));
+    if (found.length >= most && bandwidthOf(zone) <= bandwidthOf(found.at(-1))) continue;
+    const at = found.findIndex((other) => bandwidthOf(other) < bandwidthOf(zone));
     found.splice(at === -1 ? found.length : at, 0, zone);
     if (found.length > most) found.pop();
   }
   return found;
 }
 
-function usedBy(zone: ZoneSummary | undefined): number {
+function bandwidthOf(zone: ZoneSummary | undefined): number {
   return zone?.bandwidthUsed ?? 0;
 }
 

@@ -106,7 +106,7 @@ export async function readZoneBaseline({ ids, flags, names }: ZoneBaseline): Pro
   return known;
 }
 
-export function reportedLimit(before: KnownZones | undefined, id: string): LimitBaseline {
+export function findReportedLimit(before: KnownZones | undefined, id: string): LimitBaseline {
   const flags = before?.get(id)?.flags ?? 0;
   if (hasFlag(flags, 'limit-reached')) return 'reached';
   return hasFlag(flags, 'limit-foretold') ? 'foretold' : 'nothing';
