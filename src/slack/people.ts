@@ -65,6 +65,11 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       const [place, userId] = entry.includes('/') ? entry.split('/', 2) : [tenant, entry];
       return userId !== undefined && (place === tenant || place === workspace.teamId) ? [userId] : [];
     });
+    const readGroups = async ({ usergroups }: WebClient): Promise<readonly Group[]> =>
+      ((await usergroups.list(team)).usergroups ?? []).flatMap(
+        ({ id, name, handle, date_delete: deletedAt }) =>
+          id && !deletedAt ? [{ id, name: name ?? id, handle: handle ?? id }] : [],
+      );
     /** Slack's answer; `otherwise` if it fails. The codes in `absent` are an answer too: there is no such thing. */
     const ask = async <T>(
       lookup: MissingScope['lookup'],
@@ -105,12 +110,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
         return (await members.load(`${scope}/${groupId}`, load, fresh)).value;
       },
       async groups() {
-        const read = async ({ usergroups }: WebClient): Promise<readonly Group[]> =>
-          ((await usergroups.list(team)).usergroups ?? []).flatMap(
-            ({ id, name, handle, date_delete: deletedAt }) =>
-              id && !deletedAt ? [{ id, name: name ?? id, handle: handle ?? id }] : [],
-          );
-        return (await groupLists.load(scope, () => ask('groups', read, []))).value;
+        return (await groupLists.load(scope, () => ask('groups', readGroups, []))).value;
       },
     };
   };
