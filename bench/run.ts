@@ -17,7 +17,6 @@ const benches = [
   'zones-whole-list',
   'pickers',
   'origin-errors',
-  'charts',
   'export',
   'digests',
   'start',

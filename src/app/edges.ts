@@ -19,7 +19,7 @@ export type Edges = ReturnType<typeof createEdges>;
 /** Last stage: Slack's deliveries over a socket or HTTP, the connect page, health and metrics. */
 export function createEdges(base: Base, stores: Stores, services: Services, features: Features) {
   const { config, log, fetch, now } = base;
-  const { access, charts, egress, inFlight, logger, slackFetch } = services;
+  const { access, egress, inFlight, logger, slackFetch } = services;
   const { apiUrl, appToken, signingSecret } = config.slack;
   const { publicUrl } = config.web;
 
@@ -57,7 +57,6 @@ export function createEdges(base: Base, stores: Stores, services: Services, feat
     receiver,
     ends,
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
-    renderChart: charts.draw,
     createFileScanner: () => egress.file(),
     shouldRecordDenial: oncePerMinute(now),
     claim: createClaims(stores.database.db, now),

@@ -15,7 +15,7 @@ export type Features = ReturnType<typeof createFeatures>;
 /** Third stage: the engines, and the ports that their jobs reach Slack and the CDN with. */
 export function createFeatures({ config, log, now, exportLimits }: Base, stores: Stores, services: Services) {
   const { audit, keyStore, links, outbox, policies, sealer } = stores;
-  const { charts, zoneCache } = services;
+  const { zoneCache } = services;
   const { db } = stores.database;
   const { enqueue } = stores.queue;
   const tempDirectory = join(config.store.dataDir, 'spool');
@@ -27,7 +27,6 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
       exportThread: () =>
         startExportThread({ cdn: config.cdn, limits: exportLimits, directory: tempDirectory, now }),
       ledger,
-      draw: charts.draw,
       log,
     }),
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),

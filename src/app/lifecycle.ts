@@ -29,7 +29,7 @@ export function createLifecycle(
   release: () => void,
 ): ChatApp {
   const { database, queue, keyring } = stages.stores;
-  const { access, charts, inFlight, zoneCache } = stages.services;
+  const { access, inFlight, zoneCache } = stages.services;
   const { ports } = stages.features;
   const { bolt, receiver, web, transport, endpointsNeeded } = stages.edges;
   let port: number | undefined;
@@ -48,7 +48,6 @@ export function createLifecycle(
     // Meanwhile a page that waits for the CDN keeps its connection, and is told to end like everything else.
     await Promise.all([inFlight.drain(graceMs), zoneCache.stop()]);
     await closed;
-    await charts.close();
     await queue.stop();
     await keyring.stop();
     await database.close();

@@ -1,5 +1,4 @@
 import { createCdn } from '../api/cdn.ts';
-import { createCharts } from '../charts/charts.ts';
 import { createZoneCache } from '../commands/zones/zone-cache.ts';
 import { createInstallationAccess } from '../slack/installations.ts';
 import { createPeople } from '../slack/people.ts';
@@ -60,7 +59,6 @@ export function createServices({ config, log, fetch, now }: Base, { installation
       log,
     }),
     zoneCache: createZoneCache({ now }),
-    charts: createCharts(),
     inFlight: createInFlight(),
   };
 }

@@ -16,7 +16,7 @@ export const uploadScanning: Feature = {
       name: 'scanning',
       aliases: ['scan', 'upload-scanning'],
       usage: 'scanning <shieldZoneId>',
-      summary: 'Upload scanning of a shield zone: totals, what was blocked, the past 28 days as a chart',
+      summary: 'Upload scanning of a shield zone: totals, what was blocked, the newest days as a chart',
       label: 'Upload scanning',
       examples: ['scanning 501'],
       needs: 'read',

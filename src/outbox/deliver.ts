@@ -16,7 +16,6 @@ import {
 } from './delivery.ts';
 import { showEdit } from './edit.ts';
 import { deliverMessage, type MessageKind } from './outbox.ts';
-import type { Method } from './pace.ts';
 import type { Posted } from './slack-port.ts';
 
 /** A row that is `sending` for longer was left by a killed process, or its answer was lost. A call takes 10 s at most. */
@@ -104,7 +103,7 @@ async function send(delivery: Delivery): Promise<void> {
   const { db, now, signal, log } = context;
   if (row.state === 'sending') return lookForMessage(delivery);
   if (row.expires_at <= now()) return end(delivery, { state: 'dead', reason: 'expired' });
-  if (!(await takeSlot(delivery, methodOf(row)))) return;
+  if (!(await takeSlot(delivery, 'chat.postMessage'))) return;
   let message: Message | undefined;
   try {
     message = await render(delivery);
@@ -138,12 +137,9 @@ async function send(delivery: Delivery): Promise<void> {
   if (!claimed) return;
   const sending = { ...delivery, row: claimed };
   if (performance.now() - begun > freshMs) return tryAgain(sending, claimed.next_at ?? at, {});
-  let posted: Partial<Posted> | undefined;
+  let posted: Posted;
   try {
-    if (row.has_files) {
-      await slack.share(message.files ?? [], { channel: place, thread });
-      posted = { channel: place };
-    } else posted = await slack.post(place, message, { id: row.id, thread });
+    posted = await slack.post(place, message, { id: row.id, thread });
   } catch (error) {
     return sendFailed(sending, error);
   }
@@ -157,7 +153,7 @@ async function sendFailed(delivery: Delivery, error: unknown): Promise<void> {
   const { row, context, place } = delivery;
   const { now, log } = context;
   const failure = classifySlackFailure(error);
-  if (await retryOrReplace(delivery, failure, methodOf(row), released)) return;
+  if (await retryOrReplace(delivery, failure, 'chat.postMessage', released)) return;
   if (failure.kind === 'unknown') {
     log.warn({ message: row.id, place, code: failure.code }, 'message may have been posted or not');
     return tryAgain(delivery, new Date(now().getTime() + lostMs), {});
@@ -188,8 +184,8 @@ async function refuse(
 async function lookForMessage(delivery: Delivery): Promise<void> {
   const { row, context, slack, place, thread } = delivery;
   const { now } = context;
-  // Files carry no marker, and direct messages cannot be read.
-  if (row.has_files || !/^[CG]/u.test(place)) return endInDoubt(delivery, 'cannot_look');
+  // Direct messages cannot be read.
+  if (!/^[CG]/u.test(place)) return endInDoubt(delivery, 'cannot_look');
   if (row.looks >= mostLooks) return endInDoubt(delivery, 'too_often');
   const looked = { looks: row.looks + 1 };
   let found: Posted | undefined;
@@ -211,8 +207,4 @@ async function endInDoubt(delivery: Delivery, code: string): Promise<void> {
   if (row.doubt === 'once') return end(delivery, { state: 'sent', channel: place, code });
   context.log.warn({ message: row.id, place, code }, 'unknown whether message was posted');
   await end(delivery, { state: 'unknown', code });
-}
-
-function methodOf({ has_files: hasFiles }: Row): Method {
-  return hasFiles ? 'files.share' : 'chat.postMessage';
 }

@@ -51,10 +51,7 @@ export interface NewMessage<About> {
   readonly installation: Installation;
   /** Channels and user ids, tried in order, or the message whose thread it goes into. */
   readonly to: { readonly places: readonly string[] } | { readonly parent: string };
-  /**
-   * What to send instead of what its kind renders. A body with `files` is a share: its text is not sent, it carries
-   * no marker, needs a parent, and is not looked for. Charts are drawn when they are sent; other bytes are not stored.
-   */
+  /** What to send instead of what its kind renders. Without files: bytes are not stored. */
   readonly body?: Message | undefined;
   /** What an arrival is taken for that the bot may not look for: `look` ends as `unknown`, `once` is taken as sent. */
   readonly doubt: 'look' | 'once';
@@ -104,7 +101,7 @@ export interface Ended<About> {
   readonly state: 'sent' | 'unknown' | 'dead';
   /** The place that took it, or the last one tried. */
   readonly place: string;
-  /** With `sent`; missing where it is taken as sent, and for shared files. */
+  /** With `sent`; missing where it is taken as sent. */
   readonly posted: Posted | undefined;
   /** With `dead`. `withdrawn`: `render` had nothing to tell. */
   readonly reason: DeadReason | undefined;
@@ -155,7 +152,6 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
           places: JSON.stringify('places' in to ? to.places : []),
           parent: 'parent' in to ? to.parent : null,
           doubt,
-          has_files: (body?.files ?? []).length > 0,
           state: 'due',
           next_at: notBefore ?? at,
           expires_at: expiresAt ?? new Date((notBefore ?? at).getTime() + dayMs),

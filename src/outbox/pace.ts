@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../store/schema.ts';
 
 /** Calls that are paced together: a channel's, or a method's in a whole workspace. */
-export type Method = 'chat.postMessage' | 'chat.update' | 'files.share';
+export type Method = 'chat.postMessage' | 'chat.update';
 
 interface Rate {
   /** One call in so many milliseconds. */
@@ -17,7 +17,6 @@ const channelRate: Rate = { everyMs: 1_000, burstMs: 0 };
 const rates: Record<Method, Rate> = {
   'chat.postMessage': { everyMs: 150, burstMs: 1_000 },
   'chat.update': { everyMs: 1_000, burstMs: 15_000 },
-  'files.share': { everyMs: 1_000, burstMs: 3_000 },
 };
 
 /** Reserves the next free moment of the workspace, and for posts of the channel: now, or later. */

@@ -11,7 +11,7 @@ import { type OwnWorkspace, tenantIdOfWorkspace, type Workspace } from './sender
 export const scopes = [
   'commands', // the slash command
   'chat:write', // answers after a response_url has expired, and direct messages
-  'files:write', // charts and files
+  'files:write', // files
   'im:write', // the direct messages that private files are sent to
   'channels:history', // optional: finds a message of the bot whose answer was lost
   'groups:history', // optional: the same in private channels

@@ -298,18 +298,6 @@ describe('replies', () => {
       ['second reply', 'parent'],
     ]);
   });
-
-  test('may be files', async () => {
-    await put('top');
-    const content = { chart: {} as never };
-    await put('files', {
-      to: { parent: 'top' },
-      body: { text: '', files: [{ name: 'a.png', title: 'A', mimetype: 'image/png', content }] },
-    });
-    await run(10);
-    expect(ended).toMatchObject([{ id: 'top' }, { id: 'files', state: 'sent', posted: undefined }]);
-    expect(findCalls('files.completeUploadExternal')).toHaveLength(1);
-  });
 });
 
 describe('pace', () => {

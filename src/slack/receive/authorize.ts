@@ -4,7 +4,6 @@ import { type Person, tenantId } from '../../auth/identity.ts';
 import type { KeyPage } from '../../auth/keys/links.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
-import type { Chart } from '../../charts/charts.ts';
 import type { Context, OpenModal, Service, Services, With } from '../../commands/context.ts';
 import type { Setup } from '../../commands/define.ts';
 import { features } from '../../commands/registry.ts';
@@ -43,8 +42,6 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   readonly fetch: typeof globalThis.fetch;
   /** Base of the Web API: files are uploaded to its hosts only. */
   readonly apiUrl: string;
-  /** Renders a chart as PNG. */
-  readonly renderChart: (chart: Chart) => Promise<Uint8Array>;
   /** Throws if the file, given piece by piece, holds a live secret. */
   readonly createFileScanner: () => (piece: Uint8Array) => void;
 }

@@ -73,7 +73,6 @@ async function performOnce(
   const uploads = createUploads({
     client: async () => clients.job(await access.token(workspace)),
     apiUrl,
-    draw: deps.renderChart,
     inspect: deps.createFileScanner,
     signal,
   });

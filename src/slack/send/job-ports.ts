@@ -6,7 +6,6 @@ import type { Installation, Person } from '../../auth/identity.ts';
 import type { KeyStore } from '../../auth/keys/key-store.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Policies } from '../../auth/policy/policies.ts';
-import type { Chart } from '../../charts/charts.ts';
 import type { DigestPorts } from '../../digests/model.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportPorts } from '../../exports/ports.ts';
@@ -36,7 +35,6 @@ export interface JobPortsOptions {
   readonly audit: Audit;
   readonly ledger: Ledger;
   readonly apiUrl: string;
-  readonly draw: (chart: Chart) => Promise<Uint8Array>;
   readonly egress: Pick<Egress, 'block' | 'file'>;
   readonly log: Log;
 }
@@ -76,8 +74,8 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
       }),
     slack: (place, signal) => {
       const client = async (): Promise<WebClient> => clients.job(await access.token(workspaceOf(place)));
-      const { apiUrl, draw } = options;
-      const uploads = createUploads({ client, apiUrl, draw, inspect: () => egress.file(), signal });
+      const { apiUrl } = options;
+      const uploads = createUploads({ client, apiUrl, inspect: () => egress.file(), signal });
       return createSlackPort(client, uploads);
     },
   };

@@ -191,8 +191,7 @@ export function withFiles(
 }
 
 function announceFiles(message: Message, files: readonly Attachment[]): Message {
-  const what = files.every(({ mimetype }) => mimetype.startsWith('image/')) ? 'chart' : 'file';
-  const note = files.length === 1 ? `The ${what} comes` : `${files.length} ${what}s come`;
+  const note = files.length === 1 ? 'The file comes' : `${files.length} files come`;
   return addNote(message, `:arrow_down: ${note} to you as a direct message from this app.`);
 }
 

@@ -3,7 +3,6 @@ import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { WebClient } from '@slack/web-api';
 import { readRetryAfter } from '../../api/http/retry.ts';
-import type { Chart } from '../../charts/charts.ts';
 import type { SlackPort } from '../../outbox/slack-port.ts';
 import type { Attachment, Destination, Taken } from '../../views/blocks/message.ts';
 import { readSlackError } from '../installations.ts';
@@ -50,7 +49,7 @@ export async function discardFiles(files: readonly Attachment[]): Promise<void> 
   }
 }
 
-type Source = Exclude<Attachment['content'], { readonly chart: Chart }>;
+type Source = Attachment['content'];
 
 /**
  * Slack's upload in three steps: an address for an exact number of bytes, the bytes, the share.
@@ -62,7 +61,6 @@ type Source = Exclude<Attachment['content'], { readonly chart: Chart }>;
 export function createUploads(options: {
   readonly client: () => Promise<WebClient>;
   readonly apiUrl: string;
-  readonly draw: (chart: Chart) => Promise<Uint8Array>;
   /** Throws if the file, given piece by piece, holds a live secret. */
   readonly inspect: () => (piece: Uint8Array) => void;
   readonly signal: AbortSignal;
@@ -99,24 +97,14 @@ export function createUploads(options: {
 
   async function uploadAll(files: readonly Attachment[]): Promise<{ id: string; title: string }[]> {
     const client = await options.client();
-    // Charts are drawn while the files before them are sent.
-    const started = files.map((file) => ({ file, source: sourceOf(file.content) }));
     const uploaded: { id: string; title: string }[] = [];
-    for (const { file, source } of started)
-      uploaded.push({ id: await upload(client, file, await source), title: file.title });
+    for (const file of files) uploaded.push({ id: await upload(client, file), title: file.title });
     return uploaded;
   }
 
-  function sourceOf(content: Attachment['content']): Source | Promise<Source> {
-    if (!('chart' in content)) return content;
-    const drawn = options.draw(content.chart);
-    // If a file before it fails, this promise is not awaited.
-    drawn.catch(() => undefined);
-    return drawn;
-  }
-
   /** The first two steps. Returns the file's id. */
-  async function upload(client: WebClient, file: Attachment, source: Source): Promise<string> {
+  async function upload(client: WebClient, file: Attachment): Promise<string> {
+    const source = file.content;
     const length = await findLength(source);
     if (length === 0) throw new UploadError('The file is empty, and Slack takes none without content.');
     await inspect(source);

@@ -35,8 +35,6 @@ export const slackTables = defineTables(
       claim: 'text',
       claimed_at: 'timestamptz',
       first_at: 'timestamptz',
-      /** Files carry no marker and are not looked for. */
-      has_files: 'boolean not null default false',
       /** The reserved moment of the next call. */
       slot: 'timestamptz',
       /** When the next job looks at the row; null = nothing is left to do. */

@@ -1,5 +1,4 @@
 import type { KnownBlock, ModalView } from '@slack/types';
-import type { Chart } from '../../charts/charts.ts';
 
 /** A message: `text` alone for notifications and screen readers, and blocks. */
 export interface Message {
@@ -41,11 +40,7 @@ export interface Attachment {
   readonly altText?: string;
   readonly mimetype: string;
   /** The bytes; a temporary file, deleted after sending; or a chart, rendered before sending. */
-  readonly content:
-    | Uint8Array
-    | { readonly path: string }
-    | { readonly spooled: Spooled }
-    | { readonly chart: Chart };
+  readonly content: Uint8Array | { readonly path: string } | { readonly spooled: Spooled };
 }
 
 /** The destination of a spooled file. */

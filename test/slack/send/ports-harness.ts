@@ -105,7 +105,6 @@ export async function createPortsHarness(options: {
       audit,
       ledger,
       apiUrl,
-      draw: async () => new Uint8Array([137, 80, 78, 71]),
       egress,
       log,
     }),

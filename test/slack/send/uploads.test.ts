@@ -39,18 +39,17 @@ function uploads(apiUrl = `${slack.url}/api/`): Uploads {
   return createUploads({
     client: async () => client,
     apiUrl,
-    draw: async () => new TextEncoder().encode('a picture'),
     inspect: () => createEgress({ log: createLogger('silent') }).file(),
     signal: new AbortController().signal,
   });
 }
 
-const chart: Attachment = {
+const picture: Attachment = {
   name: 'latency.png',
   title: 'Latency',
   altText: 'Latency falls from 60 to 40',
   mimetype: 'image/png',
-  content: { chart: { title: 'Latency', labels: [], panels: [] } },
+  content: new TextEncoder().encode('a picture'),
 };
 const text = (content: Attachment['content']): Attachment => ({
   name: 'entries.csv',
@@ -62,7 +61,7 @@ const text = (content: Attachment['content']): Attachment => ({
 test('a file goes into a thread, with its alternative text, its words above it and exactly its bytes', async () => {
   await client.chat.postMessage({ channel: ops, text: 'a thread begins' });
   const [parent] = slack.as(alice, ops).messages();
-  await uploads().share([chart], { channel: ops, thread: parent?.ts, comment: 'Latency now: 40' });
+  await uploads().share([picture], { channel: ops, thread: parent?.ts, comment: 'Latency now: 40' });
   const shared = slack
     .as(alice, ops)
     .messages()
@@ -103,12 +102,12 @@ test.each([
   ['some_new_code', /some_new_code/],
 ])('a refusal with %s is told in words', async (code, words) => {
   slack.script.fail('files.getUploadURLExternal', code);
-  await expect(uploads().share([chart], { channel: ops })).rejects.toThrow(words);
+  await expect(uploads().share([picture], { channel: ops })).rejects.toThrow(words);
 });
 
 test('an aborted upload is reported, and nothing is shared', async () => {
   slack.script.drop('files.upload');
-  await expect(uploads().share([chart], { channel: ops })).rejects.toThrow(/could not be made or sent/);
+  await expect(uploads().share([picture], { channel: ops })).rejects.toThrow(/could not be made or sent/);
   expect(slack.calls.map(({ method }) => method)).not.toContain('files.completeUploadExternal');
 });
 
@@ -123,10 +122,10 @@ function answers(replaces: boolean): { sent: Message[]; responder: Responder; li
   return { sent, lines, responder: withFiles(inner, { uploads: uploads(), userId: alice, log }) };
 }
 
-test('a private answer comes at once and announces its chart, which comes as a direct message', async () => {
+test('a private answer comes at once and announces its file, which comes as a direct message', async () => {
   const { sent, responder } = answers(true);
-  await responder.send({ text: 'Latency now: 40', blocks: [section('Latency now: 40')], files: [chart] });
-  expect(JSON.stringify(sent)).toMatch(/chart comes to you as a direct message/);
+  await responder.send({ text: 'Latency now: 40', blocks: [section('Latency now: 40')], files: [picture] });
+  expect(JSON.stringify(sent)).toMatch(/file comes to you as a direct message/);
   expect(sent).toHaveLength(1);
   const message = slack.as(alice, `D${alice}`).messages().at(-1);
   expect(message).toMatchObject({ text: 'Latency now: 40', ephemeral: false });
@@ -138,7 +137,7 @@ test.each([true, false])(
   async (replaces) => {
     const { sent, responder, lines } = answers(replaces);
     slack.script.fail('conversations.open', 'missing_scope');
-    await responder.send({ text: 'Latency now: 40', blocks: [section('Latency now: 40')], files: [chart] });
+    await responder.send({ text: 'Latency now: 40', blocks: [section('Latency now: 40')], files: [picture] });
     const last = JSON.stringify(sent.at(-1));
     expect(JSON.stringify(sent[0])).toContain('Latency now: 40');
     expect(last.includes('Latency now: 40')).toBe(replaces);
@@ -183,12 +182,12 @@ test.each([
   [503, { code: 'upload_failed' }],
 ])('an address that answers HTTP %i says whether the same may be taken later', async (status, told) => {
   slack.script.fail('files.upload', 'refused', 1, status);
-  await expect(uploads().share([chart], { channel: ops })).rejects.toMatchObject(told);
+  await expect(uploads().share([picture], { channel: ops })).rejects.toMatchObject(told);
 });
 
 test('the pause requested by the upload address is reported', async () => {
   slack.script.rateLimit('files.upload', 45);
-  await expect(uploads().share([chart], { channel: ops })).rejects.toMatchObject({
+  await expect(uploads().share([picture], { channel: ops })).rejects.toMatchObject({
     code: 'upload_failed',
     retryAfterSeconds: 45,
   });
