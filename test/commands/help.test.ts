@@ -20,7 +20,7 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     Show a container application: latency now and on average, volume size, monthly cost, latency chart
     *Upload scanning*
     \`/cdn scanning &lt;shieldZoneId&gt;\`
-    Upload scanning of a shield zone: totals, what was blocked, the past 28 days as a chart
+    Upload scanning of a shield zone: totals, what was blocked, the newest days as a chart
     *API keys*
     \`/cdn keys\`
     List the API keys of the account: ids, roles, last four characters, which one is yours
