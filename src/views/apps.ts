@@ -78,7 +78,6 @@ function formatStatus(status: string): string {
   return `${colour[status] ?? ':white_circle:'} ${escapeMrkdwn(status, 40)}`;
 }
 
-/** The lowest and highest latency. */
 function describeRange(points: readonly LatencyPoint[]): string {
   const labels = createLabels(points);
   const sorted = points

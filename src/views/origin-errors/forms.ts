@@ -23,7 +23,6 @@ export function renderLinkLoading(host?: string): ModalView {
   return modal({ title }, [section(`Reading today’s origin errors${where}…`)]);
 }
 
-/** The message has several links. */
 export function renderLinkChoice(hosts: readonly string[]): ModalView {
   return modal({ title }, [
     section(`This message links to ${pluralize(hosts.length, 'host')}. Which one’s origin errors?`),
@@ -31,7 +30,6 @@ export function renderLinkChoice(hosts: readonly string[]): ModalView {
   ]);
 }
 
-/** The message has no link. */
 export function renderLinkForm(): ModalView {
   return modal({ callbackId: 'origin-errors:link', title, submit: 'Look up' }, [
     section('*There is no link in this message.* Paste one, or type a zone.'),

@@ -170,7 +170,6 @@ function renderDayButtons({ zone, days: { first, count } }: Report, today: strin
     );
 }
 
-/** The most frequent codes, for the notification text. */
 function formatTopCodes({ codes }: OriginErrorCounts): string {
   return [...codes]
     .sort((a, b) => b[1] - a[1])

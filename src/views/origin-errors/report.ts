@@ -40,7 +40,6 @@ export interface DayBefore {
 export const fileKinds = ['csv', 'ndjson'] as const;
 export type FileKind = (typeof fileKinds)[number];
 
-/** The entries as a file. */
 export function renderFile(shown: {
   readonly zone: ZoneName;
   readonly days: DayRange;
@@ -92,7 +91,6 @@ function describeOrder(unsorted: readonly string[], days: DayRange): string {
   return `too many to sort by time, so in the order the CDN gave them${days.count > 1 ? ' each day' : ''}`;
 }
 
-/** Shown instead of an empty file. */
 export function renderNoFile(zone: ZoneName, days: DayRange, today: string): Message {
   const text = `No origin errors ${describeDays(days, today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}, so there is no file.`;
   return message(text, [section(text)]);

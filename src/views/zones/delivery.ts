@@ -15,7 +15,6 @@ import {
 import { formatMoney } from '../blocks/text.ts';
 import { describeState, describeUsage } from './rows.ts';
 
-/** State, origin, linked resources and cost. */
 export function renderOverview(zone: Zone): string[] {
   const { summary } = zone;
   const script = humanize(summary.edgeScriptId);
@@ -101,7 +100,6 @@ export function renderOrigin(zone: Zone): string[] {
   ];
 }
 
-/** Error pages and the preloading screen. */
 export function renderPages(zone: Zone): string[] {
   const { preloadingScreenDelay: wait } = zone;
   const preloading = joinParts(
@@ -132,7 +130,6 @@ function describeLength(code: string | undefined): string | undefined {
   return code && `${formatWhole(code.length)} characters`;
 }
 
-/** Owner, prices and other linked resources. */
 export function renderAccount(zone: Zone): string[] {
   // The specification gives no unit. A zero is not shown.
   const discounts = joinFields([

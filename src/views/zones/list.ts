@@ -29,7 +29,6 @@ export function encodeZoneQuery(query: ZoneQuery): string {
   return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
 }
 
-/** One page of the list. */
 export interface ZonePage {
   readonly zones: readonly ZoneSummary[];
   readonly query: ZoneQuery;
@@ -44,7 +43,6 @@ export interface ZonePage {
   readonly offer?: ZoneQuery | undefined;
 }
 
-/** The list, the totals first. */
 export function renderZonePage(page: ZonePage): Message {
   const { query, totals } = page;
   const { limited } = totals;

@@ -54,7 +54,6 @@ export function quoteWord(text: string): string {
   return /[\s:=]/u.test(text) ? `"${text.replaceAll('"', '')}"` : text;
 }
 
-/** One zone of a list, with a button that shows it. */
 export function renderRow(zone: ZoneSummary): KnownBlock {
   const attention = describeAttention(zone);
   const [hostname, ...others] = zone.hostnames;
@@ -72,7 +71,6 @@ export function renderRow(zone: ZoneSummary): KnownBlock {
   return section(lines.filter(Boolean).join('\n'), showButton(zone.id));
 }
 
-/** The form that asks for a zone. */
 export function renderZoneForm(): ModalView {
   return modal({ callbackId: 'zones:submit', title: 'Show a zone', submit: 'Show' }, [renderZoneInput()]);
 }
@@ -86,7 +84,6 @@ export function renderZoneInput(): InputBlock {
   });
 }
 
-/** A line of that menu. */
 export function renderZoneOption({ id, name, hostnames: [hostname] }: ZoneSummary): Option {
   return option(hostname ? `${name || id} · ${hostname}` : name || id, id);
 }

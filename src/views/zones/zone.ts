@@ -76,7 +76,6 @@ export interface ZoneFile {
   readonly asOf: Date;
 }
 
-/** A zone's settings as a file. */
 export function renderZoneFile({ summary, json, asOf }: ZoneFile): Message {
   const text = `Everything the CDN reports of zone ${escapeMrkdwn(summary.name, 80) || escapeMrkdwn(summary.id, 20)}, as JSON.`;
   const name = plainText(summary.name, 60).replaceAll(/[^\w.-]+/gu, '_');
