@@ -3,8 +3,7 @@ import { UserError } from '../errors.ts';
 import { contentHash } from '../lib/canonical-json.ts';
 import * as views from '../views/api-keys.ts';
 import type { Message } from '../views/blocks/message.ts';
-import type { Context } from './context.ts';
-import type { Feature } from './define.ts';
+import type { Context, Feature } from './define.ts';
 
 export const apiKeys: Feature = {
   name: 'api-keys',

@@ -10,8 +10,7 @@ import * as views from '../views/audit/audit.ts';
 import { renderAuditLine } from '../views/audit/words.ts';
 import type { Message } from '../views/blocks/message.ts';
 import { formatCode } from '../views/blocks/text.ts';
-import type { With } from './context.ts';
-import type { Feature } from './define.ts';
+import type { Feature, With } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
 import type { Words } from './words.ts';
 

@@ -8,7 +8,7 @@ import { cancelUnbegun } from '../operations/expiry.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { FormResult, Message } from '../views/blocks/message.ts';
 import * as views from '../views/connect/connect.ts';
-import type { With } from './context.ts';
+import type { With } from './define.ts';
 import { type Command, defineForm, type Feature, type Setup } from './define.ts';
 
 /** Runs in place of a command that contained a key. Its words are never read. */

@@ -1,8 +1,7 @@
 import { decide } from '../auth/policy/policy.ts';
 import type { Message } from '../views/blocks/message.ts';
 import * as views from '../views/help.ts';
-import type { With } from './context.ts';
-import type { Command, Feature } from './define.ts';
+import type { Command, Feature, With } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
 import { looksLikeKey } from './key-in-text.ts';
 

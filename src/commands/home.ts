@@ -2,8 +2,7 @@ import type { HomeView } from '@slack/types';
 import { computeRights, decide } from '../auth/policy/policy.ts';
 import type { CommandSummary } from '../views/help.ts';
 import * as views from '../views/home.ts';
-import type { Service, With } from './context.ts';
-import type { Feature } from './define.ts';
+import type { Feature, Service, With } from './define.ts';
 
 export const homeTab: Feature<'features'> = {
   name: 'home',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../views/blocks/message.ts';
 import * as views from '../views/upload-scanning.ts';
-import type { Context } from './context.ts';
+import type { Context } from './define.ts';
 import { defineForm, type Feature } from './define.ts';
 
 const shieldZoneId = z

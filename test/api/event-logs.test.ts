@@ -8,7 +8,7 @@ const hours = (count: number) => new Date(now - count * 3_600_000);
 const lastHour: EventLogExport = { from: hours(1), to: hours(0) };
 const options = { now: () => now };
 
-async function exported(answer: Parameters<typeof startStubCdn>[0], wanted: EventLogExport = lastHour) {
+async function exportRows(answer: Parameters<typeof startStubCdn>[0], wanted: EventLogExport = lastHour) {
   const cdn = await startStubCdn(answer);
   const file = await cdn.client(options).eventLogs.export('501', wanted);
   return { cdn, file };
@@ -16,7 +16,7 @@ async function exported(answer: Parameters<typeof startStubCdn>[0], wanted: Even
 
 test('an export is one POST that asks for CSV, with the window in ms', async () => {
   const filters = [{ field: 'country', op: 'in', value: ['DE', 'FR'] }];
-  const { cdn, file } = await exported(
+  const { cdn, file } = await exportRows(
     (_, response) => {
       response
         .writeHead(200, { 'content-type': 'text/csv', 'content-length': '8', 'cdn-requestid': 'r1' })
@@ -46,7 +46,7 @@ test('an export is one POST that asks for CSV, with the window in ms', async () 
 
 test('a file arrives as it is sent, byte for byte, and without a length where none was announced', async () => {
   const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
-  const { file } = await exported(
+  const { file } = await exportRows(
     (_, response) => void response.writeHead(200, { 'content-type': 'text/csv' }).end(bytes),
   );
   expect(file.length).toBeUndefined();
@@ -54,7 +54,7 @@ test('a file arrives as it is sent, byte for byte, and without a length where no
 });
 
 test('an empty file is a file', async () => {
-  const { file } = await exported((_, response) => void response.writeHead(200).end());
+  const { file } = await exportRows((_, response) => void response.writeHead(200).end());
   expect(await new Response(file.body).text()).toBe('');
 });
 
@@ -64,7 +64,7 @@ test('JSON that is a file comes as a file', async () => {
     '{"logs":[{"ip":"203.0.113.7"}]}',
     `{"logs":"${'x'.repeat(100_000)}"}`,
   ]) {
-    const { file } = await exported((_, response) => sendBody(response, 200, body));
+    const { file } = await exportRows((_, response) => sendBody(response, 200, body));
     expect(await new Response(file.body).text()).toBe(body);
   }
 });
@@ -123,14 +123,14 @@ test('a web page with status 200 is unexpected', async () => {
 });
 
 test('the export only reads, so a 502 is asked again', async () => {
-  const { cdn } = await exported((_, response, count) =>
+  const { cdn } = await exportRows((_, response, count) =>
     count === 1 ? sendBody(response, 502, '') : void response.writeHead(200).end('a\n'),
   );
   expect(cdn.requests).toHaveLength(2);
 });
 
 test('a file that breaks off fails while it is read', async () => {
-  const { file } = await exported((_, response) => {
+  const { file } = await exportRows((_, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('a,b\n', () => response.destroy());
   });
   expect(await expectApiError(new Response(file.body).text())).toMatchObject({ code: 'cut' });
@@ -147,7 +147,7 @@ test('who cancels in the middle ends the file', async () => {
 
 test('a file that nobody wants any more closes the connection', async () => {
   const closed = Promise.withResolvers<string>();
-  const { file } = await exported((_, response) => {
+  const { file } = await exportRows((_, response) => {
     response.on('close', () => closed.resolve('closed'));
     response.writeHead(200).write('a,b\n');
   });
@@ -173,7 +173,7 @@ test('the last 71 hours always work, and a few minutes may pass until they are s
   checkEventLogWindow({ from: hours(71), to: hours(0) }, now);
   const edge = new Date(now - 72 * 3_600_000 + 5 * 60_000);
   checkEventLogWindow({ from: edge, to: hours(0) }, now);
-  const { cdn } = await exported((_, response) => void response.writeHead(200).end(), {
+  const { cdn } = await exportRows((_, response) => void response.writeHead(200).end(), {
     from: edge,
     to: hours(0),
   });

@@ -1,7 +1,6 @@
 import type { HomeView, KnownBlock } from '@slack/types';
 import { expect, test } from 'vitest';
-import type { Service, With } from '../../src/commands/context.ts';
-import type { Feature } from '../../src/commands/define.ts';
+import type { Feature, Service, With } from '../../src/commands/define.ts';
 import { loadHome } from '../../src/commands/home.ts';
 import { UserError } from '../../src/errors.ts';
 import { section } from '../../src/views/blocks/blocks.ts';

@@ -8,7 +8,7 @@ const hour = 3_600_000;
 const day = 24 * hour;
 
 /** A digest that has posted once. */
-async function begun(desk: DigestHarness): Promise<string> {
+async function beginRun(desk: DigestHarness): Promise<string> {
   const { id } = await desk.createDaily();
   desk.advance(hour + 60_000);
   await desk.runJobsFor(3);
@@ -42,7 +42,7 @@ describe.each(both)('on $name', ({ skip, emptyDatabase }) => {
 
 test('what was told is remembered once it was posted: what never arrived is told by the next run', async () => {
   await using desk = await createDigestHarness(await embedded.emptyDatabase());
-  await begun(desk);
+  await beginRun(desk);
   disable(desk, 0);
   // Slack refuses it in a way that nothing can mend.
   desk.slack.script.fail('chat.postMessage', 'invalid_blocks', 1);
@@ -59,7 +59,7 @@ test('what was told is remembered once it was posted: what never arrived is told
 
 test('a digest that ran before it had a memory says that it begins', async () => {
   await using desk = await createDigestHarness(await embedded.emptyDatabase());
-  await begun(desk);
+  await beginRun(desk);
   await desk.db.deleteFrom('digest_baselines').execute();
   disable(desk, 0);
   desk.advance(day);

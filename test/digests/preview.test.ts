@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { With } from '../../src/commands/context.ts';
+import type { With } from '../../src/commands/define.ts';
 import { preview } from '../../src/commands/digests/form.ts';
 import { type Targets, type TargetType, targetTypes } from '../../src/digests/kinds/kind.ts';
 import { type DigestKindName, digestKindNames, findDigestKind } from '../../src/digests/kinds/list.ts';

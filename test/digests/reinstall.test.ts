@@ -92,14 +92,14 @@ test('removed and installed again: each owner is told once of the paused ones, a
   expect((await asked.waitForMessage(isPost, 15_000)).reads).toMatch(/3 zones/);
 
   // Bob does nothing: who may read there takes his over from the list. Alice is an admin, Dave is not: both are offered it.
-  const offered = ({ reads }: { reads: string }): boolean =>
+  const isOffer = ({ reads }: { reads: string }): boolean =>
     reads.includes('as of') && reads.includes(bobs) && reads.includes('Take over');
   const dave = bot.slack.as('U0DAVE000', ops);
   await connect(bot, 'U0DAVE000', ops, bot.cdn.key, acme.id);
   await dave.slash('digest list');
-  await dave.waitForMessage(offered);
+  await dave.waitForMessage(isOffer);
   await asked.slash('digest list');
-  await asked.waitForMessage(offered);
+  await asked.waitForMessage(isOffer);
   await asked.press('digests:take-over', { value: bobs });
   await asked.waitForMessage(
     ({ reads, ephemeral }) => !ephemeral && /@Alice Adams took over/.test(reads) && reads.includes(bobs),
@@ -111,8 +111,8 @@ test('removed and installed again: each owner is told once of the paused ones, a
   expect(inBeta.messages().filter(isBack)).toEqual([]);
   const list = bot.slack.as(alice, 'C0BETAOPS', beta.id);
   await list.slash('digest list');
-  const listed = ({ reads }: { reads: string }): boolean =>
+  const isListed = ({ reads }: { reads: string }): boolean =>
     reads.includes('as of') && reads.includes(elsewhere);
-  expect((await list.waitForMessage(listed)).reads).toMatch(/next /);
+  expect((await list.waitForMessage(isListed)).reads).toMatch(/next /);
   expect(bot.slack.problems).toEqual([]);
 }, 90_000);

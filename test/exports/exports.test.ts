@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 
 /** What the service sends for the request that the bot made last. */
-async function sentByService(): Promise<Buffer> {
+async function readSentFile(): Promise<Buffer> {
   const request = exportRequests().at(-1);
   const response = await fetch(`${bot.cdn.url}${request?.path}`, {
     method: 'POST',
@@ -39,7 +39,7 @@ describe('a file arrives', () => {
       expect.objectContaining({ type: 'data_visualization', title: '200 events by hour (UTC)' }),
     );
     const bytes = await download(bot.slack, csv?.url ?? '');
-    expect(bytes.equals(await sentByService())).toBe(true);
+    expect(bytes.equals(await readSentFile())).toBe(true);
     for (const words of [
       '200 events',
       createHash('sha256').update(bytes).digest('hex'),

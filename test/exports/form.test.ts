@@ -22,7 +22,7 @@ async function alicesForm(words?: string): Promise<Person> {
 }
 
 const holds = (block: string) => (view: VisibleView) => block in view.state.values;
-const typedIn = ({ state }: VisibleView, block: string): unknown => state.values[block]?.[block]?.['value'];
+const readTyped = ({ state }: VisibleView, block: string): unknown => state.values[block]?.[block]?.['value'];
 
 test('a window is one press away, and nothing that was typed is lost', async () => {
   const person = await alicesForm();
@@ -31,8 +31,8 @@ test('a window is one press away, and nothing that was typed is lost', async () 
   const widened = await person.waitForModal(holds('from:1'));
   const from = Number(widened.state.values['from:1']?.['from']?.['selected_date_time']);
   expect(Date.now() / 1000 - from).toBeGreaterThan(71 * 3600);
-  expect(typedIn(widened, 'query')).toBe('login');
-  expect(typedIn(widened, 'filters')).toBe('action in blocked');
+  expect(readTyped(widened, 'query')).toBe('login');
+  expect(readTyped(widened, 'filters')).toBe('action in blocked');
   expect(widened.state.values['channel']?.['channel']).toMatchObject({ selected_conversation: ops });
 });
 
@@ -79,7 +79,7 @@ test('filters are rows of menus and values that come and go', async () => {
   expect(errors).toEqual({ 'filters-3': 'Cidr works with ip only, not with asn.' });
   await person.press('event-logs:filter-remove:3');
   const left = await person.waitForModal((view) => !holds('filters-3')(view));
-  expect([typedIn(left, 'filters'), typedIn(left, 'filters-2'), typedIn(left, 'query')]).toEqual([
+  expect([readTyped(left, 'filters'), readTyped(left, 'filters-2'), readTyped(left, 'query')]).toEqual([
     'de\nfr, at\n',
     '/login',
     'kept',
@@ -162,11 +162,9 @@ test('what was refused comes back in the form, to be changed', async () => {
   const { ts } = await waitForPost(ops, /Unknown filter field/);
   await person.press('event-logs:change:0', { ts });
   const form = await person.waitForModal('event-logs:submit');
-  expect([typedIn(form, 'query'), typedIn(form, 'filter-field-2'), typedIn(form, 'filters-2')]).toEqual([
-    'login',
-    'method',
-    'POST',
-  ]);
+  expect([readTyped(form, 'query'), readTyped(form, 'filter-field-2'), readTyped(form, 'filters-2')]).toEqual(
+    ['login', 'method', 'POST'],
+  );
   expect(form.state.values['channel']?.['channel']).toMatchObject({ selected_conversation: ops });
   expect(form.state.values['pseudonyms']?.['pseudonyms']).toMatchObject({
     selected_options: [{ value: 'yes' }],

@@ -11,7 +11,7 @@ const { bot, exportRequests, callsTo, exportTo, expectNothingLeft, newFiles, wai
 const reference = /Reference (\w{8})/;
 
 /** The log has the reference that people read, and nothing that they may not. */
-function logged(reads: string, secret: string): void {
+function expectLogged(reads: string, secret: string): void {
   const [, id = 'none'] = reference.exec(reads) ?? [];
   expect(bot().logs.some((line) => line.includes(id) && line.includes('blocked a secret'))).toBe(true);
   expect(JSON.stringify([bot().logs, bot().slack.as(alice).messages()])).not.toContain(secret);
@@ -28,7 +28,7 @@ test.each([{}, { spreadsheetSafe: ['yes'] }, { pseudonyms: ['yes'] }, { split: [
     expect(reads).toMatch(/The files were held back: a key or token that is in use stands in them/);
     expect(reads).toMatch(/Tell whoever runs this bot the reference below/);
     expect(reads).not.toMatch(/to yourself|Export again/);
-    logged(reads, key);
+    expectLogged(reads, key);
     expect(exportRequests()).toHaveLength(1);
     expect(callsTo('files.getUploadURLExternal')).toEqual([]);
     await expectNothingLeft();
@@ -65,7 +65,7 @@ test('a token in use that is typed into the search is refused in words, and neit
   await openForm(person);
   await person.submit({ channel: ops, query: key });
   const { reads } = await person.waitForModal(/What you typed holds a key or token/);
-  logged(reads, key);
+  expectLogged(reads, key);
   expect(exportRequests()).toEqual([]);
   expect(newFiles(ops)).toEqual([]);
   while (person.modal()) await person.closeModal();

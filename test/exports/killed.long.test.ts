@@ -57,7 +57,7 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
   }
 
   /** What came of an export in this test and is there for everybody. */
-  function seen(query: string): VisibleMessage[] {
+  function findMessages(query: string): VisibleMessage[] {
     const messages = slack.as(alice, ops).messages();
     return messages.filter(
       ({ ts, ephemeral, reads }) => !before.has(ts) && !ephemeral && reads.includes(`“${query}”`),
@@ -84,15 +84,15 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
   }
 
   /** How an export ended: the messages that tell of it, and how many have its files. */
-  async function ended(query: string, words: string): Promise<{ told: string[]; files: number }> {
+  async function waitForEnd(query: string, words: string): Promise<{ told: string[]; files: number }> {
     await slack
       .as(alice, ops)
-      .waitForMessage(() => seen(query).some(({ reads }) => reads.includes(words)), 60_000);
+      .waitForMessage(() => findMessages(query).some(({ reads }) => reads.includes(words)), 60_000);
     expect(slack.problems).toEqual([]);
-    const told = seen(query).filter((message) => message.files.length === 0);
+    const told = findMessages(query).filter((message) => message.files.length === 0);
     return {
       told: told.map(({ reads }) => (reads.includes(words) ? words : reads)),
-      files: seen(query).length - told.length,
+      files: findMessages(query).length - told.length,
     };
   }
 
@@ -117,8 +117,8 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
     await kill();
     for (const one of held) one.release();
     await start();
-    expect(await ended('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
-    expect(await ended('checkout', arrived)).toEqual({ told: [arrived], files: 1 });
+    expect(await waitForEnd('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
+    expect(await waitForEnd('checkout', arrived)).toEqual({ told: [arrived], files: 1 });
   });
 
   test.skipIf(engine.skip)('before the file is announced, and while it is on its way', async () => {
@@ -130,8 +130,8 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
     await kill();
     for (const one of held) one.release();
     await start();
-    expect(await ended('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
-    expect(await ended('checkout', arrived)).toEqual({ told: [arrived], files: 1 });
+    expect(await waitForEnd('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
+    expect(await waitForEnd('checkout', arrived)).toEqual({ told: [arrived], files: 1 });
   });
 
   test.skipIf(engine.skip)('when Slack has shown the file, and when it is about to', async () => {
@@ -142,8 +142,8 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
     await kill();
     shown.release();
     await start();
-    expect(await ended('wp-login', unknown)).toEqual({ told: [unknown], files: 1 });
-    expect(await ended('checkout', unknown)).toEqual({ told: [unknown], files: 0 });
+    expect(await waitForEnd('wp-login', unknown)).toEqual({ told: [unknown], files: 1 });
+    expect(await waitForEnd('checkout', unknown)).toEqual({ told: [unknown], files: 0 });
   });
 
   test.skipIf(engine.skip)(
@@ -160,7 +160,7 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
       for (const one of held) one.release();
       await start();
       for (const query of ['wp-login', 'checkout', 'shoes'])
-        expect(await ended(query, arrived)).toEqual({ told: [arrived], files: 1 });
+        expect(await waitForEnd(query, arrived)).toEqual({ told: [arrived], files: 1 });
     },
     90_000,
   );
@@ -177,7 +177,7 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
       await kill();
       held.release();
       await start();
-      expect(await ended('wp-login', 'Cancelled by @Alice')).toEqual({
+      expect(await waitForEnd('wp-login', 'Cancelled by @Alice')).toEqual({
         told: ['Cancelled by @Alice'],
         files: 0,
       });
@@ -200,11 +200,11 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
       begin();
       await ask('wp-login', holdService({ until: 'body' }));
       await running.kill('SIGTERM');
-      expect(seen('wp-login').map(({ reads }) => reads)).toEqual([
+      expect(findMessages('wp-login').map(({ reads }) => reads)).toEqual([
         expect.stringContaining('this goes on by itself'),
       ]);
       await start();
-      expect(await ended('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
+      expect(await waitForEnd('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
     },
     60_000,
   );

@@ -176,7 +176,7 @@ describe('cancelling', () => {
 
   test('pressed twice, cancel is answered twice, and the export ends once', async () => {
     const person = bot().slack.as(alice, ops);
-    const recorded = async (): Promise<number> => {
+    const countRecords = async (): Promise<number> => {
       const known = new Set(person.messages().map(({ ts }) => ts));
       await person.slash('audit 50');
       const { reads } = await person.waitForMessage(
@@ -184,14 +184,14 @@ describe('cancelling', () => {
       );
       return [...reads.matchAll(/was stopped by @Alice/g)].length;
     };
-    const before = await recorded();
+    const before = await countRecords();
     const held = holdExport();
     await exportTo(ops);
     await held.reached;
     await Promise.all([person.press('event-logs:cancel:0'), person.press('event-logs:cancel:0')]);
     const { ts } = await waitForPost(ops, /was stopped; nothing was posted/);
     held.release();
-    expect(await recorded()).toBe(before + 1);
+    expect(await countRecords()).toBe(before + 1);
     // A press that comes after the end draws the same end once more.
     const ends = callsTo('chat.update')
       .filter(({ args }) => args['ts'] === ts)

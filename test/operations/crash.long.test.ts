@@ -115,12 +115,13 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       );
     }
 
-    const sent = (volumeId: string): number =>
+    const countSent = (volumeId: string): number =>
       cdn.requests.filter(({ method, path }) => method === 'DELETE' && path.endsWith(`/${volumeId}`)).length;
-    const deleted = (volumeId: string): boolean => !Object.hasOwn(cdn.data.apps[0]?.volumes ?? {}, volumeId);
+    const isDeleted = (volumeId: string): boolean =>
+      !Object.hasOwn(cdn.data.apps[0]?.volumes ?? {}, volumeId);
 
-    async function requested(volumeId: string): Promise<void> {
-      await expect.poll(() => sent(volumeId), { timeout: 60_000, interval: 2 }).toBe(1);
+    async function waitForRequest(volumeId: string): Promise<void> {
+      await expect.poll(() => countSent(volumeId), { timeout: 60_000, interval: 2 }).toBe(1);
     }
 
     const kill: Record<Moment, (volume: Volumes, card: { ts: string }) => Promise<void>> = {
@@ -144,19 +145,19 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       async 'sent, not yet processed'({ volumeId }, card) {
         cdn.faults.add({ match: { method: 'DELETE' }, drop: 'before-headers', delayMs: 3_000 });
         await people.bob.press('approvals:approve', card);
-        await requested(volumeId);
+        await waitForRequest(volumeId);
         await killAndRestart();
       },
       async 'processed, the answer on its way'({ volumeId }, card) {
         cdn.faults.add({ match: { method: 'DELETE' }, trickle: { bytes: 1, everyMs: 5_000 } });
         await people.bob.press('approvals:approve', card);
-        await expect.poll(() => deleted(volumeId), { timeout: 60_000, interval: 2 }).toBe(true);
+        await expect.poll(() => isDeleted(volumeId), { timeout: 60_000, interval: 2 }).toBe(true);
         await killAndRestart();
       },
       async 'answered, while it is told'({ volumeId }, card) {
         slack.script.delay('chat.update', 4_000, 2);
         await people.bob.press('approvals:approve', card);
-        await expect.poll(() => deleted(volumeId), { timeout: 60_000, interval: 2 }).toBe(true);
+        await expect.poll(() => isDeleted(volumeId), { timeout: 60_000, interval: 2 }).toBe(true);
         await killAndRestart();
       },
     };
@@ -187,8 +188,8 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       }
       for (const [index, moment] of moments.entries()) {
         const { reads } = await people.alice.waitForMessage(ending(`v${index}`), 150_000);
-        expect.soft({ moment, count: sent(`v${index}`) <= 1 }).toEqual({ moment, count: true });
-        expected[moment](reads, sent(`v${index}`), deleted(`v${index}`));
+        expect.soft({ moment, count: countSent(`v${index}`) <= 1 }).toEqual({ moment, count: true });
+        expected[moment](reads, countSent(`v${index}`), isDeleted(`v${index}`));
       }
       expect(running.output()).not.toContain(cdn.key);
     }, 400_000);

@@ -70,7 +70,7 @@ function clickerOf({ role, admin, foreign }: Row): Actor {
 }
 
 /* By hand: what docs/approvals.md say of somebody who presses Approve or Deny. An admin is nothing more here. */
-function expected({ needed, own, role, foreign }: Row): string {
+function predictDecision({ needed, own, role, foreign }: Row): string {
   if (needed === 0) return 'already';
   if (own) return 'own-request';
   if (foreign) return 'not-allowed: foreign';
@@ -80,7 +80,7 @@ function expected({ needed, own, role, foreign }: Row): string {
 test('the table has every request, approvals, requester, role, admin and foreign', () => {
   expect(table).toHaveLength(2 * 4 * 2 * 4 * 2 * 2);
   // Not their own, not foreign, two of four roles, one to three approvals: 2 × 3 × 2 × 2 of admin.
-  expect(table.filter((row) => expected(row) === 'done')).toHaveLength(24);
+  expect(table.filter((row) => predictDecision(row) === 'done')).toHaveLength(24);
 });
 
 test.each(['approve', 'deny'] as const)(
@@ -98,7 +98,7 @@ test.each(['approve', 'deny'] as const)(
           : await deny(ledger, asked.id, clicker, { reason: 'no', context: facts });
       const said = answer.kind === 'not-allowed' ? `not-allowed: ${answer.decision.reason}` : answer.kind;
       const done = press === 'approve' ? 'approved' : 'denied';
-      if (said !== expected(row).replace('done', done)) wrong.push({ ...row, said });
+      if (said !== predictDecision(row).replace('done', done)) wrong.push({ ...row, said });
       const enqueues = answer.kind === 'approved' && answer.operation.state === 'approved';
       if (enqueues !== (press === 'approve' && said === 'approved' && row.needed === 1))
         wrong.push({ ...row, enqueues });

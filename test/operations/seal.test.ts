@@ -229,20 +229,20 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 });
 
 const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
-const shuffled = (value: Json | undefined): Json => {
+const shuffle = (value: Json | undefined): Json => {
   if (typeof value !== 'object' || value === null) return value ?? null;
-  if (Array.isArray(value)) return (value as Json[]).map(shuffled);
+  if (Array.isArray(value)) return (value as Json[]).map(shuffle);
   return Object.fromEntries(
     Object.entries(value)
       .toReversed()
-      .map(([name, member]) => [name, shuffled(member)]),
+      .map(([name, member]) => [name, shuffle(member)]),
   );
 };
 
 test('canonical JSON does not depend on the order of members, and reads back', () => {
   fc.assert(
     fc.property(json, (value) => {
-      expect(canonicalJson(shuffled(value))).toBe(canonicalJson(value));
+      expect(canonicalJson(shuffle(value))).toBe(canonicalJson(value));
       // What reads back the same has its spelling to itself.
       expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
     }),

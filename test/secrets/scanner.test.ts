@@ -14,7 +14,7 @@ const key = '0b1c2d3e-1111-2222-3333-44445555666677778888-9999-aaaa-bbbb-ccccddd
 const odd = 'p&ss <w"rd>/+ü=\\100%';
 
 /** What somebody with this secret would find in a text. */
-function foundIn(text: string, value: string): readonly string[] {
+function findIn(text: string, value: string): readonly string[] {
   return withSecrets(() => {
     registerSecret('planted', value);
     return findSecretKinds(text);
@@ -47,7 +47,7 @@ describe.each([
   ['a value with everything that gets escaped', odd],
 ])('%s', (_, value) => {
   test.each(spellings)('%s is found', (_, spelled) => {
-    expect(foundIn(`before ${spelled(value)} behind`, value)).toEqual(['planted']);
+    expect(findIn(`before ${spelled(value)} behind`, value)).toEqual(['planted']);
   });
 });
 
@@ -55,7 +55,7 @@ test('any secret is found in any spelling, wherever in a text it stands', () => 
   const secrets = string({ unit: 'grapheme-ascii', minLength: 6, maxLength: 90 }).filter(isDistinctive);
   assert(
     property(secrets, string({ maxLength: 40 }), constantFrom(...spellings), (value, around, [, spelled]) => {
-      expect(foundIn(`${around}${spelled(value)}${around}`, value)).toEqual(['planted']);
+      expect(findIn(`${around}${spelled(value)}${around}`, value)).toEqual(['planted']);
     }),
     { numRuns: 500 },
   );
@@ -104,15 +104,15 @@ test('a short secret that is met after long ones, and many of them, are found wh
 
 test('half of a key is found as well', () => {
   for (let from = 0; from <= key.length - 48; from += 1) {
-    expect(foundIn(`It was ${key.slice(from, from + 48)}…`, key)).toEqual(['planted']);
+    expect(findIn(`It was ${key.slice(from, from + 48)}…`, key)).toEqual(['planted']);
   }
 });
 
 test('a certificate key is found by any of its first lines', () => {
   const lines = ['MIIEvQIBADANBgkqhkiG9w0BAQEFAASC', 'q8R2vT5yX1zA4cB7dE0fG3hI6jK9lM2n'];
   const pem = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----'].join('\n');
-  for (const line of lines) expect(foundIn(`log: ${line}`, pem)).toEqual(['planted']);
-  expect(foundIn('-----BEGIN PRIVATE KEY-----', pem)).toEqual([]);
+  for (const line of lines) expect(findIn(`log: ${line}`, pem)).toEqual(['planted']);
+  expect(findIn('-----BEGIN PRIVATE KEY-----', pem)).toEqual([]);
 });
 
 test.each([
@@ -125,7 +125,7 @@ test.each([
   'cdn.example.com',
   'https://api.example.com/',
 ])('a value that is as ordinary as %s stops nothing', (value) => {
-  expect(foundIn(`The zone ${value} is fine.`, value)).toEqual([]);
+  expect(findIn(`The zone ${value} is fine.`, value)).toEqual([]);
 });
 
 test('what one piece of work met is no matter of another one', async () => {

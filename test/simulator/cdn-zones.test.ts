@@ -189,22 +189,22 @@ test('the first page holds every state a person may meet', async () => {
   await using world = await openCdn();
   const zones = zonesIn(await world.main('/pullzone?search='));
   expect(zones).toHaveLength(60);
-  const named = (matches: (zone: PullZone) => boolean) =>
+  const findByName = (matches: (zone: PullZone) => boolean) =>
     zones
       .slice(0, 12)
       .filter(matches)
       .map((zone) => zone.Name);
-  expect(named((zone) => !zone.Enabled)).toEqual(['checkout']);
-  expect(named((zone) => zone.Suspended)).toEqual(['video']);
-  expect(named((zone) => zone.Enabled && share(zone) > 0.8)).toEqual(['media', 'images']);
-  expect(named((zone) => zone.Hostnames?.some((host) => !host.HasCertificate) ?? false)).toEqual([
+  expect(findByName((zone) => !zone.Enabled)).toEqual(['checkout']);
+  expect(findByName((zone) => zone.Suspended)).toEqual(['video']);
+  expect(findByName((zone) => zone.Enabled && share(zone) > 0.8)).toEqual(['media', 'images']);
+  expect(findByName((zone) => zone.Hostnames?.some((host) => !host.HasCertificate) ?? false)).toEqual([
     'docs',
     'shop-staging',
   ]);
-  expect(named((zone) => zone.EdgeScriptId > 0)).toEqual(['shop', 'shop-staging']);
-  expect(named((zone) => (zone.MiddlewareScriptId ?? 0) > 0)).toEqual(['blog']);
-  expect(named((zone) => zone.MagicContainersAppId !== null)).toEqual(['api']);
-  expect(named((zone) => zone.MonthlyBandwidthLimit === 0).length).toBeGreaterThan(2);
+  expect(findByName((zone) => zone.EdgeScriptId > 0)).toEqual(['shop', 'shop-staging']);
+  expect(findByName((zone) => (zone.MiddlewareScriptId ?? 0) > 0)).toEqual(['blog']);
+  expect(findByName((zone) => zone.MagicContainersAppId !== null)).toEqual(['api']);
+  expect(findByName((zone) => zone.MonthlyBandwidthLimit === 0).length).toBeGreaterThan(2);
 });
 
 test('every secret member of a zone is planted somewhere', () => {

@@ -42,12 +42,13 @@ test('each workspace is answered with its own token, also when they interleave',
   const inAcme = bot.slack.as(alice, acmeOps, acme.id);
   const inBeta = bot.slack.as(alice, channelIn(beta.id), beta.id);
   // Drawing the Home tab needs the token of the workspace it is in.
-  const drawn = () => bot.slack.calls.filter(({ method, ok }) => method === 'views.publish' && ok);
+  const findPublished = () => bot.slack.calls.filter(({ method, ok }) => method === 'views.publish' && ok);
   for (let round = 1; round <= 5; round += 1) {
     await Promise.all([inAcme.openHome(), inBeta.openHome()]);
-    await expect.poll(() => drawn().length).toBe(2 * round);
+    await expect.poll(() => findPublished().length).toBe(2 * round);
   }
-  for (const { id } of [acme, beta]) expect(drawn().filter(({ teamId }) => teamId === id)).toHaveLength(5);
+  for (const { id } of [acme, beta])
+    expect(findPublished().filter(({ teamId }) => teamId === id)).toHaveLength(5);
   expect(bot.slack.problems).toEqual([]);
 });
 

@@ -39,19 +39,19 @@ function peopleOf(workspace: Workspace, adminIds: readonly string[] = []): Peopl
   })(workspace);
 }
 
-const asked = (method: string): number => slack.calls.filter((call) => call.method === method).length;
+const countCalls = (method: string): number => slack.calls.filter((call) => call.method === method).length;
 
 test('a workspace admin is one for five minutes, then Slack is asked again', async () => {
   const people = peopleOf(acme);
   const [first] = await Promise.all(Array.from({ length: 10 }, () => people.profile('U0ALICE00')));
   expect(first).toEqual({ admin: true, foreign: false, deleted: false, timeZone: expect.any(String) });
-  expect(asked('users.info')).toBe(1);
+  expect(countCalls('users.info')).toBe(1);
   now += 5 * 60_000 - 1;
   await people.profile('U0ALICE00');
-  expect(asked('users.info')).toBe(1);
+  expect(countCalls('users.info')).toBe(1);
   now += 1;
   await people.profile('U0ALICE00');
-  expect(asked('users.info')).toBe(2);
+  expect(countCalls('users.info')).toBe(2);
 });
 
 test('equal ids in two workspaces are two people', async () => {
@@ -70,9 +70,9 @@ test('group members are cached for three minutes, and fresh before a change', as
   const people = peopleOf(acme);
   expect(await people.members('S0OPERATE')).toEqual(['U0BOB0000']);
   await people.members('S0OPERATE');
-  expect(asked('usergroups.users.list')).toBe(1);
+  expect(countCalls('usergroups.users.list')).toBe(1);
   await people.members('S0OPERATE', { fresh: true });
-  expect(asked('usergroups.users.list')).toBe(2);
+  expect(countCalls('usergroups.users.list')).toBe(2);
   expect(await people.members('S0DELETED')).toEqual([]);
   expect(people.missingScopes()).toEqual([]);
 });
@@ -95,7 +95,7 @@ test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method', 'ratelimi
       { lookup: 'groups' },
     ]);
     await people.profile('U0ALICE00');
-    expect(asked('users.info')).toBe(1);
+    expect(countCalls('users.info')).toBe(1);
     now += 30_000;
     expect((await people.profile('U0ALICE00'))?.admin).toBe(true);
     expect(await people.members('S0OPERATE')).toEqual(['U0BOB0000']);
@@ -122,5 +122,5 @@ test('a failed list of groups is not requested again by each of a thousand comma
   slack.script.fail('usergroups.list', 'missing_scope', 10);
   const people = peopleOf(acme);
   for (let n = 0; n < 1000; n += 1) expect(await people.groups()).toEqual([]);
-  expect(asked('usergroups.list')).toBe(1);
+  expect(countCalls('usergroups.list')).toBe(1);
 });

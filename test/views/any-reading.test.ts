@@ -36,7 +36,7 @@ const number = fc.oneof(
 );
 const maybe = <T>(inner: fc.Arbitrary<T>) => fc.option(inner, { nil: undefined });
 /** Members that are undefined are left out, as the client does. */
-const reported = <T extends object>(members: { [Name in keyof T]: fc.Arbitrary<T[Name]> }) =>
+const arbitraryReport = <T extends object>(members: { [Name in keyof T]: fc.Arbitrary<T[Name]> }) =>
   fc.record<T>(members).map((all) => {
     const kept = Object.entries(all).filter(([, value]) => value !== undefined);
     return Object.fromEntries(kept) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
@@ -44,7 +44,7 @@ const reported = <T extends object>(members: { [Name in keyof T]: fc.Arbitrary<T
 
 const appSummary = fc
   .tuple(
-    reported({
+    arbitraryReport({
       averageLatency: maybe(number),
       currentLatency: maybe(number),
       totalVolumeSizeInGb: maybe(number),
@@ -62,7 +62,7 @@ const appSummary = fc
 
 const metrics = fc
   .tuple(
-    reported({
+    arbitraryReport({
       totalLoggedRequests: maybe(number),
       totalBlockedRequests: maybe(number),
       totalFilesScanned: maybe(number),
@@ -72,7 +72,7 @@ const metrics = fc
         .tuple(
           text,
           maybe(fc.constantFrom('2026-11-03', '2024-02-29')),
-          reported({
+          arbitraryReport({
             loggedRequests: maybe(number),
             blockedRequests: maybe(number),
             filesScanned: maybe(number),

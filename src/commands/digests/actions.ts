@@ -7,8 +7,7 @@ import type { Message } from '../../views/blocks/message.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/digests/list.ts';
 import { describePause } from '../../views/digests/words.ts';
-import type { Context, With } from '../context.ts';
-import type { Action } from '../define.ts';
+import type { Action, Context, With } from '../define.ts';
 
 type DigestContext = With<'digests' | 'keyStore'>;
 

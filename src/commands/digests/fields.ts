@@ -5,7 +5,7 @@ import type { DigestOrder } from '../../digests/model.ts';
 import { isTimeZone, type Schedule } from '../../digests/schedule.ts';
 import { formatInteger } from '../../views/blocks/text.ts';
 import { type FormValues, mostAbove, mostTargets, weekdayChoices } from '../../views/digests/form.ts';
-import type { Fields } from '../context.ts';
+import type { Fields } from '../define.ts';
 
 /** The fields of a schedule. A message is the error of its field. */
 const scheduleFields = {

@@ -7,7 +7,7 @@ import { createNotes, maxOptions } from '../../views/blocks/menu.ts';
 import type { FormResult } from '../../views/blocks/message.ts';
 import * as views from '../../views/digests/form.ts';
 import { describeNextRuns } from '../../views/digests/schedule.ts';
-import type { Context, Fields, With } from '../context.ts';
+import type { Context, Fields, With } from '../define.ts';
 import { type Action, defineForm, type Picker } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { matchesQuery } from '../zones/query.ts';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { type EventLogFilter, eventLogFields, eventLogOps } from '../../api/event-logs.ts';
 import { another, type FilterRow, rowIds } from '../../views/exports/form.ts';
-import type { Fields } from '../context.ts';
+import type { Fields } from '../define.ts';
 
 /** Filters of one export. */
 const mostFilters = 20;

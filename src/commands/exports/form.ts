@@ -3,8 +3,7 @@ import { findEarliestStart } from '../../api/event-logs.ts';
 import type { ExportRequest } from '../../exports/model.ts';
 import { minuteMs } from '../../lib/time.ts';
 import * as forms from '../../views/exports/form.ts';
-import type { Context, Fields } from '../context.ts';
-import type { Action, ReadResult, SubmitInfo } from '../define.ts';
+import type { Action, Context, Fields, ReadResult, SubmitInfo } from '../define.ts';
 import { addRow, needsRedraw, readRows, readTypedRows, removeRow, withDefaultOps } from './filters.ts';
 import { clampWindow, correctWindow, readWindow, type Window } from './window.ts';
 

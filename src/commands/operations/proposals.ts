@@ -11,7 +11,7 @@ import { findOperation } from '../../operations/queries.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
 import { pluralize } from '../../views/blocks/text.ts';
 import type { ApprovalNeeds } from '../../views/operations/describe.ts';
-import type { Context, With } from '../context.ts';
+import type { Context, With } from '../define.ts';
 
 /** A required reason, as the ledger keeps it. */
 export function reasonField(missing: string) {

@@ -10,7 +10,7 @@ import type { FormResult, Message } from '../../views/blocks/message.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
 import { describeState, renderSent } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
-import type { With } from '../context.ts';
+import type { With } from '../define.ts';
 import { type Action, type Command, defineForm, type Feature } from '../define.ts';
 import { loadAffectedByScript } from '../zones/lookup.ts';
 import { assertMayPropose, findApprovalNeeds, proposeChange } from './proposals.ts';

@@ -8,7 +8,7 @@ import type { FormResult } from '../../views/blocks/message.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
 import { renderSent } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
-import type { With } from '../context.ts';
+import type { With } from '../define.ts';
 import { type Command, defineForm, type Feature } from '../define.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByVolume } from '../zones/lookup.ts';

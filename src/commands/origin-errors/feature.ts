@@ -12,7 +12,7 @@ import {
 import * as views from '../../views/origin-errors/origin-errors.ts';
 import { fileKinds, renderFile, renderNoFile } from '../../views/origin-errors/report.ts';
 import { renderUnclearZone } from '../../views/zones/rows.ts';
-import type { Context, With } from '../context.ts';
+import type { Context, With } from '../define.ts';
 import { type Action, type Command, defineForm, type Feature, type Shortcut } from '../define.ts';
 import { hasSecret } from '../key-in-text.ts';
 import type { Words } from '../words.ts';

@@ -4,7 +4,7 @@ import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { createTempFile } from '../../lib/temp-file.ts';
 import { type DayRange, listDays, yieldToEventLoop } from '../../lib/time.ts';
 import type { FileKind } from '../../views/origin-errors/report.ts';
-import type { With } from '../context.ts';
+import type { With } from '../define.ts';
 
 interface EntryFile {
   readonly path: string;

@@ -9,7 +9,7 @@ import { runConcurrently } from '../../lib/concurrency.ts';
 import { type DayRange, listDays, shiftDay, startOfDay } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import type { DayBefore, Report, ZoneName } from '../../views/origin-errors/report.ts';
-import type { Context, With } from '../context.ts';
+import type { Context, With } from '../define.ts';
 import { type FileRow, toFileRow } from './file.ts';
 
 /** `rows`: every entry as a file shows it, if there are few enough to keep. */

@@ -11,7 +11,7 @@ import { initialPolicy, type Policy } from '../../auth/policy/policy.ts';
 import type { FormResult } from '../../views/blocks/message.ts';
 import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
-import type { Context, With } from '../context.ts';
+import type { Context, With } from '../define.ts';
 import { type Action, type Command, defineForm, type Feature, type Picker } from '../define.ts';
 import { assertAllowed } from '../operations/proposals.ts';
 

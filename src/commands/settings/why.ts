@@ -2,8 +2,7 @@ import { type Decision, decide, type Right } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/message.ts';
 import * as views from '../../views/settings/why.ts';
-import type { Context, With } from '../context.ts';
-import type { Command, Feature } from '../define.ts';
+import type { Command, Context, Feature, With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 
 const whyCommand: Command<'features'> = {

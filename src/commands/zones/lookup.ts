@@ -9,7 +9,7 @@ import type { Zone } from '../../api/zones/zone.ts';
 import { UserError } from '../../errors.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import type { UnclearZone } from '../../views/zones/rows.ts';
-import type { With } from '../context.ts';
+import type { With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { matchesQuery } from './query.ts';
 import type { CachedZones, PrefetchedZones } from './zone-cache.ts';

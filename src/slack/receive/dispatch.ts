@@ -1,6 +1,5 @@
 import type { WebClient } from '@slack/web-api';
-import type { Service, With } from '../../commands/context.ts';
-import type { Answer, Setup } from '../../commands/define.ts';
+import type { Answer, Service, Setup, With } from '../../commands/define.ts';
 import { UserError } from '../../errors.ts';
 import type { Kind, Outcome } from '../../telemetry/metrics.ts';
 import { renderFailure } from '../../views/blocks/failure.ts';

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { BlockSuggestion, ViewOutput, ViewSubmitAction } from '@slack/bolt';
 import type { Option } from '@slack/types';
-import type { Service } from '../../commands/context.ts';
-import type { Form } from '../../commands/define.ts';
+import type { Form, Service } from '../../commands/define.ts';
 import { findForm, findPicker } from '../../commands/registry.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
 import type { FormResult } from '../../views/blocks/message.ts';

@@ -1,6 +1,5 @@
 import type { ModalView } from '@slack/types';
-import type { Service, With } from '../../commands/context.ts';
-import type { Action, Answer, Entry, Setup } from '../../commands/define.ts';
+import type { Action, Answer, Entry, Service, Setup, With } from '../../commands/define.ts';
 import { findPicker } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { allowSecrets } from '../../secrets/secret.ts';

@@ -2,7 +2,7 @@ import type { ViewOutput, ViewStateValue } from '@slack/bolt';
 import type { ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { z } from 'zod';
-import type { Fields } from '../../commands/context.ts';
+import type { Fields } from '../../commands/define.ts';
 import { hasCdnKey } from '../../commands/key-in-text.ts';
 import { UserError } from '../../errors.ts';
 import { section } from '../../views/blocks/blocks.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ApiError, type ApiErrorCode } from '../../../src/api/http/errors.ts';
 import { findRetryDelay, readRetryAfter } from '../../../src/api/http/retry.ts';
 
-const failed = (code: ApiErrorCode, retryAfterSeconds?: number) =>
+const createFailure = (code: ApiErrorCode, retryAfterSeconds?: number) =>
   new ApiError({ code, operation: 'Any', sent: true, retryAfterSeconds });
 
 test.each([
@@ -20,12 +20,12 @@ test.each([
   ['not_found', 1, 0, undefined],
   ['cancelled', 1, 0, undefined],
 ] as const)('%s of a read, try %i, %i ms waited: wait %s', (code, tries, waitedMs, wait) => {
-  expect(findRetryDelay({ error: failed(code), tries, waitedMs, random: 0 })).toBe(wait);
+  expect(findRetryDelay({ error: createFailure(code), tries, waitedMs, random: 0 })).toBe(wait);
 });
 
 const afterPause = (asked: number, more: { waitedMs?: number; random?: number } = {}) =>
   findRetryDelay({
-    error: failed('rate_limited', asked),
+    error: createFailure('rate_limited', asked),
     tries: 1,
     waitedMs: 0,
     random: 0,

@@ -85,10 +85,10 @@ test('counting in parts and merging gives what counting at once gives', () => {
   fc.assert(
     fc.property(fc.array(entry), fc.array(entry), (first, second) => {
       const [one, other, whole] = [newCounter(), newCounter(), newCounter()];
-      const made = ({ url, ...rest }: (typeof first)[number]) =>
+      const createEntry = ({ url, ...rest }: (typeof first)[number]) =>
         ({ ...rest, path: () => url, details: () => undefined }) as Parameters<typeof one.add>[0];
-      for (const raw of first) for (const counter of [one, whole]) counter.add(made(raw));
-      for (const raw of second) for (const counter of [other, whole]) counter.add(made(raw));
+      for (const raw of first) for (const counter of [one, whole]) counter.add(createEntry(raw));
+      for (const raw of second) for (const counter of [other, whole]) counter.add(createEntry(raw));
       one.merge(other);
       const { samples: _, ...merged } = one.result();
       const { samples: __, ...atOnce } = whole.result();

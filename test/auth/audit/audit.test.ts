@@ -11,7 +11,7 @@ const engines = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.123Z');
 
 const auditOn = ({ db }: Database): Audit => createAudit({ db, now: () => at });
-const linked = (subject: string, tenant = acme): AuditInput => ({
+const createLinkedRecord = (subject: string, tenant = acme): AuditInput => ({
   tenant,
   actor: subject,
   event: 'key-linked',
@@ -48,8 +48,8 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
 
     test('the newest come first, and no other tenant sees them', async () => {
       const audit = auditOn(await emptyDatabase());
-      for (const subject of ['U1', 'U2', 'U3']) await audit.record(linked(subject));
-      await audit.record(linked('U9', beta));
+      for (const subject of ['U1', 'U2', 'U3']) await audit.record(createLinkedRecord(subject));
+      await audit.record(createLinkedRecord('U9', beta));
       expect((await audit.recent(acme, 2)).map(({ subject, seq }) => [subject, seq])).toEqual([
         ['U3', 3],
         ['U2', 2],
@@ -64,7 +64,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
     ])('refuses %s', async (statement) => {
       const database = await emptyDatabase();
       const audit = auditOn(database);
-      await audit.record(linked('U1'));
+      await audit.record(createLinkedRecord('U1'));
       await expect(sql.raw(statement).execute(database.db)).rejects.toThrow('audit_records is append-only');
       expect(await audit.recent(acme, 10)).toHaveLength(1);
     });
@@ -76,7 +76,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       const audits = databases.map(auditOn);
       await Promise.all(
         Array.from({ length: 40 }, async (_, n) =>
-          audits[n % audits.length]?.record(linked(`U${n}`, n % 4 === 0 ? beta : acme)),
+          audits[n % audits.length]?.record(createLinkedRecord(`U${n}`, n % 4 === 0 ? beta : acme)),
         ),
       );
       expect(await verifyChain(first.db, acme)).toMatchObject({ ok: true, records: 30 });
@@ -88,11 +88,11 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       const database = await emptyDatabase();
       const audit = auditOn(database);
       const failing = database.db.transaction().execute(async (trx) => {
-        await audit.record(linked('U1'), { in: trx });
+        await audit.record(createLinkedRecord('U1'), { in: trx });
         throw new Error('changed my mind');
       });
       await expect(failing).rejects.toThrow('changed my mind');
-      await audit.record(linked('U2'));
+      await audit.record(createLinkedRecord('U2'));
       expect((await audit.recent(acme, 10)).map(({ subject }) => subject)).toEqual(['U2']);
       expect(await verifyChain(database.db, acme)).toMatchObject({ ok: true, records: 1 });
     });
@@ -131,11 +131,11 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
     ])('%s is refused wherever it stands, and not repeated', async (_name, secret) => {
       const audit = auditOn(await emptyDatabase());
       for (const entry of [
-        { ...linked('U1'), actor: secret },
-        { ...linked('U1'), subject: `for ${secret}` },
-        { ...linked('U1'), detail: { zone: secret } },
-        { ...linked('U1'), detail: { [secret]: true } },
-        { ...linked('U1'), requestId: secret },
+        { ...createLinkedRecord('U1'), actor: secret },
+        { ...createLinkedRecord('U1'), subject: `for ${secret}` },
+        { ...createLinkedRecord('U1'), detail: { zone: secret } },
+        { ...createLinkedRecord('U1'), detail: { [secret]: true } },
+        { ...createLinkedRecord('U1'), requestId: secret },
       ]) {
         const refused: unknown = await audit.record(entry).catch((error: unknown) => error);
         expect(String(refused)).toContain('looks like a key or token');
@@ -149,7 +149,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       const detail = Object.fromEntries(
         Array.from({ length: 400 }, (_, n) => [`fact${n}`, 'x'.repeat(3_000)]),
       );
-      await audit.record({ ...linked('s'.repeat(3_000)), detail });
+      await audit.record({ ...createLinkedRecord('s'.repeat(3_000)), detail });
       const [entry] = await audit.recent(acme, 1);
       expect(entry?.subject).toBe(`${'s'.repeat(1_000)}…`);
       expect(Object.keys(entry?.detail ?? {})).toHaveLength(251);
@@ -160,7 +160,10 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
     test('seals and ids that only look random are taken', async () => {
       const audit = auditOn(await emptyDatabase());
       const seal = 'ab'.repeat(32);
-      await audit.record({ ...linked(seal), detail: { app: '01234567-89ab-cdef-0123-456789abcdef' } });
+      await audit.record({
+        ...createLinkedRecord(seal),
+        detail: { app: '01234567-89ab-cdef-0123-456789abcdef' },
+      });
       expect(await audit.recent(acme, 1)).toMatchObject([{ subject: seal }]);
     });
   });

@@ -182,14 +182,14 @@ describe('/cdn audit', () => {
     await record('U0BOB0000', 'denied', 'settings');
     await record('U0EVE0000', 'denied', 'settings');
     await record('system', 'key-destroyed', 'U0BOB0000');
-    const found = async (words: string): Promise<string[]> =>
+    const findRecords = async (words: string): Promise<string[]> =>
       [...plain((await somebody.run(words))[0]).matchAll(/#(\d+) ·/gu)].map(([, seq]) => seq ?? '');
-    expect(await found('audit <@U0BOB0000|bob>')).toEqual(['4', '2', '1']);
-    expect(await found('audit denied')).toEqual(['3', '2']);
-    expect(await found('audit refusals U0BOB0000 9')).toEqual(['2']);
-    expect(await found('audit 1 keys')).toEqual(['4']);
-    expect(await found('audit 50 <@U0BOB0000> key-linked')).toEqual(['1']);
-    expect(await found('audit exports')).toEqual([]);
+    expect(await findRecords('audit <@U0BOB0000|bob>')).toEqual(['4', '2', '1']);
+    expect(await findRecords('audit denied')).toEqual(['3', '2']);
+    expect(await findRecords('audit refusals U0BOB0000 9')).toEqual(['2']);
+    expect(await findRecords('audit 1 keys')).toEqual(['4']);
+    expect(await findRecords('audit 50 <@U0BOB0000> key-linked')).toEqual(['1']);
+    expect(await findRecords('audit exports')).toEqual([]);
     const [filtered] = await somebody.run('audit denied U0EVE0000');
     expect(plain(filtered)).toContain('*1 record of <@U0EVE0000> about denied* · 4 records in all');
     expect(await somebody.press(...(buttons(filtered).get('All records') ?? ['', '']))).toMatchObject([

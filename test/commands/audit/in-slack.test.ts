@@ -132,7 +132,7 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
     await sql`update audit_checkpoints set day = '-' || day`.execute(database.db);
     await sql`update audit_checkpoints set day = (substr(day, 2)::date - 1)::text`.execute(database.db);
   }
-  const posted = (): { reads: string; channel: string }[] =>
+  const findPosts = (): { reads: string; channel: string }[] =>
     bot.slack
       .as(bob, ops)
       .messages()
@@ -147,8 +147,8 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
   test('post one checkpoint a day, and whoever has it can check it', async () => {
     await hours();
     await hours();
-    expect(posted()).toHaveLength(1);
-    const reads = posted()[0]?.reads ?? '';
+    expect(findPosts()).toHaveLength(1);
+    const reads = findPosts()[0]?.reads ?? '';
     const [checkpoint, ...others] = readCheckpoints(reads);
     expect(others).toEqual([]);
     expect(checkpoint).toMatchObject({ tenant: acme, seq: 1 });
@@ -164,11 +164,11 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
   test('post none where nothing was recorded since, and one where something was', async () => {
     await nextDay();
     await hours();
-    expect(posted()).toHaveLength(1);
+    expect(findPosts()).toHaveLength(1);
     await nextDay();
     await record();
     await hours();
-    expect(posted()).toHaveLength(2);
+    expect(findPosts()).toHaveLength(2);
   });
 
   test('try again within the day where Slack refused, and say so in the list', async () => {
@@ -177,13 +177,13 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
     bot.slack.script.fail('chat.postMessage', 'not_in_channel', 1);
     await hours();
     await hours();
-    expect(posted()).toHaveLength(3);
+    expect(findPosts()).toHaveLength(3);
     await nextDay();
     await record();
     const channel = bot.slack.world.channels.get(ops);
     if (channel) channel.archived = true;
     await hours();
-    expect(posted()).toHaveLength(3);
+    expect(findPosts()).toHaveLength(3);
     const told = await ask(admin, 'audit');
     if (channel) channel.archived = false;
     expect(told).toMatch(/checkpoint of .* could not be posted in #ops \(is_archived\)/);
@@ -193,10 +193,10 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
     await nextDay();
     await runWithoutTriggers(database, 'update audit_records set actor = $$U9$$ where seq = 4');
     await hours();
-    expect(posted().map(({ reads }) => readCheckpoints(reads).length)).toEqual(
+    expect(findPosts().map(({ reads }) => readCheckpoints(reads).length)).toEqual(
       expect.arrayContaining([0, 1]),
     );
-    const alarm = posted().find(({ reads }) => /does not hold together/.test(reads));
+    const alarm = findPosts().find(({ reads }) => /does not hold together/.test(reads));
     expect(bot.slack.problems).toEqual([]);
     expect(alarm?.reads).toMatch(/no checkpoint was signed[^]*Record 4 was changed/);
   });

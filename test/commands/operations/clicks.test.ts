@@ -28,17 +28,17 @@ describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
     const volume = team.addVolume();
     await requestDeletion(team, volume);
     const at = await card(volume);
-    const answered = (): number =>
+    const countAnswers = (): number =>
       [team.bob, team.dave].flatMap((member) =>
         member.messages().filter(({ reads }) => /Approved\. It runs now|Already decided/.test(reads)),
       ).length;
-    const before = answered();
+    const before = countAnswers();
     const presses = Array.from({ length: 40 }, (_, index) =>
       (index % 2 === 0 ? team.bob : team.dave).press('approvals:approve', at),
     );
     await Promise.all(presses);
     await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*2 instances deleted`), 20_000);
-    await expect.poll(() => answered() - before, { timeout: 20_000 }).toBe(40);
+    await expect.poll(() => countAnswers() - before, { timeout: 20_000 }).toBe(40);
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 

@@ -21,7 +21,7 @@ describe('a variable is set', () => {
     await team.bot.stop();
   });
 
-  const sent = () =>
+  const findSentBodies = () =>
     team.bot.cdn.requests
       .filter(({ path }) => path.includes('/variables/'))
       .map(({ body }) => body as object);
@@ -43,9 +43,9 @@ describe('a variable is set', () => {
 
   test('only changed members are sent', async () => {
     expect(await fill({ required: 'true' })).toMatch(/done/);
-    expect(sent().at(-1)).toEqual({ Required: true });
+    expect(findSentBodies().at(-1)).toEqual({ Required: true });
     expect(await fill({ defaultValue: secretValue })).toMatch(/The variable is set/);
-    expect(sent().at(-1)).toEqual({ DefaultValue: secretValue });
+    expect(findSentBodies().at(-1)).toEqual({ DefaultValue: secretValue });
   });
 
   test('the second value through the bot has an undo that restores the first', async () => {
@@ -54,7 +54,7 @@ describe('a variable is set', () => {
     await team.alice.waitForMessage(/Undo \(within 30 minutes\)/);
     await team.alice.press('variables:undo');
     await team.alice.waitForMessage(/done.*set variable/s);
-    expect(sent().at(-1)).toEqual({ DefaultValue: secretValue });
+    expect(findSentBodies().at(-1)).toEqual({ DefaultValue: secretValue });
   });
 
   test('an empty value needs its own box; no change is an error', async () => {
@@ -65,7 +65,7 @@ describe('a variable is set', () => {
     });
     await team.alice.closeModal();
     await fill({ empty: ['empty'] });
-    expect(sent().at(-1)).toEqual({ DefaultValue: '' });
+    expect(findSentBodies().at(-1)).toEqual({ DefaultValue: '' });
   });
 
   test('a value typed into the command is refused and not repeated', async () => {
@@ -87,14 +87,14 @@ describe('a variable is set', () => {
 
   test('with approvals a change waits like a deletion', async () => {
     await configure(team.carol, { changeApprovals: '1' });
-    const before = sent().length;
+    const before = findSentBodies().length;
     expect(await fill({ defaultValue: secretValue })).toMatch(/needs 1 approval/);
     const card = await team.bob.waitForMessage(/asks to set variable/);
     expect(card.reads).not.toContain(secretValue);
-    expect(sent()).toHaveLength(before);
+    expect(findSentBodies()).toHaveLength(before);
     await team.bob.press('approvals:approve', { ts: card.ts });
     await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /The variable is set/.test(reads));
-    expect(sent().at(-1)).toEqual({ DefaultValue: secretValue });
+    expect(findSentBodies().at(-1)).toEqual({ DefaultValue: secretValue });
   });
 
   test('the value is in no log and in nothing sent to Slack', () => {

@@ -4,7 +4,7 @@ import { UserError } from '../../../src/errors.ts';
 import { listDays } from '../../../src/lib/time.ts';
 
 const now = new Date('2026-11-21T23:30:00Z');
-const asked = (typed: string) => readRequestedDays(typed === '' ? [] : typed.split(' '), now);
+const readDays = (typed: string) => readRequestedDays(typed === '' ? [] : typed.split(' '), now);
 
 test.each([
   ['shop', 'shop', '2026-11-21', 1],
@@ -25,7 +25,7 @@ test.each([
   ['today today', 'today', '2026-11-21', 1],
   ['yesterday', '', '2026-11-20', 1],
 ])('%s means %s from %s on, %d days', (typed, zone, first, count) => {
-  expect(asked(typed)).toEqual({ zone, days: { first, count } });
+  expect(readDays(typed)).toEqual({ zone, days: { first, count } });
 });
 
 test.each([
@@ -43,7 +43,7 @@ test.each([
 ])('%s is refused with what is wrong and what is right', (typed, wrong, right) => {
   let refused: unknown;
   try {
-    asked(typed);
+    readDays(typed);
   } catch (error) {
     refused = error;
   }
@@ -63,7 +63,7 @@ test.each([
 ])('%s offers %j', (typed, offered) => {
   let refused: unknown;
   try {
-    asked(typed);
+    readDays(typed);
   } catch (error) {
     refused = error;
   }

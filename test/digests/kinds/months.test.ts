@@ -121,13 +121,13 @@ test('both the previous run and the same weekday are told, of a weekly digest th
   `);
 });
 
-const charged = (...dollars: readonly number[]) =>
+const chargeMonths = (...dollars: readonly number[]) =>
   dollars.map((amount) => (data: CdnData) => {
     data.zones = [makeZone(1001, 'shop', { MonthlyBandwidthUsed: 10 * GB, MonthlyCharges: amount })];
   });
 
 test('charges that jump are told beside the number of everything', async () => {
-  const told = await (await createDigestScenario()).runDaily('2026-11-03', charged(2, 4, 6, 26));
+  const told = await (await createDigestScenario()).runDaily('2026-11-03', chargeMonths(2, 4, 6, 26));
   expect(told.top).toMatchInlineSnapshot(`
     [
       "*1 zone* · 10 GB this month · $26.00 so far (+$20.00)",

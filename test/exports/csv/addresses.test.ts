@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 import { createPseudonymizer, replaceAddresses } from '../../../src/exports/csv/addresses.ts';
 import { cell, csvFormat, cuts, rewrite, splitBytes, table } from './arbitraries.ts';
 
-const made = (file: Uint8Array, cuts: readonly number[] = []): string =>
+const rewriteFile = (file: Uint8Array, cuts: readonly number[] = []): string =>
   new TextDecoder().decode(rewrite(createPseudonymizer(), splitBytes(file, cuts)));
 
-const marked = (text: string): string => replaceAddresses(text, (address) => `<${address}>`);
+const markAddresses = (text: string): string => replaceAddresses(text, (address) => `<${address}>`);
 
 test.each([
   ['203.0.113.7', '<203.0.113.7>'],
@@ -34,7 +34,7 @@ test.each([
   ['{"ip":"2001:db8::1"}', '{"ip":"<2001:db8::1>"}'],
   ['203.0.113.7:1:2', '<203.0.113.7>:1:2'],
 ])('in %s addresses are found', (text, expected) => {
-  expect(marked(text)).toBe(expected);
+  expect(markAddresses(text)).toBe(expected);
 });
 
 test.each([
@@ -49,7 +49,7 @@ test.each([
   'aa:bb:cc:dd:ee:ff',
   '1234.5.6.7',
 ])('in %s there is none', (text) => {
-  expect(marked(text)).toBe(text);
+  expect(markAddresses(text)).toBe(text);
 });
 
 test('any address is found in any text around it', () => {
@@ -60,7 +60,7 @@ test('any address is found in any text around it', () => {
       fc.constantFrom('', ' ', '"', ']', ')', '/', '?', ' a', ',', '. '),
       (address, before, behind) => {
         fc.pre(address !== '::' && !address.endsWith('.0.0'));
-        const [found = '', ...more] = marked(`${before}${address}${behind}`).split('<');
+        const [found = '', ...more] = markAddresses(`${before}${address}${behind}`).split('<');
         expect(found).toBe(before);
         expect(more).toEqual([expect.stringMatching(/^[\da-f.:]+>/u)]);
       },
@@ -73,7 +73,7 @@ test('one address has one pseudonym in a file, in its column, in others and in a
   const file = Buffer.from(
     'ip,url,client_ip\n203.0.113.7,/?from=203.0.113.7,2001:DB8::1\n203.0.113.8,"/a,[2001:db8:0::1]",\n',
   );
-  const [, ...rows] = parse(made(file));
+  const [, ...rows] = parse(rewriteFile(file));
   const [one = '', six = ''] = [rows[0]?.[0], rows[0]?.[2]];
   expect(one).toMatch(/^ip-[\da-f]{10}$/u);
   expect(rows).toEqual([
@@ -81,7 +81,7 @@ test('one address has one pseudonym in a file, in its column, in others and in a
     [expect.stringMatching(/^ip-/u), `/a,[${six}]`, ''],
   ]);
   expect(new Set([one, six, rows[1]?.[0]]).size).toBe(3);
-  expect(made(file)).not.toContain(one);
+  expect(rewriteFile(file)).not.toContain(one);
 });
 
 test.each([
@@ -95,14 +95,16 @@ test.each([
   ],
 ])('one address has one pseudonym, however it is written: %s', (...spellings) => {
   const file = Buffer.from(`ip,b\n${spellings.map((ip) => `${ip},from ${ip}\n`).join('')}`);
-  const rows: string[][] = parse(made(file), { from: 2 });
+  const rows: string[][] = parse(rewriteFile(file), { from: 2 });
   const pseudonyms = rows.flat().map((text) => /ip-[\da-f]{10}/u.exec(text)?.[0]);
   expect(pseudonyms).toHaveLength(10);
   expect(new Set(pseudonyms).size).toBe(1);
 });
 
 test('in a column of addresses nothing stays that could be one', () => {
-  const rows = parse(made(Buffer.from('IP Address,b\n203.0.113.x,1\n"1.1.1.1, 2.2.2.2",2\nunknown,3\n')));
+  const rows = parse(
+    rewriteFile(Buffer.from('IP Address,b\n203.0.113.x,1\n"1.1.1.1, 2.2.2.2",2\nunknown,3\n')),
+  );
   expect(rows.map(([ip]) => ip)).toEqual([
     'IP Address',
     expect.stringMatching(/^ip-[\da-f]{10}$/u),
@@ -117,7 +119,7 @@ test('whatever has no address in it stays byte for byte', () => {
       const plain = rows.map((row) => row.map((text) => text.replaceAll(/[\d:]/gu, '')));
       fc.pre(!plain[0]?.[0]?.startsWith('\u{feff}'));
       const file = Buffer.from(stringify(plain, how));
-      expect(made(file, cuts)).toBe(file.toString().replace(/^\u{feff}/u, ''));
+      expect(rewriteFile(file, cuts)).toBe(file.toString().replace(/^\u{feff}/u, ''));
     }),
   );
 });
@@ -126,7 +128,7 @@ test('the other cells of any row stay, and its shape', () => {
   fc.assert(
     fc.property(fc.array(cell, { minLength: 1, maxLength: 8 }), cuts, (cells, cuts) => {
       const rows = [['ip', 'ua'], ...cells.map((text) => ['198.51.100.1', text])];
-      const read = parse(made(Buffer.from(stringify(rows, { quoted: true })), cuts));
+      const read = parse(rewriteFile(Buffer.from(stringify(rows, { quoted: true })), cuts));
       expect(read.map((row) => row[1]?.replace(/ip-[\da-f]{10}/u, '203.0.113.7'))).toEqual(
         rows.map((row) => row[1]),
       );

@@ -6,7 +6,7 @@ import { createSpreadsheetEscaper } from '../../../src/exports/csv/spreadsheet-s
 import { escapeFormulas, isFormula, writeCsv } from '../../../src/lib/csv.ts';
 import { cell, csvFormat, cuts, rewrite, splitBytes, table } from './arbitraries.ts';
 
-function madeSafe(file: Uint8Array, cuts: readonly number[] = []): Buffer {
+function makeSafe(file: Uint8Array, cuts: readonly number[] = []): Buffer {
   return rewrite(createSpreadsheetEscaper(), splitBytes(file, cuts));
 }
 
@@ -25,7 +25,7 @@ const dangerous = Array.from('=+-@＝＋－＠');
 test('in no cell of any table is there a formula left, and the harmless cells are what they were', () => {
   fc.assert(
     fc.property(table, csvFormat, cuts, (rows, how, cuts) => {
-      const safe = read(madeSafe(Buffer.from(stringify(rows, how)), cuts));
+      const safe = read(makeSafe(Buffer.from(stringify(rows, how)), cuts));
       expect(safe.map((row) => row.length)).toEqual(rows.map((row) => row.length));
       for (const [nth, row] of rows.entries())
         for (const [column, text] of row.entries()) {
@@ -64,7 +64,7 @@ test.each([';', '\t'])(
   (separator) => {
     fc.assert(
       fc.property(table, csvFormat, cuts, (rows, how, cuts) => {
-        const safe = madeSafe(Buffer.from(stringify(rows, how)), cuts);
+        const safe = makeSafe(Buffer.from(stringify(rows, how)), cuts);
         const split: string[][] = parse(safe, {
           bom: true,
           delimiter: separator,
@@ -89,23 +89,23 @@ test.each([
   ['(X11; Linux x86_64; rv:140.0)', '(X11; Linux x86_64; rv:140.0)'],
   ['a;;b, =c', 'a;;b, =c'],
 ])('%j becomes %j', (text, safe) => {
-  expect(read(madeSafe(Buffer.from(stringify([['x', text]]))))).toEqual([['x', safe]]);
+  expect(read(makeSafe(Buffer.from(stringify([['x', text]]))))).toEqual([['x', safe]]);
   expect(read(Buffer.from(writeCsv(columns, [text])))).toEqual([['x', safe]]);
 });
 
 test('however much nobody sees stands in front of it, it is a formula, in a time that does not explode', () => {
   const hidden = `a;${'\u{200b}'.repeat(5000)}=1`;
-  const [[made = ''] = []] = read(madeSafe(Buffer.from(`"${hidden}"`)));
+  const [[made = ''] = []] = read(makeSafe(Buffer.from(`"${hidden}"`)));
   expect(made).toBe(hidden.replace(';', ";'"));
   const many = Buffer.from(`"${';\u{200b}'.repeat(1_500_000)}"`);
-  expect(madeSafe(many).length).toBeLessThan(many.length * 1.5);
+  expect(makeSafe(many).length).toBeLessThan(many.length * 1.5);
 });
 
 test('what is safe stays as it is', () => {
   fc.assert(
     fc.property(table, csvFormat, (rows, how) => {
-      const once = madeSafe(Buffer.from(stringify(rows, how)));
-      expect(madeSafe(once).equals(once)).toBe(true);
+      const once = makeSafe(Buffer.from(stringify(rows, how)));
+      expect(makeSafe(once).equals(once)).toBe(true);
     }),
   );
 });
@@ -114,7 +114,7 @@ test('byte for byte', () => {
   const file = '\u{feff}time,"user agent"\r\n1,=1+1\r\n2,"=HYPERLINK(""x"")"\r\n3,\r\n\r\n4,"a\r\n+b"';
   const safe =
     '\u{feff}"time","user agent"\r\n"1","\'=1+1"\r\n"2","\'=HYPERLINK(""x"")"\r\n"3",\r\n\r\n"4","a\r\n\'+b"';
-  expect(madeSafe(Buffer.from(file)).toString()).toBe(safe);
+  expect(makeSafe(Buffer.from(file)).toString()).toBe(safe);
 });
 
 test.each([
@@ -153,16 +153,16 @@ test('a small file is made by the same rule', () => {
 
 test('a broken file becomes a whole one in which nothing runs', () => {
   const file = '=a"b,"c"=d,x\r\n"=never closed,\n1';
-  const rows = read(madeSafe(Buffer.from(file)));
+  const rows = read(makeSafe(Buffer.from(file)));
   expect(rows).toEqual([[`'=a"b`, 'c=d', 'x'], [`'=never closed,\n1`]]);
 });
 
 test('bytes that are no text are kept', () => {
   const file = Buffer.from('61ff2c3dfe0a', 'hex');
-  expect(madeSafe(file).toString('hex')).toBe('2261ff222c22273dfe220a');
+  expect(makeSafe(file).toString('hex')).toBe('2261ff222c22273dfe220a');
 });
 
 test('a row that no memory should hold is an error that says so', () => {
   const row = Buffer.alloc(9_000_000, 'x');
-  expect(() => madeSafe(row)).toThrow('One row of the file is larger than');
+  expect(() => makeSafe(row)).toThrow('One row of the file is larger than');
 });

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createGroupCounts } from '../../../src/exports/stats/counts.ts';
 
-function counted(words: readonly string[], options?: Parameters<typeof createGroupCounts>[0]) {
+function countWords(words: readonly string[], options?: Parameters<typeof createGroupCounts>[0]) {
   const tally = createGroupCounts(options);
   for (const word of words) {
     const bytes = Buffer.from(`(${word})`);
@@ -20,7 +20,7 @@ test('words are counted exactly while they are few, and within what is missed wh
     fc.property(fc.array(word, { maxLength: 200 }), (given) => {
       const exact = new Map<string, number>();
       for (const word of given) exact.set(word, (exact.get(word) ?? 0) + 1);
-      const { words, missed } = counted(given, { kept: 4 });
+      const { words, missed } = countWords(given, { kept: 4 });
       expect(exact.size >= 8 || missed === 0).toBe(true);
       expect(missed > 0 ? exact : new Map(words)).toEqual(exact);
       for (const [word, count] of words) {
@@ -36,11 +36,11 @@ test('words are counted exactly while they are few, and within what is missed wh
 });
 
 test('long words are counted by how they begin, and are shown to be cut', () => {
-  const { words } = counted(['abcdefgh', 'abcdefxy', 'abc', 'äöüß'], { longest: 6 });
+  const { words } = countWords(['abcdefgh', 'abcdefxy', 'abc', 'äöüß'], { longest: 6 });
   expect(words).toEqual([
     ['abcdef…', 2],
     ['abc', 1],
     ['äöü…', 1],
   ]);
-  expect(counted(['äöü'], { longest: 5 }).words).toEqual([['äö…', 1]]);
+  expect(countWords(['äöü'], { longest: 5 }).words).toEqual([['äö…', 1]]);
 });

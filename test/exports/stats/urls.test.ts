@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { redactUrl } from '../../../src/exports/stats/urls.ts';
 import { expectedUrl } from '../csv/arbitraries.ts';
 
-function shown(text: string): string {
+function readUrl(text: string): string {
   const url = { bytes: Buffer.from(`before${text}behind`), from: 6, to: 6 + Buffer.byteLength(text) };
   redactUrl(url, Buffer.alloc(1_024));
   return Buffer.from(url.bytes.subarray(url.from, url.to)).toString();
@@ -23,7 +23,7 @@ test.each([
   ['/a=b=c;d=e&f', '/a=…;d=…&f'],
   ['', ''],
 ])('%s is shown as %s', (url, expected) => {
-  expect(shown(url)).toBe(expected);
+  expect(readUrl(url)).toBe(expected);
 });
 
 test('read byte by byte, it shows what is shown of every address elsewhere', () => {
@@ -36,7 +36,7 @@ test('read byte by byte, it shows what is shown of every address elsewhere', () 
   );
   fc.assert(
     fc.property(url, (text) => {
-      expect(shown(text)).toBe(expectedUrl(text));
+      expect(readUrl(text)).toBe(expectedUrl(text));
     }),
     { numRuns: 5_000 },
   );
@@ -44,7 +44,7 @@ test('read byte by byte, it shows what is shown of every address elsewhere', () 
 
 test('of a longer one than there is room for, the beginning is shown', () => {
   const long = `/${'a=b/'.repeat(2_000)}`;
-  const beginning = shown(long);
+  const beginning = readUrl(long);
   expect(beginning.length).toBeGreaterThan(500);
   expect(expectedUrl(long).startsWith(beginning)).toBe(true);
 });

@@ -19,7 +19,7 @@ const [from, to] = [Date.UTC(2026, 10, 20), Date.UTC(2026, 10, 21)];
 const fileOf = (rows: number): Buffer =>
   Buffer.from(`${csvHeader}${generateEventRows(501, rows, from, to).map(csvLine).join('')}`);
 
-function counted(file: Uint8Array): EventStats {
+function countFile(file: Uint8Array): EventStats {
   const counter = createEventStats();
   counter.add(file);
   return counter.result();
@@ -39,7 +39,7 @@ test.each([
     await thread.add(shared.subarray(0, piece.length));
     shared.fill(0);
   }
-  expect(await thread.result()).toEqual(counted(file));
+  expect(await thread.result()).toEqual(countFile(file));
 });
 
 test('a thread counts one file after the other', async () => {

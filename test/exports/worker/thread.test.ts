@@ -27,7 +27,7 @@ let workers = 0;
 const countWorker = (): void => void (workers += 1);
 
 /** How many threads `run` starts; the event comes a moment later. */
-async function startedBy(run: () => unknown): Promise<number> {
+async function countStartedThreads(run: () => unknown): Promise<number> {
   const before = workers;
   await run();
   await new Promise((resolve) => setImmediate(resolve));
@@ -255,7 +255,7 @@ test('a thread that ended cleanly is used again, and holds nothing of the export
     thread = start();
     other = start();
   };
-  expect(await startedBy(begin)).toBe(1);
+  expect(await countStartedThreads(begin)).toBe(1);
   answer = (response) => response.end('a,b\n1,2\n');
   const { files, sha256: hash, stats } = await gather();
   expect([files.length, stats.rows, hash]).toEqual([1, 1, sha256(Buffer.from('a,b\n1,2\n'))]);
@@ -263,6 +263,6 @@ test('a thread that ended cleanly is used again, and holds nothing of the export
   // Only one is kept.
   await thread.close();
   await other.close();
-  expect(await startedBy(begin)).toBe(1);
+  expect(await countStartedThreads(begin)).toBe(1);
   await other.close();
 });

@@ -163,7 +163,7 @@ async function choiceFor(
   const actionId = String(element['action_id']);
   const type = String(element['type']);
   const many = type.startsWith('multi_');
-  const wrapped = (value: string): string | string[] => (many ? [value] : value);
+  const wrap = (value: string): string | string[] => (many ? [value] : value);
   if (type.endsWith('external_select')) {
     // What could be an id is offered as one; anything else that is typed never comes back.
     for (const typed of ['nothing has this name', 'CANARY-typed in a menu', 's', 'a']) {
@@ -171,12 +171,12 @@ async function choiceFor(
       bot.recordAnswer(options);
       done.searched.add(actionId);
       const first = options.find(({ value }) => !isNote(String(value)));
-      if (first) return wrapped(String(first['value']));
+      if (first) return wrap(String(first['value']));
     }
     return undefined;
   }
-  if (type.endsWith('users_select')) return wrapped('U0BOB0000');
-  if (/(?:conversations|channels)_select$/u.test(type)) return wrapped('C0DEPLOY0');
+  if (type.endsWith('users_select')) return wrap('U0BOB0000');
+  if (/(?:conversations|channels)_select$/u.test(type)) return wrap('C0DEPLOY0');
   switch (type) {
     case 'plain_text_input':
     case 'email_text_input':

@@ -39,7 +39,7 @@ async function ask(person: Person, words: string): Promise<string> {
   return (await person.waitForMessage(({ ts }) => !before.has(ts))).reads;
 }
 
-const linked = async (person: Person): Promise<boolean> =>
+const hasKey = async (person: Person): Promise<boolean> =>
   !/no CDN key is connected/.test(await ask(person, 'whoami'));
 
 describe('settings of interleaved workspaces with equal user ids', () => {
@@ -79,11 +79,11 @@ describe('a key ends with its person', () => {
     await bot.slack.event({ ...gone, user: { ...gone.user, team_id: 'T0RIVAL00' } }, { teamId: acme.id });
     await bot.slack.event({ ...gone, user: { ...gone.user, is_stranger: true } }, { teamId: acme.id });
     await bot.slack.event({ ...gone, user: { ...gone.user, deleted: false } }, { teamId: acme.id });
-    expect(await linked(inAcme)).toBe(true);
+    expect(await hasKey(inAcme)).toBe(true);
     await bot.slack.event(gone, { teamId: acme.id });
-    await until(async () => !(await linked(inAcme)));
-    expect(await linked(inBeta)).toBe(true);
-    expect(await linked(bot.slack.as(bob, ops, acme.id))).toBe(true);
+    await until(async () => !(await hasKey(inAcme)));
+    expect(await hasKey(inBeta)).toBe(true);
+    expect(await hasKey(bot.slack.as(bob, ops, acme.id))).toBe(true);
     // Told again, nothing is left to end.
     await bot.slack.event(gone, { teamId: acme.id });
   });
@@ -95,8 +95,8 @@ describe('a key ends with its person', () => {
     await connect(bot, 'U0GRACE00', 'C0CORPTWO', bot.cdn.key, 'T0CORPTWO');
     const event = { type: 'team_access_revoked', team_ids: ['T0CORPONE'] };
     await bot.slack.event(event, { teamId: 'T0CORPTWO' });
-    await until(async () => !(await linked(frank)));
-    expect(await linked(grace)).toBe(true);
+    await until(async () => !(await hasKey(frank)));
+    expect(await hasKey(grace)).toBe(true);
   });
 
   test('the app taken away destroys every key of that workspace; all of it is in the record', async () => {
@@ -106,22 +106,22 @@ describe('a key ends with its person', () => {
       { teamId: acme.id },
     );
     const inAcme = bot.slack.as(bob, ops, acme.id);
-    expect(await linked(inAcme)).toBe(true);
+    expect(await hasKey(inAcme)).toBe(true);
     await bot.slack.event({ type: 'tokens_revoked', tokens: { bot: ['U0CDNBOT0'] } }, { teamId: acme.id });
-    await until(async () => !(await linked(inAcme)));
-    expect(await linked(bot.slack.as(alice, betaOps, beta.id))).toBe(true);
+    await until(async () => !(await hasKey(inAcme)));
+    expect(await hasKey(bot.slack.as(alice, betaOps, beta.id))).toBe(true);
 
     await bot.app.stop();
     const database = await openDatabase({ dataDir: bot.env['DATA_DIR'] ?? '', log: createMemoryLog() });
     const audit = createAudit({ db: database.db, now: () => new Date() });
-    const destroyed = async (tenant: string): Promise<unknown[]> =>
+    const findDestroyed = async (tenant: string): Promise<unknown[]> =>
       (await audit.recent(tenant, 50))
         .filter(({ event }) => event === 'key-destroyed')
         .map(({ actor, subject, detail }) => [actor, subject, detail['cause']]);
     const [inAcmeRecord, inCorp, inBetaRecord] = [
-      await destroyed(acme.id),
-      await destroyed('E0CORP0000'),
-      await destroyed(beta.id),
+      await findDestroyed(acme.id),
+      await findDestroyed('E0CORP0000'),
+      await findDestroyed(beta.id),
     ];
     await database.close();
     expect(bot.slack.problems).toEqual([]);

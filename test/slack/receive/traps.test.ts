@@ -73,7 +73,7 @@ describe('signed HTTP', () => {
     expect(response.statusCode).toBe(401);
   });
 
-  const unsigned = (body: string, type = 'application/x-www-form-urlencoded'): Promise<Response> =>
+  const sendUnsigned = (body: string, type = 'application/x-www-form-urlencoded'): Promise<Response> =>
     fetch(`http://127.0.0.1:${bot.app.port()}/slack/events`, {
       method: 'POST',
       headers: { 'content-type': type },
@@ -81,7 +81,7 @@ describe('signed HTTP', () => {
     });
 
   test.each(['ssl_check=1', 'token=abc&ssl_check=1'])('Slack’s unsigned %s is answered', async (body) => {
-    const response = await unsigned(body);
+    const response = await sendUnsigned(body);
     expect(response.status).toBe(200);
     expect(await response.text()).toBe('');
   });
@@ -98,7 +98,7 @@ describe('signed HTTP', () => {
     ['a form under another name', 'ssl_check=1', 'application/json'],
     ['a long body', `ssl_check=1&token=${'x'.repeat(2000)}`],
   ])('unsigned, %s with ssl_check is refused', async (_what, body, type?: string) => {
-    expect((await unsigned(body, type)).status).toBe(401);
+    expect((await sendUnsigned(body, type)).status).toBe(401);
   });
 
   test('a false signature is refused with ssl_check too', async () => {

@@ -39,7 +39,7 @@ function urlOf(input: string | URL | Request): string {
 }
 
 /** The one line that the log has about it. */
-function stopped(sink: string): { reference: string } {
+function findStopped(sink: string): { reference: string } {
   const all = lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line['sink']);
   expect(all).toHaveLength(1);
   expect(all[0]).toMatchObject({ level: 'error', sink, kinds: ['zone-key'] });
@@ -73,7 +73,7 @@ describe('to Slack', () => {
         leaking(() => client.chat.postMessage({ channel: 'C1', text: 'x', blocks })),
       ).rejects.toThrow(SecretLeakBlocked);
       expect(sent).toEqual([]);
-      stopped('slack');
+      findStopped('slack');
     },
   );
 
@@ -86,7 +86,7 @@ describe('to Slack', () => {
     const client = clients.interactive(new Secret('xoxb-test'));
     await expect(leaking(() => client.apiCall('views.open', args))).rejects.toThrow(SecretLeakBlocked);
     expect(sent).toEqual([]);
-    stopped('slack');
+    findStopped('slack');
   });
 
   test('a call without one goes out, its token in the header', async () => {
@@ -109,7 +109,7 @@ describe('to Slack', () => {
   test('an answer by response_url that holds a secret is not sent, and not by another way either', async () => {
     await expect(leaking(() => responder.send({ text: secret }))).rejects.toThrow(SecretLeakBlocked);
     expect(sent).toEqual([]);
-    stopped('response_url');
+    findStopped('response_url');
   });
 
   test('where only the client is left, it is not tried twice', async () => {
@@ -123,7 +123,7 @@ describe('to Slack', () => {
     });
     await expect(leaking(() => direct.send({ text: secret }))).rejects.toThrow(SecretLeakBlocked);
     expect(sent).toEqual([]);
-    stopped('slack');
+    findStopped('slack');
   });
 
   test('a message that is there to bring this kind of secret goes out; another kind in it does not', async () => {
@@ -154,7 +154,7 @@ describe('acknowledgements', () => {
     ['a message', { text: secret }, { response_type: 'ephemeral' }],
   ])('%s with a secret are replaced by a sentence of the same form', (_, reply, form) => {
     const instead = leaking(() => egress.acknowledgement(reply));
-    const { reference } = stopped('acknowledgement');
+    const { reference } = findStopped('acknowledgement');
     expect(instead).toMatchObject(form);
     expect(JSON.stringify(instead)).not.toContain(secret);
     expect(JSON.stringify(instead)).toContain(reference);
@@ -205,7 +205,7 @@ describe('acknowledgements', () => {
     });
     const text = await response.text();
     server.close();
-    expect(text).toContain(stopped('acknowledgement').reference);
+    expect(text).toContain(findStopped('acknowledgement').reference);
     expect(text).not.toContain(secret);
   });
 
@@ -223,12 +223,12 @@ describe('acknowledgements', () => {
     const answered = await slack.as('U0ALICE00', 'C0OPS0000').slash('help');
     await receiver.stop();
     await slack.close();
-    expect(JSON.stringify(answered.body)).toContain(stopped('acknowledgement').reference);
+    expect(JSON.stringify(answered.body)).toContain(findStopped('acknowledgement').reference);
     expect(JSON.stringify(answered.body)).not.toContain(secret);
   });
 });
 
-function noted(text: string): string {
+function noteSecret(text: string): string {
   registerSecret('zone-key', secret);
   return text;
 }
@@ -242,9 +242,9 @@ describe('answers of our own endpoints', () => {
     metrics: {
       delivered: () => undefined,
       contentType: 'text/plain',
-      render: async () => noted(says.metrics),
+      render: async () => noteSecret(says.metrics),
     },
-    unready: async () => [noted(says.unready)],
+    unready: async () => [noteSecret(says.unready)],
   });
   let base = '';
   beforeAll(async () => {
@@ -258,7 +258,7 @@ describe('answers of our own endpoints', () => {
     const text = await response.text();
     expect(response.status).toBe(500);
     expect(text).not.toContain(secret);
-    expect(text).toContain(stopped('http').reference);
+    expect(text).toContain(findStopped('http').reference);
   });
 
   test('others arrive as they are', async () => {
@@ -294,7 +294,7 @@ describe('answers of our own endpoints', () => {
       response.end('');
     });
     expect([redirected.status, redirected.headers.get('location')]).toEqual([500, null]);
-    stopped('http');
+    findStopped('http');
   });
 
   test('an answer in pieces ends before the secret', async () => {
@@ -304,7 +304,7 @@ describe('answers of our own endpoints', () => {
         response.end(secret);
       }),
     ).rejects.toThrow(/terminated|fetch failed/);
-    stopped('http');
+    findStopped('http');
   });
 
   test('an answer in pieces without one arrives whole', async () => {
@@ -359,7 +359,7 @@ describe('requests to others', () => {
   ])('it does not %s', async (_, url, init) => {
     await expect(leaking(() => guarded(url, init))).rejects.toThrow(SecretLeakBlocked);
     expect(asked).toEqual([]);
-    stopped('cdn');
+    findStopped('cdn');
   });
 });
 
@@ -369,7 +369,7 @@ test('a secret across two pieces of a file is blocked', () => {
     check(Buffer.from(`time,status\n1,200,${secret.slice(0, 9)}`));
     expect(() => check(Buffer.from(`${secret.slice(9)}\n2,200`))).toThrow(SecretLeakBlocked);
   });
-  stopped('file');
+  findStopped('file');
 });
 
 test('a file is stopped however small its pieces are', () => {
@@ -380,7 +380,7 @@ test('a file is stopped however small its pieces are', () => {
       for (const piece of pieces) check(piece);
     }).toThrow(SecretLeakBlocked);
   });
-  stopped('file');
+  findStopped('file');
 });
 
 test('a log line keeps all but the secret, whatever it is in', () => {

@@ -89,13 +89,13 @@ test('where response_url takes no charts the answer comes with words, and asks a
   await person.slash(`app ${appIds.api}`);
   const shown = await person.waitForMessage(/█/);
   expect(shown.reads).toMatch(/Latency 38\.2 now, newest 20/);
-  const refused = (): number =>
+  const countRefused = (): number =>
     bot.slack.calls.filter(({ method, error }) => method === 'response_url' && error === 'invalid_blocks')
       .length;
-  expect(refused()).toBe(1);
+  expect(countRefused()).toBe(1);
   await person.slash('scanning 501');
   await person.waitForMessage(/requests blocked, newest 14/);
-  expect(refused()).toBe(1);
+  expect(countRefused()).toBe(1);
   expect(bot.logs.join('')).toMatch(
     /data_visualization: Latency 38\.2 now.*unsupported type: data_visualization/,
   );

@@ -63,7 +63,7 @@ describe('with an address of its own, the bot', () => {
     bot.cdn.faults.clear();
     const older = bot.slack.as(bob).messages().map(findConnectLink);
     const links = new Set<string>();
-    const pressed = async (): Promise<void> => {
+    const pressConnect = async (): Promise<void> => {
       const known = links.size;
       await person.press('connect:open');
       const offer = await bot.slack.as(bob).waitForMessage((message) => {
@@ -73,13 +73,13 @@ describe('with an address of its own, the bot', () => {
       links.add(findConnectLink(offer) ?? '');
       expect(links.size).toBe(known + 1);
     };
-    await pressed();
+    await pressConnect();
     await person.slash('whoami');
     await person.waitForMessage(/your CDN key is connected/);
-    await pressed();
+    await pressConnect();
     await person.openHome();
     await person.waitForHome(/your CDN key is connected/);
-    await pressed();
+    await pressConnect();
     expect(person.modal()).toBeUndefined();
     for (const link of links) expect((await fetchPage(link)).text).toContain('@bob in acme.slack.com');
   });

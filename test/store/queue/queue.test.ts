@@ -191,7 +191,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
 
     test('jobs with a time of their own are scheduled, and no longer once they are gone', async () => {
       const database = await emptyDatabase();
-      const scheduled = async () =>
+      const findScheduled = async () =>
         (await sql`select name, cron, timezone from pgboss.schedule order by name`.execute(database.db)).rows;
       const wanted = registered
         .filter(({ cron }) => cron !== undefined)
@@ -199,10 +199,10 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
         .toSorted((one, other) => one.name.localeCompare(other.name));
       const queue = await startQueue(database, registered);
       expect(wanted).toContainEqual({ name: 'housekeeping', cron: '*/15 * * * *', timezone: 'UTC' });
-      expect(await scheduled()).toEqual(wanted);
+      expect(await findScheduled()).toEqual(wanted);
       await queue.stop();
       await startQueue(database, []);
-      expect(await scheduled()).toEqual([]);
+      expect(await findScheduled()).toEqual([]);
     });
 
     test('nothing is stored before the start or after the stop', async () => {

@@ -33,7 +33,7 @@ const list = <T>(of: fc.Arbitrary<T>, most: number) =>
   fc.oneof(fc.array(of, { maxLength: 3 }), fc.array(of, { maxLength: most, size: 'max' }));
 
 /** Members that are undefined are left out, as they are in JSON. */
-function made<T extends object>(
+function arbitraryFigures<T extends object>(
   members: { [Name in keyof T]-?: fc.Arbitrary<T[Name] | undefined> },
 ): fc.Arbitrary<T> {
   return fc.record(members as Record<string, fc.Arbitrary<unknown>>).map((all) => {
@@ -42,7 +42,7 @@ function made<T extends object>(
 }
 const maybe = <T>(inner: fc.Arbitrary<T>) => fc.option(inner, { nil: undefined });
 
-const compared = made<Comparison>({
+const compared = arbitraryFigures<Comparison>({
   now: amount,
   before: maybe(amount),
   weekBefore: maybe(amount),
@@ -54,7 +54,7 @@ const states = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<Record<Attention, T>> =>
   fc.record({ disabled: of, suspended: of, 'near-limit': of, 'no-certificate': of });
 const points = list(fc.tuple(fc.nat({ max: 2e12 }), amount), 30);
 
-const zones = made<NonNullable<Collected['zones']>>({
+const zones = arbitraryFigures<NonNullable<Collected['zones']>>({
   scope: fc.constantFrom('', '1001 1002'),
   since: maybe(iso),
   zones: fc.nat(),
@@ -66,7 +66,7 @@ const zones = made<NonNullable<Collected['zones']>>({
   perDay: maybe(compared),
   chargesPerDay: maybe(compared),
   busiest: list(
-    made<{ id: string; name: string; used: number; perDay: Comparison }>({
+    arbitraryFigures<{ id: string; name: string; used: number; perDay: Comparison }>({
       id,
       name: text,
       used: amount,
@@ -85,7 +85,7 @@ const zones = made<NonNullable<Collected['zones']>>({
   trend: points,
 });
 
-const errors = made<NonNullable<Collected['errors']>>({
+const errors = arbitraryFigures<NonNullable<Collected['errors']>>({
   scope: fc.constant(''),
   since: maybe(iso),
   from: iso,
@@ -102,7 +102,7 @@ const errors = made<NonNullable<Collected['errors']>>({
   firstHour: fc.nat({ max: 2e12 }),
 });
 
-const scan = made<NonNullable<Collected['scanning']>[number]>({
+const scan = arbitraryFigures<NonNullable<Collected['scanning']>[number]>({
   id,
   since: maybe(iso),
   last: maybe(fc.constantFrom('2026-11-03', '2024-02-29')),
@@ -118,7 +118,7 @@ function maybeNull<T>(inner: fc.Arbitrary<T>): fc.Arbitrary<T | null> {
   return fc.option(inner);
 }
 
-const app = made<NonNullable<Collected['apps']>['apps'][number]>({
+const app = arbitraryFigures<NonNullable<Collected['apps']>['apps'][number]>({
   id: text.filter((word) => word !== ''),
   since: maybe(iso),
   status: maybe(text),
@@ -130,7 +130,7 @@ const app = made<NonNullable<Collected['apps']>['apps'][number]>({
   trend: points,
 });
 
-const collected: fc.Arbitrary<Collected> = made<Collected>({
+const collected: fc.Arbitrary<Collected> = arbitraryFigures<Collected>({
   version: fc.constant(storedVersion),
   at: iso,
   zones: maybe(zones),
@@ -138,7 +138,7 @@ const collected: fc.Arbitrary<Collected> = made<Collected>({
   scanning: maybe(list(scan, 20)),
   apps: maybe(fc.record({ apps: list(app, 20), more: fc.nat() })),
   unread: list(
-    made<Collected['unread'][number]>({
+    arbitraryFigures<Collected['unread'][number]>({
       kind: fc.constantFrom(...digestKindNames),
       what: maybe(text),
       message: fc.constantFrom('The CDN did not answer.', 'It said: “&lt;b&gt;”.'),

@@ -12,7 +12,7 @@ const read = (...codes: readonly string[]) => [
 ];
 
 /** What is new in the last of these runs: a day, and the codes that came on it. */
-function told(...runs: readonly (readonly [day: number, ...codes: string[]])[]): string[] | undefined {
+function findFresh(...runs: readonly (readonly [day: number, ...codes: string[]])[]): string[] | undefined {
   let baseline: CodeBaseline | undefined;
   let fresh: string[] | undefined;
   for (const [day, ...codes] of runs) {
@@ -51,7 +51,7 @@ test.each([
   ],
   ['entries without a code', [[1], [2, '']], []],
 ] as [string, [number, ...string[]][], string[]][])('new codes: %s', (_, runs, expected) => {
-  expect(told(...runs)).toEqual(expected);
+  expect(findFresh(...runs)).toEqual(expected);
 });
 
 test('what a silent run saw was seen; what was new to it is still to be told', () => {
