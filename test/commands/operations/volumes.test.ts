@@ -148,26 +148,6 @@ describe('a volume is deleted', () => {
     expect(reads).toMatch(/Why\?/);
   });
 
-  test('a card whose post got no answer is found by its marker and kept up to date', async () => {
-    const volume = team.addVolume();
-    const { script } = team.bot.slack;
-    await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
-    await team.alice.waitForModal('volumes:submit');
-    // The requester's own message and the card are posted, and neither answer arrives.
-    script.drop('chat.postMessage', 2);
-    await team.alice.submit({ confirmVolumeId: volume.volumeId, reason: 'The node is gone' });
-    await team.alice.waitForModal(/It needs 1 approval/);
-    const wanted = new RegExp(`asks to delete every instance of volume ${volume.volumeId}`);
-    const card = await team.bob.waitForMessage(wanted, 20_000);
-    await team.bob.press('approvals:approve', { ts: card.ts });
-    const { reads } = await team.bob.waitForMessage(
-      ({ ts, reads }) => ts === card.ts && /2 instances deleted/.test(reads),
-      60_000,
-    );
-    expect(reads).not.toMatch(/waits for approval/);
-    expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
-  });
-
   test('an impossible id is an error of its field; made-up buttons find nothing', async () => {
     const { appId } = team.addVolume();
     for (const volumeId of ['..', '%2e%2e', 'a%2Fb']) {
