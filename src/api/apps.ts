@@ -74,7 +74,6 @@ export function createVolumes(send: Send) {
     async deleteAll(path: string) {
       const request = {
         operation: 'Delete All Volume Instances',
-        kind: 'change',
         method: 'DELETE',
         path,
       } as const;

@@ -98,8 +98,8 @@ export function createEventLogs(send: Send, now: () => number = Date.now) {
         throw new UserError('A filter is not complete.', 'Each one needs a field, an operation and a value.');
       const request = {
         operation: exportOperation,
-        // A POST that only reads.
         method: 'POST',
+        isRead: true,
         path: pathOf('shield', 'event-logs', id, 'export'),
         // Many servers write an error's body only for those who accept its type.
         accept: 'text/csv, application/problem+json;q=0.9, application/json;q=0.9',
@@ -138,24 +138,25 @@ async function readFileReply(reply: Reply) {
     text = Buffer.concat(held).subarray(0, maxRefusalLength).toString('utf8').trimStart();
   } while (length < maxRefusalLength && (text === '' || text.startsWith('{')));
 
-  const body = isDone && text.startsWith('{') ? parseJson(text) : undefined;
-  const isRefusal = isObject(body) && readErrorBody(body).kind !== 'none';
+  const refusal = isDone && text.startsWith('{') ? parseJson(text) : undefined;
+  const isRefusal = isObject(refusal) && readErrorBody(refusal).kind !== 'none';
   if (isRefusal || isHtml(contentType, text)) {
     await chunks.return();
-    throw isRefusal ? reply.wrongShape(body) : reply.error('unexpected');
+    throw isRefusal ? reply.wrongShape(refusal) : reply.error('unexpected');
   }
   const announced = Number(headers.get('content-length') ?? Number.NaN);
-  const rest: AsyncIterator<Uint8Array> = {
-    next: async () => {
+  // No generator: one that was not begun would not pass its end on, and the connection would stay.
+  const body = {
+    async next(): Promise<IteratorResult<Uint8Array, void>> {
       const value = held.shift();
       return value ? { value } : chunks.next();
     },
     return: () => chunks.return(),
+    [Symbol.asyncIterator]: () => body,
   };
   return {
-    // The file while it arrives, not read ahead. Cancel it if it is not read to the end. Fails with ApiError: cut, timeout,
-    // cancelled.
-    body: ReadableStream.from({ [Symbol.asyncIterator]: () => rest }),
+    // The file while it arrives. Return it if it is not read to the end. Fails with ApiError: cut, timeout, cancelled.
+    body,
     contentType,
     // The length of a compressed answer is not that of the file.
     length: Number.isNaN(announced) || headers.has('content-encoding') ? undefined : announced,

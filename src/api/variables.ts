@@ -41,7 +41,6 @@ export function createVariables(send: Send) {
     async update(path: string, body: string, value?: Secret) {
       const request = {
         operation: 'Update Variable',
-        kind: 'change',
         method: 'POST',
         path,
         body: value ? withValue(body, value) : body,

@@ -151,7 +151,7 @@ test('a file that nobody wants any more closes the connection', async () => {
     response.on('close', () => closed.resolve('closed'));
     response.writeHead(200).write('a,b\n');
   });
-  await file.body.cancel();
+  await file.body.return();
   expect(await closed.promise).toBe('closed');
 });
 

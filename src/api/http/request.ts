@@ -45,9 +45,10 @@ export interface Drift {
 export interface ApiRequest {
   /** The specification's name: `List Pull Zones`. */
   readonly operation: string;
-  /** A read unless given otherwise: repeated after some failures. A change is sent at most once, whatever the answer. */
-  readonly kind?: 'change';
+  /** A GET unless given. What is no read is sent at most once, whatever the answer. */
   readonly method?: 'POST' | 'DELETE';
+  /** A POST that only reads: repeated after some failures, as a GET is. */
+  readonly isRead?: true;
   readonly host?: 'originLoggingUrl';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -110,7 +111,7 @@ export function createSend(
         const attempt = async () => consume(await once(request));
         return await (budget ? budget.spend(attempt) : attempt());
       } catch (error) {
-        if (!(error instanceof ApiError) || request.kind === 'change') throw error;
+        if (!(error instanceof ApiError) || (request.method && !request.isRead)) throw error;
         const wait = findRetryDelay({ error, tries, waitedMs, random: random() });
         if (wait === undefined) throw error;
         // A cancelled request ends the wait; the loop checks the signal.
