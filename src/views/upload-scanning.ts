@@ -84,24 +84,35 @@ function formatDay(day: ScanDay): string {
   return day.day ? formatLongDay(day.day) : escapeMrkdwn(day.label, 40) || '(no day)';
 }
 
-function renderDayChart(metrics: UploadScanningMetrics): MessageBlock[] {
-  const { totalLoggedRequests, totalBlockedRequests, totalFilesScanned, days } = metrics;
+const daysDrawn = 14;
+
+function renderDayChart({ days }: UploadScanningMetrics): MessageBlock[] {
   const labels = days.map(({ day, label }) => (day ? formatShortDay(day) : label));
-  const series = (name: string, member: 'loggedRequests' | 'blockedRequests' | 'filesScanned') => ({
-    name,
-    values: days.map((day) => day[member]),
-  });
+  type Member = 'loggedRequests' | 'blockedRequests' | 'filesScanned';
+  const series = (name: string, member: Member) => ({ name, values: days.map((day) => day[member]) });
+  /** Of the days that are drawn: the title must not count others. */
+  const sum = (member: Member): string => {
+    const values = days.slice(-daysDrawn).flatMap((day) => day[member] ?? []);
+    return formatAmount(values.length > 0 ? values.reduce((all, value) => all + value, 0) : undefined);
+  };
   if (days.every((day) => (day.loggedRequests ?? day.blockedRequests) === undefined)) {
-    const title = `Files scanned by day: ${formatAmount(totalFilesScanned)}`;
+    const title = `Files scanned by day: ${sum('filesScanned')}`;
     const scanned = [series('Files scanned', 'filesScanned')];
-    return renderChart({ kind: 'bar', title, unit: 'Files a day', labels, series: scanned, newest: 14 });
+    return renderChart({
+      kind: 'bar',
+      title,
+      unit: 'Files a day',
+      labels,
+      series: scanned,
+      newest: daysDrawn,
+    });
   }
   return renderChart({
     kind: 'bar',
-    title: `${formatAmount(totalBlockedRequests)} of ${formatAmount(totalLoggedRequests)} requests blocked`,
+    title: `${sum('blockedRequests')} of ${sum('loggedRequests')} requests blocked`,
     unit: 'Requests a day',
     labels,
     series: [series('Logged', 'loggedRequests'), series('Blocked', 'blockedRequests')],
-    newest: 14,
+    newest: daysDrawn,
   });
 }

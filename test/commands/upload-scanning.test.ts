@@ -64,6 +64,10 @@ test('of 28 days the newest 14 are drawn, and the title says so', async () => {
   expect(chart?.title).toMatch(/^[\d,]+ of [\d,]+ requests blocked, newest 14$/);
   expect(chart?.chart.axis_config.categories).toHaveLength(14);
   expect(chart?.chart.series.map(({ name }) => name)).toEqual(['Logged', 'Blocked']);
+  const [logged, blocked] = (chart?.chart.series ?? []).map(({ data }) =>
+    data.reduce((sum, { value }) => sum + value, 0).toLocaleString('en-US'),
+  );
+  expect(chart?.title).toBe(`${blocked} of ${logged} requests blocked, newest 14`);
   for (const label of chart?.chart.axis_config.categories ?? []) expect(label).toMatch(/^\d{1,2} Nov$/);
   expect(answer?.files).toBeUndefined();
 });
