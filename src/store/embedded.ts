@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, chmod, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { setImmediate as waitForTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
@@ -149,7 +149,7 @@ function createYieldingPglite(pglite: PGlite): PGlite {
   let turnStarted: number | undefined;
   let nextTurn: Promise<void> | undefined;
   const startTurn = async (): Promise<void> => {
-    await yieldToEventLoop();
+    await waitForTurn();
     turnStarted = undefined;
   };
   pglite.execProtocolStream = async (...about) => {

@@ -2,12 +2,12 @@ import { decideExport } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportRequest } from '../../exports/model.ts';
 import { message, section } from '../../views/blocks/blocks.ts';
-import { renderRefusal } from '../../views/blocks/failure.ts';
 import type { FormResult, Message } from '../../views/blocks/message.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
 import { renderAlreadyEnded } from '../../views/exports/outcome-messages.ts';
 import type { Action, Command, Context, Feature, Form, With } from '../define.ts';
+import { assertAllowed } from '../operations/proposals.ts';
 import type { Words } from '../words.ts';
 import { toFilterRows } from './filters.ts';
 import { type AskedExport, formActions, readExport } from './form.ts';
@@ -111,16 +111,12 @@ const form: Form<'exports'> = {
 async function start(
   request: ExportRequest,
   channel: AskedExport['channel'],
-  { authorizer, people, person, exports, cdn }: With<'exports'>,
+  context: With<'exports'>,
 ): Promise<void> {
-  const decision = await decideExport(authorizer, channel);
-  if (!decision.allowed) {
-    const { message: text, hint, offer } = renderRefusal(decision, people.missingScopes());
-    throw new UserError(text, hint, offer);
-  }
+  assertAllowed(await decideExport(context.authorizer, channel), context);
   // Without a key the export would fail a moment later, in the channel.
-  await cdn();
-  await exports.ask(person, request, channel);
+  await context.cdn();
+  await context.exports.ask(context.person, request, channel);
 }
 
 /** The value of a button: an export, and the window to repeat it with. */

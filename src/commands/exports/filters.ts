@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { type EventLogFilter, eventLogFields, eventLogOps } from '../../api/event-logs.ts';
+import { capitalize } from '../../views/blocks/text.ts';
 import { another, type FilterRow, rowIds } from '../../views/exports/form.ts';
 import type { Fields } from '../define.ts';
 
@@ -127,7 +128,7 @@ function readRow(
   if (isEmpty) return { problem: [ids.values, 'Type a value, or remove this filter.'] };
   const filter = readFilter(field, op, row.values);
   if (typeof filter !== 'string') return { filter };
-  return { problem: [ids.values, `${filter.charAt(0).toUpperCase()}${filter.slice(1)}.`] };
+  return { problem: [ids.values, `${capitalize(filter)}.`] };
 }
 
 /** Removes what phones and pasting leave in a text: invisible characters, wide spaces, other line breaks. */

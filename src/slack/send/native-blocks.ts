@@ -24,14 +24,14 @@ export function createNativeBlocks({ log, now }: { log: Log; now: () => Date }):
     const blocks = 'blocks' in content ? (content.blocks as readonly MessageBlock[] | undefined) : undefined;
     const charts = blocks?.filter(isChart) ?? [];
     if (!blocks || charts.length === 0) return send(content);
-    const inWords = { ...content, blocks: replaceCharts(blocks) };
+    const sendWords = () => send({ ...content, blocks: replaceCharts(blocks) });
     const key = `${method} ${installation}`;
-    if (refused.get(key)) return send(inWords);
+    if (refused.get(key)) return sendWords();
     try {
       return await send(content);
     } catch (error) {
       if (readSlackError(error) !== 'invalid_blocks') throw error;
-      const sent = await send(inWords);
+      const sent = await sendWords();
       // Only now is it known that the charts were the reason.
       refused.set(key, true);
       log.warn(

@@ -6,6 +6,16 @@ import { listDays } from '../../../src/lib/time.ts';
 const now = new Date('2026-11-21T23:30:00Z');
 const readDays = (typed: string) => readRequestedDays(typed === '' ? [] : typed.split(' '), now);
 
+function readRefusal(typed: string): UserError {
+  try {
+    readDays(typed);
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
 test.each([
   ['shop', 'shop', '2026-11-21', 1],
   ['shop today', 'shop', '2026-11-21', 1],
@@ -41,13 +51,7 @@ test.each([
   ['shop last 0 days', 'not for no days', '`last 7 days`'],
   ['shop whenever you like', '`whenever you like` is no day', '`last 3 days`'],
 ])('%s is refused with what is wrong and what is right', (typed, wrong, right) => {
-  let refused: unknown;
-  try {
-    readDays(typed);
-  } catch (error) {
-    refused = error;
-  }
-  if (!(refused instanceof UserError)) throw new Error('it was not refused');
+  const refused = readRefusal(typed);
   expect(refused.message).toContain(wrong);
   expect(refused.hint).toContain(right);
 });
@@ -61,14 +65,7 @@ test.each([
   ['shop 3.11.2026', ['errors shop 2026-03-11', 'errors shop 2026-11-03']],
   ['shop 31.02.2026', ['errors shop today', 'errors shop yesterday', 'errors shop last 3 days']],
 ])('%s offers %j', (typed, offered) => {
-  let refused: unknown;
-  try {
-    readDays(typed);
-  } catch (error) {
-    refused = error;
-  }
-  if (!(refused instanceof UserError)) throw new Error('it was not refused');
-  expect(refused.offer).toMatchObject(offered.map((types) => ({ types })));
+  expect(readRefusal(typed).offer).toMatchObject(offered.map((types) => ({ types })));
 });
 
 test('days in a row go over the end of a month', () => {

@@ -1,6 +1,7 @@
 import type { Attention } from '../../../api/zones/summary.ts';
 import { formatShortDay } from '../../../views/blocks/dates.ts';
 import {
+  capitalize,
   escapeMrkdwn,
   formatBytes,
   formatInteger,
@@ -125,8 +126,7 @@ function listNews(news: ZoneNews): Finding[] {
 /** `Newly disabled: shop`; of several the number first: `*3* newly disabled: shop, docs and media`. */
 function listGroup(weight: number, zones: NamedGroup, sign: string, what: string): Finding[] {
   if (zones.count === 0) return [];
-  const capital = what.charAt(0).toUpperCase() + what.slice(1);
-  const words = zones.count > 1 ? `*${formatInteger(zones.count)}* ${what}` : capital;
+  const words = zones.count > 1 ? `*${formatInteger(zones.count)}* ${what}` : capitalize(what);
   return [{ weight, about: zones, line: (most) => `${sign} ${words}: ${listNames(zones, most)}` }];
 }
 
