@@ -124,21 +124,48 @@ test.each<[string, Partial<Actor>, Partial<Policy>, Right, Reason]>([
 test('the trace goes on behind a step that refuses, so that nobody mends one only to meet the next', () => {
   const policy = { ...initialPolicy, caps: { [channel]: 'read' as const }, destroyApprovals: 2 };
   const { trace } = decide(policy, actorFor('reader', false, false), channel, 'destroy');
-  expect(trace).toEqual([
-    { rule: 'organisation', ok: true, says: 'of this organisation' },
-    { rule: 'role', ok: false, says: 'not an operator: nobody is one yet' },
-    { rule: 'key', ok: false, says: 'no CDN key is connected' },
-    { rule: 'channel', ok: false, says: 'in <#C0OPS0000> nothing above *read* is allowed' },
-    { rule: 'approval', ok: true, says: 'then 2 other people have to approve within 30 min' },
-  ]);
+  expect(trace).toMatchInlineSnapshot(`
+    [
+      {
+        "ok": true,
+        "rule": "organisation",
+        "says": "of this organisation",
+      },
+      {
+        "ok": false,
+        "rule": "role",
+        "says": "not an operator: nobody is one yet",
+      },
+      {
+        "ok": false,
+        "rule": "key",
+        "says": "no CDN key is connected",
+      },
+      {
+        "ok": false,
+        "rule": "channel",
+        "says": "in <#C0OPS0000> nothing above *read* is allowed",
+      },
+      {
+        "ok": true,
+        "rule": "approval",
+        "says": "then 2 other people have to approve within 30 min",
+      },
+    ]
+  `);
 });
 
 test('people of other organisations are told nothing of the policy', () => {
   const policy = policyFor('operator', 'read');
-  for (const needs of classes) {
-    const { trace } = decide(policy, actorFor('operator', true, true), channel, needs);
-    expect(trace).toEqual([{ rule: 'organisation', ok: false, says: 'of another organisation' }]);
-  }
+  const visitor = actorFor('operator', true, true);
+  const traces = new Set(
+    classes.map((needs) => JSON.stringify(decide(policy, visitor, channel, needs).trace)),
+  );
+  expect([...traces]).toMatchInlineSnapshot(`
+    [
+      "[{"rule":"organisation","says":"of another organisation","ok":false}]",
+    ]
+  `);
 });
 
 test('without a channel (the Home tab, a conversation with the bot) nothing is capped', () => {
