@@ -75,7 +75,9 @@ test.each([
 test('a shield zone id is an int32', async () => {
   const cdn = await startStubCdn(() => ({}));
   await expect(cdn.client().uploadScanning.metrics('2147483648')).rejects.toThrow(UserError);
-  await expect(cdn.client().uploadScanning.metrics('shop')).rejects.toThrow('This is not a shield zone id.');
+  await expect(cdn.client().uploadScanning.metrics('shop')).rejects.toThrowErrorMatchingInlineSnapshot(
+    `[UserError: This is not a shield zone id.]`,
+  );
   expect(cdn.requests).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { callWebApi, type Received, type Reply, startStubApp } from './stub-app.ts';
+import { callWebApi, type Received, type Reply, slackSays, startStubApp } from './stub-app.ts';
 
 let slack: SlackSimulator;
 const closing: (() => Promise<void>)[] = [];
@@ -81,7 +81,7 @@ test('an unacknowledged command tells the person that the app did not respond, a
   closing.push(() => peer.close());
   const alice = slack.as('U0ALICE00');
   expect(await alice.slash('zones')).toMatchObject({ timedOut: true, status: 0 });
-  expect(alice.notices()).toEqual(['/cdn failed because the app did not respond']);
+  expect(alice.notices()).toEqual([slackSays.noAnswer]);
   expect(slack.problems).toEqual([expect.stringContaining('no acknowledgement within 20 ms')]);
   release(undefined);
   await expect.poll(() => slack.problems[1]).toMatch(/acknowledged after \d+ ms, later than 20 ms/);
@@ -94,7 +94,7 @@ test('an app that answers with an error, or not at all, is a failed dispatch', a
   expect(await alice.slash('zones')).toMatchObject({ status: 500, timedOut: false });
   slack.deliverTo('http://127.0.0.1:9/slack/events');
   expect(await alice.slash('zones')).toMatchObject({ status: 0, timedOut: false });
-  expect(alice.notices()).toEqual(Array(2).fill('/cdn failed with the error "dispatch_failed"'));
+  expect(alice.notices()).toEqual(Array(2).fill(slackSays.failed));
 });
 
 test('only events are repeated, with the number and the reason of the repetition and the same event id', async () => {

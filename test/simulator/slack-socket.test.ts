@@ -2,7 +2,7 @@ import { App, SocketModeReceiver } from '@slack/bolt';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { callWebApi } from './stub-app.ts';
+import { callWebApi, slackSays } from './stub-app.ts';
 
 type Frame = Record<string, unknown>;
 let slack: SlackSimulator;
@@ -98,10 +98,7 @@ test('without a connection a command fails at once; a cut connection never ackno
   slack.socket.kill();
   await closed;
   expect(await exchange).toMatchObject({ timedOut: true });
-  expect(alice.notices()).toEqual([
-    '/cdn failed with the error "dispatch_failed"',
-    '/cdn failed because the app did not respond',
-  ]);
+  expect(alice.notices()).toEqual([slackSays.failed, slackSays.noAnswer]);
 });
 
 test('a second acknowledgement, or one of nothing, is a problem', async () => {

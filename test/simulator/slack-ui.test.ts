@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import { callWebApi, postJson, type Received, type Reply, startStubApp } from './stub-app.ts';
+import { callWebApi, postJson, type Received, type Reply, slackSays, startStubApp } from './stub-app.ts';
 
 let slack: SlackSimulator;
 let page: string;
@@ -180,7 +180,7 @@ test('a failed dispatch is shown to the person, and a wrong request gets an erro
   reply = () => ({ status: 500 });
   await post('slash', { user: 'U0DAVE000', channel: 'DU0DAVE000', text: 'zones' });
   const state = await get('/ui/state?user=U0DAVE000&channel=DU0DAVE000');
-  expect(state['notices']).toEqual(['/cdn failed with the error "dispatch_failed"']);
+  expect(state['notices']).toEqual([slackSays.failed]);
   expect(await post('slash', { user: 'U0NOBODY0', channel: 'C0OPS0000', text: 'x' })).toEqual({
     error: 'Nobody in the simulated Slack has the id U0NOBODY0',
   });

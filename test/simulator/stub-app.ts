@@ -16,6 +16,12 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
+/** What Slack itself says to the person whose command came to nothing. */
+export const slackSays = {
+  failed: '/cdn failed with the error "dispatch_failed"',
+  noAnswer: '/cdn failed because the app did not respond',
+};
+
 /** A bare app written against Slack's documentation alone: checks the signature itself and gives the configured answers. */
 export async function startStubApp(
   slack: SlackSimulator,

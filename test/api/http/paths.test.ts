@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { checkNumericId, checkTextId, pathOf, redactUrl } from '../../../src/api/http/paths.ts';
 import { UserError } from '../../../src/errors.ts';
 
+const notAnAppId = 'This is not an app id.';
 const kind = { noun: 'an app id', hint: 'It looks like this.' };
 
 test.each([
@@ -26,9 +27,7 @@ test.each([
   '\ud800',
   'x'.repeat(201),
 ])('%j is no id', (value) => {
-  expect(() => checkTextId(value, kind)).toThrow(
-    new UserError('This is not an app id.', 'It looks like this.'),
-  );
+  expect(() => checkTextId(value, kind)).toThrow(new UserError(notAnAppId, kind.hint));
 });
 
 test.each([
@@ -67,7 +66,7 @@ test.each([
 });
 
 test('what was typed is not quoted: nobody knows yet where it will be shown', () => {
-  expect(() => checkTextId('<!channel>/', kind)).toThrow(/^This is not an app id\.$/);
+  expect(() => checkTextId('<!channel>/', kind)).toThrow(new UserError(notAnAppId, kind.hint));
 });
 
 test.each([

@@ -106,7 +106,7 @@ test('half a million entries leave nothing behind but the counts, and other work
   }, 1);
   const [answer] = await office.person().run('errors checkout');
   clearInterval(ticking);
-  expect(answer?.text).toMatch(/^500,000 origin errors today in checkout: `dns_lookup` \d/u);
+  expect(answer?.text).toMatch(/^500,000 .*\bcheckout: `dns_lookup` \d/u);
   // One answer of 200 MB: read in one piece, no timer would have run before its end.
   expect(turns).toBeGreaterThan(50);
   expect(JSON.stringify(answer).length).toBeLessThan(30_000);

@@ -117,7 +117,7 @@ test('a slow visitor is waited for', async () => {
 
 test('a zone id is digits', async () => {
   const cdn = await startStubCdn(() => ({ logs: [] }));
-  await expect(cdn.client().originErrors.forEach('shop', day, () => {})).rejects.toThrow(
-    'This is not a zone id.',
-  );
+  await expect(
+    cdn.client().originErrors.forEach('shop', day, () => {}),
+  ).rejects.toThrowErrorMatchingInlineSnapshot(`[UserError: This is not a zone id.]`);
 });
