@@ -3,18 +3,15 @@ import { canaryMark } from '../../simulator/cdn/canaries.ts';
 import { personKey } from '../../src/auth/identity.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { describeRole } from '../../src/views/api-keys.ts';
-import { alice, buttons, createCommandHarness, readText } from '../support/command-harness.ts';
+import { alice, buttons, createCommandHarness } from '../support/command-harness.ts';
+import { readStable } from '../support/words.ts';
 
 test('keys come with id, masked tail and roles in words, the reader’s own first', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   office.cdn.data.apiKeys.reverse();
   const [answer] = await office.person().run('keys');
-  expect(answer?.text).toBe('5 API keys, yours is 77.');
-  const tail = office.cdn.key.slice(-4);
-  const lines = readText(answer).split('\n');
-  expect(lines[1]).toBe(`:point_right: *77* \`…${tail}\` · account, account API · *yours*`);
-  expect(lines).toContain('*81* (hidden) · no roles');
-  expect(lines.some((line) => line.endsWith('sub-user API: compute, sub-user API: storage'))).toBe(true);
+  expect(answer?.text).toMatchSnapshot('in short');
+  expect(readStable(answer, { tail: office.cdn.key.slice(-4) })).toMatchSnapshot('answer');
 });
 
 test('no key is ever in the answer, not even the reader’s own', async () => {
@@ -30,10 +27,9 @@ test('a restricted key is told that only this is closed to it', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   const person = office.person();
   office.linked.set(personKey(alice), new Secret(office.cdn.restrictedKey));
-  await expect(person.run('keys')).rejects.toMatchObject({
-    message: 'Your key may not list API keys. It works for zones, so it is a restricted one.',
-    offer: 'connect',
-  });
+  const refusal = person.run('keys');
+  await expect(refusal).rejects.toMatchObject({ offer: 'connect' });
+  await expect(refusal).rejects.toThrowErrorMatchingSnapshot();
 });
 
 test('a key that was deleted is told so, not called restricted', async () => {
@@ -42,7 +38,7 @@ test('a key that was deleted is told so, not called restricted', async () => {
   office.linked.set(personKey(alice), new Secret('deleted-key-0123456789'));
   await expect(person.run('keys')).rejects.toMatchObject({
     code: 'key_refused',
-    operation: 'List Pull Zones',
+    operation: expect.stringMatching(/Pull Zones$/),
   });
 });
 
@@ -52,7 +48,7 @@ test.each([0, 1, 60, 61, 2500])('%d keys fit into one message', async (many) => 
   office.cdn.data.apiKeys.length = 0;
   for (let id = 1; id <= many; id += 1) office.cdn.data.apiKeys.push({ Id: id, Key: null, Roles: roles });
   const [answer] = await office.person().run('keys');
-  expect(answer?.text).toMatch(many === 0 ? /^no API keys\./ : /yours is not among them\.$/);
+  expect(answer?.text).toMatchSnapshot();
   expect(answer?.files?.length ?? 0).toBe(many > 60 ? 1 : 0);
   const content = answer?.files?.[0]?.content;
   const lines = content instanceof Uint8Array ? new TextDecoder().decode(content).trim().split('\n') : [];
@@ -71,7 +67,7 @@ test('refreshing takes the list’s place, and sends its file only where it is a
   expect(again?.files).toBeUndefined();
   apiKeys.pop();
   const [fewer] = await person.press(...(buttons(again).get('Refresh') ?? ['', '']));
-  expect(fewer?.text).toBe('74 API keys, yours is 77.');
+  expect(fewer?.text).toMatch(/^74 .* 77\.$/);
   expect(fewer?.files).toHaveLength(1);
 });
 

@@ -7,23 +7,15 @@ import { isChart } from '../../src/views/blocks/chart.ts';
 import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
+const nothing = expect.stringMatching(/ = note$/);
 const typed = { now: new Date(), metadata: undefined };
 
 test('an app’s answer has its numbers first and no unit that the CDN does not name', async () => {
   await using office = await createCommandHarness({ zones: 12 });
   const [answer, ...more] = await office.person().run(`app ${appIds.api}`);
   expect(more).toEqual([]);
-  expect(answer?.text).toBe(
-    'App app0api00000001: latency now 38.2, average 41.7, volumes 30 GB, monthly cost $3.57. Lowest 35.4 (28 Oct), highest 49.7 (1 Nov).',
-  );
-  expect(readText(answer)).toContain(
-    [
-      '*App* `app0api00000001` · :large_green_circle: active',
-      'Latency now: *38.2* · average: 41.7 (now 8 % below it)',
-      'Volumes: 30 GB',
-      'Monthly cost: $3.57',
-    ].join('\n'),
-  );
+  expect(answer?.text).toMatchSnapshot('in short');
+  expect(readText(answer)).toMatchSnapshot('answer');
   expect(`${readText(answer)}${answer?.text}`).not.toMatch(/\d\s*ms\b/);
 });
 
@@ -58,7 +50,7 @@ test('its latency is a chart in the answer, with the lowest and highest in words
         ],
         axis_config: {
           categories: ['19 Nov', '20 Nov', '21 Nov'],
-          y_label: 'Latency, no unit given (times in UTC)',
+          y_label: expect.stringMatching(/UTC/),
         },
       },
     },
@@ -77,10 +69,8 @@ test('what the CDN does not report is said, and nothing is drawn of nothing', as
   await using office = await createCommandHarness({ zones: 3 });
   office.cdn.faults.add({ match: { path: /summary/ }, body: { averageLatency: null, latencyChart: {} } });
   const [answer] = await office.person().run('app app0api00000001');
-  expect(answer?.text).toBe(
-    'App app0api00000001: latency now not reported, average not reported, volumes not reported, monthly cost not reported. The CDN reports no latency over time.',
-  );
-  expect(readText(answer)).toContain('The CDN reports no latency over time.');
+  expect(answer?.text).toMatchSnapshot('in short');
+  expect(readText(answer)).toMatchSnapshot('answer');
   expect(readText(answer)).not.toContain('circle');
   expect(answer?.blocks?.some(isChart)).toBe(false);
 });
@@ -133,7 +123,7 @@ test('without an id a form opens, with a menu of the apps the zones name and a f
   const [first = ''] = ids;
   const zone = office.cdn.data.zones.find((one) => one.MagicContainersAppId === first);
   expect(await person.search('apps:pick', zone?.Name ?? '')).toContain(`${first} = ${first}`);
-  expect(await person.search('apps:pick', 'no such app')).toEqual(['No app of your zones matches = note']);
+  expect(await person.search('apps:pick', 'no such app')).toEqual([nothing]);
 
   for (const fields of [
     { app: appIds.api },
@@ -141,14 +131,14 @@ test('without an id a form opens, with a menu of the apps the zones name and a f
     { app: appIds.api, appId: appIds.api },
   ]) {
     const [answer] = (await person.submit('apps:submit', fields)) as { text: string }[];
-    expect(answer?.text).toContain('App app0api00000001: latency now 38.2');
+    expect(answer?.text).toMatch(/ app0api00000001: .* 38\.2,/);
   }
 });
 
 test('a key that was pasted into the menu is not offered as an id', async () => {
   await using office = await createCommandHarness({ zones: 12 });
   const lines = await office.person().search('apps:pick', office.cdn.key);
-  expect(lines).toEqual(['No app of your zones matches = note']);
+  expect(lines).toEqual([nothing]);
 });
 
 test('more apps than a menu holds say so', async () => {
@@ -156,23 +146,20 @@ test('more apps than a menu holds say so', async () => {
   office.cdn.data.zones.forEach((zone, index) => (zone.MagicContainersAppId = `app${index}`));
   const lines = await office.person().search('apps:pick', '');
   expect(lines).toHaveLength(100);
-  expect(lines.at(-1)).toBe('… and 51 more: keep typing = note');
+  expect(lines.at(-1)).toMatch(/ 51 .* = note$/u);
 });
 
-test.each([
-  [{}, { appId: 'Pick an app above, or type its id here.' }],
-  [{ app: 'note' }, { app: 'This line is no app. Pick one.' }],
-  [{ app: 'note:2' }, { app: 'This line is no app. Pick one.' }],
-  [{ app: 'a', appId: 'b' }, { appId: 'You also picked another app. Clear one of them.' }],
-  [{ appId: '../zones' }, { appId: 'An id has no spaces or slashes in it.' }],
-])('the form says by field what is wrong with %j', (fields, errors) => {
-  expect(findForm('apps:submit')?.read(fields, typed)).toEqual({ errors });
-});
+test.each([{}, { app: 'note' }, { app: 'note:2' }, { app: 'a', appId: 'b' }, { appId: '../zones' }])(
+  'the form says by field what is wrong with %j',
+  (fields) => {
+    expect(findForm('apps:submit')?.read(fields, typed)).toMatchSnapshot();
+  },
+);
 
 test('an unknown app and an id that is none are refused in words', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   await expect(office.person().run('app nosuchapp')).rejects.toMatchObject({ code: 'not_found' });
   const refusal = office.person().run('app ../zones');
   await expect(refusal).rejects.toThrow(UserError);
-  await expect(refusal).rejects.toThrow('This is not an app id.');
+  await expect(refusal).rejects.toThrowErrorMatchingSnapshot();
 });

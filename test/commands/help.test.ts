@@ -62,8 +62,7 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
 test('without a key help offers to connect one first', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   const [answer] = await office.person(alice, 'none').run('help');
-  expect(readText(answer)).toContain('Connect your CDN key first');
-  expect(readText(answer)).toContain('`/cdn zone &lt;id|name|hostname&gt;` :key: connect first');
+  expect(readText(answer)).toMatchSnapshot();
   expect(buttons(answer).get('Connect your key')).toEqual(['connect:open', 'open']);
   expect(buttons(answer).has('/cdn zones')).toBe(false);
 });
@@ -81,13 +80,13 @@ test.each([
   await using office = await createCommandHarness({ zones: 3 });
   const [answer] = await office.person().run(`help ${search}`);
   expect([...buttons(answer).keys()]).toEqual(found);
-  expect(readText(answer)).toContain('For example');
+  expect(readText(answer)).toMatchSnapshot();
 });
 
 test('help about nothing it knows says so', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   const [answer] = await office.person().run('help zonse');
-  expect(answer?.text).toBe('No command is about `zonse`.');
+  expect(answer?.text).toMatchSnapshot();
   expect([...buttons(answer).keys()]).toEqual(['/cdn zone', '/cdn zones', 'All commands']);
 });
 
@@ -95,9 +94,10 @@ test('an unknown word offers the nearest commands with the words after it', asyn
   await using office = await createCommandHarness({ zones: 12 });
   const person = office.person();
   const [answer] = await person.run('zoens shop sort:name');
-  expect(answer?.text).toBe('`zoens` is not a command. Did you mean zones?');
-  expect(buttons(answer).get('/cdn zones shop sort:name')).toEqual(['help:run:0', 'zones shop sort:name']);
-  const messages = await person.press('help:run:0', 'zones shop sort:name');
+  const meant = 'zones shop sort:name';
+  expect(answer?.text).toMatchSnapshot();
+  expect(buttons(answer).get(`/cdn ${meant}`)).toEqual(['help:run:0', meant]);
+  const messages = await person.press('help:run:0', meant);
   expect(readText(messages.at(-1))).toContain('matching `shop`');
 });
 
@@ -126,5 +126,5 @@ test('an unknown word that could be a zone offers to look for it', async () => {
 test('markup in an unknown word is shown as text', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   const [answer] = await office.person().run('&lt;!channel&gt;');
-  expect(answer?.text).toBe('`&lt;!channel&gt;` is not a command.');
+  expect(answer?.text).toMatch(/^`&lt;!channel&gt;` /);
 });

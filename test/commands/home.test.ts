@@ -6,6 +6,9 @@ import { UserError } from '../../src/errors.ts';
 import { section } from '../../src/views/blocks/blocks.ts';
 import { createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
+import { readStable } from '../support/words.ts';
+
+const waits = 'one waits for';
 
 /** The Home tab as somebody sees it to whom these features add something. */
 async function homeWith(context: With<Service>, features: readonly Feature[]): Promise<HomeView> {
@@ -24,20 +27,21 @@ test('features add their sections in their order, each drawn for the person who 
   await using office = await createCommandHarness({ zones: 1 });
   const { context } = office.person();
   const view = await homeWith(context, [
-    adding('approvals', async ({ person }) => [section(`one waits for <@${person.userId}>`)]),
+    adding('approvals', async ({ person }) => [section(`${waits} <@${person.userId}>`)]),
     adding('nothing', async () => []),
     adding('digests', async () => [section('two digests')]),
   ]);
-  expect(readText(view)).toMatch(/connected[^]*one waits for <@U0ALICE00>\ntwo digests/u);
+  expect(readText(view)).toContain(`${waits} <@U0ALICE00>\ntwo digests`);
 });
 
 test('a section that fails says so with a reference, and the others stay', async () => {
   await using office = await createCommandHarness({ zones: 1 });
   const { context } = office.person();
-  const said = readText(
+  const cause = new Error('the store is away');
+  const said = readStable(
     await homeWith(context, [
       adding('approvals', async () => {
-        throw new Error('the store is away');
+        throw cause;
       }),
       adding('digests', async () => {
         throw new UserError('Digests are asleep.', 'Wake them.');
@@ -45,12 +49,8 @@ test('a section that fails says so with a reference, and the others stay', async
       adding('exports', async () => [section('one export')]),
     ]),
   );
-  expect(said).toContain('your CDN key is connected');
-  expect(said).toMatch(
-    /\*approvals\*\n.*wrong on our side[^]*Reference [^]*\*digests\*\n.*asleep\.\nWake them[^]*Reference/u,
-  );
-  expect(said).not.toContain('the store is away');
-  expect(said).toContain('one export');
+  expect(said).not.toContain(cause.message);
+  expect(said).toMatchSnapshot();
 });
 
 test("with any number of sections the tab stays within Slack's limits and says what is left out", async () => {
@@ -62,6 +62,5 @@ test("with any number of sections the tab stays within Slack's limits and says w
     adding('digests', async () => [section('two digests')]),
   ]);
   const said = readText(view);
-  expect(said).toContain('There is more of approvals than fits in here.');
-  expect(said).toContain('two digests');
+  expect(said.replace(/(^line \d+\n)+/m, '<lines>\n')).toMatchSnapshot();
 });

@@ -39,21 +39,20 @@ test.each([
 });
 
 test.each([
-  ['shop yesteday', '`yesteday` is no day that can be read.', 'Did you mean `yesterday`?'],
-  ['shop 11/20/2026', '`11/20/2026` is no day that can be read.', 'year first'],
-  ['shop last 6 hours', '`last 6 hours` is no day that can be read.', 'by UTC day'],
-  ['shop 24h', '`24h` is no day that can be read.', 'The nearest is `last 2 days`'],
-  ['shop 2026/11-20', '`2026/11-20` is no day', 'year first'],
-  ['shop 2026/11/22', '`2026-11-22` has not begun yet', '`today`'],
-  ['shop 2026-02-31', 'There is no day `2026-02-31`.', 'Year first'],
-  ['shop 2026-11-22', '`2026-11-22` has not begun yet', '`today`'],
-  ['shop last 8 days', 'for 1 to 7 days at once, not for 8 days', '`last 7 days`'],
-  ['shop last 0 days', 'not for no days', '`last 7 days`'],
-  ['shop whenever you like', '`whenever you like` is no day', '`last 3 days`'],
-])('%s is refused with what is wrong and what is right', (typed, wrong, right) => {
-  const refused = readRefusal(typed);
-  expect(refused.message).toContain(wrong);
-  expect(refused.hint).toContain(right);
+  'shop yesteday',
+  'shop 11/20/2026',
+  'shop last 6 hours',
+  'shop 24h',
+  'shop 2026/11-20',
+  'shop 2026/11/22',
+  'shop 2026-02-31',
+  'shop 2026-11-22',
+  'shop last 8 days',
+  'shop last 0 days',
+  'shop whenever you like',
+])('%s is refused with what is wrong and what is right', (typed) => {
+  const { message, hint } = readRefusal(typed);
+  expect({ message, hint }).toMatchSnapshot();
 });
 
 test.each([

@@ -13,7 +13,7 @@ afterAll(async () => bot.stop());
 test('all entries of an answer come as a file into the person’s own messages, and nothing of it stays', async () => {
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
   await alice.slash('errors checkout yesterday');
-  const answer = await alice.waitForMessage(/240 origin errors yesterday in checkout/u);
+  const answer = await alice.waitForMessage(/\b240\b.*\bcheckout\b/u);
   expect(answer.ephemeral).toBe(true);
   await alice.press('origin-errors:file:csv');
   const inDm = bot.slack.as('U0ALICE00', 'DU0ALICE00');

@@ -6,6 +6,7 @@ import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
 import type { Message } from '../../../src/views/blocks/message.ts';
 import { alice, bob, buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
+import { readStable } from '../../support/words.ts';
 
 /** The names on a page, in order. */
 function names(text: string): string[] {
@@ -16,20 +17,16 @@ test('an account without zones gets a sentence and a next step', async () => {
   await using office = await createCommandHarness({ zones: 0 });
   const answers = await office.person().run('zones');
   expect(answers).toHaveLength(1);
-  expect(answers[0]?.text).toContain('Your key sees no zones');
+  expect(readText(answers[0])).toMatchSnapshot();
 });
 
 test('one zone is one answer from one request', async () => {
   await using office = await createCommandHarness({ zones: 1 });
   const answers = await office.person().run('zones');
   expect(answers).toHaveLength(1);
-  expect(answers[0]?.text).toBe(
-    '1 zone: 3,100 GB this month, $31.00, none needs attention.'.replace(
-      '$31.00',
-      money(office.cdn.data.zones),
-    ),
-  );
-  expect(readText(answers[0])).toContain('3,100 GB of 5,000 GB (62 %)');
+  const charges = money(office.cdn.data.zones);
+  expect(readStable(answers[0]?.text, { charges })).toMatchSnapshot('in short');
+  expect(readStable(answers[0], { charges })).toMatchSnapshot('answer');
   expect(buttons(answers[0]).has('Next ›')).toBe(false);
   expect(office.cdn.requests.map(({ query }) => query)).toEqual([{ page: '1', perPage: '10' }]);
 });
@@ -40,12 +37,7 @@ test('many zones: the first ten at once, then the whole with totals', async () =
   expect(more).toEqual([]);
   expect(readText(first)).toContain('*First 10 of 60 zones* · counting…');
   expect(names(readText(first))).toHaveLength(10);
-  expect(readText(whole)).toMatch(
-    /^\*60 zones\* · .* this month · \$[\d,.]+ so far · :warning: \d+ need attention$/mu,
-  );
-  expect(readText(whole)).toMatch(/zones with a limit: [\d,.]+ [GT]B of [\d,.]+ [GT]B \(\d+ %\)/u);
-  expect(readText(whole)).toContain('Page 1 of 6');
-  expect(readText(whole)).toMatch(/as of <!date\^\d+\^/u);
+  expect(readText(whole)).toMatchSnapshot();
   expect(names(readText(whole))).toEqual(office.cdn.data.zones.map(nameOf).toSorted().slice(0, 10));
 });
 
@@ -105,13 +97,7 @@ test('attention is: suspended, disabled, above 80 % of a limit, no certificate f
   await using office = await createCommandHarness({ zones: 12 });
   const text = readText((await office.person().run('zones only:attention')).at(-1));
   expect(names(text)).toEqual(['checkout', 'docs', 'images', 'media', 'shop-staging', 'video']);
-  expect(text).toContain(':warning: suspended');
-  expect(text).toContain(':warning: disabled, at its bandwidth limit');
-  expect(text).toMatch(
-    /\*media\*.*\n.*9,100 GB of 10,000 GB \(91 %\).*\n:warning: above 80 % of its bandwidth limit/u,
-  );
-  expect(text).toMatch(/\*docs\*.*\n.*\n:warning: no certificate for \S+/u);
-  expect(text).not.toContain('*downloads*');
+  expect(text).toMatchSnapshot();
 });
 
 test.each([
@@ -162,7 +148,7 @@ test('a search finds origins, and whole ids of scripts, apps and storage zones',
     expect(names(readText((await person.run(`zones ${search}`)).at(-1)))).toEqual([zone.Name]);
   // Part of an id is none, and the scheme of an address tells nothing.
   for (const search of ['7000', 'https'])
-    expect(readText((await person.run(`zones ${search}`)).at(-1))).toContain('None of your 12 zones');
+    expect(names(readText((await person.run(`zones ${search}`)).at(-1)))).toEqual([]);
 });
 
 test.each([
@@ -194,7 +180,7 @@ test('a search without a match offers what may have been meant, and the way back
   await using office = await createCommandHarness({ zones: 12 });
   const person = office.person();
   const answer = (await person.run('zones chekout')).at(-1);
-  expect(readText(answer)).toContain('None of your 12 zones matches `chekout`. Did you mean one of these?');
+  expect(readText(answer)).toMatchSnapshot();
   expect(names(readText((await person.press(...(buttons(answer).get('checkout') ?? ['', ''])))[0]))).toEqual([
     'checkout',
   ]);
@@ -204,37 +190,27 @@ test('a search without a match offers what may have been meant, and the way back
 });
 
 test.each([
-  [
-    'zones sort:size',
-    '`sort:size` is not one of the choices.',
-    'Choose from `sort:name`, `sort:bandwidth`, `sort:charges`.',
-  ],
-  ['zones sort:bandwith', '`sort:bandwith` is not one of the choices.', 'Did you mean `sort:bandwidth`?'],
-  [
-    'zones only:',
-    '`only:` is not one of the choices.',
-    'Choose from `only:attention`, `only:disabled`, `only:suspended`.',
-  ],
-  ['zones limit:5', '`/cdn zones` does not know `limit:`.', 'It knows `sort:name`'],
-  [`zones ${'x y '.repeat(60)}`, "This search has 239 characters, more than any zone's name.", 'Type a part'],
-])('%j says what is wrong and what to do', async (typed, message, hint) => {
+  'zones sort:size',
+  'zones sort:bandwith',
+  'zones only:',
+  'zones limit:5',
+  `zones ${'x y '.repeat(60)}`,
+])('%j says what is wrong and what to do', async (typed) => {
   await using office = await createCommandHarness({ zones: 3 });
   const failed = await office
     .person()
     .run(typed)
     .catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(UserError);
-  expect((failed as UserError).message).toBe(message);
-  expect((failed as UserError).hint).toContain(hint);
+  const { message, hint } = failed as UserError;
+  expect({ message, hint }).toMatchSnapshot();
   expect(office.cdn.requests).toEqual([]);
 });
 
 test('a button from another version of the bot is answered', async () => {
   await using office = await createCommandHarness({ zones: 3 });
-  await expect(office.person().press('zones:page', 'page=-1')).rejects.toThrow('older version of the list');
-  await expect(office.person().press('zones:page', 'sort=colour')).rejects.toThrow(
-    'older version of the list',
-  );
+  for (const value of ['page=-1', 'sort=colour'])
+    await expect(office.person().press('zones:page', value)).rejects.toThrowErrorMatchingSnapshot();
 });
 
 test('buttons act on the rows that were read, until somebody types, asks for fresh ones, or five minutes pass', async () => {
@@ -261,9 +237,7 @@ test('a page that no longer exists shows the last one', async () => {
 test('people do not see each other’s lists', async () => {
   await using office = await createCommandHarness({ zones: 3 });
   await office.person(alice).run('zones');
-  await expect(office.person(bob, 'none').run('zones')).rejects.toThrow(
-    'You have not connected a CDN key yet.',
-  );
+  await expect(office.person(bob, 'none').run('zones')).rejects.toMatchObject({ offer: 'connect' });
 });
 
 test('when the rest cannot be read, the first rows stay and can be tried again', async () => {
@@ -271,8 +245,8 @@ test('when the rest cannot be read, the first rows stay and can be tried again',
   office.cdn.faults.add({ status: 503, skip: 1, times: 20 });
   const person = office.person();
   const [, second] = await person.run('zones');
-  expect(readText(second)).toContain('*First 10 of 60 zones* · the rest could not be read');
-  expect(readText(second)).toContain('The CDN has a problem of its own (HTTP 503).');
+  expect(names(readText(second))).toHaveLength(10);
+  expect(readStable(second)).toMatchSnapshot();
   office.cdn.faults.clear();
   const [whole] = await person.press(...(buttons(second).get('Try again') ?? ['', '']));
   expect(readText(whole)).toContain('*60 zones*');

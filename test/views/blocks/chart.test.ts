@@ -101,7 +101,7 @@ test('in words several series stand beside each other, and of many points the ne
       { name: 'Blocked', values: labels.map(() => 1) },
     ],
   });
-  expect(said).toContain('Errors an hour, Logged / Blocked, the newest 12 of 20');
+  expect(JSON.parse(said)).toMatchSnapshot();
   expect(said.match(/day \d+/gu)).toHaveLength(12);
   expect(said).toContain('19 / 1');
 });
