@@ -27,21 +27,20 @@ test('everything that is wrong is named at once, each by its variable, and no va
     LOG_LEVEL: 'loud',
     PUBLIC_URL: 'nowhere',
   });
-  for (const name of [
-    'SLACK_BOT_TOKEN',
-    'SLACK_APP_TOKEN',
-    'SLACK_API_URL',
-    'CDN_API_URL',
-    'CDN_ORIGIN_LOGGING_URL',
-    'DATABASE_URL',
-    'ENCRYPTION_KEYS: entry 1',
-    'PORT',
-    'LOG_LEVEL',
-    'PUBLIC_URL',
-    'npm run playground',
-  ]) {
-    expect(said).toContain(name);
-  }
+  expect(said).toMatchInlineSnapshot(`
+    "The bot cannot start:
+      - DATABASE_URL must begin with postgres:// (leave it out to use the embedded database).
+      - LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent.
+      - SLACK_API_URL must be an https:// address (http:// only for this machine), without a user name in it.
+      - SLACK_APP_TOKEN must begin with xapp- (Basic Information → App-Level Tokens).
+      - CDN_API_URL must be an https:// address (http:// only for this machine), without a user name in it.
+      - CDN_ORIGIN_LOGGING_URL must be an https:// address (http:// only for this machine), without a user name in it.
+      - PORT must be a port number.
+      - PUBLIC_URL must be an https:// address (http:// only for this machine), without a user name in it.
+      - SLACK_BOT_TOKEN is missing (OAuth & Permissions → Bot User OAuth Token). For many workspaces set SLACK_CLIENT_ID, SLACK_CLIENT_SECRET, SLACK_STATE_SECRET instead.
+      - ENCRYPTION_KEYS: entry 1 holds a key of 8 bytes, not 32. An entry is kid:base64key. A new one: echo "k1:$(openssl rand -base64 32)"
+    The README says where each value comes from. To try everything without a Slack: npm run playground"
+  `);
   expect(said).not.toMatch(/hunter22|aHVudGVyMjI|xoxb-swapped/);
 });
 
@@ -72,16 +71,12 @@ test.each([
 });
 
 test.each([
-  [
-    'a host that only begins like this machine',
-    { ...enough, CDN_API_URL: 'http://127.0.0.1.example.com' },
-    'CDN_API_URL',
-  ],
-  ['PostgreSQL without keys', { ...enough, DATABASE_URL: 'postgres://db/chat' }, 'ENCRYPTION_KEYS'],
-  ['one workspace and many', { ...enough, SLACK_CLIENT_ID: '1' }, 'exclude each other'],
-  ['half of OAuth', { SLACK_CLIENT_ID: '1', SLACK_APP_TOKEN: 'xapp-1' }, 'SLACK_CLIENT_SECRET'],
-])('%s is refused', (_what, env, word) => {
-  expect(readProblems(env)).toContain(word);
+  ['a host that only begins like this machine', { ...enough, CDN_API_URL: 'http://127.0.0.1.example.com' }],
+  ['PostgreSQL without keys', { ...enough, DATABASE_URL: 'postgres://db/chat' }],
+  ['one workspace and many', { ...enough, SLACK_CLIENT_ID: '1' }],
+  ['half of OAuth', { SLACK_CLIENT_ID: '1', SLACK_APP_TOKEN: 'xapp-1' }],
+])('%s is refused', (_what, env) => {
+  expect(readProblems(env)).toMatchSnapshot();
 });
 
 test.each(['SLACK_SIGNING_SECRET', 'SLACK_STATE_SECRET'])('a short %s is refused by its name', (name) => {
@@ -89,6 +84,6 @@ test.each(['SLACK_SIGNING_SECRET', 'SLACK_STATE_SECRET'])('a short %s is refused
   const oauth = { SLACK_CLIENT_ID: '1', SLACK_CLIENT_SECRET: 'c', ...secrets };
   expect(readProblems(oauth)).toBe('accepted');
   const said = readProblems({ ...oauth, [name]: 'hunter22hunter2' });
-  expect(said).toContain(`${name} is too short: at least 16 characters`);
+  expect(said).toMatchSnapshot();
   expect(said).not.toContain('hunter22');
 });

@@ -57,6 +57,16 @@ async function keys(
   return { said: command.output(), code };
 }
 
+/** Why a start was refused: what is printed beside the log, without what differs from run to run. */
+const readRefusal = (bot: BotProcess): string =>
+  bot
+    .output()
+    .split('\n')
+    .filter((line) => !line.startsWith('{'))
+    .join('\n')
+    .replaceAll(dataDir, '<directory>')
+    .replaceAll(/\bk[0-9a-f]{8}\b/g, '<key id>');
+
 async function connect(userId: string): Promise<void> {
   const person = slack.as(userId, ops);
   await person.slash('connect');
@@ -82,29 +92,27 @@ test('with the embedded database the running bot does what is typed beside it, f
   await connect('U0ALICE00');
   const [oldId = ''] = (await readFile(file, 'utf8')).split(':');
 
-  expect(await keys('add next')).toMatchObject({ said: expect.stringContaining('Added next'), code: 0 });
-  expect(await keys('promote next')).toMatchObject({
-    said: expect.stringContaining('next is the primary key'),
-    code: 0,
-  });
+  expect(await keys('add next')).toMatchObject({ code: 0 });
+  expect(await keys('promote next')).toMatchObject({ code: 0 });
   const linking = connect('U0BOB0000');
   const rewrapped = await keys('rewrap');
   await linking;
-  expect(rewrapped).toMatchObject({ said: expect.stringContaining('put under next'), code: 0 });
-  expect(await keys(`retire ${oldId}`)).toMatchObject({ said: expect.stringContaining('Took'), code: 0 });
-  expect(await keys('retire next')).toMatchObject({
-    said: expect.stringContaining('next is the primary key'),
-    code: 1,
-  });
-  expect((await readFile(file, 'utf8')).startsWith('next:')).toBe(true);
+  expect(rewrapped).toMatchObject({ code: 0 });
+  expect(await keys(`retire ${oldId}`)).toMatchObject({ code: 0 });
+  expect(await keys('retire next')).toMatchObject({ code: 1 });
+  expect(await readFile(file, 'utf8')).toMatch(/^next:[^:]+$/);
   await listsZones('U0ALICE00');
   await listsZones('U0BOB0000');
   expect(await bot.kill('SIGTERM')).toBe(0);
 
   // The same without a bot: the command opens the database itself.
   const { said } = await keys('status', { SLACK_BOT_TOKEN: '', SLACK_APP_TOKEN: '' });
-  expect(said).toContain('next  primary, seals and opens: 2 linked keys');
-  expect(said).toContain('Running processes: none');
+  expect(said.replace(file, '<file>')).toMatchInlineSnapshot(`
+    "Keys in <file>:
+      next  primary, seals and opens: 2 linked keys, 2 version records
+    Running processes: none
+    "
+  `);
   await start();
   await listsZones('U0ALICE00');
   for (const secret of (await readFile(file, 'utf8')).split(/[:\s]+/).filter((word) => word.length > 30))
@@ -123,21 +131,28 @@ test('the embedded key file that is missing is not made anew where keys are link
   const refused = startBotProcess(environment({ slack, cdn, dataDir }));
   running.push(refused);
   expect(await refused.exited).toBe(1);
-  expect(refused.output()).toContain(`The key file ${file} is missing`);
-  expect(refused.output()).toContain('Restore');
+  expect(readRefusal(refused)).toMatchInlineSnapshot(`
+    "The key file <directory>/encryption-keys is missing, and the database holds what was sealed with it. No new key was made.
+    Restore <directory>/encryption-keys from your backup and start again. If it is lost for good: docs/operating.md, “Lost keyring”.
+    "
+  `);
   expect(await readdir(dataDir)).not.toContain('encryption-keys');
 
   await writeFile(file, generateKeys('another'));
   const lacking = startBotProcess(environment({ slack, cdn, dataDir }));
   running.push(lacking);
   expect(await lacking.exited).toBe(1);
-  expect(lacking.output()).toContain('The keyring lacks what the database was sealed with');
-  expect(lacking.output()).toContain('1 linked key');
+  expect(readRefusal(lacking)).toMatchInlineSnapshot(`
+    "The keyring lacks what the database was sealed with:
+      - <key id>: 1 linked key, 1 version record
+    Put that key back into the keyring, from your backup. Nothing was changed. docs/operating.md, “Lost keyring”, says what to do where it is gone for good.
+    "
+  `);
 
   await writeFile(file, backup);
   await chmod(file, 0o644);
   const second = await start();
-  expect(second.output()).toContain('can be read by others');
+  expect(second.output()).toContain('chmod 600');
   await listsZones('U0ALICE00');
 });
 
@@ -163,7 +178,7 @@ describe.skipIf(typeof found === 'string')(`on PostgreSQL${without}`, () => {
 
     // Only the operator's terminal has the new key.
     expect(await keys('promote newer', env(older, newer))).toMatchObject({
-      said: expect.stringMatching(/do not know it[^]*process \d+: older \(primary\)/),
+      said: expect.stringMatching(/process \d+: older \(primary\)/),
       code: 1,
     });
     expect(await first.kill('SIGTERM')).toBe(0);
@@ -175,7 +190,7 @@ describe.skipIf(typeof found === 'string')(`on PostgreSQL${without}`, () => {
     expect(await second.kill('SIGTERM')).toBe(0);
     const third = await start(env(newer, older));
     const linking = connect('U0BOB0000');
-    expect((await keys('retire older', env(newer, older))).said).toContain('older is still needed');
+    expect(await keys('retire older', env(newer, older))).toMatchObject({ code: 1 });
     expect((await keys('rewrap', env(newer, older))).code).toBe(0);
     await linking;
     expect((await keys('retire older', env(newer, older))).code).toBe(0);

@@ -26,10 +26,11 @@ test('a second process on one directory is refused in words, and gets it when th
   expect(String(said[0])).toBe('open\n');
   const refused: unknown = await open(there.dataDir).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(UserError);
-  expect((refused as UserError).message).toBe(
-    `Another process already uses the data directory ${there.dataDir}.`,
-  );
-  expect((refused as UserError).hint).toContain('set DATABASE_URL to run several');
+  const { message, hint } = refused as UserError;
+  expect(`${message}\n${hint}`.replace(there.dataDir, '<directory>')).toMatchInlineSnapshot(`
+    "Another process already uses the data directory <directory>.
+    The embedded database serves one process: stop the other one, give this one a DATA_DIR of its own, or set DATABASE_URL to run several."
+  `);
   child.kill('SIGKILL');
   await ended;
   await there.open();
@@ -66,7 +67,10 @@ test('a first start that was killed half-way leaves nothing that the next one st
 test('a directory that cannot be made is refused in words', async () => {
   const file = join(await createTempDirectory(), 'file');
   await writeFile(file, '');
-  await expect(open(join(file, 'data'))).rejects.toThrow(/cannot be written \(ENOTDIR\)/);
+  const refused: unknown = await open(join(file, 'data')).catch((error: unknown) => error);
+  expect(String(refused).replace(file, '<file>')).toMatchInlineSnapshot(
+    `"UserError: The data directory <file>/data cannot be written (ENOTDIR)."`,
+  );
 });
 
 test('where an opening fails the directory is free again', async () => {

@@ -207,7 +207,7 @@ async function destroyRemainingRows(step: Step): Promise<boolean> {
   await refuseWhileSealing(step);
   const destroyed = await destroyRowsByKey({ ...step, sealer: createSealer(keyring), keyId: id });
   await recordChange(step, 'destroyed', destroyed);
-  print(`Destroyed what was under ${id}: ${destroyed} rows. Their owners connect again.`);
+  print(`Rows destroyed under ${id}: ${destroyed}. Their owners connect again.`);
   if (keyring.find(id)) return true;
   await forgetCheckValue(db, id);
   return false;

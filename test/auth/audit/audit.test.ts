@@ -5,7 +5,7 @@ import { type Audit, type AuditInput, createAudit } from '../../../src/auth/audi
 import { verifyChain } from '../../../src/auth/audit/chain.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { prepareEngines } from '../../support/engines.ts';
-import { acme, beta } from './tampering.ts';
+import { acme, beta, looksSecret } from './tampering.ts';
 
 const engines = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.123Z');
@@ -65,7 +65,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       const database = await emptyDatabase();
       const audit = auditOn(database);
       await audit.record(createLinkedRecord('U1'));
-      await expect(sql.raw(statement).execute(database.db)).rejects.toThrow('audit_records is append-only');
+      await expect(sql.raw(statement).execute(database.db)).rejects.toMatchObject({ code: '23000' });
       expect(await audit.recent(acme, 10)).toHaveLength(1);
     });
 
@@ -138,7 +138,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
         { ...createLinkedRecord('U1'), requestId: secret },
       ]) {
         const refused: unknown = await audit.record(entry).catch((error: unknown) => error);
-        expect(String(refused)).toContain('looks like a key or token');
+        expect(String(refused)).toMatch(looksSecret);
         expect(String(refused)).not.toContain(secret);
       }
       expect(await audit.recent(acme, 10)).toEqual([]);

@@ -107,10 +107,8 @@ describe('a checkpoint', () => {
       openssl pkeyutl -verify -pubin -inkey audit.pem -rawin -in signed.txt -sigfile signature.bin`;
     const run = (LINE: string): Promise<{ stdout: string }> =>
       promisify(execFile)('sh', ['-c', script], { cwd: directory, env: { PATH: process.env['PATH'], LINE } });
-    expect((await run(line)).stdout).toContain('Signature Verified Successfully');
-    await expect(run(line.replace('seq=12', 'seq=11'))).rejects.toMatchObject({
-      stdout: expect.stringContaining('Verification Failure'),
-    });
+    await run(line);
+    await expect(run(line.replace('seq=12', 'seq=11'))).rejects.toMatchObject({ code: 1 });
     await rm(directory, { recursive: true });
   });
 });
@@ -259,7 +257,7 @@ describe.each(engines.both)('daily checkpoints on $name', ({ skip, emptyDatabase
       expect(moved).toMatchObject({ broken: [] });
       const key = await loadPublicSigningKey(db, sealerOf(k2));
       expect(key && publicKeyId(key)).toBe(claimed.report.checkpoint.kid);
-      await expect(loadPublicSigningKey(db, sealerOf(k1))).rejects.toThrow('not in the keyring');
+      await expect(loadPublicSigningKey(db, sealerOf(k1))).rejects.toMatchObject({ code: 'unknown_key' });
     });
 
     test('however many want the first key, one is made, and that is recorded', async () => {

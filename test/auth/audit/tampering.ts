@@ -5,6 +5,8 @@ import type { Database } from '../../../src/store/database.ts';
 
 export const acme = 'T0ACME000';
 export const beta = 'T0BETA000';
+/** How the record refuses a secret. */
+export const looksSecret = /looks like a key or token/;
 
 /** What only somebody can do who owns the table: past its triggers. */
 export async function runWithoutTriggers({ db }: Database, statements: string): Promise<void> {

@@ -11,6 +11,7 @@ import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Schema } from '../../../src/store/schema.ts';
 import { prepareEngines } from '../../support/engines.ts';
+import { looksSecret } from '../audit/tampering.ts';
 import { createKeyring, generateKeys } from '../keyring/keyrings.ts';
 
 const engines = await prepareEngines();
@@ -189,9 +190,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
         await keyStore.link(alice, new Secret('new key'));
         const changed = version === undefined ? older : { ...older, version };
         await database.db.updateTable('linked_keys').set(changed).execute();
-        await expect(change(older.version).execute(database.db)).rejects.toThrow(
-          'sealed_versions is append-only',
-        );
+        await expect(change(older.version).execute(database.db)).rejects.toMatchObject({ code: '23000' });
         await pastTheTriggers(database, change(older.version));
         await expect(keyStore.reveal(alice)).rejects.toBeInstanceOf(SealError);
       },
@@ -273,9 +272,9 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       const keyStore = await keyStoreOn(database);
       await keyStore.link(alice, new Secret('key'));
       const secretly = { cause: 'xoxb-1-2-abc' };
-      await expect(keyStore.link(alice, new Secret('other'), secretly)).rejects.toThrow('looks like a key');
-      await expect(keyStore.forget(alice, secretly)).rejects.toThrow('looks like a key');
-      await expect(keyStore.forgetTenant(alice.teamId, secretly)).rejects.toThrow('looks like a key');
+      await expect(keyStore.link(alice, new Secret('other'), secretly)).rejects.toThrow(looksSecret);
+      await expect(keyStore.forget(alice, secretly)).rejects.toThrow(looksSecret);
+      await expect(keyStore.forgetTenant(alice.teamId, secretly)).rejects.toThrow(looksSecret);
       expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key');
     });
 

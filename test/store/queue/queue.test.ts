@@ -129,7 +129,9 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       await queue.stop();
       const [row] = await listJobs(database);
       expect(row?.state).toBe('retry');
-      expect(JSON.stringify(row)).toContain("TypeError: the log has it under the job's id");
+      expect((row?.output as { message: string }).message).toMatchInlineSnapshot(
+        `"TypeError: the log has it under the job's id"`,
+      );
       expect(JSON.stringify(row)).not.toContain('S3CRET');
       expect(log.entries).toMatchObject([
         { level: 'error', message: 'job failed', fields: { job: 'failing', attempt: 1 } },
@@ -214,7 +216,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
         now: () => new Date(),
       });
       await queue.stop();
-      await expect(queue.enqueue(job, { n: 1 })).rejects.toThrow('The job queue is not started');
+      await expect(queue.enqueue(job, { n: 1 })).rejects.toThrow(/not started/);
     });
   });
 });
