@@ -1,23 +1,27 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { linkKey } from './measure/commands.ts';
-import { post, sendAtRate } from './measure/load.ts';
+import {
+  type ExportReading,
+  formatExport,
+  measureExport,
+  medianOf,
+  shieldZone,
+  windowNow,
+  withExportBot,
+} from './measure/exports.ts';
+import { sendAtRate } from './measure/load.ts';
 import { median } from './measure/numbers.ts';
 import {
   type Cdn,
-  processorTimeOfAll,
-  residentMemory,
   runToEnd,
   type Subject,
-  startBot,
   startCdn,
   startSubject,
   withTempDirectory,
 } from './measure/processes.ts';
 import { formatMegabytes, formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
-import { type BenchSlack, startSlack } from './measure/slack.ts';
+import type { BenchSlack } from './measure/slack.ts';
 
 // An event log from the CDN to Slack: the whole bot against curl piped into curl, the barest program that has a file in
 // between, and the SDK's own upload, with and without a length announced, and how long another person's command waits for its acknowledgement meanwhile.
@@ -27,8 +31,6 @@ const sizes = [
   { bytes: 1e9, rounds: 1, sdk: false },
 ] as const;
 const growth = 64e6;
-const shieldZone = '501';
-const person = 'U0BENCH00';
 
 const sink = await startSubject(['bench/export-sink.ts'], {});
 const sinkUrl = `http://127.0.0.1:${sink.port}/upload`;
@@ -44,13 +46,13 @@ for (const announced of [true, false]) {
       ...(announced ? ['--announce-length'] : []),
     ]);
     const size = `${formatMegabytes(bytes)} ${announced ? 'with' : 'without'} a length`;
-    const bot: Reading[] = [];
+    const bot: ExportReading[] = [];
     const curl: number[] = [];
     const bare: number[] = [];
-    const upload: Reading[] = [];
+    const upload: ExportReading[] = [];
     let worst: { busy: number; idle: number } | undefined;
-    await withBot(cdn, async (slack, subject) => {
-      const run = (): Promise<Reading> => measureExport(slack, subject, cdn);
+    await withExportBot({ cdn, sinkUrl }, async (slack, subject) => {
+      const run = (): Promise<ExportReading> => measureExport(slack, subject, cdn);
       await run();
       for (let round = 0; round < rounds; round += 1) {
         bot.push(await run());
@@ -63,17 +65,17 @@ for (const announced of [true, false]) {
     });
     await cdn.stop();
 
-    const [taken, floor] = [middle(bot), median(curl)];
+    const [taken, floor] = [medianOf(bot), median(curl)];
     const beside = [
       curl.length > 0 ? `curl into curl ${formatMs(floor)}` : 'this machine has no curl',
       `bare Node over a file ${formatMs(median(bare))}`,
-      ...(upload.length > 0 ? [`filesUploadV2 ${formatReading(middle(upload))}`] : []),
+      ...(upload.length > 0 ? [`filesUploadV2 ${formatExport(medianOf(upload))}`] : []),
     ];
-    logProgress(`${size}: bot ${formatReading(taken)}, ${beside.join(', ')}`);
+    logProgress(`${size}: bot ${formatExport(taken)}, ${beside.join(', ')}`);
     const most = bytes === 200e6 ? (announced ? 1.5 : 2.5) : undefined;
     reportFinding({
       what: `export of ${size}`,
-      bot: formatReading(taken),
+      bot: formatExport(taken),
       beside: beside.join(', '),
       ratio: [
         ...(curl.length > 0 ? [`${formatRatio(taken.ms / floor)} curl`] : []),
@@ -94,60 +96,6 @@ for (const announced of [true, false]) {
   }
 }
 await sink.stop();
-
-interface Reading {
-  readonly ms: number;
-  /** Time on a processor, all threads together. */
-  readonly busyMs?: number;
-  readonly grown: number;
-}
-
-async function withBot(cdn: Cdn, run: (slack: BenchSlack, bot: Subject) => Promise<void>): Promise<void> {
-  await withTempDirectory(async (dataDir) => {
-    const slack = await startSlack({ uploadUrl: sinkUrl });
-    const bot = await startBot({
-      ...slack.environment('http'),
-      DATA_DIR: dataDir,
-      CDN_API_URL: cdn.url,
-      ADMIN_USER_IDS: person,
-    });
-    await linkKey(slack, bot.port, cdn.key);
-    // By default nobody has the right to export: an admin grants it.
-    const saved = slack.nextCall('views.update');
-    await post(bot.port, slack.submit('settings:submit', { operators: [person] }));
-    await saved;
-    await run(slack, bot);
-    await bot.stop();
-    await slack.close();
-  });
-}
-
-function windowNow(): { from: number; to: number } {
-  const now = Math.floor(Date.now() / 1000);
-  return { from: now - 3_600, to: now - 60 };
-}
-
-/** From the sent form to the moment Slack is told to show the file. */
-async function measureExport(slack: BenchSlack, bot: Subject, cdn: Cdn): Promise<Reading> {
-  const before = await residentMemory(bot.pid);
-  // From here on the peak is counted anew: man 5 proc.
-  await writeFile(`/proc/${bot.pid}/clear_refs`, '5');
-  const { from, to } = windowNow();
-  const shared = slack.nextCall('files.completeUploadExternal');
-  const busyBefore = await processorTimeOfAll(bot.pid);
-  const began = performance.now();
-  const fields = { shieldZoneId: shieldZone, from: String(from), to: String(to) };
-  await post(bot.port, slack.submit('event-logs:submit', fields));
-  const isThere = await Promise.race([shared.then(() => true), pause(120_000, false, { ref: false })]);
-  if (!isThere) throw new Error(`no file of ${cdn.url} was shared`);
-  const taken = performance.now() - began;
-  const status = await readFile(`/proc/${bot.pid}/status`, 'utf8');
-  const peak = Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) * 1024;
-  const busyMs = (await processorTimeOfAll(bot.pid)) - busyBefore;
-  // Its last words and its record come after the file.
-  await pause(300);
-  return { ms: taken, busyMs, grown: peak - before };
-}
 
 /** The source's address, and what it is asked. */
 function createRequest(cdn: Cdn): { url: string; body: string } {
@@ -189,7 +137,7 @@ function overAFile(cdn: Cdn): Promise<number> {
   });
 }
 
-async function withTheSdk(slack: BenchSlack, cdn: Cdn): Promise<Reading> {
+async function withTheSdk(slack: BenchSlack, cdn: Cdn): Promise<ExportReading> {
   const { url, body } = createRequest(cdn);
   const { SLACK_API_URL = '' } = slack.environment('http');
   const environment = { SLACK_API_URL, EXPORT_URL: url, EXPORT_BODY: body, CDN_KEY: cdn.key };
@@ -225,18 +173,4 @@ async function worstAcknowledgements(
     `worst while exporting ${busy.map(formatMs).join(', ')}; otherwise ${idle.map(formatMs).join(', ')}`,
   );
   return { busy: median(busy), idle: median(idle) };
-}
-
-function middle(readings: readonly Reading[]): Reading {
-  const busy = readings.flatMap(({ busyMs }) => (busyMs === undefined ? [] : [busyMs]));
-  return {
-    ms: median(readings.map((one) => one.ms)),
-    ...(busy.length > 0 ? { busyMs: median(busy) } : {}),
-    grown: median(readings.map((one) => one.grown)),
-  };
-}
-
-function formatReading(reading: Reading): string {
-  const busy = reading.busyMs === undefined ? '' : ` (${formatMs(reading.busyMs)} of a processor)`;
-  return `${formatMs(reading.ms)}${busy}, peak +${formatMegabytes(reading.grown)}`;
 }

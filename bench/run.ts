@@ -10,6 +10,7 @@ import { type Finding, renderTable } from './measure/report.ts';
 // npm run bench -- start at-rest     some of it
 // npm run bench -- export --only 200 one of the sizes of a benchmark that has several, in MB
 // npm run bench -- --write           also puts the table into docs/performance.md
+// npm run bench -- --before <path>   this checkout beside another one, in one run
 const benches = [
   'http-acknowledgement',
   'socket-acknowledgement',
@@ -27,23 +28,27 @@ const markers = ['<!-- bench:begin -->', '<!-- bench:end -->'] as const;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { write: { type: 'boolean', default: false }, only: { type: 'string' } },
+  options: {
+    write: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    before: { type: 'string' },
+  },
 });
 const unknown = positionals.filter((name) => !benches.some((bench) => bench === name));
 if (unknown.length > 0) {
   console.error(`There is no ${unknown.join(', ')}. Choose from: ${benches.join(', ')}`);
   process.exit(1);
 }
-if (values.write && (positionals.length > 0 || values.only !== undefined)) {
-  console.error('--write puts down a whole run: leave the names and --only out.');
+if (values.write && (positionals.length > 0 || (values.only ?? values.before) !== undefined)) {
+  console.error('--write puts down a whole run: leave the names, --only and --before out.');
   process.exit(1);
 }
 
+const chosen = benches.filter((bench) => positionals.length === 0 || positionals.includes(bench));
 const findings: Finding[] = [];
-for (const bench of benches) {
-  if (positionals.length > 0 && !positionals.includes(bench)) continue;
+for (const bench of values.before === undefined ? chosen : ['before-after']) {
   console.error(bench);
-  findings.push(...(await run(bench)));
+  findings.push(...(await run(bench, values.before ?? values.only)));
 }
 const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores shared with other work.`;
 const report = `${machine}\n\n${renderTable(findings)}`;
@@ -57,12 +62,9 @@ if (values.write) {
 }
 
 /** Each benchmark is a process of its own: none of them measures the heap that another one left. */
-async function run(bench: string): Promise<Finding[]> {
-  const child = spawn(
-    process.execPath,
-    [`bench/${bench}.ts`, ...(values.only === undefined ? [] : [values.only])],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+async function run(bench: string, option: string | undefined): Promise<Finding[]> {
+  const args = [`bench/${bench}.ts`, ...(option === undefined ? [] : [option])];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const findings: Finding[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => findings.push(JSON.parse(line) as Finding));
   const [code] = (await once(child, 'close')) as [number | null];

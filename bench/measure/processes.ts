@@ -31,14 +31,19 @@ const patienceMs = 30_000;
 export async function startSubject(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  directory?: string,
 ): Promise<Subject> {
-  const { child, line, afterMs, stop } = await start(args, env, (printed) => printed['msg'] === 'ready');
+  const { child, line, afterMs, stop } = await start(args, env, isReady, directory);
   return { pid: child.pid ?? 0, port: Number(line['port'] ?? 0), readyMs: afterMs, stop };
 }
 
-/** The whole bot, as `npm start` starts it. */
-export function startBot(env: Readonly<Record<string, string>>): Promise<Subject> {
-  return startSubject(['src/main.ts', 'all'], env);
+/** The whole bot, as `npm start` starts it, of this checkout or of another one. */
+export function startBot(env: Readonly<Record<string, string>>, checkout?: string): Promise<Subject> {
+  return startSubject(['src/main.ts', 'all'], env, checkout);
+}
+
+function isReady(printed: Record<string, unknown>): boolean {
+  return printed['msg'] === 'ready';
 }
 
 export interface Cdn {
@@ -79,9 +84,11 @@ async function start(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   wanted: (printed: Record<string, unknown>) => boolean,
+  directory?: string,
 ): Promise<Running> {
   const began = performance.now();
   const child = spawn(process.execPath, args, {
+    cwd: directory,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

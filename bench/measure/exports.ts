@@ -1,0 +1,89 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { linkKey } from './commands.ts';
+import { post } from './load.ts';
+import { median } from './numbers.ts';
+import {
+  type Cdn,
+  processorTimeOfAll,
+  residentMemory,
+  type Subject,
+  startBot,
+  withTempDirectory,
+} from './processes.ts';
+import { formatMegabytes, formatMs } from './report.ts';
+import { type BenchSlack, startSlack } from './slack.ts';
+
+export const shieldZone = '501';
+const person = 'U0BENCH00';
+
+/** One export, or the middle of several. */
+export interface ExportReading {
+  readonly ms: number;
+  /** Time on a processor, all threads together. */
+  readonly busyMs?: number;
+  /** Peak of resident memory above what it was before, bytes. */
+  readonly grown: number;
+}
+
+/** Runs with a bot that may export and has a key of `cdn`; its uploads go to `sinkUrl`. */
+export async function withExportBot(
+  { cdn, sinkUrl, checkout }: { cdn: Cdn; sinkUrl: string; checkout?: string },
+  run: (slack: BenchSlack, bot: Subject) => Promise<void>,
+): Promise<void> {
+  await withTempDirectory(async (dataDir) => {
+    const slack = await startSlack({ uploadUrl: sinkUrl });
+    const environment = { DATA_DIR: dataDir, CDN_API_URL: cdn.url, ADMIN_USER_IDS: person };
+    const bot = await startBot({ ...slack.environment('http'), ...environment }, checkout);
+    await linkKey(slack, bot.port, cdn.key);
+    // By default nobody has the right to export: an admin grants it.
+    const saved = slack.nextCall('views.update');
+    await post(bot.port, slack.submit('settings:submit', { operators: [person] }));
+    await saved;
+    await run(slack, bot);
+    await bot.stop();
+    await slack.close();
+  });
+}
+
+/** The last hour, Unix seconds. */
+export function windowNow(): { from: number; to: number } {
+  const now = Math.floor(Date.now() / 1000);
+  return { from: now - 3_600, to: now - 60 };
+}
+
+/** From the sent form to the moment Slack is told to show the file. */
+export async function measureExport(slack: BenchSlack, bot: Subject, cdn: Cdn): Promise<ExportReading> {
+  const before = await residentMemory(bot.pid);
+  // From here on the peak is counted anew: man 5 proc.
+  await writeFile(`/proc/${bot.pid}/clear_refs`, '5');
+  const { from, to } = windowNow();
+  const shared = slack.nextCall('files.completeUploadExternal');
+  const busyBefore = await processorTimeOfAll(bot.pid);
+  const began = performance.now();
+  const fields = { shieldZoneId: shieldZone, from: String(from), to: String(to) };
+  await post(bot.port, slack.submit('event-logs:submit', fields));
+  const isThere = await Promise.race([shared.then(() => true), pause(120_000, false, { ref: false })]);
+  if (!isThere) throw new Error(`no file of ${cdn.url} was shared`);
+  const taken = performance.now() - began;
+  const status = await readFile(`/proc/${bot.pid}/status`, 'utf8');
+  const peak = Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) * 1024;
+  const busyMs = (await processorTimeOfAll(bot.pid)) - busyBefore;
+  // Its last words and its record come after the file.
+  await pause(300);
+  return { ms: taken, busyMs, grown: peak - before };
+}
+
+export function medianOf(readings: readonly ExportReading[]): ExportReading {
+  const busy = readings.flatMap(({ busyMs }) => (busyMs === undefined ? [] : [busyMs]));
+  return {
+    ms: median(readings.map((one) => one.ms)),
+    ...(busy.length > 0 ? { busyMs: median(busy) } : {}),
+    grown: median(readings.map((one) => one.grown)),
+  };
+}
+
+export function formatExport(reading: ExportReading): string {
+  const busy = reading.busyMs === undefined ? '' : ` (${formatMs(reading.busyMs)} of a processor)`;
+  return `${formatMs(reading.ms)}${busy}, peak +${formatMegabytes(reading.grown)}`;
+}
