@@ -2,9 +2,9 @@ import type { KnownBlock, StaticSelect } from '@slack/types';
 import { type AuditState, auditEvents } from '../../auth/audit/audit.ts';
 import type { Broken } from '../../auth/audit/chain.ts';
 import type { Checkpoint } from '../../auth/audit/checkpoint.ts';
-import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
+import { actions, button, commandButton, compact, context, message, say, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
-import { option } from '../blocks/inputs.ts';
+import { actionMenu, option } from '../blocks/inputs.ts';
 import type { Message } from '../blocks/message.ts';
 import {
   capitalize,
@@ -70,15 +70,12 @@ export function renderAuditFile(file: {
     file.format === 'csv'
       ? `${capitalize(records)} as a table.`
       : `The whole record, ${records}, to be checked anywhere: \`npm run audit:verify -- --file …\`.`;
-  return message(text, [
-    section(text),
-    ...(file.head === undefined ? [] : [context(`Head \`${file.head}\``)]),
-  ]);
+  return say(text, file.head && context(`Head \`${file.head}\``));
 }
 
 export function renderNoRecords(): Message {
   const text = 'There is nothing to put into a file: no record matches.';
-  return message(text, [section(text)]);
+  return say(text);
 }
 
 function describeIntegrity({ head, verdict, since }: AuditState): string {
@@ -104,23 +101,22 @@ function renderNavigation({ view, pages, found, state, value }: AuditPage): Know
   const at = (change: Partial<AuditView>): string => value({ ...view, page: 1, ...change });
   const newer = button('‹ Newer', 'audit:page:newer', at({ page: view.page - 1 }));
   const older = button('Older ›', 'audit:page', at({ page: view.page + 1 }));
-  const pager = [...(view.page > 1 ? [newer] : []), ...(view.page < pages ? [older] : [])];
   const all = button('All records', 'audit:page:all', at({ who: undefined, kind: undefined }));
   const table = button('Table (CSV)', 'audit:file:csv', `${at({})}&as=csv`);
   const files = actions(
     button('File to verify', 'audit:file:ndjson', `${at({})}&as=ndjson`),
-    ...(found > 0 ? [table] : []),
+    found > 0 && table,
     commandButton('Settings', 'settings'),
   );
-  return [
-    ...(pager.length > 0 ? [actions(...pager)] : []),
+  return compact<KnownBlock>([
+    actions(view.page > 1 && newer, view.page < pages && older),
     actions(
       renderKindMenu(view, at),
-      ...(view.who === undefined && view.kind === undefined ? [] : [all]),
+      (view.who !== undefined || view.kind !== undefined) && all,
       button('Refresh', 'audit:page:refresh', `${at({ page: view.page })}&fresh=1`),
     ),
-    ...(state.head ? [files] : []),
-  ];
+    state.head && files,
+  ]);
 }
 
 function renderKindMenu(view: AuditView, at: (change: Partial<AuditView>) => string): StaticSelect {
@@ -128,14 +124,7 @@ function renderKindMenu(view: AuditView, at: (change: Partial<AuditView>) => str
     option('All kinds', at({ kind: undefined })),
     ...auditEvents.map((kind) => option(kind.replaceAll('-', ' '), at({ kind }))),
   ];
-  const chosen = options.find(({ value }) => value === at({}));
-  return {
-    type: 'static_select',
-    action_id: 'audit:page:kind',
-    placeholder: plain('Kind'),
-    options,
-    ...(chosen ? { initial_option: chosen } : {}),
-  };
+  return actionMenu('audit:page:kind', 'Kind', options, at({}));
 }
 
 function describePage({ view, pages, state, checkpoints, takenAt }: AuditPage): string {

@@ -2,6 +2,7 @@ import type {
   ActionsBlock,
   ActionsBlockElement,
   Button,
+  ConfirmationDialog,
   ContextBlock,
   HeaderBlock,
   MrkdwnElement,
@@ -10,7 +11,7 @@ import type {
   SectionBlock,
 } from '@slack/types';
 import type { Message, MessageBlock } from './message.ts';
-import { truncate } from './text.ts';
+import { join, type Maybe, type Texts, truncate } from './text.ts';
 
 /** Slack's limits by element: https://docs.slack.dev/reference/block-kit/blocks */
 export const limits = {
@@ -25,6 +26,13 @@ export const limits = {
   actions: 25,
 } as const;
 
+/** The blocks that are there: without those left out, and without rows that have no button. */
+export function compact<Block extends MessageBlock>(blocks: readonly Maybe<Block>[]): Block[] {
+  return blocks.filter(
+    (block): block is Block => !!block && (block.type !== 'actions' || block.elements.length > 0),
+  );
+}
+
 export function plain(text: string): PlainTextElement {
   return { type: 'plain_text', text, emoji: true };
 }
@@ -38,16 +46,23 @@ export function header(text: string): HeaderBlock {
   return { type: 'header', text: plain(truncate(text, limits.header)) };
 }
 
-export function section(text: string, accessory?: Button): SectionBlock {
-  return { type: 'section', text: mrkdwn(text), ...(accessory ? { accessory } : {}) };
+/** Lines of mrkdwn. */
+export function section(lines: Texts, accessory?: Maybe<Button>): SectionBlock {
+  return { type: 'section', text: mrkdwn(join(lines, '\n')), ...(accessory ? { accessory } : {}) };
 }
 
-export function context(text: string): ContextBlock {
-  return { type: 'context', elements: [mrkdwn(text)] };
+/** Facts in one small line. */
+export function context(facts: Texts): ContextBlock {
+  return { type: 'context', elements: [mrkdwn(join(facts, ' · '))] };
 }
 
-export function actions(...elements: ActionsBlockElement[]): ActionsBlock {
-  return { type: 'actions', elements };
+export function actions(...elements: Maybe<ActionsBlockElement>[]): ActionsBlock {
+  return { type: 'actions', elements: elements.filter((element) => !!element) };
+}
+
+/** Asks before a button does its work. */
+export function confirmation(title: string, text: string, confirm: string, deny: string): ConfirmationDialog {
+  return { title: plain(title), text: plain(text), confirm: plain(confirm), deny: plain(deny) };
 }
 
 /** A button. `actionId` is `feature:verb`, plus `:anything` if a block holds several of one kind. */
@@ -83,6 +98,11 @@ export function picked(id: string): PlainTextOption {
   return { text: plain(truncate(id, limits.option)), value: id.slice(0, limits.option) };
 }
 
-export function message(text: string, blocks: readonly MessageBlock[]): Message {
-  return { text, blocks: [...blocks] };
+export function message(text: string, blocks: readonly Maybe<MessageBlock>[]): Message {
+  return { text, blocks: compact(blocks) };
+}
+
+/** A message of one sentence, and what stands below it. */
+export function say(text: string, ...blocks: readonly Maybe<MessageBlock>[]): Message {
+  return message(text, [section(text), ...blocks]);
 }

@@ -1,7 +1,7 @@
 import type { KnownBlock, SectionBlock } from '@slack/types';
-import { context, section } from './blocks.ts';
+import { compact, context, section } from './blocks.ts';
 import type { ChartBlock, MessageBlock } from './message.ts';
-import { escapeMarkup, escapeMrkdwn, plainText, truncate } from './text.ts';
+import { escapeMarkup, escapeMrkdwn, join, type Maybe, plainText, truncate } from './text.ts';
 
 // The lowest of the published limits: newer pages name 12 series.
 const maxTitle = 50;
@@ -47,7 +47,7 @@ export function renderChart({
   if (drawn.length === 0 || shown.length === 0) return [];
   const names = makeUnique(drawn.map(({ name }) => name));
   const cut = from > 0 ? `, newest ${newest}` : '';
-  return [
+  return compact<MessageBlock>([
     {
       type: 'data_visualization',
       title: `${plainText(title, maxTitle - cut.length)}${cut}`,
@@ -62,10 +62,8 @@ export function renderChart({
         axis_config: { categories: shown, y_label: plainText(unit, maxTitle) },
       },
     },
-    ...(missing.length > 0
-      ? [context(`Not reported: ${missing.map((label) => escapeMrkdwn(label)).join(', ')}`)]
-      : []),
-  ];
+    missing.length > 0 && context(`Not reported: ${missing.map((label) => escapeMrkdwn(label)).join(', ')}`),
+  ]);
 }
 
 /** Sums of `size` neighbours each. */
@@ -80,8 +78,8 @@ export function isChart(block: { readonly type: string }): block is ChartBlock {
 }
 
 /** The same blocks for surfaces and workspaces that take no charts: their numbers as lines of text. */
-export function replaceCharts(blocks: readonly MessageBlock[]): KnownBlock[] {
-  return blocks.map((block) => (isChart(block) ? writeChart(block) : block));
+export function replaceCharts(blocks: readonly Maybe<MessageBlock>[]): KnownBlock[] {
+  return compact(blocks).map((block) => (isChart(block) ? writeChart(block) : block));
 }
 
 const maxLines = 12;
@@ -99,11 +97,9 @@ function writeChart({ title, chart }: ChartBlock): SectionBlock {
     return `${label.padEnd(labelWidth)} ${bar.padEnd(barWidth)} ${numbers}`;
   });
   const cut = axis.categories.length - labels.length;
-  const about = [
-    axis.y_label,
-    ...(series.length > 1 ? [series.map(({ name }) => name).join(' / ')] : []),
-    ...(cut > 0 ? [`the newest ${maxLines} of ${axis.categories.length}`] : []),
-  ].join(', ');
+  const names = series.length > 1 && series.map(({ name }) => name).join(' / ');
+  const newest = cut > 0 && `the newest ${maxLines} of ${axis.categories.length}`;
+  const about = join([axis.y_label, names, newest], ', ');
   const code = escapeMarkup(lines.join('\n').replaceAll('`', 'ˋ'));
   return section(`*${escapeMrkdwn(title)}*\n${escapeMrkdwn(about, 300)}\n\`\`\`\n${code}\n\`\`\``);
 }

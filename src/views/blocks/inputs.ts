@@ -1,6 +1,7 @@
-import type { InputBlock, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
-import { limits, plain } from './blocks.ts';
-import { plainText, truncate } from './text.ts';
+import type { InputBlock, KnownBlock, ModalView, PlainTextOption, StaticSelect } from '@slack/types';
+import { compact, limits, message, plain, section } from './blocks.ts';
+import type { FormResult } from './message.ts';
+import { type Maybe, plainText, truncate } from './text.ts';
 
 interface Modal {
   readonly title: string;
@@ -14,7 +15,7 @@ interface Modal {
 
 export function modal(
   { title, callbackId, submit, close, metadata }: Modal,
-  blocks: KnownBlock[],
+  blocks: readonly Maybe<KnownBlock>[],
 ): ModalView {
   return withoutEmpty<ModalView>({
     type: 'modal',
@@ -23,8 +24,17 @@ export function modal(
     title: plain(truncate(title, limits.title)),
     submit: submit === undefined ? undefined : plain(submit),
     close: plain(close ?? (submit === undefined ? 'Close' : 'Cancel')),
-    blocks,
+    blocks: compact(blocks),
   });
+}
+
+/** The last view of a form, and the same as a message. */
+export function formResult(
+  settings: Modal,
+  text: string,
+  blocks: readonly Maybe<KnownBlock>[] = [section(text)],
+): FormResult {
+  return { modal: modal({ close: 'Done', ...settings }, blocks), message: message(text, blocks) };
 }
 
 /** An option of a menu, of radio buttons or of checkboxes. */
@@ -162,11 +172,46 @@ export function checkbox(
   return input(name, label, element, { optional: true, ...settings });
 }
 
-/** The `filter` of menus of channels. */
-export const channelsOnly: { include: ('public' | 'private')[]; exclude_bot_users: boolean } = {
-  include: ['public', 'private'],
-  exclude_bot_users: true,
-};
+const channelsOnly = { include: ['public' as const, 'private' as const], exclude_bot_users: true };
+
+/** A menu of channels. `internal`: without those in which members of other organisations read. */
+export function channelSelect(
+  name: string,
+  label: string,
+  { chosen, internal, ...settings }: Chosen<string> & { readonly internal?: boolean },
+): InputBlock {
+  const filter = { ...channelsOnly, ...(internal ? { exclude_external_shared_channels: true } : {}) };
+  return input(name, label, { type: 'conversations_select', filter, initial_conversation: chosen }, settings);
+}
+
+/** `max`: how many channels can be chosen. */
+export function multiChannelSelect(
+  name: string,
+  label: string,
+  max: number,
+  { chosen = [], ...settings }: Chosen<readonly string[]>,
+): InputBlock {
+  const limits = { filter: channelsOnly, max_selected_items: max };
+  const initial = [...chosen];
+  const type = 'multi_conversations_select';
+  return input(name, label, { type, ...limits, initial_conversations: initial }, settings);
+}
+
+/** A menu outside of inputs: each choice is an action. `chosen` is the value of an option. */
+export function actionMenu(
+  actionId: string,
+  placeholder: string,
+  options: PlainTextOption[],
+  chosen: string,
+): StaticSelect {
+  return withoutEmpty<StaticSelect>({
+    type: 'static_select',
+    action_id: actionId,
+    placeholder: plain(placeholder),
+    options,
+    initial_option: options.find(({ value }) => value === chosen),
+  });
+}
 
 /** The same fields, of which each may be undefined. */
 type Loose<Type> = Type extends unknown ? { [Key in keyof Type]: Type[Key] | undefined } : never;

@@ -1,3 +1,13 @@
+/** What a condition may leave out: `late && …`. */
+export type Maybe<Part> = Part | false | '' | 0 | undefined;
+
+/** One text, or those of several that are there. */
+export type Texts = string | readonly Maybe<string>[];
+
+export function join(texts: Texts, joint: string): string {
+  return typeof texts === 'string' ? texts : texts.filter(Boolean).join(joint);
+}
+
 /** Cuts to `length` characters with an ellipsis. Never splits a surrogate pair. */
 export function truncate(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -2,10 +2,11 @@ import type { KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import { targetTypes } from '../../digests/kinds/kind.ts';
 import { type DigestKindName, digestKinds } from '../../digests/kinds/list.ts';
 import type { Digest, DigestOrder } from '../../digests/model.ts';
-import { actions, button, context, message, section } from '../blocks/blocks.ts';
+import { actions, button, context, say, section } from '../blocks/blocks.ts';
 import { replaceCharts } from '../blocks/chart.ts';
 import {
-  channelsOnly,
+  channelSelect,
+  formResult,
   input,
   modal,
   multiSearchSelect,
@@ -78,7 +79,7 @@ export function renderDigestForm(
       submit: 'Save',
     },
     [
-      ...(about.says === undefined ? [] : [section(about.says)]),
+      about.says && section(about.says),
       multiSelect(
         'kind',
         'What',
@@ -91,25 +92,20 @@ export function renderDigestForm(
         placeholder: 'Zones, shield zones, apps',
         chosen: target.map((one) => targetOption(one)),
       }),
-      input(
-        'channel',
-        'Where',
-        { type: 'conversations_select', filter: channelsOnly, initial_conversation: channel },
-        { hint: 'Everybody in there sees what your key can read. Invite the bot first.' },
-      ),
+      channelSelect('channel', 'Where', {
+        chosen: channel,
+        hint: 'Everybody in there sees what your key can read. Invite the bot first.',
+      }),
       multiSelect('days', 'Days', dayOptions(), { chosen: days, dispatch: true }),
       input('time', 'Time', { type: 'timepicker', initial_time: time }, { dispatch: true }),
       searchSelect('timezone', 'Time zone', { chosen: option(timezone, timezone), dispatch: true }),
       context(about.next),
       select('only', 'Post', thresholds, { chosen: only, dispatch: true, optional: true }),
-      ...(only === 'above'
-        ? [
-            numberInput('above', 'Above', [0, mostAbove], {
-              hint: `How many ${describeTroubles(kind)}: it posts from one more on. 0 = if there are any.`,
-              initial: /^\d{1,9}$/u.test(above) ? above : undefined,
-            }),
-          ]
-        : []),
+      only === 'above' &&
+        numberInput('above', 'Above', [0, mostAbove], {
+          hint: `How many ${describeTroubles(kind)}: it posts from one more on. 0 = if there are any.`,
+          initial: /^\d{1,9}$/u.test(above) ? above : undefined,
+        }),
       actions(button('Preview', 'digests:preview', 'preview')),
     ],
   );
@@ -135,23 +131,18 @@ export function targetOption(target: string, name?: string): PlainTextOption {
 export function renderSaved(digest: Digest, now: Date): FormResult {
   const { id, paused, schedule } = digest;
   const text = paused ? `Saved: the digest ${id} stays paused.` : `Saved: ${describeOrder(digest)}.`;
-  const blocks: KnownBlock[] = [
+  return formResult({ title: 'Digest', callbackId: 'digests:done' }, text, [
     section(`:white_check_mark: ${text}`),
-    ...(paused ? [] : [section(describeNextRuns(schedule, now))]),
+    !paused && section(describeNextRuns(schedule, now)),
     actions(button('Run now', 'digests:run', id)),
     context(`Digest ${formatCode(id)} · it runs with your key · \`/cdn digest list\` shows all`),
-  ];
-  return {
-    modal: modal({ title: 'Digest', callbackId: 'digests:done', close: 'Done' }, blocks),
-    message: message(text, blocks),
-  };
+  ]);
 }
 
 /** For the channel of a new or moved digest. */
 export function renderAnnouncement(digest: Digest, by: string): Message {
   const text = `<@${by}> sends a digest here: ${describeOrder(digest)}.`;
-  const footer = `Digest ${formatCode(digest.id)} · it shows what <@${by}>’s key can read`;
-  return message(text, [section(text), context(footer)]);
+  return say(text, context(`Digest ${formatCode(digest.id)} · it shows what <@${by}>’s key can read`));
 }
 
 const mostBlocks = 100;
@@ -159,11 +150,10 @@ const mostBlocks = 100;
 /** What the channel would see, then its thread; charts in words, since a modal takes none. */
 export function renderPreviewed({ top, thread, quiet }: RenderedDigest, order: DigestOrder): ModalView {
   const blocks = replaceCharts([
-    ...(quiet
-      ? [section(':zipper_mouth_face: *It would stay silent now:* its threshold is not reached.')]
-      : []),
+    quiet && section(':zipper_mouth_face: *It would stay silent now:* its threshold is not reached.'),
     ...(top.blocks ?? []),
-    ...(thread.length > 0 ? [{ type: 'divider' } as const, context('*In its thread*')] : []),
+    thread.length > 0 && { type: 'divider' },
+    thread.length > 0 && context('*In its thread*'),
     ...thread.flatMap((shown) => shown.blocks ?? []),
   ]);
   const footer = context(`Only you see this. ${describeOrder(order)}.`);
@@ -172,7 +162,7 @@ export function renderPreviewed({ top, thread, quiet }: RenderedDigest, order: D
 
 export function renderNotYet(problems: readonly string[]): ModalView {
   return renderPreview([
-    section(`:warning: *Not yet*\n${problems.map((line) => `• ${line}`).join('\n')}`),
+    section([':warning: *Not yet*', ...problems.map((line) => `• ${line}`)]),
     context('Go back and fix that.'),
   ]);
 }

@@ -1,8 +1,8 @@
 import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
 import type { eventLogFields, eventLogOps } from '../../api/event-logs.ts';
-import { actions, button, context, plain, section } from '../blocks/blocks.ts';
+import { actions, button, context, section } from '../blocks/blocks.ts';
 import { replaceCharts } from '../blocks/chart.ts';
-import { channelsOnly, checkbox, input, modal, option, textInput } from '../blocks/inputs.ts';
+import { actionMenu, channelSelect, checkbox, input, modal, option, textInput } from '../blocks/inputs.ts';
 import type { FormResult, Message } from '../blocks/message.ts';
 import { sanitizeMrkdwn } from '../blocks/text.ts';
 
@@ -86,7 +86,7 @@ export function renderExportForm(form: ExportForm): ModalView {
     metadata: JSON.stringify(note),
   };
   return modal(settings, [
-    ...(form.problem ? [section(`:warning: ${sanitizeMrkdwn(form.problem)}`)] : []),
+    form.problem && section(`:warning: ${sanitizeMrkdwn(form.problem)}`),
     textInput('shieldZoneId', 'Shield zone id', {
       hint: 'A whole number, such as 501. It is not the pull zone’s id.',
       maxLength: 20,
@@ -103,22 +103,14 @@ export function renderExportForm(form: ExportForm): ModalView {
     }),
     context('*Filters*: every one has to match.'),
     ...form.filters.flatMap((row, nth) => filterRow(row, nth + 1)),
-    ...(form.filters.length < mostRows ? [actions(button('Add a filter', 'event-logs:filter', 'add'))] : []),
-    input(
-      'channel',
-      'Channel',
-      {
-        type: 'conversations_select',
-        // Members of other organisations read in shared channels.
-        filter: { ...channelsOnly, exclude_external_shared_channels: true },
-        initial_conversation: form.channel,
-      },
-      {
-        hint: 'Everybody in it can open the file. Empty = only me, as a direct message.',
-        placeholder: 'Only me',
-        optional: true,
-      },
-    ),
+    form.filters.length < mostRows && actions(button('Add a filter', 'event-logs:filter', 'add')),
+    channelSelect('channel', 'Channel', {
+      chosen: form.channel,
+      internal: true,
+      hint: 'Everybody in it can open the file. Empty = only me, as a direct message.',
+      placeholder: 'Only me',
+      optional: true,
+    }),
     ...choices.map(([name, words, box, description]) =>
       checkbox(name, words, option(box, 'yes', description), { checked: form[name] }),
     ),
@@ -235,12 +227,5 @@ function otherName(block: string, label: string, name: string): InputBlock {
 
 function menu(id: string, placeholder: string, chosen: string, words: Readonly<Record<string, string>>) {
   const options = Object.entries(words).map(([value, label]) => option(label, value));
-  const initial = options.find(({ value }) => value === chosen);
-  return {
-    type: 'static_select' as const,
-    action_id: id,
-    placeholder: plain(placeholder),
-    options,
-    ...(initial ? { initial_option: initial } : {}),
-  };
+  return actionMenu(id, placeholder, options, chosen);
 }

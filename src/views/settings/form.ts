@@ -4,7 +4,15 @@ import { channelCap, type Policy } from '../../auth/policy/policy.ts';
 import { actions, button, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import { cannotReadGroups, missingScopeLines } from '../blocks/failure.ts';
-import { channelsOnly, input, modal, multiSearchSelect, numberInput, option } from '../blocks/inputs.ts';
+import {
+  channelSelect,
+  input,
+  modal,
+  multiChannelSelect,
+  multiSearchSelect,
+  numberInput,
+  option,
+} from '../blocks/inputs.ts';
 import { labels, undoButton } from './settings.ts';
 
 /** The view before the form, a review or an answer. */
@@ -60,20 +68,15 @@ export function renderSettingsForm({ policy, last, groups, missing }: Shown): Mo
     return numberInput(field, labels[field], [least, most], settings);
   };
   const channel = (field: 'approvalChannel' | 'auditChannel', hint: string): InputBlock =>
-    input(
-      field,
-      labels[field],
-      { type: 'conversations_select', filter: channelsOnly, initial_conversation: policy[field] },
-      { hint, optional: true },
-    );
-  const cap = (field: keyof typeof caps, label: string): InputBlock =>
-    channels(
-      field,
-      label,
-      Object.keys(policy.caps).filter((id) => channelCap(policy, id) === caps[field]),
-    );
-  const destinations = (field: 'exportChannels' | 'digestChannels'): InputBlock =>
-    channels(field, labels[field], policy[field], 'None chosen = anywhere.');
+    channelSelect(field, labels[field], { chosen: policy[field], hint, optional: true });
+  const cap = (field: keyof typeof caps, label: string): InputBlock => {
+    const chosen = Object.keys(policy.caps).filter((id) => channelCap(policy, id) === caps[field]);
+    return multiChannelSelect(field, label, mostEntries, { chosen, optional: true });
+  };
+  const destinations = (field: 'exportChannels' | 'digestChannels'): InputBlock => {
+    const settings = { chosen: policy[field], hint: 'None chosen = anywhere.', optional: true };
+    return multiChannelSelect(field, labels[field], mostEntries, settings);
+  };
 
   const state = last
     ? `Version ${version}, saved by <@${last.by}> ${formatMoment(last.at)}.`
@@ -82,10 +85,7 @@ export function renderSettingsForm({ policy, last, groups, missing }: Shown): Mo
   return modal({ ...settings, metadata: String(version) }, [
     section(state),
     ...missingScopeLines(missing),
-    actions(
-      button('Review what changes', 'settings:review', 'review'),
-      ...(version > 0 ? [undoButton(version)] : []),
-    ),
+    actions(button('Review what changes', 'settings:review', 'review'), version > 0 && undoButton(version)),
     people('operators', 'May export, change and delete, each with their own key.'),
     userGroups('operatorGroups'),
     people('approvers', 'May approve what others ask for, never their own.'),
@@ -106,20 +106,6 @@ export function renderSettingsForm({ policy, last, groups, missing }: Shown): Mo
       'A signed note of the audit record is posted there each day. Empty = off. Invite the bot to it.',
     ),
   ]);
-}
-
-function channels(field: string, label: string, chosen: readonly string[], hint?: string): InputBlock {
-  return input(
-    field,
-    label,
-    {
-      type: 'multi_conversations_select',
-      max_selected_items: mostEntries,
-      filter: channelsOnly,
-      initial_conversations: [...chosen],
-    },
-    { hint, optional: true },
-  );
 }
 
 /** Options of the menu for user groups, or a line that says why there are none. */
