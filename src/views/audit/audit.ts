@@ -131,18 +131,16 @@ function describePage({ view, pages, state, checkpoints, takenAt }: AuditPage): 
   const { head, checkpoint, lastDay } = state;
   const failed = lastDay?.state === 'failed' || lastDay?.state === 'unknown' ? lastDay : undefined;
   const page = pages > 1 ? `Page ${formatInteger(view.page)} of ${formatInteger(pages)} · ` : '';
-  return [
+  const lines = [
     `${page}as of ${formatMoment(takenAt)}`,
     head && `Head: record ${formatInteger(head.seq)}, \`${escapeMrkdwn(head.hash, 64)}\``,
     checkpoint &&
       `Last checkpoint: record ${formatInteger(checkpoint.seq)}, ${formatMoment(checkpoint.at)}, in <#${checkpoint.channel}>`,
     failed &&
       `:warning: The checkpoint of ${failed.day} could not be posted in <#${failed.channel}> (${escapeMrkdwn(failed.code ?? 'no answer', 40)}). Is the bot in that channel?`,
-    checkpoints ? undefined : 'No daily checkpoint: name a channel for it in the settings.',
-  ]
-    .filter((line) => line !== undefined)
-    .map((line) => truncate(line, 500))
-    .join('\n');
+    !checkpoints && 'No daily checkpoint: name a channel for it in the settings.',
+  ];
+  return lines.flatMap((line) => (line ? [truncate(line, 500)] : [])).join('\n');
 }
 
 /** The daily message for a channel: for people, with a line that `npm run audit:verify` reads. */

@@ -5,14 +5,16 @@ import {
   actions,
   button,
   commandButton,
+  confirmation,
   connectButton,
   context,
   message,
   plain,
+  say,
   section,
 } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
-import { modal, textInput } from '../blocks/inputs.ts';
+import { formResult, modal, textInput } from '../blocks/inputs.ts';
 import type { FormResult, Message } from '../blocks/message.ts';
 import { formatCode, pluralize } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
@@ -35,9 +37,8 @@ export function keyButtons(): [replace: Button, forget: Button] {
 
 /** The form for a key. `problem` is the reason for showing it again; the typed key is never put back. */
 export function renderConnectForm(problem?: KeyProblem): ModalView {
-  const banner = problem ? [section(`:warning: *${problem.message}*\n${problem.hint ?? ''}`)] : [];
   return modal({ callbackId: 'connect:submit', title: 'Connect your CDN key', submit: 'Connect' }, [
-    ...banner,
+    problem && section(`:warning: *${problem.message}*\n${problem.hint ?? ''}`),
     section(
       'What you type here passes through Slack to this bot, which checks it with one read and then keeps it ' +
         'encrypted, for you alone. It is never shown again; a key you connected before is replaced.',
@@ -52,20 +53,9 @@ export function renderConnectForm(problem?: KeyProblem): ModalView {
 }
 
 /** The one-time link to the page. Its address is only in the button, since notifications show the text. */
-export function renderPageOffer({
-  url,
-  minutes,
-}: {
-  readonly url: string;
-  readonly minutes: number;
-}): Message {
-  const open: Button = {
-    type: 'button',
-    text: plain('Open the page'),
-    action_id: 'connect:link',
-    url,
-    style: 'primary',
-  };
+export function renderPageOffer({ url, minutes }: { url: string; minutes: number }): Message {
+  const look = { text: plain('Open the page'), style: 'primary' } as const;
+  const open: Button = { type: 'button', ...look, action_id: 'connect:link', url };
   const offer = message('Here is your page to connect a CDN key.', [
     section(
       '*Connect your CDN key on a page of its own.* It goes straight to the bot, not through Slack, ' +
@@ -97,17 +87,14 @@ export function renderChecking(): ModalView {
 
 /** The key is connected: in the form, and as a message for a person who closed it. */
 export function renderConnected({ fingerprint, zones }: Connected): FormResult {
-  const blocks = [
+  const text = `Your key works and is kept encrypted. It sees ${zones}.`;
+  return formResult({ callbackId: 'connect:done', title: 'Connected' }, text, [
     section(`:white_check_mark: *Your key works and is kept encrypted.* It sees ${zones}.`),
     section('Next: type `/cdn zones` for the list, `/cdn zone` for one of them, `/cdn help` for the rest.'),
     context(
       `Fingerprint ${formatCode(fingerprint)} · \`/cdn whoami\` shows it, \`/cdn disconnect\` forgets the key.`,
     ),
-  ];
-  return {
-    modal: modal({ callbackId: 'connect:done', title: 'Connected', close: 'Done' }, blocks),
-    message: message(`Your key works and is kept encrypted. It sees ${zones}.`, blocks),
-  };
+  ]);
 }
 
 /** For a person who closed the form before the check failed. */
@@ -129,7 +116,7 @@ export function renderWhoami(me: {
       : 'Without one you may run `/cdn help` only.';
     return message(`No CDN key is connected for you. ${line}`, [
       section(`<@${userId}>, *no CDN key is connected for you.* ${instead}\n${line}`),
-      actions(connectButton(), ...(rights.admin ? [commandButton('Settings', 'settings', 1)] : [])),
+      actions(connectButton(), rights.admin && commandButton('Settings', 'settings', 1)),
     ]);
   }
   const { fingerprint, linkedAt } = linked;
@@ -151,10 +138,7 @@ export function renderDisconnected(had: boolean, cancelled: number): Message {
     cancelled === 0
       ? forgotten
       : `${forgotten} ${requests} waited and ${cancelled === 1 ? 'was' : 'were'} cancelled.`;
-  return message(text, [
-    section(text),
-    actions(connectButton(had ? 'Connect another key' : 'Connect your key')),
-  ]);
+  return say(text, actions(connectButton(had ? 'Connect another key' : 'Connect your key')));
 }
 
 /** Contains nothing of the typed text: it may be the key. */
@@ -177,21 +161,17 @@ export function renderKeyPasted(why: 'looks-like-key' | 'words-after-connect'): 
 function forgetButton(label = 'Forget my key'): Button {
   return button(label, 'connect:forget', 'forget', {
     style: 'danger',
-    confirm: {
-      title: plain('Forget your CDN key?'),
-      text: plain('You can connect one again at any time.'),
-      confirm: plain('Forget it'),
-      deny: plain('Keep it'),
-    },
+    confirm: confirmation(
+      'Forget your CDN key?',
+      'You can connect one again at any time.',
+      'Forget it',
+      'Keep it',
+    ),
   });
 }
 
 /** How many zones a key sees, as far as its first page tells. */
-export function countZones(first: {
-  total: number | undefined;
-  zones: readonly unknown[];
-  more: boolean;
-}): string {
-  if (first.total !== undefined) return pluralize(first.total, 'zone');
-  return `${first.more ? 'more than ' : ''}${pluralize(first.zones.length, 'zone')}`;
+export function countZones(first: { total: number | undefined; zones: unknown[]; more: boolean }): string {
+  const { total, zones, more } = first;
+  return `${more && total === undefined ? 'more than ' : ''}${pluralize(total ?? zones.length, 'zone')}`;
 }

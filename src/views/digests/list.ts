@@ -8,6 +8,7 @@ import {
   context,
   message,
   plain,
+  say,
   section,
 } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
@@ -44,8 +45,8 @@ export function renderDigestList(rows: readonly Row[], wanted: number, asOf: Dat
     ...rows.slice((page - 1) * pageSize, page * pageSize).flatMap(renderDigestRow),
     actions(
       commandButton('New digest', 'digest new'),
-      ...(page > 1 ? [commandButton('Previous', `digest list ${page - 1}`, 1)] : []),
-      ...(page < pages ? [commandButton('Next', `digest list ${page + 1}`, 2)] : []),
+      page > 1 && commandButton('Previous', `digest list ${page - 1}`, 1),
+      page < pages && commandButton('Next', `digest list ${page + 1}`, 2),
     ),
     context(`Page ${page} of ${pages} · as of ${formatMoment(asOf)}`),
   ]);
@@ -156,10 +157,6 @@ function next({ paused, schedule }: Digest, now: Date): KnownBlock[] {
   return paused ? [] : [context(describeNextRuns(schedule, now))];
 }
 
-function say(text: string, ...blocks: KnownBlock[]): Message {
-  return message(text, [section(text), ...blocks]);
-}
-
 const mostRows = 10;
 
 /** For the owner: the digests that were paused when the app was removed. */
@@ -170,12 +167,13 @@ export function renderReinstalled(digests: readonly Digest[], { hasKey }: { hasK
   const key = hasKey ? '' : 'Your CDN key was destroyed with it: connect it again. ';
   const [whose, which] = isOne ? ['its channel', 'it'] : ['their channels', 'them'];
   return message(text, [
-    section(
-      `:double_vertical_bar: *${text}*\n${key}Invite the bot to ${whose} (\`/invite @cdn\`), then resume ${which}.`,
-    ),
+    section([
+      `:double_vertical_bar: *${text}*`,
+      `${key}Invite the bot to ${whose} (\`/invite @cdn\`), then resume ${which}.`,
+    ]),
     ...renderOwnRows(digests),
     actions(
-      ...(hasKey ? [] : [connectButton('Connect my key')]),
+      !hasKey && connectButton('Connect my key'),
       button(isOne ? 'Resume' : 'Resume all', 'digests:resume-all', 'uninstalled'),
       commandButton('All digests', 'digest list'),
     ),

@@ -1,10 +1,10 @@
 import type { ActionsBlock, Button, ContextBlock } from '@slack/types';
 import { canBeTakenOver, type Digest, isChannelReason, type PauseReason } from '../../digests/model.ts';
 import type { RunRow } from '../../digests/queries/runs.ts';
-import { actions, button, connectButton, context, message, plain, section } from '../blocks/blocks.ts';
+import { actions, button, confirmation, connectButton, context, message, section } from '../blocks/blocks.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
-import { formatCode, pluralize } from '../blocks/text.ts';
+import { formatCode, join, pluralize } from '../blocks/text.ts';
 import { describeSchedule, formatRunTime } from './schedule.ts';
 import { describePause } from './words.ts';
 
@@ -13,20 +13,15 @@ export function renderPost(top: Message, digest: Digest, run: RunRow, late: Date
   const { due, missed, by_hand: byHand } = run;
   const time = (at: Date): string => formatRunTime(at, digest.schedule.zone);
   const notes = [
-    ...(late ? [`:warning: Late: due ${time(due)}, made ${time(late)}. The bot was down or busy.`] : []),
-    ...(missed > 0
-      ? [`:warning: Skipped while the bot was down: ${pluralize(missed, 'run')} before this one.`]
-      : []),
+    late && `:warning: Late: due ${time(due)}, made ${time(late)}. The bot was down or busy.`,
+    missed > 0 && `:warning: Skipped while the bot was down: ${pluralize(missed, 'run')} before this one.`,
   ];
-  return {
-    text: [...notes, top.text].join('\n'),
-    blocks: [
-      ...notes.map((note) => context(note)),
-      ...(top.blocks ?? []),
-      footer(digest, byHand === null ? '' : `asked for by <@${byHand}> · `),
-      runButtons(digest.id),
-    ],
-  };
+  return message(join([...notes, top.text], '\n'), [
+    ...notes.map((note) => note && context(note)),
+    ...(top.blocks ?? []),
+    footer(digest, byHand === null ? '' : `asked for by <@${byHand}> · `),
+    runButtons(digest.id),
+  ]);
 }
 
 /** For a run that is too old to be useful. */
@@ -56,9 +51,9 @@ export function renderPaused(digest: Digest, reason: PauseReason, { others }: { 
   return message(text, [
     section(`:double_vertical_bar: *${text}*\n${about}\n${nextStep(digest, reason)}`),
     actions(
-      ...(others && canBeTakenOver(digest) ? [takeOverButton(id)] : []),
+      others && canBeTakenOver(digest) && takeOverButton(id),
       resumeButton(id),
-      ...(isAboutKey ? [connectButton('Connect my key')] : []),
+      isAboutKey && connectButton('Connect my key'),
       button('Edit', 'digests:edit', id),
       deleteButton(id),
     ),
@@ -87,14 +82,9 @@ export function renderUnknown(digest: Digest, due: Date): Message {
 }
 
 export function takeOverButton(id: string): Button {
-  return button('Take over', 'digests:take-over', id, {
-    confirm: {
-      title: plain('Take this digest over?'),
-      text: plain('It runs with your CDN key from now on, and shows this channel what your key can read.'),
-      confirm: plain('Take over'),
-      deny: plain('Leave it'),
-    },
-  });
+  const what = 'It runs with your CDN key from now on, and shows this channel what your key can read.';
+  const confirm = confirmation('Take this digest over?', what, 'Take over', 'Leave it');
+  return button('Take over', 'digests:take-over', id, { confirm });
 }
 
 export function resumeButton(id: string): Button {

@@ -1,7 +1,7 @@
 import { type Detail, type Finding, type NumberLine, targetTypes } from '../../digests/kinds/kind.ts';
 import { digestKinds, findDigestKind } from '../../digests/kinds/list.ts';
 import type { Collected, DigestSubject, UnreadPart } from '../../digests/model.ts';
-import { context, message, section } from '../blocks/blocks.ts';
+import { context, message, say, section } from '../blocks/blocks.ts';
 import type { Message, MessageBlock } from '../blocks/message.ts';
 import {
   escapeMrkdwn,
@@ -71,7 +71,7 @@ export function renderDigest(collected: Collected, { only, timeZone }: DigestSub
     top: message(text, [
       section(text),
       ...(lead && !isUnchanged ? lead.chart : []),
-      ...(isFirst ? [context('The first run: the next one tells what changed.')] : []),
+      isFirst && context('The first run: the next one tells what changed.'),
     ]),
     thread: isUnchanged ? [] : [...thread, ...renderUnread(unread)],
     quiet,
@@ -143,7 +143,7 @@ function renderUnread(unread: readonly UnreadPart[]): Message[] {
     return `• ${nameUnread(one)}: ${sanitizeMrkdwn(one.message)}${reference}${more}`;
   });
   const text = truncateLines(['*What could not be read*', ...lines], 2900);
-  return [message(text, [section(text)])];
+  return [say(text)];
 }
 
 function nameUnread({ kind: name, what }: UnreadPart): string {

@@ -1,7 +1,7 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { EventLogFilter } from '../../api/event-logs.ts';
 import { type ExportState, type ExportSummary, isUnderWay } from '../../exports/model.ts';
-import { actions, button, commandButton, context, message, section } from '../blocks/blocks.ts';
+import { actions, button, commandButton, context, message, say, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import {
@@ -9,6 +9,7 @@ import {
   formatBytes,
   formatCode,
   formatInteger,
+  join,
   pluralize,
   truncateLines,
 } from '../blocks/text.ts';
@@ -41,12 +42,12 @@ export function renderProgress(one: ExportSummary, progress: Progress): Message 
     of === undefined ? formatBytes(progress.bytes) : `${formatBytes(progress.bytes)} of ${formatBytes(of)}`;
   const parts = [
     phases[phase],
-    ...(progress.bytes > 0 ? [much] : []),
-    ...(rows > 0 ? [pluralize(rows, 'event')] : []),
+    progress.bytes > 0 && much,
+    rows > 0 && pluralize(rows, 'event'),
     formatElapsed(elapsedMs),
-    ...(attempt > 1 ? [`attempt ${attempt}`] : []),
+    attempt > 1 && `attempt ${attempt}`,
   ];
-  return renderUnderWay(one, parts.join(' · '), phase !== 'sharing');
+  return renderUnderWay(one, join(parts, ' · '), phase !== 'sharing');
 }
 
 /** The export waits for a restart, or for a pause to end. */
@@ -57,11 +58,12 @@ export function renderWaiting(one: ExportSummary, why: string): Message {
 function renderUnderWay(one: ExportSummary, text: string, canCancel: boolean): Message {
   const zone = one.request.shieldZoneId;
   return message(`Exporting events of shield zone ${zone}`, [
-    section(
-      `*Export of shield zone ${escapeMrkdwn(zone, 20)}* by <@${one.userId}>\n:hourglass_flowing_sand: ${text}`,
-    ),
+    section([
+      `*Export of shield zone ${escapeMrkdwn(zone, 20)}* by <@${one.userId}>`,
+      `:hourglass_flowing_sand: ${text}`,
+    ]),
     context(describeWindow(one)),
-    ...(canCancel ? [actions(cancelButton(one.id))] : []),
+    canCancel && actions(cancelButton(one.id)),
   ]);
 }
 
@@ -76,10 +78,8 @@ export function describeWindow({ request }: Pick<ExportSummary, 'request'>): str
 
 /** Search and filters in words. */
 function describeFilters(query: string, filters: readonly EventLogFilter[]): string {
-  const parts = [
-    ...(query === '' ? [] : [`“${escapeMrkdwn(query, 100)}”`]),
-    ...filters.map((filter) => filterInWords(filter)),
-  ];
+  const parts = filters.map(filterInWords);
+  if (query !== '') parts.unshift(`“${escapeMrkdwn(query, 100)}”`);
   return parts.length === 0 ? 'everything' : truncateLines(parts, 500, ' and ');
 }
 
@@ -93,12 +93,8 @@ const opInWords: Readonly<Record<string, string>> = {
 
 function filterInWords({ field, op, value }: EventLogFilter): string {
   const says = Object.hasOwn(opInWords, op) ? opInWords[op] : escapeMrkdwn(op, 30);
-  const values = truncateLines(
-    value.map((one) => formatCode(one, 60)),
-    300,
-    ' or ',
-  );
-  return `${escapeMrkdwn(field, 30)} ${says} ${values}`;
+  const values = value.map((one) => formatCode(one, 60));
+  return `${escapeMrkdwn(field, 30)} ${says} ${truncateLines(values, 300, ' or ')}`;
 }
 
 const stateWords: Readonly<Record<ExportState, string>> = {
@@ -115,8 +111,8 @@ const stateWords: Readonly<Record<ExportState, string>> = {
 /** A person's exports, newest first. */
 export function renderExportList(exports: readonly ExportSummary[], now: Date): Message {
   if (exports.length === 0) {
-    const text = 'You have no exports of the last days.';
-    return message(text, [section(text), actions(commandButton('Export events', 'export'))]);
+    const offer = actions(commandButton('Export events', 'export'));
+    return say('You have no exports of the last days.', offer);
   }
   const running = exports.filter(({ state }) => isUnderWay(state)).length;
   const text = `${pluralize(exports.length, 'export')}, ${running === 0 ? 'none' : formatInteger(running)} under way.`;
@@ -140,9 +136,8 @@ export function renderStarted(channel: string | undefined, warnings: readonly st
   const text = `The export has started. ${where}`;
   return message(text, [
     section(`:white_check_mark: ${text}`),
-    ...(unusual.length > 0
-      ? [section(`${truncateLines(unusual, 2000)}\nIt is sent as you typed it; the CDN may refuse it.`)]
-      : []),
+    unusual.length > 0 &&
+      section([truncateLines(unusual, 2000), 'It is sent as you typed it; the CDN may refuse it.']),
     actions(commandButton('My exports', 'export list')),
   ]);
 }

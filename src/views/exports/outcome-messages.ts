@@ -1,7 +1,7 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { ExportSummary } from '../../exports/model.ts';
 import type { EventStats } from '../../exports/stats/event-stats.ts';
-import { actions, button, context, message, section } from '../blocks/blocks.ts';
+import { actions, button, context, message, say, section } from '../blocks/blocks.ts';
 import { formatShortMoments } from '../blocks/dates.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
@@ -29,7 +29,7 @@ export function renderDone(one: ExportSummary, { files, hours = [], told = 'ther
     section(`:white_check_mark: ${text}`),
     ...renderEventChart({ hours, rows: one.rows }),
     renderAskedBy(one),
-    ...(empty ? [actions(offerButton(one, { ...one.request, change: true }))] : []),
+    empty && actions(offerButton(one, { ...one.request, change: true })),
   ]);
 }
 
@@ -55,8 +55,7 @@ export function renderAlreadyEnded(one: ExportSummary): Message {
     nothing: 'has ended already; nothing was posted',
   };
   const end = one.state === 'done' || one.state === 'unknown' ? one.state : 'nothing';
-  const text = `This export of ${zoneOf(one)} ${ends[end]}.`;
-  return message(text, [section(text)]);
+  return say(`This export of ${zoneOf(one)} ${ends[end]}.`);
 }
 
 export function renderCancelled(one: ExportSummary, by: string): Message {
@@ -107,9 +106,7 @@ export function renderFailed(one: ExportSummary, failed: Failure, offers: readon
     section(`*The export of ${zoneOf(one)} did not work; nothing was posted.*`),
     ...(told.blocks ?? []),
     renderAskedBy(one),
-    ...(offers.length > 0
-      ? [actions(...offers.slice(0, mostOffers).map((offer, nth) => offerButton(one, offer, nth)))]
-      : []),
+    actions(...offers.slice(0, mostOffers).map((offer, nth) => offerButton(one, offer, nth))),
   ]);
 }
 

@@ -11,6 +11,7 @@ import {
   formatBytes,
   formatCode,
   formatInteger,
+  join,
   pluralize,
   truncateLines,
 } from '../blocks/text.ts';
@@ -23,12 +24,9 @@ export function createAttachments(
 ): { readonly files: readonly Attachment[]; readonly comment: string; readonly bytes: number } {
   const named = files.map((file) => ({ ...file, name: fileName(one.request, file, parts) }));
   return {
-    files: named.map(({ name, spooled }) => ({
-      name,
-      title: name,
-      mimetype: 'text/csv',
-      content: { spooled },
-    })),
+    files: named.map(({ name, spooled }) => {
+      return { name, title: name, mimetype: 'text/csv', content: { spooled } };
+    }),
     comment: renderFileComment(one, stats, { files: named, sha256 }),
     bytes: files.reduce((sum, { length }) => sum + length, 0),
   };
@@ -40,13 +38,8 @@ function fileName(
   { kind, part }: GatheredFile,
   parts: number,
 ): string {
-  return [
-    `events-${shieldZoneId}-${compact(from)}-${compact(to)}`,
-    ...(parts > 1 ? [`part${part}of${parts}`] : []),
-    ...(kind === 'safe' ? ['spreadsheet'] : []),
-  ]
-    .join('-')
-    .concat('.csv');
+  const window = `events-${shieldZoneId}-${compact(from)}-${compact(to)}`;
+  return `${join([window, parts > 1 && `part${part}of${parts}`, kind === 'safe' && 'spreadsheet'], '-')}.csv`;
 }
 
 function compact(at: Date): string {
@@ -70,25 +63,15 @@ export function renderFileComment(
     `*${pluralize(figures.rows, 'event')}* of shield zone ${escapeMrkdwn(request.shieldZoneId, 20)}, ${formatBytes(size)}, for <@${one.userId}>`,
     describeWindow(one),
     ...peakLine(figures),
-    ...(figures.broken > 0
-      ? [
-          `:warning: ${pluralize(figures.broken, 'row')} not as CSV should be: ${figures.broken === 1 ? 'it is' : 'they are'} in the file as sent.`,
-        ]
-      : []),
+    figures.broken > 0 &&
+      `:warning: ${pluralize(figures.broken, 'row')} not as CSV should be: ${figures.broken === 1 ? 'it is' : 'they are'} in the file as sent.`,
     ...eventSubjects.flatMap((subject) => topLine(subject, figures.top[subject])),
-    ...(request.pseudonyms
-      ? [
-          'IP addresses are pseudonyms, the same one for the same address in this export only; the raw file is not sent.',
-        ]
-      : []),
-    ...(request.spreadsheetSafe
-      ? [
-          'The file ending in `-spreadsheet.csv` is safe to open in a spreadsheet; the other one is not changed.',
-        ]
-      : [
-          'Attackers write these cells, and a spreadsheet may run them: export with “Add a spreadsheet-safe copy” to open it in one.',
-        ]),
-  ];
+    request.pseudonyms &&
+      'IP addresses are pseudonyms, the same one for the same address in this export only; the raw file is not sent.',
+    request.spreadsheetSafe
+      ? 'The file ending in `-spreadsheet.csv` is safe to open in a spreadsheet; the other one is not changed.'
+      : 'Attackers write these cells, and a spreadsheet may run them: export with “Add a spreadsheet-safe copy” to open it in one.',
+  ].filter((line) => line !== false);
   // Hashes are never truncated: without them a file cannot be verified.
   const hashes = hashLines(files, sha256, request.pseudonyms).join('\n');
   return `${truncateLines(lines, longestComment - hashes.length - 1)}\n${hashes}`;
@@ -136,15 +119,11 @@ function peakLine({ hours, rows, untimed }: EventStats): string[] {
   if (hours.length === 0) return [];
   const [start, most] = peakOf(hours);
   return [
-    ...(hours.length > 1
-      ? [`*${formatInteger(most)}* in the worst hour, from ${formatMoment(new Date(start))}`]
-      : []),
-    ...(untimed > 0 && untimed < rows
-      ? [
-          `${pluralize(untimed, 'event')} ${untimed === 1 ? 'has' : 'have'} no time that can be read: not in the chart.`,
-        ]
-      : []),
-  ];
+    hours.length > 1 && `*${formatInteger(most)}* in the worst hour, from ${formatMoment(new Date(start))}`,
+    untimed > 0 &&
+      untimed < rows &&
+      `${pluralize(untimed, 'event')} ${untimed === 1 ? 'has' : 'have'} no time that can be read: not in the chart.`,
+  ].filter((line) => line !== false);
 }
 
 function peakOf(hours: EventStats['hours']): readonly [start: number, count: number] {
@@ -157,20 +136,13 @@ const mostBars = 20;
 /** Events by hour, or by several hours where there are more than twenty. Nothing if no time can be read. */
 export function renderEventChart({ hours, rows }: Pick<EventStats, 'hours' | 'rows'>): MessageBlock[] {
   const size = Math.max(1, Math.ceil(hours.length / mostBars));
+  const counts = hours.map(([, count]) => count);
   const starts = hours.filter((_, nth) => nth % size === 0).map(([start]) => start);
   return renderChart({
     kind: 'bar',
     title: `${pluralize(rows, 'event')} by hour (UTC)`,
     unit: size === 1 ? 'Events each hour' : `Events each ${size} hours`,
     labels: formatShortMoments(starts),
-    series: [
-      {
-        name: 'events',
-        values: sumBuckets(
-          hours.map(([, count]) => count),
-          size,
-        ),
-      },
-    ],
+    series: [{ name: 'events', values: sumBuckets(counts, size) }],
   });
 }

@@ -1,5 +1,6 @@
+import type { Button } from '@slack/types';
 import type { Answer, Operation } from '../../operations/model.ts';
-import { actions, button, commandButton, message, section } from '../blocks/blocks.ts';
+import { actions, button, commandButton, say } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import { pluralize } from '../blocks/text.ts';
@@ -16,7 +17,7 @@ import {
 /** The private answer to a press: every press gets one, also one that does nothing. */
 export function renderAnswer(answer: Answer): Message {
   if (answer.kind === 'not-found')
-    return say(
+    return reply(
       'There is no such request here any more. Nothing was done.',
       commandButton('What waits for me', 'approvals'),
     );
@@ -28,21 +29,21 @@ export function renderAnswer(answer: Answer): Message {
   const myRequests = commandButton('My requests', 'approvals');
   switch (answer.kind) {
     case 'approved':
-      return say(state === 'proposed' ? `Counted: ${progress}` : `Approved. It runs now: ${request}.`);
+      return reply(state === 'proposed' ? `Counted: ${progress}` : `Approved. It runs now: ${request}.`);
     case 'twice':
-      return say(`You have approved it already: ${progress}`);
+      return reply(`You have approved it already: ${progress}`);
     case 'denied':
-      return say(`Denied. ${requester} reads your reason.`);
+      return reply(`Denied. ${requester} reads your reason.`);
     case 'cancelled':
-      return say(`Cancelled. Nothing was sent to the CDN: ${request}.`);
+      return reply(`Cancelled. Nothing was sent to the CDN: ${request}.`);
     case 'confirmed':
       return state === 'succeeded'
-        ? say(`Noted: it was done. ${request}.`)
-        : say(`Noted: it was not done. ${request}.`, retryButton(id));
+        ? reply(`Noted: it was done. ${request}.`)
+        : reply(`Noted: it was not done. ${request}.`, retryButton(id));
     case 'proposed':
       return renderProposed(operation);
     case 'own-request':
-      return say(
+      return reply(
         answer.press === 'approve'
           ? 'You asked for this yourself, so your approval does not count, not even as an admin. Another approver has to approve it.'
           : 'You asked for this yourself: cancel it instead.',
@@ -50,31 +51,31 @@ export function renderAnswer(answer: Answer): Message {
       );
     case 'not-requester':
       return answer.press === 'cancel'
-        ? say(
+        ? reply(
             `Only ${requester} can cancel this request. Approvers can deny it.`,
             button('Deny', 'approvals:deny', id),
           )
-        : say(`Only ${requester} can ask for it again: it would run with their key.`);
+        : reply(`Only ${requester} can ask for it again: it would run with their key.`);
     case 'already-retried':
-      return say(`It was asked for again already: ${states[state]}.`, myRequests);
+      return reply(`It was asked for again already: ${states[state]}.`, myRequests);
     case 'not-now':
       return answer.why === 'value-gone'
-        ? say('The value is no longer kept. Type it again.', commandButton('Set a variable', 'variable'))
-        : say(`It is past that: ${states[state]}.`, myRequests);
+        ? reply('The value is no longer kept. Type it again.', commandButton('Set a variable', 'variable'))
+        : reply(`It is past that: ${states[state]}.`, myRequests);
     case 'already':
-      return say(describeDecision(operation));
+      return reply(describeDecision(operation));
     case 'expired':
-      return say(
+      return reply(
         `It expired ${formatMoment(operation.expiresAt)}: nothing was sent to the CDN. ${requester} can ask anew.`,
       );
     case 'not-allowed': {
       const refused = answer.decision.trace.filter(({ ok }) => !ok).map(({ says }) => says);
-      return say(
+      return reply(
         `You may not do this here: ${refused.join('; ')}.\nAdmins name approvers in \`/cdn settings\`.`,
       );
     }
     case 'void':
-      return say(
+      return reply(
         `It is void and will not run: ${describeVoidReason(answer.why)}. ${requester} can ask anew.`,
       );
   }
@@ -86,9 +87,9 @@ export function renderProposed(operation: Operation): Message {
   const request = describeRequest(operation);
   if (approvalsNeeded === 0) {
     const outcome = describeOutcome(operation);
-    return say(`${states[state]}: ${request}.${outcome ? `\n${outcome}` : ''}`);
+    return reply(`${states[state]}: ${request}.${outcome ? `\n${outcome}` : ''}`);
   }
-  return say(
+  return reply(
     `Asked for. It needs *${pluralize(approvalsNeeded, 'approval')}* before ${formatMoment(expiresAt)}: ${request}.\nThe bot tells you how it goes, in a direct message.`,
     cancelButton(id),
   );
@@ -102,10 +103,10 @@ function describeDecision(operation: Operation): string {
   return `Already decided. ${states[state]}${by}, ${formatMoment(movedAt)}.${approvers ? ` Approved by ${approvers}.` : ''}${outcome ? `\n${outcome}` : ''}`;
 }
 
-function say(text: string, ...buttons: Parameters<typeof actions>): Message {
-  return message(text, [section(text), ...(buttons.length > 0 ? [actions(...buttons)] : [])]);
+function reply(text: string, ...buttons: Button[]): Message {
+  return say(text, actions(...buttons));
 }
 
-function cancelButton(id: string): ReturnType<typeof button> {
+function cancelButton(id: string): Button {
   return button('Cancel the request', 'approvals:cancel', id);
 }

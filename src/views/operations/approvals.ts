@@ -4,15 +4,16 @@ import {
   actions,
   button,
   commandButton,
+  confirmation,
   connectButton,
   context,
   message,
-  plain,
+  say,
   section,
 } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
-import { escapeMrkdwn, formatCode, pluralize } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, join, type Maybe, pluralize } from '../blocks/text.ts';
 import {
   describeCount,
   describeMissing,
@@ -34,11 +35,11 @@ export function renderApprovalCard(operation: Operation, approvers: readonly str
     : `${describeRequestPlainly(operation)}: ${describeState(operation)}`;
   return message(text, [
     section(`${requester} ${waits ? 'asks to' : 'asked to'} *${describeRequest(operation)}*`),
-    ...reasonBlock(operation),
+    reasonBlock(operation),
     section(renderConsequences(operation)),
     section(renderProgress(operation)),
-    ...(waits ? [approveButtons(operation)] : nextSteps(operation)),
-    ...(waits && approvers.length > 0 ? [context(`For ${mention(approvers)}`)] : []),
+    waits ? approveButtons(operation) : nextSteps(operation),
+    waits && approvers.length > 0 && context(`For ${mention(approvers)}`),
     sealLine(operation),
   ]);
 }
@@ -49,10 +50,8 @@ export function renderChangeNotice(operation: Operation): Message {
   const outcome = describeOutcome(operation);
   const text = `<@${requester.userId}>: ${describeRequestPlainly(operation)}, ${describeState(operation)}`;
   return message(text, [
-    section(
-      `<@${requester.userId}>: ${describeRequest(operation)}\n${states[state]}${outcome ? `\n${outcome}` : ''}`,
-    ),
-    ...(state === 'unknown' ? [actions(checkButton(id))] : []),
+    section([`<@${requester.userId}>: ${describeRequest(operation)}`, states[state], outcome]),
+    state === 'unknown' && actions(checkButton(id)),
     sealLine(operation),
   ]);
 }
@@ -65,20 +64,17 @@ export function renderRequesterMessage(
   const { id, outcome } = operation;
   return message(`Your request to ${describeRequestPlainly(operation)}: ${describeState(operation)}`, [
     section(`*Your request:* ${describeRequest(operation)}`),
-    ...reasonBlock(operation),
+    reasonBlock(operation),
     section(renderProgress(operation)),
-    ...(canCancel(operation)
-      ? [actions(button('Cancel the request', 'approvals:cancel', id))]
-      : nextSteps(operation)),
-    ...(outcome?.word === 'key-refused' ? [actions(connectButton('Connect the current key'))] : []),
-    ...(undo === 'possible' ? [actions(button('Undo (within 30 minutes)', 'variables:undo', id))] : []),
-    ...(undo === 'unknown-value'
-      ? [
-          context(
-            'No undo: the value before is not known here. The CDN does not tell it, and the bot has not set it before.',
-          ),
-        ]
-      : []),
+    canCancel(operation)
+      ? actions(button('Cancel the request', 'approvals:cancel', id))
+      : nextSteps(operation),
+    outcome?.word === 'key-refused' && actions(connectButton('Connect the current key')),
+    undo === 'possible' && actions(button('Undo (within 30 minutes)', 'variables:undo', id)),
+    undo === 'unknown-value' &&
+      context(
+        'No undo: the value before is not known here. The CDN does not tell it, and the bot has not set it before.',
+      ),
     sealLine(operation),
   ]);
 }
@@ -87,7 +83,7 @@ export function renderRequesterMessage(
 export function renderReminder(operation: Operation, approvers: readonly string[]): Message {
   const { requester, expiresAt } = operation;
   const text = `:hourglass_flowing_sand: ${mention(approvers)} This still waits: <@${requester.userId}> asks to ${describeRequestPlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(expiresAt)}.`;
-  return message(text, [section(text)]);
+  return say(text);
 }
 
 export interface ApprovalLists {
@@ -105,12 +101,12 @@ export function renderApprovalList(
   const [requests, wait] = [pluralize(waiting.length, 'request'), waiting.length === 1 ? 'waits' : 'wait'];
   const text = `${requests} ${wait} for you. You asked for ${pluralize(requested.length, 'change')} lately.`;
   return message(text, [
-    ...(done === undefined ? [] : [section(done)]),
+    done && section(done),
     section(
       waiting.length === 0 ? '*Nothing waits for your approval*' : `*${requests}* ${wait} for your approval`,
     ),
     ...renderWaiting(waiting, 'approvals:approve-listed'),
-    ...(isApprover ? [] : [context('You are not an approver: admins name them in `/cdn settings`.')]),
+    !isApprover && context('You are not an approver: admins name them in `/cdn settings`.'),
     section(`*What you asked for:* ${requested.length === 0 ? 'nothing yet' : ''}`),
     ...renderRequested(requested),
     context(`As of ${formatMoment(asOf)}.`),
@@ -166,13 +162,7 @@ function approveButtons({ id, request }: Operation, approveId = 'approvals:appro
   const warning = isIrreversible
     ? 'The volume is deleted as soon as enough have approved. It cannot be undone.'
     : 'The variable is changed as soon as enough have approved.';
-  const confirm = {
-    title: plain('Approve it?'),
-    text: plain(warning),
-    confirm: plain('Approve'),
-    deny: plain('Back'),
-    style,
-  } as const;
+  const confirm = { ...confirmation('Approve it?', warning, 'Approve', 'Back'), style } as const;
   return actions(button('Approve', approveId, id, { style, confirm }), button('Deny', 'approvals:deny', id));
 }
 
@@ -181,14 +171,13 @@ function checkButton(id: string): Button {
 }
 
 /** What can be done after an end. */
-function nextSteps({ id, state, triedAgainAs }: Operation): KnownBlock[] {
+function nextSteps({ id, state, triedAgainAs }: Operation): KnownBlock {
   const canRetry = triedAgainAs === undefined && ['unknown', 'failed', 'expired'].includes(state);
-  const buttons = [...(state === 'unknown' ? [checkButton(id)] : []), ...(canRetry ? [retryButton(id)] : [])];
-  return buttons.length > 0 ? [actions(...buttons)] : [];
+  return actions(state === 'unknown' && checkButton(id), canRetry && retryButton(id));
 }
 
-function reasonBlock({ reason }: Operation): KnownBlock[] {
-  return reason ? [section(`Reason: ${escapeMrkdwn(reason, 500)}`)] : [];
+function reasonBlock({ reason }: Operation): Maybe<KnownBlock> {
+  return reason && section(`Reason: ${escapeMrkdwn(reason, 500)}`);
 }
 
 function renderProgress(operation: Operation): string {
@@ -197,12 +186,13 @@ function renderProgress(operation: Operation): string {
   const outcome = describeOutcome(operation);
   const isByPerson = movedBy !== 'system' && (state === 'denied' || state === 'cancelled');
   const noun = approvalsNeeded === 1 ? 'approval' : 'approvals';
-  return [
+  const lines = [
     `*${states[state]}*${isByPerson ? ` by <@${movedBy}>` : ''} · ${formatMoment(movedAt)}`,
-    ...(outcome ? [outcome] : []),
-    ...(approvalsNeeded > 0 ? [`${describeCount(operation)} ${noun}${given ? `: ${given}` : ''}`] : []),
-    ...(state === 'proposed' ? [`Expires ${formatMoment(expiresAt)}`] : []),
-  ].join('\n');
+    outcome,
+    approvalsNeeded > 0 && `${describeCount(operation)} ${noun}${given && `: ${given}`}`,
+    state === 'proposed' && `Expires ${formatMoment(expiresAt)}`,
+  ];
+  return join(lines, '\n');
 }
 
 /** The audit records have the same seal. */

@@ -15,6 +15,7 @@ import {
   formatCode,
   formatInteger,
   formatMoney,
+  join,
   pluralize,
   truncateLines,
 } from '../blocks/text.ts';
@@ -24,10 +25,10 @@ export function describeRequest({ request }: Pick<Operation, 'request'>): string
   if (request.kind === 'volume-delete')
     return `delete every instance of volume ${formatCode(request.volumeId, 60)} of app ${formatCode(request.appId, 60)}`;
   const parts = [
-    ...(request.setsValue ? ['a new value'] : []),
-    ...(request.required === undefined ? [] : [request.required ? 'now required' : 'no longer required']),
+    request.setsValue && 'a new value',
+    request.required !== undefined && (request.required ? 'now required' : 'no longer required'),
   ];
-  return `set variable ${formatCode(request.variableId, 30)} of script ${formatCode(request.scriptId, 30)}: ${parts.join(', ')}`;
+  return `set variable ${formatCode(request.variableId, 30)} of script ${formatCode(request.scriptId, 30)}: ${join(parts, ', ')}`;
 }
 
 /** The same for a notification, without markup. */
@@ -117,13 +118,11 @@ export function describeOutcome(
       ? `<@${movedBy}> looked: it was ${state === 'succeeded' ? '' : 'not '}done.`
       : describeResult(kind, outcome);
   const reference = facts?.['reference'];
-  return [
-    text,
-    ...(typeof reference === 'string' ? [`Reference ${escapeMrkdwn(reference, 20)}.`] : []),
-    ...(requestId !== undefined && word !== 'done'
-      ? [`The CDN’s request id: ${formatCode(requestId, 80)}.`]
-      : []),
-  ].join(' ');
+  const references = [
+    typeof reference === 'string' && `Reference ${escapeMrkdwn(reference, 20)}.`,
+    requestId !== undefined && word !== 'done' && `The CDN’s request id: ${formatCode(requestId, 80)}.`,
+  ];
+  return join([text, ...references], ' ');
 }
 
 /** The outcomes that are always told in the same words. */

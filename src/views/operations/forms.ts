@@ -70,11 +70,8 @@ const intro = section(
 
 function renderPreview({ shown, needs, changed }: VolumePreview): KnownBlock[] {
   const isChanged = ':arrows_counterclockwise: *This changed since you looked.* Read it again.';
-  return [
-    ...(changed ? [section(isChanged)] : []),
-    section(volumeConsequences(shown)),
-    section(renderApprovalNeeds(needs)),
-  ];
+  const blocks = [section(volumeConsequences(shown)), section(renderApprovalNeeds(needs))];
+  return changed ? [section(isChanged), ...blocks] : blocks;
 }
 
 /** Shown while the form is looked up or sent. */
@@ -94,10 +91,7 @@ const requiredOptions = [
 
 /** The form of a variable. `known`: the zones that run the script, where it was named before. */
 export function renderVariableForm(
-  {
-    scriptId,
-    variableId,
-  }: { readonly scriptId?: string | undefined; readonly variableId?: string | undefined },
+  { scriptId, variableId }: Partial<Readonly<Record<'scriptId' | 'variableId', string | undefined>>>,
   known?: { readonly shown: VariableShown; readonly needs: ApprovalNeeds },
 ): ModalView {
   const zonesButton = button('Show the zones', 'variables:preview', scriptId ?? 'typed');
@@ -115,7 +109,7 @@ export function renderVariableForm(
       placeholder: searchPlaceholder,
       hint: 'The edge scripts that your zones run; type an id to use another.',
     }),
-    ...(known ? [] : [section('Which zones run it?', zonesButton)]),
+    !known && section('Which zones run it?', zonesButton),
     textInput('variableId', 'Variable id', { initial: variableId, hint: 'A whole number', maxLength: 30 }),
     textInput('defaultValue', 'New value', {
       hint: 'Treated as a secret: never shown again, not even to you. Up to 3000 characters here.',

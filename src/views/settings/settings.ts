@@ -2,12 +2,21 @@ import type { Button, KnownBlock, ModalView } from '@slack/types';
 import type { MissingScope } from '../../auth/identity.ts';
 import type { Change, Effect, ListField, Quorum, ValueField } from '../../auth/policy/changes.ts';
 import type { Right } from '../../auth/policy/policy.ts';
-import { actions, button, commandButton, context, message, plain, section } from '../blocks/blocks.ts';
+import {
+  actions,
+  button,
+  commandButton,
+  compact,
+  confirmation,
+  context,
+  say,
+  section,
+} from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import { missingScopeLines } from '../blocks/failure.ts';
-import { modal } from '../blocks/inputs.ts';
+import { formResult, modal } from '../blocks/inputs.ts';
 import type { FormResult, Message } from '../blocks/message.ts';
-import { escapeMrkdwn, pluralize, truncateLines } from '../blocks/text.ts';
+import { escapeMrkdwn, join, pluralize, truncateLines } from '../blocks/text.ts';
 
 /** The effects of a change of settings, with all names resolved. */
 export interface Consequences {
@@ -42,7 +51,7 @@ export function renderSaved(
   told: ReadonlyMap<string, boolean>,
 ): FormResult {
   const text = `Saved: version ${version} of the settings holds now.`;
-  return answer(text, [
+  return formResult(done, text, [
     section(`:white_check_mark: *${text}*`),
     ...renderConsequences(found),
     ...[...told].map(([channel, isTold]) =>
@@ -57,8 +66,7 @@ export function renderSaved(
 }
 
 export function renderNothingChanged(): FormResult {
-  const text = 'Nothing was changed, so nothing was saved.';
-  return answer(text, [section(text)]);
+  return formResult(done, 'Nothing was changed, so nothing was saved.');
 }
 
 /** Two saved at once: the second looks again. */
@@ -68,18 +76,16 @@ export function renderChangedMeanwhile(
   const text = last
     ? `Changed meanwhile by <@${last.by}>, ${formatMoment(last.at)}. Yours was not saved.`
     : 'The settings are not the ones you saw. Yours were not saved.';
-  return answer(text, [section(`:warning: *${text}*`), actions(commandButton('Look again', 'settings'))]);
+  const again = actions(commandButton('Look again', 'settings'));
+  return formResult(done, text, [section(`:warning: *${text}*`), again]);
 }
 
-function answer(text: string, blocks: KnownBlock[]): FormResult {
-  const done = { title: 'Settings', callbackId: 'settings:done', close: 'Done' };
-  return { modal: modal(done, blocks), message: message(text, blocks) };
-}
+const done = { title: 'Settings', callbackId: 'settings:done' };
 
 /** Notifies the approval channel of a change. */
 export function renderAnnouncement(by: string, version: number, found: Consequences): Message {
   const text = `<@${by}> changed the settings of the CDN bot (version ${version}).`;
-  return message(text, [section(text), ...renderConsequences(found)]);
+  return say(text, ...renderConsequences(found));
 }
 
 /** For the channel that was chosen for checkpoints: also finds out whether the bot can write there. */
@@ -87,50 +93,41 @@ export function renderCheckpointNotice(by: string): Message {
   const text = `<@${by}> chose this channel for the daily checkpoint of the CDN bot’s audit record.`;
   const why =
     'Each is a signed line that says what the record held. Kept here, it shows later whether the record was rewritten or cut.';
-  return message(text, [section(text), context(why)]);
+  return say(text, context(why));
 }
 
 /** Restores the previous version. */
 export function undoButton(version: number): Button {
+  const what =
+    version > 1
+      ? `The settings become those of version ${version - 1} again.`
+      : 'The settings become empty again: everybody may read, nobody more.';
   return button('Undo the last change', 'settings:undo', String(version), {
-    confirm: {
-      title: plain('Undo the last change?'),
-      text: plain(
-        version > 1
-          ? `The settings become those of version ${version - 1} again.`
-          : 'The settings become empty again: everybody may read, nobody more.',
-      ),
-      confirm: plain('Undo'),
-      deny: plain('Keep'),
-    },
+    confirm: confirmation('Undo the last change?', what, 'Undo', 'Keep'),
   });
 }
 
 function renderList(lines: readonly string[]): string {
-  return truncateLines(
-    lines.map((line) => `• ${line}`),
-    2800,
-  );
+  const points = lines.map((line) => `• ${line}`);
+  return truncateLines(points, 2800);
 }
 
 function renderConsequences(found: Consequences): KnownBlock[] {
   const { changes, effects, unreachable, nobodyOperates, groupName, missingScopes } = found;
   const warnings = [
     ...unreachable.map(warnOfQuorum),
-    ...(nobodyOperates
-      ? [':information_source: Nobody is an operator: everybody may read, nobody may do more.']
-      : []),
-  ];
-  return [
+    nobodyOperates && ':information_source: Nobody is an operator: everybody may read, nobody may do more.',
+  ].filter((line) => line !== false);
+  return compact<KnownBlock>([
     section(`*What changes*\n${renderList(changes.map((change) => describeChange(change, groupName)))}`),
     section(
       effects.length > 0
         ? `*Which decisions change*\n${renderList(effects.map(describeEffect))}`
         : '*No decision changes:* everybody may do what they could before.',
     ),
-    ...(warnings.length > 0 ? [section(truncateLines(warnings, 2800))] : []),
+    warnings.length > 0 && section(truncateLines(warnings, 2800)),
     ...missingScopeLines(missingScopes),
-  ];
+  ]);
 }
 
 function warnOfQuorum({ class: right, needed, approvers }: Quorum): string {
@@ -159,17 +156,12 @@ export const labels: Readonly<Record<ListField | ValueField, string>> = {
 function describeChange(change: Change, groupName: Consequences['groupName']): string {
   switch (change.kind) {
     case 'list': {
-      const names = (ids: readonly string[]): string =>
-        truncateLines(
-          ids.map((id) => describeId(change.field, id, groupName)),
-          900,
-          ', ',
-        );
-      const parts = [
-        ...(change.added.length > 0 ? [`added ${names(change.added)}`] : []),
-        ...(change.removed.length > 0 ? [`removed ${names(change.removed)}`] : []),
-      ];
-      return `${labels[change.field]}: ${parts.join('; ')}`;
+      const list = (verb: string, ids: readonly string[]): string => {
+        const names = ids.map((id) => describeId(change.field, id, groupName));
+        return names.length > 0 ? `${verb} ${truncateLines(names, 900, ', ')}` : '';
+      };
+      const parts = [list('added', change.added), list('removed', change.removed)];
+      return `${labels[change.field]}: ${join(parts, '; ')}`;
     }
     case 'value':
       return `${labels[change.field]}: ${describeValue(change.from)} → *${describeValue(change.to)}*`;
@@ -199,9 +191,9 @@ function describeEffect({ who, channel, gains, loses }: Effect): string {
   const people = mentions ? truncateLines(mentions, 600, ', ') : 'Everybody with a key';
   const isOne = who === undefined || who.length === 1;
   const parts = [
-    ...(gains.length > 0 ? [`${isOne ? 'gains' : 'gain'} *${gains.join(', ')}*`] : []),
-    ...(loses.length > 0 ? [`${isOne ? 'loses' : 'lose'} *${loses.join(', ')}*`] : []),
+    gains.length > 0 && `${isOne ? 'gains' : 'gain'} *${gains.join(', ')}*`,
+    loses.length > 0 && `${isOne ? 'loses' : 'lose'} *${loses.join(', ')}*`,
   ];
   const place = channel === undefined ? '' : ` in <#${channel}>`;
-  return `${people}${place}: ${parts.length > 0 ? parts.join(', ') : 'nothing changes'}`;
+  return `${people}${place}: ${join(parts, ', ') || 'nothing changes'}`;
 }

@@ -1,9 +1,10 @@
+import type { Button } from '@slack/types';
 import type { MissingScope } from '../../auth/identity.ts';
 import type { Decision, Right, Rights } from '../../auth/policy/policy.ts';
-import { actions, commandButton, connectButton, message, section } from '../blocks/blocks.ts';
+import { actions, commandButton, connectButton, message, say, section } from '../blocks/blocks.ts';
 import { missingScopeLines } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
-import { formatCode, truncate } from '../blocks/text.ts';
+import { formatCode, join, truncate } from '../blocks/text.ts';
 
 /** A decision with each of its steps. */
 export function renderWhy(asked: {
@@ -24,34 +25,29 @@ export function renderWhy(asked: {
   const steps = decision.trace.map(
     ({ rule, says, ok }) => `${ok ? ':heavy_check_mark:' : ':x:'} *${titles[rule]}*: ${says}`,
   );
-  const next = [
-    ...(own && decision.reason === 'no-key' ? [connectButton()] : []),
-    ...(decision.allowed && own && needs === 'read' ? [commandButton(`/cdn ${name}`, name)] : []),
-    commandButton('What I may', 'whoami', 8),
-    ...(own ? [] : [commandButton('Settings', 'settings', 9)]),
-  ];
   return message(`${own ? 'You' : 'This person'} ${verdict} /cdn ${name}: ${decision.reason}.`, [
     section(
       `${sign} *${who} ${verdict} ${formatCode(`/cdn ${name}`)}*${here}\nIt needs the right *${needs}* (${meanings[needs]}).`,
     ),
     section(steps.join('\n')),
     ...missingScopeLines(missing),
-    actions(...next),
+    actions(
+      own && decision.reason === 'no-key' && connectButton(),
+      decision.allowed && own && needs === 'read' && commandButton(`/cdn ${name}`, name),
+      commandButton('What I may', 'whoami', 8),
+      !own && commandButton('Settings', 'settings', 9),
+    ),
   ]);
 }
 
 /** No command was named. */
 export function renderWhichCommand(): Message {
-  const text = 'Which command? For example `/cdn why volume delete`.';
-  return message(text, [
-    section(text),
-    actions(
-      commandButton('Why zones', 'why zones', 0),
-      commandButton('Why export', 'why export', 1),
-      commandButton('Why variable', 'why variable', 2),
-      commandButton('Why volume delete', 'why volume delete', 3),
-    ),
-  ]);
+  const examples = ['zones', 'export', 'variable', 'volume delete'].map(whyButton);
+  return say('Which command? For example `/cdn why volume delete`.', actions(...examples));
+}
+
+function whyButton(name: string, nth: number): Button {
+  return commandButton(`Why ${truncate(name, 60)}`, `why ${name}`, nth);
 }
 
 /** For a name that is no command. */
@@ -59,10 +55,7 @@ export function renderUnknownCommand(typed: string, near: readonly string[]): Me
   const text = `${formatCode(typed, 40)} is not a command.`;
   return message(text, [
     section(near.length > 0 ? `${text} Did you mean:` : text),
-    actions(
-      ...near.map((name, index) => commandButton(`Why ${truncate(name, 60)}`, `why ${name}`, index)),
-      commandButton('All commands', 'help all', 9),
-    ),
+    actions(...near.map(whyButton), commandButton('All commands', 'help all', 9)),
   ]);
 }
 
@@ -88,10 +81,6 @@ const meanings: Readonly<Record<Right, string>> = {
 /** `rights: read, export · operator · may approve` */
 export function rightsLine({ may, operator, approver, admin }: Rights): string {
   const classes = may.filter((right) => right !== 'admin');
-  const roles = [
-    ...(operator ? ['operator'] : []),
-    ...(approver ? ['may approve'] : []),
-    ...(admin ? ['admin'] : []),
-  ];
-  return [`rights: ${classes.join(', ') || 'none'}`, ...roles].join(' · ');
+  const roles = [operator && 'operator', approver && 'may approve', admin && 'admin'];
+  return join([`rights: ${classes.join(', ') || 'none'}`, ...roles], ' · ');
 }
