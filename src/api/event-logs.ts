@@ -46,15 +46,16 @@ export const shieldZoneIdKind: IdKind = {
 export const exportOperation = 'Export Event Logs as CSV';
 
 const maxWindowMs = 72 * hourMs;
+export const endsTooEarly = 'The window ends more than 72 hours ago, and the CDN exports none that does.';
 
-/** The earliest start that the service accepts, to the minute: 72 hours less a margin, since time passes. */
-export function findEarliestStart(now: Date, marginMs = 10 * minuteMs): Date {
+/** 72 hours ago and a margin, since time passes, to the minute. The service wants the end of a window after it. */
+export function findOldestEnd(now: Date, marginMs = 10 * minuteMs): Date {
   return new Date(Math.ceil((now.getTime() - maxWindowMs + marginMs) / minuteMs) * minuteMs);
 }
 
 /**
- * Checks a window against the service's 72 hours: it must lie inside, `marginMs` from the edge, since time passes while a
- * person confirms. Throws a UserError. `now` in ms.
+ * Checks a window: it must end within the service's 72 hours, `marginMs` from the edge, since time passes while a person
+ * confirms. The specification does not bind the start: an earlier one is the service's to refuse. Throws a UserError.
  */
 export function checkEventLogWindow(
   window: { from: Date; to: Date },
@@ -67,12 +68,7 @@ export function checkEventLogWindow(
     throw new UserError('The window has no start or no end.', 'Give both.');
   if (to <= from) throw new UserError('The window ends before it begins.', 'Swap start and end.');
   if (to > now + minuteMs) throw new UserError('The window ends in the future.', 'End it now or earlier.');
-  if (from < now - maxWindowMs + marginMs) {
-    throw new UserError(
-      'The window reaches back more than 72 hours, and the CDN keeps events no longer.',
-      'Begin later: the last 71 hours always work.',
-    );
-  }
+  if (to < now - maxWindowMs + marginMs) throw new UserError(endsTooEarly, 'Choose a later one.');
 }
 
 /** The service refuses a window with 400 or 401; only the body tells. */

@@ -1,4 +1,4 @@
-import { findEarliestStart, isWindowError } from '../api/event-logs.ts';
+import { findOldestEnd, isWindowError } from '../api/event-logs.ts';
 import { ApiError, isPlanError } from '../api/http/errors.ts';
 import { UserError } from '../errors.ts';
 import { hourMs, minuteMs } from '../lib/time.ts';
@@ -58,9 +58,8 @@ export function classifyFailure(
     return { tell: describeRefusedUpload(error), offers };
   }
   if (isDiskFull(error)) return { tell: diskFull, offers: cutIn(2, request) };
-  const isTooEarly = error instanceof UserError && request.from < findEarliestStart(now);
-  const offers =
-    error instanceof UserError ? [...(isTooEarly ? correctWindow(request, now) : []), change] : [];
+  const isTooOld = error instanceof UserError && request.to < findOldestEnd(now);
+  const offers = error instanceof UserError ? [...(isTooOld ? correctWindow(request, now) : []), change] : [];
   return { tell: error, offers };
 }
 
@@ -94,13 +93,13 @@ const tooLargeForSlack = new Set(['file_upload_size_restricted', 'upload_too_lar
 const wrongPlace = new Set(['not_in_channel', 'channel_not_found']);
 
 /**
- * Windows to offer instead of a refused one: the part that the CDN keeps. If the window is valid by our clock, the CDN's
- * clock differs: the window is narrowed at both ends, or recent windows are offered.
+ * Windows to offer instead of a refused one: the part within the last 72 hours. If the window lies in them by our clock,
+ * the CDN's clock differs: the window is narrowed at both ends, or recent windows are offered.
  */
 function correctWindow({ from, to, split }: ExportRequest, now: Date): readonly Offer[] {
-  const earliest = findEarliestStart(now);
+  const earliest = findOldestEnd(now);
   if (from < earliest && to > earliest) return [{ from: earliest, to, split }];
-  const first = findEarliestStart(now, hourMs);
+  const first = findOldestEnd(now, hourMs);
   const last = new Date(Math.floor(now.getTime() / minuteMs - 10) * minuteMs);
   const inner = { from: from < first ? first : from, to: to > last ? last : to, split };
   const isOther = inner.from > from || inner.to < to;

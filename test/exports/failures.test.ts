@@ -73,7 +73,6 @@ test('a window the service refuses with 401 is no bad key: the corrected one is 
   await exportTo(ops);
   const told = await waitForPost(ops, /did not work/);
   expect(told.reads).toMatch(/past 3 days/);
-  expect(told.reads).toMatch(/72 hours only, and the whole window has to lie in them/);
   expect(told.reads).not.toMatch(/what you typed/i);
   expect(told.reads).not.toMatch(/key/i);
   await expectNothingLeft();
@@ -82,6 +81,21 @@ test('a window the service refuses with 401 is no bad key: the corrected one is 
   const [refused, corrected] = exportRequests().map(({ body }) => body as { from: number; to: number });
   expect(corrected?.from).toBe(refused?.from);
   expect(corrected?.to).toBeLessThan(refused?.to ?? 0);
+});
+
+test('a start before the 72 hours is sent, and refused in the CDN’s own words with the part it takes', async () => {
+  const { eventLogs } = bot().cdn.data;
+  eventLogs.bindStart = true;
+  onTestFinished(() => {
+    eventLogs.bindStart = false;
+  });
+  await exportTo(ops, { from: Math.floor(Date.now() / 1000) - 80 * 3600 });
+  const told = await waitForPost(ops, /past 3 days/);
+  await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
+  await waitForPost(ops, /in 1 file below/);
+  const [refused, corrected] = exportRequests().map(({ body }) => body as { from: number; to: number });
+  expect((refused?.to ?? 0) - (refused?.from ?? 0)).toBeGreaterThan(79 * 3_600_000);
+  expect((corrected?.to ?? 0) - (corrected?.from ?? 0)).toBeLessThan(72 * 3_600_000);
 });
 
 test('a refused key is told with the way to connect another', async () => {

@@ -1,3 +1,4 @@
+import { endsTooEarly } from '../../api/event-logs.ts';
 import { decideExport } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportRequest } from '../../exports/model.ts';
@@ -11,7 +12,7 @@ import { assertAllowed } from '../operations/proposals.ts';
 import type { Words } from '../words.ts';
 import { toFilterRows } from './filters.ts';
 import { type AskedExport, formActions, readExport } from './form.ts';
-import { clampWindow, defaultWindow, readWindow } from './window.ts';
+import { defaultWindow, endsInTime, readWindow } from './window.ts';
 
 const mostListed = 10;
 
@@ -51,16 +52,9 @@ function windowTyped(
 ): Pick<forms.ExportForm, 'from' | 'to' | 'problem'> {
   try {
     const window = readWindow(typed, now(), timeZone ?? 'UTC');
-    const kept = clampWindow(window, now());
-    if (!kept)
-      throw new UserError('The CDN keeps events for 72 hours only: that window lies before them.', '');
-    const said = [
-      ...(window.swapped ? ['The window you typed ends before it begins: start and end were swapped.'] : []),
-      ...(kept.from > window.from
-        ? ['The CDN keeps events for 72 hours only: the start was moved to the earliest there is.']
-        : []),
-    ];
-    return { ...kept, problem: said.join(' ') };
+    if (!endsInTime(window, now())) throw new UserError(endsTooEarly, '');
+    const swapped = 'The window you typed ends before it begins: start and end were swapped.';
+    return { ...window, problem: window.swapped && swapped };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { ...defaultWindow(now()), problem: `${error.message} ${error.hint}`.trim() };
@@ -138,16 +132,13 @@ const again: Action<'exports'> = {
   async run(value, context) {
     const { before, window, isSplit } = await readButton(value, context);
     const { channel, request } = before;
-    const kept = clampWindow(window, context.now());
-    if (!kept) {
-      throw new UserError(
-        'The CDN keeps events for 72 hours, and that window lies before them.',
-        'Choose a later one.',
-        [{ label: 'Export the last 24 hours', types: `export ${request.shieldZoneId} last 24h` }],
-      );
+    if (!endsInTime(window, context.now())) {
+      throw new UserError(endsTooEarly, 'Choose a later one.', [
+        { label: 'Export the last 24 hours', types: `export ${request.shieldZoneId} last 24h` },
+      ]);
     }
     // An export to direct messages goes to the person who presses.
-    await start({ ...request, ...kept, split: isSplit }, channel, context);
+    await start({ ...request, ...window, split: isSplit }, channel, context);
     return views.renderStarted(channel, []);
   },
 };
@@ -161,17 +152,14 @@ const change: Action<'exports'> = {
     const { before, window } = await readButton(value, context);
     const { request, channel } = before;
     const form = await blank(context, request.shieldZoneId);
-    const kept = clampWindow(window, context.now());
+    const isKept = endsInTime(window, context.now());
     return forms.renderExportForm({
       ...form,
       ...request,
-      ...(kept ?? defaultWindow(context.now())),
+      ...(isKept ? window : defaultWindow(context.now())),
       ...toFilterRows(request.filters),
       channel,
-      problem:
-        kept && kept.from.getTime() === window.from.getTime()
-          ? undefined
-          : 'The CDN keeps events for 72 hours only, so the window is another one than before.',
+      problem: isKept ? undefined : `${endsTooEarly} Here it is the last 24 hours.`,
     });
   },
 };

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { findEarliestStart } from '../../api/event-logs.ts';
+import { endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
 import type { ExportRequest } from '../../exports/model.ts';
 import { minuteMs } from '../../lib/time.ts';
+import { capitalize } from '../../views/blocks/text.ts';
 import * as forms from '../../views/exports/form.ts';
 import type { Action, Context, Fields, ReadResult, SubmitInfo } from '../define.ts';
 import { addRow, needsRedraw, readRows, readTypedRows, removeRow, withDefaultOps } from './filters.ts';
-import { clampWindow, correctWindow, readWindow, type Window } from './window.ts';
+import { correctWindow, readWindow, type Window } from './window.ts';
 
 /** The submitted form. */
 export interface AskedExport {
@@ -36,7 +37,7 @@ export function readExport(typed: Fields, { now, metadata: note }: SubmitInfo): 
   if (!form.from) wrong('from', 'Choose when the window begins.');
   if (!form.to) wrong('to', 'Choose when the window ends.');
   if (form.from && form.to)
-    for (const problem of findWindowProblem(form.from, form.to, now, form.timeZone)) wrong(...problem);
+    for (const problem of findWindowProblem(form.from, form.to, now)) wrong('to', problem);
   if (form.channel !== undefined && !/^[CG][A-Z0-9]+$/u.test(form.channel)) {
     wrong('channel', 'Choose a channel, or leave it empty to get the file yourself.');
   }
@@ -54,27 +55,15 @@ export function readExport(typed: Fields, { now, metadata: note }: SubmitInfo): 
   return { values: { request, channel, warnings, form } satisfies AskedExport };
 }
 
-function findWindowProblem(
-  from: Date,
-  to: Date,
-  now: Date,
-  timeZone = 'UTC',
-): (readonly [field: string, message: string])[] {
+function findWindowProblem(from: Date, to: Date, now: Date): string[] {
   const press = `press “${forms.correctWindowButton.label}” above`;
   if (to <= from)
-    return [['to', `The end has to lie after the start: ${press} to swap them, or choose another end.`]];
+    return [`The end has to lie after the start: ${press} to swap them, or choose another end.`];
   if (to.getTime() > now.getTime() + minuteMs)
-    return [['to', `The window ends in the future: ${press}, or end it earlier.`]];
+    return [`The window ends in the future: ${press}, or end it earlier.`];
   // Between this margin and the one of the button a person has five minutes.
-  if (from >= findEarliestStart(now, 5 * minuteMs)) return [];
-  const earliest = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'short' });
-  const words = `${earliest.format(findEarliestStart(now))}${timeZone === 'UTC' ? ' UTC' : ''}`;
-  return [
-    [
-      'from',
-      `The CDN keeps events for 72 hours. The earliest start now is ${words}: ${press}, or begin later.`,
-    ],
-  ];
+  if (to >= findOldestEnd(now, 5 * minuteMs)) return [];
+  return [`${endsTooEarly} ${capitalize(press)}, or choose another end.`];
 }
 
 function readForm(fields: Fields, metadata: string | undefined): forms.ExportForm {
@@ -165,5 +154,5 @@ export const formActions: readonly Action[] = [
 /** One of the usual windows. */
 function chooseWindow(value: string, now: Date): Window {
   const window = readWindow(`last ${Object.hasOwn(forms.windowChoices, value) ? value : '24h'}`, now, 'UTC');
-  return clampWindow(window, now) ?? window;
+  return correctWindow(window.from, window.to, now);
 }

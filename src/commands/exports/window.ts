@@ -1,6 +1,6 @@
 import { tzOffset } from '@date-fns/tz/tzOffset';
 import { isExists } from 'date-fns/isExists';
-import { findEarliestStart } from '../../api/event-logs.ts';
+import { findOldestEnd } from '../../api/event-logs.ts';
 import { UserError } from '../../errors.ts';
 import { hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import { formatCode } from '../../views/blocks/text.ts';
@@ -74,20 +74,20 @@ function readRange(words: string, now: Date, zone: string): TypedWindow | undefi
   return { from: instant(shiftDay(start.day, -1), start.time ?? 0, zone), to };
 }
 
-/** Narrows a window to the 72 hours that the CDN keeps. Undefined if nothing of it is kept. */
-export function clampWindow({ from, to }: Window, now: Date): Window | undefined {
-  const earliest = findEarliestStart(now);
-  if (to <= earliest) return undefined;
-  return from < earliest ? { from: earliest, to } : { from, to };
+/** Whether a window ends within the 72 hours. Where it begins is the CDN's to refuse. */
+export function endsInTime({ to }: Window, now: Date): boolean {
+  return to > findOldestEnd(now);
 }
 
-/** The nearest valid window: it begins before it ends, ends by now, and is kept by the CDN. */
+/** The nearest window that is surely valid: it begins before it ends, ends by now, and lies in the last 72 hours. */
 export function correctWindow(from: Date | undefined, to: Date | undefined, now: Date): Window {
   if (!from || !to) return defaultWindow(now);
   const [first, last] = from < to ? [from, to] : [to, from];
   const end = last > now ? floor(now) : last;
   const start = first < end ? first : new Date(end.getTime() - hourMs);
-  return clampWindow({ from: start, to: end }, now) ?? defaultWindow(now);
+  const earliest = findOldestEnd(now);
+  if (end <= earliest) return defaultWindow(now);
+  return { from: start < earliest ? earliest : start, to: end };
 }
 
 interface Moment {

@@ -113,8 +113,7 @@ function describeCode(error: ApiError): Explanation {
 }
 
 function describeRefusal(error: ApiError): string {
-  if (isWindowError(error))
-    return 'It keeps events for 72 hours only, and the whole window has to lie in them. Choose one that does.';
+  if (isWindowError(error)) return 'Choose another window: one that begins later, or ends a little earlier.';
   return isPlanError(error)
     ? 'Your plan there does not include it; nothing you typed is wrong. Whoever pays for the account can change the plan in the CDN’s own dashboard; then try again.'
     : 'Nothing was changed. Check what you typed.';

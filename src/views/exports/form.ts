@@ -63,7 +63,7 @@ export function exportStarted(message: Message): FormResult {
 }
 
 /** Buttons of usual windows: labels by the words of the command. */
-export const windowChoices = { '1h': 'Last hour', '6h': '6 hours', '24h': '24 hours', '72h': 'All 72 hours' };
+export const windowChoices = { '1h': 'Last hour', '6h': '6 hours', '24h': '24 hours', '72h': '72 hours' };
 
 /** The button that corrects an invalid window. */
 export const correctWindowButton = { value: 'correct', label: 'Correct the window' };
@@ -93,7 +93,7 @@ export function renderExportForm(form: ExportForm): ModalView {
       initial: form.shieldZoneId,
     }),
     actions(...windows.map(([window, words]) => button(words, `event-logs:window:${window}`, window))),
-    moment('from', 'From', form, 'The CDN keeps events for 72 hours.'),
+    moment('from', 'From', form, 'The CDN may refuse a start more than 72 hours ago.'),
     moment('to', 'To', form, zoneHint(form.timeZone)),
     textInput('query', 'Search', {
       hint: 'In IP, rule id, rule name, URL and User-Agent. Empty = everything.',
