@@ -86,7 +86,7 @@ export function createEdges(base: Base, stores: Stores, services: Services, feat
     bolt,
     web,
     transport: socket ? 'socket' : 'http',
-    /** False over Socket Mode without pages: no one has to reach the endpoints, so a second bot on one machine works. */
+    /** False over Socket Mode without pages: the endpoints need not be reachable, so a second bot on one machine works. */
     endpointsNeeded: Boolean(http ?? access.installer ?? connectPage),
   };
 }

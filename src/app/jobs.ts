@@ -17,7 +17,7 @@ import { defineJob, type Job } from '../store/queue/define-job.ts';
 import type { Schema } from '../store/schema.ts';
 import { auditCheckpoint, type CheckpointPorts, checkpointMessage } from './audit-checkpoint.ts';
 
-/** What jobs reach outwards with. Each engine names the few that its own jobs need. */
+/** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
 export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts;
 
 /** Every kind of message in the outbox. */

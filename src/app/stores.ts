@@ -13,7 +13,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Config } from './config.ts';
 import { openKeyringService } from './keyring-service.ts';
 
-/** What every stage is made with. */
+/** The base of every stage of the wiring. */
 export interface Base {
   readonly config: Config;
   readonly log: Log;

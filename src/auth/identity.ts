@@ -39,7 +39,7 @@ export interface Group {
   readonly handle: string;
 }
 
-/** A look-up that Slack refused or did not answer. Until it succeeds, it makes no one an admin or a member. */
+/** A look-up that Slack refused or did not answer. Until it succeeds, roles are unknown. */
 export interface MissingScope {
   readonly lookup: 'admins' | 'groups';
   /** Slack's own word (`missing_scope`), or `no-answer`. */

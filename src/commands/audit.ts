@@ -28,7 +28,7 @@ export const audit: Feature<'audit' | 'tempDirectory' | 'zoneCache'> = {
       name: 'audit',
       aliases: ['log', 'history'],
       keywords: { logs: 'audit' },
-      usage: 'audit [n] [@somebody] [kind]',
+      usage: 'audit [n] [@person] [kind]',
       summary:
         'Who did what: the newest records of keys, settings, approvals and refusals, as a list or file',
       examples: ['audit', 'audit 200', 'audit denied', 'audit 50 keys'],

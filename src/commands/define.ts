@@ -18,7 +18,7 @@ import type { CommandSummary, HelpGroup } from '../views/help.ts';
 import type { Words } from './words.ts';
 import type { ZoneCache } from './zones/zone-cache.ts';
 
-/** What every command, button and form can use: the person, the place, the CDN and the policy. Independent of Slack. */
+/** Available to every command, button and form: the person, the place, the CDN and the policy. Independent of Slack. */
 export interface Context {
   readonly person: Person;
   /**
@@ -46,7 +46,7 @@ export interface Context {
   readonly signal: AbortSignal;
 }
 
-/** What only some features use. A feature names its services: `Feature<'digests'>`. */
+/** Services for some features only. A feature names its own: `Feature<'digests'>`. */
 export interface Services {
   /** A client for a key that is not linked yet. */
   readonly cdnWith: (key: Secret) => CdnClient;
@@ -59,7 +59,7 @@ export interface Services {
   readonly ledger: Ledger;
   readonly exports: ExportService;
   readonly digests: DigestService;
-  /** Where files are written before they are sent. Readable by the bot's own user only. */
+  /** Directory for files before they are sent. Readable by the bot's own user only. */
   readonly tempDirectory: string;
   /** Every registered feature, in the order of the help. */
   readonly features: readonly HelpGroup[];
@@ -85,7 +85,7 @@ export type Answer = Message | Promise<Message> | AsyncIterable<Message>;
 /** The setup of this bot, which may decide a modal beside the words or the value. */
 export type Setup = Pick<Services, 'keyPage'>;
 
-/** What a command or an action does with its words or its value. */
+/** The work of a command with its words, or of an action with its value. */
 export interface Entry<Input, Needs extends Service = never> {
   /** The right for some of its inputs, if it differs from `needs`: stopping something needs no key. */
   readonly needsFor?: (input: Input) => Right;

@@ -30,7 +30,7 @@ export function groupNames(all: readonly Named[]): NamedGroup {
   return { count: all.length, first: all.slice(0, maxNamedIds).map(toNamed) };
 }
 
-/** Runs closer together than this (somebody pressed “Run now”) repeat each other: the newest of them counts. */
+/** Runs closer together than this (after “Run now”) repeat each other: the newest of them counts. */
 export const apartMs = dayMs / 4;
 
 /** A number, and what it is compared with: each is absent where it is not known. */
@@ -64,7 +64,7 @@ export interface Earlier<T> {
   readonly series: readonly Past<T>[];
 }
 
-/** What earlier runs found of one part. `pick` returns undefined where a run reported something else. */
+/** The findings of earlier runs for one part. `pick` returns undefined where a run reported something else. */
 export function findEarlier<F, T>(
   { past, weekBefore, now }: { past: readonly Past<F>[]; weekBefore: Past<F> | undefined; now: Date },
   pick: (figures: F, at: number) => T | undefined,

@@ -26,7 +26,7 @@ export interface DigestSubject {
   readonly timeZone: string;
 }
 
-/** What a person fills into the form: what to report, when, where. */
+/** The content of the form: subjects, schedule, place. */
 export interface DigestOrder {
   readonly subject: DigestSubject;
   readonly schedule: Schedule;
@@ -72,12 +72,12 @@ export function isChannelReason(reason: PauseReason): boolean {
 /** Figures and baselines of another version are not compared with: the next run is a first one. */
 export const storedVersion = 1;
 
-/** What one run found: plain data, stored as JSON, comparisons included, so that rendering needs nothing else. */
+/** The findings of one run: plain data, stored as JSON, comparisons included, so that rendering needs nothing else. */
 export interface Collected extends FiguresByKind {
   readonly version: typeof storedVersion;
   /** ISO text. */
   readonly at: string;
-  /** What could not be read; the rest is reported all the same. */
+  /** Parts that could not be read; the rest is reported all the same. */
   readonly unread: readonly UnreadPart[];
 }
 
@@ -89,13 +89,13 @@ export interface UnreadPart extends Pick<Failure, 'message' | 'reference'> {
   readonly more: number;
 }
 
-/** What a digest remembers of what it last posted, by kind, to name what is new. Stored as JSON, one a digest. */
+/** The last post's figures, by kind, to name what is new. Stored as JSON, one a digest. */
 export interface DigestBaseline {
   readonly version: typeof storedVersion;
   readonly byKind: Readonly<Partial<Record<DigestKindName, unknown>>>;
 }
 
-/** What a run compares with: earlier runs by the moment they were due, newest first, and the baseline. */
+/** The basis of comparison of a run: earlier runs by the moment they were due, newest first, and the baseline. */
 export interface DigestPast {
   readonly history: readonly { readonly due: Date; readonly figures: Collected }[];
   readonly baseline: DigestBaseline | undefined;

@@ -10,8 +10,8 @@ import { findDigest, readDigest } from './queries/digests.ts';
 type Tools = Pick<DigestPorts, 'audit' | 'outbox' | 'people'>;
 
 /**
- * How far people were told of a pause: `sending` while its notice is in the outbox, `waiting` while the app is not in the
- * workspace; in the end `told`, or `nobody` where no place took it.
+ * State of the notice of a pause: `sending` while it is in the outbox, `waiting` while the app is not in the
+ * workspace; in the end `told`, or `nobody` if no place took it.
  */
 type NoticeState = 'sending' | 'waiting' | 'told' | 'nobody';
 
@@ -46,7 +46,7 @@ export async function pauseDigests(
       { tenant, actor: 'system', event: 'digest-paused', subject, detail },
       { in: trx },
     );
-    // Without the app in the workspace there is nobody to tell before it is back.
+    // The app is not in the workspace, so nothing can be posted before it is back.
     if (notice === 'sending') await putPauseNotice(trx, digest, tools);
   }
   return paused;

@@ -122,7 +122,7 @@ export function createDigestService(options: Options) {
       const digest = await findDigest(db, id);
       return digest?.tenant === tenant ? digest : undefined;
     },
-    /** What a run at this moment would compare with. */
+    /** The earlier runs and baseline for a run at this moment. */
     loadPast: ({ id }: Digest): Promise<DigestPast> => loadPast(db, id, now()),
     /** The person becomes its owner: it shows what their key can read. A digest that the bot paused runs again. */
     change: (digest: Digest, order: DigestOrder, by: Person) =>

@@ -18,7 +18,7 @@ const overdue = new UserError(
   'Narrow the window, or filter.',
 );
 
-/** What follows a failed attempt: a retry, or the end with next steps for the person. */
+/** The consequence of a failed attempt: a retry, or the end with next steps for the person. */
 export type FailureVerdict =
   | { readonly retryAfterMs: number; readonly why: string }
   | { readonly tell: unknown; readonly offers: readonly Offer[] };

@@ -60,7 +60,7 @@ export function renderOutcome(row: ExportRow, outcome: ExportOutcome, told: view
   }
 }
 
-/** What ending an export needs. */
+/** The ports for ending an export. */
 export interface FinishContext {
   readonly ports: Pick<ExportPorts, 'audit' | 'outbox'>;
   readonly now: () => Date;

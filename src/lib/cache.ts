@@ -27,7 +27,7 @@ export function createCache<V extends object | string | number | boolean>(option
   const loads = new Map<string, Promise<V>>();
 
   const set = (key: string, value: V): void => {
-    // Large values must not wait in memory for somebody to look them up.
+    // Large expired values must not stay in memory until the next lookup.
     if (maxSize !== undefined) values.purgeStale();
     const ttl = typeof ttlMs === 'function' ? ttlMs(value) : ttlMs;
     // LRUCache serves a value up to and including its ttl.

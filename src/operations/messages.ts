@@ -146,8 +146,8 @@ export const operationMessages = [approvalCard, approvalReminder, requesterMessa
 const again = ':2';
 
 /**
- * Slack may or may not have the message, and the bot cannot look there: it is posted once more, since a request that
- * nobody sees is worse than one that is seen twice.
+ * If Slack may have the message and the bot cannot look there, posts it again: a request that is seen twice is better
+ * than one that no approver sees.
  */
 async function postAgainIfUnknown(
   tx: OutboxTransaction,

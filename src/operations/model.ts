@@ -113,7 +113,7 @@ export interface Operation {
   readonly expiresAt: Date;
   /** SHA-256 over everything above that people decide by, hexadecimal. */
   readonly seal: string;
-  /** Who moved it to its state and when; `system` = a job or the clock. */
+  /** The user who caused its state, and the time; `system` = a job or the clock. */
   readonly movedBy: string;
   readonly movedAt: Date;
   readonly outcome: OperationOutcome | undefined;

@@ -107,10 +107,7 @@ export function computeSeal(row: Pick<OperationRow, (typeof sealedColumns)[numbe
 
 type Sealed = Pick<OperationRow, 'id' | 'seal'>;
 
-/**
- * What is signed of a seal: the database alone, without the keyring, is not enough to make one. With an approval: what is
- * signed of it.
- */
+/** The signed parts of a seal, or of an approval: without the keyring, the database is not enough to make one. */
 export function collectSignedParts({ id, seal }: Sealed, approval?: Approval): string[] {
   if (!approval) return ['cdn-chatops operation v1', id, seal];
   return ['cdn-chatops approval v1', id, seal, approval.by, approval.at.toISOString()];

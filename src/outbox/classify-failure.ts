@@ -1,7 +1,7 @@
 import { UserError } from '../errors.ts';
 import { SlackFailure } from './slack-port.ts';
 
-/** What a failed call to Slack means for a message. The only table of Slack's error codes. */
+/** The meaning of a failed call to Slack for a message. The only table of Slack's error codes. */
 export type FailureClass =
   /** Nothing was done; the same call may work later. */
   | { readonly kind: 'retry'; readonly code: string; readonly afterMs: number }

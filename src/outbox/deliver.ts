@@ -78,7 +78,7 @@ export const sweepOutboxJob = defineJob({
   },
 });
 
-/** Where a reply goes. `waiting`: the end of its parent, or of an earlier reply, enqueues it again. */
+/** The thread of a reply. `waiting`: the end of its parent, or of an earlier reply, enqueues it again. */
 async function findParent(row: Row, { db }: JobContext): Promise<Posted | 'waiting' | 'gone'> {
   const parent = await db
     .selectFrom('outbox')

@@ -75,7 +75,7 @@ export async function tryAgain({ row, context }: Delivery, at: Date, change: Cha
   });
 }
 
-/** What a failed post and a failed edit have in common: waits where Slack asks for it, or says something else instead. */
+/** Handles a failed post or edit: waits if Slack asks for it, or sends the replacement. */
 export async function retryOrReplace(
   delivery: Delivery,
   failure: FailureClass,

@@ -38,7 +38,7 @@ export interface Outbox {
   edit(trx: Transaction<Schema>, id: string, body?: Message): Promise<boolean>;
   /** Takes back a message that nothing was sent of yet. False where it is too late. `ended` is not called. */
   cancel(trx: Transaction<Schema>, id: string): Promise<boolean>;
-  /** Where a message is, and how it ended. */
+  /** The place of a message, and its end. */
   find(db: Kysely<Schema>, id: string): Promise<OutboxMessage | undefined>;
 }
 
@@ -51,7 +51,7 @@ export interface NewMessage<About> {
   readonly installation: Installation;
   /** Channels and user ids, tried in order, or the message whose thread it goes into. */
   readonly to: { readonly places: readonly string[] } | { readonly parent: string };
-  /** What to send instead of what its kind renders. Without files: bytes are not stored. */
+  /** Content to send instead of the one its kind renders. Without files: bytes are not stored. */
   readonly body?: Message | undefined;
   /** What an arrival is taken for that the bot may not look for: `look` ends as `unknown`, `once` is taken as sent. */
   readonly doubt: 'look' | 'once';
@@ -66,7 +66,7 @@ export interface MessageKind<in About, in Ports = never> {
   readonly kind: string;
   /** The message as it is to be read now. Undefined: there is nothing to tell any more. Not called where a body is stored. */
   readonly render?: (about: About, context: RenderContext<Ports>) => Rendered;
-  /** What to say in the place of a message that Slack or the secret scanner refuses as it is. Tried once. */
+  /** Replaces a message that Slack or the secret scanner refuses as it is. Tried once. */
   readonly renderInstead?: (about: About, refusal: Refusal, context: RenderContext<Ports>) => Rendered;
   /** Runs in the transaction in which the message ends, once. */
   readonly ended?: (

@@ -4,7 +4,7 @@ import type { Attachment, Message } from '../views/blocks/message.ts';
 /** Slack with the token of this person's installation. */
 export type OpenSlack = (installation: Installation, signal: AbortSignal) => SlackPort;
 
-/** Where a message is, to change it or to answer in its thread. */
+/** The address of a message, to change it or to answer in its thread. */
 export interface Posted {
   readonly channel: string;
   readonly ts: string;
@@ -48,7 +48,7 @@ export interface ShareTarget {
   readonly thread?: string | undefined;
   /** mrkdwn, above the files. */
   readonly comment?: string | undefined;
-  /** Runs when Slack has all bytes and nobody sees them yet. Where it throws, the files are never shown. */
+  /** Runs when Slack has all bytes and does not show them yet. If it throws, the files are never shown. */
   readonly beforeShare?: ((fileIds: readonly string[]) => Promise<void>) | undefined;
 }
 

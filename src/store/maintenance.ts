@@ -6,7 +6,7 @@ import type { Log } from '../telemetry/log.ts';
 
 interface Options {
   readonly pglite: PGlite;
-  /** Where the daily backups are stored. */
+  /** Directory of the daily backups. */
   readonly directory: string;
   readonly log: Log;
   readonly now?: () => Date;

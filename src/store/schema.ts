@@ -7,7 +7,7 @@ import { slackTables } from './schema/slack.ts';
 
 type Tables = typeof authTables.tables & typeof slackTables.tables & typeof engineTables.tables;
 
-/** What the SQL of a column does not say. */
+/** Column types that the SQL does not tell. */
 interface Narrowed {
   audit_records: { detail: ColumnType<Record<string, string | number | boolean>, string, never> };
   audit_checkpoints: { state: 'sending' | 'posted' | 'failed' | 'unknown' | 'unchanged' | 'broken' };

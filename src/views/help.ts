@@ -12,7 +12,7 @@ import {
   truncateLines,
 } from './blocks/text.ts';
 
-/** What help, menus and the Home tab show of a command. */
+/** The part of a command that help, menus and the Home tab show. */
 export interface CommandSummary {
   /** The word after `/cdn`. */
   readonly name: string;

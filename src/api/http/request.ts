@@ -45,7 +45,7 @@ export interface Drift {
 export interface ApiRequest {
   /** The specification's name: `List Pull Zones`. */
   readonly operation: string;
-  /** A GET unless given. What is no read is sent at most once, whatever the answer. */
+  /** A GET unless given. A request that is not a read is sent at most once, whatever the answer. */
   readonly method?: 'POST' | 'DELETE';
   /** A POST that only reads: repeated after some failures, as a GET is. */
   readonly isRead?: true;

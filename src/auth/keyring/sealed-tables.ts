@@ -26,7 +26,7 @@ type KeyedTable = SealedTable | typeof versionRecords;
 export interface KeyedRow extends Slot {
   readonly version: number;
   readonly keyId: string;
-  /** What is sealed, or the signature of the record. */
+  /** The sealed content, or the signature of the record. */
   readonly value: string;
 }
 

@@ -171,7 +171,7 @@ function fingerprintOf(key: Secret): string {
     .slice(0, 8);
 }
 
-/** Whose work ends: one person's, or everyone's of an organisation or workspace. */
+/** The scope that ends: one person, or everyone of an organisation or workspace. */
 interface Ended {
   readonly tenant: string;
   readonly person: Person | undefined;

@@ -11,7 +11,7 @@ import type { Action, Context, With } from '../define.ts';
 
 type DigestContext = With<'digests' | 'keyStore'>;
 
-/** What is done with one digest by its owner or an admin, by the words of the command, the menu and the buttons. */
+/** Actions of an owner or admin on one digest, for the words of the command, the menu and the buttons. */
 export const verbs = { run, pause, resume, delete: remove } as const;
 
 /** Runs at once, into its channel. */
@@ -37,7 +37,7 @@ async function resume(id: string, context: DigestContext): Promise<Message> {
   const digest = await findManagedDigest(id, context);
   if (!digest.paused) return views.renderResumed(digest, context.now());
   await requireOwnersKey(digest, context);
-  // Where the channel takes no message, the next run would only pause the digest once more.
+  // If the channel takes no message, the next run would only pause the digest again.
   const notice = views.renderUnchanged(digest, context.person.userId);
   if (isChannelReason(digest.paused.reason) && !(await context.post(digest.channel, notice)))
     throw new UserError(
@@ -106,7 +106,7 @@ async function takeOver(id: string, context: DigestContext): Promise<Message> {
   return isSeen ? notice : views.renderTakenOverOnly(taken);
 }
 
-/** Runs once more where nobody knows whether the post arrived: a person has looked. */
+/** Runs again after a post without an answer: a person has looked into the channel. */
 async function postAgain(value: string, context: DigestContext): Promise<Message> {
   const [id = '', due = ''] = value.split('|');
   const digest = await findManagedDigest(id, context);
@@ -114,7 +114,7 @@ async function postAgain(value: string, context: DigestContext): Promise<Message
   throw new UserError('That run is settled already.', `A new one: \`/cdn digest run ${digest.id}\``);
 }
 
-/** A digest runs with its owner's key, whoever resumes it. */
+/** A digest runs with its owner's key, also if an admin resumes it. */
 async function requireOwnersKey({ owner }: Digest, { keyStore, person }: DigestContext): Promise<void> {
   if (await keyStore.describe(owner)) return;
   if (owner.userId === person.userId)

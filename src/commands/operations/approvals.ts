@@ -144,7 +144,7 @@ async function assertMayDecide({ requester }: Operation, context: Context): Prom
   assertAllowed(decideApproval(policy, actor), context);
 }
 
-/** What the CDN reports now about the target. It has no operation that lists volumes or reads a variable. */
+/** The CDN's present report about the target. It has no operation that lists volumes or reads a variable. */
 async function describeTarget({ request }: Operation, context: Context): Promise<string> {
   if (request.kind === 'variable-update')
     return 'The CDN has no operation that reads a variable: look in its panel, at the script’s variables.';

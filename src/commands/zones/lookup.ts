@@ -45,7 +45,7 @@ export function prefetchZones(context: With<'zoneCache'>): PrefetchedZones {
 }
 
 /**
- * What a deletion affects, read now: the zones that lead to the volume's app, the size and cost of the app's volumes.
+ * Reads the consequences of a deletion: the zones that lead to the volume's app, the size and cost of the app's volumes.
  *
  * @throws UserError where the CDN does not know the app; ApiError where the zones cannot be read.
  */

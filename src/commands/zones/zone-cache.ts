@@ -36,7 +36,7 @@ const stopped: Failure = {
 /**
  * Whole zone lists in memory, so that pages, sorting and filters answer at once. A list holds only what one person's key
  * sees, so nothing is shared between people. It expires after `ttlMs` and is read again in the background after
- * `refreshMs` if somebody uses it; `maxZones` bounds all lists together.
+ * `refreshMs` while it is in use; `maxZones` bounds all lists together.
  */
 export function createZoneCache(options: {
   now: () => Date;
@@ -86,7 +86,7 @@ export function createZoneCache(options: {
         const known = lists.get(owner);
         if (known && now().getTime() - known.takenAt.getTime() < refreshMs)
           return { known, coming: undefined };
-        // Where a command is reading the list already, its load is shared.
+        // If a command is reading the list already, its load is shared.
         const begin = (signal: AbortSignal) => load(() => read(signal), known !== undefined);
         return { known, coming: loadInBackground(owner, begin, explain) };
       },

@@ -28,9 +28,9 @@ export interface DigestKind<Name extends string, Figures, Baseline = never> {
   /** Nouns of what `countTroubles` counts, in the plural. */
   readonly troubles: string;
   readonly collect: (input: CollectInput<Figures, Baseline>) => Promise<CollectResult<Figures, Baseline>>;
-  /** What “only above N” counts. */
+  /** The number that “only above N” compares. */
   readonly countTroubles: (figures: Figures) => number;
-  /** What counts as a change. */
+  /** The changes worth a line of the post. */
   readonly listFindings: (figures: Figures) => readonly Finding[];
   /** When the digest last reported each of its parts, as ISO text; undefined for a part reported the first time. */
   readonly listSince: (figures: Figures) => readonly (string | undefined)[];

@@ -9,7 +9,7 @@ const kinds = [zones, originErrors, uploadScanning, apps] as const;
 
 type Kind = (typeof kinds)[number];
 export type DigestKindName = Kind['name'];
-/** What a run found, by kind. */
+/** A run's findings, by kind. */
 export type FiguresByKind = {
   readonly [Name in DigestKindName]?:
     | Parameters<Extract<Kind, { name: Name }>['countTroubles']>[0]

@@ -163,7 +163,7 @@ function shareOf(blocked: number | undefined, scanned: number | undefined): numb
   return Math.round((blocked / scanned) * 10_000) / 10_000;
 }
 
-/** What the CDN's own days are compared with. */
+/** The days before, to compare the CDN's own days with. */
 function daysBefore(days: number): string {
   return days > 1 ? `the ${days} days before` : 'the day before';
 }

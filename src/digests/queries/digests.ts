@@ -27,7 +27,7 @@ export function ownerColumns(owner: Person) {
   };
 }
 
-/** What a digest reports, when and where, for its new owner. */
+/** Content, schedule and place of a digest, for its new owner. */
 export function orderColumns(owner: Person, { subject, schedule, channel }: DigestOrder) {
   return { ...ownerColumns(owner), channel, body: JSON.stringify({ subject, schedule }) };
 }

@@ -7,7 +7,7 @@ export type RunKey = Pick<RunRow, 'digest_id' | 'due'>;
 
 /**
  * `due` → `collecting` → `sending` (its post is in the outbox) → `sent`; or, in the end, `quiet` (its threshold asks for
- * silence), `skipped`, `failed`, `unknown` (nobody knows whether Slack has the post) or `cancelled`.
+ * silence), `skipped`, `failed`, `unknown` (Slack gave no answer to the post) or `cancelled`.
  */
 export type RunState =
   | 'due'
@@ -102,7 +102,7 @@ export async function moveRun(
 /** Earlier runs that a run is compared with. */
 const mostHistory = 60;
 
-/** What a run that is due then compares with: the runs that posted or stayed silent, and the baseline. */
+/** The basis of comparison of a run that is due then: the runs that posted or stayed silent, and the baseline. */
 export async function loadPast(
   db: Kysely<Schema>,
   digestId: string,
@@ -132,7 +132,7 @@ export function parseStored(text: string | null | undefined): { readonly version
   return parsed?.version === storedVersion ? parsed : undefined;
 }
 
-/** What a digest remembers; `revision` is one higher each time it is replaced. Undefined if it never ran. */
+/** The baseline of a digest; `revision` is one higher each time it is replaced. Undefined if it never ran. */
 export function findBaseline(db: Kysely<Schema>, digestId: string) {
   return db
     .selectFrom('digest_baselines')

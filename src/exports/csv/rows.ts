@@ -30,7 +30,7 @@ const mostCells = 16_384;
 // Checked between two slices, and a cell takes at least one byte.
 const roomForCells = mostCells + slice + 1;
 
-/** Where in a cell the next byte is. */
+/** The position of the next byte within a cell. */
 const places = { first: 0, bare: 1, quoted: 2, behindQuote: 3, behindBreak: 4, behindReturn: 5 } as const;
 
 /** Line ending of the first row, which decides: only after a CR alone does a CR end rows. */

@@ -20,7 +20,7 @@ interface Delivery extends Omit<AuthorizeRequest, 'channelId'> {
   readonly route: Omit<Route, 'userId'>;
 }
 
-/** What a delivery does. */
+/** The work of a delivery. */
 export interface Flow {
   /** Runs before anything is looked up or decided, for people of this organisation: opens what must not wait. */
   readonly beforeAuthorize?: (

@@ -133,7 +133,7 @@ function quoteService({ serviceMessage, errorKey, fieldErrors }: ApiError): stri
 const shieldZoneSource =
   'It wants a shield zone’s id, which is not the pull zone’s. Check it for slips against the CDN’s own dashboard: the bot cannot list shield zones.';
 
-/** Where the right id is found, by operation. */
+/** The place to find the right id, by operation. */
 const idSources: Readonly<Record<string, string>> = {
   [exportOperation]: shieldZoneSource,
   'Get upload scanning metrics': shieldZoneSource,

@@ -14,7 +14,7 @@ interface Work<Input> extends Omit<Entry<Input, Service>, 'run'>, Pick<Action, '
   readonly redraw?: (input: Input, context: With<Service>) => Promise<ModalView | undefined>;
 }
 
-/** Where a command, button or shortcut was used. */
+/** The place of a command, button or shortcut. */
 interface Origin {
   readonly triggerId: string;
   readonly channelId: string | undefined;

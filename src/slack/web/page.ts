@@ -70,7 +70,7 @@ export function sendPage(
   headers: Readonly<Record<string, string>>,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  // What was refused unread is thrown away, and the connection with it.
+  // The unread body of a refused request is discarded with its connection.
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   const unread = !request.complete && (length !== undefined || encoding !== undefined);
   request.resume();

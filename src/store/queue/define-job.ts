@@ -31,7 +31,7 @@ export interface JobSettings {
   readonly pollSeconds?: number;
 }
 
-/** What it takes to enqueue a job. */
+/** The arguments for enqueueing a job. */
 export interface JobRef<in Data> extends JobSettings {
   /** The queue's name in the database: renaming it strands what waits there. */
   readonly name: string;

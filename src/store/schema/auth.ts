@@ -25,7 +25,7 @@ export const authTables = defineTables(
       prev_hash: 'text not null',
       hash: 'text not null',
     },
-    /** What was signed and posted of a tenant's chain on a day: one row, claimed by one process. */
+    /** The signed checkpoint of a tenant's chain for a day: one row, claimed by one process. */
     audit_checkpoints: {
       tenant: 'text not null',
       /** `2026-11-21`, in UTC. */

@@ -15,7 +15,7 @@ export const engineTables = defineTables(
       enterprise_id: 'text',
       team_id: 'text not null',
       user_id: 'text not null',
-      /** Where it was asked for. */
+      /** The channel of the request. */
       channel_id: 'text',
       method: 'text not null',
       path: 'text not null',
@@ -73,9 +73,9 @@ export const engineTables = defineTables(
       enterprise_id: 'text',
       team_id: 'text not null',
       user_id: 'text not null',
-      /** Where it goes; null = the person's direct messages. */
+      /** Destination channel; null = the person's direct messages. */
       channel: 'text',
-      /** What was asked for, as JSON. */
+      /** The requested export, as JSON. */
       request: 'text',
       /** `asked`, `waiting`, `running`, `sharing`, `done`, `failed`, `cancelled`, `unknown`. */
       state: 'text not null',
@@ -101,7 +101,7 @@ export const engineTables = defineTables(
       /** It runs with this person's key. */
       owner: 'text not null',
       channel: 'text not null',
-      /** What it reports and when, as JSON: see `orderColumns`. */
+      /** Content and schedule, as JSON: see `orderColumns`. */
       body: 'text not null',
       /** One higher with every change that people make. */
       revision: 'integer not null',
@@ -128,16 +128,16 @@ export const engineTables = defineTables(
       state: 'text not null',
       /** Not before. */
       run_at: 'timestamptz not null',
-      /** Who asked for it; null = the schedule. */
+      /** The person who started it; null = the schedule. */
       by_hand: 'text',
       /** Runs before it that were skipped while no process ran. */
       missed: 'integer not null',
       /** Attempts at collecting, and failed requests of them. It only rises: an overtaken attempt changes nothing. */
       attempts: 'integer not null',
-      /** What it found, as JSON, for later runs to compare with. */
+      /** Its findings, as JSON, for later runs to compare with. */
       figures: 'text',
     },
-    /** What a digest remembers of what it last posted, and what it will of the run that is under way. JSON, up to some MB. */
+    /** The baseline of a digest, and the pending one of the run that is under way. JSON, up to some MB. */
     digest_baselines: {
       digest_id: 'text primary key references digests on delete cascade',
       /** One higher each time that `body` is replaced. */

@@ -1,6 +1,6 @@
 import { defineTables } from './define-tables.ts';
 
-/** What is exchanged with Slack. */
+/** Deliveries from Slack and messages to it. */
 export const slackTables = defineTables(
   {
     /** Slack's deliveries that were accepted, so that a repeated one is noticed. */

@@ -61,7 +61,7 @@ const sentences: Readonly<Record<AuditEvent, string | ((record: AuditRecord) => 
 
 const otherSentence = '{who}: {event}{other}{rest}';
 
-/** What the sentences are filled with. */
+/** Values for the placeholders of the sentences. */
 const facts = {
   who: ({ actor }) => (actor === 'system' ? 'The bot' : formatId(actor)),
   actor: ({ actor }) => nameActor(actor),

@@ -10,7 +10,7 @@ import { escapeMrkdwn, sanitizeMrkdwn } from './text.ts';
 const maxAlternatives = 6;
 
 export interface Failure {
-  /** What was wrong, in mrkdwn, with foreign text escaped. */
+  /** The problem, in mrkdwn, with foreign text escaped. */
   readonly message: string;
   /** The next step, in mrkdwn. */
   readonly hint?: string | undefined;

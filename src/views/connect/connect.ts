@@ -70,7 +70,7 @@ export function renderPageOffer({ url, minutes }: { url: string; minutes: number
   return { ...offer, carries: ['link-token'] };
 }
 
-/** Sent whenever a key was connected on the page, so that no one can connect one for another person silently. */
+/** Sent when a key was connected on the page, so that a key connected by another person is noticed. */
 export function renderConnectedOnPage({ fingerprint, zones }: Connected): Message {
   const text = `A CDN key was just connected for you on the bot’s page. It sees ${zones}.`;
   return message(`${text} Not you? Disconnect it.`, [

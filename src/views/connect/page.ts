@@ -6,7 +6,7 @@ export function renderKeyForm(page: {
   readonly shownFor: string;
   readonly formToken: string;
   readonly minutesLeft: number;
-  /** Where the form posts to, relative to the page. */
+  /** The form's action, relative to the page. */
   readonly postTo: string;
   readonly problem?: KeyProblem | undefined;
 }): string {

@@ -91,7 +91,7 @@ export function describeName({ id, name }: Named, longest = 60): string {
 /** Three names of this length fit on a phone. */
 const longestListed = 24;
 
-/** `shop, media and 12 more`; the number where no name is known. Where only a few are listed, each is short. */
+/** `shop, media and 12 more`; the number if no name is known. If only a few are listed, each is short. */
 export function listNames({ count, first }: NamedGroup, most: number): string {
   if (first.length === 0) return pluralize(count, 'zone');
   const listed = first.slice(0, most);

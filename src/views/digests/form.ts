@@ -147,7 +147,7 @@ export function renderAnnouncement(digest: Digest, by: string): Message {
 
 const mostBlocks = 100;
 
-/** What the channel would see, then its thread; charts in words, since a modal takes none. */
+/** The post as the channel would see it, then its thread; charts in words, since a modal takes none. */
 export function renderPreviewed({ top, thread, quiet }: RenderedDigest, order: DigestOrder): ModalView {
   const blocks = replaceCharts([
     quiet && section(':zipper_mouth_face: *It would stay silent now:* its threshold is not reached.'),

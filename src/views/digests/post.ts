@@ -26,7 +26,7 @@ export interface RenderedDigest {
 const mostLines = 6;
 /** Names in one of them. */
 const mostNames = 3;
-/** Where a phone would start a fourth line. */
+/** Characters that fit into three lines of a phone. */
 const longestLine = 220;
 
 /** Pure: the same for a preview and for a run. */
@@ -58,7 +58,7 @@ export function renderDigest(collected: Collected, { only, timeZone }: DigestSub
     : renderTop(numbers, listLines(findings, mostNames), unread);
   const text = truncateLines(lines, 2800);
   const details = reported.flatMap(({ kind, figures, findings }) => {
-    // What is unusual in a first run did not change: the detail has it in its place.
+    // A first run has no changes; its unusual figures are listed in the detail.
     const changed = findings.filter(({ line, isFirst }) => line && !isFirst);
     const detail = kind.renderDetail(figures, new Set(changed.map(({ about }) => about)), timeZone);
     const urgency = findings[0]?.weight ?? Number.POSITIVE_INFINITY;

@@ -19,7 +19,7 @@ export function describeThreshold(only: Threshold, kinds: readonly DigestKindNam
     : `only above ${formatInteger(only.above)} ${describeTroubles(kinds)}`;
 }
 
-/** What “above N” counts for these kinds: `origin errors and failing apps together`. */
+/** The unit of “above N” for these kinds: `origin errors and failing apps together`. */
 export function describeTroubles(kinds: readonly DigestKindName[]): string {
   return `${listTroubles(kinds, 'and')}${kinds.length > 1 ? ' together' : ''}`;
 }

@@ -16,7 +16,7 @@ interface Done {
   readonly told?: NotifiedWhere;
 }
 
-/** Where the outcome is shown: in the export's message, or directly to the person if that is gone. */
+/** The place of the outcome: the export's message, or a direct message if that is gone. */
 export type NotifiedWhere = 'there' | 'directly';
 
 export function renderDone(one: ExportSummary, { files, hours = [], told = 'there' }: Done): Message {

@@ -170,7 +170,7 @@ function checkButton(id: string): Button {
   return button('Check and say', 'approvals:check', id, { style: 'primary' });
 }
 
-/** What can be done after an end. */
+/** Next steps after an end. */
 function nextSteps({ id, state, triedAgainAs }: Operation): KnownBlock {
   const canRetry = triedAgainAs === undefined && ['unknown', 'failed', 'expired'].includes(state);
   return actions(state === 'unknown' && checkButton(id), canRetry && retryButton(id));

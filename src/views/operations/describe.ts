@@ -189,7 +189,7 @@ export function retryButton(id: string): Button {
   return button('Try again (new approval)', 'approvals:again', id);
 }
 
-/** What a request needs before it runs, as settings and people are now. */
+/** The approvals a request needs before it runs, under the present settings and people. */
 export interface ApprovalNeeds {
   readonly needed: number;
   /** How many people could give one. */

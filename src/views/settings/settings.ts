@@ -25,7 +25,7 @@ export interface Consequences {
   readonly unreachable: readonly Quorum[];
   /** Failed look-ups of the named groups. */
   readonly missingScopes: readonly MissingScope[];
-  /** No one may do more than read. */
+  /** Nothing but reading is allowed. */
   readonly nobodyOperates: boolean;
   /** A group's handle by its id, where known: a mention would notify all its members. */
   readonly groupName: (id: string) => string | undefined;

@@ -15,7 +15,7 @@ export function renderEdgeRule(rule: EdgeRule): string {
   return `${note}${actions.join(', then ')} ${describeCondition(rule)}${state && ` (${state})`}`;
 }
 
-/** What an action does with its parameters, by its type. Header values are never shown. */
+/** The effect of an action with its parameters, by type. Header values are never shown. */
 const actionWords: Readonly<Record<number, (one: string, two: string) => string>> = {
   1: (to, status) => `redirect to ${formatCode(to)}${status && ` (${escapeMrkdwn(status, 10)})`}`,
   2: (origin) => `fetch from ${formatCode(origin)}`,

@@ -15,7 +15,7 @@ import {
 } from '../blocks/text.ts';
 import { quoteWord, renderRow } from './rows.ts';
 
-/** What a list of zones shows. Buttons carry it as a query string. */
+/** Filter, order and page of a list of zones. Buttons carry it as a query string. */
 export interface ZoneQuery {
   readonly search: string;
   readonly sort: 'name' | 'bandwidth' | 'charges';

@@ -127,7 +127,7 @@ export interface LimitFigures extends Named {
   readonly isNew: boolean;
 }
 
-/** What the digest reported of a zone's limit before. */
+/** The last reported state of a zone's limit. */
 export type LimitBaseline = 'nothing' | 'foretold' | 'reached';
 
 const mostListed = 10;

@@ -3,7 +3,7 @@ import { yieldToEventLoop } from '../../../lib/time.ts';
 import { flattenName, maxNamedIds, type Named, type NamedGroup, toNamed } from '../../figures.ts';
 import { findLimit, type LimitBaseline } from './bandwidth.ts';
 
-/** What a digest remembers of every zone it last reported, by column: three texts, whatever the number of zones. */
+/** The last report of every zone, by column: three texts for any number of zones. */
 export interface ZoneBaseline {
   /** Which zones were asked for. */
   readonly scope: string;
@@ -94,7 +94,7 @@ export function unpackIds(text: string): string[] {
   });
 }
 
-/** What the digest last reported, by the zone's id. */
+/** The last report, by the zone's id. */
 type KnownZones = ReadonlyMap<string, { readonly name: string; readonly flags: number }>;
 
 export async function readZoneBaseline({ ids, flags, names }: ZoneBaseline): Promise<KnownZones> {
@@ -132,7 +132,7 @@ export interface ZoneNews {
   readonly recovered: ByAttention;
 }
 
-/** What differs from what the digest last reported. */
+/** Differences to the last report. */
 export async function findZoneNews(
   zones: readonly ZoneSummary[],
   flags: Uint8Array,

@@ -59,7 +59,7 @@ export interface ZoneFigures {
 }
 
 const limit = '80 % of the limit';
-/** What states are called, the most urgent first. */
+/** Names of the states, the most urgent first. */
 const stateWords = (
   [
     ['suspended', 0, ':no_entry:', 'suspended', 'newly suspended', 'no longer suspended'],
