@@ -12,6 +12,8 @@ import { Secret } from '../../src/secrets/secret.ts';
 import type { JobContext } from '../../src/store/queue/define-job.ts';
 import { createPortsHarness, type PortsHarness } from '../slack/send/ports-harness.ts';
 import { prepareEngines } from '../support/engines.ts';
+import { readStable } from '../support/words.ts';
+import { says } from './words.ts';
 import { alice, bob, carol, dave, deploys } from './workspace.ts';
 
 const { embedded } = await prepareEngines();
@@ -115,19 +117,20 @@ test('approvers are reminded once, at half time, below the card', async () => {
   const { proposeDeletion, runJobs, advance, context, findMessages } = await startHarness();
   await proposeDeletion();
   await runJobs();
-  const [card] = findMessages(bob, /asks to delete every instance/);
-  const before = findMessages(bob, /This still waits/).length;
+  const [card] = findMessages(bob, says.asksToDelete());
+  const before = findMessages(bob, says.reminds).length;
   advance(14 * minute);
   await operationClockJob.run({}, context);
-  expect(findMessages(bob, /This still waits/)).toHaveLength(before);
+  expect(findMessages(bob, says.reminds)).toHaveLength(before);
   advance(2 * minute);
   await operationClockJob.run({}, context);
   await operationClockJob.run({}, context);
   await runJobs();
-  const reminders = findMessages(bob, /This still waits/).slice(before);
-  expect(reminders.map(({ reads }) => reads)).toEqual([
-    expect.stringMatching(/@Bob Brown @Dave Dunn This still waits/),
-  ]);
+  const reminders = findMessages(bob, says.reminds).slice(before);
+  expect(reminders).toHaveLength(1);
+  expect(readStable(reminders[0])).toMatchInlineSnapshot(
+    `":hourglass_flowing_sand: @Bob Brown @Dave Dunn This still waits: @Alice Adams asks to delete volume data of app app0api00000001. It needs 1 approval and expires <date>."`,
+  );
   expect(reminders[0]?.threadTs).toBe(card?.ts);
 });
 
@@ -149,26 +152,26 @@ test('a request without approval expires, and its messages say so', async () => 
 test('an approval channel that refuses the card: every approver gets it directly', async () => {
   const { proposeDeletion, runJobs, findMessages } = await startHarness({ approvalChannel: 'C0GONE000' });
   const before = {
-    bob: findMessages(bob, /asks to delete/).length,
-    dave: findMessages(dave, /asks to delete/).length,
+    bob: findMessages(bob, says.asksToDelete()).length,
+    dave: findMessages(dave, says.asksToDelete()).length,
   };
   await proposeDeletion();
   await runJobs();
-  expect(findMessages(bob, /asks to delete/)).toHaveLength(before.bob + 1);
-  expect(findMessages(dave, /asks to delete/)).toHaveLength(before.dave + 1);
+  expect(findMessages(bob, says.asksToDelete())).toHaveLength(before.bob + 1);
+  expect(findMessages(dave, says.asksToDelete())).toHaveLength(before.dave + 1);
 });
 
 test('a post whose answer is lost is repeated only where the bot cannot look for it', async () => {
   const { proposeDeletion, runJobs, findMessages, slack } = await startHarness();
   const before = {
     alice: findMessages(alice, /Your request/).length,
-    bob: findMessages(bob, /asks to delete/).length,
+    bob: findMessages(bob, says.asksToDelete()).length,
   };
   slack.script.drop('chat.postMessage', 2);
   await proposeDeletion();
   await runJobs();
   // The card is in a channel, where its marker is found; the requester's direct messages cannot be read.
-  expect(findMessages(bob, /asks to delete/)).toHaveLength(before.bob + 1);
+  expect(findMessages(bob, says.asksToDelete())).toHaveLength(before.bob + 1);
   expect(findMessages(alice, /Your request/)).toHaveLength(before.alice + 2);
 });
 

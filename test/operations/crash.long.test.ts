@@ -9,6 +9,7 @@ import { environment } from '../support/bot.ts';
 import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 import { type BotProcess, startBotProcess } from '../support/process.ts';
+import { says } from './words.ts';
 import { alice, bob, carol, configure, deploys, type Member, ops, type Volumes } from './workspace.ts';
 
 const found = await findPostgres();
@@ -29,13 +30,13 @@ type Moment =
   | 'answered, while it is told';
 
 const ending = (volumeId: string): RegExp =>
-  new RegExp(`Your request[^]*volume ${volumeId} [^]*(done ·|not done ·|outcome unknown ·)`);
+  says.yourRequest(volumeId, `(${says.done}|${says.notDone}|${says.outcomeUnknown})`);
 
 /** Said to be done: one request. Unknown: none or one. Never two, never a wrong word. */
 function sure(told: string, count: number, isDeleted: boolean): void {
-  if (/outcome unknown/.test(told)) expect(count).toBeLessThanOrEqual(1);
+  if (told.includes(says.outcomeUnknown)) expect(count).toBeLessThanOrEqual(1);
   else
-    expect({ done: /mark: done ·/.test(told), count, isDeleted }).toEqual({
+    expect({ done: told.includes(says.done), count, isDeleted }).toEqual({
       done: true,
       count: 1,
       isDeleted: true,
@@ -108,11 +109,8 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       await people.alice.submit({ confirmVolumeId: volumeId, reason: 'A test of what lasts' });
       await people.alice.waitForModal(/Asked for/, 20_000);
       await people.alice.closeModal();
-      await people.alice.waitForMessage(new RegExp(`Your request[^]*${volumeId}`), 60_000);
-      return people.bob.waitForMessage(
-        new RegExp(`asks to delete every instance of volume ${volumeId} `),
-        60_000,
-      );
+      await people.alice.waitForMessage(says.yourRequest(volumeId), 60_000);
+      return people.bob.waitForMessage(says.asksToDelete(volumeId), 60_000);
     }
 
     const countSent = (volumeId: string): number =>
@@ -139,7 +137,7 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       },
       async 'approved, a moment later'({ volumeId }, card) {
         await people.bob.press('approvals:approve', card);
-        await people.bob.waitForMessage(new RegExp(`Approved\\. It runs now[^]*volume ${volumeId} `), 30_000);
+        await people.bob.waitForMessage(says.approved(`volume ${volumeId} `), 30_000);
         await killAndRestart();
       },
       async 'sent, not yet processed'({ volumeId }, card) {
@@ -164,16 +162,16 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
 
     const expected: Record<Moment, (told: string, count: number, isDeleted: boolean) => void> = {
       'asked for, before anybody approved': (told, count) => {
-        expect({ told, count }).toEqual({ told: expect.stringMatching(/mark: done ·/), count: 1 });
+        expect({ told, count }).toEqual({ told: expect.stringContaining(says.done), count: 1 });
       },
       'approved, at once': sure,
       'approved, a moment later': sure,
       'sent, not yet processed': (told, count, isDeleted) => {
-        expect(told).toMatch(/outcome unknown/);
+        expect(told).toContain(says.outcomeUnknown);
         expect({ count, isDeleted }).toEqual({ count: 1, isDeleted: false });
       },
       'processed, the answer on its way': (told, count, isDeleted) => {
-        expect(told).toMatch(/outcome unknown/);
+        expect(told).toContain(says.outcomeUnknown);
         expect({ count, isDeleted }).toEqual({ count: 1, isDeleted: true });
       },
       'answered, while it is told': sure,

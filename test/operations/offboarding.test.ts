@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../support/bot.ts';
+import { says } from './words.ts';
 import {
   type ApprovalWorkspace,
   alice,
@@ -21,14 +22,14 @@ describe('requests end with the requester’s key', () => {
 
   const asksFor = async (volume: Volumes) => {
     await requestDeletion(team, volume);
-    return team.bob.waitForMessage(new RegExp(`asks to delete every instance of volume ${volume.volumeId}`));
+    return team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
   };
 
   test('disconnecting cancels the request, and its card says so', async () => {
     const volume = team.addVolume();
     const card = await asksFor(volume);
     await team.alice.slash('disconnect');
-    await team.alice.waitForMessage(/forgotten.*1 request of yours waited and was cancelled/s);
+    await team.alice.waitForMessage(says.cancelledWithKey);
     await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /cancelled/.test(reads));
     await connect(team.bot, alice, ops);
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);

@@ -69,11 +69,12 @@ export async function configure(admin: Member, values: Record<string, unknown>):
   while (admin.modal()) await admin.closeModal();
 }
 
+export const reason = 'The node is gone';
+
 /** Asks for a deletion the way people do, to the end of the form. */
 export async function requestDeletion(
   { alice }: ApprovalWorkspace,
   { appId, volumeId }: Volumes,
-  reason = 'The node is gone',
 ): Promise<void> {
   await alice.slash(`volume delete ${appId} ${volumeId}`);
   await alice.waitForModal('volumes:submit');

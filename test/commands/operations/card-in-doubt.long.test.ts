@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { says } from '../../operations/words.ts';
 import {
   type ApprovalWorkspace,
   countDeleteRequests,
+  reason,
   startApprovalWorkspace,
 } from '../../operations/workspace.ts';
 
@@ -21,15 +23,14 @@ test('a card whose post got no answer is found by its marker and kept up to date
   await team.alice.waitForModal('volumes:submit');
   // The requester's own message and the card are posted, and neither answer arrives.
   script.drop('chat.postMessage', 2);
-  await team.alice.submit({ confirmVolumeId: volume.volumeId, reason: 'The node is gone' });
-  await team.alice.waitForModal(/It needs 1 approval/);
-  const wanted = new RegExp(`asks to delete every instance of volume ${volume.volumeId}`);
-  const card = await team.bob.waitForMessage(wanted, 20_000);
+  await team.alice.submit({ confirmVolumeId: volume.volumeId, reason });
+  await team.alice.waitForModal(says.needsOneApproval);
+  const card = await team.bob.waitForMessage(says.asksToDelete(volume.volumeId), 20_000);
   await team.bob.press('approvals:approve', { ts: card.ts });
   const { reads } = await team.bob.waitForMessage(
-    ({ ts, reads }) => ts === card.ts && /2 instances deleted/.test(reads),
+    ({ ts, reads }) => ts === card.ts && says.deleted(volume.volumeId).test(reads),
     60_000,
   );
-  expect(reads).not.toMatch(/waits for approval/);
+  expect(reads).not.toContain(says.waits);
   expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { says } from '../../operations/words.ts';
 import {
   type ApprovalWorkspace,
   configure,
@@ -7,6 +8,11 @@ import {
   startApprovalWorkspace,
   type Volumes,
 } from '../../operations/workspace.ts';
+import { readStable } from '../../support/words.ts';
+
+function isAnswerToApproval({ reads }: { readonly reads: string }): boolean {
+  return says.approved().test(reads) || says.decided.test(reads);
+}
 
 describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
   let team: ApprovalWorkspace;
@@ -18,9 +24,7 @@ describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
   });
 
   async function card({ volumeId }: Volumes): Promise<{ ts: string }> {
-    const { ts } = await team.bob.waitForMessage(
-      new RegExp(`asks to delete every instance of volume ${volumeId} `),
-    );
+    const { ts } = await team.bob.waitForMessage(says.asksToDelete(volumeId));
     return { ts };
   }
 
@@ -29,15 +33,13 @@ describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
     await requestDeletion(team, volume);
     const at = await card(volume);
     const countAnswers = (): number =>
-      [team.bob, team.dave].flatMap((member) =>
-        member.messages().filter(({ reads }) => /Approved\. It runs now|Already decided/.test(reads)),
-      ).length;
+      [team.bob, team.dave].flatMap((member) => member.messages().filter(isAnswerToApproval)).length;
     const before = countAnswers();
     const presses = Array.from({ length: 40 }, (_, index) =>
       (index % 2 === 0 ? team.bob : team.dave).press('approvals:approve', at),
     );
     await Promise.all(presses);
-    await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*2 instances deleted`), 20_000);
+    await team.alice.waitForMessage(says.deleted(volume.volumeId), 20_000);
     await expect.poll(() => countAnswers() - before, { timeout: 20_000 }).toBe(40);
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
@@ -48,14 +50,15 @@ describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
     await requestDeletion(team, volume);
     const at = await card(volume);
     await team.bob.press('approvals:approve', at);
-    await team.bob.waitForMessage(/Counted: 1 of 2/);
+    await team.bob.waitForMessage(says.counted);
     await team.bob.press('approvals:approve', at);
-    await team.bob.waitForMessage(/You have approved it already: 1 of 2/);
+    const { reads } = await team.bob.waitForMessage(says.countedBefore);
+    expect(reads).toContain('1 of 2');
     await team.alice.press('approvals:approve', at);
-    await team.alice.waitForMessage(/You asked for this yourself/);
+    await team.alice.waitForMessage(says.ownRequest);
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
     await team.dave.press('approvals:approve', at);
-    await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*2 instances deleted`));
+    await team.alice.waitForMessage(says.deleted(volume.volumeId));
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
@@ -64,7 +67,7 @@ describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
     await requestDeletion(team, volume);
     const at = await card(volume);
     await team.carol.press('approvals:approve', at);
-    await team.carol.waitForMessage(/You may not do this here: not an approver/);
+    await team.carol.waitForMessage(says.notAnApprover);
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
@@ -75,7 +78,7 @@ describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
     const at = await card(volume);
     const visitor = team.bot.slack.as('U0EVE0000', 'C0SHARED0');
     await visitor.press('approvals:approve', at);
-    await visitor.waitForMessage(/answers people of its own organisation only/);
+    await visitor.waitForMessage(says.foreignOrganisation);
     await visitor.press('approvals:deny', at);
     expect(visitor.modal()).toBeUndefined();
     await configure(team.carol, { approvalChannel: 'C0DEPLOY0' });
@@ -87,8 +90,8 @@ describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
     await requestDeletion(team, volume);
     const at = await card(volume);
     await team.bob.press('approvals:approve', { ...at, value: 'abcdefghijkmnpqr' });
-    const { reads } = await team.bob.waitForMessage(/There is no such request here any more/);
-    expect(reads).toMatch(/Nothing was done/);
+    await team.bob.waitForMessage(says.noSuchRequest);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
   test('settings that ask for more approvals void a waiting request', async () => {
@@ -98,8 +101,9 @@ describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
     const at = await card(volume);
     await configure(team.carol, { destroyApprovals: '2' });
     await team.bob.press('approvals:approve', at);
-    await team.bob.waitForMessage(/void and will not run: the settings ask for more approvals now/);
-    await team.alice.waitForMessage(new RegExp(`${volume.volumeId}[^]*not done[^]*voided`));
+    const { reads } = await team.bob.waitForMessage(says.isVoid);
+    expect(reads).toMatch(says.moreApprovalsNow);
+    await team.alice.waitForMessage(says.voided(volume.volumeId));
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
@@ -107,10 +111,17 @@ describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
     await configure(team.carol, { destroyApprovals: '3' });
     const volume = team.addVolume();
     await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
-    const { reads } = await team.alice.waitForModal(
-      /needs 3 approvals, and only 2 other people can give one/,
-    );
-    expect(reads).toMatch(/Nothing was asked for/);
+    const modal = await team.alice.waitForModal(says.tooFewApprovers);
+    expect(readStable(modal)).toMatchInlineSnapshot(`
+      "That did not work
+      :warning: This needs 3 approvals, and only 2 other people can give one. Nothing was asked for.
+      An admin names approvers in /cdn settings. Requesters never approve their own requests.
+      Reference <reference>
+      Close"
+    `);
+    const isCard = ({ reads }: { readonly reads: string }): boolean =>
+      says.asksToDelete(volume.volumeId).test(reads);
+    expect(team.bob.messages().some(isCard)).toBe(false);
     await team.alice.closeModal();
   });
 

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { says } from '../../operations/words.ts';
 import { type ApprovalWorkspace, configure, startApprovalWorkspace } from '../../operations/workspace.ts';
+import { readStable } from '../../support/words.ts';
 
 const secretValue = 'CANARY-variable-value-7f3a9c';
 
@@ -36,33 +38,37 @@ describe('a variable is set', () => {
 
   test('the form shows the zones that run the script and says that the value is a secret', async () => {
     await team.alice.slash(`variable ${scriptId} ${variableId}`);
-    const { reads } = await team.alice.waitForModal('variables:submit');
-    expect(reads).toMatch(/pull zones? runs? this script|No pull zone/);
-    expect(reads).toMatch(/asks? for no approval/);
+    const form = await team.alice.waitForModal('variables:submit');
+    expect(readStable(form)).toMatchSnapshot();
   });
 
   test('only changed members are sent', async () => {
     expect(await fill({ required: 'true' })).toMatch(/done/);
     expect(findSentBodies().at(-1)).toEqual({ Required: true });
-    expect(await fill({ defaultValue: secretValue })).toMatch(/The variable is set/);
+    expect(readStable(await fill({ defaultValue: secretValue }))).toMatchSnapshot();
     expect(findSentBodies().at(-1)).toEqual({ DefaultValue: secretValue });
   });
 
   test('the second value through the bot has an undo that restores the first', async () => {
-    await team.alice.waitForMessage(/No undo: the value before is not known/);
+    expect(readStable(await team.alice.waitForMessage(says.noUndo))).toMatchSnapshot('without undo');
     await fill({ defaultValue: 'the second value' });
-    await team.alice.waitForMessage(/Undo \(within 30 minutes\)/);
+    const done = await team.alice.waitForMessage(({ blocks }) =>
+      JSON.stringify(blocks).includes('variables:undo'),
+    );
+    expect(readStable(done)).toMatchSnapshot('with undo');
     await team.alice.press('variables:undo');
-    await team.alice.waitForMessage(/done.*set variable/s);
+    await team.alice.waitForMessage(says.variableIsSet);
     expect(findSentBodies().at(-1)).toEqual({ DefaultValue: secretValue });
   });
 
   test('an empty value needs its own box; no change is an error', async () => {
     await team.alice.slash(`variable ${scriptId} ${variableId}`);
     await team.alice.waitForModal('variables:submit');
-    expect((await team.alice.submit({})).errors).toEqual({
-      defaultValue: 'Nothing would change. Type a new value, or pick below.',
-    });
+    expect((await team.alice.submit({})).errors).toMatchInlineSnapshot(`
+      {
+        "defaultValue": "Nothing would change. Type a new value, or pick below.",
+      }
+    `);
     await team.alice.closeModal();
     await fill({ empty: ['empty'] });
     expect(findSentBodies().at(-1)).toEqual({ DefaultValue: '' });
@@ -70,7 +76,7 @@ describe('a variable is set', () => {
 
   test('a value typed into the command is refused and not repeated', async () => {
     await team.alice.slash(`variable ${scriptId} ${variableId} ${secretValue}`);
-    const { reads } = await team.alice.waitForModal(/not typed into the command/);
+    const { reads } = await team.alice.waitForModal(says.valueTyped);
     expect(reads).not.toContain(secretValue);
   });
 
@@ -78,9 +84,9 @@ describe('a variable is set', () => {
     await team.alice.slash('variable 999999 1');
     await team.alice.waitForModal('variables:submit');
     await team.alice.submit({ defaultValue: 'x'.repeat(20) });
-    await team.alice.waitForModal(/knows no such script or variable/);
+    await team.alice.waitForModal(says.noSuchVariable);
     await team.carol.slash('audit 50');
-    const { reads } = await team.carol.waitForMessage(/records in all/);
+    const { reads } = await team.carol.waitForMessage(says.auditPage);
     expect(reads).toMatch(/change/);
     expect(reads).not.toContain(secretValue);
   });
@@ -88,12 +94,13 @@ describe('a variable is set', () => {
   test('with approvals a change waits like a deletion', async () => {
     await configure(team.carol, { changeApprovals: '1' });
     const before = findSentBodies().length;
-    expect(await fill({ defaultValue: secretValue })).toMatch(/needs 1 approval/);
-    const card = await team.bob.waitForMessage(/asks to set variable/);
+    expect(await fill({ defaultValue: secretValue })).toMatch(says.needsOneApproval);
+    const card = await team.bob.waitForMessage(says.asksToSet);
+    expect(readStable(card)).toMatchSnapshot();
     expect(card.reads).not.toContain(secretValue);
     expect(findSentBodies()).toHaveLength(before);
     await team.bob.press('approvals:approve', { ts: card.ts });
-    await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /The variable is set/.test(reads));
+    await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && reads.includes(says.done));
     expect(findSentBodies().at(-1)).toEqual({ DefaultValue: secretValue });
   });
 

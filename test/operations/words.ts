@@ -1,0 +1,40 @@
+/** The words by which a message or form about an operation is found; each answer as a whole is in a snapshot. */
+export const says = {
+  asksToDelete: (volumeId = '[^ ]+') => new RegExp(`asks to delete every instance of volume ${volumeId} `),
+  asksToSet: /asks to set variable/,
+  /** The requester's own message. */
+  yourRequest: (volumeId: string, state = '') =>
+    new RegExp(`Your request[^]*volume ${volumeId} [^]*${state}`),
+  reminds: /This still waits/,
+  waits: 'waits for approval',
+  done: 'mark: done ·',
+  notDone: 'not done ·',
+  outcomeUnknown: 'outcome unknown ·',
+  deleted: (volumeId: string) => new RegExp(`${volumeId}[^]*2 instances deleted`),
+  variableIsSet: /done[^]*set variable/,
+  noUndo: /No undo: the value before is not known/,
+  needsOneApproval: /needs 1 approval/,
+  /** Counted, and more are needed. */
+  counted: /Counted: 1 of 2/,
+  approved: (volumeId = '') => new RegExp(`Approved\\. It runs now[^]*${volumeId}`),
+  decided: /Already decided/,
+  countedBefore: /You have approved it already/,
+  ownRequest: /You asked for this yourself/,
+  notAnApprover: /not an approver/,
+  notAnOperator: /not an operator/,
+  foreignOrganisation: /answers people of its own organisation only/,
+  noSuchRequest: /There is no such request here any more/,
+  isVoid: /void and will not run/,
+  moreApprovalsNow: /the settings ask for more approvals now/,
+  voided: (volumeId: string) => new RegExp(`${volumeId}[^]*not done[^]*voided`),
+  tooFewApprovers: /only 2 other people can give one/,
+  cancelled: /Cancelled\. Nothing was sent/,
+  cancelledWithKey: /forgotten[^]*1 request of yours waited/,
+  noted: /Noted: it was done/,
+  waitingList: /for your approval/,
+  auditPage: /records in all/,
+  valueTyped: /not typed into the command/,
+  noSuchVariable: /knows no such script or variable/,
+  /** Before a volume is deleted. */
+  consequences: /cannot be undone/,
+};
