@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Bot, connect, startBot } from '../support/bot.ts';
+import { says } from './words.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -66,12 +67,12 @@ describe.each(['socket', 'http'] as const)('over %s', (transport) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     bot.cdn.faults.add({ until: promise });
     await person.slash('zones');
-    const waiting = await person.waitForMessage(/Working on it/);
+    const waiting = await person.waitForMessage(says.working);
     resolve();
     const done = await person.waitForMessage(
       (message) => message.ts === waiting.ts && /this month/.test(message.reads),
     );
-    expect(done.reads).not.toContain('Working on it');
+    expect(done.reads).not.toContain(says.working);
   });
 
   test('after disconnect nothing of the key is left to act with', async () => {

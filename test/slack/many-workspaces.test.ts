@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bot, connect, createPublicUrl, startBot } from '../support/bot.ts';
+import { offers } from './words.ts';
 
 // The same user id in two workspaces is two people; U0ALICE00 is in both.
 const alice = 'U0ALICE00';
@@ -33,7 +34,7 @@ test('a delivery of a workspace without the app is ignored', async () => {
   const person = bot.slack.as(alice, acmeOps);
   await person.slash('whoami');
   // A response_url needs no token, so even this person hears something.
-  await person.waitForMessage(/no CDN key/i);
+  await person.waitForMessage(offers('connect:open'));
 });
 
 test('each workspace is answered with its own token, also when they interleave', async () => {

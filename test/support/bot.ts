@@ -146,6 +146,16 @@ export async function connect(
   await person.closeModal();
 }
 
+/** Types a command and returns the next message that its person sees. */
+export async function ask(
+  person: ReturnType<SlackSimulator['as']>,
+  words: string,
+): Promise<ReturnType<typeof person.messages>[number]> {
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  await person.slash(words);
+  return person.waitForMessage(({ ts }) => !before.has(ts));
+}
+
 /** Types `/cdn connect` and returns the new link to the page for keys. */
 export async function requestConnectLink(person: ReturnType<SlackSimulator['as']>): Promise<string> {
   const before = new Set(person.messages().map(findConnectLink));

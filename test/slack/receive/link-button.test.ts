@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createPublicUrl, requestConnectLink, startBot } from '../../support/bot.ts';
+import { offers } from '../words.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
@@ -12,7 +13,7 @@ test('a link button is followed in the browser: that it was pressed changes noth
     const before = person.messages().length;
     expect(await person.press('connect:link')).toMatchObject({ status: 200 });
     await person.slash('whoami');
-    await person.waitForMessage(/No CDN key is connected|no CDN key is connected/);
+    await person.waitForMessage(offers('connect:open'));
     expect(person.messages()).toHaveLength(before + 1);
   } finally {
     await bot.stop();

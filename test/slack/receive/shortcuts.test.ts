@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { renderLinkForm } from '../../../src/views/origin-errors/forms.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { readStable } from '../../support/words.ts';
+import { offers, says } from '../words.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -7,6 +10,10 @@ const eve = 'U0EVE0000';
 const ops = 'C0OPS0000';
 /** Where the bot is no member. */
 const random = 'C0RANDOM0';
+
+test('the words of the form for a message without a link', () => {
+  expect(readStable(renderLinkForm())).toMatchSnapshot();
+});
 
 describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
   let bot: Bot;
@@ -51,7 +58,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     const person = bot.slack.as(alice, random);
     bot.cdn.faults.add({ delayMs: 200, times: Number.POSITIVE_INFINITY });
     await person.shortcut('origin-errors:link', { ts });
-    await person.waitForModal(/Reading today’s origin errors/);
+    await person.waitForModal(says.readingErrors);
     await person.closeModal();
     const answer = await person.waitForMessage(new RegExp(`today in ${nameOf(1)}`));
     bot.cdn.faults.clear();
@@ -74,9 +81,9 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     const { ts } = bot.slack.as(bob, ops).say('everything is broken');
     const person = bot.slack.as(alice, ops);
     await person.shortcut('origin-errors:link', { ts });
-    await person.waitForModal(/no link in this message/);
+    await person.waitForModal('origin-errors:link');
     const { errors } = await person.submit({ link: bot.cdn.key });
-    expect(errors?.['link']).toMatch(/looks like a CDN key/);
+    expect(errors).toEqual({ link: says.noKeysHere });
     await person.submit({ link: ` https://${hostOf(4)}/a.jpg ` });
     await person.waitForModal(new RegExp(`today in ${nameOf(4)}`));
     await person.closeModal();
@@ -86,7 +93,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     const { ts } = bot.slack.as(bob, ops).say('<https://www.example.org/>');
     const person = bot.slack.as(alice, ops);
     await person.shortcut('origin-errors:link', { ts });
-    const modal = await person.waitForModal(/No zone has the id, name or hostname/);
+    const modal = await person.waitForModal(offers('help:run:8'));
     expect(modal.reads).toContain('www.example.org');
     await person.closeModal();
   });
@@ -105,11 +112,10 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     const { ts } = bot.slack.as(alice, ops).say(`<https://${hostOf(0)}/>`);
     const person = bot.slack.as(bob, ops);
     await person.shortcut('origin-errors:link', { ts });
-    const modal = await person.waitForModal(/not connected a CDN key/);
-    expect(JSON.stringify(modal.blocks)).toContain('connect:open');
+    await person.waitForModal(offers('connect:open'));
     await person.closeModal();
     await person.shortcut('zones:find');
-    await person.waitForModal(/not connected a CDN key/);
+    await person.waitForModal(offers('connect:open'));
     await person.closeModal();
   });
 
@@ -118,7 +124,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     const { ts } = bot.slack.as(alice, shared).say(`<https://${hostOf(0)}/>`);
     const visitor = bot.slack.as(eve, shared);
     await visitor.shortcut('origin-errors:link', { ts });
-    const refusal = await visitor.waitForMessage(/organi[sz]ation/);
+    const refusal = await visitor.waitForMessage(says.ownPeopleOnly);
     expect(refusal.ephemeral).toBe(true);
     expect(visitor.modals()).toEqual([]);
   });
@@ -127,7 +133,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     const person = bot.slack.as(alice, ops);
     const before = person.messages().length;
     await person.shortcut('zones:find');
-    await person.waitForModal(/Show a zone/);
+    await person.waitForModal('zones:submit');
     await person.suggest('zones:pick', nameOf(5));
     await person.choose('zones:pick', String(bot.cdn.data.zones[5]?.Id));
     await person.submit();
@@ -139,7 +145,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
   test('“CDN menu” offers the allowed commands; the answer opens on top', async () => {
     const person = bot.slack.as(alice, ops);
     await person.shortcut('home:menu');
-    const menu = await person.waitForModal(/Look[^]*Zones[^]*Find a zone[^]*Origin errors/);
+    const menu = await person.waitForModal(offers('zones'));
     expect(menu.reads).not.toMatch(/Disconnect/);
     await person.press('help:run:0');
     await person.waitForModal(/Page 1 of 3/);
@@ -147,7 +153,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     await person.waitForModal(/Page 2 of 3/);
     await person.closeModal();
     await person.press('help:run:1');
-    await person.waitForModal(/Show a zone/);
+    await person.waitForModal('zones:submit');
     await person.suggest('zones:pick', nameOf(6));
     await person.choose('zones:pick', String(bot.cdn.data.zones[6]?.Id));
     await person.submit();
@@ -158,7 +164,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
 
     const without = bot.slack.as(bob, ops);
     await without.shortcut('home:menu');
-    const fewer = await without.waitForModal(/Connect your key/);
+    const fewer = await without.waitForModal(offers('connect:open'));
     expect(fewer.reads).not.toMatch(/Zones|Settings/);
     await without.closeModal();
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  ask,
   type Bot,
   connect,
   createPublicUrl,
@@ -8,6 +9,8 @@ import {
   startBot,
 } from '../../support/bot.ts';
 import { fetchPage, parseForm, submitForm, submitKey } from '../../support/page-client.ts';
+import { readStable } from '../../support/words.ts';
+import { offers, says } from '../words.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -27,12 +30,12 @@ describe('with an address of its own, the bot', () => {
     expect(url).toMatch(new RegExp(`^${bot.env['PUBLIC_URL']}/connect/[\\w-]{22}$`));
     const offer = person.messages().at(-1);
     expect(offer).toMatchObject({ ephemeral: true });
-    expect(offer?.reads).toContain('not through Slack');
+    expect(readStable(offer)).toMatchSnapshot();
     // A notification shows the text: the link is not in it.
     expect(offer?.text).not.toContain('/connect/');
     expect(person.modal()).toBeUndefined();
     expect(bot.slack.as(bob, ops).messages().some(findConnectLink)).toBe(false);
-    expect((await fetchPage(url)).text).toContain('@alice in acme.slack.com');
+    expect((await fetchPage(url)).text).toContain(says.keyFor('alice', 'acme'));
   });
 
   test('has the key from the page, says so in a direct message, and forgets it when that was not them', async () => {
@@ -40,8 +43,9 @@ describe('with an address of its own, the bot', () => {
     const done = await submitKey(await requestConnectLink(person), bot.cdn.key);
     expect(done.text).toContain('It sees 25 zones.');
     const inbox = bot.slack.as(alice, `D${alice}`);
-    const told = await inbox.waitForMessage(/just connected for you/);
-    expect(told.reads).toMatch(/25 zones.*Fingerprint.*Not you\?/s);
+    const told = await inbox.waitForMessage(offers('connect:forget'));
+    expect(told.reads).toContain('25 zones');
+    expect(told.reads).toContain(/Fingerprint (\w+)/.exec(done.text)?.[1] ?? 'none');
     await person.slash('zones');
     await person.waitForMessage(/25 zones.*this month/);
 
@@ -49,17 +53,15 @@ describe('with an address of its own, the bot', () => {
     await inbox.press('connect:forget');
     await inbox.waitForMessage(/is forgotten/);
     // Nor does a link that was still open bring one back.
-    expect((await fetchPage(open)).text).toContain('This link was taken back');
-    await person.slash('zones');
-    await person.waitForMessage(/not connected a CDN key/);
+    expect((await fetchPage(open)).text).toContain(says.page.takenBack);
+    expect(await ask(person, 'zones')).toSatisfy(offers('connect:open'));
   });
 
   test('sends every button for connecting to the page: a refused key, whoami, Home', async () => {
     const person = bot.slack.as(bob, ops);
     await connect(bot, bob, ops);
     bot.cdn.faults.add({ status: 401, times: 5 });
-    await person.slash('zones');
-    await person.waitForMessage(/The CDN refused your key/);
+    expect(await ask(person, 'zones')).toSatisfy(offers('connect:open'));
     bot.cdn.faults.clear();
     const older = bot.slack.as(bob).messages().map(findConnectLink);
     const links = new Set<string>();
@@ -74,14 +76,13 @@ describe('with an address of its own, the bot', () => {
       expect(links.size).toBe(known + 1);
     };
     await pressConnect();
-    await person.slash('whoami');
-    await person.waitForMessage(/your CDN key is connected/);
+    expect(await ask(person, 'whoami')).toSatisfy(offers('connect:forget'));
     await pressConnect();
     await person.openHome();
-    await person.waitForHome(/your CDN key is connected/);
+    await person.waitForHome(offers('connect:forget'));
     await pressConnect();
     expect(person.modal()).toBeUndefined();
-    for (const link of links) expect((await fetchPage(link)).text).toContain('@bob in acme.slack.com');
+    for (const link of links) expect((await fetchPage(link)).text).toContain(says.keyFor('bob', 'acme'));
   });
 
   test('sends a new link if the old one was used', async () => {
@@ -89,7 +90,7 @@ describe('with an address of its own, the bot', () => {
     const url = await requestConnectLink(person);
     await submitKey(url, bot.cdn.key);
     const { action, fields } = parseForm(await fetchPage(url), url);
-    expect((await submitForm(action, fields)).text).toContain('A new link is in Slack');
+    expect((await submitForm(action, fields)).text).toContain(says.page.renewed);
     const inbox = bot.slack.as(bob, `D${bob}`);
     const offer = await inbox.waitForMessage((message) => findConnectLink(message) !== undefined);
     expect((await submitKey(findConnectLink(offer) ?? '', bot.cdn.key)).status).toBe(200);
@@ -98,16 +99,16 @@ describe('with an address of its own, the bot', () => {
   test('gives people of another organisation no link', async () => {
     const guest = bot.slack.as(eve, 'C0SHARED0');
     await guest.slash('connect');
-    await guest.waitForMessage(/its own organisation only/);
+    await guest.waitForMessage(says.ownPeopleOnly);
     expect(guest.messages().some(findConnectLink)).toBe(false);
   });
 
   test('still refuses a key typed after the command, and leads to the page', async () => {
     const person = bot.slack.as(alice, ops);
-    await person.slash(`connect ${bot.cdn.key}`);
-    await person.waitForMessage(/counts as exposed/);
+    expect(await ask(person, `connect ${bot.cdn.key}`)).toSatisfy(offers('connect:open'));
+    const before = new Set(person.messages().map(findConnectLink));
     await person.press('connect:open');
-    await person.waitForMessage(/on a page of its own/);
+    await person.waitForMessage((message) => !before.has(findConnectLink(message)));
   });
 
   test('logs no key, no link and no form token', async () => {
@@ -133,7 +134,7 @@ test('without PUBLIC_URL there is no page, and the form says what that means', a
   try {
     const person = bot.slack.as(alice, ops);
     await person.slash('connect');
-    await person.waitForModal(/passes through Slack/);
+    await person.waitForModal('connect:submit');
     const page = await fetchPage(`http://127.0.0.1:${bot.app.port()}/connect/${'A'.repeat(22)}`);
     expect(page.status).toBe(404);
   } finally {
@@ -152,17 +153,15 @@ test('a link of one workspace is useless in another, and ends with the installat
     const inAcme = bot.slack.as(alice, ops, acme.id);
     const inBeta = bot.slack.as(alice, betaChannel?.id, beta.id);
     const [here, there] = await Promise.all([requestConnectLink(inAcme), requestConnectLink(inBeta)]);
-    expect((await fetchPage(there)).text).toContain('in beta.slack.com');
+    expect((await fetchPage(there)).text).toContain(says.keyFor('alice', 'beta'));
     expect((await submitKey(here, bot.cdn.key)).status).toBe(200);
-    await inBeta.slash('whoami');
-    await inBeta.waitForMessage(/no CDN key is connected/);
-    await inAcme.slash('whoami');
-    await inAcme.waitForMessage(/your CDN key is connected/);
+    expect(await ask(inBeta, 'whoami')).toSatisfy(offers('connect:open'));
+    expect(await ask(inAcme, 'whoami')).toSatisfy(offers('connect:forget'));
     expect((await fetchPage(there)).status).toBe(200);
     await bot.slack.event({ type: 'app_uninstalled' }, { teamId: beta.id });
     // The event is acknowledged before its work: the page is asked until the link is gone, which it must be.
     await expect.poll(async () => (await fetchPage(there)).status).toBe(404);
-    expect((await fetchPage(here)).text).toContain('This link was used');
+    expect((await fetchPage(here)).text).toContain(says.page.used);
   } finally {
     await bot.stop();
   }
@@ -179,9 +178,8 @@ test('in an organisation-wide installation a key entered on the page serves all 
     const url = await requestConnectLink(somewhere);
     expect((await fetchPage(url)).text).toContain('in corp-one.slack.com');
     expect((await submitKey(url, bot.cdn.key)).status).toBe(200);
-    await somewhere.waitForMessage(/just connected for you/);
-    await somewhere.slash('whoami');
-    await somewhere.waitForMessage(/your CDN key is connected/);
+    await somewhere.waitForMessage(offers('connect:forget'));
+    expect(await ask(somewhere, 'whoami')).toSatisfy(offers('connect:forget'));
     expect(bot.slack.problems).toEqual([]);
   } finally {
     await bot.stop();

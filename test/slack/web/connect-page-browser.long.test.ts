@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, launch } from '../../playground/browser.ts';
 import { type Bot, createPublicUrl, requestConnectLink, startBot } from '../../support/bot.ts';
+import { offers, says } from '../words.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -73,8 +74,8 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
     const person = bot.slack.as(alice, ops);
     const url = await requestConnectLink(person);
     const page = await open(url, options);
-    expect(await heading(page)).toBe('Connect your CDN key');
-    await page.getByText('@alice in acme.slack.com').waitFor();
+    expect(await heading(page)).toBe(says.page.form);
+    await page.getByText(says.keyFor('alice', 'acme')).waitFor();
     const field = page.getByLabel('API key');
     expect(await field.getAttribute('type')).toBe('password');
     await shot(page, '1-form');
@@ -93,16 +94,16 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
     expect(await heading(page)).toBe('Connected');
     expect(page.url()).toBe(url);
     await shot(page, '3-connected');
-    await bot.slack.as(alice, `D${alice}`).waitForMessage(/just connected for you/);
+    await bot.slack.as(alice, `D${alice}`).waitForMessage(offers('connect:forget'));
 
     await page.goto(url);
-    expect(await heading(page)).toBe('This link was used');
+    expect(await heading(page)).toBe(says.page.used);
     await shot(page, '4-used');
     await page.getByRole('button', { name: 'Send me a new link in Slack' }).click();
-    await page.getByRole('heading', { name: 'A new link is in Slack' }).waitFor();
+    await page.getByRole('heading', { name: says.page.renewed }).waitFor();
     await shot(page, '5-sent');
     await page.goto(`${url}x`);
-    expect(await heading(page)).toBe('This link leads nowhere');
+    expect(await heading(page)).toBe(says.page.unknown);
     await shot(page, '6-unknown');
     await page.context().close();
   });
@@ -152,10 +153,10 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
         .catch(() => 0),
     ).toBe(0);
     await evil.getByRole('button', { name: 'win' }).click();
-    await evil.getByRole('heading', { name: 'That did not come from this page' }).waitFor();
+    await evil.getByRole('heading', { name: says.page.otherSite }).waitFor();
     expect(bot.cdn.requests.length).toBe(asked);
     await page.reload();
-    expect(await heading(page)).toBe('Connect your CDN key');
+    expect(await heading(page)).toBe(says.page.form);
     await page.context().close();
   });
 

@@ -1,0 +1,39 @@
+/** Sentences that the tests of this folder wait for, or need in several places. */
+export const says = {
+  working: 'Working on it',
+  /** To people of another organisation. */
+  ownPeopleOnly: /its own organisation only/,
+  /** The error of a field with a CDN key in it. */
+  noKeysHere:
+    'This looks like a CDN key. Take it out: nothing of it was kept. Keys go into /cdn connect and nowhere else.',
+  readingErrors: /^Origin errors\nReading today’s/m,
+  /** Whom a page connects a key for. */
+  keyFor: (name: string, domain: string) => `@${name} in ${domain}.slack.com`,
+  /** The headings of the page for keys. */
+  page: {
+    form: 'Connect your CDN key',
+    used: 'This link was used',
+    expired: 'This link has expired',
+    takenBack: 'This link was taken back',
+    closed: 'This link is closed',
+    stillWorks: 'This link still works',
+    unknown: 'This link leads nowhere',
+    renewed: 'A new link is in Slack',
+    otherSite: 'That did not come from this page',
+  },
+  /** The lines of a menu with search, with their values. */
+  menu: {
+    reading: 'Your zones are still being read: type another letter = note',
+    restComing: '… the rest is still being read: keep typing = note',
+    more: (count: string) => `… and ${count} more: keep typing = note`,
+    useId: (id: string) => `Use the id ${id} = ${id}`,
+    noZone: 'None of your zones matches = note',
+    noApp: 'No app of your zones matches = note',
+  },
+} as const;
+
+/** Whether a message or view has an element with this action id, or a button with this value. */
+export function offers(id: string) {
+  return ({ blocks }: { readonly blocks: readonly object[] }): boolean =>
+    JSON.stringify(blocks).includes(`"${id}"`);
+}
