@@ -64,6 +64,8 @@ const voidReason = z.enum([
   'changed',
   /** The key that sealed it is no longer in the keyring. */
   'key-gone',
+  /** The requester's CDN key is not the one that it was asked with. */
+  'key-replaced',
   /** Role, key or the channel's cap no longer allow it. */
   'requester-may-not',
   /** The settings ask for more now. */
@@ -105,6 +107,8 @@ export interface Operation {
   readonly reason: string | undefined;
   /** The consequences as the requester saw them. */
   readonly snapshot: Json;
+  /** Tells the requester's CDN key from others. */
+  readonly keyFingerprint: string | undefined;
   readonly policyVersion: number;
   readonly approvalsNeeded: number;
   /** Oldest first. */

@@ -13,7 +13,7 @@ import {
   type Proposal,
   requiredRight,
 } from './model.ts';
-import { lockOperation, readOperation, toStorable } from './queries.ts';
+import { findCdnKey, lockOperation, readOperation, toStorable } from './queries.ts';
 import { collectSignedParts, computeSeal, findSealProblem, toSealedRequest } from './seal.ts';
 import {
   appendEvent,
@@ -64,16 +64,17 @@ async function storeProposal(
   const at = tx.now();
   const value = request.kind === 'variable-update' ? request.value : undefined;
   const commitment = value && commitToValue(value);
+  const owner = { tenant: tenantId(requester), user_id: requester.userId };
   const sealed = {
+    ...owner,
     id: newId(),
-    tenant: tenantId(requester),
     kind: request.kind,
     enterprise_id: requester.enterpriseId ?? null,
     team_id: requester.teamId,
-    user_id: requester.userId,
     channel_id: channelId ?? null,
     ...toSealedRequest(request),
     value_mac: commitment?.mac ?? null,
+    cdn_key: await findCdnKey(tx, owner),
     reason: reason === undefined ? null : toStorable(reason),
     snapshot: canonicalJson(snapshot),
     policy_version: policy.version,

@@ -111,6 +111,7 @@ export function readOperation({ row, events, triedAgainAs }: LoggedOperation): O
     request: readRequest(row) ?? unreadableRequest(kind),
     reason: row.reason ?? undefined,
     snapshot: (parseJson(row.snapshot) ?? null) as Json,
+    keyFingerprint: row.cdn_key?.split(' ')[1],
     policyVersion: row.policy_version,
     approvalsNeeded: row.approvals_needed,
     approvals: findApprovals(events).map(({ actor, at }) => ({ by: actor, at })),
@@ -161,6 +162,19 @@ async function withLogs(db: Kysely<Schema>, rows: readonly OperationRow[]): Prom
     events: eventsOf.get(row.id) ?? [],
     triedAgainAs: retryOf.get(row.id),
   }));
+}
+
+/** Version and fingerprint of the requester's CDN key as it is now, in the words of `cdn_key`; null = they have none. */
+export async function findCdnKey(
+  { db }: Find,
+  { tenant, user_id: userId }: Pick<OperationRow, 'tenant' | 'user_id'>,
+): Promise<string | null> {
+  const key = await db
+    .selectFrom('linked_keys')
+    .select(['version', 'fingerprint'])
+    .where((is) => is.and({ tenant, user_id: userId }))
+    .executeTakeFirst();
+  return key ? `${key.version} ${key.fingerprint}` : null;
 }
 
 /** As both engines store text: neither takes NUL or half a surrogate pair. */

@@ -86,6 +86,7 @@ const sealedColumns = [
   'path',
   'body',
   'value_mac',
+  'cdn_key',
   'reason',
   'snapshot',
   'policy_version',

@@ -8,7 +8,7 @@ import {
   requiredRight,
   type VoidReason,
 } from './model.ts';
-import { findApprovals, type LoggedOperation } from './queries.ts';
+import { findApprovals, findCdnKey, type LoggedOperation } from './queries.ts';
 import { findApprovalProblem, findSealProblem } from './seal.ts';
 import { expireOperation, type Ledger, type LockedOperation, voidOperation } from './transitions.ts';
 import { openValue } from './values.ts';
@@ -58,7 +58,9 @@ export async function stopUnlessValid(locked: LockedOperation, context: Requeste
   if (problem) return voidOperation(locked, problem);
   if (isOverdue(operation, tx.now())) return expireOperation(locked);
   const why = findRightsProblem(operation, context);
-  return why && voidOperation(locked, why);
+  if (why) return voidOperation(locked, why);
+  const { row } = logged;
+  return (await findCdnKey(tx, row)) === row.cdn_key ? undefined : voidOperation(locked, 'key-replaced');
 }
 
 /** Whether the row, its value and its log are what was sealed and signed. */

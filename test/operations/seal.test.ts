@@ -50,6 +50,7 @@ const mutations: Readonly<Record<string, string>> = {
   path: `'/compute/script/301/variables/13'`,
   body: `'{"Required":false}'`,
   value_mac: `'${'0'.repeat(64)}'`,
+  cdn_key: `'9 1f2e3d4c'`,
   reason: `'another reason'`,
   snapshot: `'{"zones":[]}'`,
   policy_version: '8',

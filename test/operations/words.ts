@@ -25,6 +25,7 @@ export const says = {
   foreignOrganisation: /answers people of its own organisation only/,
   noSuchRequest: /There is no such request here any more/,
   isVoid: /void and will not run/,
+  keyReplaced: /key is no longer the one/,
   moreApprovalsNow: /the settings ask for more approvals now/,
   voided: (volumeId: string) => new RegExp(`${volumeId}[^]*not done[^]*voided`),
   tooFewApprovers: /only 2 other people can give one/,

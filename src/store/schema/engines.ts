@@ -23,6 +23,8 @@ export const engineTables = defineTables(
       body: 'text',
       /** HMAC of the value, under a key that is sealed with it (`operation_values`). */
       value_mac: 'text',
+      /** Version and fingerprint of the requester's CDN key when it was asked for. */
+      cdn_key: 'text',
       reason: 'text',
       /** The consequences as the requester saw them, as canonical JSON. */
       snapshot: 'text not null',
@@ -151,7 +153,7 @@ export const engineTables = defineTables(
   },
   [
     'create index operations_person on operations (tenant, user_id, created_at)',
-    'create index operations_path on operations (tenant, path) where value_mac is not null',
+    'create index operations_path on operations (tenant, path)',
     `create index operations_moving on operations (state) where state in ('proposed', 'approved', 'executing')`,
     `create trigger operations_stay before delete on operations
       for each row execute function refuse_change()`,

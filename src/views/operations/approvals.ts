@@ -196,8 +196,9 @@ function renderProgress(operation: Operation): string {
 }
 
 /** The audit records have the same seal. */
-function sealLine({ seal, createdAt }: Operation): KnownBlock {
-  return context(`Asked ${formatMoment(createdAt)} · seal ${formatCode(seal.slice(0, 12))}`);
+function sealLine({ seal, createdAt, keyFingerprint }: Operation): KnownBlock {
+  const key = keyFingerprint === undefined ? '' : ` with the key ${formatCode(keyFingerprint)}`;
+  return context(`Asked ${formatMoment(createdAt)}${key} · seal ${formatCode(seal.slice(0, 12))}`);
 }
 
 function mention(userIds: readonly string[]): string {

@@ -180,6 +180,7 @@ export function describeVoidReason(why: VoidReason = 'changed'): string {
 const voidReasons: Readonly<Record<VoidReason, string>> = {
   changed: 'the stored request is not the one that was asked for',
   'key-gone': 'the encryption key that sealed it is gone',
+  'key-replaced': 'the requester’s CDN key is no longer the one it was asked with',
   'requester-may-not': 'the requester may no longer do this',
   'more-approvals': 'the settings ask for more approvals now',
   'approver-may-not': 'an approver of it may no longer approve',

@@ -2,12 +2,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { says } from '../../operations/words.ts';
 import {
   type ApprovalWorkspace,
+  alice,
   countDeleteRequests,
+  ops,
   reason,
   requestDeletion,
   startApprovalWorkspace,
   type Volumes,
 } from '../../operations/workspace.ts';
+import { connect } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 
 /** The CDN's costs grow with its clock, and its request ids count. */
@@ -126,6 +129,19 @@ describe('a volume is deleted', () => {
     expect(stable(told, volume)).toMatchSnapshot();
     expect(JSON.stringify(told.blocks)).toContain('approvals:again');
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
+  });
+
+  test('a request is void once its requester has connected another key', async () => {
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
+    const card = await team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
+    await connect(team.bot, alice, ops, team.bot.cdn.restrictedKey);
+    await team.bob.press('approvals:approve', { ts: card.ts });
+    const { reads } = await team.bob.waitForMessage(says.isVoid);
+    expect(reads).toMatch(says.keyReplaced);
+    await team.alice.waitForMessage(says.voided(volume.volumeId));
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
+    await connect(team.bot, alice, ops);
   });
 
   test('a lost answer: the outcome is unknown until a person confirms it', async () => {

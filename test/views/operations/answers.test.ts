@@ -16,6 +16,7 @@ const operation: Operation = {
   request: { kind: 'volume-delete', appId: 'app0api00000001', volumeId: 'data' },
   reason: undefined,
   snapshot: null,
+  keyFingerprint: '1f2e3d4c',
   policyVersion: 1,
   approvalsNeeded: 2,
   approvals: [{ by: 'U0BOB0000', at }],
@@ -38,6 +39,7 @@ const inState = (state: Operation['state'], outcome?: OperationOutcome): Operati
 const reasons: readonly VoidReason[] = [
   'changed',
   'key-gone',
+  'key-replaced',
   'requester-may-not',
   'more-approvals',
   'approver-may-not',
