@@ -2,7 +2,7 @@ import type { ApiKey } from '../api/api-keys.ts';
 import { actions, button, context, message, section } from './blocks/blocks.ts';
 import { formatMoment } from './blocks/dates.ts';
 import type { Attachment, Message } from './blocks/message.ts';
-import { escapeMrkdwn, formatCode, formatInteger, pluralize, truncateLines } from './blocks/text.ts';
+import { escapeMrkdwn, formatCode, formatInteger, join, pluralize, truncateLines } from './blocks/text.ts';
 
 interface ApiKeyList {
   readonly keys: readonly ApiKey[];
@@ -37,7 +37,7 @@ export function renderApiKeys({ keys: all, skipped, asOf, refresh }: ApiKeyList)
     ...message(`${headline}.`, [
       section(`*${headline}*`),
       ...parts,
-      context(notes.filter(Boolean).join(' · ')),
+      context(notes),
       actions(button('Refresh', 'api-keys:refresh', refresh)),
     ]),
     ...(rest > 0 ? { files: [createFile(keys)] } : {}),
@@ -70,7 +70,7 @@ function renderKey({ id, tail, roles, isOwn }: ApiKey): string {
     more > 0 ? `${may} and ${formatInteger(more)} more` : may,
     isOwn && '*yours*',
   ];
-  return facts.filter(Boolean).join(' · ');
+  return join(facts, ' · ');
 }
 
 function describeOwnKey(keys: readonly ApiKey[]): string {
@@ -83,10 +83,6 @@ function createFile(keys: readonly ApiKey[]): Attachment {
   const rows = keys.map(({ id, tail, roles, isOwn }) =>
     [id, tail ? `…${tail}` : '(hidden)', roles.join(', '), isOwn ? 'yours' : ''].join('\t').trimEnd(),
   );
-  return {
-    name: 'api-keys.txt',
-    title: 'API keys',
-    mimetype: 'text/plain',
-    content: new TextEncoder().encode(`id\tends in\troles\n${rows.join('\n')}\n`),
-  };
+  const content = new TextEncoder().encode(`id\tends in\troles\n${rows.join('\n')}\n`);
+  return { name: 'api-keys.txt', title: 'API keys', mimetype: 'text/plain', content };
 }

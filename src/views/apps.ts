@@ -8,7 +8,15 @@ import { joinList } from './blocks/fields.ts';
 import { modal, option, searchSelect, textInput } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
 import type { Message, MessageBlock } from './blocks/message.ts';
-import { escapeMrkdwn, formatCode, formatInteger, formatMoney, plainText, truncate } from './blocks/text.ts';
+import {
+  escapeMrkdwn,
+  formatCode,
+  formatInteger,
+  formatMoney,
+  join,
+  plainText,
+  truncate,
+} from './blocks/text.ts';
 
 export interface App {
   readonly id: string;
@@ -27,16 +35,15 @@ export function renderApp({ id, app, zones = [], asOf }: App): Message {
   const cost = monthlyCost === undefined ? 'not reported' : formatMoney(monthlyCost);
   const range = describeRange(app.latencyChart);
   const facts = [
-    `*App* ${formatCode(id, 60)}${status === undefined ? '' : ` · ${formatStatus(status)}`}`,
+    join([`*App* ${formatCode(id, 60)}`, status !== undefined && formatStatus(status)], ' · '),
     `Latency now: *${now}* · average: ${average}${compareWithAverage(app)}`,
     `Volumes: ${size}`,
     `Monthly cost: ${cost}`,
-    zones.length > 0 &&
-      `${zones.length === 1 ? 'Zone' : 'Zones'}: ${joinList(zones.map(({ name }) => name))}`,
+    zones[0] && `${zones.length === 1 ? 'Zone' : 'Zones'}: ${joinList(zones.map(({ name }) => name))}`,
   ];
   const text = `App ${escapeMrkdwn(id, 60)}: latency now ${now}, average ${average}, volumes ${size}, monthly cost ${cost}. ${range}`;
   return message(text, [
-    section(facts.filter(Boolean).join('\n')),
+    section(facts),
     ...renderLatencyChart(app),
     context(
       `${range} Latency as the CDN reports it: it names no unit. Cost in US dollars, by its price list. As of ${formatMoment(asOf)}`,
@@ -44,9 +51,7 @@ export function renderApp({ id, app, zones = [], asOf }: App): Message {
     actions(
       button('Refresh', 'apps:refresh', id),
       commandButton('Another app', 'app'),
-      ...zones
-        .slice(0, 1)
-        .map((zone) => commandButton(`Zone ${plainText(zone.name, 40)}`, `zone ${zone.id}`, 1)),
+      zones[0] && commandButton(`Zone ${plainText(zones[0].name, 40)}`, `zone ${zones[0].id}`, 1),
     ),
   ]);
 }
@@ -91,7 +96,7 @@ function describeRange(points: readonly LatencyPoint[]): string {
 
 function renderLatencyChart({
   currentLatency: now,
-  averageLatency: average,
+  averageLatency,
   latencyChart,
 }: AppSummary): MessageBlock[] {
   // A line needs two points.
@@ -99,7 +104,9 @@ function renderLatencyChart({
   return renderChart({
     kind: 'line',
     title:
-      now === undefined ? `Latency, average ${formatLatency(average)}` : `Latency ${formatLatency(now)} now`,
+      now === undefined
+        ? `Latency, average ${formatLatency(averageLatency)}`
+        : `Latency ${formatLatency(now)} now`,
     unit: `Latency, no unit given${hasTimes(latencyChart) ? ' (times in UTC)' : ''}`,
     labels: createLabels(latencyChart),
     series: [{ name: 'Latency', values: latencyChart.map(({ latency }) => latency) }],

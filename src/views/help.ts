@@ -1,6 +1,6 @@
 import type { Button } from '@slack/types';
 import type { Decision, Right } from '../auth/policy/policy.ts';
-import { actions, commandButton, connectButton, context, message, section } from './blocks/blocks.ts';
+import { actions, commandButton, connectButton, context, message, say, section } from './blocks/blocks.ts';
 import type { Message } from './blocks/message.ts';
 import {
   capitalize,
@@ -54,10 +54,10 @@ export function renderHelp(found: {
     .filter((command) => command.name !== 'help' && !isLocked(command, linked))
     .map(({ name }) => name);
   return message(`${what}: ${commands.map(({ name }) => `/cdn ${name}`).join(', ')}`, [
-    section(`*${what}*\n${next}`, linked ? undefined : connectButton()),
+    section(`*${what}*\n${next}`, !linked && connectButton()),
     ...groups
       .slice(0, 40)
-      .map((group) => section(`*${formatTitle(group.name)}*\n${describe(group, linked, isDetailed)}`)),
+      .map((group) => section([`*${formatTitle(group.name)}*`, describe(group, linked, isDetailed)])),
     actions(...(runnable.length > 0 ? runnable.slice(0, 4).map(runButton) : [allCommands])),
     context(
       `A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do.${others > 0 ? ` ${more}` : ''}`,
@@ -77,8 +77,7 @@ export function renderOtherHelp(
 ): Message {
   const buttons = [commandButton('What I may run', 'help', 8), commandButton('My rights', 'whoami', 9)];
   if (found.length === 0) {
-    const text = 'You may run every command there is.';
-    return message(text, [section(text), actions(...buttons)]);
+    return say('You may run every command there is.', actions(...buttons));
   }
   const text = `${pluralize(found.length, 'command')} you may not run`;
   const described = found.map(({ command, decision }) => {
@@ -118,7 +117,7 @@ export function renderUnknownCommand(unknown: {
     section(`${text}${near.length > 0 ? ' Did you mean:' : ' These may help:'}`),
     actions(
       ...near.map(({ words }, nth) => commandButton(`/cdn ${truncate(words, 60)}`, words, nth)),
-      ...(isZone ? [commandButton(`Find the zone ${truncate(zone, 50)}`, `zone ${zone}`, 8)] : []),
+      isZone && commandButton(`Find the zone ${truncate(zone, 50)}`, `zone ${zone}`, 8),
       allCommands,
     ),
   ]);

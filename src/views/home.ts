@@ -1,6 +1,15 @@
 import type { HomeView, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../auth/policy/policy.ts';
-import { actions, commandButton, connectButton, context, header, limits, section } from './blocks/blocks.ts';
+import {
+  actions,
+  commandButton,
+  compact,
+  connectButton,
+  context,
+  header,
+  limits,
+  section,
+} from './blocks/blocks.ts';
 import { replaceCharts } from './blocks/chart.ts';
 import { formatMoment } from './blocks/dates.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
@@ -22,14 +31,7 @@ export interface CommandGroup {
 }
 
 /** The Home tab: person, key and rights, the sections of features, and a button for each allowed command. */
-export function renderHome({
-  userId,
-  linked,
-  rights,
-  groups,
-  sections,
-  asOf,
-}: {
+export function renderHome(shown: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
   readonly rights: Rights;
@@ -37,30 +39,32 @@ export function renderHome({
   readonly sections: readonly HomeSection[];
   readonly asOf: Date;
 }): HomeView {
+  const { userId, linked, rights, groups, sections, asOf } = shown;
   const state = linked
     ? `*your CDN key is connected.*\nFingerprint ${formatCode(linked.fingerprint)} · since ${formatMoment(linked.linkedAt)}`
     : '*no CDN key is connected for you.*\nConnect yours, and the bot shows you what your key may see.';
-  const top: KnownBlock[] = [
+  const top = compact<KnownBlock>([
     header('Your content delivery, from Slack'),
     section(`<@${userId}>, ${state}\n${rightsLine(rights)}`),
-    ...(linked ? [] : [actions(connectButton())]),
-  ];
-  const bottom = [
+    !linked && actions(connectButton()),
+  ]);
+  const bottom = compact<KnownBlock>([
     ...commandButtons(groups),
-    ...(linked ? [section('*Your key*'), actions(...keyButtons())] : []),
+    linked && section('*Your key*'),
+    linked && actions(...keyButtons()),
     context(`Type \`/cdn\` anywhere. As of ${formatMoment(asOf)}.`),
-  ];
+  ]);
   const room = limits.homeBlocks - top.length - bottom.length;
   return { type: 'home', blocks: [...top, ...truncateSections(sections, room), ...bottom] };
 }
 
 /** The same buttons as a modal, for Slack's ⚡ menu. */
 export function renderMenu(groups: readonly CommandGroup[], linked: boolean): ModalView {
-  const connect = [
-    section('*No CDN key is connected for you.*\nConnect yours, and there is more to do.'),
-    actions(connectButton()),
-  ];
-  return modal({ title: 'CDN' }, [...(linked ? [] : connect), ...commandButtons(groups)]);
+  return modal({ title: 'CDN' }, [
+    !linked && section('*No CDN key is connected for you.*\nConnect yours, and there is more to do.'),
+    !linked && actions(connectButton()),
+    ...commandButtons(groups),
+  ]);
 }
 
 /** Shown until the allowed commands are known. */

@@ -5,7 +5,7 @@ import { renderChart } from './blocks/chart.ts';
 import { formatLongDay, formatMoment, formatShortDay } from './blocks/dates.ts';
 import { modal, textInput } from './blocks/inputs.ts';
 import type { Message, MessageBlock } from './blocks/message.ts';
-import { escapeMrkdwn, formatInteger, formatPercent } from './blocks/text.ts';
+import { escapeMrkdwn, formatInteger, formatPercent, join } from './blocks/text.ts';
 
 export interface Scanning {
   readonly id: string;
@@ -30,7 +30,7 @@ export function renderScanning({ id, metrics, asOf }: Scanning): Message {
   ];
   const text = `${headline}: ${scanned} files scanned, ${logged} requests logged, ${blocked} blocked. ${worstDay}`;
   return message(text.trim(), [
-    section(facts.filter(Boolean).join('\n')),
+    section(facts),
     ...renderDayChart(metrics),
     context(`The past 28 days, by the CDN’s own days · as of ${formatMoment(asOf)}`),
     actions(
@@ -61,12 +61,12 @@ function describeBlockedShare(metrics: UploadScanningMetrics): string {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
   if (blocked === undefined) return 'not reported';
   const shares = [
-    logged !== undefined && logged > 0 && blocked <= logged
-      ? `*${formatPercent(blocked, logged)}* of the requests logged`
-      : '',
-    scanned !== undefined && scanned > 0 ? `${formatPercent(blocked, scanned)} of the files scanned` : '',
-  ].filter(Boolean);
-  return shares.join(', ') || (blocked === 0 ? 'nothing was blocked' : 'there is nothing to compare it with');
+    logged && blocked <= logged && `*${formatPercent(blocked, logged)}* of the requests logged`,
+    scanned && `${formatPercent(blocked, scanned)} of the files scanned`,
+  ];
+  return (
+    join(shares, ', ') || (blocked === 0 ? 'nothing was blocked' : 'there is nothing to compare it with')
+  );
 }
 
 function describeWorstDay(days: readonly ScanDay[]): string {
@@ -88,6 +88,7 @@ const daysDrawn = 14;
 
 function renderDayChart({ days }: UploadScanningMetrics): MessageBlock[] {
   const labels = days.map(({ day, label }) => (day ? formatShortDay(day) : label));
+  const chart = { kind: 'bar', labels, newest: daysDrawn } as const;
   type Member = 'loggedRequests' | 'blockedRequests' | 'filesScanned';
   const series = (name: string, member: Member) => ({ name, values: days.map((day) => day[member]) });
   /** Of the days that are drawn: the title must not count others. */
@@ -98,21 +99,12 @@ function renderDayChart({ days }: UploadScanningMetrics): MessageBlock[] {
   if (days.every((day) => (day.loggedRequests ?? day.blockedRequests) === undefined)) {
     const title = `Files scanned by day: ${sum('filesScanned')}`;
     const scanned = [series('Files scanned', 'filesScanned')];
-    return renderChart({
-      kind: 'bar',
-      title,
-      unit: 'Files a day',
-      labels,
-      series: scanned,
-      newest: daysDrawn,
-    });
+    return renderChart({ ...chart, title, unit: 'Files a day', series: scanned });
   }
   return renderChart({
-    kind: 'bar',
+    ...chart,
     title: `${sum('blockedRequests')} of ${sum('loggedRequests')} requests blocked`,
     unit: 'Requests a day',
-    labels,
     series: [series('Logged', 'loggedRequests'), series('Blocked', 'blockedRequests')],
-    newest: daysDrawn,
   });
 }

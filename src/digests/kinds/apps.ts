@@ -1,4 +1,11 @@
-import { escapeMrkdwn, formatCode, formatInteger, formatMoney, pluralize } from '../../views/blocks/text.ts';
+import {
+  escapeMrkdwn,
+  formatCode,
+  formatInteger,
+  formatMoney,
+  join,
+  pluralize,
+} from '../../views/blocks/text.ts';
 import {
   describeChange,
   describeComparison,
@@ -99,12 +106,15 @@ export const apps: DigestKind<'apps', AppsFigures> = {
         : `${formatMoney(cost)} a month${formatDifference(cost, before, formatMoney)}`;
     const formatComparison = latency && describeChange(latency, formatNumber);
     return {
-      number: [
-        `*${pluralize(apps.length, 'app')}*${more > 0 ? ` of ${formatInteger(apps.length + more)}` : ''}`,
-        ...(apps.length === 0 ? [] : [charged]),
-        ...(latency ? [`latency ${formatNumber(latency.now)}`] : []),
-        ...(failing > 0 ? [`:red_circle: ${formatInteger(failing)} failing`] : []),
-      ].join(' · '),
+      number: join(
+        [
+          `*${pluralize(apps.length, 'app')}*${more > 0 ? ` of ${formatInteger(apps.length + more)}` : ''}`,
+          apps.length > 0 && charged,
+          latency && `latency ${formatNumber(latency.now)}`,
+          failing > 0 && `:red_circle: ${formatInteger(failing)} failing`,
+        ],
+        ' · ',
+      ),
       compared: formatComparison ? `Latency: ${formatComparison}` : '',
     };
   },
@@ -160,15 +170,16 @@ function renderRow(app: AppFigures, reported: ReadonlySet<unknown>): string {
   const { id, status, latency, average, cost, volumes } = app;
   const formatComparison = (one: Comparison, format: (value: number) => string): string =>
     reported.has(one) ? '' : inBrackets(one, format);
-  return [
+  const facts = [
     `${formatCode(id, 40)}${status === undefined ? '' : ` ${escapeMrkdwn(status, 30)}`}`,
     `latency ${latency ? formatNumber(latency.now) : 'not reported'}`,
     `average ${average ? `${formatNumber(average.now)}${formatComparison(average, formatNumber)}` : 'not reported'}`,
     cost
       ? `${formatMoney(cost.now)} a month${cost.before === cost.now ? '' : formatComparison(cost, formatMoney)}`
       : 'cost not reported',
-    ...(volumes ? [`volumes ${formatGigabytes(volumes.now)}`] : []),
-  ].join(' · ');
+    volumes && `volumes ${formatGigabytes(volumes.now)}`,
+  ];
+  return join(facts, ' · ');
 }
 
 function formatGigabytes(value: number): string {

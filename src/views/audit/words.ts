@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../auth/audit/audit.ts';
 import type { AuditRecord } from '../../auth/audit/record.ts';
-import { capitalize, escapeMrkdwn, formatCode, formatInteger } from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, formatCode, formatInteger, join } from '../blocks/text.ts';
 
 /** One record as people read it: `says` is mrkdwn. */
 export interface AuditLine extends Pick<AuditRecord, 'seq' | 'at' | 'requestId'> {
@@ -115,18 +115,17 @@ const operations: Readonly<Record<string, string>> = {
 /** `the deletion KX7… of volume v1 of app a1 (seal ab12…)`. */
 function nameOperation({ detail, subject }: AuditRecord): string {
   const { kind, operation: id, volume, app, variable, script } = detail;
-  return [
+  const words = [
     (typeof kind === 'string' && Object.hasOwn(operations, kind) && operations[kind]) || 'the operation',
-    typeof id === 'string' ? formatCode(id, 40) : '',
+    typeof id === 'string' && formatCode(id, 40),
     typeof volume === 'string'
       ? `of volume ${formatCode(volume, 60)} of app ${formatCode(String(app), 60)}`
       : typeof variable === 'string'
         ? `of variable ${formatCode(variable, 30)} of script ${formatCode(String(script), 30)}`
         : '',
-    subject === null ? '' : `(${formatId(subject)})`,
-  ]
-    .filter(Boolean)
-    .join(' ');
+    subject !== null && `(${formatId(subject)})`,
+  ];
+  return join(words, ' ');
 }
 
 function nameActor(actor: string): string {

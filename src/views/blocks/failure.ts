@@ -4,7 +4,7 @@ import type { Decision, Reason } from '../../auth/policy/policy.ts';
 import type { UserError } from '../../errors.ts';
 import { actions, button, commandButton, connectButton, context, message, section } from './blocks.ts';
 import type { FormResult, Message } from './message.ts';
-import { escapeMrkdwn, sanitizeMrkdwn } from './text.ts';
+import { escapeMrkdwn, join, sanitizeMrkdwn } from './text.ts';
 
 /** Maximum of buttons with alternatives. */
 const maxAlternatives = 6;
@@ -30,11 +30,11 @@ export function renderFailure(failed: Failure): Message {
   const what = sanitizeMrkdwn(failed.message);
   const next = failed.hint ? sanitizeMrkdwn(failed.hint) : '';
   const reference = failed.reference ? `Reference ${escapeMrkdwn(failed.reference, 60)}` : '';
-  const blocks: KnownBlock[] = [section([`:warning: ${what}`, next].filter(Boolean).join('\n'))];
-  const buttons = renderButtons(failed);
-  if (buttons.length > 0) blocks.push(actions(...buttons));
-  if (reference) blocks.push(context(reference));
-  return message([what, next, reference].filter(Boolean).join(' '), blocks);
+  return message(join([what, next, reference], ' '), [
+    section([`:warning: ${what}`, next]),
+    actions(...renderButtons(failed)),
+    reference && context(reference),
+  ]);
 }
 
 function renderButtons({ offer, why, retry }: Failure): Button[] {

@@ -1,9 +1,8 @@
 import { getEnumName } from '../../api/zones/enums.ts';
-import { escapeMrkdwn, formatCode, formatInteger, pluralize } from './text.ts';
+import { escapeMrkdwn, formatCode, formatInteger, join, type Maybe, pluralize } from './text.ts';
 
-/** A value in mrkdwn; falsy if the CDN did not report it, or if it does not apply. */
-type Value = string | false | 0 | undefined;
-type Field = readonly [label: string, value: Value];
+/** A label, and a value in mrkdwn: none if the CDN did not report it, or if it does not apply. */
+type Field = readonly [label: string, value: Maybe<string>];
 
 /** A line for each field that has a value. */
 export function renderFields(fields: readonly Field[]): string[] {
@@ -15,8 +14,8 @@ export function joinFields(fields: readonly Field[]): string | undefined {
   return joinParts(...renderFields(fields));
 }
 
-export function joinParts(...parts: readonly Value[]): string | undefined {
-  return parts.filter(Boolean).join(', ') || undefined;
+export function joinParts(...parts: readonly Maybe<string>[]): string | undefined {
+  return join(parts, ', ') || undefined;
 }
 
 /** Switches in two lines, on and off, so that twenty of them fit on a phone. */

@@ -88,7 +88,8 @@ export function formatInteger(number: number): string {
 }
 
 /** As many of the lines as fit into `length` characters, then `and 12 more`. */
-export function truncateLines(lines: readonly string[], length: number, joint = '\n'): string {
+export function truncateLines(all: readonly Maybe<string>[], length: number, joint = '\n'): string {
+  const lines = all.filter((line) => typeof line === 'string' && line !== '') as string[];
   let text = '';
   for (const [index, whole] of lines.entries()) {
     const line = truncateMarkup(whole, Math.min(1000, length));

@@ -7,7 +7,7 @@ import {
 } from '../../digests/figures.ts';
 import { type Chart, renderChart } from '../blocks/chart.ts';
 import type { MessageBlock } from '../blocks/message.ts';
-import { escapeMrkdwn, formatInteger, pluralize } from '../blocks/text.ts';
+import { escapeMrkdwn, formatInteger, join, pluralize } from '../blocks/text.ts';
 import { formatRunTime } from './schedule.ts';
 
 type Format = (value: number) => string;
@@ -21,13 +21,12 @@ export function describeChange(
   const onWeekday = weekBefore === undefined ? '' : relate(now, weekBefore);
   const onBefore = before === undefined ? '' : relate(now, before);
   const isSame = onWeekday === onBefore;
-  return [
+  const words = [
     onWeekday && `${onWeekday} the same weekday${isSame ? ` and ${previous}` : ''}`,
     isSame ? '' : onBefore && `${onBefore} ${previous}`,
-    usual === undefined ? '' : `*unusual:* mostly ${format(usual)}`,
-  ]
-    .filter(Boolean)
-    .join(', ');
+    usual !== undefined && `*unusual:* mostly ${format(usual)}`,
+  ];
+  return join(words, ', ');
 }
 
 /** `52 GB a day, +37 % on the same weekday`. */

@@ -1,10 +1,11 @@
 import { findNextRuns, type Schedule } from '../../digests/schedule.ts';
+import { join } from '../blocks/text.ts';
 
 const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
 /** `every workday at 09:00, Europe/Vienna`. */
 export function describeSchedule({ time, zone, weekdays, monthDays }: Schedule): string {
-  const days = [describeWeekdays(weekdays), describeMonthDays(monthDays)].filter(Boolean).join(' and ');
+  const days = join([describeWeekdays(weekdays), describeMonthDays(monthDays)], ' and ');
   return `${days} at ${time}, ${zone}`;
 }
 

@@ -1,13 +1,13 @@
 import { type DigestKindName, digestKinds, findDigestKind } from '../../digests/kinds/list.ts';
 import type { DigestOrder, PauseReason, Threshold } from '../../digests/model.ts';
-import { formatInteger } from '../blocks/text.ts';
+import { formatInteger, join } from '../blocks/text.ts';
 import { describeSchedule, joinWords } from './schedule.ts';
 
 /** `Zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */
 export function describeOrder({ subject: { kinds, only }, schedule }: DigestOrder): string {
   const [first = '', ...others] = kinds.map((name) => findDigestKind(name).label);
   const what = [first, ...others.map((label) => label.toLowerCase())].join(', ');
-  return [`${what} ${describeSchedule(schedule)}`, describeThreshold(only, kinds)].filter(Boolean).join(', ');
+  return join([`${what} ${describeSchedule(schedule)}`, describeThreshold(only, kinds)], ', ');
 }
 
 /** `only above 10 origin errors`; empty for always. */

@@ -12,6 +12,7 @@ import {
   formatCode,
   formatInteger,
   join,
+  type Maybe,
   pluralize,
   truncateLines,
 } from '../blocks/text.ts';
@@ -71,7 +72,7 @@ export function renderFileComment(
     request.spreadsheetSafe
       ? 'The file ending in `-spreadsheet.csv` is safe to open in a spreadsheet; the other one is not changed.'
       : 'Attackers write these cells, and a spreadsheet may run them: export with “Add a spreadsheet-safe copy” to open it in one.',
-  ].filter((line) => line !== false);
+  ];
   // Hashes are never truncated: without them a file cannot be verified.
   const hashes = hashLines(files, sha256, request.pseudonyms).join('\n');
   return `${truncateLines(lines, longestComment - hashes.length - 1)}\n${hashes}`;
@@ -115,7 +116,7 @@ function topLine(subject: EventSubject, top: TopValues | undefined): string[] {
 }
 
 /** The worst hour, and the events that the chart leaves out. */
-function peakLine({ hours, rows, untimed }: EventStats): string[] {
+function peakLine({ hours, rows, untimed }: EventStats): Maybe<string>[] {
   if (hours.length === 0) return [];
   const [start, most] = peakOf(hours);
   return [
@@ -123,7 +124,7 @@ function peakLine({ hours, rows, untimed }: EventStats): string[] {
     untimed > 0 &&
       untimed < rows &&
       `${pluralize(untimed, 'event')} ${untimed === 1 ? 'has' : 'have'} no time that can be read: not in the chart.`,
-  ].filter((line) => line !== false);
+  ];
 }
 
 function peakOf(hours: EventStats['hours']): readonly [start: number, count: number] {

@@ -11,6 +11,8 @@ import {
   formatCode,
   formatInteger,
   formatPercent,
+  join,
+  type Maybe,
   pluralize,
   truncateLines,
 } from '../blocks/text.ts';
@@ -34,23 +36,17 @@ export function renderOriginErrors(report: Report, today: string): Message {
   const topCodes = formatTopCodes(counts);
   const text = `${headline}${topCodes && `: ${topCodes}`}${peak && `; ${peak}`}`;
   const value = (more: Readonly<Record<string, string>>): string => encodeButton(zone, days, more);
-  const files =
-    counts.total > 0
-      ? [
-          button('All as CSV', 'origin-errors:file:csv', value({ as: 'csv' })),
-          button('All as NDJSON', 'origin-errors:file:ndjson', value({ as: 'ndjson' })),
-        ]
-      : [];
   return message(text, [
-    section([`*${headline}*`, renderSummary(report)].filter(Boolean).join('\n')),
-    ...renderWarnings(report).map((warning) => section(warning)),
+    section([`*${headline}*`, renderSummary(report)]),
+    ...renderWarnings(report).map((warning) => warning && section(warning)),
     ...renderPart('By error', renderGroups(counts), 2500),
     ...renderPart('By address', renderPrefixes(counts), 1200),
     ...renderHourChart(counts, days, `${atLeast}${pluralize(counts.total, 'error')} ${when}`, takenAt),
     ...renderPart(counts.samples.length === 1 ? 'Sample' : 'Samples', counts.samples.map(renderSample), 2600),
     actions(...renderDayButtons(report, today)),
     actions(
-      ...files,
+      counts.total > 0 && button('All as CSV', 'origin-errors:file:csv', value({ as: 'csv' })),
+      counts.total > 0 && button('All as NDJSON', 'origin-errors:file:ndjson', value({ as: 'ndjson' })),
       button('Refresh', 'origin-errors:day:refresh', value({ fresh: '1' })),
       showButton(zone.id, 'Show the zone'),
     ),
@@ -75,8 +71,7 @@ function renderSummary({ counts, before, days }: Report): string {
   const total = before && (before.total === 0 ? 'none' : `${formatInteger(before.total)} in all`);
   const compared =
     total && days.count === 1 && `the day before: ${before.incomplete ? 'at least ' : ''}${total}`;
-  const between = formatSpan(counts);
-  return [between, describePeak(counts, days), compared].filter(Boolean).join(' · ');
+  return join([formatSpan(counts), describePeak(counts, days), compared], ' · ');
 }
 
 /** `first 09:10, last 09:20` */
@@ -85,7 +80,7 @@ function formatSpan({ first, last }: Pick<Group, 'first' | 'last'>): string {
   return `first ${formatMoment(new Date(first))}, last ${formatMoment(new Date(last))}`;
 }
 
-function renderWarnings(report: Report): string[] {
+function renderWarnings(report: Report): Maybe<string>[] {
   const { counts, before, incomplete, unread, skipped, repeated } = report;
   const fresh = [...counts.codes]
     .filter(([code]) => before && !before.codes.has(code))
@@ -96,7 +91,7 @@ function renderWarnings(report: Report): string[] {
     skipped > 0 && `${pluralize(skipped, 'entry', 'entries')} could not be read`,
     repeated > 0 &&
       `${pluralize(repeated, 'entry', 'entries')} came twice and ${repeated === 1 ? 'is' : 'are'} counted once`,
-  ].filter(Boolean);
+  ];
   return [
     fresh.length > 0 &&
       `:new: *New since the day before* (${dayBefore}): ${truncateLines(fresh, 1000, ', ')}`,
@@ -109,8 +104,8 @@ function renderWarnings(report: Report): string[] {
       ({ day, why }) =>
         `:warning: ${day} could not be read and is left out: ${why.message}${why.reference ? ` Reference ${escapeMrkdwn(why.reference, 20)}` : ''}`,
     ),
-    odd.length > 0 && `:information_source: ${odd.join('; ')}.`,
-  ].filter((warning) => warning !== false);
+    odd.some(Boolean) && `:information_source: ${join(odd, '; ')}.`,
+  ];
 }
 
 function renderGroups({ groups, total, ungrouped }: OriginErrorCounts): string[] {
@@ -131,7 +126,7 @@ function renderGroup(group: Group, total: number): string {
     serverZone === undefined ? 'server zone not reported' : escapeMrkdwn(serverZone, 20),
     first !== undefined && first === last ? formatMoment(new Date(first)) : formatSpan(group),
   ];
-  return facts.filter(Boolean).join(' · ');
+  return join(facts, ' · ');
 }
 
 function renderPrefixes({ prefixes, prefixesMissed }: OriginErrorCounts): string[] {
@@ -152,7 +147,7 @@ function renderSample(entry: Sample): string {
   ];
   const where = requestUrl === undefined ? 'address not readable' : formatCode(requestUrl, 160);
   const details = [where, escapeMrkdwn(why, 160)];
-  return [what, details].map((facts) => facts.filter(Boolean).join(' · ')).join('\n');
+  return `${join(what, ' · ')}\n${join(details, ' · ')}`;
 }
 
 function renderDayButtons({ zone, days: { first, count } }: Report, today: string): Button[] {

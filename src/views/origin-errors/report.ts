@@ -1,10 +1,10 @@
 import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
 import { type DayRange, shiftDay } from '../../lib/time.ts';
-import { context, message, section } from '../blocks/blocks.ts';
+import { context, say } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Failure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
-import { capitalize, escapeMrkdwn, plainText, pluralize } from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, join, plainText, pluralize } from '../blocks/text.ts';
 
 /** The origin errors of one zone on some days, counted. */
 export interface Report {
@@ -56,31 +56,19 @@ export function renderFile(shown: {
 }): Message {
   const { zone, days, today, entries, skipped, incomplete, unsorted, as, path, asOf } = shown;
   const format = as === 'csv' ? 'CSV' : 'NDJSON';
-  const name = escapeMrkdwn(zone.name, 80) || zone.id;
-  const text = `${capitalize(pluralize(entries, 'origin error'))} ${describeDays(days, today)} in ${name}, as ${format}.`;
+  const where = escapeMrkdwn(zone.name, 80) || zone.id;
+  const text = `${capitalize(pluralize(entries, 'origin error'))} ${describeDays(days, today)} in ${where}, as ${format}.`;
   const notes = [
     incomplete.length > 0 && `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.`,
     skipped > 0 &&
       `${pluralize(skipped, 'entry', 'entries')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`,
     `As of ${formatMoment(asOf)}, ${describeOrder(unsorted, days)}. Times are UTC; query values are left out.`,
   ];
-  const fileName = [
-    'origin-errors',
-    plainText(zone.name, 60).replaceAll(/[^\w.-]+/gu, '_'),
-    days.first,
-    ...(days.count > 1 ? [`${days.count}-days`] : []),
-  ].join('-');
-  return {
-    ...message(text, [section(text), context(notes.filter(Boolean).join(' '))]),
-    files: [
-      {
-        name: `${fileName}.${as}`,
-        title: text,
-        mimetype: as === 'csv' ? 'text/csv' : 'application/x-ndjson',
-        content: { path },
-      },
-    ],
-  };
+  const zoneName = plainText(zone.name, 60).replaceAll(/[^\w.-]+/gu, '_');
+  const name = join(['origin-errors', zoneName, days.first, days.count > 1 && `${days.count}-days`], '-');
+  const mimetype = as === 'csv' ? 'text/csv' : 'application/x-ndjson';
+  const file = { name: `${name}.${as}`, title: text, mimetype, content: { path } };
+  return { ...say(text, context(join(notes, ' '))), files: [file] };
 }
 
 /** A day with too many entries is not sorted; a spreadsheet can do it by the first column. */
@@ -92,8 +80,8 @@ function describeOrder(unsorted: readonly string[], days: DayRange): string {
 }
 
 export function renderNoFile(zone: ZoneName, days: DayRange, today: string): Message {
-  const text = `No origin errors ${describeDays(days, today)} in ${escapeMrkdwn(zone.name, 80) || zone.id}, so there is no file.`;
-  return message(text, [section(text)]);
+  const where = escapeMrkdwn(zone.name, 80) || zone.id;
+  return say(`No origin errors ${describeDays(days, today)} in ${where}, so there is no file.`);
 }
 
 /** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */

@@ -117,7 +117,7 @@ function renderConsequences(found: Consequences): KnownBlock[] {
   const warnings = [
     ...unreachable.map(warnOfQuorum),
     nobodyOperates && ':information_source: Nobody is an operator: everybody may read, nobody may do more.',
-  ].filter((line) => line !== false);
+  ];
   return compact<KnownBlock>([
     section(`*What changes*\n${renderList(changes.map((change) => describeChange(change, groupName)))}`),
     section(
@@ -125,7 +125,7 @@ function renderConsequences(found: Consequences): KnownBlock[] {
         ? `*Which decisions change*\n${renderList(effects.map(describeEffect))}`
         : '*No decision changes:* everybody may do what they could before.',
     ),
-    warnings.length > 0 && section(truncateLines(warnings, 2800)),
+    warnings.some(Boolean) && section(truncateLines(warnings, 2800)),
     ...missingScopeLines(missingScopes),
   ]);
 }

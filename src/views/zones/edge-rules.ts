@@ -5,12 +5,12 @@ import {
   type EdgeRuleTrigger,
   redactedValue,
 } from '../../api/zones/fields.ts';
-import { escapeMrkdwn, formatCode } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, join } from '../blocks/text.ts';
 
 /** One rule as a sentence: `redirect to `/new` (301) when any of: URL matches `/old/*``. */
 export function renderEdgeRule(rule: EdgeRule): string {
   const actions = limitParts([rule, ...rule.extraActions].map(describeAction), 4);
-  const state = [rule.enabled === false && 'off', rule.readOnly && 'read only'].filter(Boolean).join(', ');
+  const state = join([rule.enabled === false && 'off', rule.readOnly && 'read only'], ', ');
   const note = rule.description ? `“${escapeMrkdwn(rule.description, 80)}”: ` : '';
   return `${note}${actions.join(', then ')} ${describeCondition(rule)}${state && ` (${state})`}`;
 }

@@ -1,6 +1,6 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { Totals, ZoneSummary } from '../../api/zones/summary.ts';
-import { actions, button, commandButton, context, message, section } from '../blocks/blocks.ts';
+import { actions, button, commandButton, context, message, say, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Failure } from '../blocks/failure.ts';
 import type { Message } from '../blocks/message.ts';
@@ -10,6 +10,7 @@ import {
   formatInteger,
   formatMoney,
   formatPercent,
+  join,
   plainText,
   pluralize,
 } from '../blocks/text.ts';
@@ -71,10 +72,10 @@ export function renderZonePage(page: ZonePage): Message {
   ];
   const text = `${count}${filter}: ${used}, ${charges}, ${describeAttentionCount(totals.attention)}.`;
   return message(text, [
-    section(`${headline.filter(Boolean).join(' · ')}\n${limits}`),
+    section([join(headline, ' · '), limits]),
     ...page.zones.map(renderRow),
     ...renderNavigation(page),
-    context(notes.filter(Boolean).join(' · ')),
+    context(notes),
   ]);
 }
 
@@ -97,10 +98,10 @@ export function renderFirstZonesOnly(first: FirstZones, why: Failure, query: Zon
     section(`*${describeFirst(first)}* · the rest could not be read`),
     ...first.zones.map(renderRow),
     section(
-      [`:warning: ${why.message}`, why.hint].filter(Boolean).join('\n'),
+      [`:warning: ${why.message}`, why.hint],
       button('Try again', 'zones:page:again', encodeZoneQuery(query)),
     ),
-    ...(why.reference ? [context(`Reference ${why.reference}`)] : []),
+    why.reference && context(`Reference ${why.reference}`),
   ]);
 }
 
@@ -112,8 +113,7 @@ function describeFirst({ zones, total, search }: FirstZones): string {
 
 /** Shown before any row is known in the requested order. */
 export function renderLoadingZones(total: number | undefined): Message {
-  const text = `Reading ${total === undefined ? 'the zones' : pluralize(total, 'zone')}…`;
-  return message(text, [section(text)]);
+  return say(`Reading ${total === undefined ? 'the zones' : pluralize(total, 'zone')}…`);
 }
 
 /** No zone matches. `near` are names that may have been meant. */
@@ -126,20 +126,17 @@ export function renderNoZones(
   const all = encodeZoneQuery({ search: '', sort: query.sort, only: undefined, page: 1 });
   if (account === 0) {
     const text = 'Your key sees no zones. Make one in the CDN control panel, or connect another key.';
-    return message(text, [
-      section(text),
-      actions(button('Look again', 'zones:page:refresh', `${all}&fresh=1`)),
-    ]);
+    return say(text, actions(button('Look again', 'zones:page:refresh', `${all}&fresh=1`)));
   }
   const what = [
     query.search && `matches ${formatCode(query.search)}`,
     query.only && (query.only === 'attention' ? 'needs attention' : `is ${query.only}`),
-  ].filter(Boolean);
-  const text = `None of your ${pluralize(account, 'zone')} ${what.join(' and ')}.`;
+  ];
+  const text = `None of your ${pluralize(account, 'zone')} ${join(what, ' and ')}.`;
   return message(text, [
     section(near.length > 0 || offer ? `${text} Did you mean one of these?` : text),
     actions(
-      ...(offer ? [offerButton(offer)] : []),
+      offer && offerButton(offer),
       ...near.map((name, index) => commandButton(plainText(name, 60), `zones ${quoteWord(name)}`, index)),
       button('All zones', 'zones:page:all', all),
     ),
@@ -153,11 +150,11 @@ function offerButton(offer: ZoneQuery): Button {
 function renderNavigation({ query, pages, totals, offer }: ZonePage): KnownBlock[] {
   const at = (change: Partial<ZoneQuery>) => encodeZoneQuery({ ...query, page: 1, ...change });
   const order = ({ name: 'bandwidth', bandwidth: 'charges', charges: 'name' } as const)[query.sort];
-  const pager = [
+  const pager = actions(
     query.page > 1 && button('‹ Previous', 'zones:page:previous', at({ page: query.page - 1 })),
     query.page < pages && button('Next ›', 'zones:page', at({ page: query.page + 1 })),
-  ].filter((shown) => shown !== false);
-  const view = [
+  );
+  const view = actions(
     offer && offerButton(offer),
     (query.only !== undefined || query.search !== '') &&
       button('All zones', 'zones:page:all', at({ only: undefined, search: '' })),
@@ -170,16 +167,16 @@ function renderNavigation({ query, pages, totals, offer }: ZonePage): KnownBlock
       ),
     totals.zones > 1 && button(`Sort by ${order}`, 'zones:page:sort', at({ sort: order })),
     button('Refresh', 'zones:page:refresh', `${at({ page: query.page })}&fresh=1`),
-  ].filter((shown) => typeof shown === 'object');
-  return [...(pager.length > 0 ? [actions(...pager)] : []), actions(...view)];
+  );
+  return [pager, view];
 }
 
 function describeFilter(query: ZoneQuery, of: number): string {
   const how = [
     query.search && `matching ${formatCode(query.search, 60)}`,
     query.only === 'attention' ? 'needing attention' : query.only,
-  ].filter(Boolean);
-  return how.length > 0 ? ` ${how.join(' and ')} (of ${formatInteger(of)})` : '';
+  ];
+  return how.some(Boolean) ? ` ${join(how, ' and ')} (of ${formatInteger(of)})` : '';
 }
 
 function describeAttentionCount(zones: number): string {

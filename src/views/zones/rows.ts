@@ -10,6 +10,7 @@ import {
   formatInteger,
   formatMoney,
   formatPercent,
+  join,
   plainText,
   pluralize,
 } from '../blocks/text.ts';
@@ -65,10 +66,10 @@ export function renderRow(zone: ZoneSummary): KnownBlock {
   ];
   const lines = [
     `*${escapeMrkdwn(zone.name, 60) || 'unnamed'}* · ${describeState(zone)} · ${escapeMrkdwn(zone.id, 20)}`,
-    facts.filter(Boolean).join(' · '),
+    join(facts, ' · '),
     attention && `:warning: ${attention}`,
   ];
-  return section(lines.filter(Boolean).join('\n'), showButton(zone.id));
+  return section(lines, showButton(zone.id));
 }
 
 export function renderZoneForm(): ModalView {
@@ -126,6 +127,6 @@ export function renderUnclearZone(
         command === 'zone' ? showButton(id) : commandButton('Choose', writeCommand(id)),
       );
     }),
-    ...(more > 0 ? [section(`and ${formatInteger(more)} more`, all)] : []),
+    more > 0 && section(`and ${formatInteger(more)} more`, all),
   ]);
 }

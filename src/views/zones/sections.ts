@@ -15,7 +15,7 @@ import {
   renderFields,
   renderSwitches,
 } from '../blocks/fields.ts';
-import { escapeMrkdwn, formatCode, formatMoney } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, formatMoney, join } from '../blocks/text.ts';
 
 export function renderHostname(host: Hostname): string {
   const isPlatforms = host.isSystemHostname || host.isManagedHostname;
@@ -26,7 +26,7 @@ export function renderHostname(host: Hostname): string {
     host.hasCertificate && describeEnum('CertificateProvisionType', host.certificateProvisionType),
     host.forceSSL && 'HTTPS forced',
   ];
-  return facts.filter(Boolean).join(' · ');
+  return join(facts, ' · ');
 }
 
 export function renderCaching(zone: Zone): string[] {

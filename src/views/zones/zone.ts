@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/types';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { findWeaknesses, type Weakness, type Zone } from '../../api/zones/zone.ts';
-import { actions, button, commandButton, context, header, message, section } from '../blocks/blocks.ts';
+import { actions, button, commandButton, context, header, message, say, section } from '../blocks/blocks.ts';
 import { formatMoment } from '../blocks/dates.ts';
 import type { Message } from '../blocks/message.ts';
 import { capitalize, escapeMrkdwn, plainText, pluralize, truncateLines } from '../blocks/text.ts';
@@ -49,7 +49,7 @@ export function renderZone(zone: Zone, asOf: Date): Message {
     `Zone ${name}: ${describeState(summary).replace(/^:\w+: /u, '')}, ${describeUsage(summary)}${wrong ? `. Needs attention: ${wrong}` : ''}`,
     [
       header(plainText(summary.name || 'unnamed', 140)),
-      ...(wrong ? [section(`:warning: *Needs attention:* ${wrong}`)] : []),
+      wrong && section(`:warning: *Needs attention:* ${wrong}`),
       ...(weak.length > 0
         ? [
             section(
@@ -78,22 +78,15 @@ export interface ZoneFile {
 
 export function renderZoneFile({ summary, json, asOf }: ZoneFile): Message {
   const text = `Everything the CDN reports of zone ${escapeMrkdwn(summary.name, 80) || escapeMrkdwn(summary.id, 20)}, as JSON.`;
-  const name = plainText(summary.name, 60).replaceAll(/[^\w.-]+/gu, '_');
+  const name = `zone-${summary.id}-${plainText(summary.name, 60).replaceAll(/[^\w.-]+/gu, '_')}.json`;
   return {
-    ...message(text, [
-      section(text),
+    ...say(
+      text,
       context(
         `As of ${formatMoment(asOf)}. Keys, tokens, certificates, header values and query values are left out.`,
       ),
-    ]),
-    files: [
-      {
-        name: `zone-${summary.id}-${name}.json`,
-        title: text,
-        mimetype: 'application/json',
-        content: new TextEncoder().encode(json),
-      },
-    ],
+    ),
+    files: [{ name, title: text, mimetype: 'application/json', content: new TextEncoder().encode(json) }],
   };
 }
 
