@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { digestDueJob, digestRunJob, reconcileDigestsJob } from '../digests/jobs.ts';
 import { digestMessages } from '../digests/messages.ts';
@@ -14,7 +13,7 @@ import { operationMessages } from '../operations/messages.ts';
 import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';
 import type { MessageKind } from '../outbox/outbox.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Db } from '../store/schema.ts';
 import { auditCheckpoint, type CheckpointPorts, checkpointMessage } from './audit-checkpoint.ts';
 
 /** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
@@ -36,7 +35,7 @@ const housekeepingJob = defineJob({
 });
 
 /** Deletes rows that have served their purpose. */
-export async function deleteOldRows(db: Kysely<Schema>, now: Date): Promise<void> {
+export async function deleteOldRows(db: Db, now: Date): Promise<void> {
   const before = (ms: number): Date => new Date(now.getTime() - ms);
   const old = [
     // Slack repeats a delivery for about an hour; a day leaves room for clocks that disagree.

@@ -1,8 +1,8 @@
 import type { Installation, InstallationQuery, InstallationStore } from '@slack/oauth';
-import type { Kysely, Transaction } from 'kysely';
+
 import { registerSecret, Secret } from '../secrets/secret.ts';
 import type { WithLock } from '../store/database.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Db, Trx } from '../store/schema.ts';
 import { advanceVersion, destroySlot, openSlot, type SealedTable, sealRow } from './keys/sealed-rows.ts';
 import type { Sealer } from './keys/sealing.ts';
 
@@ -47,12 +47,12 @@ export const installationUsersTable: SealedTable = {
 };
 
 export function createInstallations(options: {
-  db: Kysely<Schema>;
+  db: Db;
   sealer: Sealer;
   now: () => Date;
   withLock: WithLock;
   /** Called with every installation that is stored, in its transaction: the app is (still) installed there. */
-  onStored?: (tenant: string, options: { in: Transaction<Schema> }) => Promise<void>;
+  onStored?: (tenant: string, options: { in: Trx }) => Promise<void>;
 }): Installations {
   const { db, sealer, now, withLock, onStored } = options;
 
@@ -70,7 +70,7 @@ export function createInstallations(options: {
     return opened && (JSON.parse(opened.reveal()) as Installation['user']);
   };
 
-  const seal = async (trx: Transaction<Schema>, value: object, tenant: string, userId = '') => {
+  const seal = async (trx: Trx, value: object, tenant: string, userId = '') => {
     const { kind } = userId === '' ? installationsTable : installationUsersTable;
     const secret = new Secret(JSON.stringify(value), 'installation');
     return {

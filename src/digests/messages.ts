@@ -1,8 +1,7 @@
-import type { Transaction } from 'kysely';
 import { minuteMs } from '../lib/time.ts';
 import { type DeadReason, defineMessage, type Outbox, type Refusal } from '../outbox/outbox.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Trx } from '../store/schema.ts';
 import type { Message } from '../views/blocks/message.ts';
 import { renderRunFailed, renderUnknown } from '../views/digests/notices.ts';
 import type { Digest, DigestContext, DigestPorts, PauseReason } from './model.ts';
@@ -26,7 +25,7 @@ interface AboutRun {
 
 /** Puts what a run posts into the outbox: the first message into the channel, the others into its thread. */
 export async function putPost(
-  trx: Transaction<Schema>,
+  trx: Trx,
   post: {
     readonly digest: Digest;
     readonly run: Pick<RunRow, 'due' | 'attempts'>;
@@ -66,7 +65,7 @@ export async function putPost(
 }
 
 /** The posts of a deleted digest are not sent any more; those of a paused one are. */
-export async function cancelPosts(trx: Transaction<Schema>, digestId: string, outbox: Outbox): Promise<void> {
+export async function cancelPosts(trx: Trx, digestId: string, outbox: Outbox): Promise<void> {
   const sending = trx
     .selectFrom('digest_runs')
     .where('digest_id', '=', digestId)
@@ -133,11 +132,7 @@ async function renderRefused(
 }
 
 /** To the owner, else to the configured admins: a person has to look, and decides. */
-async function putUnknownNotice(
-  trx: Transaction<Schema>,
-  about: AboutRun,
-  { ports, log }: DigestContext,
-): Promise<void> {
+async function putUnknownNotice(trx: Trx, about: AboutRun, { ports, log }: DigestContext): Promise<void> {
   const { digestId, due, attempt } = about;
   log.warn({ digest: digestId, due }, 'unknown whether a digest was posted');
   const digest = await findDigest(trx, digestId);

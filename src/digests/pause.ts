@@ -1,7 +1,7 @@
-import { type Expression, type SqlBool, sql, type Transaction } from 'kysely';
+import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Reason } from '../auth/policy/policy.ts';
 import { defineMessage } from '../outbox/outbox.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Trx } from '../store/schema.ts';
 import { renderReinstalled } from '../views/digests/list.ts';
 import { renderPaused } from '../views/digests/notices.ts';
 import type { Digest, DigestContext, DigestPorts, PauseReason } from './model.ts';
@@ -17,7 +17,7 @@ type NoticeState = 'sending' | 'waiting' | 'told' | 'nobody';
 
 /** Pauses a digest, all of a person, or all of a tenant, with its record and one notice each. Returns what it paused. */
 export async function pauseDigests(
-  trx: Transaction<Schema>,
+  trx: Trx,
   which: { readonly id: string } | { readonly tenant: string; readonly owner?: string },
   { reason, at }: { readonly reason: PauseReason; readonly at: Date },
   tools: Tools,
@@ -54,7 +54,7 @@ export async function pauseDigests(
 
 /** Moves the notices of paused digests on. Returns those that were in that state, oldest first. */
 async function moveNotices(
-  trx: Transaction<Schema>,
+  trx: Trx,
   which: Expression<SqlBool>,
   from: NoticeState,
   to: NoticeState,
@@ -81,7 +81,7 @@ export function toPauseReason(reason: Reason): PauseReason {
 
 /** Into the channel, else to the owner, else to the configured admins. */
 async function putPauseNotice(
-  trx: Transaction<Schema>,
+  trx: Trx,
   { id, revision, channel, owner, paused }: Digest,
   { outbox, people }: Omit<Tools, 'audit'>,
   again = '',

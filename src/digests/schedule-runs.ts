@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Transaction } from 'kysely';
+
 import { z } from 'zod';
 import { hourMs, minuteMs } from '../lib/time.ts';
 import type { JobRef } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Trx } from '../store/schema.ts';
 import type { Digest } from './model.ts';
 import type { RunKey } from './queries/runs.ts';
 import { findNextRun, type Schedule } from './schedule.ts';
@@ -44,7 +44,7 @@ const tooOldMs = 6 * hourMs;
 export async function enqueueNextRun(
   enqueue: Enqueue,
   { id, nextDue }: Pick<Digest, 'id' | 'nextDue'>,
-  trx?: Transaction<Schema>,
+  trx?: Trx,
 ): Promise<void> {
   if (nextDue) await enqueue(digestDue, { digestId: id }, { in: trx, key: id, at: startOf(id, nextDue) });
 }
@@ -52,7 +52,7 @@ export async function enqueueNextRun(
 export async function enqueueRun(
   enqueue: Enqueue,
   { digest_id: digestId, due }: RunKey,
-  options: { readonly in?: Transaction<Schema>; readonly at?: Date } = {},
+  options: { readonly in?: Trx; readonly at?: Date } = {},
 ): Promise<void> {
   const data = { digestId, due: due.toISOString() };
   await enqueue(digestRun, data, { ...options, key: `${digestId} ${data.due}` });

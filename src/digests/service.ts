@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
-import type { Kysely, Transaction, Updateable } from 'kysely';
+import type { Updateable } from 'kysely';
 import type { AuditEvent } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { OffboardingHook } from '../auth/keys/key-store.ts';
 import { minuteMs } from '../lib/time.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Db, Schema, Trx } from '../store/schema.ts';
 import { cancelPosts } from './messages.ts';
 import type { Digest, DigestOrder, DigestPast, DigestPorts } from './model.ts';
 import { pauseDigests } from './pause.ts';
@@ -17,7 +17,7 @@ import { enqueueNextRun, enqueueRun } from './schedule-runs.ts';
 export const undoMinutes = 15;
 
 interface Options extends Pick<DigestPorts, 'audit' | 'outbox' | 'people' | 'enqueue'> {
-  readonly db: Kysely<Schema>;
+  readonly db: Db;
   readonly now: () => Date;
 }
 
@@ -62,7 +62,7 @@ export function createDigestService(options: Options) {
     next_due: findNextRun(schedule, after),
   });
   /** Stores or reopens a run, with its job. */
-  const begin = (key: RunKey, store: (trx: Transaction<Schema>) => Promise<boolean>): Promise<boolean> =>
+  const begin = (key: RunKey, store: (trx: Trx) => Promise<boolean>): Promise<boolean> =>
     db.transaction().execute(async (trx) => {
       const isStored = await store(trx);
       if (isStored) await enqueueRun(enqueue, key, { in: trx });

@@ -1,7 +1,6 @@
-import type { Kysely, Transaction } from 'kysely';
 import { z } from 'zod';
 import { defineMessage, type Refusal, type RenderContext } from '../outbox/outbox.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Db, Trx } from '../store/schema.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { Message } from '../views/blocks/message.ts';
 import { renderProgress } from '../views/exports/exports.ts';
@@ -71,7 +70,7 @@ export interface FinishContext {
  * already.
  */
 export async function finishExport(
-  trx: Transaction<Schema>,
+  trx: Trx,
   { ports, now }: FinishContext,
   move: ExportMove,
   outcome: ExportOutcome,
@@ -101,11 +100,7 @@ export function exportMessageId(id: string): string {
 const noticeAfterMs = 2_000;
 
 /** Tells the person directly: the export's message cannot show the outcome. */
-export async function putEndNotice(
-  trx: Transaction<Schema>,
-  row: ExportRow,
-  { ports, now }: FinishContext,
-): Promise<void> {
+export async function putEndNotice(trx: Trx, row: ExportRow, { ports, now }: FinishContext): Promise<void> {
   await ports.outbox.put(trx, {
     id: endNoticeId(row.id),
     kind: endNotice,
@@ -133,7 +128,7 @@ export const endNotice = defineMessage({
 
 /** An export's message as it is now. Nothing where its outcome was erased. */
 export async function renderExport(
-  db: Kysely<Schema>,
+  db: Db,
   id: string,
   told: views.NotifiedWhere,
   refusal?: Refusal,

@@ -1,7 +1,6 @@
-import type { Transaction } from 'kysely';
 import { minuteMs } from '../lib/time.ts';
 import { defineMessage, type Ended, type RenderContext } from '../outbox/outbox.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Trx } from '../store/schema.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import {
   type AboutExport,
@@ -19,7 +18,7 @@ const expiresMs = 15 * minuteMs;
 
 /** Puts the export's message into the outbox. The export runs once it is posted. */
 export async function putExportMessage(
-  trx: Transaction<Schema>,
+  trx: Trx,
   row: Pick<ExportRow, 'id' | 'channel' | 'user_id' | 'team_id' | 'enterprise_id' | 'asked_at'>,
   { outbox }: Pick<ExportPorts, 'outbox'>,
 ): Promise<void> {

@@ -1,14 +1,14 @@
-import { type Kysely, type Selectable, sql, type Transaction, type UpdateObject } from 'kysely';
+import { type Selectable, sql, type UpdateObject } from 'kysely';
 import { z } from 'zod';
 import type { Installation, Person } from '../auth/identity.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Db, Schema, Trx } from '../store/schema.ts';
 import { type ExportRequest, type ExportState, type ExportSummary, exportStates } from './model.ts';
 
 export type ExportRow = Selectable<Schema['exports']>;
 
 /** Serializes the start of a person's exports until the transaction ends. */
 export async function lockExportsOf(
-  trx: Transaction<Schema>,
+  trx: Trx,
   { tenant, userId }: { readonly tenant: string; readonly userId: string },
 ): Promise<void> {
   const name = `cdn-chatops/exports/${tenant}/${userId}`;
@@ -17,7 +17,7 @@ export async function lockExportsOf(
 
 /** Adds an export in the state `asked`. */
 export async function addExport(
-  trx: Transaction<Schema>,
+  trx: Trx,
   row: Pick<
     ExportRow,
     'id' | 'tenant' | 'enterprise_id' | 'team_id' | 'user_id' | 'channel' | 'request' | 'asked_at'
@@ -31,17 +31,17 @@ export async function addExport(
 }
 
 /** Deletes an export that never began. */
-export async function dropExport(trx: Transaction<Schema>, id: string): Promise<void> {
+export async function dropExport(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('exports').where('id', '=', id).execute();
 }
 
-export async function findExport(db: Kysely<Schema>, id: string): Promise<ExportRow | undefined> {
+export async function findExport(db: Db, id: string): Promise<ExportRow | undefined> {
   return db.selectFrom('exports').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
 /** A person's exports, newest first. */
 export async function findExportsOf(
-  db: Kysely<Schema>,
+  db: Db,
   { tenant, userId }: { readonly tenant: string; readonly userId: string },
   most: number,
 ): Promise<ExportRow[]> {
@@ -58,7 +58,7 @@ export async function findExportsOf(
 
 /** Exports of a person or of a whole tenant that have not ended. */
 export async function findUnfinishedExports(
-  db: Kysely<Schema>,
+  db: Db,
   { tenant, userId }: { readonly tenant: string; readonly userId: string | undefined },
 ): Promise<ExportRow[]> {
   return db
@@ -80,7 +80,7 @@ export interface ExportMove {
 
 /** Every change of an export is a compare-and-set. Undefined where it has moved on: another attempt, cancelled, ended. */
 export async function moveExport(
-  db: Kysely<Schema>,
+  db: Db,
   { id, from, run }: ExportMove,
   change: Omit<UpdateObject<Schema, 'exports'>, 'state'> & { readonly state?: ExportState },
 ): Promise<ExportRow | undefined> {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
+
 import { type Person, tenantId } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import type { Posted } from '../outbox/slack-port.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Db } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
 import { endNoticeId, exportMessageId, finishExport, readOutcome, renderOutcome } from './finish.ts';
 import { putExportMessage } from './messages.ts';
@@ -32,7 +32,7 @@ const lookEveryMs = 50;
 
 /** Exports of event logs, from the form to the file. */
 export function createExportService(options: {
-  readonly db: Kysely<Schema>;
+  readonly db: Db;
   readonly ports: Pick<ExportPorts, 'slack' | 'outbox' | 'audit'>;
   readonly log: Log;
   readonly now: () => Date;

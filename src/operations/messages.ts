@@ -1,9 +1,8 @@
-import type { Transaction } from 'kysely';
 import type { Installation, People, Person } from '../auth/identity.ts';
 import { type Authorizer, findAble, findApproverCandidates } from '../auth/policy/authorizer.ts';
 import { defineMessage, type Ended, type Outbox, type RenderContext } from '../outbox/outbox.ts';
 import type { JobContext } from '../store/queue/define-job.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Trx } from '../store/schema.ts';
 import {
   renderApprovalCard,
   renderChangeNotice,
@@ -37,7 +36,7 @@ const mostNamed = 10;
 
 interface OutboxTransaction {
   readonly outbox: Outbox;
-  readonly db: Transaction<Schema>;
+  readonly db: Trx;
 }
 
 /** Stores the messages of a new operation in the transaction that stores it. */
@@ -159,7 +158,7 @@ async function postAgainIfUnknown(
 }
 
 /** The ids of the messages about an operation that are or will be in Slack. */
-async function findMessages(db: Transaction<Schema>, { id, approvers }: Operation): Promise<string[]> {
+async function findMessages(db: Trx, { id, approvers }: Operation): Promise<string[]> {
   const first = [requesterMessageId(id), cardId(id), ...approvers.map((approver) => cardId(id, approver))];
   const messages = db
     .selectFrom('outbox')

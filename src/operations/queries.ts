@@ -1,8 +1,8 @@
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { type Person, tenantId } from '../auth/identity.ts';
 import { type Json, parseJson } from '../lib/canonical-json.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Db, Schema } from '../store/schema.ts';
 import {
   type EventRow,
   type Operation,
@@ -19,7 +19,7 @@ export interface LoggedOperation {
   readonly triedAgainAs: string | undefined;
 }
 
-type Find = { readonly db: Kysely<Schema> };
+type Find = { readonly db: Db };
 type FindNow = Find & { readonly now: () => Date };
 
 export async function findOperation(
@@ -87,7 +87,7 @@ export function findOperationsToRemind({ db, now }: FindNow): Promise<Operation[
 }
 
 /** The row, locked until the transaction ends, with its log. */
-export async function lockOperation(trx: Kysely<Schema>, id: string): Promise<LoggedOperation | undefined> {
+export async function lockOperation(trx: Db, id: string): Promise<LoggedOperation | undefined> {
   const row = await trx
     .selectFrom('operations')
     .selectAll()
@@ -136,12 +136,12 @@ export function findApprovals(events: readonly EventRow[]): EventRow[] {
 
 type Rows = SelectQueryBuilder<Schema, 'operations', OperationRow>;
 
-async function readOperations(db: Kysely<Schema>, narrow: (rows: Rows) => Rows): Promise<Operation[]> {
+async function readOperations(db: Db, narrow: (rows: Rows) => Rows): Promise<Operation[]> {
   const rows = await narrow(db.selectFrom('operations').selectAll()).execute();
   return (await withLogs(db, rows)).map(readOperation);
 }
 
-async function withLogs(db: Kysely<Schema>, rows: readonly OperationRow[]): Promise<LoggedOperation[]> {
+async function withLogs(db: Db, rows: readonly OperationRow[]): Promise<LoggedOperation[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const events = await db

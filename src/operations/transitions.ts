@@ -1,9 +1,8 @@
-import type { Transaction } from 'kysely';
 import { type Audit, type AuditInput, isSecretLike } from '../auth/audit/audit.ts';
 import type { Signature } from '../auth/keys/sealing.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Trx } from '../store/schema.ts';
 import { refreshMessages } from './messages.ts';
 import {
   type EventRow,
@@ -31,7 +30,7 @@ export interface Ledger extends ValueStore {
 }
 
 export interface LedgerTransaction extends Ledger {
-  readonly db: Transaction<Schema>;
+  readonly db: Trx;
   /** Adds an audit record, written at the end: appending one makes the tenant's other writers wait. */
   readonly record: (entry: AuditInput) => void;
 }

@@ -1,12 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { destroySlot, openSlot, type SealedTable, sealRow } from '../auth/keys/sealed-rows.ts';
 import { SealError, type Sealer, type Slot } from '../auth/keys/sealing.ts';
 import { parseJson } from '../lib/canonical-json.ts';
 import { dayMs, minuteMs } from '../lib/time.ts';
 import { Secret } from '../secrets/secret.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Db, Trx } from '../store/schema.ts';
 import type { OperationRow } from './model.ts';
 
 /*
@@ -22,13 +22,13 @@ export const operationValuesTable: SealedTable = {
 };
 
 export interface ValueStore {
-  readonly db: Kysely<Schema>;
+  readonly db: Db;
   readonly sealer: Sealer;
   readonly now: () => Date;
 }
 
 interface ValueTransaction extends ValueStore {
-  readonly db: Transaction<Schema>;
+  readonly db: Trx;
 }
 
 /** The operation of a value, as stored: a value of another row does not open. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Selectable, sql, type Transaction } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { JobContext } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Schema, Trx } from '../store/schema.ts';
 import type { Message } from '../views/blocks/message.ts';
 import type { FailureClass } from './classify-failure.ts';
 import { deliverMessage, type Ended, type MessageKind, type Refusal } from './outbox.ts';
@@ -117,7 +117,7 @@ export async function end(
   const about = JSON.parse(row.about) as never;
   const { reference } = refusalOf(row) ?? {};
   const ended = { id: row.id, about, state, place, posted, reason, code: row.code ?? code, reference };
-  const store = async (trx: Transaction<Schema>): Promise<void> => {
+  const store = async (trx: Trx): Promise<void> => {
     const at = now();
     const stored = await trx
       .updateTable('outbox')
@@ -158,7 +158,7 @@ export async function end(
 }
 
 /** Its first reply, and the reply behind it. */
-async function findFollowers(trx: Transaction<Schema>, row: Row): Promise<string[]> {
+async function findFollowers(trx: Trx, row: Row): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     (select id from outbox where parent = ${row.id} and state = 'due' order by seq limit 1)
     union all

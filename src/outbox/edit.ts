@@ -1,5 +1,5 @@
-import { sql, type Transaction } from 'kysely';
-import type { Schema } from '../store/schema.ts';
+import { sql } from 'kysely';
+import type { Trx } from '../store/schema.ts';
 import { classifySlackFailure } from './classify-failure.ts';
 import { backOff, type Delivery, render, retryOrReplace, takeSlot, tryAgain } from './delivery.ts';
 import { deliverMessage } from './outbox.ts';
@@ -36,7 +36,7 @@ async function giveUpEdit(delivery: Delivery, code: string): Promise<void> {
   });
 }
 
-async function storeEdit({ row, context }: Delivery, trx: Transaction<Schema>): Promise<void> {
+async function storeEdit({ row, context }: Delivery, trx: Trx): Promise<void> {
   const { ports, now } = context;
   const stored = await trx
     .updateTable('outbox')

@@ -1,10 +1,10 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Installation, tenantId } from '../auth/identity.ts';
 import { dayMs } from '../lib/time.ts';
 import type { JobContext, JobRef } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
-import type { Schema } from '../store/schema.ts';
+import type { Db, Trx } from '../store/schema.ts';
 import type { Message } from '../views/blocks/message.ts';
 import type { Posted } from './slack-port.ts';
 
@@ -30,16 +30,16 @@ import type { Posted } from './slack-port.ts';
  */
 export interface Outbox {
   /** Stores a message. False where its id is there already: nothing changes then. */
-  put<About>(trx: Transaction<Schema>, message: NewMessage<About>): Promise<boolean>;
+  put<About>(trx: Trx, message: NewMessage<About>): Promise<boolean>;
   /**
    * Has a message shown anew, with this body where its body is stored. Before it is sent that is all it takes; afterwards
    * the message in Slack is updated. False where there is none to change: no such id, dead, or unknown.
    */
-  edit(trx: Transaction<Schema>, id: string, body?: Message): Promise<boolean>;
+  edit(trx: Trx, id: string, body?: Message): Promise<boolean>;
   /** Takes back a message that nothing was sent of yet. False where it is too late. `ended` is not called. */
-  cancel(trx: Transaction<Schema>, id: string): Promise<boolean>;
+  cancel(trx: Trx, id: string): Promise<boolean>;
   /** The place of a message, and its end. */
-  find(db: Kysely<Schema>, id: string): Promise<OutboxMessage | undefined>;
+  find(db: Db, id: string): Promise<OutboxMessage | undefined>;
 }
 
 export interface NewMessage<About> {
@@ -69,14 +69,10 @@ export interface MessageKind<in About, in Ports = never> {
   /** Replaces a message that Slack or the secret scanner refuses as it is. Tried once. */
   readonly renderInstead?: (about: About, refusal: Refusal, context: RenderContext<Ports>) => Rendered;
   /** Runs in the transaction in which the message ends, once. */
-  readonly ended?: (
-    trx: Transaction<Schema>,
-    message: Ended<About>,
-    context: JobContext<Ports>,
-  ) => Promise<void>;
+  readonly ended?: (trx: Trx, message: Ended<About>, context: JobContext<Ports>) => Promise<void>;
   /** Runs in the transaction in which an edit is given up: the message was deleted, its channel is gone. */
   readonly editFailed?: (
-    trx: Transaction<Schema>,
+    trx: Trx,
     message: { readonly id: string; readonly about: About; readonly code: string },
     context: JobContext<Ports>,
   ) => Promise<void>;

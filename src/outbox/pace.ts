@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-import type { Schema } from '../store/schema.ts';
+import { sql } from 'kysely';
+import type { Db } from '../store/schema.ts';
 
 /** Calls that are paced together: a channel's, or a method's in a whole workspace. */
 export type Method = 'chat.postMessage' | 'chat.update';
@@ -21,7 +21,7 @@ const rates: Record<Method, Rate> = {
 
 /** Reserves the next free moment of the workspace, and for posts of the channel: now, or later. */
 export async function reserveSlot(
-  db: Kysely<Schema>,
+  db: Db,
   tenant: string,
   { method, channel }: { readonly method: Method; readonly channel: string },
   now: Date,
@@ -32,7 +32,7 @@ export async function reserveSlot(
 }
 
 async function reserve(
-  db: Kysely<Schema>,
+  db: Db,
   tenant: string,
   bucket: string,
   { everyMs, burstMs }: Rate,
@@ -50,12 +50,7 @@ async function reserve(
 }
 
 /** Slack asked for a pause: no call of this method before it is over, and earlier reservations are void. */
-export async function pauseMethod(
-  db: Kysely<Schema>,
-  tenant: string,
-  method: Method,
-  until: Date,
-): Promise<void> {
+export async function pauseMethod(db: Db, tenant: string, method: Method, until: Date): Promise<void> {
   await sql`
     insert into slack_pace (tenant, bucket, free_at) values (${tenant}, ${method}, ${until}::timestamptz)
     on conflict (tenant, bucket) do update set free_at = greatest(slack_pace.free_at, excluded.free_at)`.execute(

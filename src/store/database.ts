@@ -5,7 +5,7 @@ import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { openEmbedded } from './embedded.ts';
 import { openPostgres } from './postgres.ts';
-import { migrationProvider, type Schema } from './schema.ts';
+import { type Db, migrationProvider, type Schema } from './schema.ts';
 
 /** The engine itself, for the job queue, which does not use Kysely. */
 export type Engine =
@@ -17,7 +17,7 @@ export type WithLock = <T>(name: string, run: () => Promise<T>) => Promise<T>;
 export interface Database {
   readonly engine: 'embedded' | 'postgres';
   readonly native: Engine;
-  readonly db: Kysely<Schema>;
+  readonly db: Db;
   /** Creates the tables that this version needs. Any number of processes may do so at once. */
   migrate(): Promise<void>;
   /** Rejects when the database does not answer. */
@@ -58,7 +58,7 @@ export async function openDatabase(options: {
   };
 }
 
-async function migrate(db: Kysely<Schema>, log: Log): Promise<void> {
+async function migrate(db: Db, log: Log): Promise<void> {
   if (await isUpToDate(db)) return;
   const migrator = new Migrator({ db, provider: migrationProvider });
   const { error, results = [] } = await migrator.migrateToLatest();
@@ -76,7 +76,7 @@ async function migrate(db: Kysely<Schema>, log: Log): Promise<void> {
 }
 
 // Checked first at every start: the migrator itself takes 150 ms in the embedded database.
-async function isUpToDate(db: Kysely<Schema>): Promise<boolean> {
+async function isUpToDate(db: Db): Promise<boolean> {
   if (!(await hasTable(db, 'kysely_migration'))) return false;
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
   const wanted = Object.keys(await migrationProvider.getMigrations()).toSorted();
@@ -84,16 +84,13 @@ async function isUpToDate(db: Kysely<Schema>): Promise<boolean> {
 }
 
 /** Whether a database that may be of an older version has this table. */
-export async function hasTable(
-  db: Kysely<Schema>,
-  name: keyof Schema | 'kysely_migration',
-): Promise<boolean> {
+export async function hasTable(db: Db, name: keyof Schema | 'kysely_migration'): Promise<boolean> {
   const found = await sql<{ found: boolean }>`select to_regclass(${name}) is not null as found`.execute(db);
   return found.rows[0]?.found === true;
 }
 
 /** `pool` is of connections that only locks wait on; without one this process is the only one. */
-function createLocks(pool: Kysely<Schema> | undefined): WithLock {
+function createLocks(pool: Db | undefined): WithLock {
   const last = new Map<string, Promise<unknown>>();
   const lock: WithLock = async (name, run) => {
     if (!pool) return run();

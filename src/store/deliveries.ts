@@ -1,6 +1,6 @@
 import { setImmediate as collectBatch } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
-import type { Schema } from './schema.ts';
+import { sql } from 'kysely';
+import type { Db } from './schema.ts';
 
 /** Claims a delivery of Slack: true for exactly one caller with this id, false where it was claimed already. */
 export type Claim = (id: string) => Promise<boolean>;
@@ -9,7 +9,7 @@ export type Claim = (id: string) => Promise<boolean>;
  * Claims for any number of processes on one database. Claims that come together share one statement, which is most of
  * the cost of an insert. Slack repeats deliveries for up to an hour; ids are kept for a day.
  */
-export function createClaims(db: Kysely<Schema>, now: () => Date): Claim {
+export function createClaims(db: Db, now: () => Date): Claim {
   let batch: Set<string> | undefined;
   let inserted: Promise<Set<string>> = Promise.resolve(new Set());
 

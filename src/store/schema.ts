@@ -1,4 +1,4 @@
-import type { ColumnType } from 'kysely';
+import type { ColumnType, Kysely, Transaction } from 'kysely';
 import type { Migration, MigrationProvider } from 'kysely/migration';
 import { authTables } from './schema/auth.ts';
 import type { Rows } from './schema/define-tables.ts';
@@ -16,6 +16,8 @@ interface Narrowed {
 
 /** The tables as queries see them. */
 export type Schema = Rows<Tables> & Narrowed;
+export type Db = Kysely<Schema>;
+export type Trx = Transaction<Schema>;
 
 /**
  * Every change of the tables, in the order of their names. From the first release on a migration is never edited: the

@@ -1,7 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { secretShapes } from '../../secrets/fields.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db, Trx } from '../../store/schema.ts';
 import { type ChainVerdict, type Link, verifyChain } from './chain.ts';
 import { findLastCheckpoint, findLastCheckpointDay } from './checkpoint.ts';
 import {
@@ -70,7 +70,7 @@ export type AuditState = Awaited<ReturnType<Audit['check']>>;
 export const deployment = 'deployment';
 
 /** The append-only audit record, a hash chain in each tenant. */
-export function createAudit({ db, now }: { db: Kysely<Schema>; now: () => Date }) {
+export function createAudit({ db, now }: { db: Db; now: () => Date }) {
   return {
     /**
      * Appends a record: in `options.in`, as the last step of the transaction of the change it records, else in a
@@ -78,7 +78,7 @@ export function createAudit({ db, now }: { db: Kysely<Schema>; now: () => Date }
      *
      * @throws Error where a value looks like a key or token; then nothing is written.
      */
-    async record(entry: AuditInput, options: { in?: Transaction<Schema> | undefined } = {}): Promise<void> {
+    async record(entry: AuditInput, options: { in?: Trx | undefined } = {}): Promise<void> {
       const facts = toFacts(entry);
       if (options.in) await append(options.in, facts, now);
       else await db.transaction().execute((trx) => append(trx, facts, now));
@@ -124,7 +124,7 @@ export function createAudit({ db, now }: { db: Kysely<Schema>; now: () => Date }
 type Facts = Omit<AuditRecord, 'seq' | 'at' | 'prevHash' | 'hash'>;
 
 /** Must take the last lock of a transaction: others of the same tenant wait for its end. */
-async function append(trx: Transaction<Schema>, facts: Facts, now: () => Date): Promise<void> {
+async function append(trx: Trx, facts: Facts, now: () => Date): Promise<void> {
   const lock = `cdn-chatops/audit/${facts.tenant}`;
   await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(trx);
   const [last] = await findRecentAudit(trx, facts.tenant, 1);
@@ -138,11 +138,7 @@ async function append(trx: Transaction<Schema>, facts: Facts, now: () => Date): 
 }
 
 /** The fault of a record that a checkpoint names; undefined = none. */
-async function findMismatch(
-  db: Kysely<Schema>,
-  tenant: string,
-  noted: Link,
-): Promise<ChainVerdict | undefined> {
+async function findMismatch(db: Db, tenant: string, noted: Link): Promise<ChainVerdict | undefined> {
   const record = await findNextAudit(db, tenant, noted.seq - 1);
   if (record?.seq === noted.seq && record.hash === noted.hash) return undefined;
   return { ok: false, broken: { tenant, seq: noted.seq, problem: 'rewritten', noted } };

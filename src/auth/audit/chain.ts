@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely';
-import type { Schema } from '../../store/schema.ts';
+import type { Db } from '../../store/schema.ts';
 import { type AuditRecord, findNextAudit, genesisHash, isIntact, readAudit } from './record.ts';
 
 /** A record's number and hash. */
@@ -73,7 +72,7 @@ export type ChainVerdict =
  * shorter one. The checkpoints in `noted` detect both.
  */
 export async function verifyChain(
-  db: Kysely<Schema>,
+  db: Db,
   tenant: string,
   { since = 1, noted = [] }: { readonly since?: number; readonly noted?: readonly Link[] } = {},
 ): Promise<ChainVerdict> {

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
-import type { Schema } from '../../store/schema.ts';
+import type { Selectable } from 'kysely';
+import type { Db, Schema } from '../../store/schema.ts';
 
 /** The head of a chain at a moment, signed. Kept elsewhere, it shows whether the chain was rewritten or cut since. */
 export interface Checkpoint {
@@ -100,35 +100,29 @@ function rawBytes(publicKey: KeyObject): Buffer {
 }
 
 /** The newest day's, in any state. */
-export function findLastCheckpointDay(
-  db: Kysely<Schema>,
-  tenant: string,
-): Promise<CheckpointRow | undefined> {
+export function findLastCheckpointDay(db: Db, tenant: string): Promise<CheckpointRow | undefined> {
   return selectDays(db, tenant).orderBy('day', 'desc').limit(1).executeTakeFirst();
 }
 
 type PostedCheckpoint = Checkpoint & Pick<CheckpointRow, 'channel'>;
 
 /** The newest that was posted. */
-export async function findLastCheckpoint(
-  db: Kysely<Schema>,
-  tenant: string,
-): Promise<PostedCheckpoint | undefined> {
+export async function findLastCheckpoint(db: Db, tenant: string): Promise<PostedCheckpoint | undefined> {
   const rows = await selectPosted(db, tenant).orderBy('day', 'desc').limit(1).execute();
   return rows.map(toCheckpoint)[0];
 }
 
 /** All that were posted, oldest first: one a day. */
-export async function findCheckpoints(db: Kysely<Schema>, tenant: string): Promise<PostedCheckpoint[]> {
+export async function findCheckpoints(db: Db, tenant: string): Promise<PostedCheckpoint[]> {
   return (await selectPosted(db, tenant).orderBy('day').execute()).map(toCheckpoint);
 }
 
-function selectDays(db: Kysely<Schema>, tenant: string) {
+function selectDays(db: Db, tenant: string) {
   return db.selectFrom('audit_checkpoints').selectAll().where('tenant', '=', tenant);
 }
 
 // `unknown`: Slack may have posted it.
-function selectPosted(db: Kysely<Schema>, tenant: string) {
+function selectPosted(db: Db, tenant: string) {
   return selectDays(db, tenant).where('state', 'in', ['posted', 'unknown']);
 }
 

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { toUtcDay } from '../../lib/time.ts';
 import { Secret } from '../../secrets/secret.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db, Trx } from '../../store/schema.ts';
 import { openSlot, type SealedTable, sealRow } from '../keys/sealed-rows.ts';
 import type { Sealer } from '../keys/sealing.ts';
 import { findPolicyTenants, type Policies } from '../policy/policies.ts';
@@ -47,7 +47,7 @@ export interface CheckpointResult {
 export type Checkpoints = ReturnType<typeof createCheckpoints>;
 
 interface Options {
-  readonly db: Kysely<Schema>;
+  readonly db: Db;
   readonly sealer: Sealer;
   readonly audit: Audit;
   readonly policies: Policies;
@@ -66,7 +66,7 @@ export function createCheckpoints(options: Options) {
      */
     async claim(
       tenant: string,
-      putMessage: (trx: Transaction<Schema>, claim: CheckpointClaim) => Promise<unknown>,
+      putMessage: (trx: Trx, claim: CheckpointClaim) => Promise<unknown>,
     ): Promise<CheckpointClaim | undefined> {
       const { auditChannel: channel } = await policies.current(tenant, { fresh: true });
       if (channel === undefined) return undefined;
@@ -106,7 +106,7 @@ export function createCheckpoints(options: Options) {
     },
     /** Stores how posting it ended. */
     async recordResult(
-      trx: Kysely<Schema>,
+      trx: Db,
       { tenant, day, kind }: { tenant: string; day: string; kind: CheckpointReport['kind'] },
       { state, code }: CheckpointResult,
     ): Promise<void> {
@@ -178,15 +178,12 @@ export async function loadSigningKey(options: Omit<Options, 'policies'>): Promis
 }
 
 /** The public half; undefined while no checkpoint was ever signed. @throws SealError where it does not open. */
-export async function loadPublicSigningKey(
-  db: Kysely<Schema>,
-  sealer: Sealer,
-): Promise<KeyObject | undefined> {
+export async function loadPublicSigningKey(db: Db, sealer: Sealer): Promise<KeyObject | undefined> {
   const key = await findKey(db, sealer);
   return key && createPublicKey(key);
 }
 
-async function findKey(db: Kysely<Schema>, sealer: Sealer): Promise<KeyObject | undefined> {
+async function findKey(db: Db, sealer: Sealer): Promise<KeyObject | undefined> {
   const pem = await openSlot(db, sealer, signingKeysTable, slot);
   return pem && createPrivateKey(pem.reveal());
 }

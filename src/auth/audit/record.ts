@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Kysely } from 'kysely';
+
 import { z } from 'zod';
 import { canonicalJson, parseJson } from '../../lib/canonical-json.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db } from '../../store/schema.ts';
 
 export type Details = Readonly<Record<string, string | number | boolean>>;
 
@@ -87,7 +87,7 @@ export interface AuditFilter {
 
 /** The newest records of a tenant, newest first. */
 export function findRecentAudit(
-  db: Kysely<Schema>,
+  db: Db,
   tenant: string,
   limit: number,
   filter: AuditFilter = {},
@@ -96,11 +96,7 @@ export function findRecentAudit(
 }
 
 /** The first record of a tenant after a place. */
-export function findNextAudit(
-  db: Kysely<Schema>,
-  tenant: string,
-  seq: number,
-): Promise<AuditRecord | undefined> {
+export function findNextAudit(db: Db, tenant: string, seq: number): Promise<AuditRecord | undefined> {
   return selectRecords(db, tenant, {}).where('seq', '>', seq).orderBy('seq').limit(1).executeTakeFirst();
 }
 
@@ -108,7 +104,7 @@ const pieceSize = 500;
 
 /** The records of a tenant after a place, oldest first, in pieces of a bounded size. */
 export async function* readAudit(
-  db: Kysely<Schema>,
+  db: Db,
   tenant: string,
   after: number,
   filter: AuditFilter = {},
@@ -123,7 +119,7 @@ export async function* readAudit(
   }
 }
 
-function selectRecords(db: Kysely<Schema>, tenant: string, { who, events }: AuditFilter) {
+function selectRecords(db: Db, tenant: string, { who, events }: AuditFilter) {
   let query = db
     .selectFrom('audit_records')
     .select(['tenant', 'seq', 'at', 'actor', 'event', 'subject', 'detail', 'hash'])

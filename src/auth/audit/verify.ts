@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { KeyObject } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { Kysely } from 'kysely';
+
 import { UserError } from '../../errors.ts';
 import { hasTable } from '../../store/database.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db } from '../../store/schema.ts';
 import { type Broken, createChainCheck, type Link, verifyChain } from './chain.ts';
 import { type Checkpoint, findCheckpoints, isSignedBy } from './checkpoint.ts';
 import { readRecord } from './record.ts';
@@ -37,7 +37,7 @@ interface VerifyOptions {
 }
 
 /** Checks every chain of a database, in bounded memory. Missing tables are skipped. */
-export async function checkDatabase(db: Kysely<Schema>, options: VerifyOptions): Promise<AuditReport[]> {
+export async function checkDatabase(db: Db, options: VerifyOptions): Promise<AuditReport[]> {
   if (!(await hasTable(db, 'audit_records')))
     throw new UserError('The database holds no audit record: it is from before there was one.');
   const isStored = await hasTable(db, 'audit_checkpoints');
@@ -57,10 +57,7 @@ export async function checkDatabase(db: Kysely<Schema>, options: VerifyOptions):
 }
 
 /** The tenants with records, and those that a checkpoint names. */
-async function findTenants(
-  db: Kysely<Schema>,
-  { tenant, checkpoints }: VerifyOptions,
-): Promise<ReadonlySet<string>> {
+async function findTenants(db: Db, { tenant, checkpoints }: VerifyOptions): Promise<ReadonlySet<string>> {
   if (tenant !== undefined) return new Set([tenant]);
   const found = new Set<string>();
   // One by one: a list of all would read the whole table.

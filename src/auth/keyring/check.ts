@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import type { Kysely } from 'kysely';
+
 import { UserError } from '../../errors.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db } from '../../store/schema.ts';
 import type { SealedTable } from '../keys/sealed-rows.ts';
 import { createSealer, SealError } from '../keys/sealing.ts';
 import type { Keyring, KeyringKey } from './keyring.ts';
@@ -16,11 +16,7 @@ const guide = 'docs/operating.md, “Lost keyring”, says what to do where it i
  * @throws UserError with key ids and counts, where rows are sealed under a key that is not there, or where a key id
  * stands for another key than the one that sealed rows here.
  */
-export async function checkKeyring(
-  db: Kysely<Schema>,
-  keyring: Keyring,
-  tables: readonly SealedTable[],
-): Promise<void> {
+export async function checkKeyring(db: Db, keyring: Keyring, tables: readonly SealedTable[]): Promise<void> {
   const use = await countKeyUse(db, tables);
   const missing = findMissingKeys(use, keyring);
   if (missing.length > 0) {
@@ -51,12 +47,12 @@ export function findMissingKeys(use: readonly KeyUse[], keyring: Keyring): strin
 }
 
 /** Forgets a key that is no longer used. */
-export async function forgetCheckValue(db: Kysely<Schema>, keyId: string): Promise<void> {
+export async function forgetCheckValue(db: Db, keyId: string): Promise<void> {
   await db.deleteFrom('keyring_keys').where('key_id', '=', keyId).execute();
 }
 
 /** Stores a key's check value, unless there is one; returns the stored one. */
-async function storeCheckValue(db: Kysely<Schema>, keyId: string, value: string): Promise<string> {
+async function storeCheckValue(db: Db, keyId: string, value: string): Promise<string> {
   const row = await db
     .insertInto('keyring_keys')
     .values({ key_id: keyId, check_value: value })
@@ -76,7 +72,7 @@ const probes = 5;
 
 /** True, too, where there are none. */
 async function opensItsRows(
-  db: Kysely<Schema>,
+  db: Db,
   keyring: Keyring,
   id: string,
   tables: readonly SealedTable[],

@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
 import { UserError } from '../../errors.ts';
 import type { WithLock } from '../../store/database.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db } from '../../store/schema.ts';
 import { type Audit, deployment } from '../audit/audit.ts';
 import type { SealedTable } from '../keys/sealed-rows.ts';
 import { createSealer } from '../keys/sealing.ts';
@@ -19,7 +18,7 @@ import { countKeyUse, describeUse, destroyRowsByKey, rewrap } from './sealed-tab
 import { findLiveMembers, listMembers, refuseUnlessKnown } from './watch.ts';
 
 interface KeysOptions {
-  readonly db: Kysely<Schema>;
+  readonly db: Db;
   readonly tables: readonly SealedTable[];
   readonly withLock: WithLock;
   readonly source: KeyringSource;

@@ -1,6 +1,6 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { yieldToEventLoop } from '../../lib/time.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db } from '../../store/schema.ts';
 import type { Audit } from '../audit/audit.ts';
 import {
   advanceVersion,
@@ -40,7 +40,7 @@ export interface KeyUse {
 }
 
 /** Counts what is sealed or signed, by key and table. */
-export async function countKeyUse(db: Kysely<Schema>, tables: readonly SealedTable[]): Promise<KeyUse[]> {
+export async function countKeyUse(db: Db, tables: readonly SealedTable[]): Promise<KeyUse[]> {
   const nouns = new Map([...tables, versionRecords].map(({ name, noun }) => [name as string, noun]));
   const counts = [...nouns.keys()].map(
     (name) =>
@@ -65,7 +65,7 @@ const batchSize = 100;
 
 /** Rows that are under this key, or that are not, in the order of their slots, after the given one. */
 export async function findRows(
-  db: Kysely<Schema>,
+  db: Db,
   table: KeyedTable,
   which: 'under' | 'not under',
   keyId: string,
@@ -98,7 +98,7 @@ export interface Rewrapped {
  * rows that are not under the primary key are read.
  */
 export async function rewrap(options: {
-  db: Kysely<Schema>;
+  db: Db;
   sealer: Sealer;
   tables: readonly SealedTable[];
   progress: (line: string) => void;
@@ -126,7 +126,7 @@ export async function rewrap(options: {
 }
 
 async function rewrapRow(
-  db: Kysely<Schema>,
+  db: Db,
   sealer: Sealer,
   table: KeyedTable,
   row: KeyedRow,
@@ -164,7 +164,7 @@ function signAgain(sealer: Sealer, row: KeyedRow): NextValue {
  * owner of one connects again.
  */
 export async function destroyRowsByKey(options: {
-  db: Kysely<Schema>;
+  db: Db;
   sealer: Sealer;
   tables: readonly SealedTable[];
   audit: Audit;

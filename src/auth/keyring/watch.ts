@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { UserError } from '../../errors.ts';
 import type { Secret } from '../../secrets/secret.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db } from '../../store/schema.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { SealedTable } from '../keys/sealed-rows.ts';
 import { checkKeyring } from './check.ts';
@@ -16,7 +16,7 @@ const reportMs = 30_000;
 
 /** The keyring of a running process. Reads its file again when it changes, and reports to other processes which keys it knows. */
 export function createKeyringWatch(options: {
-  db: Kysely<Schema>;
+  db: Db;
   tables: readonly SealedTable[];
   source: KeyringSource;
   first: ReadKeyring;
@@ -130,7 +130,7 @@ interface KeyringMember {
 const memberLifeSeconds = 120;
 
 export async function reportMember(
-  db: Kysely<Schema>,
+  db: Db,
   {
     id,
     label,
@@ -147,7 +147,7 @@ export async function reportMember(
 }
 
 /** The processes that are not gone, in order of their labels. */
-export async function findLiveMembers(db: Kysely<Schema>): Promise<KeyringMember[]> {
+export async function findLiveMembers(db: Db): Promise<KeyringMember[]> {
   const rows = await db
     .selectFrom('keyring_members')
     .select(['label', 'key_ids', 'primary_id as primaryId'])
@@ -163,7 +163,7 @@ export async function findLiveMembers(db: Kysely<Schema>): Promise<KeyringMember
 }
 
 /** Forgets the processes that are gone; `all` where no other process can be there. */
-export async function removeGoneMembers(db: Kysely<Schema>, which: 'gone' | 'all'): Promise<void> {
+export async function removeGoneMembers(db: Db, which: 'gone' | 'all'): Promise<void> {
   const gone = sql<boolean>`seen_at < now() - make_interval(secs => ${memberLifeSeconds})`;
   await db
     .deleteFrom('keyring_members')

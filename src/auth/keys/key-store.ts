@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import type { Secret } from '../../secrets/secret.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db, Trx } from '../../store/schema.ts';
 import { type Audit, type AuditInput, createAudit } from '../audit/audit.ts';
 import { type Person, tenantId } from '../identity.ts';
 import { destroySlot, newestVersion, openRow, type SealedTable, sealRow } from './sealed-rows.ts';
@@ -33,15 +33,10 @@ export const linkedKeysTable: SealedTable = {
 };
 
 /** Keeps each person's CDN key, sealed for that person. Every change is audited in the transaction that makes it. */
-export function createKeyStore(options: {
-  db: Kysely<Schema>;
-  sealer: Sealer;
-  now: () => Date;
-  audit?: Audit;
-}) {
+export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Date; audit?: Audit }) {
   const { db, sealer, now, audit = createAudit({ db, now }) } = options;
 
-  const find = (person: Person, on: Kysely<Schema> = db) =>
+  const find = (person: Person, on: Db = db) =>
     on
       .selectFrom('linked_keys')
       .selectAll()
@@ -134,11 +129,7 @@ export function createKeyStore(options: {
 }
 
 /** Until the end of the transaction. Linking shares the lock; destroying the keys of a tenant waits for all of it. */
-async function lockLinking(
-  trx: Transaction<Schema>,
-  tenant: string,
-  mode: 'shared' | 'exclusive',
-): Promise<void> {
+async function lockLinking(trx: Trx, tenant: string, mode: 'shared' | 'exclusive'): Promise<void> {
   const lock = mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
   await sql`select ${sql.raw(lock)}(hashtextextended(${`cdn-chatops/link/${tenant}`}, 0))`.execute(trx);
 }

@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import { registerSecret } from '../../secrets/secret.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db, Schema } from '../../store/schema.ts';
 import { type Person, tenantId } from '../identity.ts';
 
 /** The page on which one person enters their key. */
@@ -46,7 +46,7 @@ export const keyLinkMinutes = lifetimeMs / minuteMs;
 export const tokenShape = '[\\w-]{22}';
 
 /** The one-time links to the page. Only the hash of a link's token is stored. */
-export function createKeyLinks({ db, now }: { readonly db: Kysely<Schema>; readonly now: () => Date }) {
+export function createKeyLinks({ db, now }: { readonly db: Db; readonly now: () => Date }) {
   const update = (token: string) => db.updateTable('key_links').where('token_hash', '=', hashOf(token));
 
   /** Takes back a person's open links, except the newest `keep`. */

@@ -1,6 +1,6 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Secret } from '../../secrets/secret.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db, Trx } from '../../store/schema.ts';
 import { readKeyId, SealError, type Sealer, type Signature, type Slot } from './sealing.ts';
 
 // Every sealed row has a version, and `sealed_versions` holds the newest one of each slot, authenticated under the
@@ -64,7 +64,7 @@ export function ownerColumn({
 
 /** Seals a value as the newest of its slot; every older one becomes void. */
 export async function sealRow(
-  trx: Transaction<Schema>,
+  trx: Trx,
   sealer: Sealer,
   secret: Secret,
   slot: Slot,
@@ -88,7 +88,7 @@ export async function openRow(sealer: Sealer, row: VersionedRow, slot: Slot): Pr
 
 /** Opens the value of a slot of this table; undefined = there is none. @throws SealError */
 export async function openSlot(
-  db: Kysely<Schema>,
+  db: Db,
   sealer: Sealer,
   table: SealedTable,
   { tenant, userId }: Owner,
@@ -101,7 +101,7 @@ export async function openSlot(
 
 /** Destroys the row of a slot, and voids every copy of it; false = there is none, or it is not `under` that key. */
 export async function destroySlot(
-  trx: Transaction<Schema>,
+  trx: Trx,
   sealer: Sealer,
   table: SealedTable,
   { tenant, userId }: Owner,
@@ -122,7 +122,7 @@ export async function destroySlot(
  * so that none is given twice even if a record was turned back.
  */
 export async function advanceVersion(
-  trx: Transaction<Schema>,
+  trx: Trx,
   sealer: Sealer,
   { tenant, userId, kind }: Slot,
   now: Date,

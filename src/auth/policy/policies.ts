@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely';
 import { createCache } from '../../lib/cache.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db } from '../../store/schema.ts';
 import type { Audit } from '../audit/audit.ts';
 import { initialPolicy, type Policy, policyBody } from './policy.ts';
 
@@ -29,7 +28,7 @@ export function createPolicies({
   audit,
   now,
 }: {
-  readonly db: Kysely<Schema>;
+  readonly db: Db;
   readonly audit: Audit;
   readonly now: () => Date;
 }) {
@@ -72,11 +71,7 @@ export function createPolicies({
 }
 
 /** One version, or the current one; undefined where no admin has saved it. Throws where it cannot be read: deny all. */
-async function findVersion(
-  db: Kysely<Schema>,
-  tenant: string,
-  version?: number,
-): Promise<PolicyVersion | undefined> {
+async function findVersion(db: Db, tenant: string, version?: number): Promise<PolicyVersion | undefined> {
   let rows = db.selectFrom('policies').selectAll().where('tenant', '=', tenant);
   if (version !== undefined) rows = rows.where('version', '=', version);
   const row = await rows.orderBy('version', 'desc').limit(1).executeTakeFirst();
@@ -86,7 +81,7 @@ async function findVersion(
 }
 
 /** Every tenant whose admins have saved settings. */
-export async function findPolicyTenants(db: Kysely<Schema>): Promise<string[]> {
+export async function findPolicyTenants(db: Db): Promise<string[]> {
   const rows = await db.selectFrom('policies').select('tenant').distinct().orderBy('tenant').execute();
   return rows.map(({ tenant }) => tenant);
 }

@@ -1,6 +1,6 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { type Person, tenantId } from '../../auth/identity.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Db, Schema } from '../../store/schema.ts';
 import type { Digest, DigestOrder, PauseReason } from '../model.ts';
 
 export function readDigest(row: Selectable<Schema['digests']>): Digest {
@@ -34,7 +34,7 @@ export function orderColumns(owner: Person, { subject, schedule, channel }: Dige
 
 /** Stores a digest, paused as `new`. Undefined where the id is taken: ids are short, so that people can type them. */
 export async function insertDigest(
-  db: Kysely<Schema>,
+  db: Db,
   { id, owner, order, at }: { id: string; owner: Person; order: DigestOrder; at: Date },
 ): Promise<Digest | undefined> {
   const row = await db
@@ -47,13 +47,13 @@ export async function insertDigest(
 }
 
 /** Deleted ones too, as long as their deletion can be undone. */
-export async function findDigest(db: Kysely<Schema>, id: string): Promise<Digest | undefined> {
+export async function findDigest(db: Db, id: string): Promise<Digest | undefined> {
   const row = await db.selectFrom('digests').selectAll().where('id', '=', id).executeTakeFirst();
   return row && readDigest(row);
 }
 
 /** Counts a failed run; returns the number of consecutive ones. */
-export async function countFailure(db: Kysely<Schema>, id: string): Promise<number> {
+export async function countFailure(db: Db, id: string): Promise<number> {
   const row = await db
     .updateTable('digests')
     .set({ failures: sql<number>`failures + 1` })

@@ -1,5 +1,5 @@
-import { type Insertable, type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
-import type { Schema } from '../../store/schema.ts';
+import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
+import type { Db, Schema, Trx } from '../../store/schema.ts';
 import { type Collected, type DigestBaseline, type DigestPast, storedVersion } from '../model.ts';
 
 export type RunRow = Selectable<Schema['digest_runs']>;
@@ -27,7 +27,7 @@ const doublePressMs = 5_000;
  * Stores a run that a person asks for. False where one is on its way into the channel already, or the same person asked a
  * moment ago. The lock makes simultaneous requests wait for each other.
  */
-export async function storeManualRun(trx: Transaction<Schema>, key: RunKey, by: string): Promise<boolean> {
+export async function storeManualRun(trx: Trx, key: RunKey, by: string): Promise<boolean> {
   await trx.selectFrom('digests').select('id').where('id', '=', key.digest_id).forUpdate().execute();
   const since = new Date(key.due.getTime() - doublePressMs);
   const underWay = await trx
@@ -46,7 +46,7 @@ export async function storeManualRun(trx: Transaction<Schema>, key: RunKey, by: 
 
 /** Stores runs; one that is stored already has run, or will. */
 export async function insertRuns(
-  trx: Transaction<Schema>,
+  trx: Trx,
   runs: readonly (RunKey & Partial<Insertable<Schema['digest_runs']>>)[],
 ): Promise<void> {
   await trx
@@ -57,10 +57,7 @@ export async function insertRuns(
 }
 
 /** Takes back runs that the schedule planned and that have not begun; returns the moments they were due. */
-export async function deletePlannedRuns(
-  trx: Transaction<Schema>,
-  digests: readonly string[],
-): Promise<Date[]> {
+export async function deletePlannedRuns(trx: Trx, digests: readonly string[]): Promise<Date[]> {
   if (digests.length === 0) return [];
   const taken = await trx
     .deleteFrom('digest_runs')
@@ -73,7 +70,7 @@ export async function deletePlannedRuns(
 }
 
 /** Begins an attempt at collecting. Undefined where the run is further already, or was taken back. */
-export function beginAttempt(db: Kysely<Schema>, { digest_id, due }: RunKey): Promise<RunRow | undefined> {
+export function beginAttempt(db: Db, { digest_id, due }: RunKey): Promise<RunRow | undefined> {
   return db
     .updateTable('digest_runs')
     .set({ state: 'collecting', attempts: sql<number>`attempts + 1` })
@@ -85,7 +82,7 @@ export function beginAttempt(db: Kysely<Schema>, { digest_id, due }: RunKey): Pr
 
 /** Moves a run on. False where it is not in that state, or another attempt has overtaken this one. */
 export async function moveRun(
-  db: Kysely<Schema>,
+  db: Db,
   { digest_id, due, attempts }: Pick<RunRow, 'digest_id' | 'due' | 'attempts'>,
   from: RunState,
   to: RunState,
@@ -104,7 +101,7 @@ const mostHistory = 60;
 
 /** The basis of comparison of a run that is due then: the runs that posted or stayed silent, and the baseline. */
 export async function loadPast(
-  db: Kysely<Schema>,
+  db: Db,
   digestId: string,
   before: Date,
 ): Promise<DigestPast & { readonly revision: number }> {
@@ -133,7 +130,7 @@ export function parseStored(text: string | null | undefined): { readonly version
 }
 
 /** The baseline of a digest; `revision` is one higher each time it is replaced. Undefined if it never ran. */
-export function findBaseline(db: Kysely<Schema>, digestId: string) {
+export function findBaseline(db: Db, digestId: string) {
   return db
     .selectFrom('digest_baselines')
     .select(['revision', 'body'])
@@ -146,7 +143,7 @@ export function findBaseline(db: Kysely<Schema>, digestId: string) {
  * 0 for none. Of two runs under way the one that was collected last replaces the other's.
  */
 export async function storePendingBaseline(
-  db: Kysely<Schema>,
+  db: Db,
   { digest_id, due }: RunKey,
   base: number,
   body: string,
@@ -163,7 +160,7 @@ export async function storePendingBaseline(
  * Makes the pending baseline of a posted run the current one. False, and nothing changes, where another run did so since
  * this one was collected: its findings may be reported again, and nothing is lost.
  */
-export async function acceptBaseline(db: Kysely<Schema>, { digest_id, due }: RunKey): Promise<boolean> {
+export async function acceptBaseline(db: Db, { digest_id, due }: RunKey): Promise<boolean> {
   const result = await db
     .updateTable('digest_baselines')
     .set({

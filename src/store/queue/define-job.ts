@@ -1,13 +1,12 @@
-import type { Kysely } from 'kysely';
 import type { z } from 'zod';
 import type { Log } from '../../telemetry/log.ts';
-import type { Schema } from '../schema.ts';
+import type { Db, Schema } from '../schema.ts';
 
 /** `Ports`: what the job reaches outwards with, handed in at start, so that no job knows how Slack or the CDN is reached. */
 export interface JobContext<out Ports = unknown> {
   /** Aborts when the bot stops and has waited long enough, or when the job's claim was lost. */
   readonly signal: AbortSignal;
-  readonly db: Kysely<Schema>;
+  readonly db: Db;
   readonly ports: Ports;
   readonly log: Log;
   readonly now: () => Date;

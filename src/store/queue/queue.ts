@@ -1,9 +1,9 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import type { ConstructorOptions, PgBoss, Job as StoredJob } from 'pg-boss';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Database, Engine } from '../database.ts';
-import type { Schema } from '../schema.ts';
+import type { Db, Trx } from '../schema.ts';
 import type { Job, JobRef } from './define-job.ts';
 
 /** Jobs in the database (pg-boss), on both engines: each runs on one process at a time, and again where one died. */
@@ -23,7 +23,7 @@ export type Enqueue = <Data>(job: JobRef<Data>, data: Data, options?: EnqueueOpt
 
 export interface EnqueueOptions {
   /** Together with the rows of that transaction, or not at all. */
-  readonly in?: Transaction<Schema> | undefined;
+  readonly in?: Trx | undefined;
   /** Not before. */
   readonly at?: Date | undefined;
   /** See `onePerKey`. */
@@ -172,7 +172,7 @@ export function createQueue(options: {
 }
 
 /** The directory lock proves that no other process works here: whatever is active was left by one that died. */
-async function giveBackActiveJobs(boss: PgBoss, db: Kysely<Schema>): Promise<void> {
+async function giveBackActiveJobs(boss: PgBoss, db: Db): Promise<void> {
   const { rows } = await sql<{ name: string; id: string }>`
     select name, id from pgboss.job where state = 'active'`.execute(db);
   for (const { name, id } of rows) await boss.fail(name, id, { message: 'the process ended' });
