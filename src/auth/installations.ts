@@ -1,5 +1,4 @@
 import type { Installation, InstallationQuery, InstallationStore } from '@slack/oauth';
-
 import { registerSecret, Secret } from '../secrets/secret.ts';
 import type { WithLock } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';

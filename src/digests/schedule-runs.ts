@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-
 import { z } from 'zod';
 import { hourMs, minuteMs } from '../lib/time.ts';
 import type { JobRef } from '../store/queue/define-job.ts';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import { type Person, tenantId } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import type { Posted } from '../outbox/slack-port.ts';

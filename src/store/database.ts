@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { UserError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';

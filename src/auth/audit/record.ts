@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-
 import { z } from 'zod';
 import { canonicalJson, parseJson } from '../../lib/canonical-json.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { KeyObject } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-
 import { UserError } from '../../errors.ts';
 import { hasTable } from '../../store/database.ts';
 import type { Db } from '../../store/schema.ts';

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-
 import { UserError } from '../../errors.ts';
 import type { Db } from '../../store/schema.ts';
 import type { SealedTable } from '../keys/sealed-rows.ts';

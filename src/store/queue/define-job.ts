@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Log } from '../../telemetry/log.ts';
-import type { Db, Schema } from '../schema.ts';
+import type { Db } from '../schema.ts';
 
 /** `Ports`: what the job reaches outwards with, handed in at start, so that no job knows how Slack or the CDN is reached. */
 export interface JobContext<out Ports = unknown> {
