@@ -20,7 +20,7 @@ import { UserError } from '../errors.ts';
 import { type Database, hasTable, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import { describeBroken } from '../views/audit/audit.ts';
-import { pluralize } from '../views/blocks/text.ts';
+import { pluralize } from '../views/blocks/format.ts';
 
 const usage = [
   'Usage: npm run audit:verify -- [--file <export.ndjson>] [--tenant <id>]',

@@ -3,7 +3,7 @@ import { ApiError, isPlanError } from '../api/http/errors.ts';
 import { UserError } from '../errors.ts';
 import { hourMs, minuteMs } from '../lib/time.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
-import { formatBytes } from '../views/blocks/text.ts';
+import { formatBytes } from '../views/blocks/format.ts';
 import type { Offer } from '../views/exports/outcome-messages.ts';
 import type { ExportRequest } from './model.ts';
 import { ExportTooLarge } from './worker/gather.ts';

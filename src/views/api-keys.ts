@@ -1,8 +1,8 @@
 import type { ApiKey } from '../api/api-keys.ts';
 import { actions, button, context, message, section } from './blocks/blocks.ts';
-import { formatMoment } from './blocks/dates.ts';
+import { formatInteger, formatMoment, pluralize } from './blocks/format.ts';
 import type { Attachment, Message } from './blocks/message.ts';
-import { escapeMrkdwn, formatCode, formatInteger, join, pluralize, truncateLines } from './blocks/text.ts';
+import { escapeMrkdwn, formatCode, join, truncateLines } from './blocks/text.ts';
 
 interface ApiKeyList {
   readonly keys: readonly ApiKey[];

@@ -3,20 +3,12 @@ import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zones/summary.ts';
 import { actions, button, commandButton, context, message, section } from './blocks/blocks.ts';
 import { renderChart } from './blocks/chart.ts';
-import { formatMoment, formatShortMoments } from './blocks/dates.ts';
 import { joinList } from './blocks/fields.ts';
+import { formatInteger, formatMoment, formatMoney, formatShortMoments } from './blocks/format.ts';
 import { modal, option, searchSelect, textInput } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
 import type { Message, MessageBlock } from './blocks/message.ts';
-import {
-  escapeMrkdwn,
-  formatCode,
-  formatInteger,
-  formatMoney,
-  join,
-  plainText,
-  truncate,
-} from './blocks/text.ts';
+import { escapeMrkdwn, formatCode, join, plainText, truncate } from './blocks/text.ts';
 
 export interface App {
   readonly id: string;

@@ -1,13 +1,13 @@
 import type { Button } from '@slack/types';
 import type { Decision, Right } from '../auth/policy/policy.ts';
 import { actions, commandButton, connectButton, context, message, say, section } from './blocks/blocks.ts';
+import { pluralize } from './blocks/format.ts';
 import type { Message } from './blocks/message.ts';
 import {
   capitalize,
   escapeMarkup,
   escapeMrkdwn,
   formatCode,
-  pluralize,
   truncate,
   truncateLines,
 } from './blocks/text.ts';

@@ -11,8 +11,8 @@ import {
   section,
 } from './blocks/blocks.ts';
 import { replaceCharts } from './blocks/chart.ts';
-import { formatMoment } from './blocks/dates.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
+import { formatMoment } from './blocks/format.ts';
 import { modal } from './blocks/inputs.ts';
 import { capitalize, escapeMrkdwn, formatCode } from './blocks/text.ts';
 import { keyButtons } from './connect/connect.ts';

@@ -2,10 +2,16 @@ import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
 import { actions, button, commandButton, context, message, section } from './blocks/blocks.ts';
 import { renderChart } from './blocks/chart.ts';
-import { formatLongDay, formatMoment, formatShortDay } from './blocks/dates.ts';
+import {
+  formatInteger,
+  formatLongDay,
+  formatMoment,
+  formatPercent,
+  formatShortDay,
+} from './blocks/format.ts';
 import { modal, textInput } from './blocks/inputs.ts';
 import type { Message, MessageBlock } from './blocks/message.ts';
-import { escapeMrkdwn, formatInteger, formatPercent, join } from './blocks/text.ts';
+import { escapeMrkdwn, join } from './blocks/text.ts';
 
 export interface Scanning {
   readonly id: string;

@@ -9,7 +9,7 @@ import { type Operation, type OperationKind, type Proposal, requiredRight } from
 import { propose } from '../../operations/propose.ts';
 import { findOperation } from '../../operations/queries.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
-import { pluralize } from '../../views/blocks/text.ts';
+import { pluralize } from '../../views/blocks/format.ts';
 import type { ApprovalNeeds } from '../../views/operations/describe.ts';
 import type { Context, With } from '../define.ts';
 

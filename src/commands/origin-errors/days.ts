@@ -1,7 +1,8 @@
 import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../../errors.ts';
 import { type DayRange, shiftDay, toUtcDay } from '../../lib/time.ts';
-import { capitalize, formatCode, pluralize } from '../../views/blocks/text.ts';
+import { pluralize } from '../../views/blocks/format.ts';
+import { capitalize, formatCode } from '../../views/blocks/text.ts';
 import { quoteWord } from '../../views/zones/rows.ts';
 import { findClosest } from '../did-you-mean.ts';
 

@@ -1,11 +1,5 @@
-import {
-  escapeMrkdwn,
-  formatCode,
-  formatInteger,
-  formatMoney,
-  join,
-  pluralize,
-} from '../../views/blocks/text.ts';
+import { formatInteger, formatMoney, pluralize } from '../../views/blocks/format.ts';
+import { escapeMrkdwn, formatCode, join } from '../../views/blocks/text.ts';
 import {
   describeChange,
   describeComparison,

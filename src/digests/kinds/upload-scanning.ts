@@ -1,9 +1,9 @@
 import type { UploadScanningMetrics } from '../../api/upload-scanning.ts';
 import { shiftDay, toUtcDay } from '../../lib/time.ts';
 import { renderChart } from '../../views/blocks/chart.ts';
-import { formatShortDay } from '../../views/blocks/dates.ts';
+import { formatInteger, formatPercent, formatShortDay, pluralize } from '../../views/blocks/format.ts';
 import type { MessageBlock } from '../../views/blocks/message.ts';
-import { escapeMrkdwn, formatInteger, formatPercent, pluralize } from '../../views/blocks/text.ts';
+import { escapeMrkdwn } from '../../views/blocks/text.ts';
 import {
   describeComparison,
   describeRate,

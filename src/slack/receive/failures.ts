@@ -5,7 +5,8 @@ import { UserError } from '../../errors.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
-import { escapeMrkdwn, formatCode, pluralize } from '../../views/blocks/text.ts';
+import { pluralize } from '../../views/blocks/format.ts';
+import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
 import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
 
 export interface FailedDelivery {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pluralize } from '../../views/blocks/text.ts';
+import { pluralize } from '../../views/blocks/format.ts';
 import { renderNotice } from '../../views/connect/page.ts';
 import { readBody } from './limits.ts';
 

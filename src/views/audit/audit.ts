@@ -3,17 +3,10 @@ import { type AuditState, auditEvents } from '../../auth/audit/audit.ts';
 import type { Broken } from '../../auth/audit/chain.ts';
 import type { Checkpoint } from '../../auth/audit/checkpoint.ts';
 import { actions, button, commandButton, compact, context, message, say, section } from '../blocks/blocks.ts';
-import { formatMoment } from '../blocks/dates.ts';
+import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { actionMenu, option } from '../blocks/inputs.ts';
 import type { Message } from '../blocks/message.ts';
-import {
-  capitalize,
-  escapeMrkdwn,
-  formatInteger,
-  pluralize,
-  truncate,
-  truncateMarkup,
-} from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, truncate, truncateMarkup } from '../blocks/text.ts';
 import type { AuditLine } from './words.ts';
 
 /** The selection that a list shows. */

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../../auth/audit/audit.ts';
 import type { AuditRecord } from '../../auth/audit/record.ts';
-import { capitalize, escapeMrkdwn, formatCode, formatInteger, join } from '../blocks/text.ts';
+import { formatInteger } from '../blocks/format.ts';
+import { capitalize, escapeMrkdwn, formatCode, join } from '../blocks/text.ts';
 
 /** One record as people read it: `says` is mrkdwn. */
 export interface AuditLine extends Pick<AuditRecord, 'seq' | 'at' | 'requestId'> {

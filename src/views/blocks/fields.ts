@@ -1,5 +1,6 @@
 import { getEnumName } from '../../api/zones/enums.ts';
-import { escapeMrkdwn, formatCode, formatInteger, join, type Maybe, pluralize } from './text.ts';
+import { formatInteger, pluralize } from './format.ts';
+import { escapeMrkdwn, formatCode, join, type Maybe } from './text.ts';
 
 /** A label, and a value in mrkdwn: none if the CDN did not report it, or if it does not apply. */
 type Field = readonly [label: string, value: Maybe<string>];

@@ -1,8 +1,9 @@
 import type { Option } from '@slack/types';
 import { limits } from './blocks.ts';
 import type { Failure } from './failure.ts';
+import { formatInteger } from './format.ts';
 import { option } from './inputs.ts';
-import { formatInteger, plainText, stripMarkup, wrapText } from './text.ts';
+import { plainText, stripMarkup, wrapText } from './text.ts';
 
 /** Slack's limit: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
 export const maxOptions = 100;

@@ -1,3 +1,5 @@
+import { formatInteger } from './format.ts';
+
 /** What a condition may leave out: `late && …`. */
 export type Maybe<Part> = Part | false | '' | 0 | undefined;
 
@@ -76,17 +78,6 @@ export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** `3 zones`, `1 zone`, `no zones`. */
-export function pluralize(number: number, one: string, many = `${one}s`): string {
-  if (number === 0) return `no ${many}`;
-  return `${formatInteger(number)} ${number === 1 ? one : many}`;
-}
-
-/** 12345 → `12,345`. */
-export function formatInteger(number: number): string {
-  return number.toLocaleString('en-US');
-}
-
 /** As many of the lines as fit into `length` characters, then `and 12 more`. */
 export function truncateLines(all: readonly Maybe<string>[], length: number, joint = '\n'): string {
   const lines = all.filter((line) => typeof line === 'string' && line !== '') as string[];
@@ -115,35 +106,4 @@ function flat(text: string): string {
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .replace(/[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, '')
     .trim();
-}
-
-/** Decimal units, as the control panel counts: `812 GB`, `1.24 GB`, `52.4 MB`. From 100,000 GB on in TB. */
-export function formatBytes(amount: number): string {
-  if (amount < 1000) return `${formatInteger(Math.round(amount))} B`;
-  if (amount < 1e6) return `${digits(amount / 1e3)} kB`;
-  if (amount < 1e9) return `${digits(amount / 1e6)} MB`;
-  if (amount < 1e14) return `${digits(amount / 1e9)} GB`;
-  return `${digits(amount / 1e12)} TB`;
-}
-
-// Creating a formatter takes as long as using it a hundred times.
-const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
-const plainNumber = new Intl.NumberFormat('en-US');
-
-/** Charges as the CDN reports them, in dollars. */
-export function formatMoney(amount: number): string {
-  return dollars.format(amount);
-}
-
-/** `81 %`: whole per cent, never rounded up to the limit nor down to nothing. */
-export function formatPercent(part: number, whole: number): string {
-  const share = (part / whole) * 100;
-  if (share > 0 && share < 1) return 'under 1 %';
-  return `${formatInteger(share < 100 ? Math.floor(share) : Math.round(share))} %`;
-}
-
-/** Three significant digits: `1.24`, `12.4`, `124`, `1,240`. */
-function digits(amount: number): string {
-  const decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
-  return plainNumber.format(Number(amount.toFixed(decimals)));
 }

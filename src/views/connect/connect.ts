@@ -13,10 +13,10 @@ import {
   say,
   section,
 } from '../blocks/blocks.ts';
-import { formatMoment } from '../blocks/dates.ts';
+import { formatMoment, pluralize } from '../blocks/format.ts';
 import { formResult, modal, textInput } from '../blocks/inputs.ts';
 import type { FormResult, Message } from '../blocks/message.ts';
-import { formatCode, pluralize } from '../blocks/text.ts';
+import { formatCode } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
 
 /** The reason for which a key was not connected: mrkdwn in Slack, plain text on the page. */

@@ -1,4 +1,4 @@
-import { pluralize } from '../blocks/text.ts';
+import { pluralize } from '../blocks/format.ts';
 import type { Connected, KeyProblem } from './connect.ts';
 
 /** The form. A refused key is never put back. */

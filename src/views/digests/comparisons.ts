@@ -6,8 +6,9 @@ import {
   type Point,
 } from '../../digests/figures.ts';
 import { type Chart, renderChart } from '../blocks/chart.ts';
+import { formatInteger, pluralize } from '../blocks/format.ts';
 import type { MessageBlock } from '../blocks/message.ts';
-import { escapeMrkdwn, formatInteger, join, pluralize } from '../blocks/text.ts';
+import { escapeMrkdwn, join } from '../blocks/text.ts';
 import { formatRunTime } from './schedule.ts';
 
 type Format = (value: number) => string;

@@ -11,9 +11,9 @@ import {
   say,
   section,
 } from '../blocks/blocks.ts';
-import { formatMoment } from '../blocks/dates.ts';
+import { formatMoment, pluralize } from '../blocks/format.ts';
 import type { Message } from '../blocks/message.ts';
-import { formatCode, pluralize } from '../blocks/text.ts';
+import { formatCode } from '../blocks/text.ts';
 import { resumeButton, takeOverButton } from './notices.ts';
 import { describeNextRuns, formatRunTime } from './schedule.ts';
 import { describeOrder, describePause } from './words.ts';

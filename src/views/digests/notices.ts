@@ -3,8 +3,9 @@ import { canBeTakenOver, type Digest, isChannelReason, type PauseReason } from '
 import type { RunRow } from '../../digests/queries/runs.ts';
 import { actions, button, confirmation, connectButton, context, message, section } from '../blocks/blocks.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
+import { pluralize } from '../blocks/format.ts';
 import type { Message } from '../blocks/message.ts';
-import { formatCode, join, pluralize } from '../blocks/text.ts';
+import { formatCode, join } from '../blocks/text.ts';
 import { describeSchedule, formatRunTime } from './schedule.ts';
 import { describePause } from './words.ts';
 

@@ -1,6 +1,7 @@
 import { type DigestKindName, digestKinds, findDigestKind } from '../../digests/kinds/list.ts';
 import type { DigestOrder, PauseReason, Threshold } from '../../digests/model.ts';
-import { formatInteger, join } from '../blocks/text.ts';
+import { formatInteger } from '../blocks/format.ts';
+import { join } from '../blocks/text.ts';
 import { describeSchedule, joinWords } from './schedule.ts';
 
 /** `Zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */

@@ -4,18 +4,9 @@ import type { TopValues } from '../../exports/stats/counts.ts';
 import type { EventStats } from '../../exports/stats/event-stats.ts';
 import type { GatheredFile, GatheredLog } from '../../exports/worker/gather.ts';
 import { renderChart, sumBuckets } from '../blocks/chart.ts';
-import { formatMoment, formatShortMoments } from '../blocks/dates.ts';
+import { formatBytes, formatInteger, formatMoment, formatShortMoments, pluralize } from '../blocks/format.ts';
 import type { Attachment, MessageBlock, Spooled } from '../blocks/message.ts';
-import {
-  escapeMrkdwn,
-  formatBytes,
-  formatCode,
-  formatInteger,
-  join,
-  type Maybe,
-  pluralize,
-  truncateLines,
-} from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, join, type Maybe, truncateLines } from '../blocks/text.ts';
 import { describeWindow } from './exports.ts';
 
 /** The files of one message, and the comment above them. */

@@ -1,9 +1,8 @@
 import type { Button } from '@slack/types';
 import type { Answer, Operation } from '../../operations/model.ts';
 import { actions, button, commandButton, say } from '../blocks/blocks.ts';
-import { formatMoment } from '../blocks/dates.ts';
+import { formatMoment, pluralize } from '../blocks/format.ts';
 import type { Message } from '../blocks/message.ts';
-import { pluralize } from '../blocks/text.ts';
 import {
   describeCount,
   describeMissing,

@@ -11,9 +11,9 @@ import {
   say,
   section,
 } from '../blocks/blocks.ts';
-import { formatMoment } from '../blocks/dates.ts';
+import { formatMoment, pluralize } from '../blocks/format.ts';
 import type { Message } from '../blocks/message.ts';
-import { escapeMrkdwn, formatCode, join, type Maybe, pluralize } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, join, type Maybe } from '../blocks/text.ts';
 import {
   describeCount,
   describeMissing,

@@ -8,17 +8,10 @@ import {
 } from '../../api/zones/summary.ts';
 import type { Operation, OperationOutcome, OperationState, VoidReason } from '../../operations/model.ts';
 import { button, section } from '../blocks/blocks.ts';
+import { formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
 import type { Message } from '../blocks/message.ts';
-import {
-  escapeMrkdwn,
-  formatCode,
-  formatInteger,
-  formatMoney,
-  join,
-  pluralize,
-  truncateLines,
-} from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, join, truncateLines } from '../blocks/text.ts';
 
 /** `delete every instance of volume `data` of app `app0``, in mrkdwn. */
 export function describeRequest({ request }: Pick<Operation, 'request'>): string {

@@ -1,7 +1,8 @@
 import type { ModalView } from '@slack/types';
 import { actions, commandButton, section } from '../blocks/blocks.ts';
+import { pluralize } from '../blocks/format.ts';
 import { modal, option, select, textInput } from '../blocks/inputs.ts';
-import { capitalize, formatCode, plainText, pluralize } from '../blocks/text.ts';
+import { capitalize, formatCode, plainText } from '../blocks/text.ts';
 import { renderZoneInput } from '../zones/rows.ts';
 import { dayChoices } from './origin-errors.ts';
 

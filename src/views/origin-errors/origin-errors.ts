@@ -3,19 +3,9 @@ import type { Group, OriginErrorCounts, Sample } from '../../api/origin-errors/c
 import { type DayRange, hourMs, shiftDay, startOfDay } from '../../lib/time.ts';
 import { actions, button, context, message, section } from '../blocks/blocks.ts';
 import { renderChart, sumBuckets } from '../blocks/chart.ts';
-import { formatMoment, formatShortDay } from '../blocks/dates.ts';
+import { formatInteger, formatMoment, formatPercent, formatShortDay, pluralize } from '../blocks/format.ts';
 import type { Message, MessageBlock } from '../blocks/message.ts';
-import {
-  capitalize,
-  escapeMrkdwn,
-  formatCode,
-  formatInteger,
-  formatPercent,
-  join,
-  type Maybe,
-  pluralize,
-  truncateLines,
-} from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, formatCode, join, type Maybe, truncateLines } from '../blocks/text.ts';
 import { showButton } from '../zones/rows.ts';
 import { describeDays, type Report, type ZoneName } from './report.ts';
 

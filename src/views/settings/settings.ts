@@ -12,11 +12,11 @@ import {
   say,
   section,
 } from '../blocks/blocks.ts';
-import { formatMoment } from '../blocks/dates.ts';
 import { missingScopeLines } from '../blocks/failure.ts';
+import { formatMoment, pluralize } from '../blocks/format.ts';
 import { formResult, modal } from '../blocks/inputs.ts';
 import type { FormResult, Message } from '../blocks/message.ts';
-import { escapeMrkdwn, join, pluralize, truncateLines } from '../blocks/text.ts';
+import { escapeMrkdwn, join, truncateLines } from '../blocks/text.ts';
 
 /** The effects of a change of settings, with all names resolved. */
 export interface Consequences {

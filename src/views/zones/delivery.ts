@@ -12,7 +12,7 @@ import {
   renderFields,
   renderSwitches,
 } from '../blocks/fields.ts';
-import { formatMoney } from '../blocks/text.ts';
+import { formatMoney } from '../blocks/format.ts';
 import { describeState, describeUsage } from './rows.ts';
 
 export function renderOverview(zone: Zone): string[] {

@@ -1,19 +1,17 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { Totals, ZoneSummary } from '../../api/zones/summary.ts';
 import { actions, button, commandButton, context, message, say, section } from '../blocks/blocks.ts';
-import { formatMoment } from '../blocks/dates.ts';
 import type { Failure } from '../blocks/failure.ts';
-import type { Message } from '../blocks/message.ts';
 import {
   formatBytes,
-  formatCode,
   formatInteger,
+  formatMoment,
   formatMoney,
   formatPercent,
-  join,
-  plainText,
   pluralize,
-} from '../blocks/text.ts';
+} from '../blocks/format.ts';
+import type { Message } from '../blocks/message.ts';
+import { formatCode, join, plainText } from '../blocks/text.ts';
 import { quoteWord, renderRow } from './rows.ts';
 
 /** Filter, order and page of a list of zones. Buttons carry it as a query string. */

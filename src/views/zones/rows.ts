@@ -1,19 +1,10 @@
 import type { Button, InputBlock, KnownBlock, ModalView, Option } from '@slack/types';
 import { type Attention, attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
 import { actions, button, commandButton, message, section } from '../blocks/blocks.ts';
+import { formatBytes, formatInteger, formatMoney, formatPercent, pluralize } from '../blocks/format.ts';
 import { modal, option, searchSelect } from '../blocks/inputs.ts';
 import type { Message } from '../blocks/message.ts';
-import {
-  escapeMrkdwn,
-  formatBytes,
-  formatCode,
-  formatInteger,
-  formatMoney,
-  formatPercent,
-  join,
-  plainText,
-  pluralize,
-} from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, join, plainText } from '../blocks/text.ts';
 
 /** The reasons why a zone needs attention; '' if there are none. */
 export function describeAttention(zone: ZoneSummary): string {

@@ -15,7 +15,8 @@ import {
   renderFields,
   renderSwitches,
 } from '../blocks/fields.ts';
-import { escapeMrkdwn, formatCode, formatMoney, join } from '../blocks/text.ts';
+import { formatMoney } from '../blocks/format.ts';
+import { escapeMrkdwn, formatCode, join } from '../blocks/text.ts';
 
 export function renderHostname(host: Hostname): string {
   const isPlatforms = host.isSystemHostname || host.isManagedHostname;

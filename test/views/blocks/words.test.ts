@@ -1,14 +1,16 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatMoment } from '../../../src/views/blocks/dates.ts';
 import {
-  escapeMrkdwn,
   formatBytes,
-  formatCode,
+  formatMoment,
   formatMoney,
   formatPercent,
-  plainText,
   pluralize,
+} from '../../../src/views/blocks/format.ts';
+import {
+  escapeMrkdwn,
+  formatCode,
+  plainText,
   truncate,
   truncateLines,
 } from '../../../src/views/blocks/text.ts';

@@ -1,13 +1,12 @@
 import type { Attention } from '../../../api/zones/summary.ts';
-import { formatShortDay } from '../../../views/blocks/dates.ts';
 import {
-  capitalize,
-  escapeMrkdwn,
   formatBytes,
   formatInteger,
   formatMoney,
+  formatShortDay,
   pluralize,
-} from '../../../views/blocks/text.ts';
+} from '../../../views/blocks/format.ts';
+import { capitalize, escapeMrkdwn } from '../../../views/blocks/text.ts';
 import {
   describeComparison,
   describeName,

@@ -1,0 +1,75 @@
+/**
+ * A moment in the reader's time zone, with UTC as the fallback.
+ * https://docs.slack.dev/messaging/formatting-message-text#date-formatting
+ */
+export function formatMoment(at: Date): string {
+  const utc = `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `<!date^${Math.floor(at.getTime() / 1000)}^{date_short_pretty} {time}|${utc}>`;
+}
+
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+
+/** `2026-11-03` → `3 Nov`. */
+export function formatShortDay(day: string): string {
+  const [, month, date] = day.split('-').map(Number);
+  return `${date} ${months[(month ?? 1) - 1]}`;
+}
+
+/** `3 Nov 2026`. */
+export function formatLongDay(day: string): string {
+  return `${formatShortDay(day)} ${day.slice(0, 4)}`;
+}
+
+/** Moments in UTC in the shortest clear form: `3 Nov` if all are midnights, `14:00` within one day, else both. */
+export function formatShortMoments(at: readonly number[]): string[] {
+  const iso = at.map((ms) => new Date(ms).toISOString());
+  const days = new Set(iso.map((text) => text.slice(0, 10)));
+  if (iso.every((text) => text.slice(11, 19) === '00:00:00'))
+    return iso.map((text) => formatShortDay(text.slice(0, 10)));
+  return iso.map((text) => {
+    const time = text.slice(11, 16);
+    return days.size === 1 ? time : `${formatShortDay(text.slice(0, 10))} ${time}`;
+  });
+}
+
+/** `3 zones`, `1 zone`, `no zones`. */
+export function pluralize(number: number, one: string, many = `${one}s`): string {
+  if (number === 0) return `no ${many}`;
+  return `${formatInteger(number)} ${number === 1 ? one : many}`;
+}
+
+/** 12345 → `12,345`. */
+export function formatInteger(number: number): string {
+  return number.toLocaleString('en-US');
+}
+
+/** Decimal units, as the control panel counts: `812 GB`, `1.24 GB`, `52.4 MB`. From 100,000 GB on in TB. */
+export function formatBytes(amount: number): string {
+  if (amount < 1000) return `${formatInteger(Math.round(amount))} B`;
+  if (amount < 1e6) return `${digits(amount / 1e3)} kB`;
+  if (amount < 1e9) return `${digits(amount / 1e6)} MB`;
+  if (amount < 1e14) return `${digits(amount / 1e9)} GB`;
+  return `${digits(amount / 1e12)} TB`;
+}
+
+// Creating a formatter takes as long as using it a hundred times.
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const plainNumber = new Intl.NumberFormat('en-US');
+
+/** Charges as the CDN reports them, in dollars. */
+export function formatMoney(amount: number): string {
+  return dollars.format(amount);
+}
+
+/** `81 %`: whole per cent, never rounded up to the limit nor down to nothing. */
+export function formatPercent(part: number, whole: number): string {
+  const share = (part / whole) * 100;
+  if (share > 0 && share < 1) return 'under 1 %';
+  return `${formatInteger(share < 100 ? Math.floor(share) : Math.round(share))} %`;
+}
+
+/** Three significant digits: `1.24`, `12.4`, `124`, `1,240`. */
+function digits(amount: number): string {
+  const decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
+  return plainNumber.format(Number(amount.toFixed(decimals)));
+}
