@@ -1,4 +1,5 @@
 import type { VisibleMessage } from '../../simulator/slack/messages.ts';
+import type { VisibleView } from '../../simulator/slack/views.ts';
 import { type Bot, type BotOptions, connect, startBot } from '../support/bot.ts';
 
 type Person = ReturnType<Bot['slack']['as']>;
@@ -40,18 +41,16 @@ export async function openForm(person: Person, words = 'export 501 last 6h'): Pr
   await person.waitForModal('event-logs:submit');
 }
 
-/** Sends the form and closes what it says. Gives the words it ended with. */
-export async function submitForm(person: Person, values: Record<string, unknown> = {}): Promise<string> {
+/** Sends the form and closes what it ends with, which it gives: `event-logs:started`, the form again, or a failure. */
+export async function submitForm(person: Person, values: Record<string, unknown> = {}): Promise<VisibleView> {
+  const sent = person.modal()?.hash;
   const submitted = await person.submit(values);
   if (submitted.errors) throw new Error(`the form has errors: ${JSON.stringify(submitted.errors)}`);
-  const { reads } = await person.waitForModal(
-    ({ callback_id: id, reads }) =>
-      id === 'event-logs:started' ||
-      (id === 'event-logs:submit' && reads.includes('Reference')) ||
-      reads.includes('did not work'),
+  const ended = await person.waitForModal(
+    ({ callback_id: id, hash }) => hash !== sent && id !== 'event-logs:busy',
   );
   while (person.modal()) await person.closeModal();
-  return reads;
+  return ended;
 }
 
 /** Messages with files in a place. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { endsTooEarly, exportOperation } from '../../src/api/event-logs.ts';
 import { ApiError } from '../../src/api/http/errors.ts';
 import { UserError } from '../../src/errors.ts';
-import { classifyFailure } from '../../src/exports/failures.ts';
+import { classifyFailure, type FailureVerdict } from '../../src/exports/failures.ts';
 import { describePostFailure } from '../../src/exports/messages.ts';
 import type { ExportRequest } from '../../src/exports/model.ts';
 import { ExportTooLarge } from '../../src/exports/worker/gather.ts';
@@ -23,6 +23,12 @@ const request: ExportRequest = {
 
 function api(code: ConstructorParameters<typeof ApiError>[0]['code'], more = {}): ApiError {
   return new ApiError({ code, operation: exportOperation, sent: true, ...more });
+}
+
+/** The error that is told. */
+function readTold(verdict: FailureVerdict): object {
+  const { message, hint } = 'tell' in verdict ? (verdict.tell as UserError) : {};
+  return { message, hint };
 }
 
 test('what may come back is tried again, longer and longer, and not for ever', () => {
@@ -86,15 +92,14 @@ test('a window that only the CDN finds wrong is offered away from the edges, and
 });
 
 test.each([
-  ['missing_scope', /Ask an admin/, 1],
-  ['file_uploads_disabled', /Ask an admin/, 1],
-  ['blocked_file_type', /Ask an admin/, 1],
-  ['file_upload_size_restricted', /smaller window.*ask an admin/, 3],
-  ['not_in_channel', /\/invite @cdn/, 2],
-])('an upload that Slack refuses with %s is told with what helps', (code, hint, buttons) => {
+  ['missing_scope', 1],
+  ['file_uploads_disabled', 1],
+  ['blocked_file_type', 1],
+  ['file_upload_size_restricted', 3],
+  ['not_in_channel', 2],
+])('an upload that Slack refuses with %s is told with what helps', (code, buttons) => {
   const verdict = classifyFailure(new SlackFailure('refused', code), request, 1, now);
-  expect(verdict).toMatchObject({ tell: { hint: expect.stringMatching(hint) } });
-  expect(verdict).not.toMatchObject({ tell: { hint: expect.stringContaining('to yourself') } });
+  expect(readTold(verdict)).toMatchSnapshot();
   expect('offers' in verdict && verdict.offers).toHaveLength(buttons);
 });
 
@@ -126,22 +131,20 @@ test.skipIf(process.platform !== 'linux')('a full disk is told as one', async ()
   const error: unknown = await full.write('x').catch((failure: unknown) => failure);
   await full.close();
   const verdict = classifyFailure(error, request, 1, now);
-  expect(verdict).toMatchObject({ tell: { message: expect.stringContaining('disk is full') } });
+  expect(readTold(verdict)).toMatchSnapshot();
   expect('offers' in verdict && verdict.offers).toHaveLength(2);
 });
 
 test.each([
-  ['not_in_channel', /The bot is not in <#C1>/],
-  ['channel_not_found', /The bot is not in <#C1>/],
-  ['is_archived', /<#C1> is archived/],
-  ['account_inactive', /does not let the bot post in <#C1> \(account_inactive\)/],
+  'not_in_channel',
+  'channel_not_found',
+  'is_archived',
+  'account_inactive',
   // It was tried until it expired.
-  [undefined, /asks for a pause/],
-  ['restricted_action', /does not let the bot post in <#C1> \(restricted_action\)/],
-])('a first message that is refused with %s says so', (code, words) => {
-  expect(describePostFailure({ code, reference: undefined }, 'C1')).toMatchObject({
-    message: expect.stringMatching(words),
-  });
+  undefined,
+  'restricted_action',
+])('a first message that is refused with %s says so', (code) => {
+  expect(describePostFailure({ code, reference: undefined }, 'C1')).toMatchSnapshot();
 });
 
 test.each([

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { channels, saveSettings, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
 import { mountSmallDisk } from './small-disk.ts';
+import { readExport, readProblem, says } from './words.ts';
 
 const { alice, bob } = users;
 const { ops, deploys, random } = channels;
@@ -23,7 +24,7 @@ const {
 test('a stream that breaks off is read again, and one file arrives', async () => {
   bot().cdn.faults.add({ match: { path: /export$/ }, drop: 'mid-body', afterBytes: 5000 });
   await exportTo(ops);
-  await waitForPost(ops, /200 events.*in 1 file below/);
+  await waitForPost(ops, says.posted());
   expect(newFiles(ops)).toHaveLength(1);
   expect(exportRequests()).toHaveLength(2);
   await expectEmptySpool();
@@ -37,21 +38,21 @@ test('one that breaks off every time is given up after four, with one message th
   bot().cdn.faults.add({ match: { path: /export$/ }, drop: 'mid-body', afterBytes: 5000, times: 4 });
   await exportTo(ops);
   for (const seconds of [2, 10, 30]) {
-    await waitForPost(ops, new RegExp(`broke off\\. Trying again in ${seconds} s`));
+    await waitForPost(ops, says.retriesIn(seconds, 'broke off'));
     behindMs -= seconds * 1000;
   }
-  const told = await waitForPost(ops, /did not work; nothing was posted/);
+  const told = await waitForPost(ops, says.failed);
   behindMs = 0;
   expect(exportRequests()).toHaveLength(4);
   await expectNothingLeft();
   await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
-  await waitForPost(ops, /in 1 file below/);
+  await waitForPost(ops, says.posted());
 }, 60_000);
 
 test('a pause that the CDN asks for is kept, and one file arrives', async () => {
   bot().cdn.faults.add({ match: { path: /export$/ }, status: 429, retryAfter: 1 });
   await exportTo(ops);
-  await waitForPost(ops, /in 1 file below/);
+  await waitForPost(ops, says.posted());
   expect(newFiles(ops)).toHaveLength(1);
   expect(exportRequests()).toHaveLength(2);
 });
@@ -71,13 +72,11 @@ test('a window the service refuses with 401 is no bad key: the corrected one is 
     },
   });
   await exportTo(ops);
-  const told = await waitForPost(ops, /did not work/);
-  expect(told.reads).toMatch(/past 3 days/);
-  expect(told.reads).not.toMatch(/what you typed/i);
-  expect(told.reads).not.toMatch(/key/i);
+  const told = await waitForPost(ops, says.failed);
+  expect(readExport(told)).toMatchSnapshot();
   await expectNothingLeft();
   await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
-  await waitForPost(ops, /in 1 file below/);
+  await waitForPost(ops, says.posted());
   const [refused, corrected] = exportRequests().map(({ body }) => body as { from: number; to: number });
   expect(corrected?.from).toBe(refused?.from);
   expect(corrected?.to).toBeLessThan(refused?.to ?? 0);
@@ -101,7 +100,7 @@ test('a start before the 72 hours is sent, and refused in the CDN’s own words 
 test('a refused key is told with the way to connect another', async () => {
   bot().cdn.faults.add({ match: { path: /export$/ }, status: 401 });
   await exportTo(ops);
-  expect((await waitForPost(ops, /did not work/)).reads).toMatch(/refused your key/);
+  expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot();
   await expectNothingLeft();
 });
 
@@ -110,20 +109,17 @@ test.each(['file_uploads_disabled', 'blocked_file_type', 'missing_scope'])(
   async (code) => {
     bot().slack.script.fail('files.getUploadURLExternal', code);
     await exportTo(ops);
-    const told = await waitForPost(ops, /did not work; nothing was posted/);
-    expect(told.reads).toMatch(/workspace does not allow|lacks the permission to send files/);
-    expect(told.reads).toMatch(/Ask an admin of your Slack workspace/);
-    expect(told.reads).not.toMatch(/export to yourself/);
+    const told = await waitForPost(ops, says.failed);
     await expectNothingLeft();
     await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
-    await waitForPost(ops, /in 1 file below/);
+    await waitForPost(ops, says.posted());
   },
 );
 
 test('Slack refusing to show the file is told: nothing is there', async () => {
   bot().slack.script.fail('files.completeUploadExternal', 'is_archived');
   await exportTo(ops);
-  expect((await waitForPost(ops, /did not work/)).reads).toMatch(/archived/);
+  expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot();
   await expectNothingLeft();
 });
 
@@ -138,8 +134,7 @@ test('a channel that is archived meanwhile: the person hears of it, and nothing 
     channel.archived = false;
   });
   held.release();
-  const { reads } = await waitForPost(`D${alice}`, /did not work; nothing was posted/);
-  expect(reads).toMatch(/The channel was archived meanwhile/);
+  expect(readExport(await waitForPost(`D${alice}`, says.failed))).toMatchSnapshot();
   await expectNothingLeft();
 });
 
@@ -147,7 +142,7 @@ test('an end for which Slack wants a pause, or which gets no answer, is told all
   bot().slack.script.rateLimit('chat.update', 1);
   bot().slack.script.fail('chat.update', 'internal_error');
   await exportTo(ops);
-  const { ts } = await waitForPost(ops, /in 1 file below/);
+  const { ts } = await waitForPost(ops, says.posted());
   expect(newFiles(ops)).toHaveLength(1);
   expect(callsTo('chat.update').filter(({ args }) => args['ts'] === ts)).toHaveLength(3);
 });
@@ -160,20 +155,19 @@ test('a disk that is full is told, nothing is left on it, and a smaller window i
   onTestFinished(disk.unmount);
   Object.assign(bot().cdn.data.eventLogs, { bytes: 3_000_000 });
   await exportTo(ops);
-  const told = await waitForPost(ops, /did not work; nothing was posted/);
-  expect(told.reads).toMatch(/disk is full.*choose a smaller window/s);
+  const told = await waitForPost(ops, says.failed);
   await expect.poll(disk.usedBytes).toBe(0);
   await expectNothingLeft();
   await disk.unmount();
   Object.assign(bot().cdn.data.eventLogs, { bytes: undefined });
   await bot().slack.as(alice, ops).press('event-logs:again:1', { ts: told.ts });
-  await waitForPost(ops, /in 1 file below/);
+  await waitForPost(ops, says.posted());
 });
 
 test('where nobody knows whether the file was shown it is said, and not tried again', async () => {
   bot().slack.script.drop('files.completeUploadExternal');
   await exportTo(ops);
-  await waitForPost(ops, /may have been posted/);
+  expect(readExport(await waitForPost(ops, says.inDoubt))).toMatchSnapshot();
   expect(newFiles(ops)).toHaveLength(1);
   expect(callsTo('files.completeUploadExternal')).toHaveLength(1);
 });
@@ -181,7 +175,7 @@ test('where nobody knows whether the file was shown it is said, and not tried ag
 test('an upload that breaks off is tried again from the beginning: one file arrives', async () => {
   bot().slack.script.drop('files.upload');
   await exportTo(ops);
-  await waitForPost(ops, /in 1 file below/);
+  await waitForPost(ops, says.posted());
   expect(newFiles(ops)).toHaveLength(1);
   await expectEmptySpool();
 });
@@ -189,22 +183,20 @@ test('an upload that breaks off is tried again from the beginning: one file arri
 test('a pause that Slack asks for while posting is kept, and one file arrives', async () => {
   bot().slack.script.rateLimit('files.completeUploadExternal', 1);
   await exportTo(ops);
-  await waitForPost(ops, /in 1 file below/);
+  await waitForPost(ops, says.posted());
   expect(newFiles(ops)).toHaveLength(1);
 });
 
 test('more than a gigabyte is refused before a byte is read, with smaller windows and splitting as buttons', async () => {
   Object.assign(bot().cdn.data.eventLogs, { bytes: 1_500_000_000, announceLength: true });
   await exportTo(ops);
-  const told = await waitForPost(ops, /too large/);
-  expect(told.reads).toMatch(/1\.5 GB/);
-  const buttons = JSON.stringify(told.blocks);
-  expect(buttons).toContain('Split into several files');
-  expect(buttons.match(/event-logs:again:\d/g)).toHaveLength(3);
+  const told = await waitForPost(ops, says.failed);
+  expect(readExport(told)).toMatchSnapshot();
+  expect(JSON.stringify(told.blocks).match(/event-logs:again:\d/g)).toHaveLength(3);
   await expectNothingLeft();
   Object.assign(bot().cdn.data.eventLogs, { bytes: undefined, announceLength: false });
   await bot().slack.as(alice, ops).press('event-logs:again:1', { ts: told.ts });
-  await waitForPost(ops, /in 1 file below/);
+  await waitForPost(ops, says.posted());
   const [whole, part] = exportRequests().map(({ body }) => body as { from: number; to: number });
   expect((part?.to ?? 0) - (part?.from ?? 0)).toBeLessThan((whole?.to ?? 0) - (whole?.from ?? 0));
 });
@@ -215,21 +207,24 @@ test('a right that is lost meanwhile counts: nothing is posted', async () => {
   await held.reached;
   await saveSettings(bot().slack, { operators: [bob] });
   held.release();
-  expect((await waitForPost(ops, /did not work/)).reads).toMatch(/not an operator/);
+  expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot();
   await expectNothingLeft();
   await saveSettings(bot().slack, { operators: [alice, bob] });
 });
 
 test('where exports may go is decided for the form and for the file', async () => {
   await saveSettings(bot().slack, { exportChannels: [deploys] });
-  expect(await exportTo(ops)).toMatch(/exports may go into #deploys only/);
-  expect(await exportTo(undefined)).toMatch(/exports may go into #deploys only/);
+  for (const [where, channel] of Object.entries({ 'another channel': ops, 'direct messages': undefined })) {
+    const refused = await exportTo(channel);
+    expect(refused.callback_id).toBe('event-logs:submit');
+    expect(readProblem(refused)).toMatchSnapshot(where);
+  }
   const held = holdExport();
   await exportTo(deploys);
   await held.reached;
   await saveSettings(bot().slack, { exportChannels: [random] });
   held.release();
-  expect((await waitForPost(deploys, /did not work/)).reads).toMatch(/exports may go into #random only/);
+  expect(readExport(await waitForPost(deploys, says.failed))).toMatchSnapshot('of the file');
   await expectNothingLeft();
   await saveSettings(bot().slack, { exportChannels: [] });
 });

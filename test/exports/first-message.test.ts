@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { VisibleMessage } from '../../simulator/slack/messages.ts';
-import { channels, openForm, users } from './bot.ts';
+import { channels, openForm, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
+import { answers, logged, readExport, says } from './words.ts';
 
 const { alice } = users;
 const { ops, random } = channels;
@@ -25,16 +26,16 @@ async function exportInDoubt(channel: string | undefined): Promise<void> {
   const isInDoubt = (): boolean =>
     bot()
       .logs.slice(before)
-      .some((line) => line.includes('message may have been posted or not'));
+      .some((line) => line.includes(logged.inDoubt));
   await expect.poll(isInDoubt, { timeout: 20_000 }).toBe(true);
   behindMs -= skippedMs;
-  expect(await told).toMatch(/started/);
+  expect((await told).callback_id).toBe('event-logs:started');
 }
 
 test('a first message that got no answer is found again by its mark: one message, one file', async () => {
   bot().slack.script.drop('chat.postMessage');
   await exportInDoubt(ops);
-  await waitForPost(ops, /in 1 file below/);
+  await waitForPost(ops, says.posted());
   expect(progress(ops)).toHaveLength(1);
   expect(newFiles(ops)).toHaveLength(1);
   expect(callsTo('chat.postMessage')).toHaveLength(1);
@@ -43,7 +44,7 @@ test('a first message that got no answer is found again by its mark: one message
 test('one that Slack never took is posted when that is certain', async () => {
   bot().slack.script.fail('chat.postMessage', 'internal_error');
   await exportInDoubt(ops);
-  await waitForPost(ops, /in 1 file below/);
+  await waitForPost(ops, says.posted());
   expect(progress(ops)).toHaveLength(1);
   expect(newFiles(ops)).toHaveLength(1);
 });
@@ -51,12 +52,12 @@ test('one that Slack never took is posted when that is certain', async () => {
 test('one that comes after it was taken for lost says how the export ended when it is pressed', async () => {
   const late = bot().slack.script.hold('chat.postMessage', 'before');
   await exportInDoubt(ops);
-  const { ts } = await waitForPost(ops, /in 1 file below/);
+  const { ts } = await waitForPost(ops, says.posted());
   late.release();
-  const { ts: lateTs } = await waitForPost(ops, /Asking the CDN/);
+  const { ts: lateTs } = await waitForPost(ops, says.asking);
   await bot().slack.as(alice, ops).press('event-logs:cancel:0', { ts: lateTs });
   await expect
-    .poll(() => progress(ops).map((message) => [message.ts, /in 1 file below/.test(message.reads)]))
+    .poll(() => progress(ops).map((message) => [message.ts, says.posted().test(message.reads)]))
     .toEqual([
       [ts, true],
       [lateTs, true],
@@ -68,11 +69,10 @@ test('one that comes after it was taken for lost says how the export ended when 
 test('one that is refused when it is posted again ends the export, and the person hears why', async () => {
   bot().slack.script.fail('chat.postMessage', 'internal_error');
   // The form has told of the start already.
-  expect(await exportTo(ops)).toMatch(/started/);
+  expect((await exportTo(ops)).callback_id).toBe('event-logs:started');
   bot().slack.script.fail('chat.postMessage', 'not_in_channel');
   behindMs -= skippedMs;
-  const told = await waitForPost(`D${alice}`, /did not work; nothing was posted/);
-  expect(told.reads).toMatch(/The bot is not in #ops/);
+  expect(readExport(await waitForPost(`D${alice}`, says.failed))).toMatchSnapshot();
   expect(exportRequests()).toEqual([]);
   await expectNothingLeft();
 });
@@ -80,9 +80,7 @@ test('one that is refused when it is posted again ends the export, and the perso
 test('one that is refused while the form waits is told there, and nowhere else', async () => {
   const person = bot().slack.as(alice, ops);
   await openForm(person);
-  await person.submit({ channel: random });
-  await person.waitForModal(/The bot is not in/);
-  while (person.modal()) await person.closeModal();
+  expect((await submitForm(person, { channel: random })).callback_id).toBe('event-logs:submit');
   await sleep(2_500);
   expect(progress(`D${alice}`)).toEqual([]);
   await person.slash('export list');
@@ -100,15 +98,16 @@ test.each([
   bot().slack.script.drop('chat.postMessage');
   if (channel) bot().slack.script.fail('conversations.history', 'missing_scope');
   await exportInDoubt(channel);
-  const notice = await waitForPost(`D${alice}`, /did not begin/);
+  const notice = await waitForPost(`D${alice}`, says.notBegun);
+  expect(readExport(notice)).toMatchSnapshot();
   const [wrong, ...more] = progress(place).filter(({ ts }) => ts !== notice.ts);
   expect(more).toEqual([]);
-  expect(wrong?.reads).toMatch(/Asking the CDN/);
+  expect(wrong?.reads).toMatch(says.asking);
   await bot()
     .slack.as(alice, place)
     .press('event-logs:cancel:0', { ts: wrong?.ts ?? '' });
-  await waitForPost(place, /did not begin/);
-  await expect.poll(() => progress(place).find(({ ts }) => ts === wrong?.ts)?.reads).toMatch(/did not begin/);
+  await waitForPost(place, says.notBegun);
+  await expect.poll(() => progress(place).find(({ ts }) => ts === wrong?.ts)?.reads).toMatch(says.notBegun);
   expect(exportRequests()).toEqual([]);
   await expectNothingLeft();
 });

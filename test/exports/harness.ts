@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { RecordedRequest } from '../../simulator/cdn/requests.ts';
 import type { VisibleMessage } from '../../simulator/slack/messages.ts';
+import type { VisibleView } from '../../simulator/slack/views.ts';
 import type { Bot, BotOptions } from '../support/bot.ts';
 import { channels, findFileMessages, openForm, startExportBot, submitForm, users } from './bot.ts';
 
@@ -22,8 +23,8 @@ export interface ExportHarness {
   /** What the CDN was asked for. */
   readonly exportRequests: () => RecordedRequest[];
   readonly callsTo: (method: string) => Bot['slack']['calls'];
-  /** Alice fills in the form; gives the words it ended with. */
-  readonly exportTo: (channel: string | undefined, values?: object, words?: string) => Promise<string>;
+  /** Alice fills in the form; gives what it ended with. */
+  readonly exportTo: (channel: string | undefined, values?: object, words?: string) => Promise<VisibleView>;
   /** The answer of the service stops after its beginning, until it is let go on. */
   readonly holdExport: (afterBytes?: number) => { reached: Promise<void>; release: () => void };
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { registerSecrets } from '../../src/secrets/secret.ts';
-import { channels, openForm, users } from './bot.ts';
+import { channels, openForm, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
+import { answers, logged, readExport, readProblem, says } from './words.ts';
 
 const { alice } = users;
 const { ops } = channels;
@@ -13,7 +14,7 @@ const reference = /Reference (\w{8})/;
 /** The log has the reference that people read, and nothing that they may not. */
 function expectLogged(reads: string, secret: string): void {
   const [, id = 'none'] = reference.exec(reads) ?? [];
-  expect(bot().logs.some((line) => line.includes(id) && line.includes('blocked a secret'))).toBe(true);
+  expect(bot().logs.some((line) => line.includes(id) && line.includes(logged.heldBack))).toBe(true);
   expect(JSON.stringify([bot().logs, bot().slack.as(alice).messages()])).not.toContain(secret);
 }
 
@@ -24,11 +25,9 @@ test.each([{}, { spreadsheetSafe: ['yes'] }, { pseudonyms: ['yes'] }, { split: [
     const log = `timestamp,action,ip,url\n2026-11-20T10:00:00Z,blocked,203.0.113.7,/x?AccessKey=${key}\n`;
     bot().cdn.faults.add({ match: { path: /export$/ }, body: log, headers: { 'content-type': 'text/csv' } });
     await exportTo(ops, values);
-    const { reads } = await waitForPost(ops, /did not work; nothing was posted/);
-    expect(reads).toMatch(/The files were held back: a key or token that is in use stands in them/);
-    expect(reads).toMatch(/Tell whoever runs this bot the reference below/);
-    expect(reads).not.toMatch(/to yourself|Export again/);
-    expectLogged(reads, key);
+    const told = await waitForPost(ops, says.failed);
+    expect(readExport(told)).toMatchSnapshot();
+    expectLogged(told.reads, key);
     expect(exportRequests()).toHaveLength(1);
     expect(callsTo('files.getUploadURLExternal')).toEqual([]);
     await expectNothingLeft();
@@ -45,12 +44,12 @@ test('words beside the files that became secret meanwhile: the same, and they ar
   const before = bot().logs.length;
   const release = registerSecrets({ 'cdn-key': [typed] });
   held.release();
-  const { reads } = await waitForPost(ops, /did not work; nothing was posted/);
+  const { reads } = await waitForPost(ops, says.failed);
   release();
-  expect(reads).toMatch(/held back/);
+  expect(readExport({ reads })).toMatchSnapshot();
   const [, id = 'none'] = reference.exec(reads) ?? [];
   const lines = bot().logs.slice(before);
-  expect(lines.some((line) => line.includes(id) && line.includes('blocked a secret'))).toBe(true);
+  expect(lines.some((line) => line.includes(id) && line.includes(logged.heldBack))).toBe(true);
   expect(JSON.stringify([reads, lines])).not.toContain(typed);
   expect(exportRequests()).toHaveLength(1);
   expect(callsTo('files.completeUploadExternal')).toEqual([]);
@@ -63,14 +62,14 @@ test('a token in use that is typed into the search is refused in words, and neit
   const release = registerSecrets({ 'slack-token': [key] });
   const person = bot().slack.as(alice, ops);
   await openForm(person);
-  await person.submit({ channel: ops, query: key });
-  const { reads } = await person.waitForModal(/What you typed holds a key or token/);
-  expectLogged(reads, key);
+  const refused = await submitForm(person, { channel: ops, query: key });
+  expect(refused.callback_id).toBe('event-logs:submit');
+  expect(readProblem(refused)).toMatchSnapshot();
+  expectLogged(refused.reads, key);
   expect(exportRequests()).toEqual([]);
   expect(newFiles(ops)).toEqual([]);
-  while (person.modal()) await person.closeModal();
   await person.slash('export list');
-  expect((await person.waitForMessage(/exports?, none under way/)).reads).not.toContain(key);
+  expect((await person.waitForMessage(answers.list('none'))).reads).not.toContain(key);
   release();
   await expectNothingLeft();
 });

@@ -10,11 +10,10 @@ import { environment } from '../support/bot.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { type BotProcess, startBotProcess } from '../support/process.ts';
 import { channels, openForm, saveSettings, users } from './bot.ts';
+import { answers, recorded, says } from './words.ts';
 
 const { alice } = users;
 const { ops } = channels;
-const arrived = 'in 1 file below';
-const unknown = 'may have been posted';
 const engines = await prepareEngines();
 
 describe.each(engines.both)('exports of a process that is killed, on $name', (engine) => {
@@ -83,17 +82,16 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
     return held;
   }
 
-  /** How an export ended: the messages that tell of it, and how many have its files. */
-  async function waitForEnd(query: string, words: string): Promise<{ told: string[]; files: number }> {
+  /** An export ended with one message that tells it, and so many with its files. */
+  async function expectEnd(query: string, end: RegExp, files: number): Promise<void> {
     await slack
       .as(alice, ops)
-      .waitForMessage(() => findMessages(query).some(({ reads }) => reads.includes(words)), 60_000);
+      .waitForMessage(() => findMessages(query).some(({ reads }) => end.test(reads)), 60_000);
     expect(slack.problems).toEqual([]);
-    const told = findMessages(query).filter((message) => message.files.length === 0);
-    return {
-      told: told.map(({ reads }) => (reads.includes(words) ? words : reads)),
-      files: findMessages(query).length - told.length,
-    };
+    const messages = findMessages(query);
+    const told = messages.filter((message) => message.files.length === 0);
+    expect(told.map(({ reads }) => reads)).toEqual([expect.stringMatching(end)]);
+    expect(messages).toHaveLength(told.length + files);
   }
 
   function holdService({ until }: { until: 'request' | 'body' }): Held {
@@ -117,8 +115,8 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
     await kill();
     for (const one of held) one.release();
     await start();
-    expect(await waitForEnd('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
-    expect(await waitForEnd('checkout', arrived)).toEqual({ told: [arrived], files: 1 });
+    await expectEnd('wp-login', says.posted(), 1);
+    await expectEnd('checkout', says.posted(), 1);
   });
 
   test.skipIf(engine.skip)('before the file is announced, and while it is on its way', async () => {
@@ -130,8 +128,8 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
     await kill();
     for (const one of held) one.release();
     await start();
-    expect(await waitForEnd('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
-    expect(await waitForEnd('checkout', arrived)).toEqual({ told: [arrived], files: 1 });
+    await expectEnd('wp-login', says.posted(), 1);
+    await expectEnd('checkout', says.posted(), 1);
   });
 
   test.skipIf(engine.skip)('when Slack has shown the file, and when it is about to', async () => {
@@ -142,8 +140,8 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
     await kill();
     shown.release();
     await start();
-    expect(await waitForEnd('wp-login', unknown)).toEqual({ told: [unknown], files: 1 });
-    expect(await waitForEnd('checkout', unknown)).toEqual({ told: [unknown], files: 0 });
+    await expectEnd('wp-login', says.inDoubt, 1);
+    await expectEnd('checkout', says.inDoubt, 0);
   });
 
   test.skipIf(engine.skip)(
@@ -152,15 +150,14 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
       begin();
       const held = [
         // Not an update that shows progress: that one may come while the file is on its way.
-        await ask('wp-login', slack.script.hold('chat.update', 'before', arrived)),
+        await ask('wp-login', slack.script.hold('chat.update', 'before', says.posted().source)),
         await ask('checkout', slack.script.hold('chat.postMessage', 'after')),
       ];
       await ask('shoes', slack.script.hold('chat.postMessage', 'before'));
       await kill();
       for (const one of held) one.release();
       await start();
-      for (const query of ['wp-login', 'checkout', 'shoes'])
-        expect(await waitForEnd(query, arrived)).toEqual({ told: [arrived], files: 1 });
+      for (const query of ['wp-login', 'checkout', 'shoes']) await expectEnd(query, says.posted(), 1);
     },
     90_000,
   );
@@ -173,14 +170,11 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
       const asked = cdn.requests.length;
       const person = slack.as(alice, ops);
       await person.press('event-logs:cancel:0');
-      await person.waitForMessage(({ ts, reads }) => !before.has(ts) && reads.includes('was cancelled'));
+      await person.waitForMessage(({ ts, reads }) => !before.has(ts) && answers.cancelled.test(reads));
       await kill();
       held.release();
       await start();
-      expect(await waitForEnd('wp-login', 'Cancelled by @Alice')).toEqual({
-        told: ['Cancelled by @Alice'],
-        files: 0,
-      });
+      await expectEnd('wp-login', says.cancelledBy('Alice'), 0);
       expect(cdn.requests.slice(asked).filter(({ path }) => path.endsWith('/export'))).toEqual([]);
     },
   );
@@ -189,9 +183,9 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
     const person = slack.as(alice, ops);
     await person.slash('audit 30');
     const { reads } = await person.waitForMessage(/\d+ records/);
-    expect(reads.match(/may have exported/g)).toHaveLength(2);
-    expect(reads.match(/(?<!may have) exported /g)).toHaveLength(7);
-    expect(reads.match(/was stopped by @Alice/g)).toHaveLength(1);
+    expect(reads.match(recorded.inDoubt)).toHaveLength(2);
+    expect(reads.match(recorded.posted)).toHaveLength(7);
+    expect(reads.match(recorded.cancelledByAlice)).toHaveLength(1);
   });
 
   test.skipIf(engine.skip || engine.name !== engines.embedded.name)(
@@ -201,10 +195,10 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
       await ask('wp-login', holdService({ until: 'body' }));
       await running.kill('SIGTERM');
       expect(findMessages('wp-login').map(({ reads }) => reads)).toEqual([
-        expect.stringContaining('this goes on by itself'),
+        expect.stringMatching(says.waitsForRestart),
       ]);
       await start();
-      expect(await waitForEnd('wp-login', arrived)).toEqual({ told: [arrived], files: 1 });
+      await expectEnd('wp-login', says.posted(), 1);
     },
     60_000,
   );

@@ -25,6 +25,7 @@ import {
   users,
   waitForEnd,
 } from './bot.ts';
+import { answers, says } from './words.ts';
 
 const { alice } = users;
 const { ops, deploys } = channels;
@@ -66,7 +67,7 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
     await held.reached;
     bot.slack.deliverTo(`http://127.0.0.1:${second.port()}/slack/events`);
     await person.press('event-logs:cancel:0');
-    await waitForEnd(bot.slack, ops, /was stopped; nothing was posted/);
+    await waitForEnd(bot.slack, ops, says.cancelled);
     expect(findFileMessages(bot.slack, ops)).toEqual([]);
     bot.slack.deliverTo(`http://127.0.0.1:${bot.app.port()}/slack/events`);
   });
@@ -84,7 +85,7 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
     }
     await worker.kill('SIGKILL');
     for (const { release } of held) release();
-    const done = (): number => person.messages().filter(({ reads }) => /in 1 file below/.test(reads)).length;
+    const done = (): number => person.messages().filter(({ reads }) => says.posted().test(reads)).length;
     await person.waitForMessage(() => done() === 3, 90_000);
     expect(findFileMessages(bot.slack, deploys)).toHaveLength(3);
     expect(bot.slack.problems).toEqual([]);
@@ -194,8 +195,8 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
     const { message } = await held('wp-login');
     await worker.kill('SIGKILL');
     await bot.slack.as(alice, ops).press('event-logs:cancel:0');
-    await bot.slack.as(alice, ops).waitForMessage(/The export was cancelled; nothing was posted/);
-    await expect.poll(() => message()?.reads).toMatch(/was stopped; nothing was posted/);
+    await bot.slack.as(alice, ops).waitForMessage(answers.cancelled);
+    await expect.poll(() => message()?.reads).toMatch(says.cancelled);
     expect(findFileMessages(bot.slack, ops)).toEqual([]);
   });
 
@@ -205,9 +206,9 @@ describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: $
     await startWorker();
     const again = holdService(bot);
     await worker.kill('SIGKILL');
-    await expect.poll(() => message()?.reads, { timeout: 40_000 }).toMatch(/attempt 2/);
+    await expect.poll(() => message()?.reads, { timeout: 40_000 }).toMatch(says.attempt(2));
     again.release();
-    await expect.poll(() => message()?.reads, { timeout: 20_000 }).toMatch(/in 1 file below/);
+    await expect.poll(() => message()?.reads, { timeout: 20_000 }).toMatch(says.posted());
     expect(findFileMessages(bot.slack, ops)).toHaveLength(1);
   }, 90_000);
 });

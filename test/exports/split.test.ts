@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { VisibleMessage } from '../../simulator/slack/messages.ts';
 import { channels, download, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
+import { readExport, says } from './words.ts';
 
 const { alice } = users;
 const { ops } = channels;
@@ -44,10 +45,10 @@ const withoutHeader = (part: Buffer): Buffer => part.subarray(part.indexOf('\n')
 test('a log that fits into no file comes as several in one message: joined, with one header, it is what the CDN sent', async () => {
   const log = serve(70_000);
   await exportTo(ops, { split: ['yes'] });
-  const done = await waitForPost(ops, /in \d+ files below/);
+  const done = await waitForPost(ops, says.posted('\\d+'));
   const { message, files } = await parts();
   expect(files.length).toBeGreaterThan(5);
-  expect(done.reads).toContain(`in ${files.length} files below`);
+  expect(done.reads).toMatch(says.posted(files.length));
   expect(files.map(({ name }) => /-part(\d+)of(\d+)\.csv$/.exec(name)?.slice(1).map(Number))).toEqual(
     files.map((_, nth) => [nth + 1, files.length]),
   );
@@ -60,7 +61,8 @@ test('a log that fits into no file comes as several in one message: joined, with
     expect(bytes.length).toBeLessThanOrEqual(partBytes);
     expect(message.reads).toMatch(new RegExp(`${name}.*${sha256(bytes)}`));
   }
-  expect(message.reads).toMatch(new RegExp(`parts joined, with one header row: ${sha256(log)}`));
+  const whole = message.reads.split('\n').filter((line) => line.includes(sha256(log)));
+  expect(readExport({ reads: whole.join('\n') }, { sha256: sha256(log) })).toMatchSnapshot();
   // The chart of all of it, once.
   expect(done.blocks?.filter(({ type }) => type === 'data_visualization')).toHaveLength(1);
   expect(callsTo('files.completeUploadExternal')).toHaveLength(1);
@@ -71,7 +73,7 @@ test('a log that fits into no file comes as several in one message: joined, with
 test('the copy for spreadsheets is cut like the file: every part of it has the header and the same rows', async () => {
   const log = serve(40_000);
   await exportTo(ops, { split: ['yes'], spreadsheetSafe: ['yes'], pseudonyms: ['yes'] });
-  await waitForPost(ops, /in \d+ files below/);
+  await waitForPost(ops, says.posted('\\d+'));
   const { message, files } = await parts();
   const raw = files.filter(({ name }) => !name.endsWith('-spreadsheet.csv'));
   const safe = files.filter(({ name }) => name.endsWith('-spreadsheet.csv'));
@@ -91,11 +93,11 @@ test('the copy for spreadsheets is cut like the file: every part of it has the h
 test('too large for one file, the message offers to split it, and one press does', async () => {
   serve(40_000, 2);
   await exportTo(ops);
-  const told = await waitForPost(ops, /too large/);
-  expect(told.reads).toMatch(/39\.\d kB, and Slack takes files up to 30 kB/);
+  const told = await waitForPost(ops, says.failed);
+  expect(readExport(told)).toMatchSnapshot();
   await expectNothingLeft();
   await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
-  await waitForPost(ops, /in 4 files below/);
+  await waitForPost(ops, says.posted(4));
   await expectEmptySpool();
 });
 
@@ -106,8 +108,8 @@ test.each([
 ])('larger than all parts together it is refused, with smaller windows%s', async (_, values, bytes) => {
   serve(bytes);
   await exportTo(ops, { split: ['yes'], ...values });
-  const told = await waitForPost(ops, /too large/);
-  expect(told.reads).toMatch(/no more than that is sent.*Narrow the window/s);
+  const told = await waitForPost(ops, says.failed);
+  expect(readExport(told)).toMatchSnapshot();
   expect(JSON.stringify(told.blocks).match(/event-logs:again:\d/g)).toHaveLength(2);
   expect(callsTo('files.getUploadURLExternal')).toEqual([]);
   await expectNothingLeft();
@@ -123,7 +125,7 @@ test('a part that breaks off on its way is sent again with the others: one messa
   await second.reached;
   bot().slack.script.drop('files.upload');
   second.release();
-  await waitForPost(ops, /in 4 files below/);
+  await waitForPost(ops, says.posted(4));
   const { files } = await parts();
   const joined = files.map(({ bytes }, nth) => (nth === 0 ? bytes : withoutHeader(bytes)));
   expect(Buffer.concat(joined).equals(log)).toBe(true);

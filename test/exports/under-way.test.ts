@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { channels, openForm, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
+import { answers, readExport, readProblem, recorded, says } from './words.ts';
 
 const { alice, bob, dave } = users;
 const { ops, deploys } = channels;
@@ -21,15 +22,15 @@ describe('at once', () => {
   test('a button that is pressed twice at once begins one export, and says so', async () => {
     bot().slack.script.fail('files.getUploadURLExternal', 'file_uploads_disabled');
     await exportTo(ops);
-    const told = await waitForPost(ops, /did not work/);
+    const told = await waitForPost(ops, says.failed);
     const held = holdExport();
     const person = bot().slack.as(alice, ops);
     const press = () => person.press('event-logs:again:0', { ts: told.ts });
     await Promise.all([press(), press()]);
-    await person.waitForMessage(/The same export is under way already/);
+    await person.waitForMessage(answers.duplicate);
     await held.reached;
     held.release();
-    await waitForPost(ops, /in 1 file below/);
+    await waitForPost(ops, says.posted());
     expect(newFiles(ops)).toHaveLength(1);
     expect(exportRequests()).toHaveLength(2);
     await expectEmptySpool();
@@ -42,14 +43,14 @@ describe('at once', () => {
     await exportTo(undefined, { query: 'checkout' });
     const person = bot().slack.as(alice, ops);
     await openForm(person);
-    await person.submit({ channel: ops, query: 'one too many' });
-    const back = await person.waitForModal(/You have 3 exports under way/);
-    expect(back.state.values['query']?.['query']).toMatchObject({ value: 'one too many' });
-    while (person.modal()) await person.closeModal();
+    const back = await submitForm(person, { channel: ops, query: 'fourth' });
+    expect(back.callback_id).toBe('event-logs:submit');
+    expect(readProblem(back)).toMatchSnapshot();
+    expect(back.state.values['query']?.['query']).toMatchObject({ value: 'fourth' });
     for (const { release } of held) release();
-    await waitForPost(ops, /in 1 file below/);
-    await waitForPost(deploys, /in 1 file below/);
-    await waitForPost(`D${alice}`, /in 1 file below/);
+    await waitForPost(ops, says.posted());
+    await waitForPost(deploys, says.posted());
+    await waitForPost(`D${alice}`, says.posted());
     for (const channel of [ops, deploys, `D${alice}`]) expect(newFiles(channel)).toHaveLength(1);
     await expectEmptySpool();
   });
@@ -61,7 +62,7 @@ describe('cancelling', () => {
     await exportTo(ops);
     await held.reached;
     await bot().slack.as(alice, ops).press('event-logs:cancel:0');
-    await waitForPost(ops, /was stopped; nothing was posted/);
+    await waitForPost(ops, says.cancelled);
     await expectNothingLeft();
   });
 
@@ -70,7 +71,7 @@ describe('cancelling', () => {
     await exportTo(ops);
     await held.reached;
     await bot().slack.as(alice, ops).press('event-logs:cancel:0');
-    await waitForPost(ops, /was stopped; nothing was posted/);
+    await waitForPost(ops, says.cancelled);
     held.release();
     expect(callsTo('files.completeUploadExternal')).toEqual([]);
     await expectNothingLeft();
@@ -79,9 +80,9 @@ describe('cancelling', () => {
   test('between two attempts: it is not tried again', async () => {
     bot().cdn.faults.add({ match: { path: /export$/ }, status: 429, retryAfter: 300, times: 9 });
     await exportTo(ops);
-    await waitForPost(ops, /asks for a pause\. Trying again in 300 s/);
+    await waitForPost(ops, says.retriesIn(300));
     await bot().slack.as(alice, ops).press('event-logs:cancel:0');
-    await waitForPost(ops, /was stopped; nothing was posted/);
+    await waitForPost(ops, says.cancelled);
     await expectNothingLeft();
   });
 
@@ -91,9 +92,9 @@ describe('cancelling', () => {
     await held.reached;
     const person = bot().slack.as(alice, ops);
     await person.press('event-logs:cancel:0');
-    await person.waitForMessage(/Too late/);
+    await person.waitForMessage(answers.tooLate);
     held.release();
-    await waitForPost(ops, /in 1 file below/);
+    await waitForPost(ops, says.posted());
   });
 
   test('what has ended says so, and where its files are', async () => {
@@ -103,12 +104,12 @@ describe('cancelling', () => {
     const person = bot().slack.as(alice, ops);
     await person.slash('export list');
     const list = await person.waitForMessage(
-      (message) => isNew(message) && /1 under way/.test(message.reads),
+      (message) => isNew(message) && answers.list(1).test(message.reads),
     );
     held.release();
-    await waitForPost(`D${alice}`, /in 1 file below/);
+    await waitForPost(`D${alice}`, says.posted());
     await person.press('event-logs:cancel:0', { ts: list.ts });
-    await person.waitForMessage(/is done: its files are in your direct messages with this app/);
+    expect((await person.waitForMessage(answers.over)).reads).toMatchSnapshot();
     expect(newFiles(`D${alice}`)).toHaveLength(1);
   });
 
@@ -120,9 +121,9 @@ describe('cancelling', () => {
     await held.reached;
     const other = bot().slack.as(dave, ops);
     await other.press('event-logs:cancel:0');
-    await other.waitForMessage(/This is an export of @Bob Brown/);
+    expect(readExport(await other.waitForMessage(answers.ofAnother))).toMatchSnapshot();
     await bot().slack.as(alice, ops).press('event-logs:cancel:0');
-    await waitForPost(ops, /was stopped/, bob);
+    await waitForPost(ops, says.cancelled, bob);
     await expectNothingLeft();
   });
 
@@ -133,11 +134,11 @@ describe('cancelling', () => {
     const person = bot().slack.as(alice, ops);
     await person.slash('export list');
     const list = await person.waitForMessage(
-      (message) => isNew(message) && /1 under way/.test(message.reads),
+      (message) => isNew(message) && answers.list(1).test(message.reads),
     );
     expect(list.ephemeral).toBe(true);
     await person.press('event-logs:cancel:0', { ts: list.ts });
-    await waitForPost(deploys, /was stopped/);
+    await waitForPost(deploys, says.cancelled);
     await expectNothingLeft();
   });
 
@@ -150,12 +151,12 @@ describe('cancelling', () => {
     await person.closeModal();
     await person.slash('export list');
     const list = await person.waitForMessage(
-      (message) => isNew(message) && message.ephemeral && /starting/.test(message.reads),
+      (message) => isNew(message) && message.ephemeral && answers.list(1).test(message.reads),
     );
     await person.press('event-logs:cancel:0', { ts: list.ts });
-    await person.waitForMessage((message) => isNew(message) && /was cancelled/.test(message.reads));
+    await person.waitForMessage((message) => isNew(message) && answers.cancelled.test(message.reads));
     held.release();
-    await waitForPost(ops, /was stopped; nothing was posted.*Cancelled by @Alice Adams/s);
+    expect(readExport(await waitForPost(ops, says.cancelled))).toMatchSnapshot();
     expect(exportRequests()).toEqual([]);
     await expectNothingLeft();
   });
@@ -166,12 +167,12 @@ describe('cancelling', () => {
     await exportTo(ops);
     await expect.poll(() => exportRequests().length).toBe(1);
     const person = bot().slack.as(alice, ops);
-    const { ts } = await waitForPost(ops, /Export of shield zone 501/);
+    const { ts } = await waitForPost(ops, says.asking);
     await person.press('event-logs:cancel:0', { ts });
-    await person.waitForMessage((message) => message.ts === ts && /was stopped/.test(message.reads));
+    await person.waitForMessage((message) => message.ts === ts && says.cancelled.test(message.reads));
     until.resolve();
     await expectNothingLeft();
-    expect(JSON.stringify(callsTo('chat.update'))).not.toContain('Trying again');
+    expect(JSON.stringify(callsTo('chat.update'))).not.toMatch(says.retriesIn('\\d+'));
   });
 
   test('pressed twice, cancel is answered twice, and the export ends once', async () => {
@@ -182,21 +183,21 @@ describe('cancelling', () => {
       const { reads } = await person.waitForMessage(
         (message) => !known.has(message.ts) && /\d+ records/.test(message.reads),
       );
-      return [...reads.matchAll(/was stopped by @Alice/g)].length;
+      return [...reads.matchAll(recorded.cancelledByAlice)].length;
     };
     const before = await countRecords();
     const held = holdExport();
     await exportTo(ops);
     await held.reached;
     await Promise.all([person.press('event-logs:cancel:0'), person.press('event-logs:cancel:0')]);
-    const { ts } = await waitForPost(ops, /was stopped; nothing was posted/);
+    const { ts } = await waitForPost(ops, says.cancelled);
     held.release();
     expect(await countRecords()).toBe(before + 1);
     // A press that comes after the end draws the same end once more.
     const ends = callsTo('chat.update')
       .filter(({ args }) => args['ts'] === ts)
       .map(({ args }) => JSON.stringify(args));
-    expect(new Set(ends.filter((one) => one.includes('was stopped'))).size).toBe(1);
+    expect(new Set(ends.filter((one) => says.cancelled.test(one))).size).toBe(1);
     expect(
       JSON.stringify(
         bot()
@@ -217,7 +218,7 @@ describe('cancelling', () => {
     await person.slash('disconnect');
     await person.waitForMessage(/forgotten/);
     held.release();
-    expect((await waitForPost(ops, /did not work|was stopped/)).reads).toMatch(/key/);
+    expect((await waitForPost(ops, says.notPosted)).reads).toMatch(/key/);
     await expectNothingLeft();
   });
 });

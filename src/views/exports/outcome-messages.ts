@@ -66,7 +66,7 @@ export function renderCancelled(one: ExportSummary, by: string): Message {
 
 /** The first message may not have arrived. */
 export function renderNotBegun(one: ExportSummary): Message {
-  const text = `Your export of ${zoneOf(one)} did not begin: the bot was stopped at that moment.`;
+  const text = `Your export of ${zoneOf(one)} did not begin: Slack did not say whether its message arrived.`;
   return message(text, [
     section(`:warning: ${text}\nFill in the form again; a message that still says it is under way is wrong.`),
     context(describeWindow(one)),

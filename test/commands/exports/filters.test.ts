@@ -23,29 +23,31 @@ test('a typed name becomes the CDN’s own, whatever its case', () => {
   expect(readFilter('Country', 'In', 'de')).toEqual({ field: 'country', op: 'in', value: ['DE'] });
 });
 
-test.each([
-  ['country', 'in', 'DE,', /a value is missing/],
-  ['country', 'in', 'DE,,FR', /a value is missing/],
-  ['country', 'in', '', /a value is missing/],
-  ['asn', 'cidr', '10.0.0.0/8', /cidr works with ip only, not with asn/],
-  ['ip', 'cidr', '10.0.0.0/40', /no network/],
-  ['ip', 'cidr', 'somewhere', /no network/],
-  ['ua', 'contains', '"never closed', /does not close/],
-  ['two words', 'in', 'x', /one word for the field/],
-  ['url', 'starts with', 'x', /one word for the operation/],
-  ['url', 'in', Array(51).fill('a').join(','), /at most 50 values/],
-  ['url', 'eq', 'a'.repeat(501), /at most 500/],
-])('%s %s is refused in words', (field, op, typed, words) => {
-  expect(readFilter(field, op, typed)).toMatch(words);
+test('what cannot be read is refused in words', () => {
+  const refused = [
+    ['country', 'in', 'DE,'],
+    ['country', 'in', 'DE,,FR'],
+    ['country', 'in', ''],
+    ['asn', 'cidr', '10.0.0.0/8'],
+    ['ip', 'cidr', '10.0.0.0/40'],
+    ['ip', 'cidr', 'somewhere'],
+    ['ua', 'contains', '"never closed'],
+    ['two words', 'in', 'x'],
+    ['url', 'starts with', 'x'],
+    ['url', 'in', Array(51).fill('a').join(',')],
+    ['url', 'eq', 'a'.repeat(501)],
+  ] as const;
+  const words = refused.map(([field, op, typed]) => [
+    `${field} ${op} ${typed.slice(0, 20)}`,
+    readFilter(field, op, typed),
+  ]);
+  expect(Object.fromEntries(words)).toMatchSnapshot();
 });
 
 test('unknown fields and operations are accepted, with a warning', () => {
   const filter = { field: 'method', op: 'startsWith', value: ['PO'] };
   expect(readFilter('method', 'startsWith', 'PO')).toEqual(filter);
-  expect(describeUnknownNames(filter)).toEqual([
-    'the field method is not a known one',
-    'the operation startsWith is not a known one',
-  ]);
+  expect(describeUnknownNames(filter)).toMatchSnapshot();
 });
 
 test('any values, joined, are read as the same values', () => {
