@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { isChart } from '../../src/views/blocks/chart.ts';
 import type { MessageBlock } from '../../src/views/blocks/message.ts';
 import { connect, startBot } from '../support/bot.ts';
+import { says } from './words.ts';
 
 test('a digest of every kind: a few lines in the channel, the detail in its thread, a chart in each, then what changed', async () => {
   const bot = await startBot({ zones: 6 });
@@ -13,29 +14,32 @@ test('a digest of every kind: a few lines in the channel, the detail in its thre
       (wanted) => bot.cdn.data.zones.find(({ Name }) => Name === wanted)?.Id ?? 0,
     );
     await alice.slash('digest new');
-    await alice.waitForModal((view) => view.reads.includes('Time zone'));
+    await alice.waitForModal('digests:submit');
     await alice.choose('kind', ['zones', 'errors', 'scanning', 'apps']);
     for (const typed of ['shop', 'checkout', '501', 'app0api00000001']) await alice.suggest('target', typed);
     await alice.choose('target', [`zone:${shop}`, `zone:${checkout}`, 'shield:501', 'app:app0api00000001']);
     const outcome = await alice.submit();
     expect(outcome.errors).toBeUndefined();
-    await alice.waitForModal(/Saved/);
+    await alice.waitForModal('digests:done');
     await alice.press('digests:run');
     await alice.closeModal();
 
     const isPost = ({ ephemeral, threadTs, reads }: ReturnType<typeof alice.messages>[number]) =>
-      !ephemeral && threadTs === undefined && reads.includes('asked for by');
+      !ephemeral && threadTs === undefined && says.askedForBy().test(reads);
     const post = await alice.waitForMessage(isPost, 30_000);
-    expect(post.reads).toMatch(/^2 zones? · [\d,]+ GB this month · \$[\d,.]+ so far · .*1 needs attention/mu);
-    expect(post.reads).toMatch(/^\d+ origin errors in 24 hours, in 2 of 2 zones$/mu);
-    expect(post.reads).toMatch(/uploads blocked · [\d,]+ files scanned on/u);
+    expect(post.reads).toMatch(/^2 zones? · .*\b1 needs attention/mu);
+    expect(post.reads).toMatch(/ in 2 of 2 zones$/mu);
     expect(post.reads).toMatch(/^1 app · \$3\.57 a month · latency 38\.2$/mu);
+    // The line of each kind; what follows depends on the day.
+    const lines = post.reads.split('\n').slice(0, 4).join('\n');
+    const words = lines.replaceAll(/\d+ [A-Z][a-z]{2}\b/g, '<day>').replaceAll(/\d[\d,.]*/g, '<n>');
+    expect(words).toMatchSnapshot();
     const inThread = () => alice.messages().filter(({ threadTs }) => threadTs === post.ts);
     await alice.waitForMessage(() => inThread().some(({ reads }) => reads.includes('App usage')), 30_000);
     // The chart of what is most urgent stands in the channel, the others in the thread.
     const chartsIn = ({ blocks }: typeof post) => (blocks as unknown as MessageBlock[]).filter(isChart);
     expect([post, ...inThread()].map((one) => chartsIn(one).map(({ title }) => title))).toEqual([
-      ['Blocked uploads: 31 on the worst day'],
+      [expect.stringContaining(': 31 ')],
       [],
       [expect.stringMatching(/^\d+ origin errors$/u)],
       [],
@@ -49,7 +53,7 @@ test('a digest of every kind: a few lines in the channel, the detail in its thre
     await sleep(5_000);
     await alice.press('digests:run', { ts: post.ts });
     const second = await alice.waitForMessage((message) => isPost(message) && message.ts !== post.ts, 30_000);
-    expect(second.reads).toContain('Newly suspended: shop');
+    expect(second.reads).toMatch(says.newly('suspended', 'shop'));
     expect(bot.slack.problems).toEqual([]);
   } finally {
     await bot.stop();

@@ -5,6 +5,7 @@ import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { connect, environment } from '../support/bot.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { startBotProcess } from '../support/process.ts';
+import { says } from './words.ts';
 
 const { embedded, postgres } = await prepareEngines();
 
@@ -29,9 +30,9 @@ test.each([
     await slack.socket.waitFor(1);
     await connect({ slack, cdn, env } as never, 'U0ALICE00', 'C0OPS0000');
     await alice.slash('digest new');
-    await alice.waitForModal((view) => view.reads.includes('Time zone'));
+    await alice.waitForModal('digests:submit');
     await alice.submit();
-    await alice.waitForModal(/Saved/);
+    await alice.waitForModal('digests:done');
     // Slack takes the post and never answers it.
     slack.script.hold('chat.postMessage', 'after');
     await alice.press('digests:run');
@@ -58,5 +59,5 @@ test.each([
 );
 
 function isPost({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean {
-  return !ephemeral && reads.includes('asked for by');
+  return !ephemeral && says.askedForBy().test(reads);
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { acceptBaseline, findBaseline, storePendingBaseline } from '../../src/digests/queries/runs.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { alice, createDigestHarness, type DigestHarness } from './harness.ts';
+import { says } from './words.ts';
 
 const { both, embedded } = await prepareEngines();
 const hour = 3_600_000;
@@ -48,13 +49,13 @@ test('what was told is remembered once it was posted: what never arrived is told
   desk.slack.script.fail('chat.postMessage', 'invalid_blocks', 1);
   desk.advance(day);
   await desk.runJobsFor(3);
-  expect(desk.readChannel().at(-1)).toMatch(/could not be made/);
+  expect(desk.readChannel().at(-1)).toMatch(says.notMade);
   desk.advance(day);
   await desk.runJobsFor(3);
-  expect(desk.readChannel().at(-1)).toMatch(/Newly disabled/);
+  expect(desk.readChannel().at(-1)).toMatch(says.newly('disabled'));
   desk.advance(day);
   await desk.runJobsFor(3);
-  expect(desk.readChannel().at(-1)).toMatch(/Nothing changed/);
+  expect(desk.readChannel().at(-1)).toMatch(says.unchanged);
 });
 
 test('a digest that ran before it had a memory says that it begins', async () => {
@@ -64,10 +65,10 @@ test('a digest that ran before it had a memory says that it begins', async () =>
   disable(desk, 0);
   desk.advance(day);
   await desk.runJobs();
-  expect(desk.readChannel().at(-1)).toMatch(/The first run: the next one tells what changed/);
+  expect(desk.readChannel().at(-1)).toMatch(says.isFirst);
   disable(desk, 1);
   const [listed] = await desk.digests.list('T0ACME000');
   if (listed) await desk.digests.runNow(listed.digest, alice);
   await desk.runJobsFor(3);
-  expect(desk.readChannel().at(-1)).toMatch(/Newly disabled: \S+/);
+  expect(desk.readChannel().at(-1)).toMatch(says.newly('disabled'));
 });

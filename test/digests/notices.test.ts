@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { reconcileDigestsJob } from '../../src/digests/jobs.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { alice, createDigestHarness, type DigestHarness } from './harness.ts';
+import { logged, says } from './words.ts';
 
 const { embedded, postgres } = await prepareEngines();
 const minute = 60_000;
@@ -21,7 +22,7 @@ async function noticeStates({ db }: DigestHarness): Promise<(string | null)[]> {
   return rows.map(({ pause_notice: state }) => state);
 }
 
-const isPaused = expect.stringMatching(/is paused: its owner has left[\s\S]*Take over/);
+const isPaused = expect.stringMatching(says.paused('owner-gone'));
 
 function archiveChannel({ slack }: DigestHarness): void {
   const ops = slack.world.channels.get('C0OPS0000');
@@ -79,9 +80,7 @@ test('an answer that gets lost: in a channel it is looked for, in direct message
   desk.slack.script.fail('chat.postMessage', 'not_in_channel', 2);
   desk.slack.script.drop('chat.postMessage');
   await desk.runJobsFor(3 * 60, 10);
-  expect(desk.readChannel('DU0ALICE00')).toEqual([
-    expect.stringMatching(/the bot was removed from its channel/),
-  ]);
+  expect(desk.readChannel('DU0ALICE00')).toEqual([expect.stringMatching(says.paused('bot-removed'))]);
   expect(await noticeStates(desk)).toEqual(['told']);
 });
 
@@ -124,9 +123,7 @@ test('where nobody can be told it is not tried again and again, and its row and 
   }
   expect(desk.channelPosts()).toHaveLength(1);
   expect(await noticeStates(desk)).toEqual(['nobody']);
-  expect(desk.log.entries.map(({ message }) => message)).toContain(
-    'nobody could be told that a digest is paused',
-  );
+  expect(desk.log.entries.map(({ message }) => message)).toContain(logged.nobodyTold);
 });
 
 test('an owner who cannot be told of the reinstallation: each digest is announced in its channel', async () => {
@@ -139,7 +136,7 @@ test('an owner who cannot be told of the reinstallation: each digest is announce
   await reconcileDigestsJob.run({ tenant: 'T0ACME000' }, desk.context);
   await desk.runJobsFor(5);
   for (const channel of ['C0OPS0000', 'C0DEPLOY0'])
-    expect(desk.readChannel(channel)).toEqual([expect.stringMatching(/removed from the workspace/)]);
+    expect(desk.readChannel(channel)).toEqual([expect.stringMatching(says.paused('uninstalled'))]);
   expect(await noticeStates(desk)).toEqual(['told', 'told']);
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from './harness.ts';
+import { readDigest, says } from './words.ts';
 
 const { embedded } = await prepareEngines();
 const minute = 60_000;
@@ -18,7 +19,6 @@ const pauses: readonly {
   readonly reason: string;
   /** Where it is told. */
   readonly told: readonly [channel: string, userId: string];
-  readonly says: RegExp;
   /** What is done about it before Bob takes it over. */
   readonly mends?: (desk: DigestHarness) => Promise<void> | void;
 }[] = [
@@ -30,21 +30,18 @@ const pauses: readonly {
     },
     reason: 'owner-gone',
     told: ['C0OPS0000', 'U0BOB0000'],
-    says: /its owner has left[\s\S]*Take over/,
   },
   {
     why: 'its owner disconnected the key',
     breaks: async ({ keyStore }) => void (await keyStore.forget(alice)),
     reason: 'key-missing',
     told: ['C0OPS0000', 'U0BOB0000'],
-    says: /no CDN key connected any more[\s\S]*Take over/,
   },
   {
     why: 'the CDN refuses the key',
     breaks: ({ cdn }) => cdn.data.accessKeys.clear(),
     reason: 'key-refused',
     told: ['C0OPS0000', 'U0BOB0000'],
-    says: /the CDN refuses its owner’s key[\s\S]*Take over/,
     mends: ({ cdn }) => void cdn.data.accessKeys.set(cdn.key, 'full'),
   },
   {
@@ -60,7 +57,6 @@ const pauses: readonly {
     },
     reason: 'right-lost',
     told: ['C0OPS0000', 'U0BOB0000'],
-    says: /may not read there any more[\s\S]*Take over/,
     mends: uncap,
   },
   {
@@ -76,7 +72,6 @@ const pauses: readonly {
     },
     reason: 'channel-not-allowed',
     told: ['C0OPS0000', 'U0BOB0000'],
-    says: /may not go into its channel any more[\s\S]*Edit/,
     mends: uncap,
   },
   {
@@ -84,7 +79,6 @@ const pauses: readonly {
     breaks: ({ slack }) => ops(slack, { archived: true }),
     reason: 'channel-archived',
     told: ['DU0ALICE00', 'U0ALICE00'],
-    says: /its channel is archived[\s\S]*Edit/,
     mends: ({ slack }) => ops(slack, { archived: false }),
   },
   {
@@ -92,7 +86,6 @@ const pauses: readonly {
     breaks: ({ slack }) => ops(slack, { botIsMember: false }),
     reason: 'bot-removed',
     told: ['DU0ALICE00', 'U0ALICE00'],
-    says: /the bot was removed from its channel[\s\S]*Invite/,
     mends: ({ slack }) => ops(slack, { botIsMember: true }),
   },
   {
@@ -100,7 +93,6 @@ const pauses: readonly {
     breaks: ({ slack }) => void slack.world.channels.delete('C0OPS0000'),
     reason: 'channel-gone',
     told: ['DU0ALICE00', 'U0ALICE00'],
-    says: /its channel is gone/,
   },
 ];
 
@@ -120,7 +112,7 @@ async function uncap({ policies }: DigestHarness): Promise<void> {
 
 test.each(pauses)(
   '$why: it pauses with one message, and runs again for whoever takes it over',
-  async ({ breaks, reason, told: [channel, reader], says, mends }) => {
+  async ({ breaks, reason, told: [channel, reader], mends }) => {
     await using desk = await open();
     const digest = await desk.createDaily();
     await breaks(desk);
@@ -129,7 +121,8 @@ test.each(pauses)(
     desk.advance(3 * day);
     await desk.runJobsFor(40, 4);
     expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason });
-    expect(desk.readChannel(channel, reader)).toEqual([expect.stringMatching(says)]);
+    const notices = desk.readChannel(channel, reader);
+    expect(notices.map((notice) => readDigest(notice, digest.id))).toMatchSnapshot();
     expect(desk.channelPosts().filter(({ ok }) => ok)).toHaveLength(1);
     expect((await desk.audit.recent('T0ACME000', 5)).map(({ event }) => event)).toContain('digest-paused');
 
@@ -172,7 +165,9 @@ test('neither the channel nor the owner can be told: an admin is', async () => {
   ops(desk.slack, { archived: true });
   await desk.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
   await desk.runJobs();
-  expect(desk.readChannel('DU0CAROL00', 'U0CAROL00')).toEqual([expect.stringMatching(/its owner has left/)]);
+  expect(desk.readChannel('DU0CAROL00', 'U0CAROL00')).toEqual([
+    expect.stringMatching(says.paused('owner-gone')),
+  ]);
 });
 
 test('a CDN that is down: four requests in all, growing pauses, one message; three such runs pause it', async () => {
@@ -207,8 +202,8 @@ test('a CDN that is down: four requests in all, growing pauses, one message; thr
   expect(requests).toEqual([4, 4, 4, 0]);
   const told = desk.readChannel().slice(1);
   expect(told).toHaveLength(3);
-  expect(told[0]).toMatch(/could not be made[\s\S]*problem of its own[\s\S]*Reference/);
-  expect(told[2]).toMatch(/paused: it failed three times in a row/);
+  expect(readDigest(told[0] ?? '', digest.id)).toMatchSnapshot('a run that failed');
+  expect(readDigest(told[2] ?? '', digest.id)).toMatchSnapshot('the third one');
   expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'failing' });
 }, 60_000);
 

@@ -188,19 +188,27 @@ test('only names of the IANA database are time zones', () => {
 });
 
 test('schedules in words', () => {
-  expect(words([5, 4, 3, 2, 1])).toBe('every workday at 09:00, Europe/Vienna');
-  expect(words(everyDay)).toBe('every day at 09:00, Europe/Vienna');
-  expect(words([1, 3, 5])).toBe('every Monday, Wednesday and Friday at 09:00, Europe/Vienna');
-  expect(words([], [1, 15])).toBe('on day 1 and 15 of the month at 09:00, Europe/Vienna');
-  expect(words([], [31])).toBe(
-    'on day 31 of the month (the last day where a month is shorter) at 09:00, Europe/Vienna',
-  );
+  expect([
+    describeInVienna([5, 4, 3, 2, 1]),
+    describeInVienna(everyDay),
+    describeInVienna([1, 3, 5]),
+    describeInVienna([], [1, 15]),
+    describeInVienna([], [31]),
+  ]).toMatchInlineSnapshot(`
+    [
+      "every workday at 09:00, Europe/Vienna",
+      "every day at 09:00, Europe/Vienna",
+      "every Monday, Wednesday and Friday at 09:00, Europe/Vienna",
+      "on day 1 and 15 of the month at 09:00, Europe/Vienna",
+      "on day 31 of the month (the last day where a month is shorter) at 09:00, Europe/Vienna",
+    ]
+  `);
   expect(describeNextRuns(daily('Europe/Vienna', '09:00'), new Date('2026-03-28T00:00Z'))).toBe(
     'Next: Sat 28 Mar 09:00, Sun 29 Mar 09:00 and Mon 30 Mar 09:00',
   );
   expect(formatRunTime(new Date('2026-03-28T23:30Z'), 'Europe/Vienna')).toBe('Sun 29 Mar 00:30');
 });
 
-function words(weekdays: number[], monthDays: number[] = []): string {
+function describeInVienna(weekdays: number[], monthDays: number[] = []): string {
   return describeSchedule({ time: '09:00', zone: 'Europe/Vienna', weekdays, monthDays });
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bot, connect, startBot } from '../support/bot.ts';
+import { readText } from '../support/command-harness.ts';
+import { answers, isBack, offers, readDigest, says } from './words.ts';
 
 let bot: Bot;
 beforeAll(async () => {
@@ -13,9 +15,9 @@ afterAll(async () => bot.stop());
 async function order(values: Record<string, unknown> = {}): Promise<string> {
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
   await alice.slash('digest new');
-  await alice.waitForModal((view) => view.reads.includes('Time zone'));
+  await alice.waitForModal('digests:submit');
   await alice.submit(values);
-  const saved = await alice.waitForModal(/Saved/);
+  const saved = await alice.waitForModal('digests:done');
   await alice.closeModal();
   return /Digest (\w{5})/u.exec(saved.reads)?.[1] ?? '';
 }
@@ -23,25 +25,27 @@ async function order(values: Record<string, unknown> = {}): Promise<string> {
 test('a digest is ordered in a form, previewed privately, announced, and run at once', async () => {
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
   await alice.slash('digest new');
-  await alice.waitForModal((view) => view.reads.includes('Time zone'));
+  await alice.waitForModal('digests:submit');
   await alice.press('digests:preview');
-  await alice.waitForModal(/Only you see this/);
+  await alice.waitForModal('digests:previewed');
   await alice.closeModal();
   await alice.suggest('timezone', 'vienna');
   await alice.choose('timezone', 'Europe/Vienna');
   const outcome = await alice.submit({ days: ['mon', '31'], time: '02:30' });
   expect(outcome.errors).toBeUndefined();
-  const saved = await alice.waitForModal(/Saved/);
-  expect(saved.reads).toMatch(
-    /Zones overview every Monday and on day 31 of the month \(the last day where a month is shorter\) at 02:30, Europe\/Vienna/,
-  );
+  const saved = await alice.waitForModal('digests:done');
+  const [id = ''] = /(?<=Digest )\w{5}/u.exec(saved.reads) ?? [];
+  expect(readDigest(saved, id)).toMatchSnapshot('saved');
   // The time of the schedule, and that of the next three runs.
   expect(saved.reads.match(/02:30/gu)).toHaveLength(4);
-  await alice.waitForMessage(({ reads, ephemeral }) => !ephemeral && /sends a digest here/.test(reads));
+  const announced = await alice.waitForMessage(
+    ({ reads, ephemeral }) => !ephemeral && answers.announced.test(reads),
+  );
+  expect(readDigest(announced, id)).toMatchSnapshot('announced in its channel');
   await alice.press('digests:run');
   await alice.closeModal();
   const post = await alice.waitForMessage(
-    ({ reads, ephemeral }) => !ephemeral && /asked for by/.test(reads),
+    ({ reads, ephemeral }) => !ephemeral && says.askedForBy().test(reads),
     10_000,
   );
   expect(post.reads).toMatch(/8 zones/);
@@ -51,25 +55,27 @@ test('a digest is ordered in a form, previewed privately, announced, and run at 
 test('where the bot cannot write nothing is saved, and the form keeps what was filled in', async () => {
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
   await alice.slash('digest new');
-  await alice.waitForModal((view) => view.reads.includes('Time zone'));
+  await alice.waitForModal('digests:submit');
+  const sent = alice.modal();
   await alice.submit({ channel: 'C0RANDOM0', time: '07:15' });
-  const again = await alice.waitForModal(/nothing was saved/);
-  expect(again.reads).toMatch(/Invite it there/);
+  const again = await alice.waitForModal(isBack(sent));
+  expect(readText({ blocks: again.blocks.slice(0, 1) })).toMatchSnapshot();
   await alice.submit({ channel: 'C0DEPLOY0' });
-  const saved = await alice.waitForModal(/Saved/);
+  const saved = await alice.waitForModal('digests:done');
   expect(saved.reads).toMatch(/at 07:15/);
   await alice.closeModal();
 });
 
 test.each([
-  [{ kind: ['scanning'] }, 'target', /shield zone/],
-  [{ channel: 'DU0ALICE00' }, 'channel', /Pick a channel/],
-])('a form that is wrong says so at its field: %j', async (values, field, says) => {
+  [{ kind: ['scanning'] }, 'target'],
+  [{ channel: 'DU0ALICE00' }, 'channel'],
+])('a form that is wrong says so at its field: %j', async (values, field) => {
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
   await alice.slash('digest new');
-  await alice.waitForModal((view) => view.reads.includes('Time zone'));
+  await alice.waitForModal('digests:submit');
   const { errors } = await alice.submit(values);
-  expect(errors?.[field]).toMatch(says);
+  expect(Object.keys(errors ?? {})).toEqual([field]);
+  expect(errors).toMatchSnapshot();
   await alice.closeModal();
 });
 
@@ -78,19 +84,21 @@ test('it is paused, resumed, deleted and brought back by its owner and by admins
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
   const bob = bot.slack.as('U0BOB0000', 'C0OPS0000');
   await bob.slash(`digest pause ${id}`);
-  await bob.waitForMessage(/whose digest this is, and admins/);
+  expect(readDigest(await bob.waitForMessage(answers.ofAnother), id)).toMatchSnapshot('refused');
   await alice.slash(`digest pause ${id}`);
-  await alice.waitForMessage(/is paused by @Alice Adams/);
+  const paused = await alice.waitForMessage((message) => offers(message, 'digests:resume', id));
+  expect(readDigest(paused, id)).toMatchSnapshot('paused');
   await alice.press('digests:resume');
   await alice.waitForMessage(({ reads }) => reads.includes(id) && /Next: /.test(reads));
   await alice.slash(`digest delete ${id}`);
-  await alice.waitForMessage(/is deleted/);
+  const deleted = await alice.waitForMessage((message) => offers(message, 'digests:undo', id));
+  expect(readDigest(deleted, id)).toMatchSnapshot('deleted');
   await alice.slash(`digest run ${id}`);
-  await alice.waitForMessage(/There is no digest .* any more/);
+  expect(readDigest(await alice.waitForMessage(answers.gone), id)).toMatchSnapshot('run all the same');
   await alice.press('digests:undo');
-  await alice.waitForMessage(/is back/);
+  await alice.waitForMessage(answers.restored);
   await alice.slash('digest list');
-  const list = await alice.waitForMessage(({ reads }) => /\d digests?\./.test(reads) && reads.includes(id));
+  const list = await alice.waitForMessage(({ reads }) => answers.list.test(reads) && reads.includes(id));
   expect(list.reads).toMatch(/next /);
   expect(bot.slack.problems).toEqual([]);
 });
@@ -100,27 +108,27 @@ test('an admin without a key runs, pauses, resumes and deletes; without a key no
   const carol = bot.slack.as('U0CAROL00', 'C0OPS0000');
   await carol.slash(`digest run ${id}`);
   await carol.waitForMessage(
-    ({ reads, ephemeral }) => !ephemeral && reads.includes(id) && /asked for by @Carol Clark/.test(reads),
+    ({ reads, ephemeral }) => !ephemeral && reads.includes(id) && says.askedForBy('Carol Clark').test(reads),
     10_000,
   );
   await carol.slash(`digest pause ${id}`);
-  await carol.waitForMessage(/is paused by @Carol Clark/);
+  await carol.waitForMessage((message) => offers(message, 'digests:resume', id));
   await carol.press('digests:resume');
   await carol.waitForMessage(({ reads }) => reads.includes(id) && /runs .*every workday/.test(reads));
   await carol.slash('digest list');
-  const list = await carol.waitForMessage(({ reads }) => /as of/.test(reads) && reads.includes(id));
+  const list = await carol.waitForMessage(({ reads }) => answers.list.test(reads) && reads.includes(id));
   await carol.choose(`digests:menu:${id}`, `edit|${id}`, { ts: list.ts });
-  await carol.waitForModal(/not connected a CDN key/);
+  await carol.waitForModal(answers.withoutKey);
   await carol.closeModal();
   await carol.choose(`digests:menu:${id}`, `delete|${id}`, { ts: list.ts });
-  await carol.waitForMessage(/is deleted/);
+  await carol.waitForMessage((message) => offers(message, 'digests:undo', id));
   await carol.press('digests:undo');
-  await carol.waitForMessage(/is back/);
+  await carol.waitForMessage(answers.restored);
   expect(bot.slack.problems).toEqual([]);
 });
 
 function isRemoval({ reads }: { reads: string }, id: string): boolean {
-  return reads.includes(id) && /the bot was removed from its channel/.test(reads);
+  return reads.includes(id) && says.paused('bot-removed').test(reads);
 }
 
 test('removed from its channel: its owner is told, an admin sees it at home and takes it over, and is told what is missing', async () => {
@@ -132,28 +140,33 @@ test('removed from its channel: its owner is told, an admin sees it at home and 
   for (const one of [id, other]) await alice.slash(`digest run ${one}`);
   const notice = await alice.waitForMessage((message) => isRemoval(message, id), 40_000);
   const otherNotice = await alice.waitForMessage((message) => isRemoval(message, other), 40_000);
-  expect(notice.reads).not.toMatch(/Take over/);
+  expect(offers(notice, 'digests:take-over', id)).toBe(false);
   expect(alice.messages().filter((message) => isRemoval(message, id))).toHaveLength(1);
   await alice.press('digests:resume', { ts: notice.ts });
-  await alice.waitForMessage(/I cannot write into #deploys/);
+  expect(readDigest(await alice.waitForMessage(answers.cannotWrite), id)).toMatchSnapshot(
+    'resumed too early',
+  );
   await connect(bot, 'U0CAROL00', 'C0OPS0000');
   const carol = bot.slack.as('U0CAROL00', 'C0OPS0000');
   await carol.openHome();
-  await carol.waitForHome(({ reads }) => reads.includes(id) && /Take over/.test(reads));
+  await carol.waitForHome((home) => offers(home, 'digests:take-over', id));
   await carol.slash('digest list');
-  const list = await carol.waitForMessage(({ reads }) => /as of/.test(reads) && reads.includes(id));
+  const list = await carol.waitForMessage(({ reads }) => answers.list.test(reads) && reads.includes(id));
   await carol.press('digests:take-over', { ts: list.ts, value: id });
-  await carol.waitForMessage(/is yours now, but I cannot write into #deploys/);
+  const taken = await carol.waitForMessage(
+    (message) => answers.cannotWrite.test(message.reads) && offers(message, 'digests:edit', id),
+  );
+  expect(readDigest(taken, id)).toMatchSnapshot('taken over too early');
   if (deploys) deploys.botIsMember = true;
   await carol.slash(`digest run ${id}`);
   const inDeploys = bot.slack.as('U0CAROL00', 'C0DEPLOY0');
   await inDeploys.waitForMessage(
-    ({ reads }) => reads.includes(id) && /asked for by @Carol Clark/.test(reads),
+    ({ reads }) => reads.includes(id) && says.askedForBy('Carol Clark').test(reads),
     10_000,
   );
   await alice.press('digests:resume', { ts: otherNotice.ts });
   await inDeploys.waitForMessage(
-    ({ reads }) => reads.includes(other) && /@Alice Adams resumed[\s\S]*comes here again/.test(reads),
+    ({ reads }) => reads.includes(other) && answers.resumedBy('Alice Adams').test(reads),
   );
   expect(bot.slack.problems).toEqual([]);
 });
@@ -166,10 +179,7 @@ test('when its owner leaves it pauses in the channel, and somebody else takes it
     !ephemeral && reads.includes(id) && /asked for by/.test(reads);
   // Asked for twice, it is posted once.
   await Promise.all([alice.slash(`digest run ${id}`), alice.slash(`digest run ${id}`)]);
-  await alice.waitForMessage(
-    ({ reads }) => reads.includes(id) && /is already on its way/.test(reads),
-    10_000,
-  );
+  await alice.waitForMessage(({ reads }) => reads.includes(id) && answers.onItsWay.test(reads), 10_000);
   await alice.waitForMessage(isPost, 10_000);
   expect(alice.messages().filter(isPost)).toHaveLength(1);
   await bot.slack.event({
@@ -177,13 +187,13 @@ test('when its owner leaves it pauses in the channel, and somebody else takes it
     user: { id: 'U0ALICE00', team_id: 'T0ACME000', deleted: true },
   });
   const isNotice = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
-    !ephemeral && reads.includes(id) && /its owner has left/.test(reads);
+    !ephemeral && reads.includes(id) && says.paused('owner-gone').test(reads);
   const notice = await bob.waitForMessage(isNotice, 40_000);
   await bob.press('digests:take-over', { ts: notice.ts });
-  await bob.waitForMessage(({ ts, reads }) => ts === notice.ts && /@Bob Brown took over/.test(reads));
+  await bob.waitForMessage(({ ts, reads }) => ts === notice.ts && answers.takenOver('Bob Brown').test(reads));
   await bob.slash(`digest run ${id}`);
   await bob.waitForMessage(
-    ({ reads, ephemeral }) => !ephemeral && reads.includes(id) && /asked for by @Bob/.test(reads),
+    ({ reads, ephemeral }) => !ephemeral && reads.includes(id) && says.askedForBy('Bob').test(reads),
     10_000,
   );
   expect(bot.slack.problems).toEqual([]);

@@ -129,18 +129,14 @@ describe('the form', () => {
       filters: '10.0.0.0/8',
       channel: `D${alice}`,
     });
-    const readErrors = (found: Record<string, string> = {}) =>
-      Object.fromEntries(
-        Object.entries(found).map(([field, text]) => [field, text.replace(/is \d.*:/, 'is <date>:')]),
-      );
     expect(Object.keys(errors ?? {})).toEqual(['shieldZoneId', 'to', 'channel', 'filters']);
-    expect(readErrors(errors)).toMatchSnapshot('each at its field');
+    expect(errors).toMatchSnapshot('each at its field');
     const turned = await person.submit({ from: now, to: now - 60 });
     expect(Object.keys(turned.errors ?? {})).toContain('to');
-    expect(readErrors(turned.errors)).toMatchSnapshot('an end before its start');
+    expect(turned.errors).toMatchSnapshot('an end before its start');
     const ahead = await person.submit({ from: now, to: now + 7200 });
     expect(Object.keys(ahead.errors ?? {})).toContain('to');
-    expect(readErrors(ahead.errors)).toMatchSnapshot('an end in the future');
+    expect(ahead.errors).toMatchSnapshot('an end in the future');
     expect(exportRequests()).toEqual([]);
     await expectNothingLeft();
   });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { VisibleMessage } from '../../simulator/slack/messages.ts';
 import { channels, openForm, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
-import { answers, logged, readExport, says } from './words.ts';
+import { logged, readExport, says } from './words.ts';
 
 const { alice } = users;
 const { ops, random } = channels;

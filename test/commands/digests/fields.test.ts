@@ -26,17 +26,15 @@ test.each([
 });
 
 test.each([
-  ['above', '', 'above', /whole number from 0 to 999,999,999/],
-  ['above', '-1', 'above', /whole number/],
-  ['above', '1.5', 'above', /whole number/],
-  ['above', '1000000000', 'above', /whole number/],
-  ['above', undefined, 'only', /Choose it once more/],
-  ['sometimes', '5', 'only', /Choose from the list/],
-])('a threshold that is wrong: %s %s', (only, above, field, says) => {
+  ['above', ''],
+  ['above', '-1'],
+  ['above', '1.5'],
+  ['above', '1000000000'],
+  ['above', undefined],
+  ['sometimes', '5'],
+])('a threshold that is wrong: %s %s', (only, above) => {
   const { error } = digestFields.safeParse({ ...filled, only, above });
-  expect(error?.issues.map(({ path, message }) => [path[0], message])).toEqual([
-    [field, expect.stringMatching(says)],
-  ]);
+  expect(error?.issues.map(({ path, message }) => [path[0], message])).toMatchSnapshot();
 });
 
 test('a form says when it would run as far as it is filled in', () => {
@@ -52,11 +50,9 @@ test('a form says when it would run as far as it is filled in', () => {
 });
 
 test('a threshold in words says what is counted', () => {
-  expect(describeThreshold({ above: 2500 }, ['errors'])).toBe('only above 2,500 origin errors');
-  expect(describeThreshold({ above: 1 }, ['apps', 'errors'])).toBe(
-    'only above 1 origin errors and failing apps together',
-  );
-  expect(describeThreshold({ above: 0 }, ['zones', 'scanning', 'apps'])).toBe(
-    'only if there are any zones that need attention, blocked uploads or failing apps',
-  );
+  expect([
+    describeThreshold({ above: 2500 }, ['errors']),
+    describeThreshold({ above: 1 }, ['apps', 'errors']),
+    describeThreshold({ above: 0 }, ['zones', 'scanning', 'apps']),
+  ]).toMatchSnapshot();
 });

@@ -193,5 +193,10 @@ test('what a silent run found is told by the next one that speaks', async () => 
   expect((await digest.runDaily('2026-11-03', [() => undefined, disable(1001)])).quiet).toBe(true);
   const told = await digest.runDaily('2026-11-05', [disable(1002)]);
   expect(told.quiet).toBe(false);
-  expect(told.top).toContain(':rotating_light: *2* newly disabled: shop, docs');
+  expect(told.top).toMatchInlineSnapshot(`
+    [
+      "*2 zones* · 0 B this month · $0.00 so far · :warning: 2 need attention",
+      ":rotating_light: *2* newly disabled: shop, docs",
+    ]
+  `);
 });
