@@ -89,9 +89,10 @@ test('a start before the 72 hours is sent, and refused in the CDN’s own words 
     eventLogs.bindStart = false;
   });
   await exportTo(ops, { from: Math.floor(Date.now() / 1000) - 80 * 3600 });
-  const told = await waitForPost(ops, /past 3 days/);
+  const told = await waitForPost(ops, says.failed);
+  expect(readExport(told)).toMatchSnapshot();
   await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
-  await waitForPost(ops, /in 1 file below/);
+  await waitForPost(ops, says.posted());
   const [refused, corrected] = exportRequests().map(({ body }) => body as { from: number; to: number });
   expect((refused?.to ?? 0) - (refused?.from ?? 0)).toBeGreaterThan(79 * 3_600_000);
   expect((corrected?.to ?? 0) - (corrected?.from ?? 0)).toBeLessThan(72 * 3_600_000);
