@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { formatBytes } from '../../src/views/blocks/text.ts';
+import { formatBytes } from '../../src/views/blocks/format.ts';
 import type { Bot } from '../support/bot.ts';
 import { channels, download, openForm, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
