@@ -2,7 +2,7 @@ import { ApiError } from '../api/http/errors.ts';
 import { UserError } from '../errors.ts';
 import { contentHash } from '../lib/canonical-json.ts';
 import * as views from '../views/api-keys.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import type { Context, Feature } from './define.ts';
 
 export const apiKeys: Feature = {

@@ -8,7 +8,7 @@ import { createTempFile } from '../lib/temp-file.ts';
 import { toUtcDay } from '../lib/time.ts';
 import * as views from '../views/audit/audit.ts';
 import { renderAuditLine } from '../views/audit/words.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import type { Feature, With } from './define.ts';
 import { findClosest } from './did-you-mean.ts';

@@ -6,7 +6,7 @@ import type { LinkedKey } from '../auth/keys/key-store.ts';
 import { computeRights } from '../auth/policy/policy.ts';
 import { cancelUnbegun } from '../operations/expiry.ts';
 import { Secret } from '../secrets/secret.ts';
-import type { FormResult, Message } from '../views/blocks/message.ts';
+import type { FormResult, Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/connect/connect.ts';
 import type { With } from './define.ts';
 import { type Command, defineForm, type Feature, type Setup } from './define.ts';

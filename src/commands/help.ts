@@ -1,5 +1,5 @@
 import { decide } from '../auth/policy/policy.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
 import type { Command, Feature, With } from './define.ts';
 import { findClosest } from './did-you-mean.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/upload-scanning.ts';
 import type { Context } from './define.ts';
 import { defineForm, type Feature } from './define.ts';

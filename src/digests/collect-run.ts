@@ -4,7 +4,7 @@ import { LinkedKeyError } from '../auth/keys/key-store.ts';
 import { decideDestination } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
 import { minuteMs } from '../lib/time.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import { renderPost, renderRunFailed, renderSkipped } from '../views/digests/notices.ts';
 import { putPost } from './messages.ts';
 import type { Digest, DigestContext, PauseReason } from './model.ts';

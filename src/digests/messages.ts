@@ -2,7 +2,7 @@ import { minuteMs } from '../lib/time.ts';
 import { type DeadReason, defineMessage, type Outbox, type Refusal } from '../outbox/outbox.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
 import type { Trx } from '../store/schema.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import { renderRunFailed, renderUnknown } from '../views/digests/notices.ts';
 import type { Digest, DigestContext, DigestPorts, PauseReason } from './model.ts';
 import { pauseDigests, pauseNotice, reinstalledNotice } from './pause.ts';

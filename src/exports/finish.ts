@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defineMessage, type Refusal, type RenderContext } from '../outbox/outbox.ts';
 import type { Db, Trx } from '../store/schema.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import type { Failure } from '../views/blocks/failure.ts';
-import type { Message } from '../views/blocks/message.ts';
 import { renderProgress } from '../views/exports/exports.ts';
 import * as views from '../views/exports/outcome-messages.ts';
 import type { ExportPorts } from './ports.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { defineJob, type Job, type JobContext } from '../store/queue/define-job.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import { classifySlackFailure, type FailureClass } from './classify-failure.ts';
 import {
   backOff,

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import type { JobContext } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema, Trx } from '../store/schema.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import type { FailureClass } from './classify-failure.ts';
 import { deliverMessage, type Ended, type MessageKind, type Refusal } from './outbox.ts';
 import { type Method, pauseMethod, reserveSlot } from './pace.ts';

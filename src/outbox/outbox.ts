@@ -5,7 +5,7 @@ import { dayMs } from '../lib/time.ts';
 import type { JobContext, JobRef } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Db, Trx } from '../store/schema.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import type { Posted } from './slack-port.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Installation } from '../auth/identity.ts';
-import type { Attachment, Message } from '../views/blocks/message.ts';
+import type { Attachment, Message } from '../views/blocks/blocks.ts';
 
 /** Slack with the token of this person's installation. */
 export type OpenSlack = (installation: Installation, signal: AbortSignal) => SlackPort;

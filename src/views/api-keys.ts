@@ -1,7 +1,7 @@
 import type { ApiKey } from '../api/api-keys.ts';
-import { actions, button, context, message, section } from './blocks/blocks.ts';
+import { type Attachment, actions, context, type Message, message, section } from './blocks/blocks.ts';
+import { button } from './blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from './blocks/format.ts';
-import type { Attachment, Message } from './blocks/message.ts';
 import { escapeMrkdwn, formatCode, join, truncateLines } from './blocks/text.ts';
 
 interface ApiKeyList {

@@ -1,13 +1,13 @@
 import type { ModalView, Option } from '@slack/types';
 import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zones/summary.ts';
-import { actions, button, commandButton, context, message, section } from './blocks/blocks.ts';
+import { actions, context, type Message, type MessageBlock, message, section } from './blocks/blocks.ts';
+import { button, commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import { joinList } from './blocks/fields.ts';
 import { formatInteger, formatMoment, formatMoney, formatShortMoments } from './blocks/format.ts';
 import { modal, option, searchSelect, textInput } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
-import type { Message, MessageBlock } from './blocks/message.ts';
 import { escapeMrkdwn, formatCode, join, plainText, truncate } from './blocks/text.ts';
 
 export interface App {

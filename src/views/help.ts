@@ -1,8 +1,8 @@
 import type { Button } from '@slack/types';
 import type { Decision, Right } from '../auth/policy/policy.ts';
-import { actions, commandButton, connectButton, context, message, say, section } from './blocks/blocks.ts';
+import { actions, context, type Message, message, say, section } from './blocks/blocks.ts';
+import { commandButton, connectButton } from './blocks/buttons.ts';
 import { pluralize } from './blocks/format.ts';
-import type { Message } from './blocks/message.ts';
 import {
   capitalize,
   escapeMarkup,

@@ -1,15 +1,7 @@
 import type { HomeView, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../auth/policy/policy.ts';
-import {
-  actions,
-  commandButton,
-  compact,
-  connectButton,
-  context,
-  header,
-  limits,
-  section,
-} from './blocks/blocks.ts';
+import { actions, compact, context, header, limits, section } from './blocks/blocks.ts';
+import { commandButton, connectButton } from './blocks/buttons.ts';
 import { replaceCharts } from './blocks/chart.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
 import { formatMoment } from './blocks/format.ts';

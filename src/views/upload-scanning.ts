@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
-import { actions, button, commandButton, context, message, section } from './blocks/blocks.ts';
+import { actions, context, type Message, type MessageBlock, message, section } from './blocks/blocks.ts';
+import { button, commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import {
   formatInteger,
@@ -10,7 +11,6 @@ import {
   formatShortDay,
 } from './blocks/format.ts';
 import { modal, textInput } from './blocks/inputs.ts';
-import type { Message, MessageBlock } from './blocks/message.ts';
 import { escapeMrkdwn, join } from './blocks/text.ts';
 
 export interface Scanning {

@@ -4,9 +4,8 @@ import { preview } from '../../src/commands/digests/form.ts';
 import { type Targets, type TargetType, targetTypes } from '../../src/digests/kinds/kind.ts';
 import { type DigestKindName, digestKindNames, findDigestKind } from '../../src/digests/kinds/list.ts';
 import type { Digest } from '../../src/digests/model.ts';
-import { context } from '../../src/views/blocks/blocks.ts';
+import { context, type MessageBlock } from '../../src/views/blocks/blocks.ts';
 import { replaceCharts } from '../../src/views/blocks/chart.ts';
-import type { MessageBlock } from '../../src/views/blocks/message.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { alice, createDigestHarness, type DigestHarness } from './harness.ts';
 

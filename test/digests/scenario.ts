@@ -8,8 +8,8 @@ import type { Collected, DigestBaseline, DigestPast, DigestSubject } from '../..
 import { baselineAfterSilence, prepareDigest, writeFigures } from '../../src/digests/prepare.ts';
 import { parseStored } from '../../src/digests/queries/runs.ts';
 import { Secret } from '../../src/secrets/secret.ts';
+import type { ChartBlock, Message } from '../../src/views/blocks/blocks.ts';
 import { isChart } from '../../src/views/blocks/chart.ts';
-import type { ChartBlock, Message } from '../../src/views/blocks/message.ts';
 import { findMessageProblems } from '../support/slack-limits.ts';
 
 export const GB = 1e9;

@@ -20,7 +20,7 @@ import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { explainFailure } from '../../src/slack/receive/failures.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
-import type { FormResult, Message } from '../../src/views/blocks/message.ts';
+import type { FormResult, Message } from '../../src/views/blocks/blocks.ts';
 import { findMessageProblems, findOptionProblems, findViewProblems } from './slack-limits.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };

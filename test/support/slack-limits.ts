@@ -1,5 +1,5 @@
 import { checkMessage, checkSuggestions, checkView } from '../../simulator/slack/block-kit/checks.ts';
-import type { ChartBlock } from '../../src/views/blocks/message.ts';
+import type { ChartBlock } from '../../src/views/blocks/blocks.ts';
 
 /** Everything that Slack would refuse in a message, and unescaped foreign markup. */
 export function findMessageProblems(message: { readonly text: string }): string[] {

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { renderApiKeys } from '../../src/views/api-keys.ts';
 import { renderApp, renderAppForm, renderAppOption } from '../../src/views/apps.ts';
+import type { Message } from '../../src/views/blocks/blocks.ts';
 import { isChart } from '../../src/views/blocks/chart.ts';
-import type { Message } from '../../src/views/blocks/message.ts';
 import { renderScanning, renderScanningForm } from '../../src/views/upload-scanning.ts';
 import {
   findChartProblems,

@@ -3,7 +3,7 @@ import { decideDestination } from '../../auth/policy/policy.ts';
 import { canBeTakenOver, type Digest, isChannelReason } from '../../digests/model.ts';
 import { undoMinutes } from '../../digests/service.ts';
 import { UserError } from '../../errors.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/digests/list.ts';
 import { describePause } from '../../views/digests/words.ts';

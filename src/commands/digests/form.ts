@@ -1,10 +1,9 @@
 import { digestKinds } from '../../digests/kinds/list.ts';
 import type { Digest, DigestOrder } from '../../digests/model.ts';
 import { prepareDigest } from '../../digests/prepare.ts';
-import { message, section } from '../../views/blocks/blocks.ts';
+import { type FormResult, message, section } from '../../views/blocks/blocks.ts';
 import { option } from '../../views/blocks/inputs.ts';
 import { createNotes, maxOptions } from '../../views/blocks/menu.ts';
-import type { FormResult } from '../../views/blocks/message.ts';
 import * as views from '../../views/digests/form.ts';
 import { describeNextRuns } from '../../views/digests/schedule.ts';
 import type { Context, Fields, With } from '../define.ts';

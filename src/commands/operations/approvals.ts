@@ -8,8 +8,8 @@ import type { Answer, DecisionContext, Operation } from '../../operations/model.
 import { retry } from '../../operations/propose.ts';
 import { findOperation, findRequestedBy, findWaitingFor } from '../../operations/queries.ts';
 import { loadDecisionContext } from '../../operations/validity.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
 import { formatInteger } from '../../views/blocks/format.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import { renderAnswer } from '../../views/operations/answers.ts';
 import * as views from '../../views/operations/approvals.ts';
 import { describeState } from '../../views/operations/describe.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../errors.ts';
 import { type DayRange, dayMs, startOfDay, toUtcDay } from '../../lib/time.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import {
   renderLinkChoice,

@@ -8,7 +8,7 @@ import {
 } from '../../auth/policy/changes.ts';
 import type { PolicyVersion } from '../../auth/policy/policies.ts';
 import { initialPolicy, type Policy } from '../../auth/policy/policy.ts';
-import type { FormResult } from '../../views/blocks/message.ts';
+import type { FormResult } from '../../views/blocks/blocks.ts';
 import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
 import type { Context, With } from '../define.ts';

@@ -1,6 +1,6 @@
 import { type Decision, decide, type Right } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
 import * as views from '../../views/settings/why.ts';
 import type { Command, Context, Feature, With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { toWireZone, type Zone } from '../../api/zones/zone.ts';
 import { UserError } from '../../errors.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { renderUnclearZone, renderZoneForm, renderZoneOption } from '../../views/zones/rows.ts';
 import * as views from '../../views/zones/zone.ts';

@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/http/errors.ts';
 import { sumTotals } from '../../api/zones/summary.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
 import * as views from '../../views/zones/list.ts';
 import { renderZoneForm } from '../../views/zones/rows.ts';
 import type { Action, Command, Feature, With } from '../define.ts';

@@ -1,6 +1,6 @@
 import type { CdnClient } from '../../api/cdn.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
-import type { MessageBlock } from '../../views/blocks/message.ts';
+import type { MessageBlock } from '../../views/blocks/blocks.ts';
 import type { Past } from '../figures.ts';
 
 /** Ids that the form's “Of what” takes. `prefix` marks them in the form's options. */

@@ -1,7 +1,7 @@
 import { hourMs } from '../../lib/time.ts';
+import type { MessageBlock } from '../../views/blocks/blocks.ts';
 import { renderChart, sumBuckets } from '../../views/blocks/chart.ts';
 import { formatInteger, pluralize } from '../../views/blocks/format.ts';
-import type { MessageBlock } from '../../views/blocks/message.ts';
 import { formatCode, truncateLines } from '../../views/blocks/text.ts';
 import {
   describeComparison,

@@ -3,7 +3,7 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { Taken } from '../../views/blocks/message.ts';
+import type { Taken } from '../../views/blocks/blocks.ts';
 import { detachBuffer } from './encrypted-temp-file.ts';
 
 const decompressors: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { ApiError } from '../../api/http/errors.ts';
 import { UserError } from '../../errors.ts';
 import { findKnownSecrets, type NotedSecret, type Secret } from '../../secrets/secret.ts';
-import type { Spooled, Taken } from '../../views/blocks/message.ts';
+import type { Spooled, Taken } from '../../views/blocks/blocks.ts';
 import type { ExportRequest } from '../model.ts';
 import {
   type ExportLimits,

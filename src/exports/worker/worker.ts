@@ -5,7 +5,7 @@ import { type CdnOptions, createSend } from '../../api/http/request.ts';
 import { UserError } from '../../errors.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import { type NotedSecret, registerSecrets, Secret } from '../../secrets/secret.ts';
-import type { Taken } from '../../views/blocks/message.ts';
+import type { Taken } from '../../views/blocks/blocks.ts';
 import type { ExportRequest } from '../model.ts';
 import type { EncryptedTempFile } from './encrypted-temp-file.ts';
 import {

@@ -3,8 +3,8 @@ import type { BlockSuggestion, ViewOutput, ViewSubmitAction } from '@slack/bolt'
 import type { Option } from '@slack/types';
 import type { Form, Service } from '../../commands/define.ts';
 import { findForm, findPicker } from '../../commands/registry.ts';
+import type { FormResult } from '../../views/blocks/blocks.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
-import type { FormResult } from '../../views/blocks/message.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import type { SlackDeps } from './authorize.ts';
 import { perform, sendAnswer } from './dispatch.ts';

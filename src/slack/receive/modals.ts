@@ -5,10 +5,9 @@ import { z } from 'zod';
 import type { Fields } from '../../commands/define.ts';
 import { hasCdnKey } from '../../commands/key-in-text.ts';
 import { UserError } from '../../errors.ts';
-import { section } from '../../views/blocks/blocks.ts';
+import { type Message, section } from '../../views/blocks/blocks.ts';
 import { replaceCharts } from '../../views/blocks/chart.ts';
 import { modal } from '../../views/blocks/inputs.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import { readSlackError } from '../installations.ts';
 
 /** A modal as Slack sends it, with its inputs. */

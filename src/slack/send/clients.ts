@@ -8,7 +8,7 @@ import {
 } from '@slack/web-api';
 import { createCache } from '../../lib/cache.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
 import type { Egress } from './egress.ts';
 import type { SendNativeBlocks } from './native-blocks.ts';
 

@@ -14,7 +14,7 @@ import type { OperationPorts } from '../../operations/execute.ts';
 import type { Ledger } from '../../operations/transitions.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
 import type { InstallationAccess } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { explainFailure } from '../receive/failures.ts';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { createCache } from '../../lib/cache.ts';
 import { hourMs } from '../../lib/time.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { MessageBlock } from '../../views/blocks/blocks.ts';
 import { isChart, replaceCharts } from '../../views/blocks/chart.ts';
-import type { MessageBlock } from '../../views/blocks/message.ts';
 import { readSlackError } from '../installations.ts';
 
 /**

@@ -1,8 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
-import { context, limits } from '../../views/blocks/blocks.ts';
-import type { Attachment, Message } from '../../views/blocks/message.ts';
+import { type Attachment, context, limits, type Message } from '../../views/blocks/blocks.ts';
 import { truncate } from '../../views/blocks/text.ts';
 import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { WebClient } from '@slack/web-api';
 import { readRetryAfter } from '../../api/http/retry.ts';
 import type { SlackPort } from '../../outbox/slack-port.ts';
-import type { Attachment, Destination, Taken } from '../../views/blocks/message.ts';
+import type { Attachment, Destination, Taken } from '../../views/blocks/blocks.ts';
 import { readSlackError } from '../installations.ts';
 import { SecretLeakBlocked } from './egress.ts';
 

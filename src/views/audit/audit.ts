@@ -2,10 +2,10 @@ import type { KnownBlock, StaticSelect } from '@slack/types';
 import { type AuditState, auditEvents } from '../../auth/audit/audit.ts';
 import type { Broken } from '../../auth/audit/chain.ts';
 import type { Checkpoint } from '../../auth/audit/checkpoint.ts';
-import { actions, button, commandButton, compact, context, message, say, section } from '../blocks/blocks.ts';
+import { actions, compact, context, type Message, message, say, section } from '../blocks/blocks.ts';
+import { button, commandButton } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { actionMenu, option } from '../blocks/inputs.ts';
-import type { Message } from '../blocks/message.ts';
 import { capitalize, escapeMrkdwn, truncate, truncateMarkup } from '../blocks/text.ts';
 import type { AuditLine } from './words.ts';
 

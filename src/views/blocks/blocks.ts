@@ -2,16 +2,83 @@ import type {
   ActionsBlock,
   ActionsBlockElement,
   Button,
-  ConfirmationDialog,
   ContextBlock,
   HeaderBlock,
+  KnownBlock,
+  ModalView,
   MrkdwnElement,
   PlainTextElement,
   PlainTextOption,
   SectionBlock,
 } from '@slack/types';
-import type { Message, MessageBlock } from './message.ts';
 import { join, type Maybe, type Texts, truncate } from './text.ts';
+
+/** A message: `text` alone for notifications and screen readers, and blocks. */
+export interface Message {
+  readonly text: string;
+  readonly blocks?: MessageBlock[];
+  /** Kinds of secrets that this message may contain (`link-token`); any other secret blocks it. */
+  readonly carries?: readonly string[];
+  /** Sent after the text, to the person's direct messages: Slack has no private files in channels. */
+  readonly files?: readonly Attachment[];
+}
+
+export type MessageBlock = KnownBlock | ChartBlock;
+
+/** A chart that Slack draws; not in @slack/types 3.2.0. https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block */
+export interface ChartBlock {
+  readonly type: 'data_visualization';
+  readonly title: string;
+  readonly chart: {
+    readonly type: 'line' | 'bar';
+    readonly series: readonly {
+      readonly name: string;
+      readonly data: readonly { readonly label: string; readonly value: number }[];
+    }[];
+    readonly axis_config: { readonly categories: readonly string[]; readonly y_label: string };
+  };
+}
+
+/** The view that replaces a form's loading view; `message` says the same if the person closed it meanwhile. */
+export interface FormResult {
+  readonly modal: ModalView;
+  readonly message: Message;
+}
+
+export interface Attachment {
+  /** With the extension: `latency.png`. */
+  readonly name: string;
+  readonly title: string;
+  /** Up to 1000 characters. */
+  readonly altText?: string;
+  readonly mimetype: string;
+  /** The bytes; a temporary file, deleted after sending; or a chart, rendered before sending. */
+  readonly content: Uint8Array | { readonly path: string } | { readonly spooled: Spooled };
+}
+
+/** The destination of a spooled file. */
+export interface Destination {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Called with the number of further bytes sent, a few times a second. */
+  readonly moved: (bytes: number) => void;
+}
+
+/** The answer to a sent file. */
+export interface Taken {
+  readonly status: number;
+  /** The header, as it came. */
+  readonly retryAfter: string | undefined;
+}
+
+/** A file without a name, scanned for secrets while it was written. Its creator discards it. */
+export interface Spooled {
+  readonly length: () => number;
+  /** Posts all of it. */
+  readonly send: (to: Destination) => Promise<Taken>;
+  readonly discard: () => Promise<void>;
+}
 
 /** Slack's limits by element: https://docs.slack.dev/reference/block-kit/blocks */
 export const limits = {
@@ -58,39 +125,6 @@ export function context(facts: Texts): ContextBlock {
 
 export function actions(...elements: Maybe<ActionsBlockElement>[]): ActionsBlock {
   return { type: 'actions', elements: elements.filter((element) => !!element) };
-}
-
-/** Asks before a button does its work. */
-export function confirmation(title: string, text: string, confirm: string, deny: string): ConfirmationDialog {
-  return { title: plain(title), text: plain(text), confirm: plain(confirm), deny: plain(deny) };
-}
-
-/** A button. `actionId` is `feature:verb`, plus `:anything` if a block holds several of one kind. */
-export function button(
-  label: string,
-  actionId: string,
-  value: string,
-  more: Pick<Button, 'style' | 'confirm'> = {},
-): Button {
-  return { type: 'button', text: plain(truncate(label, limits.button)), action_id: actionId, value, ...more };
-}
-
-/** A button that runs `/cdn <words>`. `nth` makes the id unique in its block. */
-export function commandButton(
-  label: string,
-  words: string,
-  nth = 0,
-  more: Pick<Button, 'style'> = {},
-): Button {
-  return button(label, `help:run:${nth}`, words.slice(0, limits.value), more);
-}
-
-/** Opens the form for a key, or offers a link to the page. */
-export function connectButton(
-  label = 'Connect your key',
-  more: Pick<Button, 'style'> = { style: 'primary' },
-): Button {
-  return button(label, 'connect:open', 'open', more);
 }
 
 /** The initial option of a menu with search: the id is its label. */

@@ -1,6 +1,5 @@
 import type { KnownBlock, SectionBlock } from '@slack/types';
-import { compact, context, section } from './blocks.ts';
-import type { ChartBlock, MessageBlock } from './message.ts';
+import { type ChartBlock, compact, context, type MessageBlock, section } from './blocks.ts';
 import { escapeMarkup, escapeMrkdwn, join, type Maybe, plainText, truncate } from './text.ts';
 
 // The lowest of the published limits: newer pages name 12 series.

@@ -2,8 +2,8 @@ import type { Button, KnownBlock, ModalView } from '@slack/types';
 import type { MissingScope } from '../../auth/identity.ts';
 import type { Decision, Reason } from '../../auth/policy/policy.ts';
 import type { UserError } from '../../errors.ts';
-import { actions, button, commandButton, connectButton, context, message, section } from './blocks.ts';
-import type { FormResult, Message } from './message.ts';
+import { actions, context, type FormResult, type Message, message, section } from './blocks.ts';
+import { button, commandButton, connectButton } from './buttons.ts';
 import { escapeMrkdwn, join, sanitizeMrkdwn } from './text.ts';
 
 /** Maximum of buttons with alternatives. */

@@ -1,6 +1,5 @@
 import type { InputBlock, KnownBlock, ModalView, PlainTextOption, StaticSelect } from '@slack/types';
-import { compact, limits, message, plain, section } from './blocks.ts';
-import type { FormResult } from './message.ts';
+import { compact, type FormResult, limits, message, plain, section } from './blocks.ts';
 import { type Maybe, plainText, truncate } from './text.ts';
 
 interface Modal {

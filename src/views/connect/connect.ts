@@ -3,19 +3,17 @@ import type { LinkedKey } from '../../auth/keys/key-store.ts';
 import type { Rights } from '../../auth/policy/policy.ts';
 import {
   actions,
-  button,
-  commandButton,
-  confirmation,
-  connectButton,
   context,
+  type FormResult,
+  type Message,
   message,
   plain,
   say,
   section,
 } from '../blocks/blocks.ts';
+import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { formResult, modal, textInput } from '../blocks/inputs.ts';
-import type { FormResult, Message } from '../blocks/message.ts';
 import { formatCode } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
 

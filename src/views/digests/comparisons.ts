@@ -5,9 +5,9 @@ import {
   type NamedGroup,
   type Point,
 } from '../../digests/figures.ts';
+import type { MessageBlock } from '../blocks/blocks.ts';
 import { type Chart, renderChart } from '../blocks/chart.ts';
 import { formatInteger, pluralize } from '../blocks/format.ts';
-import type { MessageBlock } from '../blocks/message.ts';
 import { escapeMrkdwn, join } from '../blocks/text.ts';
 import { formatRunTime } from './schedule.ts';
 

@@ -2,7 +2,8 @@ import type { KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import { targetTypes } from '../../digests/kinds/kind.ts';
 import { type DigestKindName, digestKinds } from '../../digests/kinds/list.ts';
 import type { Digest, DigestOrder } from '../../digests/model.ts';
-import { actions, button, context, say, section } from '../blocks/blocks.ts';
+import { actions, context, type FormResult, type Message, say, section } from '../blocks/blocks.ts';
+import { button } from '../blocks/buttons.ts';
 import { replaceCharts } from '../blocks/chart.ts';
 import {
   channelSelect,
@@ -16,7 +17,6 @@ import {
   searchSelect,
   select,
 } from '../blocks/inputs.ts';
-import type { FormResult, Message } from '../blocks/message.ts';
 import { formatCode } from '../blocks/text.ts';
 import type { RenderedDigest } from './post.ts';
 import { describeNextRuns } from './schedule.ts';

@@ -1,18 +1,8 @@
 import type { KnownBlock, Overflow } from '@slack/types';
 import { canBeTakenOver, type Digest } from '../../digests/model.ts';
-import {
-  actions,
-  button,
-  commandButton,
-  connectButton,
-  context,
-  message,
-  plain,
-  say,
-  section,
-} from '../blocks/blocks.ts';
+import { actions, context, type Message, message, plain, say, section } from '../blocks/blocks.ts';
+import { button, commandButton, connectButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
-import type { Message } from '../blocks/message.ts';
 import { formatCode } from '../blocks/text.ts';
 import { resumeButton, takeOverButton } from './notices.ts';
 import { describeNextRuns, formatRunTime } from './schedule.ts';

@@ -1,10 +1,10 @@
 import type { ActionsBlock, Button, ContextBlock } from '@slack/types';
 import { canBeTakenOver, type Digest, isChannelReason, type PauseReason } from '../../digests/model.ts';
 import type { RunRow } from '../../digests/queries/runs.ts';
-import { actions, button, confirmation, connectButton, context, message, section } from '../blocks/blocks.ts';
+import { actions, context, type Message, message, section } from '../blocks/blocks.ts';
+import { button, confirmation, connectButton } from '../blocks/buttons.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import { pluralize } from '../blocks/format.ts';
-import type { Message } from '../blocks/message.ts';
 import { formatCode, join } from '../blocks/text.ts';
 import { describeSchedule, formatRunTime } from './schedule.ts';
 import { describePause } from './words.ts';

@@ -1,9 +1,8 @@
 import { type Detail, type Finding, type NumberLine, targetTypes } from '../../digests/kinds/kind.ts';
 import { digestKinds, findDigestKind } from '../../digests/kinds/list.ts';
 import type { Collected, DigestSubject, UnreadPart } from '../../digests/model.ts';
-import { context, message, say, section } from '../blocks/blocks.ts';
+import { context, type Message, type MessageBlock, message, say, section } from '../blocks/blocks.ts';
 import { formatInteger } from '../blocks/format.ts';
-import type { Message, MessageBlock } from '../blocks/message.ts';
 import { escapeMrkdwn, sanitizeMrkdwn, truncateLines, truncateMarkup } from '../blocks/text.ts';
 import { mostListed } from './comparisons.ts';
 import { formatRunTime } from './schedule.ts';

@@ -1,9 +1,9 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { EventLogFilter } from '../../api/event-logs.ts';
 import { type ExportState, type ExportSummary, isUnderWay } from '../../exports/model.ts';
-import { actions, button, commandButton, context, message, say, section } from '../blocks/blocks.ts';
+import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
+import { button, commandButton } from '../blocks/buttons.ts';
 import { formatBytes, formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
-import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, join, truncateLines } from '../blocks/text.ts';
 
 /** The step that an export is in. */

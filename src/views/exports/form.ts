@@ -1,9 +1,9 @@
 import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
 import type { eventLogFields, eventLogOps } from '../../api/event-logs.ts';
-import { actions, button, context, section } from '../blocks/blocks.ts';
+import { actions, context, type FormResult, type Message, section } from '../blocks/blocks.ts';
+import { button } from '../blocks/buttons.ts';
 import { replaceCharts } from '../blocks/chart.ts';
 import { actionMenu, channelSelect, checkbox, input, modal, option, textInput } from '../blocks/inputs.ts';
-import type { FormResult, Message } from '../blocks/message.ts';
 import { sanitizeMrkdwn } from '../blocks/text.ts';
 
 /** Values of the form. */

@@ -1,10 +1,10 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { ExportSummary } from '../../exports/model.ts';
 import type { EventStats } from '../../exports/stats/event-stats.ts';
-import { actions, button, context, message, say, section } from '../blocks/blocks.ts';
+import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
+import { button } from '../blocks/buttons.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import { formatBytes, formatShortMoments, pluralize } from '../blocks/format.ts';
-import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn } from '../blocks/text.ts';
 import { describeWindow } from './exports.ts';
 import { renderEventChart } from './report.ts';

@@ -3,9 +3,9 @@ import type { ExportRequest, ExportSummary } from '../../exports/model.ts';
 import type { TopValues } from '../../exports/stats/counts.ts';
 import type { EventStats } from '../../exports/stats/event-stats.ts';
 import type { GatheredFile, GatheredLog } from '../../exports/worker/gather.ts';
+import type { Attachment, MessageBlock, Spooled } from '../blocks/blocks.ts';
 import { renderChart, sumBuckets } from '../blocks/chart.ts';
 import { formatBytes, formatInteger, formatMoment, formatShortMoments, pluralize } from '../blocks/format.ts';
-import type { Attachment, MessageBlock, Spooled } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, join, type Maybe, truncateLines } from '../blocks/text.ts';
 import { describeWindow } from './exports.ts';
 

@@ -1,8 +1,8 @@
 import type { Button } from '@slack/types';
 import type { Answer, Operation } from '../../operations/model.ts';
-import { actions, button, commandButton, say } from '../blocks/blocks.ts';
+import { actions, type Message, say } from '../blocks/blocks.ts';
+import { button, commandButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
-import type { Message } from '../blocks/message.ts';
 import {
   describeCount,
   describeMissing,

@@ -1,18 +1,8 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { Operation } from '../../operations/model.ts';
-import {
-  actions,
-  button,
-  commandButton,
-  confirmation,
-  connectButton,
-  context,
-  message,
-  say,
-  section,
-} from '../blocks/blocks.ts';
+import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
+import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
-import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, join, type Maybe } from '../blocks/text.ts';
 import {
   describeCount,

@@ -7,10 +7,10 @@ import {
   type VolumeShown,
 } from '../../api/zones/summary.ts';
 import type { Operation, OperationOutcome, OperationState, VoidReason } from '../../operations/model.ts';
-import { button, section } from '../blocks/blocks.ts';
+import { type Message, section } from '../blocks/blocks.ts';
+import { button } from '../blocks/buttons.ts';
 import { formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
-import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, join, truncateLines } from '../blocks/text.ts';
 
 /** `delete every instance of volume `data` of app `app0``, in mrkdwn. */

@@ -1,7 +1,8 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import type { VariableShown, VolumeShown } from '../../api/zones/summary.ts';
 import type { Operation } from '../../operations/model.ts';
-import { button, limits, picked, section } from '../blocks/blocks.ts';
+import { limits, picked, section } from '../blocks/blocks.ts';
+import { button } from '../blocks/buttons.ts';
 import { checkbox, input, modal, option, searchSelect, select, textInput } from '../blocks/inputs.ts';
 import {
   type ApprovalNeeds,

@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/types';
-import { actions, commandButton, section } from '../blocks/blocks.ts';
+import { actions, section } from '../blocks/blocks.ts';
+import { commandButton } from '../blocks/buttons.ts';
 import { pluralize } from '../blocks/format.ts';
 import { modal, option, select, textInput } from '../blocks/inputs.ts';
 import { capitalize, formatCode, plainText } from '../blocks/text.ts';

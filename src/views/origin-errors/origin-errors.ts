@@ -1,10 +1,10 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { Group, OriginErrorCounts, Sample } from '../../api/origin-errors/counts.ts';
 import { type DayRange, hourMs, shiftDay, startOfDay } from '../../lib/time.ts';
-import { actions, button, context, message, section } from '../blocks/blocks.ts';
+import { actions, context, type Message, type MessageBlock, message, section } from '../blocks/blocks.ts';
+import { button } from '../blocks/buttons.ts';
 import { renderChart, sumBuckets } from '../blocks/chart.ts';
 import { formatInteger, formatMoment, formatPercent, formatShortDay, pluralize } from '../blocks/format.ts';
-import type { Message, MessageBlock } from '../blocks/message.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, type Maybe, truncateLines } from '../blocks/text.ts';
 import { showButton } from '../zones/rows.ts';
 import { describeDays, type Report, type ZoneName } from './report.ts';

@@ -1,9 +1,8 @@
 import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
 import { type DayRange, shiftDay } from '../../lib/time.ts';
-import { context, say } from '../blocks/blocks.ts';
+import { context, type Message, say } from '../blocks/blocks.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
-import type { Message } from '../blocks/message.ts';
 import { capitalize, escapeMrkdwn, join, plainText } from '../blocks/text.ts';
 
 /** The origin errors of one zone on some days, counted. */

@@ -1,7 +1,8 @@
 import type { InputBlock, ModalView, PlainTextOption } from '@slack/types';
 import type { Group, MissingScope } from '../../auth/identity.ts';
 import { channelCap, type Policy } from '../../auth/policy/policy.ts';
-import { actions, button, section } from '../blocks/blocks.ts';
+import { actions, section } from '../blocks/blocks.ts';
+import { button } from '../blocks/buttons.ts';
 import { cannotReadGroups, missingScopeLines } from '../blocks/failure.ts';
 import { formatMoment } from '../blocks/format.ts';
 import {

@@ -2,20 +2,11 @@ import type { Button, KnownBlock, ModalView } from '@slack/types';
 import type { MissingScope } from '../../auth/identity.ts';
 import type { Change, Effect, ListField, Quorum, ValueField } from '../../auth/policy/changes.ts';
 import type { Right } from '../../auth/policy/policy.ts';
-import {
-  actions,
-  button,
-  commandButton,
-  compact,
-  confirmation,
-  context,
-  say,
-  section,
-} from '../blocks/blocks.ts';
+import { actions, compact, context, type FormResult, type Message, say, section } from '../blocks/blocks.ts';
+import { button, commandButton, confirmation } from '../blocks/buttons.ts';
 import { missingScopeLines } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { formResult, modal } from '../blocks/inputs.ts';
-import type { FormResult, Message } from '../blocks/message.ts';
 import { escapeMrkdwn, join, truncateLines } from '../blocks/text.ts';
 
 /** The effects of a change of settings, with all names resolved. */

@@ -1,9 +1,9 @@
 import type { Button } from '@slack/types';
 import type { MissingScope } from '../../auth/identity.ts';
 import type { Decision, Right, Rights } from '../../auth/policy/policy.ts';
-import { actions, commandButton, connectButton, message, say, section } from '../blocks/blocks.ts';
+import { actions, type Message, message, say, section } from '../blocks/blocks.ts';
+import { commandButton, connectButton } from '../blocks/buttons.ts';
 import { missingScopeLines } from '../blocks/failure.ts';
-import type { Message } from '../blocks/message.ts';
 import { formatCode, join, truncate } from '../blocks/text.ts';
 
 /** A decision with each of its steps. */

@@ -1,6 +1,7 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { Totals, ZoneSummary } from '../../api/zones/summary.ts';
-import { actions, button, commandButton, context, message, say, section } from '../blocks/blocks.ts';
+import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
+import { button, commandButton } from '../blocks/buttons.ts';
 import type { Failure } from '../blocks/failure.ts';
 import {
   formatBytes,
@@ -10,7 +11,6 @@ import {
   formatPercent,
   pluralize,
 } from '../blocks/format.ts';
-import type { Message } from '../blocks/message.ts';
 import { formatCode, join, plainText } from '../blocks/text.ts';
 import { quoteWord, renderRow } from './rows.ts';
 

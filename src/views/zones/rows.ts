@@ -1,9 +1,9 @@
 import type { Button, InputBlock, KnownBlock, ModalView, Option } from '@slack/types';
 import { type Attention, attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
-import { actions, button, commandButton, message, section } from '../blocks/blocks.ts';
+import { actions, type Message, message, section } from '../blocks/blocks.ts';
+import { button, commandButton } from '../blocks/buttons.ts';
 import { formatBytes, formatInteger, formatMoney, formatPercent, pluralize } from '../blocks/format.ts';
 import { modal, option, searchSelect } from '../blocks/inputs.ts';
-import type { Message } from '../blocks/message.ts';
 import { escapeMrkdwn, formatCode, join, plainText } from '../blocks/text.ts';
 
 /** The reasons why a zone needs attention; '' if there are none. */

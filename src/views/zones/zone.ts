@@ -1,9 +1,9 @@
 import type { KnownBlock } from '@slack/types';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { findWeaknesses, type Weakness, type Zone } from '../../api/zones/zone.ts';
-import { actions, button, commandButton, context, header, message, say, section } from '../blocks/blocks.ts';
+import { actions, context, header, type Message, message, say, section } from '../blocks/blocks.ts';
+import { button, commandButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
-import type { Message } from '../blocks/message.ts';
 import { capitalize, escapeMrkdwn, plainText, truncateLines } from '../blocks/text.ts';
 import { renderAccount, renderOrigin, renderOverview, renderPages } from './delivery.ts';
 import { renderEdgeRule } from './edge-rules.ts';

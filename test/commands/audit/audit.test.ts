@@ -6,7 +6,7 @@ import { type Audit, type AuditInput, auditEvents, createAudit } from '../../../
 import { readRecord } from '../../../src/auth/audit/record.ts';
 import { UserError } from '../../../src/errors.ts';
 import { renderAuditLine } from '../../../src/views/audit/words.ts';
-import type { Message } from '../../../src/views/blocks/message.ts';
+import type { Message } from '../../../src/views/blocks/blocks.ts';
 import {
   acme,
   beta,

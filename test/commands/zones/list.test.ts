@@ -4,7 +4,7 @@ import { ApiError } from '../../../src/api/http/errors.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
-import type { Message } from '../../../src/views/blocks/message.ts';
+import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { alice, bob, buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
 import { readStable } from '../../support/words.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Spooled } from '../../../src/views/blocks/message.ts';
+import type { Spooled } from '../../../src/views/blocks/blocks.ts';
 
 /** Somebody who takes files. */
 export interface UploadServer {

@@ -9,8 +9,7 @@ import { createEgress } from '../../../src/slack/send/egress.ts';
 import { type Responder, withFiles } from '../../../src/slack/send/responder.ts';
 import { createUploads, type Uploads } from '../../../src/slack/send/uploads.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { section } from '../../../src/views/blocks/blocks.ts';
-import type { Attachment, Message } from '../../../src/views/blocks/message.ts';
+import { type Attachment, type Message, section } from '../../../src/views/blocks/blocks.ts';
 import { readStable } from '../../support/words.ts';
 
 const alice = 'U0ALICE00';

@@ -11,7 +11,7 @@ import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
 import { createConnectPage } from '../../../src/slack/web/connect-page.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import type { Message } from '../../../src/views/blocks/message.ts';
+import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { createKeyring } from '../../auth/keyring/keyrings.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
