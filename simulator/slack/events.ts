@@ -11,6 +11,8 @@ export interface EventOptions {
   teamId?: string;
   /** To send the same event again. */
   eventId?: string;
+  /** When it happened, in seconds since the epoch, for events that come late; now without one. */
+  at?: number;
   /**
    * Pauses before each repetition of an event that was not acknowledged, in ms. Slack repeats at once, after one
    * and after five minutes; here, without more being asked for, only the first of these happens.
@@ -31,7 +33,7 @@ export async function deliverEvent(
   const teamId = options.teamId ?? sim.world.workspaces.acme.id;
   const install = sim.installs.forTeam(teamId) ?? sim.installs.byId(teamId);
   if (!install) throw new Error(`The app is not installed in ${teamId}`);
-  const at = Math.floor(sim.now() / 1000);
+  const at = options.at ?? Math.floor(sim.now() / 1000);
   const whole = { event_ts: `${at}.000000`, ...event };
   const payload = eventPayload(sim.world, install, teamId, whole, options.eventId ?? newId('Ev'), at);
   const delivery: Delivery = { kind: 'events_api', payload, label: `event "${String(event['type'])}"` };

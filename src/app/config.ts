@@ -3,28 +3,12 @@ import { parseKeyring } from '../auth/keyring/keyring.ts';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Installing } from '../slack/installations.ts';
-import { type LogLevel, logLevels } from '../telemetry/log.ts';
+import { logLevels } from '../telemetry/log.ts';
 
-export interface Config extends StoreConfig {
-  readonly slack: {
-    readonly apiUrl: string;
-    /** Present = Socket Mode, absent = signed HTTP. */
-    readonly appToken: Secret | undefined;
-    readonly signingSecret: Secret | undefined;
-    readonly installing: Installing;
-  };
-  readonly cdn: { readonly apiUrl: string; readonly originLoggingUrl: string };
-  /** User ids that are admins whatever Slack says: `U…`, or `T…/U…` for one workspace only. */
-  readonly adminIds: readonly string[];
-  readonly web: { readonly port: number; readonly publicUrl: string | undefined };
-}
+export type Config = ReturnType<typeof readConfig>;
 
 /** The stores' part, without Slack and the CDN. */
-export interface StoreConfig {
-  readonly store: { readonly databaseUrl: Secret | undefined; readonly dataDir: string };
-  readonly keyring: { readonly keys: Secret | undefined; readonly file: string | undefined };
-  readonly logLevel: LogLevel;
-}
+export type StoreConfig = ReturnType<typeof toStoreConfig>;
 
 const toSecret = (value: string): Secret => new Secret(value);
 
@@ -95,17 +79,19 @@ type Env = Readonly<Record<string, string | undefined>>;
  *
  * @throws UserError with one line a problem; never a value.
  */
-export function readConfig(env: Env): Config {
+export function readConfig(env: Env) {
   const read = parse(env, variables, (given) => [...findSlackProblems(given), ...findStoreProblems(given)]);
   return {
     ...toStoreConfig(read),
     slack: {
       apiUrl: read.SLACK_API_URL,
+      /** Present = Socket Mode, absent = signed HTTP. */
       appToken: read.SLACK_APP_TOKEN,
       signingSecret: read.SLACK_SIGNING_SECRET,
       installing: toInstalling(read),
     },
     cdn: { apiUrl: read.CDN_API_URL, originLoggingUrl: read.CDN_ORIGIN_LOGGING_URL },
+    /** User ids that are admins whatever Slack says: `U…`, or `T…/U…` for one workspace only. */
     adminIds: read.ADMIN_USER_IDS,
     web: { port: read.PORT, publicUrl: read.PUBLIC_URL },
   };
@@ -180,7 +166,7 @@ function findStoreProblems(given: Env, needsKeyring = true): string[] {
   return problems;
 }
 
-function toStoreConfig(read: z.output<typeof storeVariables>): StoreConfig {
+function toStoreConfig(read: z.output<typeof storeVariables>) {
   return {
     store: { databaseUrl: read.DATABASE_URL, dataDir: read.DATA_DIR },
     keyring: { keys: read.ENCRYPTION_KEYS, file: read.ENCRYPTION_KEYS_FILE },

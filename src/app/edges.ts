@@ -1,3 +1,4 @@
+import { createEndStore } from '../auth/offboarding.ts';
 import { UserError } from '../errors.ts';
 import { oncePerMinute } from '../slack/receive/authorize.ts';
 import { createBolt } from '../slack/receive/bolt.ts';
@@ -5,7 +6,6 @@ import { createHttpReceiver } from '../slack/receive/http-receiver.ts';
 import type { LifecycleHandlers } from '../slack/receive/lifecycle-events.ts';
 import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
 import { createDirectMessenger } from '../slack/send/job-ports.ts';
-import { tenantIdOfWorkspace } from '../slack/sender.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { createClaims } from '../store/deliveries.ts';
@@ -41,14 +41,8 @@ export function createEdges(base: Base, stores: Stores, services: Services, feat
       : createConnectPage({ ...stores, ...services, publicUrl, tell, log, now });
 
   const ends: LifecycleHandlers = {
-    person: features.offboarding.person,
-    team: (tenant, teamId) => features.offboarding.team(tenant, teamId),
+    store: createEndStore(stores.database.db, stores.queue.enqueue, now),
     changed: (workspace, userId) => services.people(workspace).forget(userId),
-    async uninstalled(workspace, cause) {
-      await features.offboarding.tenant(tenantIdOfWorkspace(workspace), cause);
-      const { teamId, enterpriseId, isEnterpriseInstall } = workspace;
-      await stores.installations.remove({ teamId, enterpriseId, isEnterpriseInstall });
-    },
   };
   const bolt = createBolt({
     ...stores,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createCheckpoints } from '../auth/audit/checkpoints.ts';
-import { createOffboarding } from '../auth/keys/key-store.ts';
+import { createOffboarding } from '../auth/offboarding.ts';
 import { createDigestService } from '../digests/service.ts';
 import { createExportService } from '../exports/service.ts';
 import { startExportThread } from '../exports/worker/thread.ts';
@@ -14,7 +14,7 @@ export type Features = ReturnType<typeof createFeatures>;
 
 /** Third stage: the engines, and the ports that their jobs reach Slack and the CDN with. */
 export function createFeatures({ config, log, now, exportLimits }: Base, stores: Stores, services: Services) {
-  const { audit, keyStore, links, outbox, policies, sealer } = stores;
+  const { audit, installations, keyStore, links, outbox, policies, sealer } = stores;
   const { zoneCache } = services;
   const { db } = stores.database;
   const { enqueue } = stores.queue;
@@ -36,12 +36,17 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
   const digests = createDigestService({ ...ports, db, now });
   const exports = createExportService({ db, ports, log, now });
   // A feature that works for people adds its own line.
-  const offboarding = createOffboarding(keyStore, [
-    async ({ person, tenant }) => (person ? links.close(person) : links.forgetTenant(tenant)),
-    async ({ person, tenant }) => (person ? zoneCache.drop(person) : zoneCache.dropTenant(tenant)),
-    (ended) => exports.endFor(ended),
-    digests.pauseFor,
-    async (ended) => void (await cancelUnbegun(ledger, ended)),
-  ]);
-  return { tempDirectory, ledger, ports, digests, exports, offboarding };
+  const endAccess = createOffboarding({
+    installations,
+    keyStore,
+    links,
+    log,
+    hooks: [
+      async ({ person, tenant }) => (person ? zoneCache.drop(person) : zoneCache.dropTenant(tenant)),
+      (ended) => exports.endFor(ended),
+      digests.pauseFor,
+      async (ended) => void (await cancelUnbegun(ledger, ended)),
+    ],
+  });
+  return { tempDirectory, ledger, ports: { ...ports, endAccess }, digests, exports };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { endAccessJob, type OffboardingPorts, reconcileAccessJob } from '../auth/offboarding.ts';
 import { digestDueJob, digestRunJob, reconcileDigestsJob } from '../digests/jobs.ts';
 import { digestMessages } from '../digests/messages.ts';
 import type { DigestPorts } from '../digests/model.ts';
@@ -17,7 +18,7 @@ import type { Db } from '../store/schema.ts';
 import { auditCheckpoint, type CheckpointPorts, checkpointMessage } from './audit-checkpoint.ts';
 
 /** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
-export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts;
+export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts & OffboardingPorts;
 
 /** Every kind of message in the outbox. */
 const messageKinds: readonly MessageKind<never, Ports>[] = [
@@ -72,4 +73,6 @@ export const jobs: readonly Job<never, Ports>[] = [
   housekeepingJob,
   operationClockJob,
   executeOperationJob,
+  endAccessJob,
+  reconcileAccessJob,
 ];

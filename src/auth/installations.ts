@@ -6,11 +6,15 @@ import { advanceVersion, destroySlot, openSlot, type SealedTable, sealRow } from
 import type { Sealer } from './keys/sealing.ts';
 
 type Query = InstallationQuery<boolean>;
+/** The time comes back with the refreshed token of an installation; the page that installs knows none. */
+type Stored = Installation & { readonly installedAt?: string };
 
 /** The installation store of `@slack/oauth`, every token sealed. */
 export interface Installations extends InstallationStore {
   /** Destroys an installation; with `userId` only the tokens that this person granted. False = there was none. */
   remove(query: Query): Promise<boolean>;
+  /** When the tenant was installed last; a refreshed token is no new installation. */
+  installedAt(tenant: string): Promise<Date | undefined>;
   /**
    * Runs `run` for a workspace or organisation in turn, among all processes. It may refresh a token, and a refresh token
    * works once (docs.slack.dev/authentication/using-token-rotation). `tenant` is the organisation of an org-wide
@@ -55,10 +59,10 @@ export function createInstallations(options: {
 }): Installations {
   const { db, sealer, now, withLock, onStored } = options;
 
-  const find = async (tenant: string): Promise<Installation | undefined> => {
+  const find = async (tenant: string): Promise<Stored | undefined> => {
     const opened = await openSlot(db, sealer, installationsTable, { tenant, userId: '' });
     if (!opened) return undefined;
-    const installation = JSON.parse(opened.reveal()) as Installation;
+    const installation = JSON.parse(opened.reveal()) as Stored;
     for (const token of [installation.bot?.token, installation.bot?.refreshToken])
       registerSecret('slack-token', token);
     return installation;
@@ -69,12 +73,16 @@ export function createInstallations(options: {
     return opened && (JSON.parse(opened.reveal()) as Installation['user']);
   };
 
-  const seal = async (trx: Trx, value: object, tenant: string, userId = '') => {
+  const seal = async (
+    trx: Trx,
+    value: object,
+    { tenant, userId = '', at }: { tenant: string; userId?: string; at: string },
+  ) => {
     const { kind } = userId === '' ? installationsTable : installationUsersTable;
     const secret = new Secret(JSON.stringify(value), 'installation');
     return {
       ...(await sealRow(trx, sealer, secret, { tenant, userId, kind }, now())),
-      installed_at: now(),
+      installed_at: new Date(at),
     };
   };
 
@@ -96,13 +104,15 @@ export function createInstallations(options: {
   };
 
   return {
-    async storeInstallation(installation) {
+    async storeInstallation(installation: Stored) {
       const { isEnterpriseInstall = false, enterprise, team, user, ...rest } = installation;
+      const { installedAt: at = now().toISOString() } = rest;
       const tenant = tenantOf({ isEnterpriseInstall, enterpriseId: enterprise?.id, teamId: team?.id });
       // An installation that grants only a person's own tokens must not remove the bot's token.
       const bot = installation.bot ?? (await find(tenant))?.bot;
       const shared = {
         ...rest,
+        installedAt: at,
         isEnterpriseInstall,
         enterprise,
         team,
@@ -110,7 +120,7 @@ export function createInstallations(options: {
         user: { id: user.id, token: undefined, scopes: undefined },
       };
       await db.transaction().execute(async (trx) => {
-        const columns = await seal(trx, shared, tenant);
+        const columns = await seal(trx, shared, { tenant, at });
         await trx
           .insertInto('installations')
           .values({ tenant, ...columns })
@@ -118,7 +128,7 @@ export function createInstallations(options: {
           .execute();
         await onStored?.(tenant, { in: trx });
         if (user.token === undefined) return;
-        const own = await seal(trx, user, tenant, user.id);
+        const own = await seal(trx, user, { tenant, userId: user.id, at });
         await trx
           .insertInto('installation_users')
           .values({ tenant, user_id: user.id, ...own })
@@ -134,6 +144,10 @@ export function createInstallations(options: {
       return user ? { ...installation, user } : installation;
     },
     remove,
+    async installedAt(tenant) {
+      const row = db.selectFrom('installations').select('installed_at').where('tenant', '=', tenant);
+      return (await row.executeTakeFirst())?.installed_at;
+    },
     withRefreshLock: (tenant, run) => withLock(`refresh/${tenant}`, run),
   };
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Updateable } from 'kysely';
 import type { AuditEvent } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
-import type { OffboardingHook } from '../auth/keys/key-store.ts';
+import type { OffboardingHook } from '../auth/offboarding.ts';
 import { minuteMs } from '../lib/time.ts';
 import type { Db, Schema, Trx } from '../store/schema.ts';
 import { cancelPosts } from './messages.ts';

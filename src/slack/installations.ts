@@ -36,6 +36,8 @@ export interface InstallationAccess {
   token(workspace: Workspace): Promise<Secret>;
   /** Known after `verify` if one token serves one workspace. */
   own(): OwnWorkspace | undefined;
+  /** Whether Slack knows the installation as one. @throws where it does not say. */
+  isInstalled(workspace: Workspace): Promise<boolean>;
   /** Checks the token with Slack. @throws UserError with the next step. */
   verify(): Promise<void>;
   readonly installer: InstallProvider | undefined;
@@ -74,6 +76,8 @@ function singleWorkspace(
   let own: OwnWorkspace | undefined;
   return {
     token: async () => botToken,
+    // The start checks it.
+    isInstalled: async () => true,
     own: () => own,
     installer: undefined,
     async verify() {
@@ -130,6 +134,17 @@ function manyWorkspaces(
     installer,
     own: () => undefined,
     verify: async () => undefined,
+    async isInstalled(workspace) {
+      try {
+        const token = await findToken(workspace);
+        if (token !== undefined) await new WebClient(token, { ...clientOptions, logger }).auth.test();
+        return token !== undefined;
+      } catch (error) {
+        const code = readSlackError(error) ?? readSlackError((error as { original?: unknown }).original);
+        if (code === undefined || !removedCodes.has(code)) throw error;
+        return false;
+      }
+    },
     async token(workspace) {
       const token = await findToken(workspace);
       if (token !== undefined) return new Secret(token, 'slack-token');
@@ -140,6 +155,9 @@ function manyWorkspaces(
     },
   };
 }
+
+// Not `invalid_auth`, which may be about our own address (docs.slack.dev/reference/methods/auth.test).
+const removedCodes = new Set(['account_inactive', 'token_revoked', 'invalid_refresh_token']);
 
 /** The library refreshes tokens that expire within two hours; one minute more, so that it never sees a later one. */
 function expiresSoon(expiresAt: number | undefined, now: Date): boolean {

@@ -12,6 +12,7 @@ import { createKeyring, generateKeys } from './keyring/keyrings.ts';
 
 const engines = await prepareEngines();
 const entries = generateKeys('k1');
+const installedAt = '2026-11-21T08:00:00.000Z';
 
 async function installationsOn({ db, withLock }: Database): Promise<Installations> {
   const sealer = createSealer(await createKeyring(entries));
@@ -58,13 +59,16 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
     test('an installation comes back as it was stored', async () => {
       const installations = await installationsOn(await emptyDatabase());
       await installations.storeInstallation(acme);
-      expect(await installations.fetchInstallation(inAcme)).toEqual(acme);
+      expect(await installations.fetchInstallation(inAcme)).toEqual({ ...acme, installedAt });
     });
 
     test('an org-wide installation is kept by its organisation', async () => {
       const installations = await installationsOn(await emptyDatabase());
       await installations.storeInstallation(corp);
-      expect(await installations.fetchInstallation(inCorp)).toEqual(JSON.parse(JSON.stringify(corp)));
+      expect(await installations.fetchInstallation(inCorp)).toEqual({
+        ...JSON.parse(JSON.stringify(corp)),
+        installedAt,
+      });
       const inOneTeam = { ...inCorp, teamId: 'T0CORPONE' } as unknown as InstallationQuery<true>;
       expect((await installations.fetchInstallation(inOneTeam)).bot?.token).toBe('bot-token-of-corp');
     });

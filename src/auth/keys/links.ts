@@ -165,9 +165,12 @@ export function createKeyLinks({ db, now }: { readonly db: Db; readonly now: () 
     claim,
     renew,
     close: (person: Person) => close(person),
-    /** Destroys all links of an organisation or workspace. */
-    async forgetTenant(tenant: string): Promise<void> {
-      await db.deleteFrom('key_links').where('tenant', '=', tenant).execute();
+    /** Destroys all links of a tenant, or of one of its workspaces or people: none can be renewed. */
+    async forget(whose: { tenant: string; team_id?: string; user_id?: string }): Promise<void> {
+      await db
+        .deleteFrom('key_links')
+        .where((is) => is.and(whose))
+        .execute();
     },
   };
 }

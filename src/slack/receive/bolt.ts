@@ -3,7 +3,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { SlackDeps } from './authorize.ts';
 import { readForm, runForm, runPicker } from './forms.ts';
 import { runAction, runCommand, runHome, runShortcut } from './handlers.ts';
-import { type LifecycleHandlers, listenForLifecycleEvents } from './lifecycle-events.ts';
+import { type LifecycleHandlers, storeEnds } from './lifecycle-events.ts';
 
 /**
  * Passes Slack's deliveries to their handlers: one listener for each kind, since every listener costs time on every
@@ -28,6 +28,13 @@ export function createBolt(
     ignoreSelf: false,
     clientOptions: { slackApiUrl: options.apiUrl, allowAbsoluteUrls: false, fetch: options.fetch },
   });
+
+  // Bolt acknowledges an event before its listeners run.
+  const processEvent = app.processEvent.bind(app);
+  app.processEvent = async (delivery) => {
+    await storeEnds(delivery.body, options.ends);
+    await processEvent(delivery);
+  };
 
   app.command(/[\s\S]*/, async ({ ack, body }) => {
     await ack();
@@ -60,8 +67,6 @@ export function createBolt(
   app.event('app_home_opened', async ({ event, body }) => {
     if (event.tab === 'home') await runHome(options, body);
   });
-
-  listenForLifecycleEvents(app, options);
 
   app.error(async (error) => {
     options.log.error({ error }, 'a delivery failed outside its handler');

@@ -46,7 +46,9 @@ export function createHttpReceiver(options: {
     try {
       await withSecrets(async () => app?.processEvent({ body, ack }));
     } catch (error) {
+      // Slack sends events again.
       log.error({ error }, 'a delivery failed outside its listener');
+      return answer(response, 500);
     }
     // Slack shows an error for an unacknowledged delivery; an empty 200 is right for unknown kinds.
     answer(response, 200);

@@ -1,18 +1,13 @@
-import type { App } from '@slack/bolt';
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Person } from '../../auth/identity.ts';
-import type { Log } from '../../telemetry/log.ts';
-import { findWorkspace, tenantIdOfWorkspace, type Workspace } from '../sender.ts';
-import type { InFlight } from './in-flight.ts';
+import type { AccessEnd } from '../../auth/offboarding.ts';
+import { findWorkspace, type Workspace } from '../sender.ts';
 
-/** Handles the end of a person, a workspace or the whole installation. */
 export interface LifecycleHandlers {
-  person(person: Person): Promise<void>;
-  /** One workspace of an organisation. */
-  team(tenant: string, teamId: string): Promise<void>;
-  uninstalled(workspace: Workspace, cause: 'app-uninstalled' | 'tokens-revoked'): Promise<void>;
+  /** Stores what has ended; an event that arrives again is stored once. */
+  readonly store: (eventId: string, ends: readonly AccessEnd[]) => Promise<void>;
   /** A profile changed: its cached copy is stale. */
-  changed(workspace: Workspace, userId: string): void;
+  readonly changed: (workspace: Workspace, userId: string) => void;
 }
 
 const changedUser = z.object({
@@ -26,49 +21,53 @@ const changedUser = z.object({
     .catch(undefined),
 });
 
-/** Listens for the lifecycle events of Slack. Each may arrive twice; the handlers are idempotent. */
-export function listenForLifecycleEvents(
-  app: App,
-  options: { ends: LifecycleHandlers; inFlight: InFlight; log: Log },
-): void {
-  const { ends, inFlight, log } = options;
+// The first two arrive without a token, and no library deletes the installation.
+const lifecycleEvent = z.object({
+  event_id: z.string().default(() => randomUUID()),
+  event_time: z.number().default(Number.MAX_SAFE_INTEGER),
+  event: z.discriminatedUnion('type', [
+    z.object({ type: z.literal('app_uninstalled') }),
+    z.object({
+      type: z.literal('tokens_revoked'),
+      tokens: z.object({ bot: z.array(z.string()).default([]) }),
+    }),
+    z.object({ type: z.literal('team_access_revoked'), team_ids: z.array(z.string()) }),
+    z.object({ type: z.literal('user_change'), user: changedUser }),
+  ]),
+});
 
-  // These two arrive without a token, and no library deletes the installation.
-  const end = async (body: unknown, cause: 'app-uninstalled' | 'tokens-revoked'): Promise<void> => {
-    const workspace = findWorkspace(body);
-    if (!workspace) return;
-    await inFlight.run(() => ends.uninstalled(workspace, cause));
-    const tenant = tenantIdOfWorkspace(workspace);
-    log.info({ tenant, cause }, 'app uninstalled: its token and all keys are destroyed');
-  };
-  app.event('app_uninstalled', async ({ body }) => end(body, 'app-uninstalled'));
-  app.event('tokens_revoked', async ({ body, event }) => {
-    if (event.tokens.bot?.length) await end(body, 'tokens-revoked');
-  });
-
-  app.event('team_access_revoked', async ({ body, event }) => {
-    const workspace = findWorkspace(body);
-    if (!workspace) return;
-    const tenant = tenantIdOfWorkspace(workspace);
-    for (const teamId of event.team_ids) {
-      await inFlight.run(() => ends.team(tenant, teamId));
-      log.info({ tenant, teamId }, 'app removed from a workspace: the keys of its people are destroyed');
+/**
+ * Stores the end of a person, a workspace or an installation that a delivery tells of. Call before the delivery is
+ * acknowledged: where this rejects, Slack must send it again.
+ */
+export async function storeEnds(body: unknown, { store, changed }: LifecycleHandlers): Promise<void> {
+  const seen = lifecycleEvent.safeParse(body).data;
+  const workspace = seen && findWorkspace(body);
+  if (!workspace) return;
+  const { event, event_id: eventId, event_time: at } = seen;
+  const { isEnterpriseInstall, enterpriseId, teamId = '' } = workspace;
+  const place = { teamId, at, ...(isEnterpriseInstall ? { enterpriseId } : {}) };
+  switch (event.type) {
+    case 'app_uninstalled':
+      return store(eventId, [{ ...place, cause: 'app-uninstalled' }]);
+    case 'tokens_revoked':
+      // Tokens of people are not the bot's.
+      return event.tokens.bot.length === 0
+        ? undefined
+        : store(eventId, [{ ...place, cause: 'tokens-revoked' }]);
+    case 'team_access_revoked':
+      return store(
+        eventId,
+        event.team_ids.map((id) => ({ ...place, teamId: id, cause: 'team-access-revoked' })),
+      );
+    case 'user_change': {
+      const { user } = event;
+      if (!belongs(user, workspace)) return undefined;
+      changed(workspace, user.id);
+      const person = { ...place, teamId: teamId || (user.team_id ?? ''), userId: user.id };
+      return user.deleted ? store(eventId, [{ ...person, cause: 'user-deleted' }]) : undefined;
     }
-  });
-
-  app.event('user_change', async ({ body, event }) => {
-    const workspace = findWorkspace(body);
-    const user = changedUser.safeParse(event.user).data;
-    if (!workspace || !user || !belongs(user, workspace)) return;
-    ends.changed(workspace, user.id);
-    if (user.deleted !== true) return;
-    const { isEnterpriseInstall, enterpriseId, teamId } = workspace;
-    const person = isEnterpriseInstall
-      ? { enterpriseId, teamId: teamId ?? user.team_id ?? '', userId: user.id }
-      : { teamId: teamId ?? '', userId: user.id };
-    await inFlight.run(() => ends.person(person));
-    log.info({ tenant: tenantIdOfWorkspace(workspace) }, 'person deactivated: their key is destroyed');
-  });
+  }
 }
 
 /** Slack also reports visitors, and another organisation may use the same id. */

@@ -50,7 +50,9 @@ export function createSocketReceiver(options: {
     try {
       await withSecrets(async () => app?.processEvent({ body, ack }));
     } catch (error) {
+      // Slack sends what is not acknowledged again.
       log.error({ error }, 'a delivery failed outside its listener');
+      return;
     }
     await ack().catch(() => undefined);
   };

@@ -4,6 +4,7 @@ import type { ErrorBudget } from '../../api/http/retry.ts';
 import type { Audit } from '../../auth/audit/audit.ts';
 import type { Installation, Person } from '../../auth/identity.ts';
 import type { KeyStore } from '../../auth/keys/key-store.ts';
+import type { OffboardingPorts } from '../../auth/offboarding.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Policies } from '../../auth/policy/policies.ts';
 import type { DigestPorts } from '../../digests/model.ts';
@@ -40,7 +41,8 @@ export interface JobPortsOptions {
 }
 
 /** Slack, the CDN and policy for the jobs of all engines. */
-export type JobPorts = Omit<DigestPorts & ExportPorts & OperationPorts, 'enqueue' | 'outbox'>;
+export type JobPorts = Omit<DigestPorts & ExportPorts & OperationPorts, 'enqueue' | 'outbox'> &
+  Omit<OffboardingPorts, 'endAccess'>;
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {
   const { access, clients, keyStore, policies, people, audit, ledger, egress, log } = options;
@@ -60,6 +62,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     exportThread: options.exportThread,
     blockFile: (kinds) => toHeldBack(egress.block('file', kinds)),
     people: (place) => people(workspaceOf(place)),
+    isInstalled: (place) => access.isInstalled(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
     cdn: async (person: Person, signal: AbortSignal, more: { readonly allowance?: ErrorBudget } = {}) =>
       options.cdn.withKey(await cdnKey(person), signal, more.allowance),

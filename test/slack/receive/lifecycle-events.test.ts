@@ -1,5 +1,13 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { createBolt, createBoltLog } from '../../../src/slack/receive/bolt.ts';
+import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
+import type { LifecycleHandlers } from '../../../src/slack/receive/lifecycle-events.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { ask, type Bot, connect, createPublicUrl, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
@@ -82,6 +90,18 @@ describe('a key ends with its person', () => {
     await bot.slack.event(gone, { teamId: acme.id });
   });
 
+  test('an uninstallation that is told after the app was installed again ends nothing', async () => {
+    const { acme } = bot.slack.workspaces;
+    const at = Math.floor(Date.now() / 1000) - 3_000;
+    const eventId = 'Ev0LATE000';
+    for (const event of [{ type: 'app_uninstalled' }, { type: 'tokens_revoked', tokens: { bot: ['U0'] } }])
+      await bot.slack.event(event, { teamId: acme.id, at, eventId: `${eventId}${event.type}` });
+    await expect
+      .poll(() => bot.logs.filter((line) => line.includes('event from before the installation')).length)
+      .toBe(2);
+    expect(await hasKey(bot.slack.as(bob, ops, acme.id))).toBe(true);
+  });
+
   test('a workspace taken out of an organisation takes the keys of its people with it, and no others', async () => {
     const frank = bot.slack.as('U0FRANK00', 'C0CORPONE', 'T0CORPONE');
     const grace = bot.slack.as('U0GRACE00', 'C0CORPTWO', 'T0CORPTWO');
@@ -126,6 +146,65 @@ describe('a key ends with its person', () => {
     expect(inCorp).toEqual([['system', 'U0FRANK00', 'team-access-revoked']]);
     expect(inBetaRecord).toEqual([]);
   });
+});
+
+test('an end is stored before it is acknowledged; where it cannot be, Slack is told to send it again', async () => {
+  const stored: unknown[] = [];
+  const isFailing = [true, false];
+  const acknowledgedAt: number[] = [];
+  const log = createMemoryLog();
+  const receiver = createHttpReceiver({
+    signingSecret: new Secret('s'.repeat(16)),
+    egress: {
+      acknowledgement(reply) {
+        acknowledgedAt.push(stored.length);
+        return reply;
+      },
+    },
+    log,
+    now: () => new Date(),
+  });
+  const ends: LifecycleHandlers = {
+    changed: () => undefined,
+    async store(eventId, of) {
+      if (isFailing.shift()) throw new Error('the database is away');
+      stored.push([eventId, of]);
+    },
+  };
+  const slackApp = createBolt({
+    receiver,
+    ends,
+    log,
+    logger: createBoltLog(log),
+    apiUrl: 'http://127.0.0.1:9/api/',
+    fetch,
+  } as unknown as Parameters<typeof createBolt>[0]);
+  await slackApp.init();
+  const server = createServer((request, response) => void receiver.handle(request, response));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const body = JSON.stringify({
+    type: 'event_callback',
+    event_id: 'Ev1',
+    event_time: 1_795_000_000,
+    team_id: 'T0ACME000',
+    event: { type: 'app_uninstalled' },
+  });
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const digest = createHmac('sha256', 's'.repeat(16)).update(`v0:${timestamp}:${body}`).digest('hex');
+  const headers = {
+    'content-type': 'application/json',
+    'x-slack-request-timestamp': timestamp,
+    'x-slack-signature': `v0=${digest}`,
+  };
+  const send = async (): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers })).status;
+  expect(await send()).toBe(500);
+  expect(acknowledgedAt).toEqual([]);
+  expect(await send()).toBe(200);
+  server.close();
+  expect(acknowledgedAt).toEqual([1]);
+  expect(stored).toEqual([['Ev1', [{ teamId: 'T0ACME000', at: 1_795_000_000, cause: 'app-uninstalled' }]]]);
 });
 
 /** Asks until it is so: an event is acknowledged before its work is done. */

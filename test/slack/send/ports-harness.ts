@@ -111,6 +111,7 @@ export async function createPortsHarness(options: {
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
     enqueue,
     outbox,
+    endAccess: async () => undefined,
   };
   return {
     slack,

@@ -129,7 +129,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       await queue.stop();
       const [row] = await listJobs(database);
       expect(row?.state).toBe('retry');
-      expect((row?.output as { message: string }).message).toMatchInlineSnapshot(
+      expect((row?.output as { message: string } | undefined)?.message).toMatchInlineSnapshot(
         `"TypeError: the log has it under the job's id"`,
       );
       expect(JSON.stringify(row)).not.toContain('S3CRET');

@@ -1,0 +1,135 @@
+import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
+import { defineJob, type JobContext } from '../store/queue/define-job.ts';
+import type { Enqueue } from '../store/queue/queue.ts';
+import type { Db } from '../store/schema.ts';
+import type { Log } from '../telemetry/log.ts';
+import { type Installation, type People, type Person, tenantId } from './identity.ts';
+import type { Installations } from './installations.ts';
+import type { KeyStore } from './keys/key-store.ts';
+import type { KeyLinks } from './keys/links.ts';
+
+const accessEnd = z.object({
+  /** `user-deleted` is of a person, `team-access-revoked` of one workspace of an organisation, the others of all. */
+  cause: z.enum(['user-deleted', 'team-access-revoked', 'app-uninstalled', 'tokens-revoked']),
+  /** When it happened, in seconds since the epoch. */
+  at: z.number(),
+  enterpriseId: z.string().optional(),
+  teamId: z.string(),
+  userId: z.string().optional(),
+});
+
+/** The end of a person, a workspace or a whole installation. */
+export type AccessEnd = z.output<typeof accessEnd>;
+
+/** The scope that ends: one person, or everyone of an organisation or workspace. */
+interface Ended {
+  readonly tenant: string;
+  readonly person: Person | undefined;
+}
+
+/** Stops a feature's work (digests, waiting requests). Called after the key is gone; may be called twice. */
+export type OffboardingHook = (ended: Ended) => Promise<void>;
+
+/** Destroys links, keys and tokens when their person, workspace or installation goes, and stops what ran on them. */
+export function createOffboarding(options: {
+  readonly installations: Installations;
+  readonly keyStore: KeyStore;
+  readonly links: KeyLinks;
+  readonly hooks: readonly OffboardingHook[];
+  readonly log: Log;
+}) {
+  const { installations, keyStore, links, hooks, log } = options;
+  const runHooks = (ended: Ended) => Promise.all(hooks.map((hook) => hook(ended)));
+  const endPerson = async (person: Person, cause: string): Promise<void> => {
+    const tenant = tenantId(person);
+    await links.forget({ tenant, user_id: person.userId });
+    await keyStore.forget(person, { actor: 'system', cause });
+    await runHooks({ person, tenant });
+  };
+  /** May be repeated: what is gone already stays gone. */
+  return async ({ cause, at, userId, ...place }: AccessEnd): Promise<void> => {
+    const tenant = tenantId(place);
+    const { enterpriseId, teamId } = place;
+    const installedAt = await installations.installedAt(tenant);
+    // Slack repeats an event for an hour. Its times are whole seconds.
+    if (installedAt && at < Math.floor(installedAt.getTime() / 1000)) {
+      log.info({ tenant, cause }, 'event from before the installation ignored');
+      return;
+    }
+    if (userId !== undefined) await endPerson({ ...place, userId }, cause);
+    else if (cause === 'team-access-revoked') {
+      await links.forget({ tenant, team_id: teamId });
+      for (const user of await keyStore.usersOfTeam(tenant, teamId))
+        await endPerson({ ...place, userId: user }, cause);
+    } else {
+      await links.forget({ tenant });
+      await keyStore.forgetTenant(tenant, { actor: 'system', cause });
+      await runHooks({ person: undefined, tenant });
+      const isEnterpriseInstall = enterpriseId !== undefined;
+      await installations.remove({ isEnterpriseInstall, enterpriseId, teamId });
+    }
+    log.info({ tenant, teamId, cause }, 'access ended: its keys and links are destroyed');
+  };
+}
+
+export interface OffboardingPorts {
+  readonly endAccess: (end: AccessEnd) => Promise<void>;
+  /** Whether Slack still accepts the installation's token. Rejects where it does not say. */
+  readonly isInstalled: (place: Installation) => Promise<boolean>;
+  readonly people: (place: Installation) => People;
+}
+
+/** Works off one end that `createEndStore` stored. */
+export const endAccessJob = defineJob({
+  name: 'end-access',
+  data: accessEnd,
+  // A day, with five minutes between the later ones.
+  retries: 300,
+  run: (end, { ports }: JobContext<OffboardingPorts>) => ports.endAccess(end),
+});
+
+/** Stores the ends that an event of Slack tells of, as jobs: once, however often Slack repeats the event. */
+export function createEndStore(db: Db, enqueue: Enqueue, now: () => Date) {
+  return (eventId: string, ends: readonly AccessEnd[]): Promise<void> =>
+    db.transaction().execute(async (trx) => {
+      const claim = trx.insertInto('deliveries').values({ id: `end:${eventId}`, seen_at: now() });
+      const claimed = await claim.onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
+      if (claimed.numInsertedOrUpdatedRows === 0n) return;
+      for (const end of ends) await enqueue(endAccessJob, end, { in: trx });
+    });
+}
+
+// Slack answers about a hundred users.info a minute, and people who wait come first.
+const lookupPauseMs = 1_000;
+
+/** Compares every installation and every linked person with Slack once a day, in case that an event never arrived. */
+export const reconcileAccessJob = defineJob({
+  name: 'reconcile-access',
+  cron: '29 3 * * *',
+  data: z.object({}),
+  timeLimitSeconds: 12 * 60 * 60,
+  async run(_data, { db, ports, now, signal, log }: JobContext<OffboardingPorts>) {
+    const installed = await db.selectFrom('installations').select('tenant').execute();
+    const linked = await db.selectFrom('linked_keys').select(['tenant', 'team_id', 'user_id']).execute();
+    const at = Math.floor(now().getTime() / 1000);
+    for (const tenant of new Set([...installed, ...linked].map((row) => row.tenant))) {
+      const enterpriseId = tenant.startsWith('E') ? tenant : undefined;
+      const people = linked.filter((row) => row.tenant === tenant);
+      try {
+        const place = { enterpriseId, teamId: people[0]?.team_id ?? tenant };
+        const isInstalled = await ports.isInstalled(place);
+        if (!isInstalled) await ports.endAccess({ ...place, cause: 'tokens-revoked', at });
+        for (const { team_id: teamId, user_id: userId } of isInstalled ? people : []) {
+          const profile = await ports.people({ enterpriseId, teamId }).profile(userId, { fresh: true });
+          if (profile?.deleted)
+            await ports.endAccess({ enterpriseId, teamId, userId, cause: 'user-deleted', at });
+          await setTimeout(lookupPauseMs, undefined, { signal });
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        log.warn({ error, tenant }, 'cannot compare an installation with Slack; tried again tomorrow');
+      }
+    }
+  },
+});

@@ -1,0 +1,194 @@
+import { sql } from 'kysely';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Profile } from '../../src/auth/identity.ts';
+import { createInstallations, NotInstalledError } from '../../src/auth/installations.ts';
+import { createKeyStore } from '../../src/auth/keys/key-store.ts';
+import { createKeyLinks } from '../../src/auth/keys/links.ts';
+import { createSealer } from '../../src/auth/keys/sealing.ts';
+import {
+  type AccessEnd,
+  createEndStore,
+  createOffboarding,
+  endAccessJob,
+  reconcileAccessJob,
+} from '../../src/auth/offboarding.ts';
+import { Secret } from '../../src/secrets/secret.ts';
+import type { Database } from '../../src/store/database.ts';
+import { createQueue, type Queue } from '../../src/store/queue/queue.ts';
+import { createMemoryLog, prepareEngines } from '../support/engines.ts';
+import { createKeyring } from './keyring/keyrings.ts';
+
+const engines = await prepareEngines();
+const queues: Queue[] = [];
+afterEach(async () => {
+  for (const queue of queues.splice(0)) await queue.stop({ graceMs: 0 });
+});
+
+const installedAt = Date.parse('2026-11-21T08:00:00.400Z');
+const second = installedAt / 1000;
+const acme = 'T0ACME000';
+const corp = 'E0CORP0000';
+const alice = { teamId: acme, userId: 'U0ALICE00' };
+const bob = { teamId: acme, userId: 'U0BOB0000' };
+const frank = { enterpriseId: corp, teamId: 'T0CORPONE', userId: 'U0FRANK00' };
+const grace = { enterpriseId: corp, teamId: 'T0CORPTWO', userId: 'U0GRACE00' };
+const inAcme = { teamId: acme, enterpriseId: undefined, isEnterpriseInstall: false } as const;
+
+async function setUp(database: Database) {
+  const { db, withLock } = database;
+  let at = installedAt;
+  const now = (): Date => new Date(at);
+  const sealer = createSealer(await createKeyring());
+  const installations = createInstallations({ db, sealer, now, withLock });
+  const keyStore = createKeyStore({ db, sealer, now });
+  const links = createKeyLinks({ db, now });
+  const log = createMemoryLog();
+  const ended: string[] = [];
+  const endAccess = createOffboarding({
+    installations,
+    keyStore,
+    links,
+    log,
+    hooks: [async ({ tenant, person }) => void ended.push(person?.userId ?? tenant)],
+  });
+  const bot = { id: 'B0BOT0000', userId: 'U0BOT0000', token: 'bot-token', scopes: [] };
+  const install = () =>
+    installations.storeInstallation({
+      team: { id: acme },
+      enterprise: undefined,
+      user: { id: 'U0ADMIN00', token: undefined, scopes: undefined },
+      bot,
+      tokenType: 'bot',
+    });
+  await install();
+  for (const person of [alice, bob, frank, grace]) await keyStore.link(person, new Secret('cdn key'));
+  return {
+    db,
+    installations,
+    install,
+    keyStore,
+    links,
+    log,
+    endAccess,
+    ended,
+    now,
+    later: (ms: number) => void (at += ms),
+    whoHasKeys: async () =>
+      (await db.selectFrom('linked_keys').select('user_id').orderBy('user_id').execute()).map(
+        ({ user_id }) => user_id,
+      ),
+  };
+}
+
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
+  describe.skipIf(skip)('the end of access', () => {
+    test('an event from before the installation ends nothing, a later one everything of its tenant', async () => {
+      const bot = await setUp(await emptyDatabase());
+      const end = { teamId: acme, cause: 'app-uninstalled' } as const;
+      for (const late of [
+        { ...end, at: second - 1 },
+        { ...end, cause: 'tokens-revoked' as const, at: second - 3_600 },
+        { ...end, ...alice, cause: 'user-deleted' as const, at: second - 2 },
+      ])
+        await bot.endAccess(late);
+      expect(await bot.whoHasKeys()).toEqual(['U0ALICE00', 'U0BOB0000', 'U0FRANK00', 'U0GRACE00']);
+      expect((await bot.installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token');
+
+      // Of the same second: Slack tells whole ones.
+      await bot.endAccess({ ...end, at: Math.floor(second) });
+      expect(await bot.whoHasKeys()).toEqual(['U0FRANK00', 'U0GRACE00']);
+      await expect(bot.installations.fetchInstallation(inAcme)).rejects.toBeInstanceOf(NotInstalledError);
+      expect(bot.ended).toEqual([acme]);
+    });
+
+    test('a refreshed token is no new installation, another consent is', async () => {
+      const bot = await setUp(await emptyDatabase());
+      bot.later(60_000);
+      await bot.installations.storeInstallation(await bot.installations.fetchInstallation(inAcme));
+      expect(await bot.installations.installedAt(acme)).toEqual(new Date(installedAt));
+      await bot.install();
+      expect(await bot.installations.installedAt(acme)).toEqual(new Date(installedAt + 60_000));
+      expect(await bot.installations.installedAt('T0NOWHERE')).toBeUndefined();
+    });
+
+    test('open links end with their person or workspace, also without a key, and are not renewed', async () => {
+      const bot = await setUp(await emptyDatabase());
+      const keyless = { ...frank, userId: 'U0HEIDI00' };
+      const [ofBob, ofFrank, ofKeyless, ofGrace] = [
+        await bot.links.offer(bob, 'bob'),
+        await bot.links.offer(frank, 'frank'),
+        await bot.links.offer(keyless, 'heidi'),
+        await bot.links.offer(grace, 'grace'),
+      ];
+      await bot.endAccess({ ...bob, cause: 'user-deleted', at: second });
+      await bot.endAccess({
+        enterpriseId: corp,
+        teamId: 'T0CORPONE',
+        cause: 'team-access-revoked',
+        at: second,
+      });
+      for (const { token } of [ofBob, ofFrank, ofKeyless]) {
+        expect(await bot.links.claim(token)).toBeUndefined();
+        expect(await bot.links.renew(token)).toBeUndefined();
+        expect(await bot.links.find(token)).toBeUndefined();
+      }
+      expect(await bot.links.claim(ofGrace.token)).toBeDefined();
+      expect(await bot.whoHasKeys()).toEqual(['U0ALICE00', 'U0GRACE00']);
+      expect(bot.ended).toEqual(['U0BOB0000', 'U0FRANK00']);
+    });
+
+    test('an event that arrives again is stored once; a job that fails runs again until it is done', async () => {
+      const database = await emptyDatabase();
+      const bot = await setUp(database);
+      const queue = createQueue({ database, log: bot.log, now: bot.now });
+      queues.push(queue);
+      const done = Promise.withResolvers<void>();
+      let tries = 0;
+      const endAccess = async (end: AccessEnd): Promise<void> => {
+        tries += 1;
+        if (tries === 1) throw new Error('the database is away');
+        await bot.endAccess(end);
+        done.resolve();
+      };
+      const ports = { endAccess, isInstalled: async () => true, people: () => ({}) as never };
+      await queue.start({ jobs: [endAccessJob], ports });
+      const store = createEndStore(database.db, queue.enqueue, bot.now);
+      const end = { ...alice, cause: 'user-deleted', at: second } as const;
+      await Promise.all([store('Ev1', [end]), store('Ev1', [end])]);
+      await store('Ev1', [end]);
+      await done.promise;
+      expect(await bot.whoHasKeys()).toEqual(['U0BOB0000', 'U0FRANK00', 'U0GRACE00']);
+      const { rows } = await sql`select name from pgboss.job where name = 'end-access'`.execute(database.db);
+      expect(rows).toHaveLength(1);
+      expect(tries).toBe(2);
+    });
+
+    test('the daily comparison ends who is gone, keeps who Slack does not tell of, and goes on after a failure', async () => {
+      const bot = await setUp(await emptyDatabase());
+      const beta = { teamId: 'T0BETA000', userId: 'U0IVAN000' };
+      await bot.keyStore.link(beta, new Secret('cdn key'));
+      const profile = { admin: false, foreign: false, timeZone: undefined };
+      const profiles: Record<string, Profile | undefined> = {
+        U0ALICE00: { ...profile, deleted: true },
+        U0BOB0000: undefined,
+        U0GRACE00: { ...profile, deleted: false },
+      };
+      const ports = {
+        endAccess: bot.endAccess,
+        async isInstalled({ teamId, enterpriseId }: { teamId: string; enterpriseId?: string | undefined }) {
+          if (enterpriseId === corp) throw new Error('Slack does not answer');
+          return teamId !== 'T0BETA000';
+        },
+        people: () => ({ profile: async (id: string) => profiles[id] }) as never,
+      };
+      const { db, log, now } = bot;
+      const { signal } = new AbortController();
+      await reconcileAccessJob.run({}, { db, ports, log, now, signal, attempt: 1 });
+      expect(await bot.whoHasKeys()).toEqual(['U0BOB0000', 'U0FRANK00', 'U0GRACE00']);
+      expect(bot.ended.toSorted()).toEqual(['T0BETA000', 'U0ALICE00']);
+      expect(log.entries.filter(({ level }) => level === 'warn')).toMatchObject([
+        { fields: { tenant: corp } },
+      ]);
+    });
+  });
+});
