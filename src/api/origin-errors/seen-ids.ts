@@ -4,32 +4,17 @@ export interface SeenIds {
   readonly isNew: (id: string) => boolean;
 }
 
-interface Page {
-  /** 0 is an empty slot. */
-  readonly slots: Float64Array;
-  used: number;
-  /** Bits that all its hashes share. */
-  depth: number;
-}
-
-const pageLength = 1024;
-/** Above seven eighths, finding a slot takes long. */
-const maxUsed = 896;
-/** Of the 53 bits of a hash, those that select a page. */
-const maxDepth = 21;
-// Shared: nothing is kept in it between calls.
-const splitBuffer = new Float64Array(pageLength);
+/** Each grows on its own: doubling one large table would block the event loop for 100 ms. */
+const tables = 1024;
 
 /**
  * Remembers ids by 53 bits of a hash: about 13 bytes per id, where a set of strings takes 100. Among a million ids two
  * collide with a chance of one in eighteen thousand. After `most` ids no more are stored, and unknown ids count as new.
- *
- * Pages split when they are full (extendible hashing; Fagin and others, 1979): doubling one table would block the event
- * loop for 100 ms and leave as much garbage as it has contents.
  */
 export function createSeenIds(most = 4_000_000): SeenIds {
-  /** The page for each ending of `high`; its length is a power of two. */
-  let directory: Page[] = [createPage(0)];
+  // Open addressing; 0 is an empty slot.
+  const slots: Float64Array[] = [];
+  const used = new Int32Array(tables);
   let size = 0;
   return {
     isNew(id) {
@@ -53,48 +38,28 @@ export function createSeenIds(most = 4_000_000): SeenIds {
   };
 
   function remember(high: number, low: number): boolean {
+    const table = high & (tables - 1);
     const hash = (high & 0x1fffff) * 2 ** 32 + low || 1;
-    for (;;) {
-      const page = directory[high & (directory.length - 1)] as Page;
-      if (page.slots[findSlot(page.slots, hash)] === hash) return false;
-      if (size >= most || (page.used === maxUsed && page.depth === maxDepth)) return true;
-      if (page.used < maxUsed) {
-        size += 1;
-        store(page, hash);
-        return true;
-      }
-      split(page);
+    let hashes = (slots[table] ??= new Float64Array(16));
+    if (hashes[findSlot(hashes, hash)] === hash) return false;
+    if (size >= most) return true;
+    size += 1;
+    used[table] = (used[table] as number) + 1;
+    // Above three quarters, finding a slot takes long.
+    if ((used[table] as number) * 4 > hashes.length * 3) {
+      const larger = new Float64Array(hashes.length * 2);
+      for (const one of hashes) if (one !== 0) larger[findSlot(larger, one)] = one;
+      hashes = slots[table] = larger;
     }
-  }
-
-  /** Moves half of a page into a new one, by the next bit of the hashes in it. */
-  function split(page: Page): void {
-    const bit = 2 ** page.depth;
-    if (bit === directory.length) directory = [...directory, ...directory];
-    page.depth += 1;
-    const other = createPage(page.depth);
-    directory = directory.map((one, ending) => (one === page && (ending & bit) !== 0 ? other : one));
-    splitBuffer.set(page.slots);
-    page.slots.fill(0);
-    page.used = 0;
-    for (const hash of splitBuffer)
-      if (hash !== 0) store((Math.floor(hash / 2 ** 32) & bit) === 0 ? page : other, hash);
+    hashes[findSlot(hashes, hash)] = hash;
+    return true;
   }
 }
 
-function createPage(depth: number): Page {
-  return { slots: new Float64Array(pageLength), used: 0, depth };
-}
-
-function store(page: Page, hash: number): void {
-  page.slots[findSlot(page.slots, hash)] = hash;
-  page.used += 1;
-}
-
-/** Open addressing: where the hash is, or the empty slot for it. */
+/** Where the hash is, or the empty slot for it. `slots.length` is a power of two. */
 function findSlot(slots: Float64Array, hash: number): number {
-  let at = hash & (pageLength - 1);
-  while (slots[at] !== hash && slots[at] !== 0) at = (at + 1) & (pageLength - 1);
+  let at = hash & (slots.length - 1);
+  while (slots[at] !== hash && slots[at] !== 0) at = (at + 1) & (slots.length - 1);
   return at;
 }
 
