@@ -11,11 +11,10 @@ export interface ZoneBaseline {
   readonly at: string;
   /** The first run on this account, as ISO text: earlier figures are of another account. */
   readonly since: string;
-  /** See `packIds`. */
+  /** One line a zone, as in `names`. */
   readonly ids: string;
   /** One character a zone: its flags. */
   readonly flags: string;
-  /** One line a zone. */
   readonly names: string;
 }
 
@@ -60,38 +59,11 @@ export async function createZoneBaseline(
   flags: Uint8Array,
   about: Pick<ZoneBaseline, 'scope' | 'at' | 'since'>,
 ): Promise<ZoneBaseline> {
-  const ids = packIds(zones.map(({ id }) => id));
   const names: string[] = [];
   await forEachInPieces(zones, ({ name }) => names.push(flattenName(name)));
   const written = Array.from(flags, (bits) => characters.charAt(bits)).join('');
+  const ids = zones.map(({ id }) => id).join('\n');
   return { ...about, ids, flags: written, names: names.join('\n') };
-}
-
-// Half of what a number holds exactly, so that the distance between two of them is exact too.
-const largest = 2 ** 52;
-
-/** Ids in a few characters each, in their order: numbers as the distance to the one before, other ids as they are. */
-export function packIds(ids: readonly string[]): string {
-  let last = 0;
-  return ids
-    .map((id) => {
-      const number = Number(id);
-      if (!Number.isInteger(number) || Math.abs(number) > largest || String(number) !== id) return `=${id}`;
-      const distance = number - last;
-      last = number;
-      return distance.toString(36);
-    })
-    .join(' ');
-}
-
-export function unpackIds(text: string): string[] {
-  if (text === '') return [];
-  let last = 0;
-  return text.split(' ').map((part) => {
-    if (part.startsWith('=')) return part.slice(1);
-    last += Number.parseInt(part, 36) || 0;
-    return String(last);
-  });
 }
 
 /** The last report, by the zone's id. */
@@ -100,7 +72,7 @@ type KnownZones = ReadonlyMap<string, { readonly name: string; readonly flags: n
 export async function readZoneBaseline({ ids, flags, names }: ZoneBaseline): Promise<KnownZones> {
   const known = new Map<string, { name: string; flags: number }>();
   const lines = names.split('\n');
-  await forEachInPieces(unpackIds(ids), (id, index) =>
+  await forEachInPieces(ids === '' ? [] : ids.split('\n'), (id, index) =>
     known.set(id, { name: lines[index] ?? '', flags: characters.indexOf(flags.charAt(index)) }),
   );
   return known;
