@@ -6,14 +6,8 @@ import type { Failure } from '../views/blocks/failure.ts';
 import { renderProgress } from '../views/exports/exports.ts';
 import * as views from '../views/exports/outcome-messages.ts';
 import type { ExportPorts } from './ports.ts';
-import {
-  type ExportMove,
-  type ExportRow,
-  findExport,
-  installationOf,
-  moveExport,
-  toExportSummary,
-} from './queries.ts';
+import { type ExportMove, findExport, moveExport } from './queries.ts';
+import { type ExportRow, installationOf, toExportSummary } from './rows.ts';
 
 const offer = z.object({
   from: z.coerce.date(),

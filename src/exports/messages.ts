@@ -11,7 +11,8 @@ import {
   renderExport,
 } from './finish.ts';
 import type { ExportContext, ExportPorts } from './ports.ts';
-import { type ExportRow, findExport, installationOf, moveExport } from './queries.ts';
+import { findExport, moveExport } from './queries.ts';
+import { type ExportRow, installationOf } from './rows.ts';
 import { runExportJob } from './run.ts';
 
 const expiresMs = 15 * minuteMs;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dayMs } from '../lib/time.ts';
 import { defineJob } from '../store/queue/define-job.ts';
 import type { ExportContext } from './ports.ts';
-import { type ExportRow, installationOf, requesterOf } from './queries.ts';
+import { type ExportRow, installationOf, requesterOf } from './rows.ts';
 
 // Search words are kept as long as the buttons that repeat an export are useful.
 const requestsKeptMs = 7 * dayMs;

@@ -12,15 +12,8 @@ import { classifyFailure, ExportOverdue } from './failures.ts';
 import { type ExportOutcome, exportMessageId, finishExport } from './finish.ts';
 import type { ExportContext, ExportPorts } from './ports.ts';
 import { attemptSeconds, type ProgressReporter, startProgressReporter } from './progress.ts';
-import {
-  type ExportMove,
-  type ExportRow,
-  findExport,
-  installationOf,
-  moveExport,
-  requesterOf,
-  toExportSummary,
-} from './queries.ts';
+import { type ExportMove, findExport, moveExport } from './queries.ts';
+import { type ExportRow, installationOf, requesterOf, toExportSummary } from './rows.ts';
 import { SecretFound } from './worker/gather.ts';
 import type { ExportThread } from './worker/thread.ts';
 

@@ -3,24 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Person, tenantId } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import type { Posted } from '../outbox/slack-port.ts';
+import { takeLock } from '../store/database.ts';
 import type { Db } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
 import { endNoticeId, exportMessageId, finishExport, readOutcome, renderOutcome } from './finish.ts';
 import { putExportMessage } from './messages.ts';
 import { type ExportRequest, type ExportSummary, isUnderWay, underWay } from './model.ts';
 import type { ExportPorts } from './ports.ts';
-import {
-  addExport,
-  dropExport,
-  type ExportRow,
-  findExport,
-  findExportsOf,
-  findUnfinishedExports,
-  installationOf,
-  lockExportsOf,
-  toExportSummary,
-  writeRequest,
-} from './queries.ts';
+import { addExport, dropExport, findExport, findExportsOf, findUnfinishedExports } from './queries.ts';
+import { type ExportRow, installationOf, toExportSummary, writeRequest } from './rows.ts';
 
 export type ExportService = ReturnType<typeof createExportService>;
 
@@ -89,7 +80,8 @@ export function createExportService(options: {
       const { userId } = person;
       const id = randomBytes(9).toString('base64url');
       await db.transaction().execute(async (trx) => {
-        await lockExportsOf(trx, { tenant, userId });
+        // A person's exports start one after the other.
+        await takeLock(trx, `exports/${tenant}/${userId}`);
         const request = writeRequest(wanted);
         refuseMore(await findUnfinishedExports(trx, { tenant, userId }), request, channel);
         const row = {

@@ -5,7 +5,7 @@ import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { openEmbedded } from './embedded.ts';
 import { openPostgres } from './postgres.ts';
-import { type Db, migrationProvider, type Schema } from './schema.ts';
+import { type Db, migrationProvider, type Schema, type Trx } from './schema.ts';
 
 /** The engine itself, for the job queue, which does not use Kysely. */
 export type Engine =
@@ -89,6 +89,11 @@ export async function hasTable(db: Db, name: keyof Schema | 'kysely_migration'):
   return found.rows[0]?.found === true;
 }
 
+/** Others that want the same name wait for the end of the transaction. */
+export async function takeLock(trx: Trx, name: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/${name}`}, 0))`.execute(trx);
+}
+
 /** `pool` is of connections that only locks wait on; without one this process is the only one. */
 function createLocks(pool: Db | undefined): WithLock {
   const last = new Map<string, Promise<unknown>>();
@@ -97,7 +102,7 @@ function createLocks(pool: Db | undefined): WithLock {
     return pool.transaction().execute(async (trx) => {
       // Another process may hold it for a while, but not forever.
       await sql`set local statement_timeout = '60s'`.execute(trx);
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/${name}`}, 0))`.execute(trx);
+      await takeLock(trx, name);
       return run();
     });
   };

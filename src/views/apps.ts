@@ -5,7 +5,13 @@ import { actions, context, type Message, type MessageBlock, message, section } f
 import { button, commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import { joinList } from './blocks/fields.ts';
-import { formatInteger, formatMoment, formatMoney, formatShortMoments } from './blocks/format.ts';
+import {
+  formatInteger,
+  formatMoment,
+  formatMoney,
+  formatNumber,
+  formatShortMoments,
+} from './blocks/format.ts';
 import { modal, option, searchSelect, textInput } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
 import { escapeMrkdwn, formatCode, join, plainText, truncate } from './blocks/text.ts';
@@ -51,10 +57,6 @@ export function renderApp({ id, app, zones = [], asOf }: App): Message {
 /** Without a unit, since the specification gives none. */
 function formatLatency(value: number | undefined): string {
   return value === undefined ? 'not reported' : formatNumber(value);
-}
-
-function formatNumber(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
 
 function compareWithAverage({ currentLatency: now, averageLatency: average }: AppSummary): string {

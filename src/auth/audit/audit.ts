@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import { secretShapes } from '../../secrets/fields.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
+import { takeLock } from '../../store/database.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 import { type ChainVerdict, type Link, verifyChain } from './chain.ts';
 import { findLastCheckpoint, findLastCheckpointDay } from './checkpoint.ts';
@@ -125,8 +125,7 @@ type Facts = Omit<AuditRecord, 'seq' | 'at' | 'prevHash' | 'hash'>;
 
 /** Must take the last lock of a transaction: others of the same tenant wait for its end. */
 async function append(trx: Trx, facts: Facts, now: () => Date): Promise<void> {
-  const lock = `cdn-chatops/audit/${facts.tenant}`;
-  await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(trx);
+  await takeLock(trx, `audit/${facts.tenant}`);
   const [last] = await findRecentAudit(trx, facts.tenant, 1);
   const record = { ...facts, seq: (last?.seq ?? 0) + 1, at: now(), prevHash: last?.hash ?? genesisHash };
   const { detail, requestId: request_id, prevHash: prev_hash, ...columns } = record;

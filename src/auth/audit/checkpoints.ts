@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { sql } from 'kysely';
 import { toUtcDay } from '../../lib/time.ts';
 import { Secret } from '../../secrets/secret.ts';
+import { takeLock } from '../../store/database.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 import { openSlot, type SealedTable, sealRow } from '../keys/sealed-rows.ts';
 import type { Sealer } from '../keys/sealing.ts';
@@ -156,8 +156,7 @@ export async function loadSigningKey(options: Omit<Options, 'policies'>): Promis
   const existing = await findKey(db, sealer);
   if (existing) return existing;
   return db.transaction().execute(async (trx) => {
-    const name = 'cdn-chatops/audit-signing-key';
-    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
+    await takeLock(trx, 'audit-signing-key');
     // Another process may have been quicker.
     const made = await findKey(trx, sealer);
     if (made) return made;

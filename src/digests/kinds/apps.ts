@@ -1,25 +1,24 @@
-import { formatInteger, formatMoney, pluralize } from '../../views/blocks/format.ts';
+import { formatInteger, formatMoney, formatNumber, pluralize } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode, join } from '../../views/blocks/text.ts';
 import {
   describeChange,
   describeComparison,
   formatDifference,
-  formatNumber,
   inBrackets,
   renderTrend,
   sumReported,
-  withMore,
 } from '../../views/digests/comparisons.ts';
+import { withMore } from '../../views/digests/names.ts';
 import {
   type Comparison,
   compareWithPast,
   findEarlier,
-  flattenName,
   hasMoved,
   noise,
   type Point,
   trendOf,
 } from '../figures.ts';
+import { flattenName } from '../names.ts';
 import { type CollectInput, type DigestKind, type Finding, readEach } from './kind.ts';
 
 interface AppsFigures {

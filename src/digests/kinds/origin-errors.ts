@@ -1,19 +1,10 @@
 import { hourMs } from '../../lib/time.ts';
 import type { MessageBlock } from '../../views/blocks/blocks.ts';
 import { renderChart, sumBuckets } from '../../views/blocks/chart.ts';
-import { formatInteger, pluralize } from '../../views/blocks/format.ts';
+import { formatInteger, formatNumber, pluralize } from '../../views/blocks/format.ts';
 import { formatCode, truncateLines } from '../../views/blocks/text.ts';
-import {
-  describeComparison,
-  describeName,
-  describeRate,
-  formatNumber,
-  inBrackets,
-  isIncrease,
-  listNames,
-  mostListed,
-  withMore,
-} from '../../views/digests/comparisons.ts';
+import { describeComparison, describeRate, inBrackets, isIncrease } from '../../views/digests/comparisons.ts';
+import { describeName, listNames, mostListed, withMore } from '../../views/digests/names.ts';
 import { formatRunTime } from '../../views/digests/schedule.ts';
 import { hasMoved, noise } from '../figures.ts';
 import type { DigestKind, Finding } from './kind.ts';

@@ -2,12 +2,17 @@ import type { UploadScanningMetrics } from '../../api/upload-scanning.ts';
 import { shiftDay, toUtcDay } from '../../lib/time.ts';
 import type { MessageBlock } from '../../views/blocks/blocks.ts';
 import { renderChart } from '../../views/blocks/chart.ts';
-import { formatInteger, formatPercent, formatShortDay, pluralize } from '../../views/blocks/format.ts';
+import {
+  formatInteger,
+  formatNumber,
+  formatPercent,
+  formatShortDay,
+  pluralize,
+} from '../../views/blocks/format.ts';
 import { escapeMrkdwn } from '../../views/blocks/text.ts';
 import {
   describeComparison,
   describeRate,
-  formatNumber,
   inBrackets,
   sumReported,
 } from '../../views/digests/comparisons.ts';

@@ -1,5 +1,6 @@
 import type { KnownBlock, SectionBlock } from '@slack/types';
 import { type ChartBlock, compact, context, type MessageBlock, section } from './blocks.ts';
+import { formatNumber } from './format.ts';
 import { escapeMarkup, escapeMrkdwn, join, type Maybe, plainText, truncate } from './text.ts';
 
 // The lowest of the published limits: newer pages name 12 series.
@@ -101,10 +102,6 @@ function writeChart({ title, chart }: ChartBlock): SectionBlock {
   const about = join([axis.y_label, names, newest], ', ');
   const code = escapeMarkup(lines.join('\n').replaceAll('`', 'ˋ'));
   return section(`*${escapeMrkdwn(title)}*\n${escapeMrkdwn(about, 300)}\n\`\`\`\n${code}\n\`\`\``);
-}
-
-function formatNumber(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
 
 /** Labels of 1–20 characters, each once: Slack refuses a message in which two are the same. */

@@ -38,6 +38,11 @@ export function pluralize(number: number, one: string, many = `${one}s`): string
   return `${formatInteger(number)} ${number === 1 ? one : many}`;
 }
 
+/** A number without a unit, to two decimals. */
+export function formatNumber(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+}
+
 /** 12345 → `12,345`. */
 export function formatInteger(number: number): string {
   return number.toLocaleString('en-US');

@@ -4,7 +4,7 @@ import type { Collected, DigestSubject, UnreadPart } from '../../digests/model.t
 import { context, type Message, type MessageBlock, message, say, section } from '../blocks/blocks.ts';
 import { formatInteger } from '../blocks/format.ts';
 import { escapeMrkdwn, sanitizeMrkdwn, truncateLines, truncateMarkup } from '../blocks/text.ts';
-import { mostListed } from './comparisons.ts';
+import { mostListed } from './names.ts';
 import { formatRunTime } from './schedule.ts';
 
 export interface RenderedDigest {

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Attention } from '../../../src/api/zones/summary.ts';
-import { type Comparison, type NamedGroup } from '../../../src/digests/figures.ts';
+import type { Comparison } from '../../../src/digests/figures.ts';
 import { digestKindNames } from '../../../src/digests/kinds/list.ts';
 import { type Collected, storedVersion, type Threshold } from '../../../src/digests/model.ts';
+import type { NamedGroup } from '../../../src/digests/names.ts';
 import { shrinkFigures } from '../../../src/digests/prepare.ts';
 import { isChart, replaceCharts } from '../../../src/views/blocks/chart.ts';
 import { renderDigest } from '../../../src/views/digests/post.ts';

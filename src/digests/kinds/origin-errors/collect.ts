@@ -6,16 +6,8 @@ import {
 import type { OriginError } from '../../../api/origin-errors/origin-errors.ts';
 import { createSeenIds } from '../../../api/origin-errors/seen-ids.ts';
 import { dayMs, hourMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
-import {
-  type Comparison,
-  compareWithPast,
-  type Earlier,
-  findEarlier,
-  flattenName,
-  type Named,
-  noise,
-  toNamed,
-} from '../../figures.ts';
+import { type Comparison, compareWithPast, type Earlier, findEarlier, noise } from '../../figures.ts';
+import { flattenName, type Named, toNamed } from '../../names.ts';
 import { type CollectInput, type CollectResult, OutOfTime, readEach } from '../kind.ts';
 import { findBusiest } from '../zones/bandwidth.ts';
 import { type CodeBaseline, findNewCodes, type NewCode } from './new-codes.ts';

@@ -1,5 +1,5 @@
 import { dayMs } from '../../../lib/time.ts';
-import { flattenName, groupNames, type Named, type NamedGroup } from '../../figures.ts';
+import { flattenName, groupNames, type Named, type NamedGroup } from '../../names.ts';
 
 /** A code that a zone did not have for 28 days, as far as this digest has read its log. */
 export interface NewCode {

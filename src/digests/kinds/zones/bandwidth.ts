@@ -1,14 +1,7 @@
 import type { ZoneSummary } from '../../../api/zones/summary.ts';
 import { dayMs } from '../../../lib/time.ts';
-import {
-  apartMs,
-  type Comparison,
-  compareWithPast,
-  type Earlier,
-  type Named,
-  noise,
-  toNamed,
-} from '../../figures.ts';
+import { apartMs, type Comparison, compareWithPast, type Earlier, noise } from '../../figures.ts';
+import { type Named, toNamed } from '../../names.ts';
 
 /** The UTC month that a moment lies in, by which the CDN counts bandwidth. */
 export function monthOf(at: Date): { readonly start: number; readonly end: number } {

@@ -9,18 +9,16 @@ import {
 import { capitalize, escapeMrkdwn } from '../../../views/blocks/text.ts';
 import {
   describeComparison,
-  describeName,
   describeRate,
   formatDifference,
   inBrackets,
   isAllZero,
   isIncrease,
-  listNames,
-  mostListed,
   renderTrend,
-  withMore,
 } from '../../../views/digests/comparisons.ts';
-import { type Comparison, hasMoved, type NamedGroup, noise, type Point } from '../../figures.ts';
+import { describeName, listNames, mostListed, withMore } from '../../../views/digests/names.ts';
+import { type Comparison, hasMoved, noise, type Point } from '../../figures.ts';
+import type { NamedGroup } from '../../names.ts';
 import type { Detail, Finding, NumberLine } from '../kind.ts';
 import type { LimitFigures, ZoneUse } from './bandwidth.ts';
 import type { ByAttention, ZoneNews } from './baseline.ts';

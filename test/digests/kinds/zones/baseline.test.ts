@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { flattenName } from '../../../../src/digests/figures.ts';
 import {
   createZoneBaseline,
   hasFlag,
   readFlags,
   readZoneBaseline,
 } from '../../../../src/digests/kinds/zones/baseline.ts';
+import { flattenName } from '../../../../src/digests/names.ts';
 
 test('fifty thousand zones are remembered with their names in a few bytes each', async () => {
   const now = new Date('2026-11-11T00:00:00Z');
