@@ -8,15 +8,9 @@ import type { Secret } from '../secrets/secret.ts';
 import { defineJob, type JobContext } from '../store/queue/define-job.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { MessagePorts } from './messages.ts';
-import type {
-  Answer,
-  Operation,
-  OperationKind,
-  OperationOutcome,
-  OperationRow,
-  RequesterContext,
-} from './model.ts';
+import type { Answer, Operation, OperationKind, RequesterContext } from './model.ts';
 import { findOperation } from './queries.ts';
+import type { OperationOutcome, OperationRow } from './rows.ts';
 import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
 import { loadContext, stopUnlessValid } from './validity.ts';
 import { openValue } from './values.ts';

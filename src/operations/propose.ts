@@ -5,15 +5,9 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import { minuteMs } from '../lib/time.ts';
 import { queueExecution } from './execute.ts';
 import { queueMessages } from './messages.ts';
-import {
-  type Answer,
-  type Operation,
-  type OperationRequest,
-  type OperationRow,
-  type Proposal,
-  requiredRight,
-} from './model.ts';
+import { type Answer, type Operation, type OperationRequest, type Proposal, requiredRight } from './model.ts';
 import { findCdnKey, lockOperation, readOperation, toStorable } from './queries.ts';
+import type { OperationRow } from './rows.ts';
 import { collectSignedParts, computeSeal, findSealProblem, toSealedRequest } from './seal.ts';
 import {
   appendEvent,

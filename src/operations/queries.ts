@@ -3,13 +3,8 @@ import { z } from 'zod';
 import { type Person, tenantId } from '../auth/identity.ts';
 import { type Json, parseJson } from '../lib/canonical-json.ts';
 import type { Db, Schema } from '../store/schema.ts';
-import {
-  type EventRow,
-  type Operation,
-  type OperationRow,
-  type OperationState,
-  outcomeShape,
-} from './model.ts';
+import type { Operation, OperationState } from './model.ts';
+import { type EventRow, type OperationRow, outcomeShape } from './rows.ts';
 import { readRequest, unreadableRequest } from './seal.ts';
 
 /** A row with its log, and the id of the operation that retries it. */

@@ -5,14 +5,8 @@ import { variableBody, variablePath } from '../api/variables.ts';
 import { SealError, type Sealer } from '../auth/keys/sealing.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { Secret } from '../secrets/secret.ts';
-import type {
-  Approval,
-  EventRow,
-  OperationKind,
-  OperationRequest,
-  OperationRow,
-  ShownRequest,
-} from './model.ts';
+import type { Approval, OperationKind, OperationRequest, ShownRequest } from './model.ts';
+import type { EventRow, OperationRow } from './rows.ts';
 
 /** A request as it is stored, sealed and sent: the very strings. The value of a variable is sealed apart (`values.ts`). */
 type SealedRequest = Pick<OperationRow, 'method' | 'path' | 'body'>;

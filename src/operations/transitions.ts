@@ -4,17 +4,9 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Trx } from '../store/schema.ts';
 import { refreshMessages } from './messages.ts';
-import {
-  type EventRow,
-  type Operation,
-  type OperationOutcome,
-  type OperationRow,
-  type OperationState,
-  type ShownRequest,
-  transitionsFrom,
-  type VoidReason,
-} from './model.ts';
+import { type Operation, type OperationState, type ShownRequest, transitionsFrom } from './model.ts';
 import { findApprovals, type LoggedOperation, lockOperation, readOperation } from './queries.ts';
+import type { EventRow, OperationOutcome, OperationRow, VoidReason } from './rows.ts';
 import { collectSignedParts } from './seal.ts';
 import { destroyValue, type ValueStore } from './values.ts';
 

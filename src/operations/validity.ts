@@ -1,14 +1,9 @@
 import type { Authorizer } from '../auth/policy/authorizer.ts';
 import { countRequiredApprovals, decide, decideApproval } from '../auth/policy/policy.ts';
 import { minuteMs } from '../lib/time.ts';
-import {
-  type DecisionContext,
-  type Operation,
-  type RequesterContext,
-  requiredRight,
-  type VoidReason,
-} from './model.ts';
+import { type DecisionContext, type Operation, type RequesterContext, requiredRight } from './model.ts';
 import { findApprovals, findCdnKey, type LoggedOperation } from './queries.ts';
+import type { VoidReason } from './rows.ts';
 import { findApprovalProblem, findSealProblem } from './seal.ts';
 import { expireOperation, type Ledger, type LockedOperation, voidOperation } from './transitions.ts';
 import { openValue } from './values.ts';

@@ -1,9 +1,8 @@
 import type { Comparison, Point } from '../../digests/figures.ts';
-import { maxNamedIds, type Named, type NamedGroup } from '../../digests/names.ts';
 import type { MessageBlock } from '../blocks/blocks.ts';
 import { type Chart, renderChart } from '../blocks/chart.ts';
-import { formatInteger, pluralize } from '../blocks/format.ts';
-import { escapeMrkdwn, join } from '../blocks/text.ts';
+import { formatInteger } from '../blocks/format.ts';
+import { join } from '../blocks/text.ts';
 import { formatRunTime } from './schedule.ts';
 
 type Format = (value: number) => string;

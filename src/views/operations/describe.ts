@@ -6,7 +6,8 @@ import {
   type VariableShown,
   type VolumeShown,
 } from '../../api/zones/summary.ts';
-import type { Operation, OperationOutcome, OperationState, VoidReason } from '../../operations/model.ts';
+import type { Operation, OperationState } from '../../operations/model.ts';
+import type { OperationOutcome, VoidReason } from '../../operations/rows.ts';
 import { type Message, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
