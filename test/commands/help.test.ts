@@ -13,7 +13,7 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
     \`/cdn zone &lt;id|name|hostname&gt;\`
     Show one zone: hostnames, caching, security, edge rules, optimizer, logging
     *Origin errors*
-    \`/cdn errors &lt;zone&gt; [today|yesterday|2026-11-20|last 3 days]\`
+    \`/cdn errors &lt;zone&gt; [today|2026-11-20|2026-11-18..20|last 3 days]\`
     Show why a zone’s origin fails: errors grouped by code, server zone and address, hour by hour
     *Apps*
     \`/cdn app &lt;appId&gt;\`

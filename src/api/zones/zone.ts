@@ -36,8 +36,9 @@ export function readZone(raw: unknown) {
 }
 
 /**
- * A zone in the service's own names and the specification's order, with null for members that were not reported. A `Zone`
- * has no secrets, so this has none either. Ids are strings, so that no reader rounds them.
+ * A zone in the service's own names and the specification's order, with null for members that were not reported or link
+ * to nothing. A `Zone` has no secrets and no members that the specification does not name, so this has none either. Ids are
+ * strings, so that no reader rounds them.
  */
 export function toWireZone(zone: Zone): Record<string, unknown> {
   const { summary: _, ...members } = zone;
@@ -58,21 +59,4 @@ function toWireNames(value: unknown): unknown {
       return [name.replace(/^(?:aws|euus|.)/u, (start) => start.toUpperCase()), toWireNames(member)];
     }),
   );
-}
-
-/** Unusual settings that make a zone less secure, the most serious first. */
-const weaknesses = {
-  'tls-1.0': ({ enableTLS1 }) => enableTLS1 === true,
-  'tls-1.1': ({ enableTLS1_1 }) => enableTLS1_1 === true,
-  'origin-certificate': ({ verifyOriginSSL }) => verifyOriginSSL === false,
-  'ddos-protection': ({ shieldDDosProtectionEnabled }) => shieldDDosProtectionEnabled === false,
-  'token-authentication': ({ zoneSecurityEnabled }) => zoneSecurityEnabled === false,
-  logging: ({ enableLogging }) => enableLogging === false,
-  'origin-shield': ({ enableOriginShield }) => enableOriginShield === false,
-} satisfies Record<string, (zone: Zone) => boolean>;
-export type Weakness = keyof typeof weaknesses;
-
-/** The weaknesses of a zone, the most serious first. Members that are not reported count as fine. */
-export function findWeaknesses(zone: Zone): Weakness[] {
-  return (Object.keys(weaknesses) as Weakness[]).filter((weakness) => weaknesses[weakness](zone));
 }

@@ -101,7 +101,7 @@ interface Moment {
 
 function readMoment(words: string, now: Date, zone: string, sameDay?: string): Moment | undefined {
   const found =
-    /^(?:(today|yesterday)|(\d{4})-(\d{1,2})-(\d{1,2}))?(?:[ t]?(\d{1,2})(?::(\d{2}))?(?::\d{2})?)?$/u.exec(
+    /^(?:(today|yesterday)|(\d{4})[-/.](\d{1,2})[-/.](\d{1,2}))?(?:[ t]?(\d{1,2})(?::(\d{2}))?(?::\d{2})?)?$/u.exec(
       words.trim(),
     );
   if (!found || words.trim() === '') return undefined;

@@ -1,6 +1,6 @@
 import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../../errors.ts';
-import { type DayRange, shiftDay, toUtcDay } from '../../lib/time.ts';
+import { type DayRange, dayMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { capitalize, formatCode } from '../../views/blocks/text.ts';
 import { quoteWord } from '../../views/zones/rows.ts';
@@ -8,12 +8,13 @@ import { findClosest } from '../did-you-mean.ts';
 
 export const maxDays = 7;
 
-const acceptedDays = 'Type `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`. Days are UTC.';
+const acceptedDays =
+  'Type `today`, `yesterday`, a day such as `2026-11-20` or `20 Nov`, days such as `2026-11-18..20`, or `last 3 days`. Days are UTC.';
 
 /** Parses `shop last 3 days`; today by default. Throws a UserError if the words after the zone are no day. */
 export function readRequestedDays(list: readonly string[], now: Date): { zone: string; days: DayRange } {
   // The day follows the zone; people also type it first. The longest phrase wins.
-  for (let length = Math.min(3, list.length); length > 0; length -= 1) {
+  for (let length = Math.min(7, list.length); length > 0; length -= 1) {
     const first = list.slice(0, -length).join(' ');
     const behind = readDays(list.slice(-length).join(' '), now, first);
     if (behind) return { zone: first, days: behind };
@@ -27,8 +28,8 @@ export function readRequestedDays(list: readonly string[], now: Date): { zone: s
 }
 
 /**
- * Parses `today`, `yesterday`, `2026-11-20`, `2026/11/20`, `last 3 days`; undefined if it is none. Throws a UserError
- * for impossible days and for hours; if the `zone` is known, it offers possible ones.
+ * Parses `today`, `2026-11-20`, `2026/11/20`, `20 Nov`, `2026-11-18..20`, `last 3 days`; undefined if it is none. Throws a
+ * UserError for impossible days, for too many and for hours; if the `zone` is known, it offers possible ones.
  */
 export function readDays(typed: string, now: Date, zone = ''): DayRange | undefined {
   const words = typed.trim().toLowerCase();
@@ -40,19 +41,58 @@ export function readDays(typed: string, now: Date, zone = ''): DayRange | undefi
   const last =
     /^(?:(?:the )?last |past )?(\d{1,9}) ?d(?:ays?)?$/u.exec(words) ?? /^last (\d{1,9})$/u.exec(words);
   if (last) return readLastDays(Number(last[1]), today, zone);
-  const date = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})$/u.exec(words);
-  if (date) return readDay(words, [date[1], date[3], date[4]].map(Number), today, zone);
+  if (/^(?:(?:the )?last|past|this) month$/u.test(words)) return readLastDays(30, today, zone);
+  const date = findDate(words, today);
+  if (date) return readDay(words, date, today, zone);
+  const [from = '', to] = words.split(/ ?(?:\.{2,3}|…) ?| (?:to|until|till|-) /u);
+  if (to !== undefined) return readRange(from, to, now, zone);
   const hours = /^(?:(?:the )?last |past )?(\d{1,4}) ?h(?:(?:ou)?rs?)?$/u.exec(words);
   if (hours) throw createHoursError(typed.trim(), Number(hours[1]), now, zone);
   return undefined;
 }
 
+const isPart = (words: string) => /^\d{1,2}$/u.test(words);
+
+/** `2026-11-18..20`, `18..20 Nov`, `20 Nov to today`: an end that is a number alone is in the month of the other. */
+function readRange(from: string, to: string, now: Date, zone: string): DayRange | undefined {
+  const month = readDays(isPart(from) ? to : from, now, zone)?.first.slice(0, 8);
+  const ends = [from, to].map((words) => readDays(isPart(words) ? `${month}${words}` : words, now, zone));
+  if (ends.some((end) => end?.count !== 1)) return undefined;
+  const [first = '', last = ''] = ends.map((end) => end?.first ?? '').toSorted();
+  const count = (startOfDay(last) - startOfDay(first)) / dayMs + 1;
+  if (count <= maxDays) return { first, count };
+  throw createLengthError(count, `${shiftDay(last, 1 - maxDays)}..${last}`, toUtcDay(now), zone);
+}
+
+const months = 'january february march april may june july august september october november december'.split(
+  ' ',
+);
+
+/** Year, month and day of `2026-11-20`, `2026/11/20`, `20 Nov` or `November 20, 2026`; without a year the latest one. */
+function findDate(words: string, today: string): number[] | undefined {
+  const [, year, , month, date] = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})$/u.exec(words) ?? [];
+  if (year) return [year, month, date].map(Number);
+  const [, before, name, behind, named] =
+    /^(?:(\d{1,2})(?:st|nd|rd|th|\.)? )?([a-z]{3,9})(?:\.? (\d{1,2})(?:st|nd|rd|th)?)?(?:,? (\d{4}))?$/u.exec(
+      words,
+    ) ?? [];
+  const at = months.findIndex((one) => name !== undefined && one.startsWith(name)) + 1;
+  if (at === 0 || (before === undefined) === (behind === undefined)) return undefined;
+  const day = Number(before ?? behind);
+  const hasBegun = at * 100 + day <= Number(today.slice(5).replace('-', ''));
+  return [Number(named ?? Number(today.slice(0, 4)) - (hasBegun ? 0 : 1)), at, day];
+}
+
 function readLastDays(number: number, today: string, zone: string): DayRange {
   if (number >= 1 && number <= maxDays) return { first: shiftDay(today, 1 - number), count: number };
-  throw new UserError(
-    `Origin errors can be read for 1 to ${maxDays} days at once, not for ${pluralize(number, 'day')}.`,
-    `Type \`last ${maxDays} days\`, or a single day such as \`${shiftDay(today, -maxDays)}\`.`,
-    createInsteads(zone, [`last ${maxDays} days`, 'today']),
+  throw createLengthError(number, `last ${maxDays} days`, today, zone);
+}
+
+function createLengthError(count: number, nearest: string, today: string, zone: string): UserError {
+  return new UserError(
+    `Origin errors can be read for 1 to ${maxDays} days at once, not for ${pluralize(count, 'day')}.`,
+    `Type \`${nearest}\`, or a single day such as \`${shiftDay(today, -maxDays)}\`.`,
+    createInsteads(zone, [nearest, 'today']),
   );
 }
 

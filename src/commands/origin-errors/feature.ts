@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../errors.ts';
-import { type DayRange, dayMs, startOfDay, toUtcDay } from '../../lib/time.ts';
+
+import { type DayRange, shiftDay, toUtcDay } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import {
@@ -26,7 +27,7 @@ const errorsCommand: Command<'zoneCache'> = {
   name: 'errors',
   aliases: ['error', 'origin-errors'],
   keywords: { logs: 'errors' },
-  usage: 'errors <zone> [today|yesterday|2026-11-20|last 3 days]',
+  usage: 'errors <zone> [today|2026-11-20|2026-11-18..20|last 3 days]',
   summary: 'Show why a zone’s origin fails: errors grouped by code, server zone and address, hour by hour',
   label: 'Origin errors',
   examples: ['errors shop', 'errors shop yesterday', 'errors cdn.example.com last 3 days'],
@@ -140,8 +141,8 @@ export const originErrors: Feature<'tempDirectory' | 'zoneCache'> = {
 /** A new question is counted now; the buttons of the answer use the cached report. */
 async function countErrors(zone: string, days: DayRange, context: With<'zoneCache'>): Promise<Message> {
   const found = await lookUpZone(zone, context);
-  // The same days for any chosen zone. A single day is exact, since the choice may be made tomorrow.
-  if (found.kind !== 'one') return renderUnclearZone(found, 'errors', formatDays(days, context));
+  // The same days for any chosen zone, as dates, since the choice may be made tomorrow.
+  if (found.kind !== 'one') return renderUnclearZone(found, 'errors', formatDays(days));
   return renderReport(await createReport(found.zone, days, context), context);
 }
 
@@ -161,11 +162,8 @@ function renderReport(report: CountedReport, context: Context): Message {
   return views.renderOriginErrors(report, toUtcDay(context.now()));
 }
 
-function formatDays(days: DayRange, context: Context): string {
-  if (days.count === 1) return days.first;
-  // A typed number of days ends today.
-  const behind = (startOfDay(toUtcDay(context.now())) - startOfDay(days.first)) / dayMs + 1;
-  return `last ${behind} days`;
+function formatDays({ first, count }: DayRange): string {
+  return count === 1 ? first : `${first}..${shiftDay(first, count - 1)}`;
 }
 
 const buttonSchema = z.object({

@@ -1,10 +1,10 @@
 import type { KnownBlock } from '@slack/types';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
-import { findWeaknesses, type Weakness, type Zone } from '../../api/zones/zone.ts';
+import type { Zone } from '../../api/zones/zone.ts';
 import { actions, context, header, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
-import { capitalize, escapeMrkdwn, plainText, truncateLines } from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, join, plainText, truncateLines } from '../blocks/text.ts';
 import { renderAccount, renderOrigin, renderOverview, renderPages } from './delivery.ts';
 import { renderEdgeRule } from './edge-rules.ts';
 import { describeAttention, describeState, describeUsage } from './rows.ts';
@@ -44,23 +44,17 @@ export function renderZone(zone: Zone, asOf: Date): Message {
   const { summary } = zone;
   const name = escapeMrkdwn(summary.name, 80) || 'unnamed';
   const wrong = describeAttention(summary);
-  const weak = findWeaknesses(zone);
+  const weak = describeWeaknesses(zone);
   return message(
     `Zone ${name}: ${describeState(summary).replace(/^:\w+: /u, '')}, ${describeUsage(summary)}${wrong ? `. Needs attention: ${wrong}` : ''}`,
     [
       header(plainText(summary.name || 'unnamed', 140)),
       wrong && section(`:warning: *Needs attention:* ${wrong}`),
-      ...(weak.length > 0
-        ? [
-            section(
-              `:shield: *Usually set otherwise:* ${weak.map((weakness) => weaknessWords[weakness]).join(', ')}`,
-            ),
-          ]
-        : []),
+      weak && section(`:shield: *Less secure than it can be:* ${weak}`),
       ...renderSections(zone).flatMap(renderSection),
       actions(
         commandButton('Origin errors', `errors ${summary.id}`, 2),
-        button('Everything as JSON', 'zones:file', summary.id),
+        button('As JSON', 'zones:file', summary.id),
         button('Refresh', 'zones:refresh', summary.id),
         commandButton('All zones', 'zones'),
         commandButton('Another zone', 'zone', 1),
@@ -77,28 +71,31 @@ export interface ZoneFile {
 }
 
 export function renderZoneFile({ summary, json, asOf }: ZoneFile): Message {
-  const text = `Everything the CDN reports of zone ${escapeMrkdwn(summary.name, 80) || escapeMrkdwn(summary.id, 20)}, as JSON.`;
+  const text = `The documented fields of zone ${escapeMrkdwn(summary.name, 80) || escapeMrkdwn(summary.id, 20)}, as JSON.`;
   const name = `zone-${summary.id}-${plainText(summary.name, 60).replaceAll(/[^\w.-]+/gu, '_')}.json`;
   return {
     ...say(
       text,
       context(
-        `As of ${formatMoment(asOf)}. Keys, tokens, certificates, header values and query values are left out.`,
+        `As of ${formatMoment(asOf)}. Keys, tokens, certificates, header values, query values and fields that the CDN does not document are left out. Ids are text; null: nothing linked, or not reported.`,
       ),
     ),
     files: [{ name, title: text, mimetype: 'application/json', content: new TextEncoder().encode(json) }],
   };
 }
 
-const weaknessWords: Record<Weakness, string> = {
-  'tls-1.0': 'TLS 1.0 is on',
-  'tls-1.1': 'TLS 1.1 is on',
-  'origin-certificate': 'the origin’s certificate is not verified',
-  'token-authentication': 'token authentication is off',
-  logging: 'logging is off',
-  'origin-shield': 'no origin shield',
-  'ddos-protection': 'DDoS protection is off',
-};
+/** Settings that make a zone less secure, the most serious first. Members that are not reported count as fine. */
+function describeWeaknesses(zone: Zone): string {
+  return join(
+    [
+      zone.enableTLS1 && 'TLS 1.0 is on',
+      zone.enableTLS1_1 && 'TLS 1.1 is on',
+      zone.verifyOriginSSL === false && 'the origin’s certificate is not verified',
+      zone.shieldDDosProtectionEnabled === false && 'DDoS protection is off',
+    ],
+    ', ',
+  );
+}
 
 function renderSection({ title, lines, room }: Section): KnownBlock[] {
   return lines.length === 0 ? [] : [section(`*${capitalize(title)}*\n${truncateLines(lines, room)}`)];

@@ -45,7 +45,6 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
   }
   expect(readText(answer)).toMatchInlineSnapshot(`
     "shop
-    :shield: *Usually set otherwise:* token authentication is off, no origin shield
     *Zone 1001*
     State: :large_green_circle: active
     This month: 3,100 GB of 5,000 GB (62 %)
@@ -120,7 +119,7 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
     CNAME domain: cdn.example.net
     Cache version: 8
     Origin errors
-    Everything as JSON
+    As JSON
     Refresh
     All zones
     Another zone
@@ -141,7 +140,8 @@ test('everything of a zone is sent as a file on request, without any secret of i
   await using office = await createCommandHarness({ zones: 60 });
   const person = office.person();
   const [answer] = await person.run('zone shop');
-  const [sent] = await person.press(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
+  const [sent] = await person.press(...(buttons(answer).get('As JSON') ?? ['', '']));
+  expect(readText(sent)).toMatchSnapshot();
   expect(sent?.files).toMatchObject([{ name: 'zone-1001-shop.json', mimetype: 'application/json' }]);
   for (const { Id } of office.cdn.data.zones) {
     const [message] = await person.press('zones:file', String(Id));
@@ -159,7 +159,7 @@ test('the file of a zone holds what its answer showed, and Refresh reads anew in
   const [answer] = await person.run('zone shop');
   const asked = office.cdn.requests.length;
   office.advance(60_000);
-  const [file] = await person.press(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
+  const [file] = await person.press(...(buttons(answer).get('As JSON') ?? ['', '']));
   expect(readText(file)).toContain('As of <!date^1795262400^');
   expect(office.cdn.requests).toHaveLength(asked);
   const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
@@ -167,7 +167,7 @@ test('the file of a zone holds what its answer showed, and Refresh reads anew in
   expect(office.cdn.requests.length).toBeGreaterThan(asked);
   // Long after, what is remembered is old: the file says when it was read.
   office.advance(10 * 60_000);
-  const [late] = await person.press(...(buttons(answer).get('Everything as JSON') ?? ['', '']));
+  const [late] = await person.press(...(buttons(answer).get('As JSON') ?? ['', '']));
   expect(readText(late)).toContain('As of <!date^1795263060^');
 });
 
