@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { UserError } from '../../errors.ts';
-
 import { type DayRange, shiftDay, toUtcDay } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
