@@ -55,7 +55,6 @@ export interface People {
   profile(userId: string, options?: { readonly fresh?: boolean }): Promise<Profile | undefined>;
   /** The ids of a user group's members; at most minutes old, `fresh` read now. */
   members(groupId: string, options?: { readonly fresh?: boolean }): Promise<readonly string[]>;
-  /** Every user group. */
   groups(): Promise<readonly Group[]>;
   /** Drops a cached profile. */
   forget(userId: string): void;

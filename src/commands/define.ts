@@ -67,7 +67,6 @@ export interface Services {
 
 export type Service = keyof Services;
 
-/** The context with the named services. */
 export type With<Needs extends Service> = Context & Pick<Services, Needs>;
 
 export interface OpenModal {
@@ -153,7 +152,6 @@ export interface SubmitInfo {
 
 /** Serves the options of a select with search (external select). */
 export interface Picker<Needs extends Service = never> {
-  /** The action_id of the select. */
   readonly id: string;
   /** Further action_ids that it serves. */
   readonly fields?: readonly string[];

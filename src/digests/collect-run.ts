@@ -32,7 +32,6 @@ const collectingMs = 3 * minuteMs;
 const firstPauseMs = 20_000;
 const longestPauseMs = 10 * minuteMs;
 
-/** One attempt at collecting a run, with what it works with. */
 type Attempt = DigestContext & { readonly digest: Digest; readonly run: RunRow };
 
 /** Collects a run and puts its post into the outbox, or finds that it stays silent. */

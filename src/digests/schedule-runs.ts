@@ -19,7 +19,6 @@ export const digestDue: JobRef<z.input<typeof dueData>> = {
   encode: (data) => dueData.parse(data),
 };
 
-/** Collects one run. */
 export const digestRun: JobRef<z.input<typeof runData>> = {
   name: 'digest-run',
   onePerKey: 'running',

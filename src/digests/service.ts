@@ -184,7 +184,6 @@ export function createDigestService(options: Options) {
   };
 }
 
-/** For the record. */
 function describe({ channel, subject }: DigestOrder) {
   return { channel, kinds: subject.kinds.join(' ') };
 }

@@ -53,7 +53,6 @@ export function renderOutcome(row: ExportRow, outcome: ExportOutcome, told: view
   }
 }
 
-/** The ports for ending an export. */
 export interface FinishContext {
   readonly ports: Pick<ExportPorts, 'audit' | 'outbox'>;
   readonly now: () => Date;

@@ -9,7 +9,6 @@ import type { Enqueue } from '../store/queue/queue.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { ExportThread } from './worker/thread.ts';
 
-/** The ports of the export jobs. */
 export interface ExportPorts {
   readonly slack: OpenSlack;
   /** Messages that Slack must get exactly once. */

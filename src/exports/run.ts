@@ -52,7 +52,6 @@ export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
 interface Attempt {
   readonly row: ExportRow;
   readonly run: string;
-  /** Its message. */
   readonly at: Posted;
   readonly context: ExportContext;
 }

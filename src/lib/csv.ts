@@ -5,7 +5,6 @@ export interface CsvColumn<Row> {
   readonly cell: (row: Row) => string | number | undefined;
 }
 
-/** The header row of a CSV file. */
 export function writeCsvHeader<Row>(columns: readonly CsvColumn<Row>[]): string {
   return stringify([columns.map(({ name }) => name)], { quoted_string: true });
 }

@@ -84,7 +84,6 @@ export interface Operation {
   readonly outcome: OperationOutcome | undefined;
   /** User ids of those who could approve it when it was proposed: named in the card, and written to without a channel. */
   readonly approvers: readonly string[];
-  /** The operation that this one retries. */
   readonly attemptOf: string | undefined;
   /** The operation that retries this one. */
   readonly triedAgainAs: string | undefined;

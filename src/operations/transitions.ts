@@ -37,7 +37,6 @@ export function inTransaction<T>(ledger: Ledger, work: (tx: LedgerTransaction) =
   });
 }
 
-/** An operation whose row the transaction has locked. */
 export interface LockedOperation {
   readonly tx: LedgerTransaction;
   readonly logged: LoggedOperation;

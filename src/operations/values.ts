@@ -13,7 +13,6 @@ import type { OperationRow } from './rows.ts';
  * The values of variables, sealed for the requester and the operation. The operation's seal covers an HMAC of the value.
  */
 
-/** One sealed value per operation. */
 export const operationValuesTable: SealedTable = {
   name: 'operation_values',
   kind: 'variable-value',

@@ -14,7 +14,6 @@ export interface Posted {
 export interface SlackPort {
   /** Posts into a channel the bot is in, or, with a user's id, into their direct messages. Never retries. */
   post(channel: string, message: Message, options: PostOptions): Promise<Posted>;
-  /** Replaces a message that was posted. */
   update(at: Posted, message: Message): Promise<void>;
   /**
    * Looks for a message of the bot's with this id, posted before a crash or without an answer. Undefined: it is
@@ -38,7 +37,6 @@ export interface FindWhere {
   readonly channel: string;
   /** Not before, by this clock; clock skew is allowed for. */
   readonly since: Date;
-  /** In the thread of that message. */
   readonly thread?: string | undefined;
 }
 

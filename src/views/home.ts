@@ -67,7 +67,6 @@ export function renderFailedSection(name: string, failed: Failure): KnownBlock[]
   return [section(`*${titleOf(name)}*`), ...replaceCharts(renderFailure(failed).blocks ?? [])];
 }
 
-/** A button for each command. */
 function commandButtons(groups: readonly CommandGroup[]): KnownBlock[] {
   return groups.flatMap(({ title, commands }) => [
     section(`*${title}*`),

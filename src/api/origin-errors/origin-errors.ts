@@ -32,7 +32,6 @@ export interface OriginError {
 
 export interface OriginErrorDay {
   readonly entries: number;
-  /** Unreadable entries. */
   readonly skipped: number;
   /** The service has more entries. How to request them is not documented. */
   readonly moreExist: boolean;

@@ -104,7 +104,6 @@ export function createAudit({ db, now }: { db: Db; now: () => Date }) {
         verdict: (older && (await findMismatch(db, tenant, older))) ?? verdict,
         /** The record from which on the chain was read; 1 = all of it. */
         since,
-        /** The newest checkpoint in a channel. */
         checkpoint,
         /** The newest day's checkpoint, posted or not; undefined = there never was one. */
         lastDay,

@@ -58,7 +58,6 @@ interface Options {
 export function createCheckpoints(options: Options) {
   const { db, policies, now } = options;
   return {
-    /** The tenants that have settings. */
     tenants: () => findPolicyTenants(db),
     /**
      * Makes today's, and claims it together with the message that `putMessage` stores. Undefined where none is wanted, it

@@ -28,7 +28,6 @@ interface CheckedCheckpoint {
 }
 
 interface VerifyOptions {
-  /** This tenant's chain only. */
   readonly tenant?: string | undefined;
   /** The chain must still contain them. */
   readonly checkpoints: readonly Checkpoint[];

@@ -23,7 +23,6 @@ export interface Keyring {
 
 export interface ReadKeyring {
   readonly keyring: Keyring;
-  /** In their order. */
   readonly keys: readonly KeyringKey[];
   /** The file it was read from; undefined = ENCRYPTION_KEYS. */
   readonly path?: string;
@@ -133,7 +132,6 @@ export function createKeyId(): string {
 
 type Written = Pick<KeyringKey, 'entry'>;
 
-/** A fresh key. */
 export function createKey(id: string): Written {
   return { entry: new Secret(`${id}:${randomBytes(keyBytes).toString('base64')}`) };
 }

@@ -39,7 +39,6 @@ export interface KeyUse {
   readonly words: string;
 }
 
-/** Counts what is sealed or signed, by key and table. */
 export async function countKeyUse(db: Db, tables: readonly SealedTable[]): Promise<KeyUse[]> {
   const nouns = new Map([...tables, versionRecords].map(({ name, noun }) => [name as string, noun]));
   const counts = [...nouns.keys()].map(

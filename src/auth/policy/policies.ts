@@ -3,7 +3,6 @@ import type { Db } from '../../store/schema.ts';
 import type { Audit } from '../audit/audit.ts';
 import { initialPolicy, type Policy, policyBody } from './policy.ts';
 
-/** A policy as it was saved. */
 export interface PolicyVersion {
   readonly policy: Policy;
   readonly by: string;

@@ -4,7 +4,6 @@ import { capitalize } from '../../views/blocks/text.ts';
 import { another, type FilterRow, rowIds } from '../../views/exports/form.ts';
 import type { Fields } from '../define.ts';
 
-/** Filters of one export. */
 const mostFilters = 20;
 const mostValues = 50;
 const longestValue = 500;
@@ -88,7 +87,6 @@ export function readTypedRows(
 
 type Problem = readonly [block: string, problem: string];
 
-/** The filters of the rows. */
 export interface ReadRows {
   readonly filters: readonly EventLogFilter[];
   readonly problems: readonly Problem[];

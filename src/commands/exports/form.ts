@@ -8,7 +8,6 @@ import type { Action, Context, Fields, ReadResult, SubmitInfo } from '../define.
 import { addRow, needsRedraw, readRows, readTypedRows, removeRow, withDefaultOps } from './filters.ts';
 import { correctWindow, readWindow, type Window } from './window.ts';
 
-/** The submitted form. */
 export interface AskedExport {
   readonly request: ExportRequest;
   /** undefined = only the person. */
@@ -151,7 +150,6 @@ export const formActions: readonly Action[] = [
   redraw('filter-op', (form) => form),
 ];
 
-/** One of the usual windows. */
 function chooseWindow(value: string, now: Date): Window {
   const window = readWindow(`last ${Object.hasOwn(forms.windowChoices, value) ? value : '24h'}`, now, 'UTC');
   return correctWindow(window.from, window.to, now);

@@ -14,13 +14,11 @@ const units: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: 24 
 
 const shapes = 'Type `last 6h`, `last 30m`, `today`, `yesterday`, `2026-11-20` or `2026-11-20 10:00..12:00`.';
 
-/** A window that was typed. */
 export interface TypedWindow extends Window {
   /** It was typed with its end first. */
   readonly swapped?: true;
 }
 
-/** The last 24 hours. */
 export function defaultWindow(now: Date): Window {
   return { from: new Date(floor(now).getTime() - 24 * hourMs), to: floor(now) };
 }
@@ -93,7 +91,6 @@ export function correctWindow(from: Date | undefined, to: Date | undefined, now:
 interface Moment {
   /** `2026-11-20` */
   readonly day: string;
-  /** Whether a day was typed. */
   readonly isNamed: boolean;
   /** Minutes since midnight; undefined if only a day was typed. */
   readonly time: number | undefined;

@@ -93,7 +93,6 @@ export interface Finding {
   readonly line?: (mostNames: number) => string;
   /** It alone makes up the total of its kind, so that the total's comparison would say the same again. */
   readonly isWholeTotal?: boolean;
-  /** The part of the figures that it reports. */
   readonly about?: unknown;
   /** That part is reported the first time: it is worth a line, but did not change. */
   readonly isFirst?: boolean;

@@ -1,4 +1,3 @@
-/** A piece of bytes. */
 export interface Span {
   bytes: Uint8Array;
   from: number;

@@ -7,15 +7,12 @@ import type { EventStats } from '../stats/event-stats.ts';
 import { createEncryptedTempFile, type EncryptedTempFile } from './encrypted-temp-file.ts';
 import { startStatsThread } from './stats-thread.ts';
 
-/** Limits of what one export may send. */
 export interface ExportLimits {
   /** Slack's limit for one file. */
   readonly fileBytes: number;
   /** Size of a part of a split export; below `fileBytes`, since the copy for spreadsheets grows by its quotes. */
   readonly partBytes: number;
-  /** Parts of one export. */
   readonly parts: number;
-  /** Files of one message. */
   readonly files: number;
 }
 
@@ -81,9 +78,7 @@ export interface GatheredLog<File extends GatheredFile = GatheredFile> {
   readonly sha256: string;
 }
 
-/** How far an export is. */
 export interface ExportProgress {
-  /** Received from the CDN. */
   readonly bytes: number;
   readonly rows: number;
   /** The length that the CDN announced. */

@@ -3,7 +3,6 @@ import { pluralize } from '../../views/blocks/format.ts';
 import { renderNotice } from '../../views/connect/page.ts';
 import { readBody } from './limits.ts';
 
-/** The answer of a page. */
 export interface Page {
   readonly status: number;
   readonly html: string;

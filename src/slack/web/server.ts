@@ -17,7 +17,6 @@ interface WebOptions {
   readonly metrics: Metrics;
   /** Present with signed HTTP: takes `POST /slack/events`. */
   readonly events?: Handler | undefined;
-  /** Present with OAuth. */
   readonly installer?: InstallProvider | undefined;
   /** Present with `PUBLIC_URL`: takes everything below `/connect/`. */
   readonly connectPage?: ConnectPage | undefined;

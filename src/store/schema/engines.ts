@@ -15,7 +15,6 @@ export const engineTables = defineTables(
       enterprise_id: 'text',
       team_id: 'text not null',
       user_id: 'text not null',
-      /** The channel of the request. */
       channel_id: 'text',
       method: 'text not null',
       path: 'text not null',

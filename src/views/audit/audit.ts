@@ -52,7 +52,6 @@ export function renderAuditPage(page: AuditPage): Message {
   ]);
 }
 
-/** The message with a file. */
 export function renderAuditFile(file: {
   readonly format: 'csv' | 'ndjson';
   readonly records: number;

@@ -75,7 +75,6 @@ export interface Taken {
 /** A file without a name, scanned for secrets while it was written. Its creator discards it. */
 export interface Spooled {
   readonly length: () => number;
-  /** Posts all of it. */
   readonly send: (to: Destination) => Promise<Taken>;
   readonly discard: () => Promise<void>;
 }
@@ -113,7 +112,6 @@ export function header(text: string): HeaderBlock {
   return { type: 'header', text: plain(truncate(text, limits.header)) };
 }
 
-/** Lines of mrkdwn. */
 export function section(lines: Texts, accessory?: Maybe<Button>): SectionBlock {
   return { type: 'section', text: mrkdwn(join(lines, '\n')), ...(accessory ? { accessory } : {}) };
 }

@@ -18,7 +18,6 @@ export interface Failure {
   readonly offer?: UserError['offer'];
   /** The command that `Why?` explains. */
   readonly why?: string | undefined;
-  /** The id of the failure in the log. */
   readonly reference?: string | undefined;
   /** Action and value of the button `Try again`, only if a retry is safe. */
   readonly retry?: { readonly actionId: string; readonly value: string } | undefined;

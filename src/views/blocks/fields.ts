@@ -5,7 +5,6 @@ import { escapeMrkdwn, formatCode, join, type Maybe } from './text.ts';
 /** A label, and a value in mrkdwn: none if the CDN did not report it, or if it does not apply. */
 type Field = readonly [label: string, value: Maybe<string>];
 
-/** A line for each field that has a value. */
 export function renderFields(fields: readonly Field[]): string[] {
   return fields.flatMap(([label, value]) => (value ? [`${label}: ${value}`] : []));
 }

@@ -31,7 +31,6 @@ export interface FormValues {
   readonly time: string;
   readonly timezone: string;
   readonly only: string;
-  /** The number, where `only` is `above`. */
   readonly above: string;
 }
 

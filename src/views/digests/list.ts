@@ -12,13 +12,11 @@ import { describeOrder, describePause } from './words.ts';
 export interface Row {
   readonly digest: Digest;
   readonly last: { readonly due: Date; readonly state: string } | undefined;
-  /** Whether they may change it. */
   readonly manages: boolean;
   /** Whether they own it. */
   readonly own: boolean;
 }
 
-/** Digests on a page. */
 const pageSize = 10;
 
 /** `wanted`: the page, from 1 on; the nearest one there is. */

@@ -6,7 +6,6 @@ import { button, commandButton } from '../blocks/buttons.ts';
 import { formatBytes, formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { escapeMrkdwn, formatCode, join, truncateLines } from '../blocks/text.ts';
 
-/** The step that an export is in. */
 export type Phase = 'starting' | 'reading' | 'sending' | 'sharing';
 
 interface Progress {
@@ -68,7 +67,6 @@ export function describeWindow({ request }: Pick<ExportSummary, 'request'>): str
   return `${formatMoment(request.from)} to ${formatMoment(request.to)} · ${describeFilters(request.query, request.filters)}`;
 }
 
-/** Search and filters in words. */
 function describeFilters(query: string, filters: readonly EventLogFilter[]): string {
   const parts = filters.map(filterInWords);
   if (query !== '') parts.unshift(`“${escapeMrkdwn(query, 100)}”`);

@@ -6,7 +6,6 @@ import { replaceCharts } from '../blocks/chart.ts';
 import { actionMenu, channelSelect, checkbox, input, modal, option, textInput } from '../blocks/inputs.ts';
 import { sanitizeMrkdwn } from '../blocks/text.ts';
 
-/** Values of the form. */
 export interface ExportForm {
   readonly shieldZoneId: string;
   readonly from: Date | undefined;
@@ -27,7 +26,6 @@ export interface ExportForm {
   readonly problem?: string | undefined;
 }
 
-/** A row of the form. */
 export interface FilterRow {
   /** Part of its block ids: Slack keeps the value of a block whose id stays. */
   readonly id: number;
@@ -65,7 +63,6 @@ export function exportStarted(message: Message): FormResult {
 /** Buttons of usual windows: labels by the words of the command. */
 export const windowChoices = { '1h': 'Last hour', '6h': '6 hours', '24h': '24 hours', '72h': '72 hours' };
 
-/** The button that corrects an invalid window. */
 export const correctWindowButton = { value: 'correct', label: 'Correct the window' };
 
 /** Renders the form. An input that gets another value gets a new block id: Slack keeps the value of a known block. */

@@ -41,7 +41,6 @@ function renderAskedBy(one: ExportSummary): KnownBlock {
   return context(`Asked by <@${one.userId}>. ${describeWindow(one)}`);
 }
 
-/** The place of the files, in words. */
 function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
   return channel === undefined ? 'in your direct messages with this app' : `in <#${channel}>`;
 }

@@ -32,7 +32,6 @@ export function describeRequestPlainly({ request }: Pick<Operation, 'request'>):
     : `set variable ${escapeMrkdwn(request.variableId, 30)} of script ${escapeMrkdwn(request.scriptId, 30)}`;
 }
 
-/** The consequences as the requester saw them. */
 export function renderConsequences({ request, snapshot }: Pick<Operation, 'request' | 'snapshot'>): string {
   const volume = request.kind === 'volume-delete' ? readVolumeShown(snapshot) : undefined;
   const script = request.kind === 'variable-update' ? readVariableShown(snapshot) : undefined;

@@ -12,7 +12,6 @@ import {
   volumeConsequences,
 } from './describe.ts';
 
-/** The values in the inputs of the form. */
 type VolumeInputs = Partial<
   Readonly<Record<'appId' | 'volumeId' | 'confirmVolumeId' | 'reason', string | undefined>>
 >;
@@ -123,7 +122,6 @@ export function renderVariableForm(
   ]);
 }
 
-/** The zones that run a script, in a view on top of the form. */
 export function renderScriptZones(shown: VariableShown): ModalView {
   return renderSkeleton('Who runs it', 'Back', scriptConsequences(shown));
 }

@@ -13,7 +13,6 @@ export interface Report {
   readonly counts: OriginErrorCounts;
   /** Repeated entries, which are counted once. */
   readonly repeated: number;
-  /** Unreadable entries. */
   readonly skipped: number;
   /** Days of which the CDN has more entries than it sent. */
   readonly incomplete: readonly string[];
@@ -45,7 +44,6 @@ export function renderFile(shown: {
   readonly today: string;
   readonly as: FileKind;
   readonly path: string;
-  /** Their number. */
   readonly entries: number;
   readonly skipped: number;
   readonly incomplete: readonly string[];

@@ -40,7 +40,6 @@ export function renderWhy(asked: {
   ]);
 }
 
-/** No command was named. */
 export function renderWhichCommand(): Message {
   const examples = ['zones', 'export', 'variable', 'volume delete'].map(whyButton);
   return say('Which command? For example `/cdn why volume delete`.', actions(...examples));

@@ -32,7 +32,6 @@ export interface ZonePage {
   readonly zones: readonly ZoneSummary[];
   readonly query: ZoneQuery;
   readonly pages: number;
-  /** Of all zones of the query. */
   readonly totals: Totals;
   /** Number of zones in the account. */
   readonly account: number;

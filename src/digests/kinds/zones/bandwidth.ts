@@ -16,7 +16,6 @@ export interface ZoneUse extends Named {
 
 const mostBusiest = 30;
 
-/** The busiest zones with their bandwidth a day. */
 export function compareBusiest(
   zones: readonly ZoneSummary[],
   past: Earlier<{ readonly busiest: readonly ZoneUse[] }>,
