@@ -3,8 +3,10 @@ export const eventSubjects = ['action', 'country', 'rule', 'ip', 'url'] as const
 export type EventSubject = (typeof eventSubjects)[number];
 
 /**
- * The CDN documents no column names, so each column is recognized by several: the names of the CDN's filters and usual
- * names in logs. Lower case, letters and digits only: `Rule Id`, `rule_id` and `ruleId` are the same.
+ * The CDN documents no column names, so each column is recognized by several: the names of the CDN's filters
+ * (`eventLogFields`), and those of other logs of this kind, such as `ClientIP`, `RuleID` and `Datetime`
+ * (https://developers.cloudflare.com/logs/reference/log-fields/zone/firewall_events/) or `remote_addr` and `request_uri`
+ * (https://nginx.org/en/docs/varindex.html). Lower case, letters and digits only: `Rule Id` and `ruleId` are the same.
  */
 const names = {
   time: ['timestamp', 'time', 'datetime', 'date', 'eventtime', 'createdat', 'unixtimestamp', 'timestampms'],
