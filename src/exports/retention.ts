@@ -1,6 +1,9 @@
+import { sql } from 'kysely';
 import { z } from 'zod';
-import { dayMs } from '../lib/time.ts';
+import { dayMs, hourMs } from '../lib/time.ts';
+import { SlackFailure } from '../outbox/slack-port.ts';
 import { defineJob } from '../store/queue/define-job.ts';
+import type { Db } from '../store/schema.ts';
 import type { ExportContext } from './ports.ts';
 import { type ExportRow, installationOf, requesterOf } from './rows.ts';
 
@@ -9,6 +12,8 @@ const requestsKeptMs = 7 * dayMs;
 const rowsKeptMs = 90 * dayMs;
 // Slack accepts about fifty deletions a minute; the rest waits for the next hour.
 const mostAtOnce = 100;
+// Two rounds of the job.
+const graceMs = 2 * hourMs;
 
 /** Deletes exported files from Slack as the settings say, and erases requests. */
 export const exportRetentionJob = defineJob({
@@ -42,8 +47,24 @@ export const exportRetentionJob = defineJob({
   },
 });
 
+/** How many files should have been deleted hours ago and are still in Slack, since it refuses or cannot be reached. */
+export async function countOverdueFiles(
+  db: Db,
+  tenant: string,
+  keepDays: number,
+  now: Date,
+): Promise<number> {
+  const due = new Date(now.getTime() - keepDays * dayMs - graceMs);
+  const rows = await withFiles({ db })
+    .select('files')
+    .where('tenant', '=', tenant)
+    .where('ended_at', '<=', due)
+    .execute();
+  return keepDays === 0 ? 0 : rows.flatMap(readFiles).length;
+}
+
 /** Exports whose files may still be in Slack. */
-function withFiles({ db }: ExportContext) {
+function withFiles({ db }: Pick<ExportContext, 'db'>) {
   return db
     .selectFrom('exports')
     .where('state', 'in', ['done', 'unknown'])
@@ -52,23 +73,34 @@ function withFiles({ db }: ExportContext) {
 }
 
 async function deleteDue(tenant: string, context: ExportContext): Promise<void> {
-  const { now, ports, signal } = context;
-  const oldest = withFiles(context).selectAll().where('tenant', '=', tenant).orderBy('ended_at');
-  const any = await oldest.limit(1).executeTakeFirst();
+  const { now, ports, signal, log } = context;
+  const rows = withFiles(context).selectAll().where('tenant', '=', tenant);
+  const any = await rows.limit(1).executeTakeFirst();
   if (!any) return;
   // The policy of any requester is the tenant's.
   const { exportKeepDays } = await ports.authorizer(requesterOf(any)).policy({ fresh: true });
   if (exportKeepDays === 0) return;
   const endedBefore = new Date(now().getTime() - exportKeepDays * dayMs);
-  for (const row of await oldest.where('ended_at', '<=', endedBefore).limit(mostAtOnce).execute()) {
+  // In any order, so that a hundred that cannot be deleted do not keep the others.
+  const due = rows.where('ended_at', '<=', endedBefore).orderBy(sql`random()`).limit(mostAtOnce);
+  for (const row of await due.execute()) {
     if (signal.aborted) return;
-    await deleteFiles(row, exportKeepDays, context);
+    try {
+      await deleteFiles(row, exportKeepDays, context);
+    } catch (error) {
+      if (error instanceof SlackFailure && error.code === 'ratelimited') throw error;
+      log.warn({ error, tenant, id: row.id }, 'files of an export could not be deleted');
+    }
   }
+}
+
+function readFiles({ files }: Pick<ExportRow, 'files'>): string[] {
+  return z.array(z.string()).parse(JSON.parse(files));
 }
 
 async function deleteFiles(row: ExportRow, days: number, context: ExportContext): Promise<void> {
   const { db, now, ports, signal } = context;
-  const files = z.array(z.string()).parse(JSON.parse(row.files));
+  const files = readFiles(row);
   const slack = ports.slack(installationOf(row), signal);
   for (const file of files) await slack.deleteFile(file);
   await db.transaction().execute(async (trx) => {

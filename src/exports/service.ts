@@ -11,6 +11,7 @@ import { putExportMessage } from './messages.ts';
 import { type ExportRequest, type ExportSummary, isUnderWay, underWay } from './model.ts';
 import type { ExportPorts } from './ports.ts';
 import { addExport, dropExport, findExport, findExportsOf, findUnfinishedExports } from './queries.ts';
+import { countOverdueFiles } from './retention.ts';
 import { type ExportRow, installationOf, toExportSummary, writeRequest } from './rows.ts';
 
 export type ExportService = ReturnType<typeof createExportService>;
@@ -115,6 +116,9 @@ export function createExportService(options: {
       const row = await findIn(tenantId(person), id);
       return row && toExportSummary(row);
     },
+    /** How many exported files should be gone from Slack by now and are not. */
+    countOverdue: (person: Person, keepDays: number): Promise<number> =>
+      countOverdueFiles(db, tenantId(person), keepDays, now()),
     /** The person's exports, newest first. */
     async list(person: Person, most: number): Promise<ExportSummary[]> {
       const rows = await findExportsOf(db, { tenant: tenantId(person), userId: person.userId }, most);

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { dayMs, minuteMs, yieldToEventLoop } from '../lib/time.ts';
@@ -45,6 +45,9 @@ export async function runMaintenance(options: Options): Promise<void> {
   } catch (error) {
     log.error({ error }, 'maintenance of the embedded database failed');
   }
+  // Of a backup that failed, or whose process was killed. No other process writes here.
+  for (const name of await readdir(directory).catch(() => []))
+    if (name.endsWith('.tmp')) await rm(join(directory, name), { force: true }).catch(() => undefined);
 }
 
 // One table at a time with a turn of the event loop between: each statement blocks the process while it runs.
@@ -74,7 +77,7 @@ async function backUp(pglite: PGlite, directory: string, at: Date): Promise<void
     await using folder = await open(directory, 'r');
     await folder.sync();
   }
-  for (const old of (await listBackups(directory)).slice(0, -backupsKept)) await unlink(join(directory, old));
+  for (const old of (await listBackups(directory)).slice(0, -backupsKept)) await rm(join(directory, old));
 }
 
 /** The finished backups, oldest first: their names sort by time. */

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
@@ -57,7 +57,19 @@ test('a daily copy opens as a database with everything in it', async () => {
   await copy.close();
 });
 
-test('a copy is made once a day, two are kept, and what was never finished is not counted', async () => {
+test('a copy that fails leaves nothing behind', async () => {
+  const { pglite, directory } = await openParts();
+  // Nothing can take its place, and it looks like a copy of last year.
+  const taken = join(directory, `database-${at.toISOString().replaceAll(':', '-')}.tar.gz`);
+  await mkdir(taken, { recursive: true });
+  await utimes(taken, 0, 0);
+  const log = createMemoryLog();
+  await runMaintenance({ pglite, directory, log, now: () => at });
+  expect(log.entries).toMatchObject([{ level: 'error', fields: { error: { code: 'EISDIR' } } }]);
+  expect(await readdir(directory)).toEqual([basename(taken)]);
+});
+
+test('a copy is made once a day, two are kept, and what was never finished is swept', async () => {
   const { pglite, directory } = await openParts();
   const log = createMemoryLog();
   await mkdir(directory, { mode: 0o700 });
@@ -73,6 +85,7 @@ test('a copy is made once a day, two are kept, and what was never finished is no
     made.push(names.map((name) => name.slice(9, 22)));
   }
   expect(log.entries).toEqual([]);
+  expect((await readdir(directory)).filter((name) => !name.endsWith('.gz'))).toEqual([]);
   expect(made.map((names) => names.length)).toEqual([1, 1, 1, 2, 2, 2, 2]);
   expect(made.at(-1)).toEqual(['2026-11-23T09', '2026-11-24T11']);
 });

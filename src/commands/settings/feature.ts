@@ -15,7 +15,7 @@ import type { Context, With } from '../define.ts';
 import { type Action, type Command, defineForm, type Feature, type Picker } from '../define.ts';
 import { assertAllowed } from '../operations/proposals.ts';
 
-const settingsCommand: Command<'policies'> = {
+const settingsCommand: Command<'policies' | 'exports'> = {
   name: 'settings',
   aliases: ['policy', 'config'],
   usage: 'settings',
@@ -27,11 +27,12 @@ const settingsCommand: Command<'policies'> = {
     const { people } = context;
     const policy = await context.authorizer.policy({ fresh: true });
     const hasGroups = policy.operatorGroups.length + policy.approverGroups.length > 0;
-    const [last, groups] = await Promise.all([
+    const [last, groups, overdueFiles] = await Promise.all([
       findVersion(context, policy.version),
       hasGroups ? people.groups() : [],
+      context.exports.countOverdue(context.person, policy.exportKeepDays),
     ]);
-    return forms.renderSettingsForm({ policy, last, groups, missing: people.missingScopes() });
+    return forms.renderSettingsForm({ policy, last, groups, missing: people.missingScopes(), overdueFiles });
   },
 };
 
@@ -156,7 +157,7 @@ const settingsForm = defineForm({
   },
 });
 
-export const settings: Feature<'policies'> = {
+export const settings: Feature<'policies' | 'exports'> = {
   name: 'settings',
   commands: [settingsCommand],
   actions: [reviewAction, undoAction],

@@ -1,10 +1,10 @@
 import type { InputBlock, ModalView, PlainTextOption } from '@slack/types';
 import type { Group, MissingScope } from '../../auth/identity.ts';
 import { channelCap, type Policy } from '../../auth/policy/policy.ts';
-import { actions, section } from '../blocks/blocks.ts';
+import { actions, context, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { cannotReadGroups, missingScopeLines } from '../blocks/failure.ts';
-import { formatMoment } from '../blocks/format.ts';
+import { formatMoment, pluralize } from '../blocks/format.ts';
 import {
   channelSelect,
   input,
@@ -41,10 +41,12 @@ interface Shown {
   readonly last: { readonly by: string; readonly at: Date } | undefined;
   readonly groups: readonly Group[];
   readonly missing: readonly MissingScope[];
+  /** Exported files that should be gone from Slack by now. */
+  readonly overdueFiles: number;
 }
 
 /** The form. `private_metadata` carries the version that is being changed. */
-export function renderSettingsForm({ policy, last, groups, missing }: Shown): ModalView {
+export function renderSettingsForm({ policy, last, groups, missing, overdueFiles }: Shown): ModalView {
   const { version } = policy;
   const people = (field: 'operators' | 'approvers', hint: string): InputBlock =>
     input(
@@ -86,6 +88,10 @@ export function renderSettingsForm({ policy, last, groups, missing }: Shown): Mo
   return modal({ ...settings, metadata: String(version) }, [
     section(state),
     ...missingScopeLines(missing),
+    overdueFiles > 0 &&
+      context(
+        `:warning: Slack still has ${pluralize(overdueFiles, 'exported file')} that should be deleted by now. The bot tries again every hour; its log says why Slack refuses.`,
+      ),
     actions(button('Review what changes', 'settings:review', 'review'), version > 0 && undoButton(version)),
     people('operators', 'May export, change and delete, each with their own key.'),
     userGroups('operatorGroups'),
