@@ -98,7 +98,7 @@ export interface Entry<Input, Needs extends Service = never> {
 }
 
 export interface Command<Needs extends Service = never> extends CommandSummary, Entry<Words, Needs> {
-  /** Allows UUIDs after a command without a right; elsewhere a UUID is taken for a key. */
+  /** Allows UUIDs after a command that needs no right to the CDN; elsewhere a UUID is taken for a key. */
   readonly ids?: true;
 }
 

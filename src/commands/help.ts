@@ -1,9 +1,9 @@
 import { decide } from '../auth/policy/policy.ts';
+import { looksLikeKey } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
 import type { Command, Feature, With } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
-import { looksLikeKey } from './key-in-text.ts';
 
 const helpCommand: Command<'features'> = {
   name: 'help',

@@ -1,3 +1,5 @@
+import { hasSecret, looksLikeKey } from '../secrets/key-in-text.ts';
+import { findSecretKinds } from '../secrets/scanner.ts';
 import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
 import { audit } from './audit.ts';
@@ -7,7 +9,6 @@ import { digest } from './digests/feature.ts';
 import { exportFeature } from './exports/feature.ts';
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
-import { hasSecret, looksLikeKey } from './key-in-text.ts';
 import { approvals } from './operations/approvals.ts';
 import { variables } from './operations/variables.ts';
 import { volumes } from './operations/volumes.ts';
@@ -56,9 +57,10 @@ export const findShortcut = byRoute(features.flatMap(({ shortcuts = [] }) => sho
 export function findCommand(typed: Words): { readonly command: Command<Service>; readonly words: Words } {
   const first = typed.list[0]?.toLowerCase() ?? 'help';
   const command = commands.get(first);
-  // A UUID after a command with a right may be an id; anywhere else it is more likely a key.
-  const takesIds = command !== undefined && (command.needs !== 'none' || command.ids === true);
-  if (takesIds ? hasSecret(typed.raw) : looksLikeKey(typed.raw))
+  // A UUID after a command about the CDN may be an id; anywhere else it is more likely a key.
+  const takesIds =
+    command !== undefined && (!['none', 'admin'].includes(command.needs) || command.ids === true);
+  if ((takesIds ? hasSecret(typed.raw) : looksLikeKey(typed.raw)) || findSecretKinds(typed.raw).length > 0)
     return { command: refusePastedKey, words: noWords };
   if (!command) return { command: unknownCommand, words: typed };
   return { command, words: withoutFirst(typed) };

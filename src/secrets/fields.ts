@@ -11,6 +11,12 @@ export const zoneSecretFields = [
 /** Members of a hostname whose values are secrets. */
 export const hostnameSecretFields = ['Certificate', 'CertificateKey'] as const;
 
+/**
+ * Kinds of values that are hidden since they may be secrets. Most are ordinary words that stand in honest answers too, so
+ * they are masked where they stand, unless the work may show them anyway. All other kinds are live keys and tokens.
+ */
+export const doubtfulKinds: ReadonlySet<string> = new Set(['zone-text', 'variable-value']);
+
 const exactNames = new Set(
   [
     ...zoneSecretFields,

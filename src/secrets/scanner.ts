@@ -1,12 +1,14 @@
 import { encodingsOf, isDistinctive, wholeEncodings } from './encodings.ts';
+import { doubtfulKinds } from './fields.ts';
 import { findKnownSecrets, type NotedSecret, type NotedSecrets } from './secret.ts';
 
 /**
- * The kinds of live secrets that a text contains in any encoding, or a piece of a file; kinds that may leave now do not
- * count. Of a file nothing is decoded, since it is looked through as fast as it comes.
+ * The kinds of live keys and tokens that a text contains in any encoding, or a piece of a file; kinds that may leave now
+ * do not count, nor doubtful ones. Of a file nothing is decoded, since it is looked through as fast as it comes.
  */
 export function findSecretKinds(data: string | Uint8Array): readonly string[] {
-  return [...new Set(findSecrets(data).map(({ kind }) => kind))];
+  const live = findSecrets(data).filter((secret) => !isDoubtful(secret));
+  return [...new Set(live.map(({ kind }) => kind))];
 }
 
 // Longer than any encoding of a secret.
@@ -27,10 +29,54 @@ export function createFileScanner(): (piece: Uint8Array) => readonly string[] {
   };
 }
 
-/** The text without the live secrets that are in it. */
+/** The text without the secrets that are in it, doubtful ones included. */
 export function redactSecrets(text: string): string {
-  const found = findSecrets(text).map(({ value }) => value);
-  return found.length === 0 ? text : maskValues(text, [...new Set(found)]);
+  return redactFound(text, findSecrets(text));
+}
+
+/** The content without doubtful values in any of its texts. Streams, bytes and the like stay as they are. */
+export function redactDoubtful<T>(content: T): T {
+  return mapTexts(content, (text) => redactFound(text, findSecrets(text).filter(isDoubtful))) as T;
+}
+
+function redactFound(text: string, found: readonly NotedSecret[]): string {
+  if (found.length === 0) return text;
+  const values = [...new Set(found.map(({ value }) => value))];
+  return maskValues(text, values, found.every(isDoubtful) ? createShownCheck() : undefined);
+}
+
+function isDoubtful({ kind }: NotedSecret): boolean {
+  return doubtfulKinds.has(kind);
+}
+
+/** The value with every text in it mapped, names of members included. */
+export function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [map(name), mapTexts(one, map)]));
+}
+
+/** All texts of a value, names and numbers included, joined. Streams and forms have their own checks. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return '';
+  if (ArrayBuffer.isView(value))
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1');
+  if (value instanceof URLSearchParams) return [...value.values()].join('\n');
+  if (Array.isArray(value)) return value.map(textOf).join('\n');
+  if ('toJSON' in value && typeof value.toJSON === 'function') return textOf(value.toJSON());
+  return Object.entries(value)
+    .map(([name, member]) => `${name}\n${textOf(member)}`)
+    .join('\n');
+}
+
+/** Whether a text, in small letters, stands in what the surrounding work may show. */
+function createShownCheck(): (text: string) => boolean {
+  const { shown } = findKnownSecrets();
+  return (text) => shown.some((one) => (one.text ??= textOf(one.value).toLowerCase()).includes(text));
 }
 
 /** The text without these values, in any spelling; those of one to three characters stay. */
@@ -45,7 +91,11 @@ const word = '[\\w+/=-]*';
 // Tried from each character of a long word, the work would grow with the square of its length.
 const wordStart = '(?<![\\w+/=-])';
 
-function maskValues(text: string, values: readonly string[]): string {
+function maskValues(
+  text: string,
+  values: readonly string[],
+  isShown: (form: string) => boolean = () => false,
+): string {
   const lower = text.toLowerCase();
   // Whole values first, longest first. The rest are cut or encoded, and are masked with the word they are part of.
   const whole = byLength(values.flatMap(wholeEncodings)).map((form) => ({ form, pattern: literally(form) }));
@@ -54,7 +104,7 @@ function maskValues(text: string, values: readonly string[]): string {
     pattern: `${wordStart}${word}${literally(form)}${word}`,
   }));
   return [...whole, ...pieces]
-    .filter(({ form }) => lower.includes(form))
+    .filter(({ form }) => lower.includes(form) && !isShown(form))
     .reduce((left, { pattern }) => left.replaceAll(new RegExp(pattern, 'gi'), '[secret]'), text);
 }
 
@@ -72,7 +122,12 @@ function findSecrets(data: string | Uint8Array): NotedSecret[] {
   if (filled.length === 0) return [];
   const bytes = typeof data === 'string' ? Buffer.from(data.toLowerCase()) : data;
   const found = new Set<NotedSecret>();
-  for (const list of filled) scan(indexOf(list), bytes, found);
+  const isShown = createShownCheck();
+  for (const list of filled)
+    scan(indexOf(list), bytes, (secret, form) => {
+      if (!found.has(secret) && !(isDoubtful(secret) && [form, secret.value.toLowerCase()].some(isShown)))
+        found.add(secret);
+    });
   return [...found].filter(({ kind }) => !carried.has(kind));
 }
 
@@ -156,14 +211,18 @@ function add(index: Index, secret: NotedSecret, form: string): void {
 }
 
 /** Looks for the forms as if every byte were a character (Latin 1) and small. */
-function scan({ may, runs, stride }: Index, bytes: Uint8Array, found: Set<NotedSecret>): void {
+function scan(
+  { may, runs, stride }: Index,
+  bytes: Uint8Array,
+  take: (secret: NotedSecret, form: string) => void,
+): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const last = bytes.length - runLength;
   for (let at = 0; at <= last; at += stride) {
     const hash = hashOf(view.getInt32(at, true));
     if ((((may[hash >>> 5] as number) >>> (hash & 31)) & 1) === 0) continue;
     for (const { secret, form, offset } of runs.get(hash) ?? [])
-      if (standsAt(bytes, at - offset, form)) found.add(secret);
+      if (standsAt(bytes, at - offset, form)) take(secret, form);
   }
 }
 

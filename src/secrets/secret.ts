@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect } from 'node:util';
+import { doubtfulKinds } from './fields.ts';
 
 const shown = '[secret]';
 
@@ -47,9 +48,16 @@ export interface NotedSecret {
 /** The secrets of one piece of work, oldest first. Only grows. */
 export type NotedSecrets = readonly NotedSecret[];
 
+/** Something that the work may show. `text` is read from it when it is first asked for. */
+export interface Shown {
+  readonly value: unknown;
+  text?: string;
+}
+
 interface Scope {
   readonly noted: NotedSecret[];
   readonly byValue: Map<string, NotedSecret>;
+  readonly shown: Shown[];
   charactersLeft: number;
 }
 
@@ -66,7 +74,7 @@ const held = new Set<NotedSecret[]>();
 /** Runs one piece of work (a delivery, a request, a job) whose secrets are collected; inside of one it just runs. */
 export function withSecrets<T>(run: () => T): T {
   if (work.getStore()?.scope) return run();
-  const scope: Scope = { noted: [], byValue: new Map(), charactersLeft: maxCharacters };
+  const scope: Scope = { noted: [], byValue: new Map(), shown: [], charactersLeft: maxCharacters };
   return work.run({ scope, carried: nothing }, run);
 }
 
@@ -77,8 +85,8 @@ export function registerSecret(kind: string, value: unknown): void {
   const { noted, byValue } = scope;
   const known = byValue.get(value);
   if (known) {
-    // A specific kind replaces the generic one.
-    if (known.kind === unnamed) known.kind = kind;
+    // A specific kind replaces the generic one, and a live one a doubtful one.
+    if (known.kind === unnamed || doubtfulKinds.has(known.kind)) known.kind = kind;
     return;
   }
   if (noted.length >= maxSecrets || value.length > scope.charactersLeft) return;
@@ -86,6 +94,11 @@ export function registerSecret(kind: string, value: unknown): void {
   const secret = { kind, value };
   byValue.set(value, secret);
   noted.push(secret);
+}
+
+/** Registers what the surrounding work may show: a doubtful value that also stands in it is no secret. */
+export function registerShown(value: unknown): void {
+  work.getStore()?.scope?.shown.push({ value });
 }
 
 /** Registers secrets of the whole process; the returned function ends that. */
@@ -109,9 +122,9 @@ export function allowSecrets<T>(kinds: readonly string[], run: () => T): T {
   return work.run({ scope: store?.scope, carried: new Set([...(store?.carried ?? nothing), ...kinds]) }, run);
 }
 
-/** The secrets to search for in outgoing data, and the kinds that may leave now. */
-export function findKnownSecrets(): { readonly lists: readonly NotedSecrets[]; readonly carried: Kinds } {
+/** The secrets to search for in outgoing data, the kinds that may leave now, and what the work may show. */
+export function findKnownSecrets() {
   const store = work.getStore();
-  const lists = store?.scope ? [...held, store.scope.noted] : [...held];
-  return { lists, carried: store?.carried ?? nothing };
+  const lists: NotedSecrets[] = store?.scope ? [...held, store.scope.noted] : [...held];
+  return { lists, carried: store?.carried ?? nothing, shown: store?.scope?.shown ?? [] };
 }

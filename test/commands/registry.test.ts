@@ -93,6 +93,9 @@ test.each([
   ['help', uuid],
   ['', uuid],
   ['connect', uuid],
+  ['audit', uuid],
+  ['audit 50', uuid],
+  ['settings', uuid],
 ])('a key behind %j is refused and its words are withheld', (command, secret) => {
   const found = findCommand(parseWords(`${command} ${secret}`));
   expect(found.command.name).toBe('key-in-text');

@@ -1,11 +1,12 @@
 import { assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isDistinctive } from '../../src/secrets/encodings.ts';
-import { findSecretKinds, redactSecrets, redactValues } from '../../src/secrets/scanner.ts';
+import { findSecretKinds, redactDoubtful, redactSecrets, redactValues } from '../../src/secrets/scanner.ts';
 import {
   allowSecrets,
   registerSecret,
   registerSecrets,
+  registerShown,
   Secret,
   withSecrets,
 } from '../../src/secrets/secret.ts';
@@ -185,6 +186,52 @@ test('a masked text keeps everything but the secret', () => {
       expect(redactSecrets(`key ${Buffer.from(key).toString(encoded)}, twice`)).toBe('key [secret], twice');
     registerSecret('variable-value', odd);
     expect(redactSecrets(JSON.stringify({ odd }))).toBe('{"odd":"[secret]"}');
+  });
+});
+
+describe('a doubtful value', () => {
+  const value = 'tenant-42/blue';
+
+  test('holds nothing back and is masked where it stands, in texts and names, in any spelling', () => {
+    withSecrets(() => {
+      registerSecret('zone-text', value);
+      const message = { text: `to ${value}`, blocks: [{ [value]: 1 }, JSON.stringify({ value }), 'fine'] };
+      expect(findSecretKinds(JSON.stringify(message))).toEqual([]);
+      expect(redactDoubtful(message)).toEqual({
+        text: 'to [secret]',
+        blocks: [{ '[secret]': 1 }, '{"value":"[secret]"}', 'fine'],
+      });
+      expect(redactSecrets(value)).toBe('[secret]');
+    });
+  });
+
+  test('that also stands in what may be shown is no secret', () => {
+    withSecrets(() => {
+      registerSecret('zone-text', value);
+      registerShown({ name: 'x', hosts: [`https://${value.toUpperCase()}/&more`] });
+      expect(redactDoubtful(`to ${value}`)).toBe(`to ${value}`);
+      registerSecret('zone-text', 'another-1');
+      expect(redactDoubtful(`${value} another-1`)).toBe(`${value} [secret]`);
+    });
+  });
+
+  test('that is a live key stops everything', () => {
+    withSecrets(() => {
+      registerSecret('zone-text', key);
+      registerShown({ key });
+      registerSecret('cdn-key', key);
+      registerSecret('zone-text', key);
+      expect(findSecretKinds(key)).toEqual(['cdn-key']);
+    });
+  });
+
+  test('leaves the bytes of bodies and files alone', () => {
+    withSecrets(() => {
+      registerSecret('zone-text', value);
+      const bytes = Buffer.from(value);
+      expect(redactDoubtful({ bytes }).bytes).toBe(bytes);
+      expect(findSecretKinds(bytes)).toEqual([]);
+    });
   });
 });
 

@@ -1,3 +1,5 @@
+import { mapTexts } from '../../secrets/scanner.ts';
+
 /** Kinds of failure that a caller can tell apart. */
 export type ApiErrorCode =
   /** The key is wrong, deleted or has too few rights. */
@@ -83,7 +85,7 @@ const noDetails: ErrorDetails = { message: undefined, errorKey: undefined, field
  * secrets before sentences are truncated: half a key would not be found.
  */
 export function readErrorBody(raw: unknown, clean?: (text: string) => string): ErrorDetails {
-  const cleaned = clean ? mapStrings(raw, clean) : raw;
+  const cleaned = clean ? mapTexts(raw, clean) : raw;
   if (typeof cleaned === 'string') return { ...noDetails, message: toSentence(cleaned), kind: 'problem' };
   const body = Array.isArray(cleaned) ? { errors: cleaned } : cleaned;
   if (!isObject(body)) return noDetails;
@@ -115,15 +117,6 @@ export function classifyStatus(status: number, words: ErrorDetails, isHtml: bool
   if (status >= 500) return 'unavailable';
   if (status < 400 || isHtml) return 'unexpected';
   return status === 404 ? 'not_found' : 'refused';
-}
-
-function mapStrings(value: unknown, clean: (text: string) => string): unknown {
-  if (typeof value === 'string') return clean(value);
-  if (Array.isArray(value)) return value.map((item) => mapStrings(item, clean));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [clean(name), mapStrings(one, clean)]),
-  );
 }
 
 /** One line, bounded. */

@@ -1,5 +1,6 @@
 import { parseJson } from '../../lib/canonical-json.ts';
 import { toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
+import { hasSecret } from '../../secrets/key-in-text.ts';
 import { isObject, toSentence } from '../http/errors.ts';
 import { omitMissing } from '../http/lenient.ts';
 import { checkNumericId, createNumericKind, pathOf, redactUrl } from '../http/paths.ts';
@@ -161,10 +162,28 @@ function readDetails(log: unknown): OriginErrorDetails | undefined {
   const url = document['RequestUrl'];
   return omitMissing({
     requestUrl: typeof url === 'string' ? redactPath(url) : undefined,
-    message: toSentence(document['Message'])?.replaceAll(/[a-z][a-z\d+.-]*:\/\/[^\s"'<>]+/gi, redactPath),
+    message: redactMessage(toSentence(document['Message'])),
     errorCode: readWord(document['ErrorCode']),
     statusCode: readStatus(document['StatusCode']),
   });
+}
+
+const address = /[a-z][a-z\d+.-]*:\/\/[^\s"'<>]+/giu;
+const queryValue = /(?<=[?&][^\s=&?]{1,80}=)[^\s&"'<>]+/gu;
+// All of a `Cookie: a=b; c=d`, and what follows `cookie` as `a=b`.
+const cookies = /(?<=\bcookies?["']?(?:\s{0,3}[:=]\s{0,3}|\s(?=[^\s=;]+=)))[^\s;]+(?:;\s?[^\s;]+)*/giu;
+// `Authorization: Bearer …`, `X-Api-Key=…`, `session "…"`, and after a space only what has a digit: `token 8f3a…`.
+const credentials =
+  /(?<=(?:authorization|token|secret|passw(?:or)?d|pwd|session(?:[-_]?id)?|sid|signature|api[-_ ]?key|accesskey|access[-_]key|credentials?|jwt)["']?(?:\s{0,3}[:=]\s{0,3}|\s(?=\S*\d))|\bbearer\s)(?:(?:bearer|basic|digest|token)\s)?(?:"[^"]*"|'[^']*'|[^\s,;&"']+)/giu;
+
+/** The sentence without what may be secret in it: query values, cookies, credentials, random words. */
+function redactMessage(sentence: string | undefined): string | undefined {
+  return sentence
+    ?.replaceAll(address, redactPath)
+    .replaceAll(queryValue, '…')
+    .replaceAll(cookies, '…')
+    .replaceAll(credentials, '…')
+    .replaceAll(/[^\s"'`<>|,;:=?&()[\]{}]{20,}/gu, (word) => (hasSecret(word) ? '…' : word));
 }
 
 /** Accepts times after 1970 and before the year 10,000, which every calendar can format. */

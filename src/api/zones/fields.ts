@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { isDistinctive } from '../../secrets/encodings.ts';
 import { hostnameSecretFields, zoneSecretFields } from '../../secrets/fields.ts';
-import { registerSecret } from '../../secrets/secret.ts';
+import { textOf } from '../../secrets/scanner.ts';
+import { registerSecret, registerShown } from '../../secrets/secret.ts';
 import { isObject } from '../http/errors.ts';
 import { count, flag, id, text, texts, toCamelCase } from '../http/lenient.ts';
 import { redactUrl } from '../http/paths.ts';
@@ -121,61 +123,26 @@ function redactPatterns(type: unknown, parameter: unknown, patterns: readonly st
 }
 
 function isPlainHeader(name: unknown): boolean {
-  return plainHeaders.has(readText(name).trim().toLowerCase());
+  return typeof name === 'string' && plainHeaders.has(name.trim().toLowerCase());
 }
-
-const urlMembers = [
-  'OriginUrl',
-  'LogForwardingHostname',
-  'OriginLinkValue',
-  'OptimizerWatermarkUrl',
-  'PreloadingScreenLogoUrl',
-];
 
 /**
- * Registers every secret of a raw zone with the running work, so that none of them leaves with an answer, whatever the
- * allow-list lets through. Not for lists of thousands: their rows are projected without reading secrets.
+ * Registers with the running work what must not leave with an answer, whatever the allow-list lets through: the keys of a
+ * raw zone, and as doubtful every text in it, and every word of one, that is not `shown`. Not for lists of thousands:
+ * their rows are projected without reading secrets.
  */
-export function registerZoneSecrets(raw: unknown): void {
+export function registerZoneSecrets(raw: unknown, shown: object | undefined): void {
   if (!isObject(raw)) return;
   for (const name of zoneSecretFields) registerSecret(name, raw[name]);
-  for (const name of urlMembers) registerUrlSecrets(raw[name]);
-  for (const hostname of readList(raw['Hostnames']).filter(isObject)) {
-    for (const name of hostnameSecretFields) registerSecret(name, hostname[name]);
-  }
-  for (const rule of readList(raw['EdgeRules']).filter(isObject)) {
-    for (const action of [rule, ...readList(rule['ExtraActions'])].filter(isObject)) {
-      const parameters = [1, 2, 3].map((nth) => readText(action[`ActionParameter${nth}`]));
-      if (headerActions.has(action['ActionType'])) registerHeaderSecrets(parameters);
-      else for (const parameter of parameters) registerUrlSecrets(parameter);
-    }
-    for (const { Type, Parameter1, PatternMatches } of readList(rule['Triggers']).filter(isObject)) {
-      const patterns = readList(PatternMatches).map(readText);
-      const shown = redactPatterns(Type, Parameter1, patterns);
-      // Patterns that are hidden may be secrets.
-      for (const pattern of patterns.filter((pattern, index) => pattern !== shown[index]))
-        registerSecret('edge-rule-pattern', pattern.replaceAll(/^\*+|\*+$/gu, ''));
-    }
-  }
-}
-
-function registerHeaderSecrets([name = '', ...values]: readonly string[]): void {
-  if (isPlainHeader(name.split(':', 1)[0])) return;
-  for (const value of [name.replace(/^[^:]*:?\s*/u, ''), ...values])
-    registerSecret('edge-rule-header', value.replace(/^(?:bearer|basic|token)\s+/iu, ''));
-}
-
-function registerUrlSecrets(value: unknown): void {
-  const [, login = ''] = /^(?:[a-z][a-z\d+.-]*:)?\/\/([^/?#]*)@/iu.exec(readText(value)) ?? [];
-  if (login === '') return;
-  registerSecret('url-login', login);
-  registerSecret('url-password', login.slice(login.indexOf(':') + 1));
-}
-
-function readList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function readText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  const hostnames = Array.isArray(raw['Hostnames']) ? raw['Hostnames'].filter(isObject) : [];
+  for (const host of hostnames) for (const name of hostnameSecretFields) registerSecret(name, host[name]);
+  registerShown(shown);
+  const shownText = textOf(shown).toLowerCase();
+  JSON.stringify(raw, (_, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    // With the stars of a pattern around it, a value would look like bold text.
+    for (const text of [value.replaceAll(/^\*+|\*+$/gu, ''), ...value.split(/[\s*/?&#=:@;,"']+/u)])
+      if (isDistinctive(text) && !shownText.includes(text.toLowerCase())) registerSecret('zone-text', text);
+    return value;
+  });
 }

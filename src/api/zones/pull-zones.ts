@@ -1,3 +1,4 @@
+import { registerShown } from '../../secrets/secret.ts';
 import type { Reply, Send } from '../http/request.ts';
 import { createPages } from '../json/lists.ts';
 import { registerZoneSecrets } from './fields.ts';
@@ -14,7 +15,7 @@ export function createPullZones(send: Send) {
       const query = { page: 1, perPage: Math.min(Math.max(Math.trunc(perPage), 5), 1000), search };
       const row = createSummaryRow();
       const project = (raw: unknown, reply: Reply) => {
-        registerZoneSecrets(raw);
+        registerZoneSecrets(raw, readZone(raw)?.zone);
         return row(raw, reply);
       };
       // A service that answers with a plain array sends every zone: the requested number is enough.
@@ -31,6 +32,7 @@ export function createPullZones(send: Send) {
     /** Every zone, in pages of 1000, a few at once, parsed while they arrive. */
     async all({ search }: { search?: string } = {}): Promise<{ zones: ZoneSummary[]; skipped: number }> {
       const { kept: zones, skipped } = await pages.readAll(search, createSummaryRow());
+      registerShown(zones);
       return { zones, skipped };
     },
 
@@ -44,7 +46,10 @@ export function createPullZones(send: Send) {
         const summary = summarize(raw);
         if (!summary) return undefined;
         const zone = matches(summary) ? readWhole(raw, reply) : undefined;
-        if (zone) foundOn = Math.min(foundOn, page);
+        if (zone) {
+          foundOn = Math.min(foundOn, page);
+          registerZoneSecrets(raw, zone);
+        }
         return { id: summary.id, kept: zone };
       };
       // Earlier pages are read on, since pages arrive in any order and the first match is wanted.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { zoneSecretFields } from '../../secrets/fields.ts';
 import { type CamelCased, findUnknown, readLeniently, toCamelCase } from '../http/lenient.ts';
-import { type EdgeRule, type Hostname, registerZoneSecrets } from './fields.ts';
+import type { EdgeRule, Hostname } from './fields.ts';
 import { pullZoneModel } from './model.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
 
@@ -25,7 +25,6 @@ export interface Zone extends Reported {
  * specification does not have.
  */
 export function readZone(raw: unknown) {
-  registerZoneSecrets(raw);
   const read = readLeniently(schema, raw);
   const summary = summarize(raw);
   if (!read || !summary) return undefined;

@@ -1,5 +1,5 @@
 import { secretShapes } from '../../secrets/fields.ts';
-import { findSecretKinds } from '../../secrets/scanner.ts';
+import { findSecretKinds, redactSecrets } from '../../secrets/scanner.ts';
 import { takeLock } from '../../store/database.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 import { type ChainVerdict, type Link, verifyChain } from './chain.ts';
@@ -181,7 +181,7 @@ function cleanText(name: string, value: string): string {
   if (refusedShapes.test(value)) throw new Error(`An audit record's ${name} looks like a key or token.`);
   const kinds = findSecretKinds(value);
   if (kinds.length > 0) throw new Error(`An audit record's ${name} holds a secret (${kinds.join(', ')}).`);
-  const clean = value.replaceAll('\0', '\uFFFD').toWellFormed();
+  const clean = redactSecrets(value).replaceAll('\0', '\uFFFD').toWellFormed();
   return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength).toWellFormed()}…`;
 }
 

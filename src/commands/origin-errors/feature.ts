@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../errors.ts';
 import { type DayRange, shiftDay, toUtcDay } from '../../lib/time.ts';
+import { hasSecret } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import {
@@ -14,7 +15,6 @@ import { fileKinds, renderFile, renderNoFile } from '../../views/origin-errors/r
 import { renderUnclearZone } from '../../views/zones/rows.ts';
 import type { Context, With } from '../define.ts';
 import { type Action, type Command, defineForm, type Feature, type Shortcut } from '../define.ts';
-import { hasSecret } from '../key-in-text.ts';
 import type { Words } from '../words.ts';
 import { pickedZone } from '../zones/details.ts';
 import { findLinkedHosts, lookUpZone } from '../zones/lookup.ts';

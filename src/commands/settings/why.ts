@@ -1,5 +1,6 @@
 import { type Decision, decide, type Right } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
+import { looksLikeKey } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import * as views from '../../views/settings/why.ts';
 import type { Command, Context, Feature, With } from '../define.ts';
@@ -34,7 +35,7 @@ async function explain(list: readonly string[], context: With<'features'>): Prom
       'Type @ and pick the person from the list, or write their member ID.',
     );
   const [first = ''] = asked[0]?.toLowerCase() === 'cdn' ? asked.slice(1) : asked;
-  if (first === '') return views.renderWhichCommand();
+  if (first === '' || looksLikeKey(first)) return views.renderWhichCommand();
   const commands = findCommands(context);
   const wanted = commands.get(first.toLowerCase());
   if (!wanted) return views.renderUnknownCommand(first, findClosest(first, commands.keys(), 3));

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Option } from '@slack/types';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
+import { hasSecret } from '../../secrets/key-in-text.ts';
 import { limits } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { maxOptions, menu } from '../../views/blocks/menu.ts';
 import type { Context, Picker, With } from '../define.ts';
-import { hasSecret } from '../key-in-text.ts';
 import { prefetchZones, readHost } from './lookup.ts';
 import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
 

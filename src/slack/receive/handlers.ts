@@ -3,6 +3,8 @@ import { loadHome } from '../../commands/home.ts';
 import { features, findAction, findCommand, findShortcut } from '../../commands/registry.ts';
 import { parseWords } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
+import { registerShown } from '../../secrets/secret.ts';
+import { readSender } from '../sender.ts';
 import type { SlackDeps } from './authorize.ts';
 import { type Interaction, perform } from './dispatch.ts';
 import { createModalFlow } from './modal-flow.ts';
@@ -11,7 +13,7 @@ import { readFieldsWithoutKeys, readModalState, readValue } from './modals.ts';
 /** `/cdn …`, already acknowledged. */
 export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<void> {
   const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
-  const { command, words } = findCommand(parseWords(text));
+  const { command, words } = await findTyped(deps, body, text);
   const { name } = command;
   const isRepeatable = command.needs === 'read' && text.length < 1000;
   const outcome = await perform(
@@ -31,6 +33,21 @@ export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<v
   if (outcome === 'answered' && command.changesHome) await publishHomeAgain(deps, body);
 }
 
+/** The typed command. What was typed may be repeated, but for the person's own key, of whatever shape: it is known by then. */
+async function findTyped(
+  deps: SlackDeps,
+  body: object,
+  text: string,
+): Promise<ReturnType<typeof findCommand>> {
+  registerShown(text);
+  const sender = readSender(body, deps.access.own());
+  // A key that does not open is refused where it is used.
+  if (sender && shortestKey.test(text)) await deps.keyStore.reveal(sender.person).catch(() => undefined);
+  return findCommand(parseWords(text));
+}
+
+const shortestKey = /\S{12}/u;
+
 /** A press of a button or a choice in a menu, already acknowledged. */
 export async function runAction(
   deps: SlackDeps,
@@ -41,7 +58,7 @@ export async function runAction(
   const chosen = readValue(pressed);
   const value = typeof chosen === 'string' ? chosen : (chosen ?? []).join(',');
   const action = findAction(pressed.action_id);
-  const typed = action?.runsCommand ? findCommand(parseWords(value)) : undefined;
+  const typed = action?.runsCommand ? await findTyped(deps, body, value) : undefined;
   const needs = typed
     ? (typed.command.needsFor?.(typed.words) ?? typed.command.needs)
     : (action?.needsFor?.(value) ?? action?.needs ?? 'none');

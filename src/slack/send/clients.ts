@@ -7,6 +7,7 @@ import {
   type WebClientOptions,
 } from '@slack/web-api';
 import { createCache } from '../../lib/cache.ts';
+import { redactDoubtful } from '../../secrets/scanner.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Egress } from './egress.ts';
@@ -73,7 +74,7 @@ class CheckedClient extends WebClient {
     const { egress, sendNativeBlocks } = this.#options;
     return sendNativeBlocks({ installation: this.#installation, method }, content, (sent) => {
       egress.check('slack', sent, method);
-      return super.apiCall(method, sent);
+      return super.apiCall(method, redactDoubtful(sent));
     });
   }
 }

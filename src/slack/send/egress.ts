@@ -1,4 +1,4 @@
-import { createFileScanner, findSecretKinds } from '../../secrets/scanner.ts';
+import { createFileScanner, findSecretKinds, redactDoubtful, textOf } from '../../secrets/scanner.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
 import { section } from '../../views/blocks/blocks.ts';
 import { modal, option } from '../../views/blocks/inputs.ts';
@@ -34,45 +34,37 @@ interface AllowedDestination {
   readonly body?: (url: URL) => boolean;
 }
 
-/** The only check on everything that leaves: whatever holds a live secret, in any encoding, is blocked. */
-export interface Egress {
-  /** `call` is for the log, such as the method. @throws SecretLeakBlocked */
-  check(sink: Sink, content: unknown, call?: string): void;
-  /** The acknowledgement to send: the given one, or one of the same form that says it was held back. */
-  acknowledgement(reply: unknown): unknown;
-  /** A `fetch` that rejects with SecretLeakBlocked before anything is sent. */
-  fetch(sink: Sink, fetch: typeof globalThis.fetch, allowed?: AllowedDestination): typeof globalThis.fetch;
-  /** Logs that live secrets of these kinds were blocked. Returns the error to throw. */
-  block(sink: Sink, kinds: readonly string[]): SecretLeakBlocked;
-  /** Checks a file piece by piece, in order. @throws SecretLeakBlocked */
-  file(): (piece: Uint8Array) => void;
-  /** The sentence to send instead of a blocked text; undefined if the text may leave. */
-  replacement(sink: Sink, content: unknown): string | undefined;
-}
+export type Egress = ReturnType<typeof createEgress>;
 
-export function createEgress({ log }: { log: Log }): Egress {
-  const find = (sink: Sink, content: unknown, call?: string): SecretLeakBlocked | undefined => {
-    const kinds = findSecretKinds(textOf(content));
-    return kinds.length === 0 ? undefined : block(sink, kinds, call);
-  };
+/** The only check on everything that leaves: whatever holds a live key or token, in any encoding, is blocked. */
+export function createEgress({ log }: { log: Log }) {
+  /** Logs that live secrets of these kinds were blocked. Returns the error to throw. */
   const block = (sink: Sink, kinds: readonly string[], call?: string): SecretLeakBlocked => {
     const reference = makeReference();
     log.error({ reference, sink, call, kinds }, 'blocked a secret on its way out');
     return new SecretLeakBlocked(sink, reference);
   };
+  const find = (sink: Sink, content: unknown, call?: string): SecretLeakBlocked | undefined => {
+    const kinds = findSecretKinds(textOf(content));
+    return kinds.length === 0 ? undefined : block(sink, kinds, call);
+  };
+  /** `call` is for the log, such as the method. @throws SecretLeakBlocked */
   const check = (sink: Sink, content: unknown, call?: string): void => {
     const blocked = find(sink, content, call);
     if (blocked) throw blocked;
   };
 
   return {
+    block,
     check,
-    acknowledgement(reply) {
+    /** The acknowledgement to send: the given one, or one of the same form that says it was held back. */
+    acknowledgement(reply: unknown): unknown {
       if (reply === undefined || reply === '') return reply;
       const blocked = find('acknowledgement', reply);
-      return blocked ? toHeldBackReply(reply, blocked.reference) : reply;
+      return blocked ? toHeldBackReply(reply, blocked.reference) : redactDoubtful(reply);
     },
-    fetch(sink, fetch, allowed) {
+    /** A `fetch` that rejects with SecretLeakBlocked before anything is sent. */
+    fetch(sink: Sink, fetch: typeof globalThis.fetch, allowed?: AllowedDestination): typeof globalThis.fetch {
       return async (input, init) => {
         const url = new URL(input instanceof Request ? input.url : input);
         const exempt = allowed?.origins.includes(url.origin) ? allowed : undefined;
@@ -81,15 +73,16 @@ export function createEgress({ log }: { log: Log }): Egress {
         return fetch(input, init);
       };
     },
-    block,
+    /** Checks a file piece by piece, in order. @throws SecretLeakBlocked */
     file() {
       const scan = createFileScanner();
-      return (piece) => {
+      return (piece: Uint8Array): void => {
         const kinds = scan(piece);
         if (kinds.length > 0) throw block('file', kinds);
       };
     },
-    replacement(sink, content) {
+    /** The sentence to send instead of a blocked text; undefined if the text may leave. */
+    replacement(sink: Sink, content: unknown): string | undefined {
       const blocked = find(sink, content);
       return blocked && `${isBlocked.message} Reference ${blocked.reference}`;
     },
@@ -104,30 +97,6 @@ function toHeldBackReply(reply: unknown, reference: string): unknown {
     return { options: [option(`Held back: it would have shown a secret. ${reference}`, 'note')] };
   if (!('response_action' in reply)) return { response_type: 'ephemeral', text };
   return { response_action: 'update', view: modal({ title: 'Held back' }, [section(text)]) };
-}
-
-/** All texts of a value, joined. Streams and forms have their own checks. */
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  const texts: string[] = [];
-  collect(content, texts);
-  return texts.join('\n');
-}
-
-function collect(value: unknown, texts: string[]): void {
-  if (typeof value === 'string') texts.push(value);
-  else if (typeof value === 'number' || typeof value === 'bigint') texts.push(String(value));
-  else if (typeof value !== 'object' || value === null) return;
-  else if (ArrayBuffer.isView(value))
-    texts.push(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1'));
-  else if (value instanceof URLSearchParams) texts.push(...value.values());
-  else if (Array.isArray(value)) for (const item of value) collect(item, texts);
-  else if ('toJSON' in value && typeof value.toJSON === 'function') collect(value.toJSON(), texts);
-  else
-    for (const [name, member] of Object.entries(value)) {
-      texts.push(name);
-      collect(member, texts);
-    }
 }
 
 function headersOf(input: unknown, init: RequestInit | undefined, except: string | undefined): string[] {

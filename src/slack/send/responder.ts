@@ -1,4 +1,5 @@
 import type { WebClient } from '@slack/web-api';
+import { redactDoubtful } from '../../secrets/scanner.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
 import { type Attachment, context, limits, type Message } from '../../views/blocks/blocks.ts';
@@ -62,7 +63,7 @@ export function createResponder(options: {
         method: 'POST',
         headers: { 'content-type': 'application/json; charset=utf-8' },
         body: JSON.stringify({
-          ...content,
+          ...redactDoubtful(content),
           // A replaced message keeps its visibility: a direct message must not become ephemeral.
           ...(takesSource ? {} : { response_type: 'ephemeral' }),
           replace_original: takesSource || (sent > 0 && !separate && !replaces),

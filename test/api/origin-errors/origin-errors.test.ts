@@ -43,6 +43,34 @@ test('an entry has what the specification names, and nothing that may be secret'
   expect(cdn.requests[0]?.path).toBe('/origin-logging/1001/11-20-2026');
 });
 
+test.each([
+  ['upstream said 401 to Cookie: theme=dark; sid=CANARY-1', 'upstream said 401 to Cookie: …'],
+  ['bad header "Set-Cookie": "sid=CANARY; Path=/; HttpOnly"', 'bad header "Set-Cookie": …'],
+  ['the cookie session=CANARY is unknown', 'the cookie … is unknown'],
+  ['Authorization: Bearer CANARY.b.c was refused', 'Authorization: … was refused'],
+  ['Authorization: Basic Q0FOQVJZOkNBTkFSWQ== was refused', 'Authorization: … was refused'],
+  ['refused bearer CANARYtoken, retry', 'refused bearer …, retry'],
+  ['x-api-key=CANARY&user=3', 'x-api-key=…&user=…'],
+  ['invalid token CANARY-77 from origin', 'invalid token … from origin'],
+  ['{"access_token":"CANARY of two words","code":401}', '{"access_token":…,"code":401}'],
+  ['GET /cart?sid=CANARY&x=1 timed out', 'GET /cart?sid=…&x=… timed out'],
+  ['peer sent zq8CANARYRk2Lm9Xv4Tb7Wn1Yc5Pd twice', 'peer sent … twice'],
+])('of the message %j nothing secret is left', async (message, shown) => {
+  const { entries } = await entriesOf({ logs: [{ ...entry, log: JSON.stringify({ Message: message }) }] });
+  expect(entries[0]?.details()?.message).toBe(shown);
+});
+
+test.each([
+  'Could not resolve origin-shop.example.com: no such host (NXDOMAIN), 3 tries in 10.5 s',
+  'TLS handshake failed: certificate of origin.example.com expired on 2026-11-19',
+  'The cookie header is too large',
+  'Token expired; session not found',
+  'upstream prematurely closed connection, request id 1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b8',
+])('the message %j stays whole', async (message) => {
+  const { entries } = await entriesOf({ logs: [{ ...entry, log: JSON.stringify({ Message: message }) }] });
+  expect(entries[0]?.details()?.message).toBe(message);
+});
+
 test('a document that does not parse leaves the labels', async () => {
   const { entries } = await entriesOf({
     logs: [

@@ -112,6 +112,18 @@ describe('to Slack', () => {
     findStopped('response_url');
   });
 
+  test('a doubtful value is masked in messages, answers by response_url and acknowledgements', async () => {
+    await withSecrets(async () => {
+      registerSecret('zone-text', 'tenant-42/blue');
+      const text = 'The tenant-42/blue rule';
+      await clients.interactive(new Secret('xoxb-test')).chat.postMessage({ channel: 'C1', text });
+      await responder.send({ text });
+      expect(egress.acknowledgement({ text })).toEqual({ text: 'The [secret] rule' });
+    });
+    expect(sent).toHaveLength(2);
+    for (const { body } of sent) expect(decodeURIComponent(String(body))).toMatch(/The.\[secret\].rule/);
+  });
+
   test('where only the client is left, it is not tried twice', async () => {
     const direct = createResponder({
       route: { channelId: 'C1', userId: 'U1' },
@@ -166,7 +178,7 @@ describe('acknowledgements', () => {
 
   test('others stay as they are', () => {
     const reply = { options: [] };
-    expect(leaking(() => egress.acknowledgement(reply))).toBe(reply);
+    expect(leaking(() => egress.acknowledgement(reply))).toEqual(reply);
     expect(leaking(() => egress.acknowledgement(undefined))).toBeUndefined();
   });
 

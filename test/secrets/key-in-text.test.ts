@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hasCdnKey, hasSecret, looksLikeKey } from '../../src/commands/key-in-text.ts';
+import { hasCdnKey, hasSecret, looksLikeKey } from '../../src/secrets/key-in-text.ts';
 
 // Made up for this test, group by group in the shapes that real keys have.
 const account = '1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b86e04-a1f7-4c5b-93d2-70be81c4fa65';
