@@ -6,7 +6,9 @@ export function findClosest(typed: string, candidates: Iterable<string>, most = 
   const wanted = typed.toLowerCase();
   if (wanted === '') return [];
   const allowed = Math.min(3, Math.max(1, Math.floor(wanted.length / 3)));
-  const scratch = createScratch(wanted.length);
+  // Three rows, reused for every candidate: none is much longer than the typed word.
+  const createRow = () => new Uint16Array(wanted.length + 6);
+  const scratch: Scratch = [createRow(), createRow(), createRow()];
   const near: { candidate: string; edits: number }[] = [];
   for (const candidate of new Set(candidates)) {
     const lower = candidate.toLowerCase();
@@ -51,8 +53,3 @@ function countEdits(a: string, b: string, limit: number, scratch: Scratch): numb
 }
 
 type Scratch = readonly [Uint16Array, Uint16Array, Uint16Array];
-
-/** Three rows, reused for every candidate: none is much longer than the typed word. */
-function createScratch(longest: number): Scratch {
-  return [new Uint16Array(longest + 6), new Uint16Array(longest + 6), new Uint16Array(longest + 6)];
-}

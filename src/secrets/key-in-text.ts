@@ -3,7 +3,7 @@
  * of hex with dashes), long random words, and plain UUIDs, which `findCommand` allows as ids after some commands.
  */
 export function looksLikeKey(text: string): boolean {
-  return holdsUuid(text) || hasSecret(text);
+  return candidates(text).some((word) => uuid.test(word)) || hasSecret(text);
 }
 
 /** Like `looksLikeKey`, but plain UUIDs are allowed: apps, volumes and tenants have such ids. */
@@ -32,10 +32,6 @@ export function hasCdnKey(text: string): boolean {
 
 const uuidLength = 36;
 const uuid = /(?<![\da-f])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\da-f])/iu;
-
-function holdsUuid(text: string): boolean {
-  return candidates(text).some((word) => uuid.test(word));
-}
 
 /** The words that are long enough for a key, without `AccessKey:…`, `key=…` and quotes. */
 function candidates(text: string): string[] {

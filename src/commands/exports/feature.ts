@@ -2,7 +2,7 @@ import { endsTooEarly } from '../../api/event-logs.ts';
 import { decideExport } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportRequest } from '../../exports/model.ts';
-import { type FormResult, type Message, message, section } from '../../views/blocks/blocks.ts';
+import { type FormResult, message, say, section } from '../../views/blocks/blocks.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
 import { renderAlreadyEnded } from '../../views/exports/outcome-messages.ts';
@@ -95,7 +95,7 @@ const form: Form<'exports'> = {
       const kept = error.reference !== undefined ? { ...typed, query: '', ...toFilterRows([]) } : typed;
       return {
         modal: forms.renderExportForm({ ...kept, drawn: 0, problem }),
-        message: message(text, [section(`:warning: ${text}\n${hint ?? ''}`)]),
+        message: message(text, [section([`:warning: ${text}`, hint])]),
       };
     }
   },
@@ -169,25 +169,21 @@ const cancel: Action<'exports'> = {
   newMessage: true,
   async run(id, context) {
     const one = await context.exports.look(context.person, id, context.message);
-    if (!one) return renderText('This export is long over.');
+    if (!one) return say('This export is long over.');
     if (one.endedAt) return renderAlreadyEnded(one);
     if (one.userId !== context.person.userId && !(await context.authorizer.actor()).admin) {
       throw new UserError(`This is an export of <@${one.userId}>.`, 'They can cancel it, or an admin.');
     }
     switch (await context.exports.cancel(context.person, id)) {
       case 'cancelled':
-        return renderText('The export was cancelled; nothing was posted.');
+        return say('The export was cancelled; nothing was posted.');
       case 'late':
-        return renderText('Too late: Slack is being told to show the file.');
+        return say('Too late: Slack is being told to show the file.');
       case 'over':
-        return renderText('This export has ended already.');
+        return say('This export has ended already.');
     }
   },
 };
-
-function renderText(text: string): Message {
-  return message(text, [section(text)]);
-}
 
 export const exportFeature: Feature<'exports'> = {
   name: 'event-logs',

@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Span } from '../stats/urls.ts';
 import { addressColumns } from './columns.ts';
 import { type CsvRewriter, createCsvRewriter } from './rewrite.ts';
-import { type CsvRow, cellText } from './rows.ts';
+import { cellText } from './rows.ts';
 
 /**
  * Replaces IP addresses in a CSV file by pseudonyms such as `ip-7f3a9c21d4`, in address columns and anywhere else. An
@@ -31,7 +31,8 @@ export function createPseudonymizer(): CsvRewriter {
     else
       for (const column of columns ?? []) {
         if (column >= row.cells) continue;
-        parts.push(elsewhere(bytes, done, from[column] as number), inCell(row, column));
+        const cell = bytes.toString('latin1', from[column], to[column]);
+        parts.push(elsewhere(bytes, done, from[column] as number), inColumn(cell));
         done = to[column] as number;
       }
     parts.push(isHeader ? bytes.toString('latin1', done, end) : elsewhere(bytes, done, end));
@@ -43,10 +44,6 @@ export function createPseudonymizer(): CsvRewriter {
 
   function elsewhere(bytes: Buffer, from: number, to: number): string {
     return replaceAddresses(bytes.toString('latin1', from, to), pseudonymOf);
-  }
-
-  function inCell(row: CsvRow, nth: number): string {
-    return inColumn(row.bytes.toString('latin1', row.from[nth], row.to[nth]));
   }
 }
 

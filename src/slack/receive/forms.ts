@@ -3,7 +3,6 @@ import type { BlockSuggestion, ViewOutput, ViewSubmitAction } from '@slack/bolt'
 import type { Option } from '@slack/types';
 import type { Form, Service } from '../../commands/define.ts';
 import { findForm, findPicker } from '../../commands/registry.ts';
-import type { FormResult } from '../../views/blocks/blocks.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import type { SlackDeps } from './authorize.ts';
@@ -68,7 +67,7 @@ export async function runForm(
       async run(turn) {
         const { client, context, responder } = turn;
         const result = await form.run(values, context);
-        if (!isFormResult(result)) {
+        if (!('modal' in result)) {
           const inForm = staysOpen(form, view) && answerInModal(view.id, view.title.text, turn, channel);
           return sendAnswer(result, inForm || responder);
         }
@@ -81,10 +80,6 @@ export async function runForm(
     },
   );
   if (outcome === 'answered' && form.changesHome) await publishHomeAgain(deps, body);
-}
-
-function isFormResult(result: object): result is FormResult {
-  return 'modal' in result;
 }
 
 /** Whether the answer is shown in the form: if the form wants it, or if a message would be out of sight. */

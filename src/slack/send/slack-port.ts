@@ -75,7 +75,8 @@ async function findMessage(
         ? await client.conversations.history(query)
         : await client.conversations.replies({ ...query, ts: thread });
     for (const { bot_id: bot, metadata, ts } of answer.messages ?? []) {
-      if (bot === own && ts !== undefined && hasId(metadata, id)) return { channel, ts };
+      const marker = markedMetadata.safeParse(metadata).data?.event_payload.id;
+      if (bot === own && ts !== undefined && marker === id) return { channel, ts };
     }
     cursor = answer.response_metadata?.next_cursor || undefined;
     if (cursor === undefined) return undefined;
@@ -87,10 +88,6 @@ const markedMetadata = z.object({
   event_type: z.literal(markerType),
   event_payload: z.object({ id: z.string() }),
 });
-
-function hasId(metadata: unknown, id: string): boolean {
-  return markedMetadata.safeParse(metadata).data?.event_payload.id === id;
-}
 
 async function classifyErrors<T>(call: () => Promise<T>): Promise<T> {
   try {

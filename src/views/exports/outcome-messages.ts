@@ -69,7 +69,7 @@ export function renderNotBegun(one: ExportSummary): Message {
   return message(text, [
     section(`:warning: ${text}\nFill in the form again; a message that still says it is under way is wrong.`),
     context(describeWindow(one)),
-    actions(againButton(one, one.request, { label: 'Export again' })),
+    actions(offerButton(one, one.request, 0, 'Export again')),
   ]);
 }
 
@@ -82,7 +82,7 @@ export function renderUnknown(one: ExportSummary, told: NotifiedWhere = 'there')
       `:grey_question: ${text}\nLook ${where} for files of ${zoneOf(one)}. It is not tried again by itself, so that nothing is posted twice.`,
     ),
     renderAskedBy(one),
-    actions(againButton(one, one.request, { label: 'Not there: export again' })),
+    actions(offerButton(one, one.request, 0, 'Not there: export again')),
   ]);
 }
 
@@ -109,22 +109,10 @@ export function renderFailed(one: ExportSummary, failed: Failure, offers: readon
   ]);
 }
 
-/** The value of `event-logs:again` and `event-logs:change`. */
-function againValue(id: string, { from, to, split }: Offer): string {
-  return [id, from.getTime(), to.getTime(), split ? 'split' : 'whole'].join('|');
-}
-
-function offerButton(one: ExportSummary, offer: Offer, nth = 0): Button {
-  return againButton(one, offer, { label: labelOf(one, offer), nth });
-}
-
-function againButton(
-  { id }: ExportSummary,
-  offer: Offer,
-  { label, nth = 0 }: { label: string; nth?: number },
-): Button {
-  const action = offer.change ? 'event-logs:change' : 'event-logs:again';
-  return button(label, `${action}:${nth}`, againValue(id, offer));
+function offerButton(one: ExportSummary, offer: Offer, nth = 0, label = labelOf(one, offer)): Button {
+  const { from, to, split, change } = offer;
+  const value = [one.id, from.getTime(), to.getTime(), split ? 'split' : 'whole'].join('|');
+  return button(label, `event-logs:${change ? 'change' : 'again'}:${nth}`, value);
 }
 
 function labelOf({ request }: ExportSummary, offer: Offer): string {

@@ -109,17 +109,13 @@ function topLine(subject: EventSubject, top: TopValues | undefined): string[] {
 /** The worst hour, and the events that the chart leaves out. */
 function peakLine({ hours, rows, untimed }: EventStats): Maybe<string>[] {
   if (hours.length === 0) return [];
-  const [start, most] = peakOf(hours);
+  const [start, most] = hours.reduce((highest, hour) => (hour[1] > highest[1] ? hour : highest));
   return [
     hours.length > 1 && `*${formatInteger(most)}* in the worst hour, from ${formatMoment(new Date(start))}`,
     untimed > 0 &&
       untimed < rows &&
       `${pluralize(untimed, 'event')} ${untimed === 1 ? 'has' : 'have'} no time that can be read: not in the chart.`,
   ];
-}
-
-function peakOf(hours: EventStats['hours']): readonly [start: number, count: number] {
-  return hours.reduce((most, hour) => (hour[1] > most[1] ? hour : most));
 }
 
 // A chart holds twenty points.

@@ -57,19 +57,19 @@ export async function collectErrors(input: Input): Promise<CollectResult<ErrorFi
   const past = findEarlier(input, (errors) => (errors.scope === scope ? errors : undefined));
   const from = past.base ? Math.max(past.base.at, now.getTime() - mostDays * dayMs) : now.getTime() - dayMs;
   const begun = performance.now();
-  const { results, failures } = await readEach(zones, nameOrId, async (zone) => {
-    if (performance.now() - begun >= patienceMs) throw new OutOfTime();
-    return readZone(input, zone, from);
-  });
+  const { results, failures } = await readEach(
+    zones,
+    ({ name, id }) => name || id,
+    async (zone) => {
+      if (performance.now() - begun >= patienceMs) throw new OutOfTime();
+      return readZone(input, zone, from);
+    },
+  );
   if (!results) return { figures: undefined, failures };
   const { fresh, baseline } = findNewCodes(results, before, now);
   const sums = summarize(results, { from, now, past });
   const figures = { scope, since: past.since, asked: zones.length, of, fresh, ...sums };
   return { figures, baseline, failures };
-}
-
-function nameOrId({ name, id }: Named): string {
-  return name || id;
 }
 
 /** The chosen zones, whose ids are enough where the list cannot be read; else the busiest of all. */
