@@ -7,7 +7,6 @@ import type { LifecycleHandlers } from '../slack/receive/lifecycle-events.ts';
 import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
 import { createDirectMessenger } from '../slack/send/job-ports.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
-import { createInstallPages } from '../slack/web/install.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { createClaims } from '../store/deliveries.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -62,13 +61,12 @@ export function createEdges(base: Base, stores: Stores, services: Services, feat
   });
 
   const web = createWeb({
-    ...config.web,
-    isPublic: publicUrl !== undefined,
+    port: config.web.port,
     egress,
     log,
     metrics,
     events: http?.handle,
-    install: access.installer && createInstallPages({ installer: access.installer, publicUrl, log, now }),
+    installer: access.installer,
     connectPage,
     async unready() {
       const reasons: string[] = [];

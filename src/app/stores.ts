@@ -50,7 +50,7 @@ export async function openStores({ config, log, now }: Base, database: Database)
     audit,
     installations,
     keyStore: createKeyStore({ db, sealer, now, audit }),
-    links: createKeyLinks({ db, sealer, now }),
+    links: createKeyLinks({ db, now }),
     policies: createPolicies({ db, audit, now }),
   };
 }

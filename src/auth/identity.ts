@@ -31,30 +31,40 @@ export interface Profile {
   readonly deleted: boolean;
   /** IANA name: `Europe/Vienna`. */
   readonly timeZone: string | undefined;
+  /** Slack did not answer: the members above are not known. */
+  readonly unread?: true;
 }
 
 export interface Group {
+  /** In an organisation behind its workspace's: `T…/S…`. Such ids are stored in the settings. */
   readonly id: string;
   readonly name: string;
   readonly handle: string;
 }
 
-/** A look-up that Slack refused or did not answer. Until it succeeds, roles are unknown. */
+export function mentionGroup(id: string): string {
+  return `<!subteam^${id.split('/').at(-1)}>`;
+}
+
+/** A look-up that Slack refused or did not answer. */
 export interface MissingScope {
   readonly lookup: 'admins' | 'groups';
   /** Slack's own word (`missing_scope`), or `no-answer`. */
   readonly reason: string;
+  /** A refusal that stays until an admin changes something makes no one an admin or a member. Else it is not known. */
+  readonly lasting: boolean;
 }
 
 /**
- * The people of one organisation or workspace, read from Slack. A failed look-up grants nothing, and `missingScopes`
- * gives the reason. Never throws.
+ * The people of one organisation or workspace, read from Slack for one click or job. A failed look-up grants nothing, and
+ * `missingScopes` gives the reason. Never throws. `fresh` reads now, shared between clicks as far as Slack's rate limit
+ * asks for it; else answers are at most minutes old.
  */
 export interface People {
-  /** Undefined where Slack has or gives no profile; at most minutes old, `fresh` read now. */
+  /** Undefined where Slack has or gives no profile. */
   profile(userId: string, options?: { readonly fresh?: boolean }): Promise<Profile | undefined>;
-  /** The ids of a user group's members; at most minutes old, `fresh` read now. */
-  members(groupId: string, options?: { readonly fresh?: boolean }): Promise<readonly string[]>;
+  /** The ids of a user group's members; undefined where Slack did not answer. */
+  members(groupId: string, options?: { readonly fresh?: boolean }): Promise<readonly string[] | undefined>;
   groups(): Promise<readonly Group[]>;
   /** Drops a cached profile. */
   forget(userId: string): void;
@@ -64,13 +74,16 @@ export interface People {
   missingScopes(): readonly MissingScope[];
 }
 
-/** The groups, of these, that a person is in. */
+/** The groups, of these, that a person is in, and those that Slack did not tell of. */
 export async function findGroups(
   people: People,
   userId: string,
   among: readonly string[],
   options?: { readonly fresh?: boolean },
-): Promise<string[]> {
+): Promise<{ readonly groups: string[]; readonly unread: string[] }> {
   const members = await Promise.all(among.map((id) => people.members(id, options)));
-  return among.filter((_, index) => members[index]?.includes(userId));
+  return {
+    groups: among.filter((_, index) => members[index]?.includes(userId)),
+    unread: among.filter((_, index) => members[index] === undefined),
+  };
 }

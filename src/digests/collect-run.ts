@@ -1,6 +1,7 @@
 import { ApiError } from '../api/http/errors.ts';
 import { createErrorBudget, type ErrorBudget, isTransient } from '../api/http/retry.ts';
 import { LinkedKeyError } from '../auth/keys/key-store.ts';
+import { assertKnown, RolesUnknown } from '../auth/policy/authorizer.ts';
 import { decideDestination } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
 import { minuteMs } from '../lib/time.ts';
@@ -89,7 +90,7 @@ async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: bool
 async function findRefusal({ digest, ports }: Attempt): Promise<PauseReason | undefined> {
   const authorizer = ports.authorizer(digest.owner);
   const { channel } = digest;
-  const decision = await authorizer.decide('read', channel, { fresh: true });
+  const decision = assertKnown(await authorizer.decide('read', channel, { fresh: true }));
   if (!decision.allowed) return toPauseReason(decision.reason);
   const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
   return destination.allowed ? undefined : toPauseReason(destination.reason);
@@ -121,11 +122,12 @@ function classifyCdnFailure(
 ): PauseReason | { readonly retryAfterMs: number } | undefined {
   if (error instanceof LinkedKeyError) return 'key-missing';
   if (error instanceof UserError && error.offer === 'connect') return 'key-missing';
-  if (!(error instanceof ApiError)) return undefined;
-  if (error.code === 'key_refused') return 'key-refused';
+  const asked = error instanceof ApiError ? error : undefined;
+  if (asked?.code === 'key_refused') return 'key-refused';
   // `cancelled`: the attempt took too long.
-  if (failures >= mostFailedRequests || !(isTransient(error) || error.code === 'cancelled')) return undefined;
-  const pauseMs = Math.max((error.retryAfterSeconds ?? 0) * 1000, firstPauseMs * 2 ** (failures - 1));
+  const passes = asked ? isTransient(asked) || asked.code === 'cancelled' : error instanceof RolesUnknown;
+  if (failures >= mostFailedRequests || !passes) return undefined;
+  const pauseMs = Math.max((asked?.retryAfterSeconds ?? 0) * 1000, firstPauseMs * 2 ** (failures - 1));
   return { retryAfterMs: Math.min(longestPauseMs, pauseMs) };
 }
 

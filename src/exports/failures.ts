@@ -1,5 +1,6 @@
 import { findOldestEnd, isWindowError } from '../api/event-logs.ts';
 import { ApiError, isPlanError } from '../api/http/errors.ts';
+import { RolesUnknown } from '../auth/policy/authorizer.ts';
 import { UserError } from '../errors.ts';
 import { hourMs, minuteMs } from '../lib/time.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
@@ -66,6 +67,7 @@ export function classifyFailure(
 /** Why another attempt may succeed. Undefined if it would not. */
 function describePause(error: unknown): string | undefined {
   if (error instanceof ApiError) return whyPaused[error.code];
+  if (error instanceof RolesUnknown) return 'Slack does not say who may export.';
   if (!(error instanceof SlackFailure)) return undefined;
   const passes = error.outcome === 'unknown' || ['ratelimited', 'upload_failed'].includes(error.code);
   return passes && error.code !== 'held_back' ? 'Slack did not take the file.' : undefined;

@@ -39,10 +39,17 @@ export function createCache<V extends object | string | number | boolean>(option
     set,
     /**
      * The cached value, else the one that `load` brings. Concurrent callers share one load; a failed one is not cached.
-     * `fresh` starts a new load: one that is under way may have read an older state.
+     * `fresh` starts a new load: one that is under way may have read an older state. A value that `isStale` is loaded
+     * again, and that load is shared.
      */
-    load(key: string, load: () => Promise<V>, { fresh = false } = {}): Promise<V> {
-      const known = fresh ? undefined : (values.get(key) ?? loads.get(key));
+    load(
+      key: string,
+      load: () => Promise<V>,
+      { fresh = false, isStale }: { readonly fresh?: boolean; readonly isStale?: (known: V) => boolean } = {},
+    ): Promise<V> {
+      const value = values.get(key);
+      const isUsable = value !== undefined && !isStale?.(value);
+      const known = fresh ? undefined : isUsable ? value : loads.get(key);
       if (known !== undefined) return Promise.resolve(known);
       const started: Promise<V> = load()
         .then((value) => {

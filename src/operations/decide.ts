@@ -1,4 +1,5 @@
 import { type Person, tenantId } from '../auth/identity.ts';
+import { assertKnown } from '../auth/policy/authorizer.ts';
 import { decideApproval } from '../auth/policy/policy.ts';
 import { queueExecution } from './execute.ts';
 import type { Answer, DecisionContext } from './model.ts';
@@ -76,7 +77,7 @@ export function confirmOutcome(
     const { operation } = locked;
     if (operation.state !== 'unknown') return { kind: 'already', operation };
     const decision = decideApproval(context.policy, context.clicker);
-    if (operation.requester.userId !== person.userId && !decision.allowed)
+    if (operation.requester.userId !== person.userId && !assertKnown(decision).allowed)
       return { kind: 'not-allowed', decision, operation };
     const outcome = { ...operation.outcome, word: 'confirmed' };
     const moved = await transition(locked, { to: state, by: person.userId, outcome });
@@ -95,7 +96,7 @@ function withDecisionLock(
   return withLock(ledger, { id, tenant: tenantId(person) }, work);
 }
 
-/** Why an approver's press does nothing: first the facts about the request, then about the person. */
+/** Why a press does nothing. The person is judged first: nobody ends a request by a press that they may not make. */
 async function findObstacle(
   locked: LockedOperation,
   press: 'approve' | 'deny',
@@ -103,10 +104,8 @@ async function findObstacle(
 ): Promise<Answer | undefined> {
   const { operation } = locked;
   if (operation.state !== 'proposed') return { kind: 'already', operation };
-  const stopped = await stopUnlessValid(locked, context);
-  if (stopped) return stopped;
   const { policy, clicker } = context;
   if (operation.requester.userId === clicker.userId) return { kind: 'own-request', press, operation };
-  const decision = decideApproval(policy, clicker);
-  return decision.allowed ? undefined : { kind: 'not-allowed', decision, operation };
+  const decision = assertKnown(decideApproval(policy, clicker));
+  return decision.allowed ? stopUnlessValid(locked, context) : { kind: 'not-allowed', decision, operation };
 }

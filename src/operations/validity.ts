@@ -1,4 +1,4 @@
-import type { Authorizer } from '../auth/policy/authorizer.ts';
+import { type Authorizer, assertKnown } from '../auth/policy/authorizer.ts';
 import { countRequiredApprovals, decide, decideApproval } from '../auth/policy/policy.ts';
 import { minuteMs } from '../lib/time.ts';
 import { type DecisionContext, type Operation, type RequesterContext, requiredRight } from './model.ts';
@@ -45,6 +45,8 @@ export function isOverdue({ state, expiresAt, approvals, createdAt }: Operation,
 /**
  * Checks before a decision and before the execution that a proposed or approved operation may go on: everything is
  * computed again from the row, the log and the rights of now. Voids or expires it where it may not; undefined = it may.
+ *
+ * @throws RolesUnknown where Slack does not say who may: nothing is moved.
  */
 export async function stopUnlessValid(locked: LockedOperation, context: RequesterContext) {
   const { tx, logged, operation } = locked;
@@ -82,18 +84,18 @@ async function findStoredProblem(
   return 'problem' in opened ? opened.problem : undefined;
 }
 
-/** Whether the settings and the rights of the people involved still allow it. */
+/** Whether the settings and the rights of the people involved still allow it. @throws RolesUnknown */
 function findRightsProblem(
   { kind, state, channelId, approvals, approvalsNeeded }: Operation,
   { policy, requester, approvers }: RequesterContext,
 ): VoidReason | undefined {
   const needs = requiredRight[kind];
-  if (!decide(policy, requester, channelId, needs).allowed) return 'requester-may-not';
+  if (!assertKnown(decide(policy, requester, channelId, needs)).allowed) return 'requester-may-not';
   if (countRequiredApprovals(policy, needs) > approvalsNeeded) return 'more-approvals';
   for (const { by } of approvals) {
     const approver = approvers.find(({ userId }) => userId === by);
     // While it is proposed, another approval may have been counted after the context was read.
-    const may = approver ? decideApproval(policy, approver).allowed : state === 'proposed';
+    const may = approver ? assertKnown(decideApproval(policy, approver)).allowed : state === 'proposed';
     if (!may) return 'approver-may-not';
   }
   return undefined;

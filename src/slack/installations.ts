@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { NotInstalledError } from '../auth/installations.ts';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
-import { renderInstall } from '../views/connect/page.ts';
 import { type OwnWorkspace, tenantIdOfWorkspace, type Workspace } from './sender.ts';
 
 /** The scopes of the bot. A test compares them with the manifest. */
@@ -113,7 +112,6 @@ function manyWorkspaces(
       scopes: [...scopes],
       ...(publicUrl ? { redirectUri: new URL('/slack/oauth_redirect', publicUrl).href } : {}),
     },
-    renderHtmlForInstallPath: renderInstall,
     logger,
     // The page where people agree to an installation is on the host of the Web API.
     authorizationUrl: new URL('/oauth/v2/authorize', apiUrl).href,

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { WebClient } from '@slack/web-api';
+import { WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
 import type { Group, MissingScope, People, Profile } from '../auth/identity.ts';
 import { type Cache, createCache } from '../lib/cache.ts';
 import { minuteMs } from '../lib/time.ts';
@@ -20,15 +20,26 @@ export type PeopleOf = (workspace: Workspace) => People;
 const profileMs = 5 * minuteMs;
 const groupMs = 3 * minuteMs;
 // How long a failed look-up is not repeated, so that the next command does not wait for Slack again.
-const failureMs = 30_000;
+const refusalMs = 30_000;
+const failureMs = 5_000;
 const maxProfiles = 10_000;
 const maxGroups = 2_000;
 // A skeleton or an answer waits for this; the client itself would wait 5 s and try again.
 const timeoutMs = 2_500;
+/** Slack's refusals until an admin changes the installation or the plan. Every other failure passes. */
+const lastingRefusals =
+  /^(missing_scope|plan_upgrade_required|no_permission|not_allowed_token_type|team_access_not_granted|unknown_method)$/u;
+/** There is no such person or group: an answer too. */
+const absences = new Set(['user_not_found', 'user_not_visible', 'no_such_subteam', 'subteam_disabled']);
+/** Calls a minute that Slack answers of each method: https://docs.slack.dev/apis/web-api/rate-limits */
+const tiers = { 'users.info': 100, 'usergroups.users.list': 20, 'usergroups.list': 20 } as const;
 
 interface Lookup<T> {
   readonly value: T;
-  readonly failed?: true;
+  /** When Slack was asked, in ms. */
+  readonly at: number;
+  /** How long it is not asked again, in ms; with `hard` not even for a fresh read, since Slack asks for the pause. */
+  readonly pause?: { readonly ms: number; readonly hard: boolean };
 }
 
 /**
@@ -36,60 +47,80 @@ interface Lookup<T> {
  * optional scopes, and user groups a paid feature: without them only people named by id have roles.
  */
 export function createPeople(options: PeopleOptions): PeopleOf {
-  const { adminIds, now, log } = options;
+  const { adminIds, log } = options;
+  const now = (): number => options.now().getTime();
   const lookups = <T>(maxEntries: number, ttlMs: number): Cache<Lookup<T>> =>
-    createCache({ now, maxEntries, ttlMs: ({ failed }) => (failed ? failureMs : ttlMs) });
+    createCache({ now: options.now, maxEntries, ttlMs: ({ pause }) => pause?.ms ?? ttlMs });
   const profiles = lookups<Profile | undefined>(maxProfiles, profileMs);
-  const members = lookups<readonly string[]>(maxGroups, groupMs);
+  const members = lookups<readonly string[] | undefined>(maxGroups, groupMs);
   const groupLists = lookups<readonly Group[]>(maxGroups, groupMs);
   const missing = new Map<string, MissingScope>();
-  const logged = createCache<true>({ now, maxEntries: maxGroups });
-
-  const reportMissing = (tenant: string, lookup: MissingScope['lookup'], reason = 'no-answer'): void => {
-    missing.set(`${tenant}/${lookup}`, { lookup, reason });
-    const key = `${tenant}/${lookup}/${reason}`;
-    if (logged.get(key)) return;
-    logged.set(key, true);
-    log.warn({ tenant, lookup, reason }, 'cannot read Slack roles; treating everyone as non-admin');
-  };
+  const logged = createCache<true>({ now: options.now, maxEntries: maxGroups });
+  /** The calls of the last minute, by installation and method. */
+  const calls = createCache<readonly { readonly at: number; readonly key: string }[]>({
+    now: options.now,
+    maxEntries: maxGroups,
+    ttlMs: minuteMs,
+  });
 
   return (workspace) => {
     const tenant = tenantIdOfWorkspace(workspace);
-    // The token of an organisation reads the groups of one workspace.
-    const team =
-      workspace.isEnterpriseInstall && workspace.teamId !== undefined && workspace.teamId !== tenant
-        ? { team_id: workspace.teamId }
-        : {};
-    const scope = `${tenant}/${team.team_id ?? ''}`;
     const configuredAdmins = adminIds.flatMap((entry) => {
       const [place, userId] = entry.includes('/') ? entry.split('/', 2) : [tenant, entry];
       return userId !== undefined && (place === tenant || place === workspace.teamId) ? [userId] : [];
     });
-    const readGroups = async ({ usergroups }: WebClient): Promise<readonly Group[]> =>
-      ((await usergroups.list(team)).usergroups ?? []).flatMap(
-        ({ id, name, handle, date_delete: deletedAt }) =>
-          id && !deletedAt ? [{ id, name: name ?? id, handle: handle ?? id }] : [],
-      );
-    /** Slack's answer; `otherwise` if it fails. The codes in `absent` are an answer too: there is no such thing. */
-    const ask = async <T>(
-      lookup: MissingScope['lookup'],
+    /** Each is read once a click. */
+    const freshReads = new Map<string, Promise<unknown>>();
+
+    const look = async <T>(
+      cache: Cache<Lookup<T>>,
+      { method, id = '', fresh }: { method: keyof typeof tiers; id?: string; fresh?: boolean | undefined },
       call: (client: WebClient) => Promise<T>,
-      otherwise: T,
-      absent: readonly string[] = [],
-    ): Promise<Lookup<T>> => {
-      try {
-        const late = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
-          throw new Error('Slack did not answer in time');
-        });
-        const value = await Promise.race([options.client(workspace).then(call), late]);
-        missing.delete(`${tenant}/${lookup}`);
-        return { value };
-      } catch (error) {
-        const reason = readSlackError(error);
-        if (reason !== undefined && absent.includes(reason)) return { value: otherwise };
-        reportMissing(tenant, lookup, reason);
-        return { value: otherwise, failed: true };
-      }
+      failing: { readonly refused: T; readonly unread: T },
+    ): Promise<T> => {
+      const key = `${tenant}/${method}`;
+      const recent = (calls.get(key) ?? []).filter(({ at }) => at > now() - minuteMs);
+      // After half of what Slack answers in a minute, fresh reads are shared for so long that the other half suffices.
+      const enough = tiers[method] / 2;
+      const things = new Set(recent.map((one) => one.key)).size;
+      const sharedMs = recent.length < enough ? 0 : (things * minuteMs) / enough;
+      const isStale = ({ at, pause }: Lookup<T>): boolean =>
+        fresh === true && (pause ? !pause.hard : now() - at >= sharedMs);
+      const load = async (): Promise<Lookup<T>> => {
+        const at = now();
+        calls.set(key, [...recent, { at, key: id }]);
+        const lookup = method === 'users.info' ? 'admins' : 'groups';
+        try {
+          const late = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
+            throw new Error('Slack did not answer in time');
+          });
+          const value = await Promise.race([options.client(workspace).then(call), late]);
+          missing.delete(`${tenant}/${lookup}`);
+          return { value, at };
+        } catch (error) {
+          const askedMs = error instanceof WebAPIRateLimitedError ? error.retryAfter * 1000 : 0;
+          const reason = askedMs > 0 ? 'ratelimited' : (readSlackError(error) ?? 'no-answer');
+          if (absences.has(reason)) return { value: failing.refused, at };
+          const lasting = lastingRefusals.test(reason);
+          reportMissing({ lookup, reason, lasting });
+          const pause = { ms: askedMs || (lasting ? refusalMs : failureMs), hard: askedMs > 0 };
+          return { value: lasting ? failing.refused : failing.unread, at, pause };
+        }
+      };
+      const read = async (): Promise<T> => (await cache.load(`${tenant}/${id}`, load, { isStale })).value;
+      if (!fresh) return read();
+      const once = (freshReads.get(method + id) as Promise<T> | undefined) ?? read();
+      freshReads.set(method + id, once);
+      return once;
+    };
+    const reportMissing = (found: MissingScope): void => {
+      const { lookup, reason, lasting } = found;
+      missing.set(`${tenant}/${lookup}`, found);
+      const key = `${tenant}/${lookup}/${reason}`;
+      if (logged.get(key)) return;
+      logged.set(key, true);
+      const meanwhile = lasting ? 'treating everyone as non-admin' : 'deciding nothing that needs them';
+      log.warn({ tenant, lookup, reason }, `cannot read Slack roles; ${meanwhile}`);
     };
 
     return {
@@ -97,23 +128,43 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       forget: (userId) => profiles.drop(`${tenant}/${userId}`),
       missingScopes: () =>
         (['admins', 'groups'] as const).flatMap((lookup) => missing.get(`${tenant}/${lookup}`) ?? []),
-      async profile(userId, fresh) {
-        const read = async ({ users }: WebClient): Promise<Profile | undefined> =>
-          toProfile((await users.info({ user: userId })).user ?? {}, workspace);
-        const load = () => ask('admins', read, undefined, ['user_not_found', 'user_not_visible']);
-        return (await profiles.load(`${tenant}/${userId}`, load, fresh)).value;
+      profile(id, { fresh } = {}) {
+        const read = async ({ users }: WebClient) =>
+          toProfile((await users.info({ user: id })).user ?? {}, workspace);
+        const failing = { refused: undefined, unread };
+        return look<Profile | undefined>(profiles, { method: 'users.info', id, fresh }, read, failing);
       },
-      async members(groupId, fresh) {
-        const read = async ({ usergroups }: WebClient): Promise<readonly string[]> =>
-          (await usergroups.users.list({ usergroup: groupId, ...team })).users ?? [];
-        const load = () => ask('groups', read, [], ['no_such_subteam', 'subteam_disabled']);
-        return (await members.load(`${scope}/${groupId}`, load, fresh)).value;
+      members(stored, { fresh } = {}) {
+        const { usergroup, team } = findGroup(stored, workspace);
+        const read = async ({ usergroups }: WebClient) =>
+          (await usergroups.users.list({ usergroup, ...team })).users ?? [];
+        const about = { method: 'usergroups.users.list', id: stored, fresh } as const;
+        return look<readonly string[] | undefined>(members, about, read, { refused: [], unread: undefined });
       },
-      async groups() {
-        return (await groupLists.load(scope, () => ask('groups', readGroups, []))).value;
+      groups() {
+        const { team } = findGroup('', workspace);
+        const prefix = team.team_id === undefined ? '' : `${team.team_id}/`;
+        const read = async ({ usergroups }: WebClient): Promise<readonly Group[]> =>
+          ((await usergroups.list(team)).usergroups ?? []).flatMap(
+            ({ id, name, handle, date_delete: deletedAt }) =>
+              id && !deletedAt ? [{ id: prefix + id, name: name ?? id, handle: handle ?? id }] : [],
+          );
+        return look(groupLists, { method: 'usergroups.list', id: prefix }, read, { refused: [], unread: [] });
       },
     };
   };
+}
+
+const unread: Profile = { admin: false, foreign: false, deleted: false, timeZone: undefined, unread: true };
+
+/**
+ * A group's own id, and the workspace to name to Slack: the token of an organisation reads the groups of one workspace.
+ * There a group's id is stored behind its workspace's: `T…/S…`.
+ */
+function findGroup(stored: string, { isEnterpriseInstall, enterpriseId, teamId }: Workspace) {
+  const [id = '', own = teamId] = stored.split('/').toReversed();
+  const isNamed = isEnterpriseInstall && own !== undefined && own !== enterpriseId;
+  return { usergroup: id, team: isNamed ? { team_id: own } : {} };
 }
 
 type User = NonNullable<Awaited<ReturnType<WebClient['users']['info']>>['user']>;

@@ -3,12 +3,17 @@ import { createAudit } from '../../src/auth/audit/audit.ts';
 import type { People, Profile } from '../../src/auth/identity.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
-import { computeQuorum, createAuthorizer, findApproverCandidates } from '../../src/auth/policy/authorizer.ts';
+import {
+  computeQuorum,
+  createAuthorizer,
+  findApproverCandidates,
+  RolesUnknown,
+} from '../../src/auth/policy/authorizer.ts';
 import { createPolicies } from '../../src/auth/policy/policies.ts';
 import type { Actor, Policy } from '../../src/auth/policy/policy.ts';
 import { approve, confirmOutcome, deny } from '../../src/operations/decide.ts';
 import { begin, settle } from '../../src/operations/execute.ts';
-import type { OperationRequest } from '../../src/operations/model.ts';
+import type { DecisionContext, OperationRequest } from '../../src/operations/model.ts';
 import { propose } from '../../src/operations/propose.ts';
 import { findOperation } from '../../src/operations/queries.ts';
 import { loadDecisionContext } from '../../src/operations/validity.ts';
@@ -200,8 +205,78 @@ test('the context of a decision is read afresh: policy, requester, approvers and
   });
   expect(await loadDecisionContext(authorizer, operation, carl.userId)).toEqual({
     policy: { ...saved, version: 2, destroyApprovals: 2, approvers: [] },
-    requester: actor(olivia),
-    approvers: [actor(ben, { linked: false })],
-    clicker: actor(carl, { linked: false, admin: true, groups: ['S0APPROVE'] }),
+    requester: actor(olivia, { deleted: false, unread: [] }),
+    approvers: [actor(ben, { linked: false, deleted: true, unread: [] })],
+    clicker: actor(carl, {
+      linked: false,
+      admin: true,
+      groups: ['S0APPROVE'],
+      deleted: false,
+      unread: [],
+    }),
   });
+});
+
+const byGroup: Policy = { ...policy, approvers: [anna.userId], approverGroups: ['S0APPROVE'] };
+const unreadBen = actor(ben, { unread: ['S0APPROVE'] });
+
+test.each<[string, Partial<DecisionContext>, Policy]>([
+  ['the presser', { clicker: unreadBen }, byGroup],
+  ['the requester', { requester: actor(olivia, { unread: ['person'] }) }, policy],
+  [
+    'the requester’s group',
+    { requester: actor(olivia, { unread: ['S1'] }) },
+    { ...policy, operators: [], operatorGroups: ['S1'] },
+  ],
+  ['who approved before', { approvers: [unreadBen] }, { ...byGroup, destroyApprovals: 2 }],
+])('where Slack does not tell who may, nothing moves: %s', async (_, unread, rules) => {
+  const { ledger } = await createLedgerHarness(await engines.embedded.emptyDatabase());
+  const asked = await propose(ledger, makeProposal(deletion, olivia, { ...policy, destroyApprovals: 2 }));
+  await approveNow(ledger, asked.id, ben, { ...policy, destroyApprovals: 2 });
+  const before = await findOperation(ledger, acme, asked.id);
+  const by = 'clicker' in unread ? ben : anna;
+  const context = { ...makeContext(by, before ?? asked, rules), ...unread };
+  await expect(approve(ledger, asked.id, by, context)).rejects.toThrow(RolesUnknown);
+  await expect(deny(ledger, asked.id, by, { reason: 'no', context })).rejects.toThrow(RolesUnknown);
+  expect(await findOperation(ledger, acme, asked.id)).toEqual(before);
+});
+
+test('an execution of unknown rights stays approved, and runs once they are known', async () => {
+  const { ledger } = await createLedgerHarness(await engines.embedded.emptyDatabase());
+  const asked = await propose(ledger, makeProposal());
+  const { id } = asked;
+  await approveNow(ledger, id, ben);
+  const approved = await findOperation(ledger, acme, id);
+  const context = makeContext(ben, approved ?? asked, { ...byGroup, approvers: [] });
+  await expect(begin(ledger, id, { ...context, approvers: [unreadBen] })).rejects.toThrow(RolesUnknown);
+  expect(await findOperation(ledger, acme, id)).toMatchObject({ state: 'approved' });
+  const known = { ...context, approvers: [actor(ben, { groups: ['S0APPROVE'] })] };
+  expect(await begin(ledger, id, known)).toMatchObject({ kind: 'begun' });
+});
+
+test('a press that may not be made ends nothing, an approver’s voids what is not allowed any more', async () => {
+  const { ledger } = await createLedgerHarness(await engines.embedded.emptyDatabase());
+  const asked = await propose(ledger, makeProposal());
+  const lost = { ...policy, operators: [] };
+  const refused = await approve(ledger, asked.id, clicker, makeContext(clicker, asked, lost));
+  expect(refused).toMatchObject({ kind: 'not-allowed', operation: { state: 'proposed' } });
+  const own = await approve(ledger, asked.id, olivia, makeContext(olivia, asked, lost));
+  expect(own).toMatchObject({ kind: 'own-request', operation: { state: 'proposed' } });
+  const voided = await approve(ledger, asked.id, ben, makeContext(ben, asked, lost));
+  expect(voided).toMatchObject({ kind: 'void', why: 'requester-may-not' });
+});
+
+test('an approval of somebody who was deactivated since does not count', async () => {
+  const { ledger } = await createLedgerHarness(await engines.embedded.emptyDatabase());
+  const asked = await propose(ledger, makeProposal());
+  const { id } = asked;
+  await approveNow(ledger, id, ben);
+  const approved = await findOperation(ledger, acme, id);
+  const context = { ...makeContext(ben, approved ?? asked), approvers: [actor(ben, { deleted: true })] };
+  expect(await begin(ledger, id, context)).toMatchObject({ kind: 'void', why: 'approver-may-not' });
+});
+
+test('no approvers are named while Slack does not tell who is in their group', async () => {
+  const unread: People = { ...people, members: async () => undefined };
+  await expect(findApproverCandidates(unread, byGroup)).rejects.toThrow(RolesUnknown);
 });

@@ -2,7 +2,7 @@ import { LogLevel, WebClient } from '@slack/web-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import type { People } from '../../src/auth/identity.ts';
-import { createPeople } from '../../src/slack/people.ts';
+import { createPeople, type PeopleOf } from '../../src/slack/people.ts';
 import type { Workspace } from '../../src/slack/sender.ts';
 import { createMemoryLog } from '../support/engines.ts';
 
@@ -13,15 +13,19 @@ let slack: SlackSimulator;
 let now: number;
 let log: ReturnType<typeof createMemoryLog>;
 beforeEach(async () => {
-  slack = await startSlack();
   now = Date.UTC(2026, 10, 21);
+  slack = await startSlack({ now: () => now });
   log = createMemoryLog();
 });
 afterEach(async () => {
   await slack.close();
 });
 
-function peopleOf(workspace: Workspace, adminIds: readonly string[] = []): People {
+const peopleOf = (workspace: Workspace, adminIds?: readonly string[]): People =>
+  createPeopleOf(adminIds)(workspace);
+
+/** The people of a process, each call for one click. */
+function createPeopleOf(adminIds: readonly string[] = []): PeopleOf {
   return createPeople({
     adminIds,
     now: () => new Date(now),
@@ -36,10 +40,16 @@ function peopleOf(workspace: Workspace, adminIds: readonly string[] = []): Peopl
           rejectRateLimitedCalls: true,
         },
       ),
-  })(workspace);
+  });
 }
 
 const countCalls = (method: string): number => slack.calls.filter((call) => call.method === method).length;
+
+/** For each call of a method, the calls in the minute that ends with it. */
+function countPerMinute(method: string): number[] {
+  const moments = slack.calls.filter((call) => call.method === method).map(({ at }) => at);
+  return moments.map((last) => moments.filter((at) => at > last - 60_000 && at <= last).length);
+}
 
 test('a workspace admin is one for five minutes, then Slack is asked again', async () => {
   const people = peopleOf(acme);
@@ -66,18 +76,51 @@ test('a guest of another organisation is foreign, and an unknown id has no profi
   expect(people.missingScopes()).toEqual([]);
 });
 
-test('group members are cached for three minutes, and fresh before a change', async () => {
-  const people = peopleOf(acme);
-  expect(await people.members('S0OPERATE')).toEqual(['U0BOB0000']);
-  await people.members('S0OPERATE');
+test('group members are cached for three minutes, and read once by each click that changes something', async () => {
+  const peopleNow = createPeopleOf();
+  const click = (): People => peopleNow(acme);
+  expect(await click().members('S0OPERATE')).toEqual(['U0BOB0000']);
+  await click().members('S0OPERATE');
   expect(countCalls('usergroups.users.list')).toBe(1);
-  await people.members('S0OPERATE', { fresh: true });
+  const one = click();
+  for (let n = 0; n < 3; n += 1) await one.members('S0OPERATE', { fresh: true });
   expect(countCalls('usergroups.users.list')).toBe(2);
-  expect(await people.members('S0DELETED')).toEqual([]);
-  expect(people.missingScopes()).toEqual([]);
+  await click().members('S0OPERATE', { fresh: true });
+  expect(countCalls('usergroups.users.list')).toBe(3);
+  expect(await one.members('S0DELETED')).toEqual([]);
+  expect(one.missingScopes()).toEqual([]);
 });
 
-test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method', 'ratelimited', 'internal_error'])(
+test('clicks at the same time share one read of a group', async () => {
+  const peopleNow = createPeopleOf();
+  const click = (): People => peopleNow(acme);
+  const held = slack.script.hold('usergroups.users.list', 'before');
+  const clicks = Array.from({ length: 300 }, () => click().members('S0OPERATE', { fresh: true }));
+  await held.reached;
+  held.release();
+  expect(new Set((await Promise.all(clicks)).flat())).toEqual(new Set(['U0BOB0000']));
+  expect(countCalls('usergroups.users.list')).toBe(1);
+});
+
+test('a hundred clicks a minute stay inside the tier of each method, whatever they ask for', async () => {
+  const peopleNow = createPeopleOf();
+  const click = (): People => peopleNow(acme);
+  for (let n = 0; n < 300; n += 1) {
+    now += 600;
+    const one = click();
+    for (const group of ['S0OPERATE', 'S0APPROVE'])
+      expect(await one.members(group, { fresh: true })).toHaveLength(1);
+    for (const id of ['U0ALICE00', 'U0BOB0000', 'U0CAROL00'])
+      expect((await one.profile(id, { fresh: true }))?.unread).toBeUndefined();
+  }
+  for (const [method, most] of [
+    ['usergroups.users.list', 20],
+    ['users.info', 100],
+  ] as const)
+    expect(Math.max(...countPerMinute(method))).toBeLessThanOrEqual(most);
+});
+
+test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method'])(
   'with %s from Slack everyone is non-admin; it is logged once and retried soon',
   async (error) => {
     slack.script.fail('users.info', error, 1);
@@ -87,8 +130,8 @@ test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method', 'ratelimi
     expect(await people.members('S0OPERATE')).toEqual([]);
     expect(await people.members('S0APPROVE')).toEqual([]);
     expect(people.missingScopes()).toEqual([
-      { lookup: 'admins', reason: error },
-      { lookup: 'groups', reason: error },
+      { lookup: 'admins', reason: error, lasting: true },
+      { lookup: 'groups', reason: error, lasting: true },
     ]);
     expect(log.entries.map(({ fields }) => fields)).toMatchObject([
       { lookup: 'admins' },
@@ -103,11 +146,40 @@ test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method', 'ratelimi
   },
 );
 
-test('a broken connection grants nothing', async () => {
-  slack.script.drop('users.info');
-  const people = peopleOf(acme);
-  expect(await people.profile('U0ALICE00')).toBeUndefined();
-  expect(people.missingScopes()).toEqual([{ lookup: 'admins', reason: 'no-answer' }]);
+test.each<[string, () => void]>([
+  ['ratelimited', () => slack.script.fail('*', 'ratelimited', 2)],
+  ['internal_error', () => slack.script.fail('*', 'internal_error', 2)],
+  ['503', () => slack.script.fail('*', 'service_unavailable', 2, 503)],
+  [
+    'a broken connection',
+    () => ['users.info', 'usergroups.users.list'].forEach((one) => slack.script.drop(one)),
+  ],
+])('%s says nothing of a person or a group: they are unread, and asked for again', async (_, fail) => {
+  fail();
+  const peopleNow = createPeopleOf();
+  const people = peopleNow(acme);
+  expect(await people.profile('U0ALICE00')).toMatchObject({ unread: true, admin: false });
+  expect(await people.members('S0OPERATE')).toBeUndefined();
+  expect(people.missingScopes()).toMatchObject([
+    { lookup: 'admins', lasting: false },
+    { lookup: 'groups', lasting: false },
+  ]);
+  expect(await people.members('S0OPERATE')).toBeUndefined();
+  expect(await peopleNow(acme).members('S0OPERATE', { fresh: true })).toEqual(['U0BOB0000']);
+  now += 5_000;
+  expect((await people.profile('U0ALICE00'))?.admin).toBe(true);
+  expect(people.missingScopes()).toEqual([]);
+});
+
+test('after a 429 not even a fresh read asks before Slack’s pause is over', async () => {
+  const peopleNow = createPeopleOf();
+  slack.script.rateLimit('usergroups.users.list', 40);
+  expect(await peopleNow(acme).members('S0OPERATE', { fresh: true })).toBeUndefined();
+  now += 39_000;
+  expect(await peopleNow(acme).members('S0OPERATE', { fresh: true })).toBeUndefined();
+  expect(countCalls('usergroups.users.list')).toBe(1);
+  now += 1_000;
+  expect(await peopleNow(acme).members('S0OPERATE', { fresh: true })).toEqual(['U0BOB0000']);
 });
 
 test('configured admins count everywhere, or in the named workspace only', () => {

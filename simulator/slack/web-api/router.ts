@@ -9,6 +9,7 @@ import { type Method, Refused } from './call.ts';
 import { chatMethods, historyMethods } from './chat.ts';
 import { fileMethods } from './files.ts';
 import { peopleMethods } from './people.ts';
+import { createTiers } from './tiers.ts';
 import { viewMethods } from './views.ts';
 
 const methods = new Map<string, Method>(
@@ -19,6 +20,7 @@ const methods = new Map<string, Method>(
 
 /** The Web API at `/api/<method>`: form-encoded or JSON, the token in the header or the body. */
 export function createWebApi(sim: Simulation): Route {
+  const findWait = createTiers(sim.now);
   return async (request, response, url) => {
     if (!url.pathname.startsWith('/api/')) return false;
     const method = url.pathname.slice('/api/'.length);
@@ -31,7 +33,9 @@ export function createWebApi(sim: Simulation): Route {
     if (install) call.teamId = install.id;
     sim.calls.push(call);
     sim.changed();
-    const fault = await sim.script.interfere(method, args);
+    const retryAfter = findWait(call.teamId ?? '', method);
+    const limited = retryAfter === undefined ? undefined : { status: 429, retryAfter, error: 'ratelimited' };
+    const fault = limited ?? (await sim.script.interfere(method, args));
     if (fault) {
       call.error = fault.error;
       const headers: Record<string, string> =

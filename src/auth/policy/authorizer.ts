@@ -1,3 +1,4 @@
+import { UserError } from '../../errors.ts';
 import { findGroups, type People, type Person, tenantId } from '../identity.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Policies } from './policies.ts';
@@ -18,59 +19,99 @@ interface ReadOptions {
   readonly fresh?: boolean;
 }
 
-/** Decides for one person; looks up only what a question needs. */
-export interface Authorizer {
-  policy(options?: ReadOptions): Promise<Policy>;
-  /** The facts that decide about them, or about another person of the same organisation. */
-  actor(options?: ReadOptions & { readonly userId?: string }): Promise<Actor>;
-  /** Calls Slack only for rights above `read`. */
-  decide(needs: Right, channelId: string | undefined, options?: ReadOptions): Promise<Decision>;
-}
+export type Authorizer = ReturnType<typeof createAuthorizer>;
 
+/** Decides for one person; looks up only what a question needs. */
 export function createAuthorizer(options: {
   readonly person: Person;
-  readonly foreign: boolean;
+  /** From another organisation; undefined = nothing says so, and their profile decides. */
+  readonly foreign: boolean | undefined;
   readonly policies: Policies;
   readonly people: People;
   readonly keyStore: KeyStore;
   /** Whether the person has a key; called once at most. */
   readonly linked: () => Promise<boolean>;
-}): Authorizer {
+}) {
   const { person, foreign, policies, people, keyStore, linked } = options;
-  const self: Actor = { userId: person.userId, foreign, linked: false, admin: false, groups: [] };
+  const self: Actor = {
+    userId: person.userId,
+    foreign: foreign === true,
+    linked: false,
+    admin: false,
+    groups: [],
+  };
 
   const policy = (fresh?: ReadOptions): Promise<Policy> => policies.current(tenantId(person), fresh);
   const isLinked = async (userId: string): Promise<boolean> =>
     userId === person.userId ? linked() : (await keyStore.describe({ ...person, userId })) !== undefined;
-  const isAdmin = async (userId: string, fresh: boolean): Promise<boolean> =>
-    people.configuredAdmins.includes(userId) || (await people.profile(userId, { fresh }))?.admin === true;
+  /** Who they are by their profile. Who acts is here, and no admin decides it. */
+  const readProfile = async (userId: string, fresh: boolean) => {
+    const isHere = userId === person.userId && foreign === false;
+    const isConfigured = people.configuredAdmins.includes(userId);
+    const profile = isHere && isConfigured ? undefined : await people.profile(userId, { fresh });
+    const unread = profile?.unread ? [isConfigured ? [] : ['admin'], isHere ? [] : ['person']].flat() : [];
+    return {
+      admin: isConfigured || profile?.admin === true,
+      foreign: !isHere && profile?.foreign === true,
+      deleted: profile?.deleted === true,
+      unread,
+    };
+  };
 
   return {
     policy,
-    async actor({ userId = person.userId, fresh = false } = {}) {
+    /** The facts that decide about them, or about another person of the same organisation. */
+    async actor({
+      userId = person.userId,
+      fresh = false,
+    }: ReadOptions & { readonly userId?: string } = {}): Promise<Actor> {
       const own = userId === person.userId;
       if (own && foreign) return self;
       const { operatorGroups, approverGroups } = await policy({ fresh });
       const among = [...new Set([...operatorGroups, ...approverGroups])];
-      const [hasKey, admin, groups, profile] = await Promise.all([
+      const [hasKey, profile, { groups, unread }] = await Promise.all([
         isLinked(userId),
-        isAdmin(userId, false),
+        readProfile(userId, fresh && !own),
         findGroups(people, userId, among, { fresh }),
-        own ? undefined : people.profile(userId),
       ]);
-      return { userId, foreign: profile?.foreign ?? false, linked: hasKey, admin, groups };
+      return { ...profile, userId, linked: hasKey, groups, unread: [...profile.unread, ...unread] };
     },
-    async decide(needs, channelId, { fresh = false } = {}) {
+    /** Asks Slack for rights above `read` only, if it was asked who they are. */
+    async decide(
+      needs: Right,
+      channelId: string | undefined,
+      { fresh = false }: ReadOptions = {},
+    ): Promise<Decision> {
       const { userId } = person;
-      if (foreign || needs === 'none') return decide(initialPolicy, self, channelId, needs);
-      if (needs === 'admin')
-        return decide(initialPolicy, { ...self, admin: await isAdmin(userId, fresh) }, channelId, needs);
+      const isRead = foreign === undefined || (!foreign && needs === 'admin');
+      const actor = isRead ? { ...self, ...(await readProfile(userId, fresh)) } : self;
+      if (actor.foreign || needs === 'none' || needs === 'admin')
+        return decide(initialPolicy, actor, channelId, needs);
       const [rules, hasKey] = await Promise.all([policy({ fresh: fresh || needs !== 'read' }), linked()]);
       const named = needs === 'read' || rules.operators.includes(userId);
-      const groups = named ? [] : await findGroups(people, userId, rules.operatorGroups, { fresh });
-      return decide(rules, { ...self, linked: hasKey, groups }, channelId, needs);
+      const { groups, unread } = await findGroups(people, userId, named ? [] : rules.operatorGroups, {
+        fresh,
+      });
+      const read = { linked: hasKey, groups, unread: [...(actor.unread ?? []), ...unread] };
+      return decide(rules, { ...actor, ...read }, channelId, needs);
     },
   };
+}
+
+/** Slack did not say what decides. Nothing is moved or ended by it: people try again, and jobs are retried. */
+export class RolesUnknown extends UserError {
+  constructor() {
+    super(
+      'Slack does not answer right now who is an admin or in a user group, so this cannot be decided.',
+      'Nothing was changed. Try again in a minute.',
+    );
+  }
+}
+
+/** The decision. @throws RolesUnknown where there is none yet. */
+export function assertKnown(decision: Decision): Decision {
+  if (decision.reason === 'unknown') throw new RolesUnknown();
+  return decision;
 }
 
 /**
@@ -78,24 +119,31 @@ export function createAuthorizer(options: {
  * whether exports may go there at all. Read afresh, since personal data leaves.
  */
 export async function decideExport(authorizer: Authorizer, channel: string | undefined): Promise<Decision> {
-  const right = await authorizer.decide('export', channel, { fresh: true });
+  const right = assertKnown(await authorizer.decide('export', channel, { fresh: true }));
   if (!right.allowed) return right;
   // Where the settings name channels, direct messages are none of them.
   const there = decideDestination(await authorizer.policy(), 'export', channel ?? 'direct messages');
   return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
 }
 
-// A group may hold the whole company: upper bound of people who are looked up, in the order of the settings.
-const mostCandidates = 200;
+// A group may hold the whole company: upper bound of people who are looked up, in the order of the settings. Half of what
+// Slack answers a minute.
+const mostCandidates = 50;
 
-/** The people whom the policy names as approvers, themselves or by a group. Deactivated ones are left out. */
+/**
+ * The people whom the policy names as approvers, themselves or by a group. Deactivated ones are left out.
+ *
+ * @throws RolesUnknown where Slack does not tell who is in a group.
+ */
 export async function findApproverCandidates(people: People, policy: Policy): Promise<Actor[]> {
-  const members = await Promise.all(policy.approverGroups.map((id) => people.members(id, { fresh: true })));
-  const ids = [...new Set([...policy.approvers, ...members.flat()])].slice(0, mostCandidates);
+  const { approvers, approverGroups } = policy;
+  const members = await Promise.all(approverGroups.map((id) => people.members(id, { fresh: true })));
+  if (members.includes(undefined)) throw new RolesUnknown();
+  const ids = [...new Set([...approvers, ...members.flatMap((found) => found ?? [])])];
   const found = await Promise.all(
-    ids.map(async (userId): Promise<Actor[]> => {
+    ids.slice(0, mostCandidates).map(async (userId): Promise<Actor[]> => {
       const { deleted = false, foreign = false, admin = false } = (await people.profile(userId)) ?? {};
-      const groups = policy.approverGroups.filter((_, index) => members[index]?.includes(userId));
+      const groups = approverGroups.filter((_, index) => members[index]?.includes(userId));
       // Approving needs no key.
       return deleted ? [] : [{ userId, foreign, admin, linked: false, groups }];
     }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mentionGroup } from '../identity.ts';
 
 /**
  * The class of an action, from harmless to far-reaching; decides who may run it. `admin` stands apart: it changes the
@@ -19,23 +20,21 @@ export const policyBody = z.object({
   approvalChannel: z.string().optional(),
   /** The channel of the daily signed audit checkpoint; undefined = none is posted. */
   auditChannel: z.string().optional(),
-  /** Approvals by others that a deletion needs. */
+  /** Approvals by others that a deletion and a change need. */
   destroyApprovals: count,
-  /** Approvals by others that a change needs. */
   changeApprovals: count,
   /** After this a request that waits for approval expires. */
   expiryMinutes: count.positive(),
   /** The highest class that may run in a channel, by its id. */
   caps: z.record(z.string(), z.enum(rights)).readonly(),
-  /** Channels that exports may go to; empty = any. */
+  /** Channels that exports and digests may go to; empty = any. */
   exportChannels: ids,
+  digestChannels: ids,
   /** Days after which the files of an export are deleted from Slack; 0 = never. */
   exportKeepDays: count,
-  /** Channels that digests may go to; empty = any. */
-  digestChannels: ids,
 });
 
-/** The settings of a workspace or organisation. Version 0 = never saved. */
+/** Version 0 = never saved. */
 export type Policy = Readonly<z.output<typeof policyBody>> & { readonly version: number };
 
 export const initialPolicy: Policy = {
@@ -58,12 +57,16 @@ export interface Actor {
   readonly userId: string;
   /** From another organisation (Slack Connect). */
   readonly foreign: boolean;
+  /** Deactivated in Slack. */
+  readonly deleted?: boolean;
   /** Has linked a CDN key. */
   readonly linked: boolean;
   /** Workspace admin, or named in ADMIN_USER_IDS. */
   readonly admin: boolean;
   /** Their user groups, of those that the policy names. */
   readonly groups: readonly string[];
+  /** What Slack did not say when asked: ids of groups, `admin`, or `person` where even that may be of another organisation. */
+  readonly unread?: readonly string[];
 }
 
 interface Step {
@@ -82,6 +85,9 @@ export type Reason =
   | 'any-channel'
   | 'named-channel'
   | 'foreign'
+  | 'deactivated'
+  /** Slack did not say what decides: it neither allows nor refuses, and is decided again later. */
+  | 'unknown'
   | 'no-key'
   | 'not-operator'
   | 'not-admin'
@@ -91,7 +97,7 @@ export type Reason =
 
 export interface Decision {
   readonly allowed: boolean;
-  /** The first rule that refuses, else the one that allows. */
+  /** The first rule that refuses, else `unknown`, else the one that allows. */
   readonly reason: Reason;
   /** Every step, also those after one that refuses, so that all can be fixed at once. */
   readonly trace: readonly Step[];
@@ -99,21 +105,17 @@ export interface Decision {
 
 /**
  * Decides whether a person may run an action in a channel: role ∩ channel cap ∩ class. Pure and total; denies by default.
- * Without settings, people with a key may read and nothing else. Admins are not operators: they can make themselves one,
- * visibly. People of other organisations see no step of the decision.
- *
- * A cap limits actions on the CDN in a channel. Settings are not capped, so that an admin can always undo a cap.
+ * Admins are not operators: they can make themselves one, visibly. People of other organisations see no step. Settings are
+ * not capped, so that an admin can always undo a cap.
  */
 export function decide(policy: Policy, actor: Actor, channelId: string | undefined, needs: Right): Decision {
   if (actor.foreign) return deniedForeign;
+  const home = homeStep(actor);
   switch (needs) {
     case 'none':
       return judge('open-to-all', [home]);
     case 'admin':
-      return judge('admin', [
-        home,
-        step('role', actor.admin, actor.admin ? 'an admin' : 'not an admin', 'not-admin'),
-      ]);
+      return judge('admin', [home, adminStep(actor)]);
     case 'read':
       return judge('own-key', [home, keyStep(actor), capStep(policy, channelId, needs)]);
     case 'export':
@@ -130,11 +132,11 @@ export function decide(policy: Policy, actor: Actor, channelId: string | undefin
   }
 }
 
-/** Decides whether a person may approve requests of others. Whether they are the requester is checked by the ledger. */
+/** Decides whether a person may approve requests of others; the ledger checks whether they are the requester. */
 export function decideApproval(policy: Policy, actor: Actor): Decision {
   if (actor.foreign) return deniedForeign;
-  const { approvers, approverGroups } = policy;
-  return judge('approver', [home, roleStep('approver', actor, approvers, approverGroups)]);
+  const role = roleStep('approver', actor, policy.approvers, policy.approverGroups);
+  return judge('approver', [homeStep(actor), role]);
 }
 
 /** Decides whether exports or digests may go into a channel. */
@@ -142,29 +144,32 @@ export function decideDestination(policy: Policy, subject: 'export' | 'digest', 
   const named = subject === 'export' ? policy.exportChannels : policy.digestChannels;
   const anywhere = named.length === 0;
   const where = anywhere ? 'any channel' : `${named.map((id) => `<#${id}>`).join(', ')} only`;
-  const ok = anywhere || named.includes(channelId);
   return judge(anywhere ? 'any-channel' : 'named-channel', [
-    step('destination', ok, `${subject}s may go into ${where}`, 'other-channel'),
+    step(
+      'destination',
+      anywhere || named.includes(channelId),
+      `${subject}s may go into ${where}`,
+      'other-channel',
+    ),
   ]);
 }
 
-/** A person's roles, and the classes above `none` that they may run in a channel; undefined = where there is no cap. */
 export type Rights = ReturnType<typeof computeRights>;
 
+/** A person's roles, and the classes above `none` that they may run in a channel; undefined = where there is no cap. */
 export function computeRights(policy: Policy, actor: Actor, channelId: string | undefined) {
-  const { operators, operatorGroups } = policy;
+  const isHere = !actor.foreign && !actor.deleted;
   return {
-    operator: !actor.foreign && findRole(actor, operators, operatorGroups) !== undefined,
+    operator: isHere && roleStep('operator', actor, policy.operators, policy.operatorGroups).ok,
     approver: decideApproval(policy, actor).allowed,
-    admin: !actor.foreign && actor.admin,
+    admin: isHere && actor.admin,
     may: rights.filter((needs) => needs !== 'none' && decide(policy, actor, channelId, needs).allowed),
   };
 }
 
 /** Approvals by others that an action of this class needs. */
-export function countRequiredApprovals(policy: Policy, needs: Right): number {
-  if (needs === 'destroy') return policy.destroyApprovals;
-  return needs === 'change' ? policy.changeApprovals : 0;
+export function countRequiredApprovals({ destroyApprovals, changeApprovals }: Policy, needs: Right): number {
+  return { destroy: destroyApprovals, change: changeApprovals }[needs as string] ?? 0;
 }
 
 /** The highest class that may run in a channel; `admin` = no cap. */
@@ -180,11 +185,20 @@ function step(rule: Step['rule'], ok: boolean, says: string, refuses: Reason): J
   return { rule, ok, says, refuses };
 }
 
-const home = step('organisation', true, 'of this organisation', 'foreign');
+function homeStep({ deleted, unread }: Actor): JudgedStep {
+  if (unread?.includes('person')) return unknown('organisation', 'whose person this is');
+  const says = deleted ? 'deactivated in Slack' : 'of this organisation';
+  return step('organisation', !deleted, says, 'deactivated');
+}
+
 const deniedForeign = judge('foreign', [step('organisation', false, 'of another organisation', 'foreign')]);
 
+const unknown = (rule: Step['rule'], what: string): JudgedStep =>
+  step(rule, false, `Slack does not say right now ${what}`, 'unknown');
+
 function judge(allows: Reason, steps: readonly JudgedStep[]): Decision {
-  const refused = steps.find(({ ok }) => !ok);
+  const refusing = steps.filter(({ ok }) => !ok);
+  const refused = refusing.find(({ refuses }) => refuses !== 'unknown') ?? refusing[0];
   return {
     allowed: refused === undefined,
     reason: refused?.refuses ?? allows,
@@ -192,35 +206,35 @@ function judge(allows: Reason, steps: readonly JudgedStep[]): Decision {
   };
 }
 
-function keyStep({ linked }: Actor): JudgedStep {
-  return step('key', linked, linked ? 'a CDN key is connected' : 'no CDN key is connected', 'no-key');
+function adminStep({ admin, unread }: Actor): JudgedStep {
+  if (unread?.includes('admin')) return unknown('role', 'who is an admin');
+  return step('role', admin, admin ? 'an admin' : 'not an admin', 'not-admin');
 }
+
+const keyStep = ({ linked }: Actor): JudgedStep =>
+  step('key', linked, linked ? 'a CDN key is connected' : 'no CDN key is connected', 'no-key');
 
 function roleStep(
   role: 'operator' | 'approver',
-  actor: Actor,
+  { userId, groups: own, unread }: Actor,
   users: readonly string[],
   groups: readonly string[],
 ): JudgedStep {
-  const by = findRole(actor, users, groups);
+  const has = (by: string): JudgedStep => step('role', true, `an ${role}, ${by}`, `not-${role}`);
+  if (users.includes(userId)) return has('named in the settings');
+  const group = groups.find((id) => own.includes(id));
+  if (group !== undefined) return has(`as a member of ${mentionGroup(group)}`);
+  const unreadGroup = groups.find((id) => unread?.includes(id));
+  if (unreadGroup !== undefined) return unknown('role', `who is in ${mentionGroup(unreadGroup)}`);
   const isNobody = role === 'operator' && users.length + groups.length === 0;
-  const not = `not an ${role}${isNobody ? ': nobody is one yet' : ''}`;
-  return step('role', by !== undefined, by === undefined ? not : `an ${role}, ${by}`, `not-${role}`);
-}
-
-/** How a person has a role: by their own id or by a group of theirs; undefined = they do not. */
-function findRole(actor: Actor, users: readonly string[], groups: readonly string[]): string | undefined {
-  if (users.includes(actor.userId)) return 'named in the settings';
-  const group = groups.find((id) => actor.groups.includes(id));
-  return group === undefined ? undefined : `as a member of <!subteam^${group}>`;
+  return step('role', false, `not an ${role}${isNobody ? ': nobody is one yet' : ''}`, `not-${role}`);
 }
 
 function capStep(policy: Policy, channelId: string | undefined, needs: Right): JudgedStep {
   const cap = channelCap(policy, channelId);
-  const ok = rights.indexOf(cap) >= rights.indexOf(needs);
   const capped = cap === 'none' ? 'nothing of the CDN is allowed' : `nothing above *${cap}* is allowed`;
   const says = cap === 'admin' ? 'no cap here' : `in <#${channelId ?? ''}> ${capped}`;
-  return step('channel', ok, says, 'channel-cap');
+  return step('channel', rights.indexOf(cap) >= rights.indexOf(needs), says, 'channel-cap');
 }
 
 /** Never refuses: it tells what follows the decision. */

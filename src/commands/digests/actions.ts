@@ -1,4 +1,5 @@
 import { tenantId } from '../../auth/identity.ts';
+import { assertKnown } from '../../auth/policy/authorizer.ts';
 import { decideDestination } from '../../auth/policy/policy.ts';
 import { canBeTakenOver, type Digest, isChannelReason } from '../../digests/model.ts';
 import { undoMinutes } from '../../digests/service.ts';
@@ -142,8 +143,8 @@ export async function findManagedDigest(id: string, context: With<'digests'>): P
   return digest;
 }
 
-async function requireManager({ owner }: Digest, { person, authorizer }: Context): Promise<void> {
-  if (owner.userId === person.userId || (await authorizer.actor()).admin) return;
+async function requireManager({ owner }: Digest, { person, decide }: Context): Promise<void> {
+  if (owner.userId === person.userId || assertKnown(await decide('admin')).allowed) return;
   throw new UserError(
     `Only <@${owner.userId}>, whose digest this is, and admins may do that.`,
     'Ask them, or make one of your own: `/cdn digest new`.',

@@ -1,5 +1,5 @@
 import { endsTooEarly } from '../../api/event-logs.ts';
-import { decideExport } from '../../auth/policy/authorizer.ts';
+import { assertKnown, decideExport } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportRequest } from '../../exports/model.ts';
 import { type FormResult, message, say, section } from '../../views/blocks/blocks.ts';
@@ -171,7 +171,7 @@ const cancel: Action<'exports'> = {
     const one = await context.exports.look(context.person, id, context.message);
     if (!one) return say('This export is long over.');
     if (one.endedAt) return renderAlreadyEnded(one);
-    if (one.userId !== context.person.userId && !(await context.authorizer.actor()).admin) {
+    if (one.userId !== context.person.userId && !assertKnown(await context.decide('admin')).allowed) {
       throw new UserError(`This is an export of <@${one.userId}>.`, 'They can cancel it, or an admin.');
     }
     switch (await context.exports.cancel(context.person, id)) {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { tenantId } from '../../auth/identity.ts';
-import { computeQuorum, findApproverCandidates } from '../../auth/policy/authorizer.ts';
+import { assertKnown, computeQuorum, findApproverCandidates } from '../../auth/policy/authorizer.ts';
 import type { Decision } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { longestReason } from '../../operations/decide.ts';
@@ -72,7 +72,7 @@ export async function assertMayPropose(kind: OperationKind, context: Context): P
 
 /** @throws UserError with what helps, where a decision refuses. */
 export function assertAllowed(decision: Decision, { people }: Context): void {
-  if (decision.allowed) return;
+  if (assertKnown(decision).allowed) return;
   const { message, hint, offer } = renderRefusal(decision, people.missingScopes());
   throw new UserError(message, hint, offer);
 }

@@ -6,7 +6,6 @@ import {
   diffPolicies,
   findUnreachableQuorums,
 } from '../../auth/policy/changes.ts';
-import type { PolicyVersion } from '../../auth/policy/policies.ts';
 import { initialPolicy, type Policy } from '../../auth/policy/policy.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
 import * as forms from '../../views/settings/form.ts';
@@ -28,7 +27,7 @@ const settingsCommand: Command<'policies' | 'exports'> = {
     const policy = await context.authorizer.policy({ fresh: true });
     const hasGroups = policy.operatorGroups.length + policy.approverGroups.length > 0;
     const [last, groups, overdueFiles] = await Promise.all([
-      findVersion(context, policy.version),
+      context.policies.version(tenantId(context.person), policy.version),
       hasGroups ? people.groups() : [],
       context.exports.countOverdue(context.person, policy.exportKeepDays),
     ]);
@@ -128,7 +127,7 @@ const undoAction: Action<'policies'> = {
     // Only the version that this button was rendered for: a second press must not undo more.
     if (value !== String(before.version) || before.version === 0)
       return (await refuseOvertaken(context)).message;
-    const older = await findVersion(context, before.version - 1);
+    const older = await context.policies.version(tenantId(context.person), before.version - 1);
     return (await save(before, older?.policy ?? initialPolicy, context)).message;
   },
 };
@@ -195,14 +194,7 @@ async function save(before: Policy, after: Policy, context: With<'policies'>): P
 
 async function refuseOvertaken(context: With<'policies'>): Promise<FormResult> {
   const { version } = await context.authorizer.policy({ fresh: true });
-  return views.renderChangedMeanwhile(await findVersion(context, version));
-}
-
-async function findVersion(
-  { person, policies }: With<'policies'>,
-  version: number,
-): Promise<PolicyVersion | undefined> {
-  return version === 0 ? undefined : policies.version(tenantId(person), version);
+  return views.renderChangedMeanwhile(await context.policies.version(tenantId(context.person), version));
 }
 
 // A group may hold the whole company: the others of a group are like those who are listed.
@@ -222,9 +214,9 @@ async function findConsequences(
   ]);
   const named = both.flatMap((policy) => [...policy.operators, ...policy.approvers]);
   const concerned = await Promise.all(
-    unique([...named, ...members.flat()])
+    unique([...named, ...members.flatMap((found) => found ?? [])])
       .slice(0, mostPeople)
-      .map(async (userId) => ({ userId, groups: await findGroups(people, userId, groupIds) })),
+      .map(async (userId) => ({ userId, groups: (await findGroups(people, userId, groupIds)).groups })),
   );
   const inGroups = after.approverGroups.flatMap((id) => members[groupIds.indexOf(id)] ?? []);
   return {

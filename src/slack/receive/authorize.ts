@@ -2,7 +2,7 @@ import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import type { KeyPage } from '../../auth/keys/links.ts';
-import { createAuthorizer } from '../../auth/policy/authorizer.ts';
+import { assertKnown, createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
 import type { Context, OpenModal, Service, Services, Setup, With } from '../../commands/define.ts';
 import { features } from '../../commands/registry.ts';
@@ -75,7 +75,7 @@ export async function authorize(
     (usesKey ? await reveal() : await keyStore.describe(person)) !== undefined;
   const authorizer = createAuthorizer({ person, foreign, people, policies, keyStore, linked });
 
-  const decision = await authorizer.decide(needs, channelId);
+  const decision = assertKnown(await authorizer.decide(needs, channelId));
   if (!decision.allowed) {
     const reference = makeReference();
     await recordDenial(deps, sender, request, decision, reference);

@@ -2,11 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 
 /** Counts the work that continues after its acknowledgement, so that a stop can wait for it. */
 export interface InFlight {
-  /**
-   * Runs work when its turn comes; the signal aborts when the bot stops and the grace period is over. `owner` is the
-   * person it is for, who has a share of the turns; undefined = the bot itself.
-   */
-  run<T>(work: (signal: AbortSignal) => Promise<T>, owner?: string): Promise<T>;
+  /** Runs work when its turn comes; the signal aborts when the bot stops and the grace period is over. */
+  run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   count(): number;
   /** Waits until nothing runs. After `graceMs` the rest is aborted. */
   drain(graceMs: number): Promise<void>;
@@ -32,8 +29,8 @@ export function createInFlight(): InFlight {
   };
 
   return {
-    run(work, owner) {
-      const done = queue.take(owner).then((end) => work(ending.signal).finally(end));
+    run(work) {
+      const done = queue.take().then((end) => work(ending.signal).finally(end));
       running.add(done);
       return done.finally(() => running.delete(done));
     },
@@ -53,18 +50,14 @@ const batchSize = 4;
 const startIntervalMs = 5;
 /** Upper bound of concurrent work; most of it waits for the CDN. */
 const maxRunning = 256;
-/** Upper bound for one person, so that nobody's slow commands delay others. */
-const maxPerOwner = 32;
 
 /**
  * Lets acknowledgements go before work. Work costs twenty times as much in the same thread: if each piece started on
- * arrival, a burst would delay the acknowledgements behind it (`npm run bench`). `take` resolves when work may start,
- * in the order of each person and person by person, with a function to call when it has ended.
+ * arrival, a burst would delay the acknowledgements behind it (`npm run bench`). `take` resolves, in order, when work
+ * may start, with a function to call when it has ended.
  */
-export function createAckFirstQueue(): { take(owner?: string): Promise<() => void> } {
-  /** By owner, the next one first. */
-  const waiting = new Map<string, (() => void)[]>();
-  const shares = new Map<string, number>();
+export function createAckFirstQueue(): { take(): Promise<() => void> } {
+  const waiting: (() => void)[] = [];
   let running = 0;
   let hasArrivals = false;
   let isScheduled = false;
@@ -76,49 +69,28 @@ export function createAckFirstQueue(): { take(owner?: string): Promise<() => voi
     const count = hasArrivals ? (now - startedAt >= startIntervalMs ? 1 : 0) : batchSize;
     hasArrivals = false;
     if (count > 0) startedAt = now;
-    let started = 0;
-    while (started < count && startNext()) started += 1;
-    // Otherwise everybody who waits has their share, and the next end of work goes on.
-    if (started === count) schedule();
-  };
-
-  const startNext = (): boolean => {
-    if (running >= maxRunning) return false;
-    for (const [owner, own] of waiting) {
-      const share = shares.get(owner) ?? 0;
-      if (share === maxPerOwner) continue;
-      const start = own.shift();
-      waiting.delete(owner);
-      if (own.length > 0) waiting.set(owner, own);
-      shares.set(owner, share + 1);
-      running += 1;
-      start?.();
-      return true;
-    }
-    return false;
+    const started = waiting.splice(0, Math.min(count, maxRunning - running));
+    running += started.length;
+    for (const start of started) start();
+    schedule();
   };
 
   const schedule = (): void => {
-    if (isScheduled || waiting.size === 0 || running >= maxRunning) return;
+    if (isScheduled || waiting.length === 0 || running >= maxRunning) return;
     isScheduled = true;
     setImmediate(pump);
   };
 
-  const end = (owner: string): void => {
+  const done = (): void => {
     running -= 1;
-    const share = (shares.get(owner) ?? 1) - 1;
-    if (share === 0) shares.delete(owner);
-    else shares.set(owner, share);
     schedule();
   };
 
   return {
-    take: (owner = '') =>
+    take: () =>
       new Promise((resolve) => {
         hasArrivals = true;
-        const own = waiting.get(owner) ?? [];
-        own.push(() => resolve(() => end(owner)));
-        waiting.set(owner, own);
+        waiting.push(() => resolve(done));
         schedule();
       }),
   };

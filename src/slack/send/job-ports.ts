@@ -69,7 +69,8 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     authorizer: (person) =>
       createAuthorizer({
         person,
-        foreign: false,
+        // They may have been deactivated since.
+        foreign: undefined,
         policies,
         people: people(workspaceOf(person)),
         keyStore,

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CdnClient } from '../../api/cdn.ts';
 import type { Audit } from '../../auth/audit/audit.ts';
-import { type Person, personKey, tenantId } from '../../auth/identity.ts';
+import { type Person, tenantId } from '../../auth/identity.ts';
 import type { KeyStore } from '../../auth/keys/key-store.ts';
 import {
   createFormToken,
@@ -22,7 +23,6 @@ import { pluralize } from '../../views/blocks/format.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import { type KeyProblem, renderConnectedOnPage, renderPageOffer } from '../../views/connect/connect.ts';
 import * as views from '../../views/connect/page.ts';
-import { oncePerMinute } from '../receive/authorize.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { InFlight } from '../receive/in-flight.ts';
 import { createRateLimit, findVisitor } from './limits.ts';
@@ -69,32 +69,31 @@ interface Visit {
 export function createConnectPage(options: ConnectPageOptions) {
   const { links, log, now } = options;
   const base = options.publicUrl.replace(/\/+$/, '');
-  const { origin } = new URL(base);
-  const headers = pages.pageHeaders(base);
-  // Guesses alone count by visitor: behind a proxy all visitors have one address, and a guesser must not lock out people
-  // with a link.
-  const guesses = createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
-  const visits = createRateLimit({ burst: 60, perMinute: 60, maxKeys: 5_000, now });
-  const shouldLog = oncePerMinute(now);
+  const { origin, protocol } = new URL(base);
+  const styleHash = `sha256-${createHash('sha256').update(views.style).digest('base64')}`;
+  const headers = pages.pageHeaders({ https: protocol === 'https:', styleHash });
+  // Only visits to unknown or used links count by visitor: behind a proxy all visitors have one address, and a guesser
+  // must not lock out people with a good link.
+  const wrongByVisitor = createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
+  const wrongInTotal = createRateLimit({ burst: 300, perMinute: 300, maxKeys: 1, now });
+  const openLink = createRateLimit({ burst: 60, perMinute: 60, maxKeys: 5_000, now });
 
   const offerOf = (token: string): { url: string; minutes: number } => ({
     url: `${base}/connect/${token}`,
     minutes: keyLinkMinutes,
   });
 
-  /** Costs no look-up and no line in the log. */
-  const refuseGuess = (request: IncomingMessage): pages.Page => {
-    if (shouldLog('guess'))
-      log.warn({}, 'key page asked for a link that was never made (logged once a minute)');
-    const wait = guesses.take(findVisitor(request.socket.remoteAddress));
-    return wait === undefined ? pages.unknown : pages.tooMany(wait);
-  };
-
-  const visit = async (request: IncomingMessage, token: string, renew?: string): Promise<pages.Page> => {
-    const wait = visits.take(token);
+  const visit = async (request: IncomingMessage, path: string): Promise<pages.Page> => {
+    const { token, renew } = address.exec(path)?.groups ?? {};
+    const link = token === undefined ? undefined : await links.find(token);
+    if (link?.state !== 'open') {
+      const wait =
+        wrongByVisitor.take(findVisitor(request.socket.remoteAddress)) ?? wrongInTotal.take('everybody');
+      if (wait !== undefined) return pages.tooMany(wait);
+    }
+    if (token === undefined || !link) return pages.unknown;
+    const wait = openLink.take(link.id);
     if (wait !== undefined) return pages.tooMany(wait);
-    const link = await links.find(token);
-    if (!link) return pages.unknown;
     const here = { request, token, link, form: renew === undefined ? token : `../${token}` };
     if (request.method === 'POST') return renew === undefined ? submit(here) : sendNewLink(here);
     return request.method === 'GET' || request.method === 'HEAD' ? show(here) : pages.methodNotAllowed;
@@ -137,8 +136,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     const typed = accessKey.safeParse(fields.get('accessKey') ?? '');
     if (!typed.success)
       return show(here, { message: typed.error.issues[0]?.message ?? 'Paste the key here.' });
-    const owner = personKey(here.link.person);
-    return options.inFlight.run((signal) => connect(here, typed.data, signal), owner);
+    return options.inFlight.run((signal) => connect(here, typed.data, signal));
   };
 
   const connect = async (here: Visit, key: Secret, ending: AbortSignal): Promise<pages.Page> => {
@@ -199,16 +197,13 @@ export function createConnectPage(options: ConnectPageOptions) {
   return {
     /** Answers everything below `/connect/`. Never throws. */
     async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-      const { token = '', renew } = address.exec(path)?.groups ?? {};
-      const isGuess = !links.isToken(token);
-      const visited = isGuess ? Promise.resolve(refuseGuess(request)) : visit(request, token, renew);
-      const page = await visited.catch((error: unknown) => {
+      const page = await visit(request, path).catch((error: unknown) => {
         const { message, hint = '', reference } = explainFailure(error, failed, log);
         const text = `${stripMarkup(message)} ${stripMarkup(hint)} Reference ${reference}`;
         return pages.notice(500, 'That did not work', text);
       });
       // The path is a secret and is never logged.
-      if (page.status >= 400 && !isGuess) log.info({ status: page.status }, 'a key page refused something');
+      if (page.status >= 400) log.info({ status: page.status }, 'a key page refused something');
       // Its forms contain the token of the link.
       allowSecrets(['link-token'], () => pages.sendPage(request, response, page, headers));
     },

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pluralize } from '../../views/blocks/format.ts';
-import { renderNotice, style } from '../../views/connect/page.ts';
+import { renderNotice } from '../../views/connect/page.ts';
 import { readBody } from './limits.ts';
 
 export interface Page {
@@ -38,13 +37,17 @@ function isFromOurPage({ headers }: IncomingMessage, origin: string): boolean {
 }
 
 /** The headers of every page: no caching, no scripts, no external resources, no framing, no referrer. */
-export function pageHeaders(publicUrl = ''): Record<string, string> {
+export function pageHeaders(options: {
+  readonly https: boolean;
+  /** `sha256-…` of the one style sheet. */
+  readonly styleHash: string;
+}): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     'content-security-policy': [
       "default-src 'none'",
-      `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+      `style-src '${options.styleHash}'`,
       "form-action 'self'",
       "frame-ancestors 'none'",
       "base-uri 'none'",
@@ -55,7 +58,7 @@ export function pageHeaders(publicUrl = ''): Record<string, string> {
     'x-robots-tag': 'noindex, nofollow',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
-    ...(publicUrl.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+    ...(options.https ? { 'strict-transport-security': 'max-age=31536000' } : {}),
   };
 }
 

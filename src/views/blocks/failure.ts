@@ -78,6 +78,10 @@ const lookups: Readonly<Partial<Record<Reason, MissingScope['lookup']>>> = {
 
 function explainReason(reason: Reason, says: string | undefined): Refusal | undefined {
   const explanations: Readonly<Partial<Record<Reason, Refusal>>> = {
+    deactivated: {
+      message: 'Deactivated people may do nothing here.',
+      hint: 'An admin of the workspace can change that in Slack.',
+    },
     foreign: {
       message: 'This bot answers people of its own organisation only.',
       hint: 'Ask somebody of the organisation that installed it.',
@@ -110,8 +114,8 @@ export function missingScopeLines(missing: readonly MissingScope[]): KnownBlock[
   return missing.map((one) => context(`:warning: ${missingScopeLine(one)}`));
 }
 
-function missingScopeLine({ lookup, reason }: MissingScope): string {
-  const [what, scope, consequence] =
+function missingScopeLine({ lookup, reason, lasting }: MissingScope): string {
+  const [what, scope, without] =
     lookup === 'admins'
       ? ['who is a workspace admin', 'users:read', 'only ADMIN_USER_IDS are admins']
       : ['who is in a user group', 'usergroups:read', 'groups count as empty'];
@@ -121,6 +125,7 @@ function missingScopeLine({ lookup, reason }: MissingScope): string {
     'no-answer': 'no answer',
   };
   const why = reasons[reason] ?? `\`${escapeMrkdwn(reason, 60)}\``;
+  const consequence = lasting ? without : 'what depends on it is decided once Slack answers';
   return `The bot cannot read ${what} (${why}): ${consequence}.`;
 }
 

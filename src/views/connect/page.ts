@@ -87,46 +87,12 @@ ${renderNote('good', { message: 'Sent.', hint: 'Look at your direct messages fro
 
 /** Any other notice: a sentence, and a link to the form at `back` (relative to the page) if there is one. */
 export function renderNotice(title: string, message: string, back?: string): string {
-  const hint = html`<p class="soft">A new link: type <code>/cdn connect</code> in Slack.</p>`;
-  return renderStep(title, message, back === undefined ? undefined : ['Back to the form', back], hint);
-}
-
-/** The first page of an installation; `url` is Slack's, where a person agrees to it. */
-export function renderInstall(url: string): string {
-  const next = 'Slack shows what the bot may do there, and asks whether you agree.';
-  return renderStep('Add the CDN bot to Slack', next, ['Add to Slack', url]);
-}
-
-export function renderInstalled(url: string): string {
-  return renderStep('Installed', 'Type /cdn in Slack to begin.', ['Open Slack', url]);
-}
-
-const notInstalled = {
-  cancelled: 'It was cancelled or refused in Slack. Nothing was stored.',
-  expired: 'It took more than ten minutes, or began in another browser. Nothing was stored.',
-  failed: 'Slack or the bot had a problem, and its log says which. Nothing was stored.',
-} as const;
-
-/** `refusal`: the bot's own reason. */
-export function renderNotInstalled(
-  why: keyof typeof notInstalled,
-  refusal: string = notInstalled[why],
-): string {
-  return renderStep('Not installed', refusal, ['Start again', 'install']);
-}
-
-function renderStep(
-  title: string,
-  message: string,
-  link?: [label: string, url: string],
-  hint?: Html,
-): string {
   return renderDocument(
     title,
     html`<h1>${title}</h1>
 <p>${message}</p>
-${link ? html`<p><a class="button" href="${link[1]}">${link[0]}</a></p>` : ''}
-${hint ?? ''}`,
+${back === undefined ? '' : html`<p><a class="button" href="${back}">Back to the form</a></p>`}
+<p class="soft">A new link: type <code>/cdn connect</code> in Slack.</p>`,
   );
 }
 

@@ -121,6 +121,36 @@ test.each<[string, Partial<Actor>, Partial<Policy>, Right, Reason]>([
   expect(decide({ ...initialPolicy, ...policy }, who, channel, needs).reason).toBe(reason);
 });
 
+test.each<[string, Partial<Actor>, Partial<Policy>, Right, Reason]>([
+  ['an unread group may hold them', { unread: ['S1'] }, { operatorGroups: ['S1'] }, 'change', 'unknown'],
+  ['they are named', { unread: ['S1'] }, { operators: ['U1'], operatorGroups: ['S1'] }, 'change', 'operator'],
+  [
+    'another group holds them',
+    { unread: ['S1'], groups: ['S2'] },
+    { operatorGroups: ['S1', 'S2'] },
+    'change',
+    'operator',
+  ],
+  ['another group is unread', { unread: ['S3'] }, { operatorGroups: ['S1'] }, 'change', 'not-operator'],
+  ['another rule refuses', { unread: ['S1'], linked: false }, { operatorGroups: ['S1'] }, 'change', 'no-key'],
+  ['reading needs no group', { unread: ['S1', 'admin'] }, { operatorGroups: ['S1'] }, 'read', 'own-key'],
+  ['an unread profile may be an admin’s', { unread: ['admin'] }, {}, 'admin', 'unknown'],
+  ['the person is unread', { unread: ['person'] }, {}, 'none', 'unknown'],
+  ['deactivated', { deleted: true, admin: true }, { operators: ['U1'] }, 'change', 'deactivated'],
+])('what Slack does not say is unknown only where it decides: %s', (_, actor, policy, needs, reason) => {
+  const who = { ...actorFor('reader', true, false), groups: [], ...actor };
+  const decision = decide({ ...initialPolicy, ...policy }, who, channel, needs);
+  expect(decision.reason).toBe(reason);
+  expect(decision.allowed).toBe(['operator', 'own-key'].includes(reason));
+});
+
+test('whoever may be in an unread group may perhaps approve, unless they are deactivated', () => {
+  const policy = { ...initialPolicy, approverGroups: ['S1'] };
+  const who = { ...actorFor('reader', true, false), unread: ['S1'] };
+  expect(decideApproval(policy, who).reason).toBe('unknown');
+  expect(decideApproval(policy, { ...who, deleted: true }).reason).toBe('deactivated');
+});
+
 test('the trace goes on behind a step that refuses, so that nobody mends one only to meet the next', () => {
   const policy = { ...initialPolicy, caps: { [channel]: 'read' as const }, destroyApprovals: 2 };
   const { trace } = decide(policy, actorFor('reader', false, false), channel, 'destroy');
