@@ -2,8 +2,7 @@ import { z } from 'zod';
 import * as views from '../views/apps.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { isNote } from '../views/blocks/menu.ts';
-import type { With } from './define.ts';
-import { type Command, defineForm, type Feature } from './define.ts';
+import { type Command, defineForm, type Feature, type With } from './define.ts';
 import { findKnownZones } from './zones/lookup.ts';
 import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 

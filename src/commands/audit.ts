@@ -4,7 +4,7 @@ import { type AuditFilter, type AuditRecord, writeRecord } from '../auth/audit/r
 import { tenantId } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../lib/csv.ts';
-import { createTempFile } from '../lib/temp-file.ts';
+import { writeTempFile } from '../lib/temp-file.ts';
 import { toUtcDay } from '../lib/time.ts';
 import * as views from '../views/audit/audit.ts';
 import { renderAuditLine } from '../views/audit/words.ts';
@@ -98,16 +98,11 @@ async function sendFile(value: string, context: With<'audit' | 'tempDirectory'>)
     detail: { format, records: written.records },
   });
   const day = toUtcDay(context.now());
+  const [name, title] = [`audit-${tenant}-${day}.${format}`, `Audit record of ${tenant}, ${day}`];
+  const mimetype = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
   return {
     ...views.renderAuditFile({ format, ...written }),
-    files: [
-      {
-        name: `audit-${tenant}-${day}.${format}`,
-        title: `Audit record of ${tenant}, ${day}`,
-        mimetype: format === 'csv' ? 'text/csv' : 'application/x-ndjson',
-        content: { path: written.path },
-      },
-    ],
+    files: [{ name, title, mimetype, content: { path: written.path } }],
   };
 }
 
@@ -123,24 +118,19 @@ async function writeFile(
 ): Promise<{ path: string; records: number; head: string | undefined } | undefined> {
   const { head } = await audit.check(tenant, 1);
   if (!head) return undefined;
-  const file = await createTempFile(tempDirectory);
-  let records = 0;
-  try {
-    if (format === 'csv') await file.write(writeCsvHeader(csvColumns));
+  return writeTempFile(tempDirectory, async (write) => {
+    let records = 0;
+    if (format === 'csv') await write(writeCsvHeader(csvColumns));
     for await (const batch of audit.pieces(tenant, head.seq, filter)) {
       signal.throwIfAborted();
       records += batch.length;
       const lines = batch.map((record) => `${writeRecord(record)}\n`);
-      await file.write(format === 'csv' ? writeCsv(csvColumns, batch) : lines.join(''));
+      await write(format === 'csv' ? writeCsv(csvColumns, batch) : lines.join(''));
     }
-    await (records > 0 ? file.finish() : file.discard());
-  } catch (error) {
-    await file.discard();
-    throw error;
-  }
-  // The head of the chain only for a file that holds all of it.
-  const whole = records === head.seq ? head.hash : undefined;
-  return records > 0 ? { path: file.path, records, head: whole } : undefined;
+    // The head of the chain only for a file that holds all of it.
+    const whole = records === head.seq ? head.hash : undefined;
+    return records > 0 ? { records, head: whole } : undefined;
+  });
 }
 
 const csvColumns: readonly CsvColumn<AuditRecord>[] = [

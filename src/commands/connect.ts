@@ -8,8 +8,7 @@ import { cancelUnbegun } from '../operations/expiry.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { FormResult, Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/connect/connect.ts';
-import type { With } from './define.ts';
-import { type Command, defineForm, type Feature, type Setup } from './define.ts';
+import { type Command, defineForm, type Feature, type Setup, type With } from './define.ts';
 
 /** Runs in place of a command that contained a key. Its words are never read. */
 export const refusePastedKey: Command = {
@@ -109,13 +108,8 @@ async function offerPage({ keyPage }: With<'keyPage'>): Promise<Message> {
 }
 
 /** Asks nothing: a key that may have leaked must go at once, and connecting again takes a minute. */
-async function forget({
-  keyStore,
-  keyPage,
-  ledger,
-  person,
-  zoneCache,
-}: With<'keyPage' | 'keyStore' | 'ledger' | 'zoneCache'>): Promise<Message> {
+async function forget(context: With<'keyPage' | 'keyStore' | 'ledger' | 'zoneCache'>): Promise<Message> {
+  const { keyStore, keyPage, ledger, person, zoneCache } = context;
   // The links first: the key may have come by one of them.
   await keyPage?.close();
   const had = await keyStore.forget(person, { cause: 'disconnect' });

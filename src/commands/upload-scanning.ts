@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/upload-scanning.ts';
-import type { Context } from './define.ts';
-import { defineForm, type Feature } from './define.ts';
+import { type Context, defineForm, type Feature } from './define.ts';
 
 const shieldZoneId = z
   .string({ error: 'Type the id of a shield zone.' })

@@ -8,8 +8,17 @@ import { hourMs } from './time.ts';
 
 const bufferedBytes = 256 * 1024;
 
-/** A new file in `directory`, readable only by the bot's own user. The sender deletes it. */
-export async function createTempFile(directory: string) {
+/** Buffers text, and waits while the disk is behind. */
+type Write = (text: string) => Promise<void>;
+
+/**
+ * Writes a new file in `directory`, readable only by the bot's own user; the sender deletes it. Undefined, and no file,
+ * where `fill` returns undefined; none is left where it throws.
+ */
+export async function writeTempFile<Notes extends object>(
+  directory: string,
+  fill: (write: Write) => Promise<Notes | undefined>,
+): Promise<(Notes & { readonly path: string }) | undefined> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await sweep(directory);
   const path = join(directory, `${randomUUID()}.spool`);
@@ -17,24 +26,24 @@ export async function createTempFile(directory: string) {
   // The next call reports a full disk; if the writer failed meanwhile, none follows.
   stream.on('error', () => undefined);
   await once(stream, 'open');
-  return {
-    path,
-    /** Buffers text, and waits while the disk is behind. */
-    async write(text: string): Promise<void> {
+  let isWhole = false;
+  try {
+    const notes = await fill(async (text) => {
       if (stream.errored) throw stream.errored;
       if (!stream.write(text)) await once(stream, 'drain');
-    },
-    async finish(): Promise<void> {
-      stream.end();
-      await finished(stream);
-    },
-    /** Closes and deletes an unfinished file. */
-    async discard(): Promise<void> {
+    });
+    if (!notes) return undefined;
+    stream.end();
+    await finished(stream);
+    isWhole = true;
+    return { ...notes, path };
+  } finally {
+    if (!isWhole) {
       stream.destroy();
       await finished(stream).catch(() => undefined);
       await rm(path, { force: true });
-    },
-  };
+    }
+  }
 }
 
 // Longer than any upload takes.

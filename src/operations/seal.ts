@@ -46,12 +46,8 @@ export function readRequest(
   }
 }
 
-function parseRequest({
-  kind,
-  path,
-  body,
-  value_mac: valueMac,
-}: Parameters<typeof readRequest>[0]): ShownRequest | undefined {
+function parseRequest(row: Parameters<typeof readRequest>[0]): ShownRequest | undefined {
+  const { kind, path, body, value_mac: valueMac } = row;
   // Both paths name their ids in the same places.
   const [, , , owner = '', , target = ''] = path.split('/').map(decodeURIComponent);
   if (kind === 'volume-delete') return { kind, appId: owner, volumeId: target };

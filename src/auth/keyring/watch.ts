@@ -131,13 +131,9 @@ const memberLifeSeconds = 120;
 
 export async function reportMember(
   db: Db,
-  {
-    id,
-    label,
-    keyIds,
-    primaryId,
-  }: Pick<KeyringMember, 'label' | 'keyIds' | 'primaryId'> & { readonly id: string },
+  member: Pick<KeyringMember, 'label' | 'keyIds' | 'primaryId'> & { readonly id: string },
 ): Promise<void> {
+  const { id, label, keyIds, primaryId } = member;
   const report = { label, key_ids: keyIds.join(','), primary_id: primaryId, seen_at: sql<Date>`now()` };
   await db
     .insertInto('keyring_members')

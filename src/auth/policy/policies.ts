@@ -22,15 +22,7 @@ interface PolicyChange {
 /** The settings of each organisation or workspace, with every older version. */
 export type Policies = ReturnType<typeof createPolicies>;
 
-export function createPolicies({
-  db,
-  audit,
-  now,
-}: {
-  readonly db: Db;
-  readonly audit: Audit;
-  readonly now: () => Date;
-}) {
+export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: () => Date }) {
   // A change by another process is seen this much later. Everything that does more than read asks afresh.
   const cache = createCache<Policy>({ now, maxEntries: 1_000, ttlMs: 5_000 });
 

@@ -14,8 +14,7 @@ import { renderAnswer } from '../../views/operations/answers.ts';
 import * as views from '../../views/operations/approvals.ts';
 import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
-import type { Context, With } from '../define.ts';
-import { type Action, type Command, defineForm, type Feature } from '../define.ts';
+import { type Action, type Command, type Context, defineForm, type Feature, type With } from '../define.ts';
 import { loadAffectedByScript, loadAffectedByVolume } from '../zones/lookup.ts';
 import { assertAllowed, assertMayPropose, findApprovalNeeds, reasonField } from './proposals.ts';
 

@@ -10,8 +10,7 @@ import { addFailure } from '../../views/blocks/failure.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
 import { describeState, renderSent } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
-import type { With } from '../define.ts';
-import { type Action, type Command, defineForm, type Feature } from '../define.ts';
+import { type Action, type Command, defineForm, type Feature, type With } from '../define.ts';
 import { loadAffectedByScript } from '../zones/lookup.ts';
 import { assertMayPropose, findApprovalNeeds, proposeChange } from './proposals.ts';
 

@@ -1,7 +1,7 @@
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
 import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
-import { createTempFile } from '../../lib/temp-file.ts';
+import { writeTempFile } from '../../lib/temp-file.ts';
 import { type DayRange, listDays, yieldToEventLoop } from '../../lib/time.ts';
 import type { FileKind } from '../../views/origin-errors/report.ts';
 import type { With } from '../define.ts';
@@ -94,40 +94,34 @@ async function createEntryFile(
   context: With<'tempDirectory'>,
   fill: (write: (all: readonly Entry[]) => Promise<void>) => Promise<Omit<EntryFile, 'path' | 'entries'>>,
 ): Promise<EntryFile | undefined> {
-  const file = await createTempFile(context.tempDirectory);
   const { header, lines } = formats[kind];
-  let entries = 0;
-  let written = Promise.resolve();
-  const writeAfter = async (earlier: Promise<void>, all: readonly Entry[]): Promise<void> => {
-    await earlier;
-    for (let at = 0; at < all.length; at += linesAtOnce) {
-      const rows = all.slice(at, at + linesAtOnce).map((one) => ('details' in one ? toFileRow(one) : one));
-      await file.write(lines(rows));
-      await yieldToEventLoop();
+  return writeTempFile(context.tempDirectory, async (writeText) => {
+    await writeText(header);
+    let entries = 0;
+    let written = Promise.resolve();
+    const writeAfter = async (earlier: Promise<void>, all: readonly Entry[]): Promise<void> => {
+      await earlier;
+      for (let at = 0; at < all.length; at += linesAtOnce) {
+        const rows = all.slice(at, at + linesAtOnce).map((one) => ('details' in one ? toFileRow(one) : one));
+        await writeText(lines(rows));
+        await yieldToEventLoop();
+      }
+    };
+    /** Later batches are written after earlier ones. */
+    const write = (all: readonly Entry[]): Promise<void> => {
+      entries += all.length;
+      written = writeAfter(written, all);
+      // The next await reports a full disk; if reading failed meanwhile, none follows.
+      written.catch(() => undefined);
+      return written;
+    };
+    try {
+      const notes = await fill(write);
+      return entries > 0 ? { entries, ...notes } : undefined;
+    } finally {
+      await written.catch(() => undefined);
     }
-  };
-  /** Later batches are written after earlier ones. */
-  const write = (all: readonly Entry[]): Promise<void> => {
-    entries += all.length;
-    written = writeAfter(written, all);
-    // The next await reports a full disk; if reading failed meanwhile, none follows.
-    written.catch(() => undefined);
-    return written;
-  };
-  try {
-    await file.write(header);
-    const notes = await fill(write);
-    if (entries > 0) {
-      await file.finish();
-      return { path: file.path, entries, ...notes };
-    }
-  } catch (error) {
-    await written.catch(() => undefined);
-    await file.discard();
-    throw error;
-  }
-  await file.discard();
-  return undefined;
+  });
 }
 
 const columns: readonly CsvColumn<FileRow>[] = [

@@ -6,8 +6,7 @@ import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { renderUnclearZone, renderZoneForm, renderZoneOption } from '../../views/zones/rows.ts';
 import * as views from '../../views/zones/zone.ts';
-import type { Context, With } from '../define.ts';
-import { type Action, type Command, defineForm } from '../define.ts';
+import { type Action, type Command, type Context, defineForm, type With } from '../define.ts';
 import { findKnownZones, lookUpZone } from './lookup.ts';
 import { defineZonePicker } from './pickers.ts';
 

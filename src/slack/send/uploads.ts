@@ -18,15 +18,11 @@ export class UploadError extends Error {
 
   constructor(
     message: string,
-    {
-      code,
-      retryAfterSeconds,
-      cause,
-    }: Partial<Pick<UploadError, 'code' | 'retryAfterSeconds' | 'cause'>> = {},
+    facts: Partial<Pick<UploadError, 'code' | 'retryAfterSeconds' | 'cause'>> = {},
   ) {
-    super(message, { cause });
-    this.code = code ?? 'upload_failed';
-    this.retryAfterSeconds = retryAfterSeconds;
+    super(message, { cause: facts.cause });
+    this.code = facts.code ?? 'upload_failed';
+    this.retryAfterSeconds = facts.retryAfterSeconds;
   }
 }
 

@@ -27,14 +27,8 @@ export interface Chart {
  * A chart in a message, which holds two at most. Labels without a value are left out and named below it: a gap cannot
  * be drawn, and would pass for zero. Nothing if there is nothing to draw.
  */
-export function renderChart({
-  kind,
-  title,
-  unit,
-  labels,
-  series,
-  newest = maxPoints,
-}: Chart): MessageBlock[] {
+export function renderChart(about: Chart): MessageBlock[] {
+  const { kind, title, unit, labels, series, newest = maxPoints } = about;
   const from = Math.max(0, labels.length - newest);
   const drawn = series
     .slice(0, maxSeries)

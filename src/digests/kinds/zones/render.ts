@@ -73,14 +73,8 @@ const stateWords = (
   ] as const satisfies [Attention, number, ...string[]][]
 ).map(([state, weight, sign, is, became, recovered]) => ({ state, weight, sign, is, became, recovered }));
 
-export function listZoneFindings({
-  since,
-  news,
-  limits,
-  busiest,
-  perDay: total,
-  chargesPerDay,
-}: ZoneFigures): Finding[] {
+export function listZoneFindings(figures: ZoneFigures): Finding[] {
+  const { since, news, limits, busiest, perDay: total, chargesPerDay } = figures;
   const newLimits = limits
     .filter(({ isNew }) => isNew)
     .map(
