@@ -157,10 +157,4 @@ const unknownNotice = defineMessage({
 });
 
 /** Every kind of message that digests put into the outbox. */
-export const digestMessages = [
-  digestPost,
-  digestDetail,
-  unknownNotice,
-  pauseNotice,
-  reinstalledNotice,
-] as const;
+export const digestMessages = [digestPost, digestDetail, unknownNotice, pauseNotice, reinstalledNotice];

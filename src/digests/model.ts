@@ -105,11 +105,7 @@ export interface DigestPast {
 export interface DigestPorts {
   readonly outbox: Outbox;
   /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
-  readonly cdn: (
-    person: Person,
-    signal: AbortSignal,
-    options?: { readonly allowance?: ErrorBudget },
-  ) => Promise<CdnClient>;
+  readonly cdn: (person: Person, signal: AbortSignal, budget?: ErrorBudget) => Promise<CdnClient>;
   /** Decides by the policy of this moment: what was decided when a job was stored is decided again when it runs. */
   readonly authorizer: (person: Person) => Authorizer;
   readonly people: (installation: Installation) => People;

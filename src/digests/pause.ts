@@ -42,10 +42,7 @@ export async function pauseDigests(
   for (const digest of paused) {
     const { id: subject, tenant, owner, channel } = digest;
     const detail = { reason, owner: owner.userId, channel };
-    await tools.audit.record(
-      { tenant, actor: 'system', event: 'digest-paused', subject, detail },
-      { in: trx },
-    );
+    await tools.audit.record({ tenant, actor: 'system', event: 'digest-paused', subject, detail }, trx);
     // The app is not in the workspace, so nothing can be posted before it is back.
     if (notice === 'sending') await putPauseNotice(trx, digest, tools);
   }

@@ -48,7 +48,7 @@ export function createDigestService(options: Options) {
         .where('id', '=', id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      await audit.record({ tenant: row.tenant, actor: by.userId, event, subject: id, detail }, { in: trx });
+      await audit.record({ tenant: row.tenant, actor: by.userId, event, subject: id, detail }, trx);
       const changed = readDigest(row);
       await enqueueNextRun(enqueue, changed, trx);
       if (changed.deletedAt) await cancelPosts(trx, id, options.outbox);

@@ -80,7 +80,7 @@ export async function finishExport(
   });
   if (!row) return false;
   if (!(await ports.outbox.edit(trx, exportMessageId(row.id)))) await putEndNotice(trx, row, { ports, now });
-  await ports.audit.record(recordOf(row, outcome, done.sha256), { in: trx });
+  await ports.audit.record(recordOf(row, outcome, done.sha256), trx);
   return true;
 }
 

@@ -107,6 +107,6 @@ async function deleteFiles(row: ExportRow, days: number, context: ExportContext)
     await trx.updateTable('exports').set({ files_deleted_at: now() }).where('id', '=', row.id).execute();
     const detail = { export: row.id, files: files.length, afterDays: days };
     const record = { tenant: row.tenant, event: 'export-deleted', subject: row.user_id, detail } as const;
-    await ports.audit.record({ ...record, actor: 'system' }, { in: trx });
+    await ports.audit.record({ ...record, actor: 'system' }, trx);
   });
 }

@@ -32,7 +32,7 @@ export function inTransaction<T>(ledger: Ledger, work: (tx: LedgerTransaction) =
   return ledger.db.transaction().execute(async (db) => {
     const records: AuditInput[] = [];
     const answer = await work({ ...ledger, db, record: (entry) => void records.push(entry) });
-    for (const entry of records) await ledger.audit.record(entry, { in: db });
+    for (const entry of records) await ledger.audit.record(entry, db);
     return answer;
   });
 }

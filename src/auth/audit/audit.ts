@@ -73,15 +73,15 @@ export const deployment = 'deployment';
 export function createAudit({ db, now }: { db: Db; now: () => Date }) {
   return {
     /**
-     * Appends a record: in `options.in`, as the last step of the transaction of the change it records, else in a
-     * transaction of its own. With the embedded database never without `in` while a transaction is open.
+     * Appends a record: in `trx`, as the last step of the transaction of the change it records, else in a transaction of
+     * its own. With the embedded database never without `trx` while a transaction is open.
      *
      * @throws Error where a value looks like a key or token; then nothing is written.
      */
-    async record(entry: AuditInput, options: { in?: Trx | undefined } = {}): Promise<void> {
+    async record(entry: AuditInput, trx?: Trx): Promise<void> {
       const facts = toFacts(entry);
-      if (options.in) await append(options.in, facts, now);
-      else await db.transaction().execute((trx) => append(trx, facts, now));
+      if (trx) await append(trx, facts, now);
+      else await db.transaction().execute((own) => append(own, facts, now));
     },
     /** The newest `most` records of a tenant that pass the filter, newest first, for display. */
     async recent(tenant: string, most: number, filter?: AuditFilter): Promise<AuditRecord[]> {

@@ -169,7 +169,7 @@ export async function loadSigningKey(options: Omit<Options, 'policies'>): Promis
       .execute();
     await audit.record(
       { tenant: deployment, actor: 'system', event: 'audit-key-made', subject: publicKeyId(publicKey) },
-      { in: trx },
+      trx,
     );
     return privateKey;
   });

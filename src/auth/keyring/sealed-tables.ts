@@ -186,10 +186,7 @@ export async function destroyRowsByKey(options: {
           if (table.name !== 'linked_keys') return;
           const { tenant, userId: subject } = row;
           const detail = { cause: 'encryption-key-lost' };
-          await audit.record(
-            { tenant, actor: 'system', event: 'key-destroyed', subject, detail },
-            { in: trx },
-          );
+          await audit.record({ tenant, actor: 'system', event: 'key-destroyed', subject, detail }, trx);
         });
         // Rolled back where a person changed the row meanwhile: theirs stays.
         await step.catch((error: unknown) => {

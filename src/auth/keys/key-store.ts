@@ -66,7 +66,7 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
           .onConflict((conflict) => conflict.columns(['tenant', 'user_id']).doUpdateSet(row))
           .execute();
         const detail = { fingerprint: linked.fingerprint, replaced };
-        await audit.record(keyEvent('key-linked', slot, reason, detail), { in: trx });
+        await audit.record(keyEvent('key-linked', slot, reason, detail), trx);
       });
       return linked;
     },
@@ -94,7 +94,7 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
       if (!(await find(person))) return false;
       return db.transaction().execute(async (trx) => {
         if (!(await destroySlot(trx, sealer, linkedKeysTable, slot, now()))) return false;
-        await audit.record(keyEvent('key-destroyed', slot, reason), { in: trx });
+        await audit.record(keyEvent('key-destroyed', slot, reason), trx);
         return true;
       });
     },
@@ -112,7 +112,7 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
         for (const owner of rows)
           if (await destroySlot(trx, sealer, linkedKeysTable, owner, now())) destroyed.push(owner);
         for (const owner of destroyed)
-          await audit.record(keyEvent('key-destroyed', owner, { actor: 'system', ...reason }), { in: trx });
+          await audit.record(keyEvent('key-destroyed', owner, { actor: 'system', ...reason }), trx);
         return destroyed.length;
       });
     },

@@ -50,7 +50,7 @@ export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: 
         if (numInsertedOrUpdatedRows !== 1n) return false;
         const detail = Object.fromEntries(difference.map((line, index) => [`change${index + 1}`, line]));
         const subject = `policy v${version}`;
-        await audit.record({ tenant, actor: by, event: 'policy-changed', subject, detail }, { in: trx });
+        await audit.record({ tenant, actor: by, event: 'policy-changed', subject, detail }, trx);
         return true;
       });
       // Also a read that is under way is not kept: it may have begun before.

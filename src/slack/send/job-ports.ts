@@ -29,7 +29,7 @@ export interface JobPortsOptions {
   readonly access: InstallationAccess;
   readonly clients: Clients;
   readonly keyStore: KeyStore;
-  readonly cdn: { withKey(key: Secret, signal?: AbortSignal, allowance?: ErrorBudget): CdnClient };
+  readonly cdn: { withKey(key: Secret, signal?: AbortSignal, budget?: ErrorBudget): CdnClient };
   readonly exportThread: () => ExportThread;
   readonly policies: Policies;
   readonly people: PeopleOf;
@@ -64,8 +64,8 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     people: (place) => people(workspaceOf(place)),
     isInstalled: (place) => access.isInstalled(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
-    cdn: async (person: Person, signal: AbortSignal, more: { readonly allowance?: ErrorBudget } = {}) =>
-      options.cdn.withKey(await cdnKey(person), signal, more.allowance),
+    cdn: async (person: Person, signal: AbortSignal, budget?: ErrorBudget) =>
+      options.cdn.withKey(await cdnKey(person), signal, budget),
     authorizer: (person) =>
       createAuthorizer({
         person,

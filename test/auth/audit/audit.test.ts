@@ -88,7 +88,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       const database = await emptyDatabase();
       const audit = auditOn(database);
       const failing = database.db.transaction().execute(async (trx) => {
-        await audit.record(createLinkedRecord('U1'), { in: trx });
+        await audit.record(createLinkedRecord('U1'), trx);
         throw new Error('changed my mind');
       });
       await expect(failing).rejects.toThrow('changed my mind');

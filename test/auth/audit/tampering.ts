@@ -23,10 +23,7 @@ export async function insertRecords({ db }: Database, count: number, tenant = ac
   await db.transaction().execute(async (trx) => {
     for (let n = 1; n <= count; n += 1) {
       const detail = { fingerprint: `f${n}`, replaced: n % 2 === 0 };
-      await audit.record(
-        { tenant, actor: `U${n}`, event: 'key-linked', subject: `U${n}`, detail },
-        { in: trx },
-      );
+      await audit.record({ tenant, actor: `U${n}`, event: 'key-linked', subject: `U${n}`, detail }, trx);
     }
   });
 }
