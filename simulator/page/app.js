@@ -94,7 +94,7 @@ function drawLog({ messages, notices }) {
   find('home').hidden = true;
   find('log').hidden = false;
   const empty = at().channel.startsWith('D')
-    ? 'Your conversation with the CDN app. Try /cdn help.'
+    ? 'Your conversation with the CDN app. Nothing can be typed here; buttons work.'
     : 'Nothing here yet that you can see. Try /cdn help.';
   const { user, channel: id } = at();
   drawMessages(find('log'), {
@@ -145,8 +145,9 @@ function go(user, channelId) {
 }
 
 async function send(text) {
+  if (atHome() || at().channel === dmOf(at().user))
+    return note('Nothing can be typed here: the app’s manifest says so. Try `/cdn help` in a channel.');
   if (!text.startsWith('/')) return say(text);
-  if (atHome()) go(at().user, dmOf(at().user));
   sending += 1;
   drawStatus(0);
   find('scroll').scrollTop = find('scroll').scrollHeight;
@@ -157,8 +158,6 @@ async function send(text) {
 
 /** Text without a command goes to the others in the channel; the bot does not receive it. */
 async function say(text) {
-  if (atHome() || at().channel === dmOf(at().user))
-    return note('The app takes slash commands only: nobody got this. Try `/cdn help`.');
   await act('say', { user: at().user, channel: at().channel, text }).catch(fail);
 }
 

@@ -44,7 +44,7 @@ export function renderHome(shown: {
     ...commandButtons(groups),
     linked && section('*Your key*'),
     linked && actions(...keyButtons()),
-    context(`Type \`/cdn\` anywhere. As of ${formatMoment(asOf)}.`),
+    context(`Type \`/cdn\` in any channel. As of ${formatMoment(asOf)}.`),
   ]);
   const room = limits.homeBlocks - top.length - bottom.length;
   return { type: 'home', blocks: [...top, ...truncateSections(sections, room), ...bottom] };

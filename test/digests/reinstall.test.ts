@@ -61,7 +61,7 @@ test('removed and installed again: each owner is told once of the paused ones, a
   await uninstall(acme.botToken);
   const asked = bot.slack.as(alice, ops);
   // Its answers need no token: it goes on when what runs for people has ended.
-  await expect.poll(() => bot.logs.some((line) => line.includes('app uninstalled'))).toBe(true);
+  await expect.poll(() => bot.logs.some((line) => line.includes('access ended'))).toBe(true);
   const dm = bot.slack.as(alice, `D${alice}`);
   expect(dm.messages().filter(isBack)).toEqual([]);
 
@@ -83,7 +83,7 @@ test('removed and installed again: each owner is told once of the paused ones, a
   // Without a key nothing resumes; with one everything does.
   await dm.press('digests:resume-all', { ts: notice.ts });
   await dm.waitForMessage(answers.withoutKey);
-  await connect(bot, alice, `D${alice}`, bot.cdn.key, acme.id);
+  await connect(bot, alice, ops, bot.cdn.key, acme.id);
   for (const id of [ops, 'C0DEPLOY0']) {
     const channel = bot.slack.world.channels.get(id);
     if (channel) channel.botIsMember = true;

@@ -137,7 +137,7 @@ test('removed from its channel: its owner is told, an admin sees it at home and 
   const deploys = bot.slack.world.channels.get('C0DEPLOY0');
   const alice = bot.slack.as('U0ALICE00', 'DU0ALICE00');
   if (deploys) deploys.botIsMember = false;
-  for (const one of [id, other]) await alice.slash(`digest run ${one}`);
+  for (const one of [id, other]) await bot.slack.as('U0ALICE00', 'C0OPS0000').slash(`digest run ${one}`);
   const notice = await alice.waitForMessage((message) => isRemoval(message, id), 40_000);
   const otherNotice = await alice.waitForMessage((message) => isRemoval(message, other), 40_000);
   expect(offers(notice, 'digests:take-over', id)).toBe(false);

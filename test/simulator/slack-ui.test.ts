@@ -178,8 +178,8 @@ test('every change is told on the stream', async () => {
 
 test('a failed dispatch is shown to the person, and a wrong request gets an error in words', async () => {
   reply = () => ({ status: 500 });
-  await post('slash', { user: 'U0DAVE000', channel: 'DU0DAVE000', text: 'zones' });
-  const state = await get('/ui/state?user=U0DAVE000&channel=DU0DAVE000');
+  await post('slash', { user: 'U0DAVE000', channel: 'C0OPS0000', text: 'zones' });
+  const state = await get('/ui/state?user=U0DAVE000&channel=C0OPS0000');
   expect(state['notices']).toEqual([slackSays.failed]);
   expect(await post('slash', { user: 'U0NOBODY0', channel: 'C0OPS0000', text: 'x' })).toEqual({
     error: 'Nobody in the simulated Slack has the id U0NOBODY0',

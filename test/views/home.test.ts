@@ -45,7 +45,7 @@ test('the Home tab shows person, commands and key in this order', async () => {
     You can connect one again at any time.
     Forget it
     Keep it
-    Type \`/cdn\` anywhere. As of <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>."
+    Type \`/cdn\` in any channel. As of <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>."
   `);
 });
 

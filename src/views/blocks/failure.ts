@@ -98,7 +98,7 @@ function explainReason(reason: Reason, says: string | undefined): Refusal | unde
     },
     'channel-cap': {
       message: `This is not allowed here: ${says ?? 'the channel is capped'}.`,
-      hint: 'Try it in another channel, or in your conversation with the bot.',
+      hint: 'Try it in another channel, or with the buttons of the bot’s Home tab.',
       offer: 'why',
     },
     'other-channel': {
