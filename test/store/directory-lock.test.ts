@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -35,6 +36,32 @@ test('a second process on one directory is refused in words, and gets it when th
   await ended;
   await there.open();
 });
+
+const apart = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
+// Linux only, and not where the system forbids it.
+const canBeApart = spawnSync('unshare', [...apart, 'true']).status === 0;
+
+test.skipIf(!canBeApart)(
+  'two processes that do not see each other, as in two containers, do not share a directory',
+  async () => {
+    const { dataDir, open: openHere } = await embedded.createLocation();
+    const start = () => {
+      const script = new URL('open-database-process.ts', import.meta.url).pathname;
+      const command = [...apart, process.execPath, script, dataDir];
+      return spawn('unshare', command, { stdio: ['ignore', 'pipe', 'pipe'] });
+    };
+    const first = start();
+    expect(String(await once(first.stdout, 'data'))).toBe('open\n');
+    const second = start();
+    const [refusal, exit] = await Promise.all([text(second.stderr), once(second, 'exit')]);
+    expect(refusal).toContain(`the data directory ${dataDir}`);
+    expect(exit).toEqual([1, null]);
+    first.kill('SIGKILL');
+    // Its process ends a moment after the one that was killed.
+    const isFree = () => openHere().then(Boolean, () => false);
+    await expect.poll(isFree, { timeout: 10_000 }).toBe(true);
+  },
+);
 
 test('the same directory under another name is the same directory', async () => {
   const path = await createTempDirectory();
