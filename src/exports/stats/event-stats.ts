@@ -65,13 +65,9 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}) {
   };
 
   const countTime = (row: CsvRow): void => {
-    const at = times.read(row.bytes, row.from[timeColumn] as number, row.to[timeColumn] as number);
-    if (Number.isNaN(at)) return;
-    const start = at - (at % hourMs);
-    if (start === hour) inHour += 1;
-    else if (!enterHour(start)) return;
-    if (at < first) first = at;
-    if (at > last) last = at;
+    const start = times.readHour(row.bytes, row.from[timeColumn] as number, row.to[timeColumn] as number);
+    if (start !== hour && !enterHour(start)) return;
+    inHour += 1;
     timed += 1;
   };
 
@@ -80,13 +76,12 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}) {
     inHour = 0;
   };
 
+  /** False if it is no time, or too far from the others. */
   const enterHour = (start: number): boolean => {
-    const isNear =
-      timed === 0 || Math.max(last, start) - Math.min(first - (first % hourMs), start) < mostHours * hourMs;
-    if (!isNear) return false;
+    const [from, to] = [Math.min(first, start), Math.max(last, start)];
+    if (!(to - from < mostHours * hourMs)) return false;
     leaveHour();
-    hour = start;
-    inHour = 1;
+    [hour, first, last] = [start, from, to];
     return true;
   };
 
@@ -153,10 +148,8 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}) {
 }
 
 function fillGaps(hours: ReadonlyMap<number, number>, first: number, last: number): [number, number][] {
-  const begin = first - (first % hourMs);
-  const count = Math.floor((last - begin) / hourMs) + 1;
-  return Array.from({ length: count }, (_, nth) => {
-    const start = begin + nth * hourMs;
+  return Array.from({ length: (last - first) / hourMs + 1 }, (_, nth) => {
+    const start = first + nth * hourMs;
     return [start, hours.get(start) ?? 0];
   });
 }

@@ -1,4 +1,4 @@
-import { minuteMs } from '../../lib/time.ts';
+import { hourMs } from '../../lib/time.ts';
 
 const zero = 0x30;
 
@@ -24,8 +24,8 @@ export function createTimeReader() {
   };
 
   return {
-    /** Epoch ms; NaN if the text is no time. */
-    read(bytes: Buffer, from: number, to: number): number {
+    /** The hour (UTC) of a time, epoch ms; NaN if the text is no time. */
+    readHour(bytes: Buffer, from: number, to: number): number {
       const length = to - from;
       // 2026-11-20T10:15:30, and what may follow: .123, Z
       if (length >= 19 && length <= 31 && bytes[from + 4] === 0x2d && bytes[from + 7] === 0x2d) {
@@ -41,16 +41,11 @@ export function createTimeReader() {
           const hours = digits(bytes, from + 11, 2);
           const minutes = digits(bytes, from + 14, 2);
           const seconds = digits(bytes, from + 17, 2);
-          if (hours < 24 && minutes < 60 && seconds < 61)
-            return (
-              dayAt(bytes, from) +
-              (hours * 60 + minutes) * minuteMs +
-              seconds * 1000 +
-              milliseconds(bytes, from + 19, ends)
-            );
+          if (hours < 24 && minutes < 60 && seconds < 61) return dayAt(bytes, from) + hours * hourMs;
         }
       }
-      return length > 64 ? Number.NaN : parseTime(bytes.toString('latin1', from, to).trim());
+      const at = length > 64 ? Number.NaN : parseTime(bytes.toString('latin1', from, to).trim());
+      return Math.floor(at / hourMs) * hourMs;
     },
   };
 }
@@ -86,12 +81,4 @@ function fractionEnd(bytes: Buffer, from: number, to: number): number {
   let at = from + 1;
   while (at < to && (bytes[at] as number) >= zero && (bytes[at] as number) <= zero + 9) at += 1;
   return at;
-}
-
-function milliseconds(bytes: Buffer, from: number, to: number): number {
-  let unit = 100;
-  let sum = 0;
-  for (let at = from + 1; at < to && unit >= 1; at += 1, unit /= 10)
-    sum += ((bytes[at] as number) - zero) * unit;
-  return sum;
 }

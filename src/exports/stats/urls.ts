@@ -27,7 +27,9 @@ export function redactUrl(url: Span, room: Buffer): void {
   let lastAt = -1;
   let end = to;
   for (let place = from; place < to; place += 1) {
-    const byte = bytes[place];
+    const byte = bytes[place] as number;
+    // Letters, which most bytes are, lie above all four.
+    if (byte > at) continue;
     if (byte === at) lastAt = place;
     else if (end < to) continue;
     else if (byte === equals) hasValue = true;
