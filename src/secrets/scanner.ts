@@ -36,6 +36,7 @@ export function redactSecrets(text: string): string {
 
 /** The content without doubtful values in any of its texts. Streams, bytes and the like stay as they are. */
 export function redactDoubtful<T>(content: T): T {
+  if (!findSecrets(textOf(content)).some(isDoubtful)) return content;
   return mapTexts(content, (text) => redactFound(text, findSecrets(text).filter(isDoubtful))) as T;
 }
 

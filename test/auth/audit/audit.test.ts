@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { type Audit, type AuditInput, createAudit } from '../../../src/auth/audit/audit.ts';
 import { verifyChain } from '../../../src/auth/audit/chain.ts';
+import { registerSecret, withSecrets } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { acme, beta, looksSecret } from './tampering.ts';
@@ -142,6 +143,18 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
         expect(String(refused)).not.toContain(secret);
       }
       expect(await audit.recent(acme, 10)).toEqual([]);
+    });
+
+    test('a doubtful value, such as that of a variable, is masked where it stands', async () => {
+      const audit = auditOn(await emptyDatabase());
+      await withSecrets(async () => {
+        registerSecret('variable-value', 'https://v2.example.com/api');
+        const detail = { reason: 'switch to https://v2.example.com/api today' };
+        await audit.record({ ...createLinkedRecord('U1'), detail });
+      });
+      const [entry] = await audit.recent(acme, 1);
+      expect(entry?.detail).toEqual({ reason: 'switch to [secret] today' });
+      expect(await audit.check(acme, 10)).toMatchObject({ verdict: { ok: true } });
     });
 
     test('text that is very long, and very many facts, are cut where one sees it', async () => {
