@@ -1,5 +1,7 @@
 /** Sentences that the tests of this folder wait for, or need in several places. */
 export const says = {
+  /** The CDN's own words. */
+  noScanning: /Upload Scanning is not available on your plan/,
   working: 'Working on it',
   /** To people of another organisation. */
   ownPeopleOnly: /its own organisation only/,

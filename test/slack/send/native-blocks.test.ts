@@ -10,6 +10,7 @@ import { message, section } from '../../../src/views/blocks/blocks.ts';
 import { renderChart } from '../../../src/views/blocks/chart.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
+import { says } from '../words.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
@@ -185,7 +186,7 @@ test('a secret in a chart is held back, in words as well', async () => {
 test('a refusal of the scanning service reaches the person in its own words', async () => {
   const person = bot.slack.as(alice, ops);
   await person.slash('scanning 502');
-  await person.waitForMessage(/Upload Scanning is not available on your plan/);
+  await person.waitForMessage(says.noScanning);
 });
 
 test('forms open for missing words, and answer where they were opened', async () => {
