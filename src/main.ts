@@ -100,8 +100,15 @@ async function audit(words: readonly string[]): Promise<void> {
 
 function fail(error: unknown, code = 1): never {
   if (error instanceof UserError) console.error([error.message, error.hint].filter(Boolean).join('\n'));
-  else console.error('The bot failed:', error instanceof Error ? (error.stack ?? error.message) : error);
+  else console.error('The bot failed:', describe(error));
   process.exit(code);
+}
+
+/** The stacks of an error and its causes. Their other members may hold secrets. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const stack = error.stack ?? error.message;
+  return error.cause === undefined ? stack : `${stack}\nCaused by: ${describe(error.cause)}`;
 }
 
 main(process.argv[2] ?? 'all', process.argv.slice(3)).catch((error: unknown) => fail(error));

@@ -11,6 +11,7 @@ export type Config = ReturnType<typeof readConfig>;
 export type StoreConfig = ReturnType<typeof toStoreConfig>;
 
 const toSecret = (value: string): Secret => new Secret(value);
+const splitList = (text: string): string[] => text.split(/[\s,]+/u).filter(Boolean);
 
 // Slack's signing secrets are 32 hex digits. A short secret is guessed from one signature or OAuth state that was seen.
 const longSecret = (source: string) =>
@@ -55,11 +56,19 @@ const variables = storeVariables.extend({
   SLACK_CLIENT_ID: z.string().optional(),
   SLACK_CLIENT_SECRET: z.string().transform(toSecret).optional(),
   SLACK_STATE_SECRET: longSecret('make one with: openssl rand -hex 32').optional(),
+  ALLOWED_WORKSPACES: z
+    .string()
+    .transform(splitList)
+    .refine(
+      (ids) => ids.every((id) => /^[TE][A-Z0-9]+$/.test(id)),
+      'must be ids of workspaces or organisations such as T012AB3CD, with commas between them',
+    )
+    .default([]),
   CDN_API_URL: address.default('https://api.bunny.net'),
   CDN_ORIGIN_LOGGING_URL: address.default('https://cdn-origin-logging.bunny.net'),
   ADMIN_USER_IDS: z
     .string()
-    .transform((text) => text.split(/[\s,]+/u).filter(Boolean))
+    .transform(splitList)
     .refine(
       (ids) => ids.every((id) => /^(?:[TE][A-Z0-9]+\/)?[UW][A-Z0-9]+$/.test(id)),
       'must be user ids such as U012AB3CD, with commas between them (Slack: profile → ⋮ → Copy member ID)',
@@ -183,5 +192,6 @@ function toInstalling(read: z.output<typeof variables>): Installing {
     clientId,
     clientSecret: read.SLACK_CLIENT_SECRET ?? missing,
     stateSecret: read.SLACK_STATE_SECRET ?? missing,
+    allowed: read.ALLOWED_WORKSPACES,
   };
 }

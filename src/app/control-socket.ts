@@ -80,17 +80,22 @@ export async function requestControl(
   words: readonly string[],
   print: (line: string) => void,
 ): Promise<boolean> {
-  const asking = request({ socketPath: path, method: 'POST', path: '/' }).end(JSON.stringify(words));
-  const [incoming] = (await once(asking, 'response').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return [];
-    throw error;
-  })) as [IncomingMessage?];
-  if (!incoming) return false;
-  for await (const line of createInterface(incoming)) {
-    const said = answer.parse(JSON.parse(line));
-    if ('line' in said) print(said.line);
-    else if ('refused' in said) throw new UserError(said.refused, said.hint);
-    else return true;
+  const asking = request({ socketPath: path, method: 'POST', path: '/', agent: false }).end(
+    JSON.stringify(words),
+  );
+  try {
+    const [incoming] = (await once(asking, 'response')) as [IncomingMessage];
+    for await (const line of createInterface(incoming)) {
+      const said = answer.parse(JSON.parse(line));
+      if ('line' in said) print(said.line);
+      else if ('refused' in said) throw new UserError(said.refused, said.hint);
+      else return true;
+    }
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return false;
+    // Its answer is cut off within a line, or the connection is.
+    if (!(error instanceof SyntaxError) && code !== 'ECONNRESET' && code !== 'EPIPE') throw error;
   }
   throw new UserError('The running bot ended before it was done.', 'Start it, and type the same again.');
 }

@@ -28,6 +28,8 @@ export type Installing =
       readonly clientId: string;
       readonly clientSecret: Secret;
       readonly stateSecret: Secret;
+      /** Ids of the workspaces and organisations that may install it; empty = all. */
+      readonly allowed: readonly string[];
     };
 
 /** The token of a workspace. Use after the acknowledgement only: with OAuth it reads the database. */
@@ -100,17 +102,30 @@ function singleWorkspace(
 
 function manyWorkspaces(
   { apiUrl, exclusively, installations, logger, now, publicUrl }: AccessOptions,
-  { clientId, clientSecret, stateSecret }: Installing & { kind: 'oauth' },
+  { clientId, clientSecret, stateSecret, allowed }: Installing & { kind: 'oauth' },
   clientOptions: WebClientOptions,
 ): InstallationAccess {
+  const storeInstallation: InstallationStore['storeInstallation'] = async (installation, about) => {
+    const { team, enterprise, bot } = installation;
+    const isAllowed = [team?.id, enterprise?.id].some((id) => id !== undefined && allowed.includes(id));
+    // A refreshed token is of an installation that was allowed.
+    if (allowed.length === 0 || isAllowed || 'installedAt' in installation)
+      return installations.storeInstallation(installation, about);
+    const revoked = new WebClient(bot?.token, { ...clientOptions, logger }).auth.revoke();
+    await revoked.catch((error: unknown) => logger.warn('cannot revoke a refused installation', error));
+    throw new UserError(
+      'This workspace may not install this bot.',
+      `Ask whoever runs it to add ${team?.id ?? enterprise?.id} to ALLOWED_WORKSPACES.`,
+    );
+  };
   const installer = new InstallProvider({
     clientId,
     clientSecret: clientSecret.reveal(),
     stateSecret: stateSecret.reveal(),
-    installationStore: installations,
+    installationStore: { ...installations, storeInstallation },
     installUrlOptions: {
       scopes: [...scopes],
-      ...(publicUrl ? { redirectUri: new URL('/slack/oauth_redirect', publicUrl).href } : {}),
+      ...(publicUrl ? { redirectUri: `${publicUrl.replace(/\/+$/, '')}/slack/oauth_redirect` } : {}),
     },
     logger,
     // The page where people agree to an installation is on the host of the Web API.

@@ -62,10 +62,11 @@ async function migrate(db: Db, log: Log): Promise<void> {
   if (await isUpToDate(db)) return;
   const migrator = new Migrator({ db, provider: migrationProvider });
   const { error, results = [] } = await migrator.migrateToLatest();
-  for (const { migrationName, status } of results) {
-    if (status === 'Success') log.info({ migration: migrationName }, 'migration applied');
+  // All of them are one transaction: with one that fails the others are rolled back.
+  if (error === undefined) {
+    for (const { migrationName } of results) log.info({ migration: migrationName }, 'migration applied');
+    return;
   }
-  if (error === undefined) return;
   if (error instanceof Error && error.message.includes('corrupted migrations')) {
     throw new UserError(
       'The database was written by a newer version of the bot.',

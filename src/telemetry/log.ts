@@ -17,8 +17,8 @@ export type LogLevel = (typeof logLevels)[number];
 
 /**
  * A logger that writes one JSON line per entry, to standard output by default, and a secret at no level: members that
- * carry one are masked at any depth, text that looks like one is masked in any string, and of an error only code, name,
- * message and stack are written.
+ * carry one are masked at any depth, text that looks like one is masked in any string, and of an error and its causes
+ * only code, name, message and stack are written.
  */
 export function createLogger(level: LogLevel, destination?: { write: (line: string) => void }): Log {
   const options: pino.LoggerOptions = {
@@ -47,7 +47,7 @@ function clean(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Secret) return masked;
   if (value instanceof Date) return value;
-  if (value instanceof Error) return errorFields(value);
+  if (value instanceof Error) return errorFields(value, depth);
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (value instanceof URL) return value.href;
   if (depth >= maxDepth) return '[deeper]';
@@ -67,9 +67,15 @@ function cleanMembers(fields: object, depth: number): Record<string, unknown> {
 }
 
 // An allow-list: other members of thrown errors hold requests, headers and query parameters.
-function errorFields(error: Error): Record<string, unknown> {
-  const { code, name, message, stack } = error as NodeJS.ErrnoException;
-  return { ...(['string', 'number'].includes(typeof code) && { code }), name, message, stack };
+function errorFields(error: Error, depth: number): Record<string, unknown> {
+  const { code, name, message, stack, cause } = error as NodeJS.ErrnoException;
+  return {
+    ...(['string', 'number'].includes(typeof code) && { code }),
+    name,
+    message,
+    stack,
+    ...(cause instanceof Error && depth < maxDepth && { cause: errorFields(cause, depth + 1) }),
+  };
 }
 
 // Applied once to each finished line, so also to messages, stacks and text of libraries.

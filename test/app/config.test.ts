@@ -64,6 +64,7 @@ test.each([
       SLACK_CLIENT_SECRET: 'c',
       SLACK_STATE_SECRET: 's'.repeat(16),
       SLACK_SIGNING_SECRET: 's'.repeat(16),
+      ALLOWED_WORKSPACES: 'T0ACME000, E0CORP0000',
     },
   ],
 ])('%s is accepted', (_what, env) => {
@@ -74,6 +75,7 @@ test.each([
   ['a host that only begins like this machine', { ...enough, CDN_API_URL: 'http://127.0.0.1.example.com' }],
   ['PostgreSQL without keys', { ...enough, DATABASE_URL: 'postgres://db/chat' }],
   ['one workspace and many', { ...enough, SLACK_CLIENT_ID: '1' }],
+  ['a name of a workspace', { ...enough, ALLOWED_WORKSPACES: 'T0ACME000, acme' }],
   ['half of OAuth', { SLACK_CLIENT_ID: '1', SLACK_APP_TOKEN: 'xapp-1' }],
 ])('%s is refused', (_what, env) => {
   expect(readProblems(env)).toMatchSnapshot();

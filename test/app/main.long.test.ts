@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { environment } from '../support/bot.ts';
 import { copyEmbeddedDatabase } from '../support/database-templates.ts';
+import { createMemoryLog } from '../support/engines.ts';
 import { type BotProcess, startBotProcess } from '../support/process.ts';
 
 const alice = 'U0ALICE00';
@@ -45,6 +48,17 @@ test('with nothing set it names every missing variable at once and mentions the 
   for (const words of ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET', 'npm run playground']) {
     expect(said).toContain(words);
   }
+});
+
+test('a failure that is nobody’s mistake is printed with its causes', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'chatops-'));
+  const database = await openDatabase({ dataDir: directory, log: createMemoryLog() });
+  await sql`create table operations (id text)`.execute(database.db);
+  await database.close();
+  running = startBotProcess({ DATA_DIR: directory }, 'migrate');
+  expect(await running.exited).toBe(1);
+  expect(running.output()).toMatch(/Caused by: .*"operations"/);
+  await rm(directory, { recursive: true });
 });
 
 test('a wrong bot token ends the start with the reason in words, not with a crash', async () => {

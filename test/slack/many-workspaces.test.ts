@@ -72,6 +72,43 @@ test('uninstalling destroys the token and every key of that workspace', async ()
   );
 });
 
+test('behind a proxy with a path, only listed workspaces and organisations install', async () => {
+  const { PORT, PUBLIC_URL } = await createPublicUrl();
+  const listed = await startBot({
+    transport: 'http',
+    install: 'oauth',
+    env: { PORT, PUBLIC_URL: `${PUBLIC_URL}/bot/`, ALLOWED_WORKSPACES: 'T0ACME000,E0CORP0000' },
+  });
+  try {
+    const { acme, beta, corp } = listed.slack.workspaces;
+    const installThere = async (team: string): Promise<number> => {
+      const page = await fetch(`${PUBLIC_URL}/slack/install`);
+      const cookie = page.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+      const link =
+        /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
+      expect(new URL(link).searchParams.get('redirect_uri')).toBe(`${PUBLIC_URL}/bot/slack/oauth_redirect`);
+      const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
+      // As the proxy passes it on.
+      const back = (allowed.headers.get('location') ?? '').replace('/bot/', '/');
+      return (await fetch(back, { headers: { cookie } })).status;
+    };
+    const countRevoked = () => listed.slack.calls.filter(({ method }) => method === 'auth.revoke').length;
+    expect(await installThere(acme.id)).toBe(200);
+    expect(await installThere(corp.id)).toBe(200);
+    expect(countRevoked()).toBe(0);
+    expect(await installThere(beta.id)).toBeGreaterThanOrEqual(400);
+    expect(countRevoked()).toBe(1);
+    const inBeta = listed.slack.as(alice, channelIn(beta.id), beta.id);
+    await inBeta.openHome();
+    const inAcme = listed.slack.as(alice, acmeOps, acme.id);
+    await inAcme.openHome();
+    const published = () => listed.slack.calls.filter(({ method }) => method === 'views.publish');
+    await expect.poll(() => published().map(({ teamId }) => teamId)).toEqual([acme.id]);
+  } finally {
+    await listed.stop();
+  }
+});
+
 function channelIn(teamId: string): string {
   const channels = [...bot.slack.world.channels.values()];
   return channels.find((channel) => channel.teamId === teamId && channel.kind === 'channel')?.id ?? '';

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { hasTable, openDatabase } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { migrationProvider, type Schema } from '../../src/store/schema.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
@@ -71,6 +71,24 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase, 
       );
       const all = Object.keys(await migrationProvider.getMigrations());
       expect(rows).toEqual(all.sort().map((name) => ({ name })));
+    });
+
+    test('a change of the tables that fails is rolled back whole, and none of it is logged as done', async () => {
+      const { dataDir, databaseUrl } = await createLocation({ empty: true });
+      const log = createMemoryLog();
+      const database = await openDatabase({ dataDir, databaseUrl, log });
+      await sql`create table operations (id text)`.execute(database.db);
+      await expect(database.migrate()).rejects.toMatchObject({ cause: { code: '42P07' } });
+      expect(log.entries).toEqual([]);
+      expect(await hasTable(database.db, 'linked_keys')).toBe(false);
+      await sql`drop table operations`.execute(database.db);
+      await database.migrate();
+      expect(log.entries.map(({ fields }) => fields)).toEqual([
+        { migration: '0001-auth' },
+        { migration: '0002-slack' },
+        { migration: '0003-engines' },
+      ]);
+      await database.close();
     });
 
     test('a database of a newer version is refused in words', async () => {

@@ -108,8 +108,11 @@ test('a Secret, bytes and objects with a life of their own are named, not shown'
   });
 });
 
-test('of an error only code, name, message and stack are written, wherever it is', () => {
-  const failed = Object.assign(new TypeError('The request failed', { cause: new Error(secret) }), {
+test('of an error and its causes only code, name, message and stack are written, wherever it is', () => {
+  const lost = Object.assign(new RangeError('The line was cut'), { code: 'EPIPE', params: [secret] });
+  const broken = new Error('No connection', { cause: lost });
+  lost.cause = broken;
+  const failed = Object.assign(new TypeError('The request failed', { cause: broken }), {
     code: 'ECONNRESET',
     options: { headers: { AccessKey: secret } },
     params: [secret],
@@ -118,7 +121,13 @@ test('of an error only code, name, message and stack are written, wherever it is
   log.error({ error: failed, tried: [failed] }, 'x');
   log.error(failed, 'y');
   const line = JSON.parse(lines[0] ?? '');
-  expect(Object.keys(line.error)).toEqual(['code', 'name', 'message', 'stack']);
+  expect(Object.keys(line.error)).toEqual(['code', 'name', 'message', 'stack', 'cause']);
+  expect(line.error.cause).toMatchObject({
+    name: 'Error',
+    message: 'No connection',
+    cause: { code: 'EPIPE', name: 'RangeError', message: 'The line was cut' },
+  });
+  expect(line.error.cause.cause).not.toHaveProperty('params');
   expect(line.error).toMatchObject({ code: 'ECONNRESET', name: 'TypeError', message: 'The request failed' });
   expect(line.tried[0].name).toBe('TypeError');
   expect(lines.join('')).not.toContain(secret);

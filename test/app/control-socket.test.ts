@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { requestControl, serveControl } from '../../src/app/control-socket.ts';
+import { UserError } from '../../src/errors.ts';
+import { createMemoryLog } from '../support/engines.ts';
+import { createTempDirectory } from '../support/temp-directory.ts';
+
+const createPath = async (): Promise<string> => join(await createTempDirectory(), 'control', 'socket');
+
+test('a command is run by the process that listens, and its refusal arrives in words', async () => {
+  const path = await createPath();
+  const printed: string[] = [];
+  const request = (...words: string[]) => requestControl(path, words, (line) => void printed.push(line));
+  expect(await request('status')).toBe(false);
+  const close = await serveControl(
+    path,
+    async ([word = ''], print) => {
+      if (word === 'no') throw new UserError('Refused.', 'Ask again.');
+      print(`did ${word}`);
+    },
+    createMemoryLog(),
+  );
+  expect(await request('status')).toBe(true);
+  expect(printed).toEqual(['did status']);
+  await expect(request('no')).rejects.toMatchObject({ message: 'Refused.', hint: 'Ask again.' });
+  await close();
+  expect(await request('status')).toBe(false);
+});
+
+test.each<[string, (response: ServerResponse) => void]>([
+  ['before it answers', (response) => response.destroy()],
+  ['between two lines', (response) => response.write('{"line":"one"}\n', () => response.destroy())],
+  ['within a line', (response) => response.write('{"line":"one"}\n{"li', () => response.destroy())],
+  ['without a last line', (response) => response.end('{"line":"one"}\n')],
+])('a bot that ends %s is told as that, not as a stack', async (_when, die) => {
+  const path = join(await createTempDirectory(), 'socket');
+  const server = createServer((request, response) => {
+    request.resume();
+    die(response);
+  });
+  await once(server.listen(path), 'listening');
+  const refused: unknown = await requestControl(path, ['rewrap'], () => undefined).catch(
+    (error: unknown) => error,
+  );
+  server.close();
+  expect(refused).toBeInstanceOf(UserError);
+  expect(String(refused)).toMatch(/ended before it was done/);
+});
