@@ -11,6 +11,7 @@ import type { MessagePorts } from './messages.ts';
 import type { Answer, Operation, OperationKind, RequesterContext } from './model.ts';
 import { findOperation } from './queries.ts';
 import type { OperationOutcome, OperationRow } from './rows.ts';
+import { readVariableBody } from './seal.ts';
 import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
 import { loadContext, stopUnlessValid } from './validity.ts';
 import { openValue } from './values.ts';
@@ -110,8 +111,7 @@ async function send(
 ): Promise<Settlement> {
   try {
     if (kind === 'variable-update') {
-      const { requestId } = await cdn.variables.update(path, body ?? '{}', value);
-      return { state: 'succeeded', outcome: { word: 'done', requestId } };
+      return judgeVariable(await cdn.variables.update(path, body ?? '{}', value), body, value);
     }
     const { ids, requestId } = await cdn.volumes.deleteAll(path);
     if (ids === undefined) return { state: 'succeeded', outcome: { word: 'done', requestId } };
@@ -127,6 +127,21 @@ async function send(
   }
 }
 
+/** Whether the variable in the CDN's answer is the one that was asked for. Members that it does not report are believed. */
+function judgeVariable(
+  { name, required, defaultValue, requestId }: Awaited<ReturnType<CdnClient['variables']['update']>>,
+  body: string | null,
+  value: Secret | undefined,
+): Settlement {
+  const wanted = readVariableBody(body);
+  const otherValue = value && defaultValue && defaultValue.reveal() !== value.reveal();
+  const otherRule = wanted !== undefined && required !== undefined && required !== wanted;
+  const facts = { name: name?.slice(0, 100), required, otherValue, otherRule };
+  return otherValue || otherRule
+    ? { state: 'unknown', outcome: { word: 'differs', requestId, facts } }
+    : { state: 'succeeded', outcome: { word: 'done', requestId, facts } };
+}
+
 const failures: Partial<Record<ApiError['code'], string>> = {
   key_refused: 'key-refused',
   rate_limited: 'rate-limited',
@@ -135,7 +150,7 @@ const failures: Partial<Record<ApiError['code'], string>> = {
 
 /** Whether the CDN did what was asked, as far as its error says. */
 function classifyError(error: ApiError, kind: OperationKind): Settlement {
-  const { code, status, requestId, serviceMessage, sent } = error;
+  const { code, status, requestId, serviceMessage, fieldErrors, sent } = error;
   const fail = (word: string, says?: string): Settlement => ({
     state: 'failed',
     outcome: { word, status, requestId, facts: { says } },
@@ -144,7 +159,9 @@ function classifyError(error: ApiError, kind: OperationKind): Settlement {
   if (known) return fail(known);
   if (code === 'refused') {
     const isAttached = kind === 'volume-delete' && status === 400 && /detach/iu.test(serviceMessage ?? '');
-    return isAttached ? fail('not-detached') : fail('refused', serviceMessage?.slice(0, 300));
+    if (isAttached) return fail('not-detached');
+    const { state, outcome } = fail('refused', serviceMessage?.slice(0, 300));
+    return { state, outcome: { ...outcome, fields: [...fieldErrors] } };
   }
   return sent ? { state: 'unknown', outcome: { word: 'unanswered', status, requestId } } : fail('not-sent');
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../api/http/errors.ts';
 import type { Person } from '../auth/identity.ts';
 import type { Actor, Decision, Policy, Right } from '../auth/policy/policy.ts';
 import type { Json } from '../lib/canonical-json.ts';
@@ -134,6 +135,13 @@ export type Answer =
   | About<'already-retried'>
   /** Wrong state for a retry, or its value is no longer kept. */
   | About<'not-now', { readonly why: 'state' | 'value-gone' }>;
+
+/** A variable's name as the CDN gave it, in the answer to this change or to an earlier one. Escape it. */
+export function findVariableName({ outcome, snapshot }: Pick<Operation, 'outcome' | 'snapshot'>) {
+  const known = isObject(snapshot) ? snapshot['name'] : undefined;
+  const name = outcome?.facts?.['name'] ?? known;
+  return typeof name === 'string' ? name : undefined;
+}
 
 const undoMs = 30 * minuteMs;
 

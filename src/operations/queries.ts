@@ -159,6 +159,24 @@ async function withLogs(db: Db, rows: readonly OperationRow[]): Promise<LoggedOp
   }));
 }
 
+/** The name that the CDN last gave the variable of this path; undefined = no change through the bot has told it yet. */
+export async function loadVariableName(
+  { db }: Find,
+  tenant: string,
+  path: string,
+): Promise<string | undefined> {
+  const name = sql<string>`outcome::json #>> '{facts,name}'`;
+  const found = await db
+    .selectFrom('operations')
+    .select(name.as('name'))
+    .where((is) => is.and({ tenant, path }))
+    .where(name, 'is not', null)
+    .orderBy('moved_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return found?.name;
+}
+
 /** Version and fingerprint of the requester's CDN key as it is now, in the words of `cdn_key`; null = they have none. */
 export async function findCdnKey(
   { db }: Find,

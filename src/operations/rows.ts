@@ -34,7 +34,9 @@ export const outcomeShape = z.object({
   reason: z.string().optional(),
   /** Ids of the deleted instances of a volume. */
   instances: z.array(z.string()).optional(),
-  /** Further facts to show: a reference. */
+  /** The CDN's problems with single members of the request. Foreign text: escape it. */
+  fields: z.array(z.object({ field: z.string().optional(), message: z.string() })).optional(),
+  /** Further facts to show: a reference; the variable as the CDN reports it after a change. */
   facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).optional()).optional(),
 });
 export type OperationOutcome = Readonly<z.output<typeof outcomeShape>>;

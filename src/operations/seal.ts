@@ -52,8 +52,13 @@ function parseRequest(row: Parameters<typeof readRequest>[0]): ShownRequest | un
   const [, , , owner = '', , target = ''] = path.split('/').map(decodeURIComponent);
   if (kind === 'volume-delete') return { kind, appId: owner, volumeId: target };
   if (kind !== 'variable-update') return undefined;
-  const { Required: required } = variableBodies.parse(JSON.parse(body ?? ''));
+  const required = readVariableBody(body);
   return { kind, scriptId: owner, variableId: target, required, setsValue: valueMac !== null };
+}
+
+/** Whether a sealed change makes the variable required; undefined = it leaves that as it is. */
+export function readVariableBody(body: string | null): boolean | undefined {
+  return variableBodies.parse(JSON.parse(body ?? '')).Required;
 }
 
 /** Shown for a row that cannot be read any more: the next press voids it. */

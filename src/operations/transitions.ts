@@ -4,7 +4,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Trx } from '../store/schema.ts';
 import { refreshMessages } from './messages.ts';
-import { type Operation, type OperationState, type ShownRequest, transitionsFrom } from './model.ts';
+import { findVariableName, type Operation, type OperationState, transitionsFrom } from './model.ts';
 import { findApprovals, type LoggedOperation, lockOperation, readOperation } from './queries.ts';
 import type { EventRow, OperationOutcome, OperationRow, VoidReason } from './rows.ts';
 import { collectSignedParts } from './seal.ts';
@@ -142,7 +142,7 @@ export function toAuditInput(logged: LoggedOperation, { to, by, outcome }: Step)
     detail: {
       operation: row.id,
       kind: row.kind,
-      ...describeIds(readOperation(logged).request),
+      ...describeIds(readOperation(logged)),
       have: findApprovals(events).length,
       need: row.approvals_needed,
       outcome: outcome?.word,
@@ -155,11 +155,19 @@ export function toAuditInput(logged: LoggedOperation, { to, by, outcome }: Step)
   };
 }
 
-function describeIds(request: ShownRequest): AuditInput['detail'] {
+function describeIds(operation: Operation): AuditInput['detail'] {
+  const { request } = operation;
   if (request.kind === 'volume-delete')
     return { app: withholdSecret(request.appId), volume: withholdSecret(request.volumeId) };
   const { scriptId, variableId, required, setsValue } = request;
-  return { script: withholdSecret(scriptId), variable: withholdSecret(variableId), required, setsValue };
+  const name = findVariableName(operation);
+  return {
+    script: withholdSecret(scriptId),
+    variable: withholdSecret(variableId),
+    name: name && withholdSecret(name),
+    required,
+    setsValue,
+  };
 }
 
 function withholdSecret(id: string): string {

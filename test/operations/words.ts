@@ -1,17 +1,21 @@
 /** The words by which a message or form about an operation is found; each answer as a whole is in a snapshot. */
 export const says = {
   asksToDelete: (volumeId = '[^ ]+') => new RegExp(`asks to delete every instance of volume ${volumeId} `),
-  asksToSet: /asks to set variable/,
+  asksToSet: /asks to set/,
   /** The requester's own message. */
   yourRequest: (volumeId: string, state = '') =>
     new RegExp(`Your request[^]*volume ${volumeId} [^]*${state}`),
   reminds: /This still waits/,
+  /** The last view of a form. */
+  answered: /done:|Asked for|waits|unknown:/,
   waits: 'waits for approval',
   done: 'mark: done ·',
   notDone: 'not done ·',
   outcomeUnknown: 'outcome unknown ·',
   deleted: (volumeId: string) => new RegExp(`${volumeId}[^]*2 instances deleted`),
-  variableIsSet: /done[^]*set variable/,
+  variableIsSet: /done[^]*set FEATURE_X/,
+  reportsOtherValue: /outcome unknown[^]*but reports another value/,
+  reportsOtherRule: /outcome unknown[^]*but reports it as not required/,
   noUndo: /No undo: the value before is not known/,
   needsOneApproval: /needs 1 approval/,
   /** Counted, and more are needed. */

@@ -134,7 +134,7 @@ export function sumTotals(zones: readonly ZoneSummary[]) {
   return totals;
 }
 
-const variableShownSchema = z.object({
+const affectedZonesSchema = z.object({
   zonesTotal: z.number(),
   zones: z.array(
     z.object({
@@ -146,12 +146,13 @@ const variableShownSchema = z.object({
   ),
 });
 /** The zones that an operation affects: the first of them, and their number. */
-export type AffectedZones = z.output<typeof variableShownSchema>;
+export type AffectedZones = z.output<typeof affectedZonesSchema>;
 
-/** Shown before a variable is changed: the zones that run the script. */
-export type VariableShown = AffectedZones;
+/** Shown before a variable is changed: the zones that run the script, the variable's name if the CDN has told it. */
+const variableShownSchema = affectedZonesSchema.extend({ name: z.string().optional() });
+export type VariableShown = z.output<typeof variableShownSchema>;
 
-const volumeShownSchema = variableShownSchema.extend({
+const volumeShownSchema = affectedZonesSchema.extend({
   volumeSizeInGb: z.number().optional(),
   monthlyCost: z.number().optional(),
   summary: z.enum(['read', 'unreadable']),

@@ -15,8 +15,9 @@ import * as views from '../../views/operations/approvals.ts';
 import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type With } from '../define.ts';
-import { loadAffectedByScript, loadAffectedByVolume } from '../zones/lookup.ts';
+import { loadAffectedByVolume } from '../zones/lookup.ts';
 import { assertAllowed, assertMayPropose, findApprovalNeeds, reasonField } from './proposals.ts';
+import { loadVariableShown } from './variables.ts';
 
 const mostRequested = 8;
 
@@ -47,7 +48,7 @@ const buttonOf = { needs: 'none', changesHome: true, newMessage: true } as const
 const approveAction: Action<'ledger'> = {
   ...buttonOf,
   id: 'approvals:approve',
-  run: async (id, context) => renderAnswer(await pressApprove(id, context)),
+  run: pressApprove,
 };
 
 /** The same in the list of waiting requests, which is rendered again. */
@@ -55,10 +56,10 @@ const approveInListAction: Action<'ledger'> = {
   id: 'approvals:approve-listed',
   needs: 'none',
   changesHome: true,
-  run: async (id, context) => list(context, renderAnswer(await pressApprove(id, context)).text),
+  run: async (id, context) => list(context, (await pressApprove(id, context)).text),
 };
 
-function pressApprove(id: string, context: With<'ledger'>): Promise<Answer> {
+function pressApprove(id: string, context: With<'ledger'>): Promise<Message> {
   const { ledger, person } = context;
   return decideAfresh(id, context, (decision) => approve(ledger, id, person, decision));
 }
@@ -67,10 +68,10 @@ async function decideAfresh(
   id: string,
   { ledger, person, authorizer }: With<'ledger'>,
   press: (context: DecisionContext) => Promise<Answer>,
-): Promise<Answer> {
+): Promise<Message> {
   const operation = await findOperation(ledger, tenantId(person), id);
-  if (!operation) return { kind: 'not-found' };
-  return press(await loadDecisionContext(authorizer, operation, person.userId));
+  if (!operation) return renderAnswer({ kind: 'not-found' });
+  return renderAnswer(await press(await loadDecisionContext(authorizer, operation, person.userId)));
 }
 
 const denyAction: Action<'ledger'> = {
@@ -92,10 +93,7 @@ const denyForm = defineForm({
   async run({ reason }, context: With<'ledger'>) {
     const { ledger, person, modal } = context;
     const id = modal?.metadata ?? '';
-    const answer = await decideAfresh(id, context, (decision) =>
-      deny(ledger, id, person, { reason, context: decision }),
-    );
-    return renderAnswer(answer);
+    return decideAfresh(id, context, (decision) => deny(ledger, id, person, { reason, context: decision }));
   },
 });
 
@@ -165,10 +163,9 @@ const checkForm = defineForm({
   async run({ seen: state }, context: With<'ledger'>) {
     const { ledger, person, modal } = context;
     const id = modal?.metadata ?? '';
-    const answer = await decideAfresh(id, context, (decision) =>
+    return decideAfresh(id, context, (decision) =>
       confirmOutcome(ledger, id, person, { state, context: decision }),
     );
-    return renderAnswer(answer);
   },
 });
 
@@ -187,7 +184,7 @@ const retryAction: Action<'ledger' | 'zoneCache'> = {
     const snapshot =
       request.kind === 'volume-delete'
         ? await loadAffectedByVolume(request.appId, context)
-        : await loadAffectedByScript(request.scriptId, context);
+        : await loadVariableShown(request, context);
     return renderAnswer(await retry(ledger, id, person, { policy, channelId, snapshot, approvers }));
   },
 };

@@ -1,20 +1,23 @@
 import { z } from 'zod';
+import { variablePath } from '../../api/variables.ts';
+import type { VariableShown } from '../../api/zones/summary.ts';
 import { tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
-import { canUndo } from '../../operations/model.ts';
-import { findOperation } from '../../operations/queries.ts';
+import { canUndo, type Operation } from '../../operations/model.ts';
+import { findOperation, loadVariableName } from '../../operations/queries.ts';
 import { findPreviousValue } from '../../operations/values.ts';
 import { Secret } from '../../secrets/secret.ts';
-import type { FormResult, Message } from '../../views/blocks/blocks.ts';
+import type { FormResult } from '../../views/blocks/blocks.ts';
 import { addFailure } from '../../views/blocks/failure.ts';
+import { formatInteger } from '../../views/blocks/format.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
-import { describeState, renderSent } from '../../views/operations/describe.ts';
+import { describeOutcome, describeState, renderSent } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, defineForm, type Feature, type With } from '../define.ts';
 import { loadAffectedByScript } from '../zones/lookup.ts';
 import { assertMayPropose, findApprovalNeeds, proposeChange } from './proposals.ts';
 
-const variableCommand: Command<'zoneCache'> = {
+const variableCommand: Command<'ledger' | 'zoneCache'> = {
   name: 'variable',
   aliases: ['variables', 'var'],
   usage: 'variable [<scriptId> <variableId>]',
@@ -32,7 +35,7 @@ const variableCommand: Command<'zoneCache'> = {
       );
     if (scriptId === undefined) return forms.renderVariableForm({});
     const [shown, needs] = await Promise.all([
-      loadAffectedByScript(scriptId, context),
+      loadVariableShown({ scriptId, variableId }, context),
       findApprovalNeeds('variable-update', context),
     ]);
     return forms.renderVariableForm({ scriptId, variableId }, { shown, needs });
@@ -52,34 +55,51 @@ const required = z
   .default('unchanged')
   .transform((value) => (value === 'unchanged' ? undefined : value === 'true'));
 
+const valueField = (max: number) =>
+  z
+    .string()
+    .max(max, { error: `At most ${formatInteger(max)} characters here.` })
+    .optional();
+
+const curlyQuotes =
+  'It has curly quotes (“ ” ‘ ’): phones put them in place of straight ones. Type straight ones, or tick below that they stay.';
+
 const fields = z
   .object({
     scriptId: scriptIdField,
     variableId: id('variable id'),
-    defaultValue: z.string().max(4096, { error: 'A variable holds at most 4096 characters.' }).optional(),
+    defaultValue: valueField(forms.valueLengths.first),
+    moreValue: valueField(forms.valueLengths.rest),
     empty: z.array(z.string()).optional(),
     required,
   })
-  .transform(({ defaultValue, empty, ...rest }, refinement) => {
+  .transform(({ defaultValue = '', moreValue = '', empty, ...rest }, refinement) => {
+    const typed = defaultValue + moreValue;
     const isEmptied = empty?.includes('empty') ?? false;
     const refuse = (path: string, message: string): void =>
       refinement.addIssue({ code: 'custom', path: [path], message });
-    if (isEmptied && defaultValue) refuse('empty', 'There is a new value above. Take one of them back.');
-    if (!isEmptied && !defaultValue && rest.required === undefined)
+    if (isEmptied && typed) refuse('empty', 'There is a new value above. Take one of them back.');
+    if (!isEmptied && !typed && rest.required === undefined)
       refuse('defaultValue', 'Nothing would change. Type a new value, or pick below.');
-    const value = isEmptied ? '' : defaultValue || undefined;
+    for (const [path, text] of Object.entries({ defaultValue, moreValue }))
+      if (/[“”„‟‘’‚‛]/u.test(text) && !empty?.includes('curly')) refuse(path, curlyQuotes);
+    const value = isEmptied ? '' : typed || undefined;
     return { ...rest, value: value === undefined ? undefined : new Secret(value, 'variable-value') };
   });
 type Values = z.output<typeof fields>;
 
 async function submit(values: Values, context: With<'ledger' | 'zoneCache'>): Promise<FormResult> {
+  // The ids stay in the form. The value does not: a secret is not sent back.
+  const { scriptId, variableId } = values;
+  const form = forms.renderVariableForm({ scriptId, variableId });
   try {
-    const message = await setVariable(values, undefined, context);
+    const operation = await setVariable(values, undefined, context);
+    const { word, fields } = operation.outcome ?? {};
+    if (word === 'refused') return addFailure(form, { message: describeOutcome(operation), fields });
+    const message = renderProposed(operation);
     return { modal: renderSent(message), message };
   } catch (error) {
-    // The ids stay in the form. The value does not: a secret is not sent back.
-    const { scriptId, variableId } = values;
-    return addFailure(forms.renderVariableForm({ scriptId, variableId }), context.explain(error));
+    return addFailure(form, context.explain(error));
   }
 }
 
@@ -87,13 +107,24 @@ async function setVariable(
   values: Values,
   reason: string | undefined,
   context: With<'ledger' | 'zoneCache'>,
-): Promise<Message> {
+): Promise<Operation> {
   const [snapshot, { policy, approvers }] = await Promise.all([
-    loadAffectedByScript(values.scriptId, context),
+    loadVariableShown(values, context),
     findApprovalNeeds('variable-update', context),
   ]);
   const request = { kind: 'variable-update', ...values } as const;
-  return renderProposed(await proposeChange({ request, reason, snapshot, policy, approvers }, context));
+  return proposeChange({ request, reason, snapshot, policy, approvers }, context);
+}
+
+/** The zones that run the script now, and the variable's name if the CDN has told it. */
+export async function loadVariableShown(
+  { scriptId, variableId }: { readonly scriptId: string; readonly variableId: string | undefined },
+  context: With<'ledger' | 'zoneCache'>,
+): Promise<VariableShown> {
+  const { ledger, person } = context;
+  const path = variableId === undefined ? undefined : variablePath(scriptId, variableId);
+  const name = path && (await loadVariableName(ledger, tenantId(person), path));
+  return { ...(await loadAffectedByScript(scriptId, context)), name };
 }
 
 /** Shows the zones that run the script typed into the form, in a view on top of it. */
@@ -132,7 +163,7 @@ const undoAction: Action<'ledger' | 'zoneCache'> = {
     await assertMayPropose('variable-update', context);
     const { scriptId, variableId } = operation.request;
     const change = { scriptId, variableId, value, required: undefined };
-    return setVariable(change, `Undo of ${operation.id}`, context);
+    return renderProposed(await setVariable(change, `Undo of ${operation.id}`, context));
   },
 };
 

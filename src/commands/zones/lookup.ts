@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/http/errors.ts';
 import {
+  type AffectedZones,
   findAffectedZones,
-  type VariableShown,
   type VolumeShown,
   type ZoneSummary,
 } from '../../api/zones/summary.ts';
@@ -61,7 +61,7 @@ export async function loadAffectedByVolume(appId: string, context: With<'zoneCac
           `The CDN does not know the app ${formatCode(appId, 60)}.`,
           'Check its id for slips; `/cdn app` has a menu of the apps your zones lead to.',
         );
-      if (error.code === 'key_refused' || error.code === 'cancelled') throw error;
+      if (['key_refused', 'cancelled'].includes(error.code) || error.fieldErrors.length > 0) throw error;
       return undefined;
     }),
   ]);
@@ -77,7 +77,7 @@ export async function loadAffectedByVolume(appId: string, context: With<'zoneCac
 export async function loadAffectedByScript(
   scriptId: string,
   context: With<'zoneCache'>,
-): Promise<VariableShown> {
+): Promise<AffectedZones> {
   context.zoneCache.forPerson(context.person).expire();
   const { zones } = await loadAllZones(context);
   return findAffectedZones(

@@ -37,7 +37,7 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
   if (error instanceof ApiError) {
     const { code, operation, status, requestId, errorKey } = error;
     log.warn({ ...where, code, operation, status, requestId, errorKey }, 'CDN request failed');
-    return { ...describeApiError(error), reference, retry };
+    return { ...describeApiError(error), reference, retry, fields: error.fieldErrors };
   }
   if (error instanceof LinkedKeyError) {
     log.error({ ...where, code: error.code, keyId: error.keyId }, 'cannot decrypt a stored key');

@@ -115,14 +115,16 @@ const operations: Readonly<Record<string, string>> = {
 
 /** `the deletion KX7… of volume v1 of app a1 (seal ab12…)`. */
 function nameOperation({ detail, subject }: AuditRecord): string {
-  const { kind, operation: id, volume, app, variable, script } = detail;
+  const { kind, operation: id, volume, app, variable, name, script } = detail;
+  const named =
+    typeof name === 'string' ? `${formatCode(name, 60)} (${formatCode(String(variable), 30)})` : '';
   const words = [
     (typeof kind === 'string' && Object.hasOwn(operations, kind) && operations[kind]) || 'the operation',
     typeof id === 'string' && formatCode(id, 40),
     typeof volume === 'string'
       ? `of volume ${formatCode(volume, 60)} of app ${formatCode(String(app), 60)}`
       : typeof variable === 'string'
-        ? `of variable ${formatCode(variable, 30)} of script ${formatCode(String(script), 30)}`
+        ? `of ${named || `variable ${formatCode(variable, 30)}`} of script ${formatCode(String(script), 30)}`
         : '',
     subject !== null && `(${formatId(subject)})`,
   ];

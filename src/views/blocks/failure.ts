@@ -19,6 +19,8 @@ export interface Failure {
   /** The command that `Why?` explains. */
   readonly why?: string | undefined;
   readonly reference?: string | undefined;
+  /** The service's problems with single fields. */
+  readonly fields?: readonly { readonly field?: string | undefined; readonly message: string }[] | undefined;
   /** Action and value of the button `Try again`, only if a retry is safe. */
   readonly retry?: { readonly actionId: string; readonly value: string } | undefined;
 }
@@ -44,10 +46,17 @@ function renderButtons({ offer, why, retry }: Failure): Button[] {
   return offer.slice(0, maxAlternatives).map(({ label, types }, index) => commandButton(label, types, index));
 }
 
-/** A form with the failure above it; its inputs keep their values. */
+/** A form with the failure above it, and what the service says of a field below that; its inputs keep their values. */
 export function addFailure(form: ModalView, failed: Failure): FormResult {
   const failure = renderFailure(failed);
-  return { modal: { ...form, blocks: [...(failure.blocks ?? []), ...form.blocks] }, message: failure };
+  const blocks = form.blocks.flatMap((block) => {
+    // The service spells them `DefaultValue` or `body.defaultValue`.
+    const isOfBlock = (field = ''): boolean =>
+      field.split('.').at(-1)?.toLowerCase() === block.block_id?.toLowerCase();
+    const problems = failed.fields?.filter(({ field }) => isOfBlock(field)) ?? [];
+    return [block, ...problems.map(({ message }) => context(`:warning: ${escapeMrkdwn(message, 200)}`))];
+  });
+  return { modal: { ...form, blocks: [...(failure.blocks ?? []), ...blocks] }, message: failure };
 }
 
 interface Refusal {

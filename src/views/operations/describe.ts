@@ -6,7 +6,7 @@ import {
   type VariableShown,
   type VolumeShown,
 } from '../../api/zones/summary.ts';
-import type { Operation, OperationState } from '../../operations/model.ts';
+import { findVariableName, type Operation, type OperationState } from '../../operations/model.ts';
 import type { OperationOutcome, VoidReason } from '../../operations/rows.ts';
 import { type Message, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
@@ -15,21 +15,32 @@ import { modal } from '../blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, join, truncateLines } from '../blocks/text.ts';
 
 /** `delete every instance of volume `data` of app `app0``, in mrkdwn. */
-export function describeRequest({ request }: Pick<Operation, 'request'>): string {
+export function describeRequest(operation: Operation): string {
+  const { request } = operation;
   if (request.kind === 'volume-delete')
     return `delete every instance of volume ${formatCode(request.volumeId, 60)} of app ${formatCode(request.appId, 60)}`;
   const parts = [
     request.setsValue && 'a new value',
     request.required !== undefined && (request.required ? 'now required' : 'no longer required'),
   ];
-  return `set variable ${formatCode(request.variableId, 30)} of script ${formatCode(request.scriptId, 30)}: ${join(parts, ', ')}`;
+  return `set ${nameVariable(operation, formatCode)}: ${join(parts, ', ')}`;
+}
+
+/** `variable 12 of script 301`, or with its name `FEATURE_X (12) of script 301`. */
+function nameVariable(operation: Operation, format: typeof formatCode): string {
+  const { request } = operation;
+  if (request.kind !== 'variable-update') return '';
+  const name = findVariableName(operation);
+  const id = format(request.variableId, 30);
+  return `${name ? `${format(name, 60)} (${id})` : `variable ${id}`} of script ${format(request.scriptId, 30)}`;
 }
 
 /** The same for a notification, without markup. */
-export function describeRequestPlainly({ request }: Pick<Operation, 'request'>): string {
+export function describeRequestPlainly(operation: Operation): string {
+  const { request } = operation;
   return request.kind === 'volume-delete'
     ? `delete volume ${escapeMrkdwn(request.volumeId, 60)} of app ${escapeMrkdwn(request.appId, 60)}`
-    : `set variable ${escapeMrkdwn(request.variableId, 30)} of script ${escapeMrkdwn(request.scriptId, 30)}`;
+    : `set ${nameVariable(operation, escapeMrkdwn)}`;
 }
 
 export function renderConsequences({ request, snapshot }: Pick<Operation, 'request' | 'snapshot'>): string {
@@ -100,16 +111,14 @@ export function describeMissing({ approvals, approvalsNeeded }: Operation): stri
 }
 
 /** How it ended and what to do next, in one or two sentences, with references to quote to support. */
-export function describeOutcome(
-  operation: Pick<Operation, 'kind' | 'state' | 'outcome' | 'movedBy'>,
-): string {
-  const { kind, state, outcome, movedBy } = operation;
+export function describeOutcome(operation: Operation): string {
+  const { state, outcome, movedBy } = operation;
   if (outcome === undefined) return '';
   const { word, requestId, facts } = outcome;
   const text =
     word === 'confirmed'
       ? `<@${movedBy}> looked: it was ${state === 'succeeded' ? '' : 'not '}done.`
-      : describeResult(kind, outcome);
+      : describeResult(operation, outcome);
   const reference = facts?.['reference'];
   const references = [
     typeof reference === 'string' && `Reference ${escapeMrkdwn(reference, 20)}.`,
@@ -136,17 +145,20 @@ const results: Readonly<Record<string, string>> = {
   expired: 'Nothing was sent to the CDN.',
 };
 
-function describeResult(
-  kind: Operation['kind'],
-  { word, status, why, reason, instances, facts }: OperationOutcome,
-): string {
-  const isVolume = kind === 'volume-delete';
+function describeResult(operation: Operation, outcome: OperationOutcome): string {
+  const { word, status, why, reason, instances, facts, fields = [] } = outcome;
+  const isVolume = operation.kind === 'volume-delete';
   const says = facts?.['says'];
-  const quoted = typeof says === 'string' && says !== '' ? ` It says: “${escapeMrkdwn(says, 300)}”` : '';
+  const others = fields
+    .filter(({ message }) => message !== says)
+    .map(({ field = '', message }) => `${escapeMrkdwn(field, 60)}: “${escapeMrkdwn(message, 200)}”`);
+  const said = typeof says === 'string' && says !== '' && `“${escapeMrkdwn(says, 300)}”`;
+  const quotes = join([said, ...others.slice(0, 5)], ', ');
+  const quoted = quotes && ` It says: ${quotes}`;
   const http = status === undefined ? '' : ` (HTTP ${status})`;
   switch (word) {
     case 'done': {
-      if (!isVolume) return 'The variable is set.';
+      if (!isVolume) return describeVariable(operation, facts?.['required']);
       if (!instances) return 'Deleted. The CDN did not say how many instances there were.';
       const ids = instances.map((id) => formatCode(id, 60));
       return `${pluralize(ids.length, 'instance')} deleted: ${truncateLines(ids, 1000, ', ')}.`;
@@ -157,6 +169,12 @@ function describeResult(
         : 'Nothing was changed: the CDN knows no such script or variable. Check both ids.';
     case 'refused':
       return `Nothing was changed: the CDN refused it${http}.${quoted}`;
+    case 'differs': {
+      const value = facts?.['otherValue'] === true && 'another value';
+      const rule =
+        facts?.['otherRule'] === true && `it as ${facts['required'] === true ? '' : 'not '}required`;
+      return `The CDN took the change, but reports ${join([value, rule], ' and ')}. *It is not sent again by itself.* Check what is set, then say so here.`;
+    }
     case 'unanswered':
       return `The request was sent${http}, and no clear answer came back. *It is not sent again by itself.* Check whether it was done, then say so here.`;
     case 'void':
@@ -164,6 +182,17 @@ function describeResult(
     default:
       return results[word] ?? (reason ? `Reason: ${escapeMrkdwn(reason, 500)}` : '');
   }
+}
+
+/** What is set, and whether the variable is required: as it was asked for, which the CDN's answer does not contradict. */
+function describeVariable(operation: Operation, isRequired: unknown): string {
+  const { request } = operation;
+  if (request.kind !== 'variable-update') return '';
+  const { setsValue, required } = request;
+  const unchanged = isRequired !== undefined && (isRequired === true ? 'required' : 'not required');
+  const changed = required ? 'now required' : 'no longer required';
+  const parts = [setsValue && 'set', required === undefined ? unchanged : changed];
+  return `${nameVariable(operation, formatCode).replace(/^v/u, 'V')} is ${join(parts, ' and ')}.`;
 }
 
 export function describeVoidReason(why: VoidReason = 'changed'): string {

@@ -3,7 +3,9 @@ import type { VariableShown, VolumeShown } from '../../api/zones/summary.ts';
 import type { Operation } from '../../operations/model.ts';
 import { limits, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
-import { checkbox, input, modal, option, searchSelect, select, textInput } from '../blocks/inputs.ts';
+import { formatInteger } from '../blocks/format.ts';
+import { input, modal, option, searchSelect, select, textInput } from '../blocks/inputs.ts';
+import { truncate } from '../blocks/text.ts';
 import {
   type ApprovalNeeds,
   describeRequest,
@@ -89,6 +91,14 @@ const requiredOptions = [
   option('Not required', 'false'),
 ];
 
+/** Characters. Slack's inputs take 3000, a variable holds 4096. */
+export const valueLengths = { first: 3000, rest: 1096 };
+const valueInput = { multiline: true, optional: true };
+const valueOptions = [
+  option('Set it to an empty value', 'empty'),
+  option('Keep curly quotes (“ ” ‘ ’) as typed', 'curly'),
+];
+
 /** The form of a variable. `known`: the zones that run the script, where it was named before. */
 export function renderVariableForm(
   { scriptId, variableId }: Partial<Readonly<Record<'scriptId' | 'variableId', string | undefined>>>,
@@ -110,14 +120,22 @@ export function renderVariableForm(
       hint: 'The edge scripts that your zones run; type an id to use another.',
     }),
     !known && section('Which zones run it?', zonesButton),
-    textInput('variableId', 'Variable id', { initial: variableId, hint: 'A whole number', maxLength: 30 }),
-    textInput('defaultValue', 'New value', {
-      hint: 'Treated as a secret: never shown again, not even to you. Up to 3000 characters here.',
-      multiline: true,
-      maxLength: 3000,
-      optional: true,
+    textInput('variableId', 'Variable id', {
+      initial: variableId,
+      hint: known?.shown.name ? `The CDN calls it ${truncate(known.shown.name, 60)}.` : 'A whole number',
+      maxLength: 30,
     }),
-    checkbox('empty', 'Or', option('Set it to an empty value', 'empty')),
+    textInput('defaultValue', 'New value', {
+      hint: 'Treated as a secret: never shown again, not even to you.',
+      maxLength: valueLengths.first,
+      ...valueInput,
+    }),
+    textInput('moreValue', 'The rest of a long value', {
+      hint: `Put right behind the first ${formatInteger(valueLengths.first)} characters.`,
+      maxLength: valueLengths.rest,
+      ...valueInput,
+    }),
+    input('empty', 'Or', { type: 'checkboxes', options: valueOptions }, { optional: true }),
     select('required', 'Is it required?', requiredOptions, { chosen: 'unchanged', optional: true }),
   ]);
 }

@@ -1,9 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Json } from '../../../simulator/slack/world.ts';
 import { says } from '../../operations/words.ts';
 import { type ApprovalWorkspace, configure, startApprovalWorkspace } from '../../operations/workspace.ts';
 import { readStable } from '../../support/words.ts';
 
 const secretValue = 'CANARY-variable-value-7f3a9c';
+
+function findBlock(form: { readonly blocks: Json[] }, blockId: string): string {
+  return JSON.stringify(form.blocks.find(({ block_id: id }) => id === blockId));
+}
 
 describe('a variable is set', () => {
   let team: ApprovalWorkspace;
@@ -33,7 +38,7 @@ describe('a variable is set', () => {
     await team.alice.waitForModal('variables:submit');
     const { errors } = await team.alice.submit(values);
     expect(errors).toBeUndefined();
-    return (await team.alice.waitForModal(/done|not done|Asked for|waits/)).reads;
+    return (await team.alice.waitForModal(says.answered)).reads;
   }
 
   test('the form shows the zones that run the script and says that the value is a secret', async () => {
@@ -59,6 +64,63 @@ describe('a variable is set', () => {
     await team.alice.press('variables:undo');
     await team.alice.waitForMessage(says.variableIsSet);
     expect(findSentBodies().at(-1)).toEqual({ DefaultValue: secretValue });
+  });
+
+  test('the name that the CDN told stands on the form, and in what is said of later changes', async () => {
+    await team.alice.slash(`variable ${scriptId} ${variableId}`);
+    const form = await team.alice.waitForModal('variables:submit');
+    expect(findBlock(form, 'variableId')).toContain('FEATURE_X');
+    await team.alice.submit({ required: 'false' });
+    expect(readStable(await team.alice.waitForModal(says.answered))).toMatchSnapshot();
+    expect(team.bot.logs.join('')).toContain('operation executed');
+  });
+
+  test('an answer with another value than the sent one leaves the outcome to a person', async () => {
+    const { faults } = team.bot.cdn;
+    faults.add({ match: { method: 'POST', path: /variables/ }, overwrite: { DefaultValue: 'another' } });
+    await fill({ defaultValue: secretValue });
+    const { blocks } = await team.alice.waitForMessage(says.reportsOtherValue);
+    expect(JSON.stringify(blocks)).toContain('approvals:check');
+    faults.add({ match: { method: 'POST', path: /variables/ }, overwrite: { Required: false } });
+    await fill({ required: 'true' });
+    await team.alice.waitForMessage(says.reportsOtherRule);
+  });
+
+  test('a value of 4,096 characters is typed into two inputs', async () => {
+    const [first, rest] = ['a'.repeat(3000), 'b'.repeat(1096)];
+    await fill({ defaultValue: first, moreValue: rest });
+    expect(findSentBodies().at(-1)).toEqual({ DefaultValue: first + rest });
+  });
+
+  test('curly quotes are an error of their field until they are meant', async () => {
+    await team.alice.slash(`variable ${scriptId} ${variableId}`);
+    await team.alice.waitForModal('variables:submit');
+    const before = findSentBodies().length;
+    const { errors } = await team.alice.submit({ moreValue: '{“on”: true}' });
+    expect(errors).toMatchInlineSnapshot(`
+      {
+        "moreValue": "It has curly quotes (“ ” ‘ ’): phones put them in place of straight ones. Type straight ones, or tick below that they stay.",
+      }
+    `);
+    expect(findSentBodies()).toHaveLength(before);
+    await team.alice.submit({ moreValue: '{“on”: true}', empty: ['curly'] });
+    await team.alice.waitForModal(says.answered);
+    expect(findSentBodies().at(-1)).toEqual({ DefaultValue: '{“on”: true}' });
+  });
+
+  test('what the CDN says of a field stands at the field of the form', async () => {
+    const errors = [{ field: 'DefaultValue', message: 'Keep it below 2 KB' }];
+    const body = { title: 'Bad Request', status: 400, detail: 'Validation failed', errors, id: 'x' };
+    team.bot.cdn.faults.add({ match: { method: 'POST', path: /variables/ }, status: 400, body });
+    await team.alice.slash(`variable ${scriptId} ${variableId}`);
+    await team.alice.waitForModal('variables:submit');
+    await team.alice.submit({ defaultValue: secretValue });
+    const form = await team.alice.waitForModal(
+      ({ callback_id, reads }) => callback_id === 'variables:submit' && reads.includes('Keep it'),
+    );
+    const at = form.blocks.findIndex(({ block_id: id }) => id === 'defaultValue');
+    expect(JSON.stringify(form.blocks[at + 1])).toContain('Keep it below 2 KB');
+    expect(readStable(form)).not.toContain(secretValue);
   });
 
   test('an empty value needs its own box; no change is an error', async () => {
@@ -88,6 +150,7 @@ describe('a variable is set', () => {
     await team.carol.slash('audit 50');
     const { reads } = await team.carol.waitForMessage(says.auditPage);
     expect(reads).toMatch(/change/);
+    expect(reads).toContain('FEATURE_X (12) of script 301');
     expect(reads).not.toContain(secretValue);
   });
 
@@ -95,7 +158,7 @@ describe('a variable is set', () => {
     await configure(team.carol, { changeApprovals: '1' });
     const before = findSentBodies().length;
     expect(await fill({ defaultValue: secretValue })).toMatch(says.needsOneApproval);
-    const card = await team.bob.waitForMessage(says.asksToSet);
+    const card = await team.bob.waitForMessage(says.asksToSet, 20_000);
     expect(readStable(card)).toMatchSnapshot();
     expect(card.reads).not.toContain(secretValue);
     expect(findSentBodies()).toHaveLength(before);

@@ -84,7 +84,15 @@ describe('a volume is deleted', () => {
       .toContain(volume.appId);
     await team.alice.choose('appId', volume.appId);
     const { volumeId } = volume;
+    // What the CDN says of a field stands below it.
+    const errors = [{ field: 'appId', message: 'Only letters and digits' }];
+    const body = { title: 'Bad Request', status: 400, detail: 'Validation failed', errors, id: 'x' };
+    team.bot.cdn.faults.add({ match: { path: /summary/ }, status: 400, body });
     await team.alice.submit({ volumeId, confirmVolumeId: volumeId, reason: 'Not needed' });
+    const { blocks } = await team.alice.waitForModal(({ reads }) => reads.includes('Only letters'));
+    const at = blocks.findIndex(({ block_id: id }) => id === 'appId');
+    expect(JSON.stringify(blocks[at + 1])).toContain('Only letters and digits');
+    await team.alice.submit();
     const preview = await team.alice.waitForModal(says.consequences);
     expect(preview.callback_id).toBe('volumes:submit');
     await team.alice.submit();

@@ -3,7 +3,7 @@ import { decideApproval, initialPolicy } from '../../../src/auth/policy/policy.t
 import type { Answer, Operation } from '../../../src/operations/model.ts';
 import type { OperationOutcome, VoidReason } from '../../../src/operations/rows.ts';
 import { renderAnswer } from '../../../src/views/operations/answers.ts';
-import { describeOutcome } from '../../../src/views/operations/describe.ts';
+import { describeOutcome, describeRequest } from '../../../src/views/operations/describe.ts';
 import { readStable } from '../../support/words.ts';
 
 const at = new Date('2026-11-22T10:00:00Z');
@@ -98,7 +98,43 @@ test.each<OperationOutcome>([
   { word: 'unanswered', status: 502 },
   { word: 'confirmed' },
 ])('how a deletion ended: $word', (outcome) => {
-  expect(
-    describeOutcome({ kind: 'volume-delete', state: 'succeeded', movedBy: 'U0BOB0000', outcome }),
-  ).toMatchSnapshot();
+  expect(describeOutcome(inState('succeeded', outcome))).toMatchSnapshot();
+});
+
+const variable = {
+  kind: 'variable-update',
+  scriptId: '301',
+  variableId: '12',
+  required: true,
+  setsValue: true,
+} as const;
+const valueOnly = { ...variable, required: undefined };
+
+test.each<[string, typeof variable | typeof valueOnly, OperationOutcome]>([
+  ['as asked', variable, { word: 'done', facts: { name: 'FEATURE_X', required: true } }],
+  ['not reported', variable, { word: 'done', facts: {} }],
+  ['value only', valueOnly, { word: 'done', facts: { name: 'FEATURE_X', required: false } }],
+  [
+    'other value',
+    valueOnly,
+    { word: 'differs', facts: { name: 'F<X>', required: true, otherValue: true, otherRule: false } },
+  ],
+  [
+    'other rule',
+    variable,
+    { word: 'differs', facts: { name: 'FEATURE_X', required: false, otherRule: true } },
+  ],
+  [
+    'refused in a field',
+    variable,
+    {
+      word: 'refused',
+      status: 400,
+      facts: { says: 'Validation failed' },
+      fields: [{ field: 'DefaultValue', message: 'At most 2048 <bytes>.' }, { message: 'Validation failed' }],
+    },
+  ],
+])('how a change ended: %s', (_, request, outcome) => {
+  const ended = { ...inState('succeeded', outcome), kind: request.kind, request };
+  expect([describeRequest(ended), describeOutcome(ended)]).toMatchSnapshot();
 });
