@@ -34,14 +34,14 @@ interface About {
 const mostDirectMessages = 20;
 const mostNamed = 10;
 
-interface OutboxTransaction {
+interface OutboxTrx {
   readonly outbox: Outbox;
   readonly db: Trx;
 }
 
 /** Stores the messages of a new operation in the transaction that stores it. */
 export async function queueMessages(
-  tx: OutboxTransaction,
+  tx: OutboxTrx,
   operation: Operation,
   approvalChannel: string | undefined,
 ): Promise<void> {
@@ -52,13 +52,13 @@ export async function queueMessages(
   await putMessage(tx, operation, requesterMessageId(id), requester.userId);
 }
 
-async function queueDirectCards(tx: OutboxTransaction, operation: Operation): Promise<void> {
+async function queueDirectCards(tx: OutboxTrx, operation: Operation): Promise<void> {
   for (const approver of operation.approvers.slice(0, mostDirectMessages))
     await putMessage(tx, operation, cardId(operation.id, approver), approver);
 }
 
 async function putMessage(
-  { outbox, db }: OutboxTransaction,
+  { outbox, db }: OutboxTrx,
   { tenant, id, requester: installation }: Operation,
   messageId: string,
   place: string,
@@ -69,15 +69,12 @@ async function putMessage(
 }
 
 /** Has the messages of an operation rendered anew, in the transaction that moves it. */
-export async function refreshMessages(
-  { outbox, db }: OutboxTransaction,
-  operation: Operation,
-): Promise<void> {
+export async function refreshMessages({ outbox, db }: OutboxTrx, operation: Operation): Promise<void> {
   for (const id of await findMessages(db, operation)) await outbox.edit(db, id);
 }
 
 /** Stores a reminder below each card, in the transaction that claims the reminder. */
-export async function queueReminder({ outbox, db }: OutboxTransaction, operation: Operation): Promise<void> {
+export async function queueReminder({ outbox, db }: OutboxTrx, operation: Operation): Promise<void> {
   const { tenant, id, requester, expiresAt } = operation;
   const cards = (await findMessages(db, operation)).filter((message) => message.startsWith(cardId(id)));
   for (const parent of cards)
@@ -148,10 +145,7 @@ const again = ':2';
  * If Slack may have the message and the bot cannot look there, posts it again: a request that is seen twice is better
  * than one that no approver sees.
  */
-async function postAgainIfUnknown(
-  tx: OutboxTransaction,
-  { id, about, state, place }: Ended<About>,
-): Promise<void> {
+async function postAgainIfUnknown(tx: OutboxTrx, { id, about, state, place }: Ended<About>): Promise<void> {
   if (state !== 'unknown' || id.endsWith(again)) return;
   const operation = await findOperation(tx, about.tenant, about.id);
   if (operation) await putMessage(tx, operation, id + again, place);

@@ -106,11 +106,7 @@ export async function findPreviousValue(store: ValueStore, id: string): Promise<
 }
 
 /** Deletes the values of one person's operations, or of a tenant's. */
-export async function destroyValuesOf(
-  store: ValueStore,
-  tenant: string,
-  userId: string | undefined,
-): Promise<void> {
+export async function destroyValuesOf(store: ValueStore, tenant: string, userId?: string): Promise<void> {
   const found = await store.db
     .selectFrom('operation_values')
     .select(['tenant', 'owner_id as userId'])

@@ -72,9 +72,7 @@ function runButton(name: string, nth: number): Button {
 }
 
 /** The commands that the person may not run, each with the rule that refuses. */
-export function renderOtherHelp(
-  found: readonly { readonly command: CommandSummary; readonly decision: Decision }[],
-): Message {
+export function renderOtherHelp(found: readonly { command: CommandSummary; decision: Decision }[]): Message {
   const buttons = [commandButton('What I may run', 'help', 8), commandButton('My rights', 'whoami', 9)];
   if (found.length === 0) {
     return say('You may run every command there is.', actions(...buttons));

@@ -90,14 +90,9 @@ const maxErrorBytes = 64_000;
 const tookTooLong = new Error('the service took too long');
 
 /** The only way to the CDN: the key, timeouts, errors and retries are handled here. */
-export function createSend(
-  options: CdnOptions,
-  key: Secret,
-  signal?: AbortSignal,
-  budget?: ErrorBudget,
-): Send {
-  const { timeoutMs = 10_000, now = Date.now, random = Math.random, fetch = globalThis.fetch } = options;
-  const { sleep = (ms, signal) => delay(ms, undefined, signal && { signal }) } = options;
+export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, budget?: ErrorBudget): Send {
+  const { timeoutMs = 10_000, now = Date.now, random = Math.random, fetch = globalThis.fetch } = cdn;
+  const { sleep = (ms, signal) => delay(ms, undefined, signal && { signal }) } = cdn;
   // ofetch would retry a GET at once, and on 409 too; the rule is in retry.ts.
   const defaults = { retry: 0, ignoreResponseError: true, responseType: 'stream' } as const;
   const ofetch = createFetch({ fetch, defaults });
@@ -131,7 +126,7 @@ export function createSend(
     const response = await waitAtMost(
       patienceMs,
       controller,
-      ofetch.raw(options[host].replace(/\/+$/, '') + path, {
+      ofetch.raw(cdn[host].replace(/\/+$/, '') + path, {
         method,
         // With 'follow' the key would travel to wherever a redirect points.
         redirect: 'manual',
@@ -183,7 +178,7 @@ export function createSend(
         return explains ? fail('refused', toErrorFacts(words)) : fail('unexpected');
       },
       reportDrift({ wrong, unknown }) {
-        if (wrong.length + unknown.length > 0) options.onDrift?.({ operation, wrong, unknown });
+        if (wrong.length + unknown.length > 0) cdn.onDrift?.({ operation, wrong, unknown });
       },
     };
 

@@ -117,10 +117,7 @@ function refuseOtherTenants(found: string, { tenant, checkpoints }: VerifyOption
     throw new UserError(`The file holds the record of ${JSON.stringify(found)}, not of ${other}.`);
 }
 
-function checkSignatures(
-  checkpoints: readonly Checkpoint[],
-  key: KeyObject | undefined,
-): CheckedCheckpoint[] {
+function checkSignatures(checkpoints: readonly Checkpoint[], key?: KeyObject): CheckedCheckpoint[] {
   return checkpoints.map((checkpoint) => ({
     checkpoint,
     genuine: key && (isSignedBy(key, checkpoint) ? 'yes' : 'no'),

@@ -152,14 +152,9 @@ export async function findApproverCandidates(people: People, policy: Policy): Pr
 }
 
 /** The approvals that a request needs, and who could give them. Not `reachable`: it could only expire. */
-export function computeQuorum(
-  policy: Policy,
-  needs: Right,
-  candidates: readonly Actor[],
-  requesterId: string,
-) {
+export function computeQuorum(policy: Policy, needs: Right, candidates: readonly Actor[], requester: string) {
   const needed = countRequiredApprovals(policy, needs);
-  const able = findAble(policy, candidates, [requesterId]);
+  const able = findAble(policy, candidates, [requester]);
   return { needed, able, reachable: able.length >= needed };
 }
 

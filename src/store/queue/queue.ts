@@ -41,11 +41,7 @@ interface StartOptions<Ports> {
 // Aborted jobs still have to store how far they came.
 const lastMomentMs = 3_000;
 
-export function createQueue(options: {
-  readonly database: Database;
-  readonly log: Log;
-  readonly now: () => Date;
-}): Queue {
+export function createQueue(options: { database: Database; log: Log; now: () => Date }): Queue {
   const { database, log, now } = options;
   const ending = new AbortController();
   let started:

@@ -136,11 +136,7 @@ function describePage({ view, pages, state, checkpoints, takenAt }: AuditPage): 
 }
 
 /** The daily message for a channel: for people, with a line that `npm run audit:verify` reads. */
-export function renderCheckpoint(made: {
-  readonly checkpoint: Checkpoint;
-  readonly line: string;
-  readonly publicKey: string;
-}): Message {
+export function renderCheckpoint(made: { checkpoint: Checkpoint; line: string; publicKey: string }): Message {
   const { line, publicKey } = made;
   const { seq, at, kid } = made.checkpoint;
   const records = pluralize(seq, 'record');

@@ -80,9 +80,6 @@ export function formatSeconds(value: number | undefined): string | undefined {
 }
 
 /** The name of an enumeration's value in the specification. */
-export function describeEnum(
-  name: Parameters<typeof getEnumName>[0],
-  value: number | undefined,
-): string | undefined {
+export function describeEnum(name: Parameters<typeof getEnumName>[0], value?: number): string | undefined {
   return value === undefined ? undefined : getEnumName(name, value);
 }

@@ -87,7 +87,7 @@ interface TextSettings extends InputSettings {
   readonly multiline?: boolean;
 }
 
-export function textInput(name: string, label: string, settings: TextSettings = {}): InputBlock {
+export function textInput(name: string, label: string, settings: TextSettings): InputBlock {
   const { initial, maxLength = 200, multiline } = settings;
   const initialValue = initial?.slice(0, maxLength);
   const type = 'plain_text_input';
@@ -104,7 +104,7 @@ export function numberInput(
   name: string,
   label: string,
   [least, most]: readonly [number, number],
-  settings: InputSettings & { readonly initial?: string | undefined } = {},
+  settings: InputSettings & { readonly initial?: string | undefined },
 ): InputBlock {
   const range = { is_decimal_allowed: false, min_value: String(least), max_value: String(most) };
   return input(name, label, { type: 'number_input', ...range, initial_value: settings.initial }, settings);
@@ -117,7 +117,7 @@ export function select(
   name: string,
   label: string,
   options: PlainTextOption[],
-  settings: Chosen<string> = {},
+  settings: Chosen<string>,
 ): InputBlock {
   const initial = options.find(({ value }) => value === settings.chosen);
   return input(name, label, { type: 'static_select', options, initial_option: initial }, settings);
@@ -127,18 +127,14 @@ export function multiSelect(
   name: string,
   label: string,
   options: PlainTextOption[],
-  settings: Chosen<readonly string[]> = {},
+  settings: Chosen<readonly string[]>,
 ): InputBlock {
   const initial = options.filter(({ value }) => settings.chosen?.includes(value ?? ''));
   return input(name, label, { type: 'multi_static_select', options, initial_options: initial }, settings);
 }
 
 /** A menu with search, whose options a picker returns. */
-export function searchSelect(
-  name: string,
-  label: string,
-  settings: Chosen<PlainTextOption> = {},
-): InputBlock {
+export function searchSelect(name: string, label: string, settings: Chosen<PlainTextOption>): InputBlock {
   const type = 'external_select';
   return input(name, label, { type, min_query_length: 0, initial_option: settings.chosen }, settings);
 }
@@ -148,7 +144,7 @@ export function multiSearchSelect(
   name: string,
   label: string,
   max: number,
-  settings: Chosen<PlainTextOption[]> = {},
+  settings: Chosen<PlainTextOption[]>,
 ): InputBlock {
   const limits = { min_query_length: 0, max_selected_items: max };
   return input(

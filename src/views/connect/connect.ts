@@ -101,11 +101,7 @@ export function renderNotConnected(why: KeyProblem): Message {
   return message(text, [section(`:warning: ${text}`), actions(connectButton('Open the form again'))]);
 }
 
-export function renderWhoami(me: {
-  readonly userId: string;
-  readonly linked: LinkedKey | undefined;
-  readonly rights: Rights;
-}): Message {
+export function renderWhoami(me: { userId: string; linked: LinkedKey | undefined; rights: Rights }): Message {
   const { userId, linked, rights } = me;
   const line = rightsLine(rights);
   if (!linked) {

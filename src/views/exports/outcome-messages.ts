@@ -133,11 +133,7 @@ const endWords = {
 } as const;
 
 /** The outcome without the request: the usual message would hold a live secret. */
-export function renderBlocked(
-  one: ExportSummary,
-  end: keyof typeof endWords,
-  reference: string | undefined,
-): Message {
+export function renderBlocked(one: ExportSummary, end: keyof typeof endWords, reference?: string): Message {
   const told = renderFailure({
     message: `An export by <@${one.userId}> ${endWords[end]}. The rest of this message was held back: it would have shown a secret.`,
     hint: 'Tell whoever runs this bot the reference below.',

@@ -23,9 +23,7 @@ export interface Consequences {
 }
 
 /** The second look, before saving: on top of the form, which stays as it is. */
-export function renderSettingsReview(
-  found: Consequences | { readonly problems: readonly string[] },
-): ModalView {
+export function renderSettingsReview(found: Consequences | { problems: readonly string[] }): ModalView {
   const settings = { title: 'What would change', callbackId: 'settings:reviewed', close: 'Back' };
   if ('problems' in found) {
     const lines = ['*This cannot be saved yet*', ...found.problems.map((problem) => `• ${problem}`)];
@@ -61,9 +59,7 @@ export function renderNothingChanged(): FormResult {
 }
 
 /** Two saved at once: the second looks again. */
-export function renderChangedMeanwhile(
-  last: { readonly by: string; readonly at: Date } | undefined,
-): FormResult {
+export function renderChangedMeanwhile(last: { by: string; at: Date } | undefined): FormResult {
   const text = last
     ? `Changed meanwhile by <@${last.by}>, ${formatMoment(last.at)}. Yours was not saved.`
     : 'The settings are not the ones you saw. Yours were not saved.';
