@@ -1,8 +1,5 @@
 /** A command to run instead of a wrong one: a button with its label and the words it types. */
-export interface Instead {
-  readonly label: string;
-  readonly types: string;
-}
+export type Instead = { readonly label: string; readonly types: string };
 
 /**
  * The only error whose text people see: `message` is the problem, `hint` the next step. `offer` is a button (`connect`

@@ -4,10 +4,7 @@ import { defineMessage, type Ended, type Outbox } from '../outbox/outbox.ts';
 import { defineJob, type JobContext } from '../store/queue/define-job.ts';
 import { renderBrokenRecord, renderCheckpoint } from '../views/audit/audit.ts';
 
-export interface CheckpointPorts {
-  readonly outbox: Outbox;
-  readonly checkpoints: Checkpoints;
-}
+export type CheckpointPorts = { readonly outbox: Outbox; readonly checkpoints: Checkpoints };
 
 interface About {
   readonly tenant: string;

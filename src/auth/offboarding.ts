@@ -23,10 +23,7 @@ const accessEnd = z.object({
 export type AccessEnd = z.output<typeof accessEnd>;
 
 /** The scope that ends: one person, or everyone of an organisation or workspace. */
-interface Ended {
-  readonly tenant: string;
-  readonly person: Person | undefined;
-}
+type Ended = { readonly tenant: string; readonly person: Person | undefined };
 
 /** Stops a feature's work (digests, waiting requests). Called after the key is gone; may be called twice. */
 export type OffboardingHook = (ended: Ended) => Promise<void>;

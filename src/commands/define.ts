@@ -145,10 +145,7 @@ export interface Form<Needs extends Service = never> {
 export type ReadResult = { errors: Record<string, string> } | { again: ModalView } | { values: unknown };
 
 /** When a form was submitted, and its metadata. */
-export interface SubmitInfo {
-  readonly now: Date;
-  readonly metadata: string | undefined;
-}
+export type SubmitInfo = { readonly now: Date; readonly metadata: string | undefined };
 
 /** Serves the options of a select with search (external select). */
 export interface Picker<Needs extends Service = never> {

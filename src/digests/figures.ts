@@ -18,10 +18,7 @@ export interface Comparison {
 export type Point = readonly [at: number, value: number];
 
 /** Figures of one kind at an earlier run. */
-export interface Past<T> {
-  readonly at: number;
-  readonly figures: T;
-}
+export type Past<T> = { readonly at: number; readonly figures: T };
 
 export interface Earlier<T> {
   /** When the newest of them was made, as ISO text. */

@@ -1,14 +1,8 @@
 /** An id with its name (flattened, bounded; may be empty). */
-export interface Named {
-  readonly id: string;
-  readonly name: string;
-}
+export type Named = { readonly id: string; readonly name: string };
 
 /** How many there are, and the first ten of them. */
-export interface NamedGroup {
-  readonly count: number;
-  readonly first: readonly Named[];
-}
+export type NamedGroup = { readonly count: number; readonly first: readonly Named[] };
 
 const longestName = 60;
 /** As many are listed by name; the rest is a number. */

@@ -94,10 +94,7 @@ async function putPauseNotice(
   });
 }
 
-interface AboutPause {
-  readonly digestId: string;
-  readonly revision: number;
-}
+type AboutPause = { readonly digestId: string; readonly revision: number };
 
 export const pauseNotice = defineMessage({
   kind: 'digest-paused',

@@ -109,9 +109,7 @@ export function endNoticeId(id: string): string {
   return `export-end:${id}`;
 }
 
-export interface AboutExport {
-  readonly id: string;
-}
+export type AboutExport = { readonly id: string };
 
 export const endNotice = defineMessage({
   kind: 'export-end',

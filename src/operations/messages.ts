@@ -25,19 +25,13 @@ export interface MessagePorts {
   readonly people: (installation: Installation) => People;
 }
 
-interface About {
-  readonly tenant: string;
-  readonly id: string;
-}
+type About = { readonly tenant: string; readonly id: string };
 
 // More approvers than this are not written to one by one.
 const mostDirectMessages = 20;
 const mostNamed = 10;
 
-interface OutboxTrx {
-  readonly outbox: Outbox;
-  readonly db: Trx;
-}
+type OutboxTrx = { readonly outbox: Outbox; readonly db: Trx };
 
 /** Stores the messages of a new operation in the transaction that stores it. */
 export async function queueMessages(

@@ -50,10 +50,7 @@ export type ShownRequest =
   | Extract<OperationRequest, { kind: 'volume-delete' }>
   | (Omit<Extract<OperationRequest, { kind: 'variable-update' }>, 'value'> & { readonly setsValue: boolean });
 
-export interface Approval {
-  readonly by: string;
-  readonly at: Date;
-}
+export type Approval = { readonly by: string; readonly at: Date };
 
 export interface Operation {
   /** Sixteen random letters and digits; may stand in a button. */

@@ -33,10 +33,7 @@ interface ValueTransaction extends ValueStore {
 /** The operation of a value, as stored: a value of another row does not open. */
 type Owner = Pick<OperationRow, 'id' | 'tenant' | 'user_id'>;
 
-export interface ValueCommitment {
-  readonly mac: string;
-  readonly packed: Secret;
-}
+export type ValueCommitment = { readonly mac: string; readonly packed: Secret };
 
 /**
  * The HMAC that stands for a value in the seal. Its key is random and sealed with the value: the database alone is not

@@ -15,10 +15,7 @@ const longestBackoffMs = 5 * 60_000;
 
 export type Row = Selectable<Schema['outbox']>;
 
-export interface DeliverPorts {
-  readonly slack: OpenSlack;
-  readonly enqueue: Enqueue;
-}
+export type DeliverPorts = { readonly slack: OpenSlack; readonly enqueue: Enqueue };
 
 /** One row in the hands of its job. */
 export interface Delivery {

@@ -86,10 +86,7 @@ export type RenderContext<Ports> = JobContext<Ports> & {
 };
 
 /** Why a message was refused as it is: Slack's word, or `held_back` with the reference that is in the log. */
-export interface Refusal {
-  readonly code: string;
-  readonly reference?: string | undefined;
-}
+export type Refusal = { readonly code: string; readonly reference?: string | undefined };
 
 export interface Ended<About> {
   readonly id: string;

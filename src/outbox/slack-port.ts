@@ -5,10 +5,7 @@ import type { Attachment, Message } from '../views/blocks/blocks.ts';
 export type OpenSlack = (installation: Installation, signal: AbortSignal) => SlackPort;
 
 /** The address of a message, to change it or to answer in its thread. */
-export interface Posted {
-  readonly channel: string;
-  readonly ts: string;
-}
+export type Posted = { readonly channel: string; readonly ts: string };
 
 /** Slack for jobs: its own clients, which never delay an answer to a person. Every method throws `SlackFailure`. */
 export interface SlackPort {

@@ -40,19 +40,13 @@ export class Secret {
 
 const unnamed = 'secret';
 
-export interface NotedSecret {
-  readonly value: string;
-  kind: string;
-}
+export type NotedSecret = { readonly value: string; kind: string };
 
 /** The secrets of one piece of work, oldest first. Only grows. */
 export type NotedSecrets = readonly NotedSecret[];
 
 /** Something that the work may show. `text` is read from it when it is first asked for. */
-export interface Shown {
-  readonly value: unknown;
-  text?: string;
-}
+export type Shown = { readonly value: unknown; text?: string };
 
 interface Scope {
   readonly noted: NotedSecret[];

@@ -28,10 +28,7 @@ export interface CommandSummary {
   readonly needs: Right;
 }
 
-export interface HelpGroup {
-  readonly name: string;
-  readonly commands: readonly CommandSummary[];
-}
+export type HelpGroup = { readonly name: string; readonly commands: readonly CommandSummary[] };
 
 /** The commands that match a search, or all of them, by feature. */
 export function renderHelp(found: {

@@ -12,10 +12,7 @@ import type { CommandSummary } from './help.ts';
 import { rightsLine } from './settings/why.ts';
 
 /** The part of one feature in the tab. */
-export interface HomeSection {
-  readonly name: string;
-  readonly blocks: readonly KnownBlock[];
-}
+export type HomeSection = { readonly name: string; readonly blocks: readonly KnownBlock[] };
 
 export interface CommandGroup {
   readonly title: string;

@@ -19,10 +19,7 @@ export type ApiErrorCode =
   | 'unexpected'
   | 'cancelled';
 
-export interface FieldError {
-  readonly field: string | undefined;
-  readonly message: string;
-}
+export type FieldError = { readonly field: string | undefined; readonly message: string };
 
 /** The account's plan does not include the feature (`invalid_plan_type.…`); nothing that was typed is wrong. */
 export function isPlanError({ code, status, errorKey = '', serviceMessage = '' }: ApiError): boolean {

@@ -2,10 +2,7 @@ import type { Db } from '../../store/schema.ts';
 import { type AuditRecord, findNextAudit, genesisHash, isIntact, readAudit } from './record.ts';
 
 /** A record's number and hash. */
-export interface Link {
-  readonly seq: number;
-  readonly hash: string;
-}
+export type Link = { readonly seq: number; readonly hash: string };
 
 /** The first record of a chain that is wrong. */
 export interface Broken {

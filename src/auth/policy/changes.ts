@@ -84,10 +84,7 @@ export type AffectedPerson = Pick<Actor, 'userId' | 'groups'>;
 
 type Power = Exclude<Right, 'none' | 'admin'> | 'approve';
 
-interface Difference {
-  readonly gains: readonly Power[];
-  readonly loses: readonly Power[];
-}
+type Difference = { readonly gains: readonly Power[]; readonly loses: readonly Power[] };
 
 /** Rights that people gain and lose in a place. */
 export interface Effect extends Difference {

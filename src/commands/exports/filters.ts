@@ -9,10 +9,7 @@ const mostValues = 50;
 const longestValue = 500;
 
 /** The rows of a form, and the id of the next one. */
-export interface Rows {
-  readonly filters: readonly FilterRow[];
-  readonly nextRow: number;
-}
+export type Rows = { readonly filters: readonly FilterRow[]; readonly nextRow: number };
 
 const empty = { drawn: 0, field: '', otherField: '', op: 'in', otherOp: '', values: '' };
 

@@ -5,10 +5,7 @@ import { UserError } from '../../errors.ts';
 import { hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 
-export interface Window {
-  readonly from: Date;
-  readonly to: Date;
-}
+export type Window = { readonly from: Date; readonly to: Date };
 
 const units: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: 24 * hourMs };
 

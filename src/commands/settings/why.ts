@@ -19,10 +19,7 @@ const whyCommand: Command<'features'> = {
   run: (words, context) => explain(words.list, context),
 };
 
-interface AskedCommand {
-  readonly name: string;
-  readonly needs: Right;
-}
+type AskedCommand = { readonly name: string; readonly needs: Right };
 
 export const why: Feature<'features'> = { name: 'why', commands: [whyCommand] };
 

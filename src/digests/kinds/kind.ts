@@ -75,10 +75,7 @@ export interface CollectResult<Figures, Baseline = never> {
 }
 
 /** A part that could not be read. `what` as people call it: a zone's name, an app's id; absent for all of the kind. */
-export interface ReadFailure {
-  readonly what?: string;
-  readonly reason: unknown;
-}
+export type ReadFailure = { readonly what?: string; readonly reason: unknown };
 
 /** Why a part was not read although nothing failed. */
 export class OutOfTime extends Error {
@@ -99,10 +96,7 @@ export interface Finding {
 }
 
 /** A kind in numbers: what there is, and how it compares. */
-export interface NumberLine {
-  readonly number: string;
-  readonly compared: string;
-}
+export type NumberLine = { readonly number: string; readonly compared: string };
 
 /** A message of a digest's thread, below what changed. */
 export interface Detail {

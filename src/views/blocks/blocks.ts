@@ -40,10 +40,7 @@ export interface ChartBlock {
 }
 
 /** The view that replaces a form's loading view; `message` says the same if the person closed it meanwhile. */
-export interface FormResult {
-  readonly modal: ModalView;
-  readonly message: Message;
-}
+export type FormResult = { readonly modal: ModalView; readonly message: Message };
 
 export interface Attachment {
   /** With the extension: `latency.png`. */

@@ -18,10 +18,7 @@ import { formatCode } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
 
 /** The reason for which a key was not connected: mrkdwn in Slack, plain text on the page. */
-export interface KeyProblem {
-  readonly message: string;
-  readonly hint?: string;
-}
+export type KeyProblem = { readonly message: string; readonly hint?: string };
 
 /** A key that was connected; `zones` says how many it sees. */
 export interface Connected extends Pick<LinkedKey, 'fingerprint'> {

@@ -121,9 +121,7 @@ ${body}
 }
 
 /** A piece of HTML with all foreign text escaped. */
-interface Html {
-  readonly markup: string;
-}
+type Html = { readonly markup: string };
 
 /** A template tag: every value is escaped, except other pieces of HTML. */
 function html(texts: TemplateStringsArray, ...parts: readonly (string | Html)[]): Html {

@@ -21,10 +21,7 @@ export interface Report {
   readonly before: DayBefore | undefined;
 }
 
-export interface ZoneName {
-  readonly id: string;
-  readonly name: string;
-}
+export type ZoneName = { readonly id: string; readonly name: string };
 
 export interface DayBefore {
   readonly day: string;

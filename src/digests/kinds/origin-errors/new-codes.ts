@@ -24,10 +24,7 @@ const mostCodes = 40;
 const mostNewCodes = 10;
 
 /** A zone whose log was read: its entries by code, `''` where none was reported. */
-interface ReadCodes {
-  readonly zone: Named;
-  readonly codes: ReadonlyMap<string, number>;
-}
+type ReadCodes = { readonly zone: Named; readonly codes: ReadonlyMap<string, number> };
 
 /**
  * Codes that a zone did not have for 28 days, and the baseline after these logs were read. A zone that is read for the

@@ -138,10 +138,7 @@ function nameFor({ name, hostnamesWithoutCertificate: without }: ZoneSummary, st
 }
 
 /** Counts zones and keeps the names of the first. */
-interface Group {
-  count: number;
-  readonly first: Named[];
-}
+type Group = { count: number; readonly first: Named[] };
 
 function createGroup(): Group {
   return { count: 0, first: [] };
