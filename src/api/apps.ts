@@ -72,11 +72,7 @@ export function createVolumes(send: Send) {
      * `sent` is true and the code is timeout, unreachable, cut, unavailable or unexpected.
      */
     async deleteAll(path: string) {
-      const request = {
-        operation: 'Delete All Volume Instances',
-        method: 'DELETE',
-        path,
-      } as const;
+      const request = { operation: 'Delete All Volume Instances', method: 'DELETE', path } as const;
       return send(request, async (reply) => {
         const { ids } = readAnswer(reply, (await reply.json()) ?? {}, deletion);
         return { ids: ids ?? undefined, requestId: reply.requestId };

@@ -23,13 +23,7 @@ export const uploadScanning: Feature = {
       run: (words, context) => showMetrics(words.text.replace(/^#/u, ''), context),
     },
   ],
-  actions: [
-    {
-      id: 'upload-scanning:refresh',
-      needs: 'read',
-      run: showMetrics,
-    },
-  ],
+  actions: [{ id: 'upload-scanning:refresh', needs: 'read', run: showMetrics }],
   forms: [
     defineForm({
       id: 'upload-scanning:submit',

@@ -20,11 +20,7 @@ import {
 /** The clocks of all processes have to agree to this. */
 const clockSkewMs = 5_000;
 
-export const digestDueJob = defineJob({
-  ...digestDue,
-  data: dueData,
-  run: scheduleDueRun,
-});
+export const digestDueJob = defineJob({ ...digestDue, data: dueData, run: scheduleDueRun });
 
 export const digestRunJob = defineJob({
   ...digestRun,

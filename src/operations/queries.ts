@@ -152,11 +152,7 @@ async function withLogs(db: Db, rows: readonly OperationRow[]): Promise<LoggedOp
     .execute();
   const eventsOf = Map.groupBy(events, (event) => event.operation_id);
   const retryOf = new Map(retries.map((row) => [row.attempt_of, row.id]));
-  return rows.map((row) => ({
-    row,
-    events: eventsOf.get(row.id) ?? [],
-    triedAgainAs: retryOf.get(row.id),
-  }));
+  return rows.map((row) => ({ row, events: eventsOf.get(row.id) ?? [], triedAgainAs: retryOf.get(row.id) }));
 }
 
 /** The name that the CDN last gave the variable of this path; undefined = no change through the bot has told it yet. */

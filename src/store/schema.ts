@@ -29,6 +29,4 @@ const migrations: Record<string, Migration> = {
   '0003-engines': engineTables,
 };
 
-export const migrationProvider: MigrationProvider = {
-  getMigrations: async () => migrations,
-};
+export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

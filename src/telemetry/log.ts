@@ -26,10 +26,7 @@ export function createLogger(level: LogLevel, destination?: { write: (line: stri
     // The process id tells two processes apart; the host name is left out.
     base: { pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: {
-      level: (label) => ({ level: label }),
-      log: (fields) => cleanMembers(fields, 0),
-    },
+    formatters: { level: (label) => ({ level: label }), log: (fields) => cleanMembers(fields, 0) },
     hooks: { streamWrite: mask },
   };
   return destination ? pino(options, destination) : pino(options);

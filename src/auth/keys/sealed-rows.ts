@@ -131,9 +131,9 @@ export async function advanceVersion(
     .insertInto('sealed_versions')
     .values({ tenant, user_id: userId, kind, version: now.getTime(), key_id: '', mac: '' })
     .onConflict((conflict) =>
-      conflict.columns(['tenant', 'user_id', 'kind']).doUpdateSet({
-        version: sql<number>`greatest(excluded.version, sealed_versions.version + 1)`,
-      }),
+      conflict
+        .columns(['tenant', 'user_id', 'kind'])
+        .doUpdateSet({ version: sql<number>`greatest(excluded.version, sealed_versions.version + 1)` }),
     )
     .returning('version')
     .executeTakeFirstOrThrow();

@@ -45,11 +45,7 @@ async function loadLists({ ledger, person, authorizer }: With<'ledger'>): Promis
 /** A press on a button of a message, answered in one of its own. */
 const buttonOf = { needs: 'none', changesHome: true, newMessage: true } as const;
 
-const approveAction: Action<'ledger'> = {
-  ...buttonOf,
-  id: 'approvals:approve',
-  run: pressApprove,
-};
+const approveAction: Action<'ledger'> = { ...buttonOf, id: 'approvals:approve', run: pressApprove };
 
 /** The same in the list of waiting requests, which is rendered again. */
 const approveInListAction: Action<'ledger'> = {

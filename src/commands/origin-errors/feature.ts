@@ -108,10 +108,7 @@ export const originErrors: Feature<'tempDirectory' | 'zoneCache'> = {
     defineForm({
       id: 'origin-errors:submit',
       needs: 'read',
-      fields: z.object({
-        zone: pickedZone,
-        days: z.enum(views.dayChoices, { error: 'Pick the days.' }),
-      }),
+      fields: z.object({ zone: pickedZone, days: z.enum(views.dayChoices, { error: 'Pick the days.' }) }),
       async run({ zone: id, days: chosen }, context) {
         const days = readDays(chosen, context.now());
         if (!days) throw new Error(`the form offers days that nobody can read: ${chosen}`);

@@ -72,10 +72,7 @@ async function gather({ cdn, key, request, limits, directory, now }: GatherTask)
   report({ announced: source.length });
   const log = await gatherLog(source, { wanted: request, limits, directory, onProgress: report });
   files = log.files;
-  return {
-    ...log,
-    files: files.map(({ kind, part, length, sha256 }) => ({ kind, part, length, sha256 })),
-  };
+  return { ...log, files: files.map(({ kind, part, length, sha256 }) => ({ kind, part, length, sha256 })) };
 }
 
 async function send({ file, url, headers }: SendTask): Promise<Taken> {

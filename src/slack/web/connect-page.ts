@@ -109,10 +109,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     if (state !== 'open')
       return { status: 410, html: views.renderLinkEnded(state, formToken, `${form}/renew`) };
     const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / minuteMs);
-    return {
-      status,
-      html: views.renderKeyForm({ shownFor, formToken, minutesLeft, postTo: form, problem }),
-    };
+    return { status, html: views.renderKeyForm({ shownFor, formToken, minutesLeft, postTo: form, problem }) };
   };
 
   /** Reads the link again: shows its end if it has ended, else `otherwise`. */
