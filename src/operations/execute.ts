@@ -151,19 +151,17 @@ const failures: Partial<Record<ApiError['code'], string>> = {
 /** Whether the CDN did what was asked, as far as its error says. */
 function classifyError(error: ApiError, kind: OperationKind): Settlement {
   const { code, status, requestId, serviceMessage, fieldErrors, sent } = error;
-  const fail = (word: string, says?: string): Settlement => ({
-    state: 'failed',
-    outcome: { word, status, requestId, facts: { says } },
+  // A 401 is about the key and nothing else, in as many words.
+  const says = status === 401 ? undefined : serviceMessage?.slice(0, 300);
+  const end = (state: Settlement['state'], word: string): Settlement => ({
+    state,
+    outcome: { word, status, requestId, fields: [...fieldErrors], facts: { says } },
   });
   const known = failures[code];
-  if (known) return fail(known);
-  if (code === 'refused') {
-    const isAttached = kind === 'volume-delete' && status === 400 && /detach/iu.test(serviceMessage ?? '');
-    if (isAttached) return fail('not-detached');
-    const { state, outcome } = fail('refused', serviceMessage?.slice(0, 300));
-    return { state, outcome: { ...outcome, fields: [...fieldErrors] } };
-  }
-  return sent ? { state: 'unknown', outcome: { word: 'unanswered', status, requestId } } : fail('not-sent');
+  if (known) return end('failed', known);
+  if (code !== 'refused') return sent ? end('unknown', 'unanswered') : end('failed', 'not-sent');
+  const isAttached = kind === 'volume-delete' && status === 400 && /detach/iu.test(serviceMessage ?? '');
+  return end('failed', isAttached ? 'not-detached' : 'refused');
 }
 
 const settleAttempts = 6;

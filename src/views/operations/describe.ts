@@ -118,7 +118,7 @@ export function describeOutcome(operation: Operation): string {
   const text =
     word === 'confirmed'
       ? `<@${movedBy}> looked: it was ${state === 'succeeded' ? '' : 'not '}done.`
-      : describeResult(operation, outcome);
+      : describeResult(operation, outcome) + quoteService(outcome);
   const reference = facts?.['reference'];
   const references = [
     typeof reference === 'string' && `Reference ${escapeMrkdwn(reference, 20)}.`,
@@ -146,15 +146,8 @@ const results: Readonly<Record<string, string>> = {
 };
 
 function describeResult(operation: Operation, outcome: OperationOutcome): string {
-  const { word, status, why, reason, instances, facts, fields = [] } = outcome;
+  const { word, status, why, reason, instances, facts } = outcome;
   const isVolume = operation.kind === 'volume-delete';
-  const says = facts?.['says'];
-  const others = fields
-    .filter(({ message }) => message !== says)
-    .map(({ field = '', message }) => `${escapeMrkdwn(field, 60)}: “${escapeMrkdwn(message, 200)}”`);
-  const said = typeof says === 'string' && says !== '' && `“${escapeMrkdwn(says, 300)}”`;
-  const quotes = join([said, ...others.slice(0, 5)], ', ');
-  const quoted = quotes && ` It says: ${quotes}`;
   const http = status === undefined ? '' : ` (HTTP ${status})`;
   switch (word) {
     case 'done': {
@@ -168,7 +161,7 @@ function describeResult(operation: Operation, outcome: OperationOutcome): string
         ? 'Nothing was deleted: the CDN knows no such volume. It is already gone, or an id is wrong.'
         : 'Nothing was changed: the CDN knows no such script or variable. Check both ids.';
     case 'refused':
-      return `Nothing was changed: the CDN refused it${http}.${quoted}`;
+      return `Nothing was changed: the CDN refused it${http}.`;
     case 'differs': {
       const value = facts?.['otherValue'] === true && 'another value';
       const rule =
@@ -182,6 +175,17 @@ function describeResult(operation: Operation, outcome: OperationOutcome): string
     default:
       return results[word] ?? (reason ? `Reason: ${escapeMrkdwn(reason, 500)}` : '');
   }
+}
+
+/** The CDN's own words beside ours, and those about single fields. */
+function quoteService({ facts, fields = [] }: OperationOutcome): string {
+  const says = facts?.['says'];
+  const others = fields
+    .filter(({ message }) => message !== says)
+    .map(({ field = '', message }) => `${escapeMrkdwn(field, 60)}: “${escapeMrkdwn(message, 200)}”`);
+  const said = typeof says === 'string' && says !== '' && `“${escapeMrkdwn(says, 300)}”`;
+  const quotes = join([said, ...others.slice(0, 5)], ', ');
+  return quotes && ` The CDN says: ${quotes}`;
 }
 
 /** What is set, and whether the variable is required: as it was asked for, which the CDN's answer does not contradict. */

@@ -109,17 +109,18 @@ describe('a variable is set', () => {
   });
 
   test('what the CDN says of a field stands at the field of the form', async () => {
-    const errors = [{ field: 'DefaultValue', message: 'Keep it below 2 KB' }];
+    const message = 'Keep it below 2 KB';
+    const errors = [{ field: 'DefaultValue', message }];
     const body = { title: 'Bad Request', status: 400, detail: 'Validation failed', errors, id: 'x' };
     team.bot.cdn.faults.add({ match: { method: 'POST', path: /variables/ }, status: 400, body });
     await team.alice.slash(`variable ${scriptId} ${variableId}`);
     await team.alice.waitForModal('variables:submit');
     await team.alice.submit({ defaultValue: secretValue });
     const form = await team.alice.waitForModal(
-      ({ callback_id, reads }) => callback_id === 'variables:submit' && reads.includes('Keep it'),
+      ({ callback_id, reads }) => callback_id === 'variables:submit' && reads.includes(message),
     );
     const at = form.blocks.findIndex(({ block_id: id }) => id === 'defaultValue');
-    expect(JSON.stringify(form.blocks[at + 1])).toContain('Keep it below 2 KB');
+    expect(JSON.stringify(form.blocks[at + 1])).toContain(message);
     expect(readStable(form)).not.toContain(secretValue);
   });
 
@@ -142,11 +143,20 @@ describe('a variable is set', () => {
     expect(reads).not.toContain(secretValue);
   });
 
+  test.each([403, 500])('the words of the CDN on a %i stand beside ours', async (status) => {
+    const detail = `What the CDN says with ${status}`;
+    const body = { title: 'Problem', status, detail };
+    team.bot.cdn.faults.add({ match: { method: 'POST', path: /variables/ }, status, body });
+    await fill({ required: 'true' });
+    await team.alice.waitForMessage(detail);
+  });
+
   test('a wrong id is answered in the modal, and the audit has no value', async () => {
     await team.alice.slash('variable 999999 1');
     await team.alice.waitForModal('variables:submit');
     await team.alice.submit({ defaultValue: 'x'.repeat(20) });
-    await team.alice.waitForModal(says.noSuchVariable);
+    const answer = await team.alice.waitForModal(says.noSuchVariable);
+    expect(readStable(answer.reads.replace(/0{20}\w+/, '<request id>'))).toMatchSnapshot();
     await team.carol.slash('audit 50');
     const { reads } = await team.carol.waitForMessage(says.auditPage);
     expect(reads).toMatch(/change/);

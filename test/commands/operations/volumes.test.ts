@@ -85,13 +85,14 @@ describe('a volume is deleted', () => {
     await team.alice.choose('appId', volume.appId);
     const { volumeId } = volume;
     // What the CDN says of a field stands below it.
-    const errors = [{ field: 'appId', message: 'Only letters and digits' }];
+    const message = 'Only letters and digits';
+    const errors = [{ field: 'appId', message }];
     const body = { title: 'Bad Request', status: 400, detail: 'Validation failed', errors, id: 'x' };
     team.bot.cdn.faults.add({ match: { path: /summary/ }, status: 400, body });
     await team.alice.submit({ volumeId, confirmVolumeId: volumeId, reason: 'Not needed' });
-    const { blocks } = await team.alice.waitForModal(({ reads }) => reads.includes('Only letters'));
+    const { blocks } = await team.alice.waitForModal(({ reads }) => reads.includes(message));
     const at = blocks.findIndex(({ block_id: id }) => id === 'appId');
-    expect(JSON.stringify(blocks[at + 1])).toContain('Only letters and digits');
+    expect(JSON.stringify(blocks[at + 1])).toContain(message);
     await team.alice.submit();
     const preview = await team.alice.waitForModal(says.consequences);
     expect(preview.callback_id).toBe('volumes:submit');

@@ -84,6 +84,7 @@ test.each<OperationOutcome>([
   { word: 'nothing-deleted' },
   { word: 'not-detached', status: 400, requestId: 'cdn-1' },
   { word: 'key-refused', status: 401 },
+  { word: 'key-refused', status: 403, facts: { says: 'No right to volumes' } },
   { word: 'rate-limited', status: 429 },
   { word: 'not-sent' },
   { word: 'process-died' },
@@ -96,6 +97,7 @@ test.each<OperationOutcome>([
   { word: 'not-found', status: 404 },
   { word: 'refused', status: 422, facts: { says: 'The volume is <locked>.', reference: 'REF123' } },
   { word: 'unanswered', status: 502 },
+  { word: 'unanswered', status: 500, facts: { says: 'The volume service is <down>' } },
   { word: 'confirmed' },
 ])('how a deletion ended: $word', (outcome) => {
   expect(describeOutcome(inState('succeeded', outcome))).toMatchSnapshot();
