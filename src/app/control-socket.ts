@@ -50,12 +50,7 @@ export async function serveControl(path: string, run: RunCommand, log: Log): Pro
 }
 
 /** Never rejects: a failure is logged and reported to the operator. */
-async function serve(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  run: RunCommand,
-  log: Log,
-): Promise<void> {
+async function serve(incoming: IncomingMessage, outgoing: ServerResponse, run: RunCommand, log: Log) {
   const say = (value: z.input<typeof answer>): void => void outgoing.write(`${JSON.stringify(value)}\n`);
   try {
     await run(commandWords.parse(await json(incoming)), (line) => say({ line }));

@@ -6,7 +6,7 @@ import type { LinkedKey } from '../auth/keys/key-store.ts';
 import { computeRights } from '../auth/policy/policy.ts';
 import { cancelUnbegun } from '../operations/expiry.ts';
 import { Secret } from '../secrets/secret.ts';
-import type { FormResult, Message } from '../views/blocks/blocks.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/connect/connect.ts';
 import { type Command, defineForm, type Feature, type Setup, type With } from './define.ts';
 
@@ -119,10 +119,7 @@ async function forget(context: With<'keyPage' | 'keyStore' | 'ledger' | 'zoneCac
   return views.renderDisconnected(had, cancelled.length);
 }
 
-async function checkAndLink(
-  key: Secret,
-  context: With<'cdnWith' | 'keyStore' | 'zoneCache'>,
-): Promise<FormResult> {
+async function checkAndLink(key: Secret, context: With<'cdnWith' | 'keyStore' | 'zoneCache'>) {
   const checked = await checkKey(key, context);
   if (!checked.works)
     return { modal: views.renderConnectForm(checked.why), message: views.renderNotConnected(checked.why) };

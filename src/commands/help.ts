@@ -68,9 +68,7 @@ async function searchHelp(search: string, context: With<'features'>): Promise<Me
   return views.renderNoHelp(looksLikeKey(search) ? '' : search, near);
 }
 
-function groupByFeature(
-  found: readonly { feature: string; command: views.CommandSummary }[],
-): views.HelpGroup[] {
+function groupByFeature(found: readonly { feature: string; command: views.CommandSummary }[]) {
   const groups = Map.groupBy(found, ({ feature }) => feature);
   return [...groups].map(([name, entries]) => ({ name, commands: entries.map(({ command }) => command) }));
 }
@@ -85,10 +83,7 @@ function matches(command: views.CommandSummary, feature: string, search: string)
 }
 
 /** The commands that answer a common word, with what to type. */
-function findByKeyword(
-  typed: string,
-  features: readonly views.HelpGroup[],
-): { name: string; words: string }[] {
+function findByKeyword(typed: string, features: readonly views.HelpGroup[]) {
   const wanted = typed.toLowerCase();
   return features
     .flatMap(({ commands }) => commands)

@@ -57,10 +57,7 @@ function groupOf({ needs }: CommandSummary): string {
 }
 
 /** The sections of the features, in their order. A section that fails shows why, and the others stay. */
-async function loadSections(
-  context: With<Service>,
-  features: readonly Feature<Service>[],
-): Promise<readonly views.HomeSection[]> {
+async function loadSections(context: With<Service>, features: readonly Feature<Service>[]) {
   const sections = features.map(async ({ name, homeSection }) => {
     try {
       return { name, blocks: (await homeSection?.(context)) ?? [] };

@@ -50,12 +50,7 @@ export async function pauseDigests(
 }
 
 /** Moves the notices of paused digests on. Returns those that were in that state, oldest first. */
-async function moveNotices(
-  trx: Trx,
-  which: Expression<SqlBool>,
-  from: NoticeState,
-  to: NoticeState,
-): Promise<Digest[]> {
+async function moveNotices(trx: Trx, which: Expression<SqlBool>, from: NoticeState, to: NoticeState) {
   const rows = await trx
     .updateTable('digests')
     .set({ pause_notice: to })

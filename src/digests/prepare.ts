@@ -94,10 +94,7 @@ function describeFailures(
 }
 
 /** The run nearest to the same moment a week ago, within half a day: clocks may have changed, and runs be late. */
-function findWeekBefore(
-  history: DigestPast['history'],
-  now: Date,
-): DigestPast['history'][number] | undefined {
+function findWeekBefore(history: DigestPast['history'], now: Date) {
   const distance = ({ due }: { due: Date }): number => Math.abs(due.getTime() - (now.getTime() - 7 * dayMs));
   return history.filter((run) => distance(run) <= dayMs / 2).toSorted((a, b) => distance(a) - distance(b))[0];
 }

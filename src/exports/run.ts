@@ -155,11 +155,7 @@ function moveOfOwner({ row: { id }, run }: Attempt): ExportMove {
   return { id, run, from: ['running', 'sharing'] };
 }
 
-async function finish(
-  about: Attempt,
-  outcome: ExportOutcome,
-  done: Parameters<typeof finishExport>[4],
-): Promise<void> {
+async function finish(about: Attempt, outcome: ExportOutcome, done: Parameters<typeof finishExport>[4]) {
   const { db } = about.context;
   await db
     .transaction()
@@ -170,10 +166,7 @@ async function finish(
 const skewMs = 5_000;
 
 /** The export was cancelled: progress that was on its way to Slack may have replaced the words that say so. */
-async function showOutcomeAgain(
-  { row: { id }, context }: Attempt,
-  reporter: ProgressReporter,
-): Promise<void> {
+async function showOutcomeAgain({ row: { id }, context }: Attempt, reporter: ProgressReporter) {
   const { db, ports } = context;
   const row = await findExport(db, id);
   if (!row?.ended_at || reporter.shownAt() < row.ended_at.getTime() - skewMs) return;

@@ -167,12 +167,7 @@ function classifyError(error: ApiError, kind: OperationKind): Settlement {
 const settleAttempts = 6;
 
 /** The CDN's answer is worth retries against the database: without it the outcome would be unknown. */
-async function settleWithRetries(
-  ledger: Ledger,
-  id: string,
-  settlement: Settlement,
-  signal: AbortSignal,
-): Promise<void> {
+async function settleWithRetries(ledger: Ledger, id: string, settlement: Settlement, signal: AbortSignal) {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await settle(ledger, id, settlement);

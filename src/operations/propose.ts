@@ -49,11 +49,7 @@ export function retry(
   });
 }
 
-async function storeProposal(
-  tx: LedgerTransaction,
-  proposal: Proposal,
-  attemptOf?: string,
-): Promise<Operation> {
+async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptOf?: string) {
   const { requester, channelId, request, reason, snapshot, policy, approvers } = proposal;
   const at = tx.now();
   const value = request.kind === 'variable-update' ? request.value : undefined;

@@ -135,10 +135,7 @@ export async function destroyIdleValues(store: ValueStore): Promise<number> {
   return rows.length;
 }
 
-async function destroyEach(
-  store: ValueStore,
-  owners: readonly Pick<Slot, 'tenant' | 'userId'>[],
-): Promise<void> {
+async function destroyEach(store: ValueStore, owners: readonly Pick<Slot, 'tenant' | 'userId'>[]) {
   for (const owner of owners)
     await store.db
       .transaction()

@@ -31,13 +31,7 @@ export async function reserveSlot(
   return reserve(db, tenant, channel, channelRate, ofWorkspace);
 }
 
-async function reserve(
-  db: Db,
-  tenant: string,
-  bucket: string,
-  { everyMs, burstMs }: Rate,
-  from: Date,
-): Promise<Date> {
+async function reserve(db: Db, tenant: string, bucket: string, { everyMs, burstMs }: Rate, from: Date) {
   const earliest = new Date(from.getTime() - burstMs);
   const { rows } = await sql<{ free_at: Date }>`
     insert into slack_pace (tenant, bucket, free_at)

@@ -1,7 +1,7 @@
 import type { ModalView, Option } from '@slack/types';
 import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zones/summary.ts';
-import { actions, context, type Message, type MessageBlock, message, section } from './blocks/blocks.ts';
+import { actions, context, type Message, message, section } from './blocks/blocks.ts';
 import { button, commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import { joinList } from './blocks/fields.ts';
@@ -88,11 +88,7 @@ function describeRange(points: readonly LatencyPoint[]): string {
   return lowest ? `Lowest ${lowest}, highest ${highest}.` : 'The CDN reports no latency over time.';
 }
 
-function renderLatencyChart({
-  currentLatency: now,
-  averageLatency,
-  latencyChart,
-}: AppSummary): MessageBlock[] {
+function renderLatencyChart({ currentLatency: now, averageLatency, latencyChart }: AppSummary) {
   // A line needs two points.
   if (latencyChart.length < 2) return [];
   return renderChart({

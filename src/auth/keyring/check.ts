@@ -70,12 +70,7 @@ function checkValueOf({ macKey, id }: KeyringKey): string {
 const probes = 5;
 
 /** True, too, where there are none. */
-async function opensItsRows(
-  db: Db,
-  keyring: Keyring,
-  id: string,
-  tables: readonly SealedTable[],
-): Promise<boolean> {
+async function opensItsRows(db: Db, keyring: Keyring, id: string, tables: readonly SealedTable[]) {
   const sealer = createSealer(keyring);
   let tried = 0;
   for (const table of tables) {

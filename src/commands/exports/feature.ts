@@ -101,11 +101,7 @@ const form: Form<'exports'> = {
   },
 };
 
-async function start(
-  request: ExportRequest,
-  channel: AskedExport['channel'],
-  context: With<'exports'>,
-): Promise<void> {
+async function start(request: ExportRequest, channel: AskedExport['channel'], context: With<'exports'>) {
   assertAllowed(await decideExport(context.authorizer, channel), context);
   // Without a key the export would fail a moment later, in the channel.
   await context.cdn();

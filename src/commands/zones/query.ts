@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
-import { type Instead, UserError } from '../../errors.ts';
+import { UserError } from '../../errors.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
 import { type ZoneQuery } from '../../views/zones/list.ts';
 import { quoteWord } from '../../views/zones/rows.ts';
@@ -129,11 +129,7 @@ function listChoices(name: string, allowed: readonly string[]): string {
 }
 
 /** The same command with a valid choice; the valid rest of the typed words stays. */
-function createInsteads(
-  { list, named }: Words,
-  name: 'sort' | 'only',
-  allowed: readonly string[],
-): Instead[] {
+function createInsteads({ list, named }: Words, name: 'sort' | 'only', allowed: readonly string[]) {
   const other = name === 'sort' ? 'only' : 'sort';
   const kept = [zoneSorts, zoneFilters].flat().find((choice) => choice === named[other]?.toLowerCase());
   const search = list.join(' ').trim();

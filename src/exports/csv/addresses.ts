@@ -120,12 +120,7 @@ function canonicalIPv6(text: string): string | undefined {
 }
 
 /** A run of hexadecimal groups may be an address, have one in it (`from:2001:db8::1:`), or be a time or `std::string`. */
-function inColons(
-  found: string,
-  before: string,
-  behind: string,
-  replaced: (address: string) => string,
-): string {
+function inColons(found: string, before: string, behind: string, replaced: (address: string) => string) {
   const isEncoded = /%3a/iu.test(found);
   const run = isEncoded ? found.replaceAll(/%3a/giu, ':') : found;
   // The last two groups may be written as an IPv4 address.

@@ -53,12 +53,7 @@ export async function perform(deps: SlackDeps, delivery: Delivery, flow: Flow): 
   return outcome;
 }
 
-async function performOnce(
-  deps: SlackDeps,
-  delivery: Delivery,
-  flow: Flow,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function performOnce(deps: SlackDeps, delivery: Delivery, flow: Flow, signal: AbortSignal) {
   const { access, apiUrl, clients, fetch, log, sendNativeBlocks } = deps;
   const { kind, claim, body } = delivery;
   const sender = readSender(body, access.own());

@@ -34,11 +34,7 @@ export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<v
 }
 
 /** The typed command. What was typed may be repeated, but for the person's own key, of whatever shape: it is known by then. */
-async function findTyped(
-  deps: SlackDeps,
-  body: object,
-  text: string,
-): Promise<ReturnType<typeof findCommand>> {
+async function findTyped(deps: SlackDeps, body: object, text: string) {
   registerShown(text);
   const sender = readSender(body, deps.access.own());
   // A key that does not open is refused where it is used.

@@ -1,7 +1,7 @@
 import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
 import { z } from 'zod';
 import { minuteMs } from '../../lib/time.ts';
-import { type FindWhere, type Posted, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
+import { type FindWhere, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
@@ -52,11 +52,7 @@ const clockSkewMs = 2 * minuteMs;
  *
  * @throws what Slack answers, and SlackFailure `too_much` if the end was not reached.
  */
-async function findMessage(
-  client: WebClient,
-  id: string,
-  { channel, since, thread }: FindWhere,
-): Promise<Posted | undefined> {
+async function findMessage(client: WebClient, id: string, { channel, since, thread }: FindWhere) {
   const { bot_id: own, response_metadata: about } = await client.auth.test();
   // Without the scope Slack leaves the metadata out silently: then "not found" means nothing.
   if (about?.scopes && !about.scopes.includes('metadata.message:read'))

@@ -25,11 +25,7 @@ export function createAttachments(
 }
 
 /** `events-501-20261118T1000Z-20261118T1200Z-part1of3-spreadsheet.csv` */
-function fileName(
-  { shieldZoneId, from, to }: ExportRequest,
-  { kind, part }: GatheredFile,
-  parts: number,
-): string {
+function fileName({ shieldZoneId, from, to }: ExportRequest, { kind, part }: GatheredFile, parts: number) {
   const window = `events-${shieldZoneId}-${compact(from)}-${compact(to)}`;
   return `${join([window, parts > 1 && `part${part}of${parts}`, kind === 'safe' && 'spreadsheet'], '-')}.csv`;
 }

@@ -1,7 +1,7 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { Group, OriginErrorCounts, Sample } from '../../api/origin-errors/counts.ts';
 import { type DayRange, hourMs, shiftDay, startOfDay } from '../../lib/time.ts';
-import { actions, context, type Message, type MessageBlock, message, section } from '../blocks/blocks.ts';
+import { actions, context, type Message, message, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { renderChart, sumBuckets } from '../blocks/chart.ts';
 import { formatInteger, formatMoment, formatPercent, formatShortDay, pluralize } from '../blocks/format.ts';
@@ -179,12 +179,7 @@ function renderPart(title: string, lines: readonly string[], length: number): Kn
 const bucketHours = [1, 2, 6, 24] as const;
 
 /** Errors by hour up to now, in equal buckets of UTC hours. Hours to come are left out. */
-function renderHourChart(
-  { hours, total }: OriginErrorCounts,
-  days: DayRange,
-  title: string,
-  now: Date,
-): MessageBlock[] {
+function renderHourChart({ hours, total }: OriginErrorCounts, days: DayRange, title: string, now: Date) {
   if (hours.every((hour) => hour === 0))
     return total > 0 ? [section('No entry has a time in these days.')] : [];
   const start = startOfDay(days.first);

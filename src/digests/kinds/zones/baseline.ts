@@ -31,10 +31,7 @@ export function hasFlag(flags: number, ...wanted: readonly Flag[]): boolean {
 }
 
 /** Fifty thousand zones are worked on in pieces, so that deliveries of Slack get their turn. */
-async function forEachInPieces<T>(
-  items: readonly T[],
-  visit: (item: T, index: number) => void,
-): Promise<void> {
+async function forEachInPieces<T>(items: readonly T[], visit: (item: T, index: number) => void) {
   for (const [index, item] of items.entries()) {
     visit(item, index);
     if (index % 2_500 === 0) await yieldToEventLoop();
