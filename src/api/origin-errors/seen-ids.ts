@@ -46,7 +46,7 @@ export function createSeenIds(most = 4_000_000): SeenIds {
     size += 1;
     used[table] = (used[table] as number) + 1;
     // Above three quarters, finding a slot takes long.
-    if ((used[table] as number) * 4 > hashes.length * 3) {
+    if (used[table] * 4 > hashes.length * 3) {
       const larger = new Float64Array(hashes.length * 2);
       for (const one of hashes) if (one !== 0) larger[findSlot(larger, one)] = one;
       hashes = slots[table] = larger;

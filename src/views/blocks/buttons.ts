@@ -17,20 +17,14 @@ export function button(
   return { type: 'button', text: plain(truncate(label, limits.button)), action_id: actionId, value, ...more };
 }
 
+type Look = Pick<Button, 'style'>;
+
 /** A button that runs `/cdn <words>`. `nth` makes the id unique in its block. */
-export function commandButton(
-  label: string,
-  words: string,
-  nth = 0,
-  more: Pick<Button, 'style'> = {},
-): Button {
+export function commandButton(label: string, words: string, nth = 0, more: Look = {}): Button {
   return button(label, `help:run:${nth}`, words.slice(0, limits.value), more);
 }
 
 /** Opens the form for a key, or offers a link to the page. */
-export function connectButton(
-  label = 'Connect your key',
-  more: Pick<Button, 'style'> = { style: 'primary' },
-): Button {
+export function connectButton(label = 'Connect your key', more: Look = { style: 'primary' }): Button {
   return button(label, 'connect:open', 'open', more);
 }

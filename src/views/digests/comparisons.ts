@@ -25,13 +25,8 @@ export function describeChange(
 }
 
 /** `52 GB a day, +37 % on the same weekday`. */
-export function describeComparison(
-  compared: Comparison,
-  format: Format,
-  unit = '',
-  previous?: string,
-): string {
-  return `${format(compared.now)}${unit}, ${describeChange(compared, format, previous)}`;
+export function describeComparison(compared: Comparison, format: Format, unit = '', past?: string): string {
+  return `${format(compared.now)}${unit}, ${describeChange(compared, format, past)}`;
 }
 
 /** ` (+37 % on the same weekday)`, or nothing. */
