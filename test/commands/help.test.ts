@@ -76,6 +76,8 @@ test.each([
   ['billing', ['/cdn zones']],
   ['traffic', ['/cdn zones']],
   ['certificate', ['/cdn zones', '/cdn zone']],
+  ['top', ['/cdn zones']],
+  ['logs', ['/cdn zone', '/cdn errors']],
 ])('help %s finds %j, with examples', async (search, found) => {
   await using office = await createCommandHarness({ zones: 3 });
   const [answer] = await office.person().run(`help ${search}`);

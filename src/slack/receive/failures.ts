@@ -73,7 +73,8 @@ export function describeApiError(error: ApiError): Explanation {
   const { message, hint, offer } = describeCode(error);
   // A 401 is about the key and nothing else, in as many words.
   const isQuoted = serviceMessage && code !== 'refused' && status !== 401;
-  const says = isQuoted ? ` The CDN says${quoteService(error)}.` : '';
+  const quote = quoteService(error);
+  const says = isQuoted ? ` The CDN says${quote}${/[.!?]”$/.test(quote) ? '' : '.'}` : '';
   const lookUp = requestId ? ` The CDN's support can look up the request ${formatCode(requestId, 80)}.` : '';
   return { message, hint: `${hint}${says}${lookUp}`, offer };
 }

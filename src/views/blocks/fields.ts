@@ -1,5 +1,5 @@
 import { getEnumName } from '../../api/zones/enums.ts';
-import { formatInteger, pluralize } from './format.ts';
+import { formatInteger } from './format.ts';
 import { escapeMrkdwn, formatCode, join, type Maybe } from './text.ts';
 
 /** A label, and a value in mrkdwn: none if the CDN did not report it, or if it does not apply. */
@@ -65,18 +65,9 @@ export function formatOrUnlimited(value: number | undefined, unit = ''): string 
   return value === 0 ? 'unlimited' : formatWhole(value, unit);
 }
 
-/** `30 days`, `1 hour`, `90 seconds`; below 0 is `not overridden`. */
-export function formatSeconds(value: number | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  if (value < 0) return 'not overridden';
-  for (const [length, unit] of [
-    [86_400, 'day'],
-    [3600, 'hour'],
-    [60, 'minute'],
-  ] as const) {
-    if (value >= length && value % length === 0) return pluralize(value / length, unit);
-  }
-  return value === 0 ? '0 seconds' : pluralize(value, 'second');
+/** Without a unit, as everything that the specification gives none; below 0 is `not overridden`. */
+export function formatOverride(value: number | undefined): string | undefined {
+  return value !== undefined && value < 0 ? 'not overridden' : formatWhole(value);
 }
 
 /** The name of an enumeration's value in the specification. */

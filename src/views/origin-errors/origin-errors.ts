@@ -58,16 +58,18 @@ function encodeButton(
 
 /** First and last error, the peak, and the comparison with the day before. */
 function renderSummary({ counts, before, days }: Report): string {
-  const total = before && (before.total === 0 ? 'none' : `${formatInteger(before.total)} in all`);
-  const compared =
-    total && days.count === 1 && `the day before: ${before.incomplete ? 'at least ' : ''}${total}`;
+  const least = before?.incomplete ? 'at least ' : '';
+  const total =
+    before && (least || before.total > 0 ? `${least}${formatInteger(before.total)} in all` : 'none');
+  const compared = total && days.count === 1 && `the day before: ${total}`;
   return join([formatSpan(counts), describePeak(counts, days), compared], ' · ');
 }
 
-/** `first 09:10, last 09:20` */
+/** `first 09:10, last 09:20`, or the one moment. */
 function formatSpan({ first, last }: Pick<Group, 'first' | 'last'>): string {
   if (first === undefined || last === undefined) return '';
-  return `first ${formatMoment(new Date(first))}, last ${formatMoment(new Date(last))}`;
+  const [start, end] = [first, last].map((at) => formatMoment(new Date(at)));
+  return first === last ? (start ?? '') : `first ${start}, last ${end}`;
 }
 
 function renderWarnings(report: Report): Maybe<string>[] {
@@ -109,12 +111,12 @@ function renderGroups({ groups, total, ungrouped }: OriginErrorCounts): string[]
 }
 
 function renderGroup(group: Group, total: number): string {
-  const { count, serverZone, first, last } = group;
+  const { count, serverZone } = group;
   const facts = [
     `*${formatInteger(count)}* (${formatPercent(count, total)})`,
     formatKind(group),
     serverZone === undefined ? 'server zone not reported' : escapeMrkdwn(serverZone, 20),
-    first !== undefined && first === last ? formatMoment(new Date(first)) : formatSpan(group),
+    formatSpan(group),
   ];
   return join(facts, ' · ');
 }

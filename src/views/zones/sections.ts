@@ -4,7 +4,7 @@ import {
   describeEnum,
   formatOnOff,
   formatOrUnlimited,
-  formatSeconds,
+  formatOverride,
   formatWhole,
   humanize,
   joinFields,
@@ -33,9 +33,8 @@ export function renderHostname(host: Hostname): string {
 export function renderCaching(zone: Zone): string[] {
   return [
     ...renderFields([
-      // Both override `max-age` of Cache-Control, which counts seconds (RFC 9111, 5.2.2.1).
-      ['CDN cache time', formatSeconds(zone.cacheControlMaxAgeOverride)],
-      ['Browser cache time', formatSeconds(zone.cacheControlPublicMaxAgeOverride)],
+      ['CDN cache time', formatOverride(zone.cacheControlMaxAgeOverride)],
+      ['Browser cache time', formatOverride(zone.cacheControlPublicMaxAgeOverride)],
       ['Varies by query parameters', joinNonEmpty(zone.queryStringVaryParameters)],
       ['Varies by cookies', zone.enableCookieVary && joinNonEmpty(zone.cookieVaryParameters)],
       ['Varies by headers', humanize(zone.cacheKeyHeaders)],
@@ -97,7 +96,6 @@ export function renderSecurity(zone: Zone): string[] {
       ['Burst', isPositive(zone.requestLimit) && burst],
       ['Connections per IP', formatOrUnlimited(zone.connectionLimitPerIPCount)],
       ['Transfer rate', formatOrUnlimited(zone.limitRatePerSecond, ' kb/s')],
-      // The specification gives no unit.
       [
         'Limited after',
         isPositive(zone.limitRatePerSecond) &&

@@ -70,6 +70,8 @@ test('each action on a cache time has words of its own, and no unit that nobody 
 
 test('numbers have no unit where the specification gives none', () => {
   expect(renderOrigin(zoneOf({ OriginRetries: 2, OriginRetryDelay: 3 }))).toMatchSnapshot('retries');
+  const times = { CacheControlMaxAgeOverride: 2_592_000, CacheControlPublicMaxAgeOverride: -1 };
+  expect(renderCaching(zoneOf(times))).toMatchSnapshot('cache times');
   expect(
     renderOptimizer(
       zoneOf({
