@@ -32,6 +32,8 @@ export interface PersonRecord {
   readonly admin: boolean;
   readonly timeZone: string;
   readonly timeZoneOffset: number;
+  /** Deactivated by an admin; users.info still tells of them. */
+  deactivated?: boolean;
 }
 
 export interface Channel {

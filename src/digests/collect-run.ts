@@ -90,9 +90,11 @@ async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: bool
 async function findRefusal({ digest, ports }: Attempt): Promise<PauseReason | undefined> {
   const authorizer = ports.authorizer(digest.owner);
   const { channel } = digest;
-  const decision = assertKnown(await authorizer.decide('read', channel, { fresh: true }));
+  // Read afresh, and so known to the decision. Who the owner is may be known for some minutes: a thousand may be due.
+  const policy = await authorizer.policy({ fresh: true });
+  const decision = assertKnown(await authorizer.decide('read', channel));
   if (!decision.allowed) return toPauseReason(decision.reason);
-  const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
+  const destination = decideDestination(policy, 'digest', channel);
   return destination.allowed ? undefined : toPauseReason(destination.reason);
 }
 

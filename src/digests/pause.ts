@@ -68,6 +68,7 @@ const withIds = (ids: readonly string[]) => sql<SqlBool>`id in (${sql.join(ids)}
 /** A policy decision as the reason of a pause. */
 export function toPauseReason(reason: Reason): PauseReason {
   if (reason === 'no-key') return 'key-missing';
+  if (reason === 'deactivated') return 'owner-gone';
   return reason === 'other-channel' ? 'channel-not-allowed' : 'right-lost';
 }
 

@@ -32,6 +32,12 @@ const pauses: readonly {
     told: ['C0OPS0000', 'U0BOB0000'],
   },
   {
+    why: 'its owner was deactivated, and the event of it was lost',
+    breaks: ({ slack }) => void Object.assign(slack.world.person(alice.userId) ?? {}, { deactivated: true }),
+    reason: 'owner-gone',
+    told: ['C0OPS0000', 'U0BOB0000'],
+  },
+  {
     why: 'its owner disconnected the key',
     breaks: async ({ keyStore }) => void (await keyStore.forget(alice)),
     reason: 'key-missing',
@@ -136,6 +142,19 @@ test.each(pauses)(
     expect(desk.readChannel().at(-1)).toMatch(/4 zones/);
   },
 );
+
+test('while Slack does not say whether its owner is still there, a run waits; it is not paused', async () => {
+  await using desk = await open();
+  const digest = await desk.createDaily();
+  desk.slack.script.fail('users.info', 'internal_error', 2);
+  desk.advance(hour + minute);
+  await desk.runJobs();
+  expect(desk.readChannel()).toEqual([]);
+  expect(desk.cdn.requests).toEqual([]);
+  await desk.runJobsFor(150, 10);
+  expect(desk.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
+  expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toBeUndefined();
+});
 
 test('the app was removed from the workspace: everything pauses, and there is nobody to tell', async () => {
   await using desk = await open();

@@ -101,7 +101,7 @@ function userObject(call: ApiCall, person: PersonRecord): Json {
     team_id: person.teamId,
     name: person.name,
     real_name: person.realName,
-    deleted: false,
+    deleted: person.deactivated === true,
     tz: person.timeZone,
     tz_label: 'Central European Time',
     tz_offset: person.timeZoneOffset,
