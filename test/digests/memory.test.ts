@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { acceptBaseline, findBaseline, storePendingBaseline } from '../../src/digests/queries/runs.ts';
+import { alice, createDigestHarness, type DigestHarness } from '../support/digests/harness.ts';
 import { prepareEngines } from '../support/engines.ts';
-import { alice, createDigestHarness, type DigestHarness } from './harness.ts';
 import { says } from './words.ts';
 
 const { both, embedded } = await prepareEngines();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { reconcileDigestsJob } from '../../src/digests/jobs.ts';
+import { alice, createDigestHarness, type DigestHarness } from '../support/digests/harness.ts';
 import { prepareEngines } from '../support/engines.ts';
-import { alice, createDigestHarness, type DigestHarness } from './harness.ts';
 import { logged, says } from './words.ts';
 
 const { embedded, postgres } = await prepareEngines();

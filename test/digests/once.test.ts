@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { enqueueRun } from '../../src/digests/schedule-runs.ts';
 import { sweepOutboxJob } from '../../src/outbox/deliver.ts';
+import { alice, bob, createDigestHarness, type DigestHarness } from '../support/digests/harness.ts';
 import { prepareEngines } from '../support/engines.ts';
-import { alice, bob, createDigestHarness, type DigestHarness } from './harness.ts';
 import { readDigest, says } from './words.ts';
 
 const { embedded, postgres } = await prepareEngines();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
+import { alice, bob, createDigestHarness, type DigestHarness } from '../support/digests/harness.ts';
 import { prepareEngines } from '../support/engines.ts';
-import { alice, bob, createDigestHarness, type DigestHarness } from './harness.ts';
 import { readDigest, says } from './words.ts';
 
 const { embedded } = await prepareEngines();

@@ -6,8 +6,8 @@ import { type DigestKindName, digestKindNames, findDigestKind } from '../../src/
 import type { Digest } from '../../src/digests/model.ts';
 import { context, type MessageBlock } from '../../src/views/blocks/blocks.ts';
 import { replaceCharts } from '../../src/views/blocks/chart.ts';
+import { alice, createDigestHarness, type DigestHarness } from '../support/digests/harness.ts';
 import { prepareEngines } from '../support/engines.ts';
-import { alice, createDigestHarness, type DigestHarness } from './harness.ts';
 
 const { embedded } = await prepareEngines();
 const day = 86_400_000;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findNextRun, findNextRuns, isTimeZone, type Schedule } from '../../src/digests/schedule.ts';
 import { describeNextRuns, describeSchedule, formatRunTime } from '../../src/views/digests/schedule.ts';
-import { timeZones } from './time-zones.ts';
+import { timeZones } from '../support/digests/time-zones.ts';
 
 const everyDay = [1, 2, 3, 4, 5, 6, 7];
 const daily = (zone: string, time: string): Schedule => ({ time, zone, weekdays: everyDay, monthDays: [] });

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { findUsualClockChange, isInClockChange } from '../support/digests/clock-changes.ts';
+import { type KillPoint, startKillableProcess } from '../support/digests/killable-process.ts';
+import { DigestSimulation } from '../support/digests/simulation.ts';
+import { timeZones } from '../support/digests/time-zones.ts';
 import { prepareEngines } from '../support/engines.ts';
-import { findUsualClockChange, isInClockChange } from './clock-changes.ts';
-import { type KillPoint, startKillableProcess } from './killable-process.ts';
-import { DigestSimulation } from './simulation.ts';
-import { timeZones } from './time-zones.ts';
 
 const { embedded } = await prepareEngines();
 

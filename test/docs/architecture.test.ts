@@ -72,10 +72,20 @@ describe('the layout of src and test', () => {
     expect(lengths.filter(([, lines]) => lines > 250)).toEqual([]);
   });
 
+  const tests = filesOf('test').filter((file) => /\.(?:ts|js)$/.test(file));
+
   test('every folder of test mirrors one of src', () => {
-    const own = ['docs', 'external', 'playground', 'simulator', 'support'];
-    const mirrored = foldersOf('test').filter((folder) => !own.includes(folder));
-    expect(mirrored.filter((folder) => !folders.includes(folder))).toEqual([]);
+    const mirrored = tests
+      .filter((file) => !/^test\/(?:docs|external|playground|simulator|support)\//.test(file))
+      .map((file) => dirname(file).replace('test/', 'src/'));
+    // A file of src that is tested from several sides has a folder of its name.
+    const ofSrc = new Set(files.flatMap((file) => [dirname(file), file.replace('.ts', '')]));
+    expect([...new Set(mirrored)].filter((folder) => !ofSrc.has(folder))).toEqual([]);
+  });
+
+  test('no folder of test has more than 15 files of its own', () => {
+    const counts = Object.entries(Object.groupBy(tests, (file) => dirname(file)));
+    expect(counts.filter(([, own = []]) => own.length > 15).map(([folder]) => folder)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bandwidthPerRun, createDigestScenario, makeZone } from '../scenario.ts';
+import { bandwidthPerRun, createDigestScenario, makeZone } from '../../support/digests/scenario.ts';
 
 test('a first run says what there is, and that there is nothing to compare with', async () => {
   const told = await (await createDigestScenario()).runDaily('2026-11-03', bandwidthPerRun(120));

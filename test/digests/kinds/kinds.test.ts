@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDigestScenario, makeZone } from '../scenario.ts';
+import { createDigestScenario, makeZone } from '../../support/digests/scenario.ts';
 
 test('upload scanning by the CDN’s own days', async () => {
   const overview = Object.fromEntries(

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import type { CdnData } from '../../../simulator/cdn/model.ts';
-import { bandwidthPerRun, createDigestScenario, GB, limitedBandwidthPerRun, makeZone } from '../scenario.ts';
+import {
+  bandwidthPerRun,
+  createDigestScenario,
+  GB,
+  limitedBandwidthPerRun,
+  makeZone,
+} from '../../support/digests/scenario.ts';
 
 /** Runs at these moments, with so many GB used at each; tells the last. */
 async function at(...runs: readonly (readonly [at: string, gigabytes: number])[]) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDigestScenario, GB, logOriginErrors, makeZone } from '../scenario.ts';
+import { createDigestScenario, GB, logOriginErrors, makeZone } from '../../support/digests/scenario.ts';
 
 const twoZones = {
   zones: [makeZone(1001, 'shop'), makeZone(1002, 'docs')],

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 
 test('started as a process it prints where it is and how to get in, serves, and stops when told', async () => {
-  const entry = new URL('../../simulator/cdn/process.ts', import.meta.url);
+  const entry = new URL('../../../simulator/cdn/process.ts', import.meta.url);
   const child = spawn(process.execPath, [entry.pathname, '--zones', '7', '--origin-errors', '3'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { canaryMark } from '../../simulator/cdn/canaries.ts';
-import type { OriginErrorEntry } from '../../simulator/cdn/model.ts';
+import { canaryMark } from '../../../simulator/cdn/canaries.ts';
+import type { OriginErrorEntry } from '../../../simulator/cdn/model.ts';
 import { noon, openCdn, type RawAnswer } from './raw-client.ts';
 
 const logsIn = (answer: RawAnswer) => (answer.json() as { logs: OriginErrorEntry[] }).logs;

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { Job, JobContext } from '../../src/store/queue/define-job.ts';
-import type { Enqueue } from '../../src/store/queue/queue.ts';
-import type { Schema } from '../../src/store/schema.ts';
+import type { Job, JobContext } from '../../../src/store/queue/define-job.ts';
+import type { Enqueue } from '../../../src/store/queue/queue.ts';
+import type { Schema } from '../../../src/store/schema.ts';
 
 interface StoredJob {
   readonly id: string;

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { canary } from '../../../simulator/cdn/canaries.ts';
-import type { Fault } from '../../../simulator/cdn/faults.ts';
-import { features } from '../../../src/commands/registry.ts';
-import { createPublicUrl } from '../../support/bot.ts';
-import { findPostgres, type PostgresServer } from '../../support/postgres.ts';
-import { type CanaryBot, startCanaryBot } from './bot.ts';
-import { crawl, createCrawlLog } from './crawl.ts';
-import { findMarks } from './markers.ts';
-import { addCertificates, makeErrorBodies } from './plant-secrets.ts';
+import { canary } from '../../simulator/cdn/canaries.ts';
+import type { Fault } from '../../simulator/cdn/faults.ts';
+import { features } from '../../src/commands/registry.ts';
+import { createPublicUrl } from '../support/bot.ts';
+import { type CanaryBot, startCanaryBot } from '../support/canary/bot.ts';
+import { crawl, createCrawlLog } from '../support/canary/crawl.ts';
+import { findMarks } from '../support/canary/markers.ts';
+import { addCertificates, makeErrorBodies } from '../support/canary/plant-secrets.ts';
+import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';

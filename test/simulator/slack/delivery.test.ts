@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { callWebApi, type Received, type Reply, slackSays, startStubApp } from './stub-app.ts';
 
 let slack: SlackSimulator;

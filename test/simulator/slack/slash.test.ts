@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { App, HTTPReceiver } from '@slack/bolt';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 
 let slack: SlackSimulator;
 let app: App;
@@ -83,7 +83,7 @@ test('a command opens a modal, its submission closes it, and a field error keeps
 });
 
 test('in the conversation with the app nothing can be typed, since its manifest makes it read-only', async () => {
-  const manifest = readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8');
+  const manifest = readFileSync(new URL('../../../manifest.yml', import.meta.url), 'utf8');
   expect(manifest).toContain('messages_tab_read_only_enabled: true');
   const alice = slack.as('U0ALICE00', 'DU0ALICE00');
   expect((await alice.slash('zones')).status).toBe(0);

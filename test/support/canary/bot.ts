@@ -11,8 +11,8 @@ import { readConfig } from '../../../src/app/config.ts';
 import type { ChatApp } from '../../../src/app/lifecycle.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createLogger, type Log, type LogLevel } from '../../../src/telemetry/log.ts';
-import { environment } from '../../support/bot.ts';
-import { copyEmbeddedDatabase } from '../../support/database-templates.ts';
+import { environment } from '../bot.ts';
+import { copyEmbeddedDatabase } from '../database-templates.ts';
 import { plantSecrets } from './plant-secrets.ts';
 
 /** The real bot in a world where everything secret carries the mark. */

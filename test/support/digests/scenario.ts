@@ -1,16 +1,16 @@
 import { onTestFinished } from 'vitest';
-import type { CdnData } from '../../simulator/cdn/model.ts';
-import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
-import type { PullZone } from '../../simulator/cdn/zone-fields.ts';
-import { createCdn } from '../../src/api/cdn.ts';
-import { ApiError } from '../../src/api/http/errors.ts';
-import type { Collected, DigestBaseline, DigestPast, DigestSubject } from '../../src/digests/model.ts';
-import { baselineAfterSilence, prepareDigest, writeFigures } from '../../src/digests/prepare.ts';
-import { parseStored } from '../../src/digests/queries/runs.ts';
-import { Secret } from '../../src/secrets/secret.ts';
-import type { ChartBlock, Message } from '../../src/views/blocks/blocks.ts';
-import { isChart } from '../../src/views/blocks/chart.ts';
-import { findMessageProblems } from '../support/slack-limits.ts';
+import type { CdnData } from '../../../simulator/cdn/model.ts';
+import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
+import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
+import { createCdn } from '../../../src/api/cdn.ts';
+import { ApiError } from '../../../src/api/http/errors.ts';
+import type { Collected, DigestBaseline, DigestPast, DigestSubject } from '../../../src/digests/model.ts';
+import { baselineAfterSilence, prepareDigest, writeFigures } from '../../../src/digests/prepare.ts';
+import { parseStored } from '../../../src/digests/queries/runs.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import type { ChartBlock, Message } from '../../../src/views/blocks/blocks.ts';
+import { isChart } from '../../../src/views/blocks/chart.ts';
+import { findMessageProblems } from '../slack-limits.ts';
 
 export const GB = 1e9;
 const day = 86_400_000;

@@ -1,6 +1,6 @@
 import { assert, jsonValue, property } from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkMessage, checkSuggestions, checkView } from '../../simulator/slack/block-kit/checks.ts';
+import { checkMessage, checkSuggestions, checkView } from '../../../simulator/slack/block-kit/checks.ts';
 
 type Json = Record<string, unknown>;
 const x = (length: number): string => 'x'.repeat(length);

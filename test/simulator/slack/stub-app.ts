@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { SlackSimulator } from '../../simulator/slack/server.ts';
+import type { SlackSimulator } from '../../../simulator/slack/server.ts';
 
 /** A delivery as an app receives it: the verified headers, and the body parsed. */
 export interface Received {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { MessageBlock } from '../../src/views/blocks/blocks.ts';
-import { isChart } from '../../src/views/blocks/chart.ts';
-import { connect, startBot } from '../support/bot.ts';
-import { says } from './words.ts';
+import type { MessageBlock } from '../../../src/views/blocks/blocks.ts';
+import { isChart } from '../../../src/views/blocks/chart.ts';
+import { connect, startBot } from '../../support/bot.ts';
+import { says } from '../words.ts';
 
 test('a digest of every kind: a few lines in the channel, the detail in its thread, a chart in each, then what changed', async () => {
   const bot = await startBot({ zones: 6 });

@@ -1,7 +1,7 @@
 import { App, SocketModeReceiver } from '@slack/bolt';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { callWebApi, slackSays } from './stub-app.ts';
 
 type Frame = Record<string, unknown>;

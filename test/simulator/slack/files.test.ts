@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { WebClient } from '@slack/web-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { callWebApi } from './stub-app.ts';
 
 let slack: SlackSimulator;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { callWebApi } from './stub-app.ts';
 
 let slack: SlackSimulator;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { VisibleView } from '../../simulator/slack/views.ts';
-import { connect, startBot } from '../support/bot.ts';
-import { readStable } from '../support/words.ts';
+import type { VisibleView } from '../../../simulator/slack/views.ts';
+import { connect, startBot } from '../../support/bot.ts';
+import { readStable } from '../../support/words.ts';
 
 /** What stands below an input. */
 function readHint({ blocks }: VisibleView, block: string): unknown {

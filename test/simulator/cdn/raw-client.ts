@@ -1,4 +1,4 @@
-import { type CdnOptions, type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { type CdnOptions, type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 
 /** Noon, so that a UTC day has as much behind as before it. */
 export const noon = Date.parse('2026-11-20T12:00:00Z');

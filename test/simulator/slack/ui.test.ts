@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { callWebApi, postJson, type Received, type Reply, slackSays, startStubApp } from './stub-app.ts';
 
 let slack: SlackSimulator;

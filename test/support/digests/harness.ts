@@ -1,13 +1,13 @@
-import type { SlackSimulator } from '../../simulator/slack/server.ts';
-import { jobs, type Ports } from '../../src/app/jobs.ts';
-import type { Person } from '../../src/auth/identity.ts';
-import type { Digest, DigestOrder } from '../../src/digests/model.ts';
-import { createDigestService, type DigestService } from '../../src/digests/service.ts';
-import { Secret } from '../../src/secrets/secret.ts';
-import type { Database } from '../../src/store/database.ts';
-import type { JobContext } from '../../src/store/queue/define-job.ts';
-import { createPortsHarness, type PortsHarness } from '../slack/send/ports-harness.ts';
-import { createFakeQueue, type FakeQueue } from '../store/queue/fake-queue.ts';
+import type { SlackSimulator } from '../../../simulator/slack/server.ts';
+import { jobs, type Ports } from '../../../src/app/jobs.ts';
+import type { Person } from '../../../src/auth/identity.ts';
+import type { Digest, DigestOrder } from '../../../src/digests/model.ts';
+import { createDigestService, type DigestService } from '../../../src/digests/service.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import type { Database } from '../../../src/store/database.ts';
+import type { JobContext } from '../../../src/store/queue/define-job.ts';
+import { createPortsHarness, type PortsHarness } from '../../slack/send/ports-harness.ts';
+import { createFakeQueue, type FakeQueue } from '../../store/queue/fake-queue.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };

@@ -1,5 +1,5 @@
 import { type DatabaseConnection, type Driver, Kysely, PGliteDialect } from 'kysely';
-import type { Schema } from '../../src/store/schema.ts';
+import type { Schema } from '../../../src/store/schema.ts';
 
 type PGlite = ConstructorParameters<typeof PGliteDialect>[0]['pglite'];
 

@@ -1,8 +1,8 @@
 import { asyncProperty, assert as holds, integer } from 'fast-check';
 import { expect, test } from 'vitest';
-import { canaryMark } from '../../simulator/cdn/canaries.ts';
-import { enumerationSizes, type PullZone, zoneFields } from '../../simulator/cdn/zone-fields.ts';
-import { generateZone, zone } from '../../simulator/cdn/zones.ts';
+import { canaryMark } from '../../../simulator/cdn/canaries.ts';
+import { enumerationSizes, type PullZone, zoneFields } from '../../../simulator/cdn/zone-fields.ts';
+import { generateZone, zone } from '../../../simulator/cdn/zones.ts';
 import { openCdn, type RawAnswer } from './raw-client.ts';
 
 const zonesIn = (answer: RawAnswer) => answer.json() as PullZone[];
