@@ -20,13 +20,14 @@ export function slashPayload(
   channel: Channel,
   words: { command: string; text: string; triggerId: string; responseUrl: string },
 ): Json {
-  const team = world.team(who.person.teamId) ?? who.installTeam;
+  // The person's own workspace: in a shared channel it differs from the one the app is installed in. An organisation's
+  // installation is told the workspace where the command was typed, and not whose the person is.
+  const team = who.install.isOrg ? who.installTeam : (world.team(who.person.teamId) ?? who.installTeam);
   const enterprise = team.enterpriseId
     ? { enterprise_id: team.enterpriseId, enterprise_name: world.workspaces.corp.name }
     : {};
   return {
     token: verificationToken,
-    // The person's own workspace: in a shared channel it differs from the one the app is installed in.
     team_id: team.id,
     team_domain: team.domain,
     ...enterprise,
@@ -43,7 +44,7 @@ export function slashPayload(
   };
 }
 
-/** The members of every interactive payload. In an org-wide install `enterprise` is filled. */
+/** The members of every interactive payload. In an org-wide install `enterprise` is filled, and `team` is null. */
 export function interactiveBase(world: World, who: Who, inView: boolean): Json {
   const own = world.team(who.person.teamId) ?? who.installTeam;
   const team = inView ? own : who.installTeam;
@@ -52,12 +53,8 @@ export function interactiveBase(world: World, who: Who, inView: boolean): Json {
   return {
     api_app_id: appId,
     token: verificationToken,
-    team: {
-      id: team.id,
-      domain: team.domain,
-      ...(team.enterpriseId ? { enterprise_id: team.enterpriseId, enterprise_name: corp.name } : {}),
-    },
-    enterprise: team.enterpriseId ? { id: team.enterpriseId, name: corp.name } : null,
+    team: who.install.isOrg ? null : { id: team.id, domain: team.domain },
+    enterprise: who.install.isOrg ? { id: corp.id, name: corp.name } : null,
     is_enterprise_install: who.install.isOrg,
     user: { id: person.id, username: person.name, name: person.name, team_id: person.teamId },
   };

@@ -15,7 +15,8 @@ interface PeopleOptions {
   readonly log: Log;
 }
 
-export type PeopleOf = (workspace: Workspace) => People;
+/** `home`: the workspace of the person who looks, for deliveries of an organisation that name none. */
+export type PeopleOf = (workspace: Workspace, home?: string) => People;
 
 const profileMs = 5 * minuteMs;
 const groupMs = 3 * minuteMs;
@@ -63,7 +64,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
     ttlMs: minuteMs,
   });
 
-  return (workspace) => {
+  return (workspace, home) => {
     const tenant = tenantIdOfWorkspace(workspace);
     const configuredAdmins = adminIds.flatMap((entry) => {
       const [place, userId] = entry.includes('/') ? entry.split('/', 2) : [tenant, entry];
@@ -135,14 +136,14 @@ export function createPeople(options: PeopleOptions): PeopleOf {
         return look<Profile | undefined>(profiles, { method: 'users.info', id, fresh }, read, failing);
       },
       members(stored, { fresh } = {}) {
-        const { usergroup, team } = findGroup(stored, workspace);
+        const { usergroup, team } = findGroup(stored, workspace, home);
         const read = async ({ usergroups }: WebClient) =>
           (await usergroups.users.list({ usergroup, ...team })).users ?? [];
         const about = { method: 'usergroups.users.list', id: stored, fresh } as const;
         return look<readonly string[] | undefined>(members, about, read, { refused: [], unread: undefined });
       },
       groups() {
-        const { team } = findGroup('', workspace);
+        const { team } = findGroup('', workspace, home);
         const prefix = team.team_id === undefined ? '' : `${team.team_id}/`;
         const read = async ({ usergroups }: WebClient): Promise<readonly Group[]> =>
           ((await usergroups.list(team)).usergroups ?? []).flatMap(
@@ -161,8 +162,12 @@ const unread: Profile = { admin: false, foreign: false, deleted: false, timeZone
  * A group's own id, and the workspace to name to Slack: the token of an organisation reads the groups of one workspace.
  * There a group's id is stored behind its workspace's: `T…/S…`.
  */
-function findGroup(stored: string, { isEnterpriseInstall, enterpriseId, teamId }: Workspace) {
-  const [id = '', own = teamId] = stored.split('/').toReversed();
+function findGroup(
+  stored: string,
+  { isEnterpriseInstall, enterpriseId, teamId }: Workspace,
+  home: string | undefined,
+) {
+  const [id = '', own = teamId ?? home] = stored.split('/').toReversed();
   const isNamed = isEnterpriseInstall && own !== undefined && own !== enterpriseId;
   return { usergroup: id, team: isNamed ? { team_id: own } : {} };
 }
@@ -174,12 +179,13 @@ function toProfile(user: User, workspace: Workspace): Profile {
   const roles = workspace.isEnterpriseInstall && user.enterprise_user ? user.enterprise_user : user;
   const isAdmin = Boolean(roles.is_admin || roles.is_owner || roles.is_primary_owner);
   const deleted = user.deleted === true;
+  // Within an organisation people belong to several workspaces; `team_id` names one of them.
+  const teams = [user.team_id, ...(user.enterprise_user?.teams ?? [])];
+  const organisation = workspace.isEnterpriseInstall ? user.enterprise_user?.enterprise_id : undefined;
   const isElsewhere =
-    !workspace.isEnterpriseInstall &&
-    user.team_id !== undefined &&
-    user.team_id !== workspace.teamId &&
-    // Within an organisation people belong to several workspaces; `team_id` names one of them.
-    !user.enterprise_user?.teams?.includes(workspace.teamId ?? '');
+    organisation === undefined
+      ? user.team_id !== undefined && !teams.includes(workspace.teamId)
+      : organisation !== workspace.enterpriseId;
   const foreign = user.is_stranger === true || isElsewhere;
   return {
     admin: isAdmin && !deleted && !foreign && !user.is_bot,

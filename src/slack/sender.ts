@@ -11,8 +11,8 @@ export interface Workspace {
 export interface Sender {
   readonly person: Person;
   readonly workspace: Workspace;
-  /** From another organisation (Slack Connect): everything is refused. */
-  readonly foreign: boolean;
+  /** From another organisation (Slack Connect): everything is refused. Undefined where only their profile says so. */
+  readonly foreign: boolean | undefined;
 }
 
 /** The workspace of the only bot token, if there is only one. */
@@ -58,11 +58,7 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
   if (!userId || !teamId) return undefined;
   const { enterpriseId } = workspace;
   const ownTeams = [teamId, enterpriseId, seen.view?.app_installed_team_id];
-  // In an organisation-wide installation Slack delivers people of any of its workspaces, and only those.
-  const isVisitor =
-    seen.user?.team_id !== undefined &&
-    !workspace.isEnterpriseInstall &&
-    !ownTeams.includes(seen.user.team_id);
+  const isVisitor = seen.user?.team_id !== undefined && !ownTeams.includes(seen.user.team_id);
   const isElsewhere =
     own?.teamId !== undefined &&
     own.teamId !== teamId &&
@@ -73,7 +69,8 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
     teamId,
     userId,
   };
-  return { person, workspace, foreign: isVisitor || isElsewhere };
+  // An organisation's people are of any of its workspaces, and a command does not name theirs.
+  return { person, workspace, foreign: workspace.isEnterpriseInstall ? undefined : isVisitor || isElsewhere };
 }
 
 /** The tenant: the owner of an installation and of everything stored with it. */

@@ -58,15 +58,16 @@ export const peopleMethods: Record<string, Method> = {
   },
   'usergroups.users.list'(call) {
     const id = stringArg(call, 'usergroup');
-    const group = call.sim.world.userGroups.find(
-      (known) => known.id === id && call.install.covers(known.teamId),
-    );
+    const group = call.sim.world.userGroups.find((known) => inScope(call, known.teamId) && known.id === id);
     if (!group) throw new Refused('no_such_subteam');
     return { users: group.users };
   },
 };
 
-/** Lists of an org-wide installation need `team_id`, since there is no one workspace to list. */
+/**
+ * Lists and user groups of an org-wide installation need `team_id`: its token is for no single workspace.
+ * https://docs.slack.dev/reference/methods/usergroups.users.list
+ */
 function inScope(call: ApiCall, teamId: string): boolean {
   const { team_id: asked } = call.args;
   if (!call.install.isOrg) return teamId === call.install.id;
@@ -91,7 +92,21 @@ function channelObject(channel: Channel): Json {
   };
 }
 
+/** What an organisation's own people have beside their workspace's members. */
+function enterpriseUser(call: ApiCall, person: PersonRecord, enterpriseId: string): Json {
+  return {
+    id: person.id,
+    enterprise_id: enterpriseId,
+    enterprise_name: call.sim.world.workspaces.corp.name,
+    is_admin: person.admin,
+    is_owner: false,
+    is_primary_owner: false,
+    teams: [person.teamId],
+  };
+}
+
 function userObject(call: ApiCall, person: PersonRecord): Json {
+  const enterpriseId = call.sim.world.team(person.teamId)?.enterpriseId;
   const stranger = !call.install.covers(person.teamId);
   const shared = [...call.sim.world.channels.values()].some((channel) =>
     channel.members.has(memberKey(person.teamId, person.id)),
@@ -106,9 +121,11 @@ function userObject(call: ApiCall, person: PersonRecord): Json {
     tz_label: 'Central European Time',
     tz_offset: person.timeZoneOffset,
     profile: { real_name: person.realName, display_name: person.name },
+    // A visitor whom the app meets in a shared channel is no stranger: https://docs.slack.dev/reference/objects/user-object
     ...(stranger
-      ? { is_stranger: shared }
+      ? { is_stranger: !shared }
       : { is_admin: person.admin, is_owner: false, is_primary_owner: false }),
+    ...(enterpriseId === undefined ? {} : { enterprise_user: enterpriseUser(call, person, enterpriseId) }),
     is_restricted: false,
     is_ultra_restricted: false,
     is_bot: false,

@@ -42,7 +42,10 @@ const idList = (shape: RegExp, refused: string) =>
     .transform((ids) => [...new Set(ids)])
     .optional();
 const users = idList(/^[UW][A-Z0-9]+$/, 'Pick people from the list.');
-const groups = idList(/^S[A-Z0-9]+$/, 'That line is no user group. Pick one, or leave the field empty.');
+const groups = idList(
+  /^(?:T[A-Z0-9]+\/)?S[A-Z0-9]+$/,
+  'That line is no user group. Pick one, or leave the field empty.',
+);
 const channels = idList(/^[CG][A-Z0-9]+$/, 'Pick channels, not conversations between people.');
 const channel = z
   .string()

@@ -67,7 +67,7 @@ export async function authorize(
   const { keyStore, zoneCache, tempDirectory, policies, audit, ledger, exports, digests, log, now } = deps;
   const { person, foreign } = sender;
   const { needs, channelId } = request;
-  const people = deps.people(sender.workspace);
+  const people = deps.people(sender.workspace, person.teamId);
   let revealed: ReturnType<typeof keyStore.reveal> | undefined;
   const reveal = (): NonNullable<typeof revealed> => (revealed ??= keyStore.reveal(person));
   const usesKey = needs !== 'none' && needs !== 'admin';

@@ -181,7 +181,7 @@ test('people, channels and groups are listed in pages, and an org install says o
   });
   expect((await client.users.info({ user: 'U0EVE0000' })).user).toMatchObject({
     team_id: 'T0RIVAL00',
-    is_stranger: true,
+    is_stranger: false,
   });
   expect((await client.conversations.list()).channels?.map(({ name }) => name)).toEqual([
     'ops',
@@ -204,6 +204,42 @@ test('people, channels and groups are listed in pages, and an org install says o
   expect(await callWebApi(slack, 'users.list', { team_id: 'T0CORPTWO' }, botToken)).toMatchObject({
     members: [{ name: 'grace' }],
   });
+  const grace = await callWebApi(slack, 'users.info', { user: 'U0GRACE00' }, botToken);
+  expect(grace).toMatchObject({
+    user: { enterprise_user: { enterprise_id: 'E0CORP0000', teams: ['T0CORPTWO'] } },
+  });
+});
+
+test('the token of an organisation names the workspace of a user group', async () => {
+  slack.world.userGroups.push({
+    id: 'S0CORP000',
+    teamId: 'T0CORPONE',
+    handle: 'c',
+    name: 'C',
+    users: ['U0FRANK00'],
+  });
+  const { botToken } = slack.workspaces.corp;
+  const read = (more: Record<string, string>) =>
+    callWebApi(slack, 'usergroups.users.list', { usergroup: 'S0CORP000', ...more }, botToken);
+  expect(await read({})).toMatchObject({ error: 'missing_argument' });
+  expect(await read({ team_id: 'T0CORPTWO' })).toMatchObject({ error: 'no_such_subteam' });
+  expect(await read({ team_id: 'T0CORPONE' })).toMatchObject({ users: ['U0FRANK00'] });
+});
+
+test('more calls of a method than its tier answers in a minute are 429, for this installation alone', async () => {
+  const { acme, beta } = slack.workspaces;
+  const read = (method: string, token: string) =>
+    fetch(`${slack.url}/api/${method}`, { headers: { authorization: `Bearer ${token}` } });
+  for (const [method, most] of [
+    ['usergroups.list', 20],
+    ['users.info?user=U0ALICE00', 100],
+  ] as const) {
+    for (let n = 0; n < most; n += 1) expect((await read(method, acme.botToken)).status).toBe(200);
+    const limited = await read(method, acme.botToken);
+    expect(limited.status).toBe(429);
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(50);
+    expect((await read(method, beta.botToken)).status).toBe(200);
+  }
 });
 
 test('rate limits, refusals, delays and dropped connections happen when they are scripted, and as often', async () => {

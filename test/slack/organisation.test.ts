@@ -1,0 +1,127 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { memberKey } from '../../simulator/slack/world.ts';
+import { type Bot, createPublicUrl, startBot } from '../support/bot.ts';
+import { readStable } from '../support/words.ts';
+
+/* One installation for all workspaces of corp. Frank administers it from T0CORPONE, Grace works in T0CORPTWO. */
+
+const [one, two, group] = ['T0CORPONE', 'T0CORPTWO', 'S0CORPOPS'];
+const shared = 'C0CORPSHR';
+let bot: Bot;
+let frank: ReturnType<Bot['slack']['as']>;
+let grace: typeof frank;
+/** Of another organisation, in a channel that is shared with corp. */
+let eve: typeof frank;
+/** At work in T0CORPTWO of the same organisation, in a channel of T0CORPONE. */
+let heidi: typeof frank;
+
+beforeAll(async () => {
+  const env = await createPublicUrl();
+  bot = await startBot({ transport: 'http', install: 'oauth', env });
+  const { world } = bot.slack;
+  world.userGroups.push({
+    id: group,
+    teamId: one,
+    handle: 'corp-ops',
+    name: 'Corp Ops',
+    users: ['U0GRACE00'],
+  });
+  world.channels.set(shared, {
+    id: shared,
+    name: 'corp-shared',
+    kind: 'channel',
+    teamId: one,
+    members: new Set([
+      memberKey(one, 'U0FRANK00'),
+      memberKey(two, 'U0GRACE00'),
+      memberKey('T0RIVAL00', 'U0EVE0000'),
+    ]),
+    botIsMember: true,
+    archived: false,
+    shared: true,
+  });
+  const page = await fetch(`${env.PUBLIC_URL}/slack/install`);
+  const cookie = page.headers
+    .getSetCookie()
+    .map((value) => value.split(';', 1)[0])
+    .join('; ');
+  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const allowed = await fetch(`${link}&team=${world.workspaces.corp.id}`, { redirect: 'manual' });
+  const installed = await fetch(allowed.headers.get('location') ?? '', { headers: { cookie } });
+  if (installed.status !== 200) throw new Error(`the installation was answered ${installed.status}`);
+  frank = bot.slack.as('U0FRANK00', 'C0CORPONE', one);
+  grace = bot.slack.as('U0GRACE00', 'C0CORPTWO', two);
+  eve = bot.slack.as('U0EVE0000', shared);
+  heidi = bot.slack.as('U0GRACE00', shared, two);
+});
+afterEach(async () => {
+  for (const person of [frank, grace]) while (person.modal()) await person.closeModal();
+});
+afterAll(async () => {
+  await bot.stop();
+});
+
+async function ask(person: typeof frank, words: string) {
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  await person.slash(words);
+  return await person.waitForMessage(({ ts }) => !before.has(ts));
+}
+
+test('a user group is stored with its workspace, by deliveries that carry no team', async () => {
+  await frank.slash('settings');
+  await frank.waitForModal('settings:submit');
+  const options = await frank.suggest('operatorGroups', 'corp');
+  expect(options.map(({ value }) => value)).toEqual([`${one}/${group}`]);
+  await frank.choose('operatorGroups', [`${one}/${group}`]);
+  const { errors } = await frank.submit({});
+  expect(errors).toBeUndefined();
+  expect(readStable(await frank.waitForModal('settings:done'))).toMatchSnapshot('saved');
+});
+
+test('its members have the role in every workspace of the organisation', async () => {
+  const why = await ask(grace, 'why export');
+  // The role is there; what lacks is a key.
+  expect(why.text).toMatch(/: no-key\.$/);
+  expect((await ask(frank, 'why export')).text).toMatch(/: not-operator\.$/);
+  const teams = bot.slack.calls.flatMap(({ method, args, ok }) =>
+    method === 'usergroups.users.list' ? [[args['team_id'], ok]] : [],
+  );
+  expect(new Set(teams.map(String))).toEqual(new Set([`${one},true`]));
+});
+
+test('people of other organisations are refused, also by a command that names no home team', async () => {
+  const said = new Set<string>();
+  for (const words of ['help', 'whoami', 'why export']) said.add(readStable(await ask(eve, words)));
+  expect([...said]).toHaveLength(1);
+  const [refusal = ''] = said;
+  expect(refusal).toMatchSnapshot('refused: another organisation');
+  await eve.slash('settings');
+  const modal = await eve.waitForModal(({ callback_id: id }) => id !== 'settings:opening');
+  expect(readStable(modal)).toContain(refusal);
+  await eve.closeModal();
+});
+
+test('people of another workspace of the organisation are at home', async () => {
+  expect((await ask(heidi, 'why zones')).text).toMatch(/: no-key\.$/);
+});
+
+test('where Slack does not say whose person it is, nothing is answered but that', async () => {
+  const { world } = bot.slack;
+  const ivan = { ...world.people.find(({ id }) => id === 'U0FRANK00'), id: 'U0IVAN000', name: 'ivan' };
+  (world.people as unknown[]).push(ivan);
+  world.channels.get(shared)?.members.add(memberKey(one, 'U0IVAN000'));
+  bot.slack.script.rateLimit('users.info', 1);
+  const person = bot.slack.as('U0IVAN000', shared, one);
+  expect(readStable(await ask(person, 'whoami'))).toMatchInlineSnapshot(`
+    ":warning: Slack does not answer right now who is an admin or in a user group, so this cannot be decided.
+    Nothing was changed. Try again in a minute.
+    Reference <reference>"
+  `);
+  await expect
+    .poll(async () => (await ask(person, 'why zones')).text, { timeout: 5_000, interval: 300 })
+    .toMatch(/: no-key\.$/);
+});
+
+test('no rule of Slack for the token of an organisation was broken', () => {
+  expect(bot.slack.problems).toEqual([]);
+});
